@@ -1,0 +1,462 @@
+#include "support/diag.h"
+
+#include <ctype.h>
+
+#include "support/context.h"
+#include "support/utf8.h"
+
+/* ---- sources and spans --------------------------------------------------------------------------------------- */
+
+Span span_join(Span a, Span b)
+{
+    if (a.file != b.file)
+        return a;
+    return (Span){a.file, a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+}
+
+uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size)
+{
+    int lines = 1;
+    for (const char *at = text; (at = memchr(at, '\n', size - (size_t)(at - text))); at++)
+        lines++;
+    uint32_t *starts = NEWN(ctx, uint32_t, lines);
+    int line = 1;
+    for (const char *at = text; (at = memchr(at, '\n', size - (size_t)(at - text))); at++)
+        starts[line++] = (uint32_t)(at - text) + 1;
+    Source source = {intern_z(ctx, name), text, size, starts, lines};
+    vec_push(ctx, &ctx->sources.list, source);
+    return (uint32_t)ctx->sources.list.n;
+}
+
+const Source *source_get(const Ctx *ctx, uint32_t file)
+{
+    return file >= 1 && file <= (uint32_t)ctx->sources.list.n ? &ctx->sources.list.at[file - 1] : NULL;
+}
+
+/* 0-based. */
+static int line_of(const Source *source, uint32_t at)
+{
+    int lo = 0, hi = source->line_count;
+    while (hi - lo > 1) {
+        int mid = lo + (hi - lo) / 2;
+        if (source->lines[mid] <= at)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+void source_position(const Ctx *ctx, Span span, int *line, int *column)
+{
+    const Source *source = source_get(ctx, span.file);
+    *line = *column = 0;
+    if (!source)
+        return;
+    int l = line_of(source, span.lo);
+    *line = l + 1;
+    *column = (int)(span.lo - source->lines[l]) + 1;
+}
+
+/* ---- codes --------------------------------------------------------------------------------------------------- */
+
+typedef struct CodeInfo {
+    const char *name, *title, *explanation;
+} CodeInfo;
+
+static const CodeInfo code_info[] = {
+#define DIAG(code, title, explanation) {#code, title, explanation},
+#include "support/diag_codes.def"
+#undef DIAG
+    {"?", "?", "?"},
+};
+
+static const CodeInfo *info_of(DiagCode code)
+{
+    return &code_info[(unsigned)code < DIAG_CODE_COUNT ? (unsigned)code : DIAG_CODE_COUNT];
+}
+
+const char *diag_code_name(DiagCode code) { return info_of(code)->name; }
+const char *diag_code_title(DiagCode code) { return info_of(code)->title; }
+const char *diag_code_explanation(DiagCode code) { return info_of(code)->explanation; }
+
+DiagCode diag_code_find(const char *name)
+{
+    for (int code = 0; code < (int)DIAG_CODE_COUNT; code++) {
+        const char *a = code_info[code].name, *b = name;
+        while (*a && toupper((unsigned char)*b) == *a)
+            a++, b++;
+        if (!*a && !*b)
+            return (DiagCode)code;
+    }
+    return DIAG_CODE_COUNT;
+}
+
+/* ---- collecting ---------------------------------------------------------------------------------------------- */
+
+static bool same_place(Span a, Span b) { return a.file == b.file && a.lo == b.lo && a.hi == b.hi; }
+
+static bool recorded(const Diags *diags, DiagCode code, Span span, const char *message)
+{
+    for (int i = 0; i < diags->list.n; i++) {
+        const Diag *d = diags->list.at[i];
+        if (d->code == code && same_place(d->span, span) && (span.file != 0 || strcmp(d->message, message) == 0))
+            return true;
+    }
+    return false;
+}
+
+static Diag *spare(Ctx *ctx)
+{
+    if (!ctx->diags.spare)
+        ctx->diags.spare = NEW(ctx, Diag);
+    memset(ctx->diags.spare, 0, sizeof(Diag));
+    ctx->diags.spare->message = "";
+    return ctx->diags.spare;
+}
+
+/* Makes room for an error by leaving out the last warning. */
+static bool drop_warning(Diags *diags)
+{
+    for (int i = diags->list.n - 1; i >= 0; i--) {
+        if (diags->list.at[i]->warning) {
+            memmove(&diags->list.at[i], &diags->list.at[i + 1], sizeof(Diag *) * (size_t)(diags->list.n - 1 - i));
+            diags->list.n--;
+            return true;
+        }
+    }
+    return false;
+}
+
+static Diag *record(Ctx *ctx, DiagCode code, Span span, const char *fmt, va_list args)
+{
+    Diags *diags = &ctx->diags;
+    bool warning = diag_code_name(code)[0] == 'W';
+    bool full = diags->list.n >= LIMIT_DIAGNOSTICS;
+    if (span.file != 0 && recorded(diags, code, span, NULL))
+        return spare(ctx);
+    StrBuf message;
+    sb_init(&message, ctx);
+    sb_vprintf(&message, fmt, args);
+    if (span.file == 0 && recorded(diags, code, span, message.text))
+        return spare(ctx);
+    Diag *diag = full ? NULL : NEW(ctx, Diag);
+    if (full) {
+        diag = spare(ctx);
+        if (!warning && drop_warning(diags)) {
+            diag = NEW(ctx, Diag);
+            full = false;
+        }
+        diags->dropped++;
+    }
+    diag->code = code;
+    diag->warning = warning;
+    diag->span = span;
+    diag->message = message.text;
+    if (!full)
+        vec_push(ctx, &diags->list, diag);
+    *(warning ? &diags->warnings : &diags->errors) += 1;
+    return diag;
+}
+
+Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    Diag *diag = record(ctx, code, span, fmt, args);
+    va_end(args);
+    return diag;
+}
+
+Diag *diag_warning(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    Diag *diag = record(ctx, code, span, fmt, args);
+    va_end(args);
+    return diag;
+}
+
+static const char *format(Ctx *ctx, const char *fmt, va_list args)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    sb_vprintf(&sb, fmt, args);
+    return sb.text;
+}
+
+void diag_label(Ctx *ctx, Diag *diag, const char *fmt, ...)
+{
+    if (diag == ctx->diags.spare)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    diag->label = format(ctx, fmt, args);
+    va_end(args);
+}
+
+void diag_note(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...)
+{
+    if (diag == ctx->diags.spare)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    DiagNote note = {span, format(ctx, fmt, args)};
+    va_end(args);
+    vec_push(ctx, &diag->notes, note);
+}
+
+void diag_help(Ctx *ctx, Diag *diag, const char *fmt, ...)
+{
+    if (diag == ctx->diags.spare)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    diag->help = format(ctx, fmt, args);
+    va_end(args);
+}
+
+/* ---- rendering ----------------------------------------------------------------------------------------------- */
+
+enum { LINE_SHOWN = 160, LINE_BEFORE = 60, TAB_STOP = 4 };
+
+typedef struct Render {
+    Ctx *ctx;
+    StrBuf *out;
+    bool colour;
+    int gutter; /* digits of the largest line number shown */
+} Render;
+
+static const char RED[] = "\033[1;31m", YELLOW[] = "\033[1;33m", BLUE[] = "\033[1;34m", GREEN[] = "\033[1;32m",
+                  BOLD[] = "\033[1m", PLAIN[] = "\033[0m";
+
+static void paint(Render *r, const char *colour)
+{
+    if (r->colour)
+        sb_puts(r->out, colour);
+}
+
+/* Text that may hold what the user wrote. Newlines stay; what a terminal would obey becomes '?'. */
+static void put_clean(Render *r, const char *text)
+{
+    size_t size = strlen(text);
+    for (size_t i = 0; i < size;) {
+        uint32_t point = 0;
+        size_t n = utf8_decode(text + i, size - i, &point);
+        if (n && (point == '\n' || utf8_printable(point)))
+            sb_putn(r->out, text + i, n);
+        else
+            sb_putc(r->out, '?');
+        i += n ? n : 1;
+    }
+}
+
+/* The part of a source line that is shown: bytes [lo, hi) of the source. */
+typedef struct Window {
+    uint32_t lo, hi;
+    bool cut_before, cut_after;
+} Window;
+
+static bool continues(const Source *source, uint32_t at) { return ((unsigned char)source->text[at] & 0xc0) == 0x80; }
+
+static Window window_of(const Source *source, int line, uint32_t at)
+{
+    uint32_t lo = source->lines[line];
+    uint32_t hi = line + 1 < source->line_count ? source->lines[line + 1] - 1 : (uint32_t)source->size;
+    if (hi > lo && source->text[hi - 1] == '\r')
+        hi--;
+    Window w = {lo, hi, false, false};
+    if (hi - lo <= LINE_SHOWN)
+        return w;
+    if (at > hi)
+        at = hi;
+    if (at - lo > LINE_SHOWN * 3 / 4) {
+        w.lo = at - LINE_BEFORE;
+        w.cut_before = true;
+        for (int i = 0; i < 3 && w.lo < at && continues(source, w.lo); i++)
+            w.lo++;
+    }
+    if (hi - w.lo > LINE_SHOWN) {
+        w.hi = w.lo + LINE_SHOWN;
+        w.cut_after = true;
+        for (int i = 0; i < 3 && w.hi > w.lo && continues(source, w.hi); i++)
+            w.hi--;
+    }
+    return w;
+}
+
+static void put_gutter(Render *r, int line)
+{
+    paint(r, BLUE);
+    if (line)
+        sb_printf(r->out, "  %*d |", r->gutter, line);
+    else
+        sb_printf(r->out, "  %*s |", r->gutter, "");
+    paint(r, PLAIN);
+    sb_putc(r->out, ' ');
+}
+
+/* Shows the bytes [lo, hi) of the window as text (marks false) or as the columns they take (marks true). */
+static int put_columns(Render *r, const Source *source, uint32_t lo, uint32_t hi, int column, char mark)
+{
+    for (uint32_t i = lo; i < hi;) {
+        uint32_t point = 0;
+        size_t n = utf8_decode(source->text + i, hi - i, &point);
+        int width = 1;
+        if (n && point == '\t') {
+            width = TAB_STOP - column % TAB_STOP;
+            for (int k = 0; k < width; k++)
+                sb_putc(r->out, mark ? mark : ' ');
+        } else if (mark) {
+            sb_putc(r->out, mark);
+        } else if (n && utf8_printable(point)) {
+            sb_putn(r->out, source->text + i, n);
+        } else {
+            sb_putc(r->out, '?');
+        }
+        column += width;
+        i += n ? (uint32_t)n : 1;
+    }
+    return column;
+}
+
+static const uint32_t NOTHING_SHOWN = UINT32_MAX;
+
+/* A source line, unless it was the last one shown (`shown`: where that began), and a row of marks under the span. Of a span over several lines only
+ * the first is marked. */
+static void put_excerpt(Render *r, const Source *source, Span span, uint32_t *shown, char mark, const char *colour, const char *label)
+{
+    uint32_t size = (uint32_t)source->size;
+    uint32_t lo = span.lo < size ? span.lo : size, hi = span.hi < size ? span.hi : size;
+    int line = line_of(source, lo);
+    Window w = window_of(source, line, lo);
+    if (w.lo != *shown) {
+        put_gutter(r, line + 1);
+        if (w.cut_before)
+            sb_puts(r->out, "...");
+        put_columns(r, source, w.lo, w.hi, 0, 0);
+        sb_puts(r->out, w.cut_after ? "...\n" : "\n");
+    }
+    *shown = w.lo;
+    if (lo > w.hi)
+        lo = w.hi;
+    if (hi > w.hi)
+        hi = w.hi;
+    put_gutter(r, 0);
+    if (w.cut_before)
+        sb_puts(r->out, "   ");
+    int column = put_columns(r, source, w.lo, lo, 0, ' ');
+    paint(r, colour);
+    if (hi > lo)
+        put_columns(r, source, lo, hi, column, mark);
+    else
+        sb_putc(r->out, mark);
+    if (label) {
+        sb_putc(r->out, ' ');
+        put_clean(r, label);
+    }
+    paint(r, PLAIN);
+    sb_putc(r->out, '\n');
+}
+
+static int digits_of(int n)
+{
+    int digits = 1;
+    for (; n >= 10; n /= 10)
+        digits++;
+    return digits;
+}
+
+static int gutter_of(const Ctx *ctx, const Diag *diag)
+{
+    int widest = 1, line, column;
+    source_position(ctx, diag->span, &line, &column);
+    if (digits_of(line) > widest)
+        widest = digits_of(line);
+    for (int i = 0; i < diag->notes.n; i++) {
+        source_position(ctx, diag->notes.at[i].span, &line, &column);
+        if (digits_of(line) > widest)
+            widest = digits_of(line);
+    }
+    return widest;
+}
+
+static void put_place(Render *r, Span span, const Source *source)
+{
+    int line, column;
+    source_position(r->ctx, span, &line, &column);
+    put_clean(r, source->name);
+    sb_printf(r->out, ":%d:%d: ", line, column);
+}
+
+static void put_diag(Render *r, const Diag *diag)
+{
+    const Source *source = source_get(r->ctx, diag->span.file);
+    const char *colour = diag->warning ? YELLOW : RED;
+    r->gutter = gutter_of(r->ctx, diag);
+    paint(r, BOLD);
+    if (source)
+        put_place(r, diag->span, source);
+    else
+        sb_puts(r->out, "risec: ");
+    paint(r, colour);
+    sb_printf(r->out, "%s[%s]: ", diag->warning ? "warning" : "error", diag_code_name(diag->code));
+    paint(r, PLAIN);
+    put_clean(r, diag->message);
+    sb_putc(r->out, '\n');
+    uint32_t shown = NOTHING_SHOWN;
+    if (source)
+        put_excerpt(r, source, diag->span, &shown, '^', colour, diag->label);
+    uint32_t file = diag->span.file;
+    for (int i = 0; i < diag->notes.n; i++) {
+        const DiagNote *note = &diag->notes.at[i];
+        const Source *other = source_get(r->ctx, note->span.file);
+        if (!other) {
+            paint(r, BOLD);
+            sb_puts(r->out, "note: ");
+            paint(r, PLAIN);
+            put_clean(r, note->text);
+            sb_putc(r->out, '\n');
+            continue;
+        }
+        if (note->span.file != file) {
+            put_place(r, note->span, other);
+            sb_puts(r->out, "note:\n");
+            file = note->span.file;
+            shown = NOTHING_SHOWN;
+        }
+        put_excerpt(r, other, note->span, &shown, '-', BLUE, note->text);
+    }
+    if (diag->help) {
+        paint(r, GREEN);
+        sb_puts(r->out, "help: ");
+        paint(r, PLAIN);
+        put_clean(r, diag->help);
+        sb_putc(r->out, '\n');
+    }
+}
+
+static bool before(const Diag *a, const Diag *b)
+{
+    if (a->span.file != b->span.file)
+        return a->span.file < b->span.file;
+    return a->span.lo < b->span.lo;
+}
+
+void diag_render(Ctx *ctx, StrBuf *out, bool colour)
+{
+    Render r = {.ctx = ctx, .out = out, .colour = colour};
+    int n = ctx->diags.list.n;
+    Diag **sorted = NEWN(ctx, Diag *, n);
+    for (int i = 0; i < n; i++) {
+        Diag *diag = ctx->diags.list.at[i];
+        int at = i;
+        for (; at > 0 && before(diag, sorted[at - 1]); at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = diag;
+    }
+    for (int i = 0; i < n; i++)
+        put_diag(&r, sorted[i]);
+    if (ctx->diags.dropped)
+        sb_printf(out, "%d more not shown\n", ctx->diags.dropped);
+}

@@ -1,0 +1,80 @@
+/* Sources, spans and diagnostics. Diagnostics are collected, never printed here; the driver renders them.
+ *
+ * A message says what the user wrote, with numbers. It has at most one help, which works when applied. */
+#ifndef RISEC_SUPPORT_DIAG_H
+#define RISEC_SUPPORT_DIAG_H
+
+#include "support/base.h"
+
+/* Bytes [lo, hi) of a source. file 0 means "nowhere" (a command line, a built-in). */
+typedef struct Span {
+    uint32_t file, lo, hi;
+} Span;
+#define NO_SPAN ((Span){0, 0, 0})
+Span span_join(Span a, Span b); /* the smallest span over both; a when they are in different files */
+
+typedef struct Source {
+    const char *name; /* as shown to the user */
+    const char *text; /* terminated */
+    size_t size;
+    const uint32_t *lines; /* where each line starts, in bytes */
+    int line_count;        /* at least 1 */
+} Source;
+
+typedef struct Sources {
+    VEC(Source) list; /* file number f is list.at[f - 1] */
+} Sources;
+
+/* The text is not copied and must live as long as the context; the name is copied. */
+uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size);
+const Source *source_get(const Ctx *ctx, uint32_t file);
+/* 1-based line and column (in bytes) of a span's start. */
+void source_position(const Ctx *ctx, Span span, int *line, int *column);
+
+typedef enum DiagCode {
+#define DIAG(code, title, explanation) code,
+#include "support/diag_codes.def"
+#undef DIAG
+    DIAG_CODE_COUNT
+} DiagCode;
+
+typedef struct DiagNote {
+    Span span;
+    const char *text;
+} DiagNote;
+
+typedef struct Diag {
+    DiagCode code;
+    bool warning;
+    Span span;
+    const char *message;
+    const char *label; /* under the carets; may be NULL */
+    VEC(DiagNote) notes;
+    const char *help; /* may be NULL */
+} Diag;
+
+typedef struct Diags {
+    VEC(Diag *) list;
+    int errors, warnings;
+    int dropped; /* beyond LIMIT_DIAGNOSTICS; counted in errors and warnings */
+    Diag *spare; /* what is handed out for a diagnostic that is not recorded */
+} Diags;
+
+/* Never NULL. An error at the same span with the same code is recorded once: the second call's text is dropped. (With no
+ * span, the texts must be equal too.) Which of error and warning it is follows from the code's first letter. */
+Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+Diag *diag_warning(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void diag_label(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void diag_note(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void diag_help(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+const char *diag_code_name(DiagCode code);        /* "E0303" */
+const char *diag_code_title(DiagCode code);
+const char *diag_code_explanation(DiagCode code);
+/* DIAG_CODE_COUNT when there is no such code. Case does not matter. */
+DiagCode diag_code_find(const char *name);
+
+/* All collected diagnostics as text, in order of their place, in the form of docs/language.md; `colour`: ANSI colours. */
+void diag_render(Ctx *ctx, StrBuf *out, bool colour);
+
+#endif
