@@ -322,8 +322,8 @@ static int put_columns(Render *r, const Source *source, uint32_t lo, uint32_t hi
 
 static const uint32_t NOTHING_SHOWN = UINT32_MAX;
 
-/* A source line, unless it was the last one shown (`shown`: where that began), and a row of marks under the span. Of a span over several lines only
- * the first is marked. */
+/* A source line, unless it was the last one shown (`shown`: where that began), and a row of marks under the span. Of a
+ * span over several lines only the first is marked. */
 static void put_excerpt(Render *r, const Source *source, Span span, uint32_t *shown, char mark, const char *colour, const char *label)
 {
     uint32_t size = (uint32_t)source->size;
