@@ -1,0 +1,158 @@
+#include "codegen/imp.h"
+
+/* ---- building ---------------------------------------------------------------------------------------------------- */
+
+static ImpExpr *make(Ctx *ctx, ImpExprKind kind, Scalar type, Span span)
+{
+    ImpExpr *e = NEW(ctx, ImpExpr);
+    e->kind = kind;
+    e->type = type;
+    e->span = span;
+    return e;
+}
+
+ImpExpr *imp_lit(Ctx *ctx, ScalarValue v, Span span)
+{
+    ImpExpr *e = make(ctx, IE_LIT, v.type, span);
+    e->lit = v;
+    return e;
+}
+
+ImpExpr *imp_nat(Ctx *ctx, Nat nat, Scalar type, Span span)
+{
+    ImpExpr *e = make(ctx, IE_NAT, type, span);
+    e->nat = nat;
+    return e;
+}
+
+ImpExpr *imp_var(Ctx *ctx, ImpVar *var, Nat slot, Span span)
+{
+    ImpExpr *e = make(ctx, IE_VAR, var->type, span);
+    e->var.var = var;
+    e->var.slot = slot;
+    return e;
+}
+
+ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span)
+{
+    ImpExpr *e = make(ctx, IE_LOAD, buf->elem, span);
+    e->mem.buf = buf;
+    e->mem.index = index;
+    return e;
+}
+
+ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span)
+{
+    ImpExpr *e = make(ctx, IE_OP, type, span);
+    e->op.id = id;
+    e->op.n = n;
+    e->op.args = NEWN(ctx, ImpExpr *, n);
+    memcpy(e->op.args, args, sizeof *args * (size_t)n);
+    return e;
+}
+
+ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span)
+{
+    return imp_op(ctx, id, type, 2, (ImpExpr *[]){a, b}, span);
+}
+
+ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span)
+{
+    ImpExpr *e = make(ctx, IE_CAST, type, span);
+    e->cast.value = value;
+    return e;
+}
+
+ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span)
+{
+    ImpExpr *e = make(ctx, IE_COND, then->type, span);
+    e->cond.cond = cond;
+    e->cond.then = then;
+    e->cond.otherwise = otherwise;
+    return e;
+}
+
+ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span)
+{
+    ImpExpr *e = make(ctx, IE_SHFL, value->type, span);
+    e->shfl.id = id;
+    e->shfl.by = by;
+    e->shfl.value = value;
+    return e;
+}
+
+ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
+{
+    ImpStmt *s = NEW(ctx, ImpStmt);
+    s->kind = kind;
+    s->span = span;
+    if (block)
+        vec_push(ctx, &block->list, s);
+    return s;
+}
+
+/* ---- barriers, for tests ------------------------------------------------------------------------------------------- */
+
+/* A barrier that was taken out stays in its place as one of these two notes; which one, by address, says what to put back. */
+static const char dropped_warp[] = "a barrier of the warp was taken out here";
+static const char dropped_block[] = "a barrier of the block was taken out here";
+
+/* Barrier number *k of the block in order of text, counting *k down; NULL when the block has no more than that. */
+static ImpStmt *find_sync(const ImpBlock *block, int *k)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i], *found = NULL;
+        switch (s->kind) {
+        case IS_SYNC:
+            if ((*k)-- == 0)
+                return s;
+            break;
+        case IS_FOR:
+            found = find_sync(&s->loop.body, k);
+            break;
+        case IS_IF:
+            found = find_sync(&s->branch.then, k);
+            if (!found)
+                found = find_sync(&s->branch.otherwise, k);
+            break;
+        case IS_DECL:
+        case IS_SET:
+        case IS_STORE:
+        case IS_ALLOC:
+        case IS_NOTE:
+            break;
+        }
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+int imp_sync_count(const ImpKernel *kernel)
+{
+    int left = INT32_MAX;
+    find_sync(&kernel->body, &left);
+    return INT32_MAX - left;
+}
+
+ImpStmt *imp_drop_sync(ImpKernel *kernel, int k)
+{
+    if (k < 0)
+        return NULL;
+    ImpStmt *s = find_sync(&kernel->body, &k);
+    if (!s)
+        return NULL;
+    const char *note = s->sync == SYNC_WARP ? dropped_warp : dropped_block;
+    s->kind = IS_NOTE;
+    s->note = note;
+    return s;
+}
+
+void imp_restore_sync(ImpStmt *s)
+{
+    if (!s || s->kind != IS_NOTE || (s->note != dropped_warp && s->note != dropped_block))
+        return;
+    SyncScope scope = s->note == dropped_warp ? SYNC_WARP : SYNC_BLOCK;
+    s->kind = IS_SYNC;
+    s->sync = scope;
+}
