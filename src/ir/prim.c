@@ -1,0 +1,219 @@
+#include "ir/prim.h"
+
+#define LOWERED true
+#define NOT_YET false
+const PrimRow prim_rows[P_COUNT] = {
+#define PRIM(id, name, header, where, level, options, read, write, law, doc, lowered) \
+    [P_##id] = {name, header, where, level, options, read, write, law, doc, lowered},
+#include "ir/prims.def"
+#undef PRIM
+};
+#undef LOWERED
+#undef NOT_YET
+
+/* What is derived from a row, made on first use. */
+struct PrimTable {
+    Item *headers[P_COUNT];
+    const char *signatures[P_COUNT];
+};
+
+static struct PrimTable *table_of(Ctx *ctx)
+{
+    if (!ctx->prims)
+        ctx->prims = NEW(ctx, struct PrimTable);
+    return ctx->prims;
+}
+
+PrimId prim_find(const char *name)
+{
+    for (int id = 0; id < P_COUNT; id++)
+        if (prim_rows[id].name[0] == name[0] && strcmp(prim_rows[id].name, name) == 0)
+            return (PrimId)id;
+    return P_COUNT;
+}
+
+/* ---- headers ---------------------------------------------------------------------------------------------------- */
+
+/* A name that the grammar takes where a definition's name stands: an operator or a word of the grammar is no such name. */
+static const char *header_name(PrimId id)
+{
+    switch ((int)id) {
+#define PRIM(id, name, ...) \
+    case P_##id:            \
+        return "P_" #id;
+#include "ir/prims.def"
+#undef PRIM
+    }
+    return "P_";
+}
+
+const Item *prim_header(Ctx *ctx, PrimId id)
+{
+    struct PrimTable *table = table_of(ctx);
+    if (!table->headers[id]) {
+        const PrimRow *row = &prim_rows[id];
+        const char *text = ctx_printf(ctx, "%s %s%s%s", header_name(id), row->header, row->where[0] ? " where " : "", row->where);
+        uint32_t file = source_add(ctx, ctx_printf(ctx, "<primitive %s>", row->name), text, strlen(text));
+        table->headers[id] = parse_signature(ctx, file);
+    }
+    return table->headers[id];
+}
+
+static bool is_kind(const Ast *kind, const char *name)
+{
+    return kind && kind->kind == AST_NAME && strcmp(kind->name.text, name) == 0;
+}
+
+const char *prim_signature(Ctx *ctx, PrimId id)
+{
+    struct PrimTable *table = table_of(ctx);
+    if (table->signatures[id])
+        return table->signatures[id];
+    const Item *item = prim_header(ctx, id);
+    StrBuf out;
+    sb_init(&out, ctx);
+    for (int i = 0; i < item->n_params; i++) {
+        const Param *p = &item->params[i];
+        if (p->implicit) {
+            /* `{n m: nat}` and `{s t: data}` go without saying. */
+            if (is_kind(p->kind, "nat") || is_kind(p->kind, "data"))
+                continue;
+            sb_printf(&out, "{%s: ", p->name);
+            ast_print(&out, p->kind);
+            sb_puts(&out, "} -> ");
+        } else if (is_kind(p->kind, "nat")) {
+            sb_printf(&out, "(%s: nat) -> ", p->name);
+        } else {
+            bool arrow = p->kind && p->kind->kind == AST_ARROW;
+            sb_puts(&out, arrow ? "(" : "");
+            if (p->kind)
+                ast_print(&out, p->kind);
+            sb_puts(&out, arrow ? ") -> " : " -> ");
+        }
+    }
+    if (item->result)
+        ast_print(&out, item->result);
+    table->signatures[id] = out.text;
+    return out.text;
+}
+
+/* ---- documentation ---------------------------------------------------------------------------------------------- */
+
+static const char *level_name(PrimLevel level)
+{
+    switch (level) {
+    case LEVEL_VIEW:
+        return "view";
+    case LEVEL_HIGH:
+        return "open";
+    case LEVEL_SEQ:
+        return "thread, in order";
+    case LEVEL_GRID:
+        return "grid";
+    case LEVEL_BLOCK:
+        return "blocks";
+    case LEVEL_THREAD:
+        return "threads";
+    case LEVEL_WARP:
+        return "warps";
+    case LEVEL_LANE:
+        return "lanes";
+    case LEVEL_MEM:
+        return "memory";
+    case LEVEL_SHFL:
+        return "warp registers";
+    case LEVEL_SCALAR:
+        return "scalar";
+    }
+    return "";
+}
+
+/* Runs of the table: a group ends where the next one starts. */
+static const struct {
+    PrimId first;
+    const char *title, *about;
+} groups[] = {
+    {P_id, "Data layout",
+     "These move no data: they only change which index is read or written, and work on both sides."},
+    {P_map, "Computation that leaves the order open", "Lowered by strategies, or by the default one."},
+    {P_mapSeq, "Sequential", "One thread, in order."},
+    {P_mapGlobal, "Parallel",
+     "One element goes to one instance of the level; where there are more elements than instances, the code strides. Those "
+     "with an axis take it in square brackets, x where none is given: `mapBlock[y](f)`."},
+    {P_toGlobal, "Memory",
+     "Store a value that a map or reduction computes. A layout view alone has no writer; `mapThreads(id)` gives it one."},
+    {P_shflDown, "Warp", "Exchange registers between the 32 lanes of a warp."},
+    {P_nextKernel, "Grid", "How the blocks of a kernel meet."},
+    {P_add, "Scalar functions",
+     "`num` is any number or a vector of them, `int` any integer, `float` any float, `scalar` a number or a bool."},
+};
+enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
+
+/* Inside a table of Markdown a bar ends the cell, even in code. */
+static void put_cell(StrBuf *out, const char *text, bool code)
+{
+    if (!text[0]) {
+        sb_puts(out, " |");
+        return;
+    }
+    sb_puts(out, code ? " `" : " ");
+    for (; *text; text++) {
+        if (*text == '|')
+            sb_putc(out, '\\');
+        sb_putc(out, *text);
+    }
+    sb_puts(out, code ? "` |" : " |");
+}
+
+void prim_manual(Ctx *ctx, StrBuf *out)
+{
+    sb_puts(out, "# Primitives\n\n"
+                 "Made from the table `src/ir/prims.def` by `risec help --manual`; do not edit.\n\n"
+                 "Signatures leave out `{n m k: nat}` and `{s t u: data}`. *Needs* lists the obligations on sizes that a use must "
+                 "meet. *CUDA* says whether this version compiles the primitive; the reference interpreter (`--device ref`) runs "
+                 "all of them.\n");
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        int end = g + 1 < GROUP_COUNT ? (int)groups[g + 1].first : P_COUNT;
+        bool levels = false, options = false, needs = false;
+        for (int id = groups[g].first; id < end; id++) {
+            levels |= prim_rows[id].level != prim_rows[groups[g].first].level;
+            options |= prim_rows[id].options[0] != 0;
+            needs |= prim_rows[id].where[0] != 0;
+        }
+        sb_printf(out, "\n## %s\n\n%s\n\n", groups[g].title, groups[g].about);
+        sb_puts(out, "| name | type |");
+        sb_printf(out, "%s%s%s value | what it does | CUDA |\n", needs ? " needs |" : "", levels ? " level |" : "",
+                  options ? " in brackets |" : "");
+        sb_printf(out, "|---|---|%s%s%s---|---|---|\n", needs ? "---|" : "", levels ? "---|" : "", options ? "---|" : "");
+        for (int id = groups[g].first; id < end; id++) {
+            const PrimRow *row = &prim_rows[id];
+            sb_putc(out, '|');
+            put_cell(out, row->name, true);
+            put_cell(out, prim_signature(ctx, (PrimId)id), true);
+            if (needs)
+                put_cell(out, row->where, true);
+            if (levels)
+                put_cell(out, level_name(row->level), false);
+            if (options)
+                put_cell(out, row->options, true);
+            put_cell(out, row->law, true);
+            put_cell(out, row->doc, false);
+            put_cell(out, row->lowered ? "yes" : "no", false);
+            sb_putc(out, '\n');
+        }
+    }
+}
+
+void prim_help(Ctx *ctx, StrBuf *out, PrimId id)
+{
+    const PrimRow *row = &prim_rows[id];
+    sb_printf(out, "%s: %s\n", row->name, prim_signature(ctx, id));
+    if (row->where[0])
+        sb_printf(out, "  needs %s\n", row->where);
+    sb_printf(out, "\n  %s\n\n  %s\n", row->doc, row->law);
+    sb_printf(out, "\n  level: %s\n", level_name(row->level));
+    if (row->options[0])
+        sb_printf(out, "  in square brackets: %s\n", row->options);
+    if (!row->lowered)
+        sb_puts(out, "  This version does not compile it to CUDA; `risec run --device ref` runs it.\n");
+}

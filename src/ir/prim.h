@@ -1,0 +1,56 @@
+/* The table of primitives (prims.def): names, headers, obligations, levels, index maps, laws, documentation.
+ *
+ * The enum, lookup, signatures, `risec help`, and docs/primitives.md come from the one table. */
+#ifndef RISEC_IR_PRIM_H
+#define RISEC_IR_PRIM_H
+
+#include "frontend/ast.h"
+
+typedef enum PrimId {
+#define PRIM(id, ...) P_##id,
+#include "ir/prims.def"
+#undef PRIM
+    P_COUNT
+} PrimId;
+
+/* What a primitive is to the lowering. */
+typedef enum PrimLevel {
+    LEVEL_VIEW,   /* moves no data: only changes which index is read or written */
+    LEVEL_HIGH,   /* order left open: lowered by strategies */
+    LEVEL_SEQ,    /* one thread, in order */
+    LEVEL_GRID,   /* mapGlobal and what joins blocks */
+    LEVEL_BLOCK, LEVEL_THREAD, LEVEL_WARP, LEVEL_LANE,
+    LEVEL_MEM,    /* stores what its argument computes */
+    LEVEL_SHFL,   /* moves registers between the lanes of a warp */
+    LEVEL_SCALAR  /* a function of scalars */
+} PrimLevel;
+
+typedef struct PrimRow {
+    const char *name;   /* as written: "split"; operators too: "+" */
+    const char *header; /* a definition's header without name and body: "{n: nat} {t: data} (k: nat) (xs: n.t): (n/k).k.t" */
+    const char *where;  /* obligations, comma separated; or "" */
+    PrimLevel level;
+    const char *options; /* names allowed in its brackets: "axis", "pad swizzle inPlace", ...; or "" */
+    const char *read;   /* view: index map, result index to source index: "i j -> i*k + j"; "" when it is no plain map */
+    const char *write;  /* view: the inverse, for the writing side: "p -> p / k, p % k"; with "| cond" when bounded */
+    const char *law;    /* what its value is, as an equation */
+    const char *doc;
+    bool lowered;       /* this version compiles it to CUDA; if not, only the reference interpreter runs it */
+} PrimRow;
+
+extern const PrimRow prim_rows[P_COUNT];
+
+/* P_COUNT when there is none. `name` is interned or not. */
+PrimId prim_find(const char *name);
+static inline const char *prim_name(PrimId id) { return prim_rows[id].name; }
+static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
+/* The parsed header (parsed on first use, kept in the context). Its where-conditions are in item->where. */
+const Item *prim_header(Ctx *ctx, PrimId id);
+/* `(k: nat) -> n.t -> (n/k).k.t`: the header in the notation of the manual. */
+const char *prim_signature(Ctx *ctx, PrimId id);
+/* The document docs/primitives.md. */
+void prim_manual(Ctx *ctx, StrBuf *out);
+/* What `risec help NAME` prints. */
+void prim_help(Ctx *ctx, StrBuf *out, PrimId id);
+
+#endif
