@@ -1,0 +1,488 @@
+/* Proves p >= 0.
+ *
+ * Fourier-Motzkin, one goal at a time, from the youngest atom on: write p = C*x + R; where C >= 0 and L <= k*x (k >= 1), it is
+ * enough that C*L + k*R >= 0; where C <= 0 the same with an upper bound. The bounds of an atom (its variable's, or the
+ * laws of div, mod, min, max) mention older atoms only, so this ends. Bounds from facts may mention any atom; how many are used
+ * on a path is limited, and so is the whole search: what is not found in time is not proved.
+ *
+ * A variable that is mentioned has a value, so its lower bound is not above its upper one: "implied" facts. From
+ * 0 <= j <= m - 1 follows m >= 1 where j occurs. */
+#include "ir/nat_internal.h"
+
+enum { MAX_DEPTH = 12, MAX_USES = 3, MAX_IMPLIED = 8, FUEL_PLAIN = 80, FUEL_FACTS = 300, MAX_ATOMS = 12 };
+
+typedef struct Search {
+    Ctx *ctx;
+    const NatEnv *env;
+    int fuel;
+    int n_implied;
+    Nat implied[MAX_IMPLIED]; /* each >= 0 */
+    bool collect;             /* looks for the best constant lower bound instead of a proof */
+    bool found;
+    int64_t best;
+} Search;
+
+/* p * scale was the goal before; scale 0: no longer a constant multiple. */
+static bool nonneg(Search *s, const Poly *p, int depth, int uses, int64_t scale);
+
+static NatRange atom_range(const Search *s, Nat x) { return s->env ? nat_env_range(s->env, x) : nat_full(x)->range; }
+static Nat var_lo(const Search *s, Nat x) { return s->env ? nat_env_lo(s->env, x) : x->lo; }
+static Nat var_hi(const Search *s, Nat x) { return s->env ? nat_env_hi(s->env, x) : x->hi; }
+
+static bool has_factor(const NatTerm *t, Nat x)
+{
+    for (int i = 0; i < t->n_factors; i++)
+        if (t->factors[i] == x)
+            return true;
+    return false;
+}
+
+/* p = c*x + r; c may mention x again. */
+static void split_on(const Search *s, const Poly *p, Nat x, Poly *c, Poly *r)
+{
+    NatTerm atom = nat_atom_term(x, 1);
+    poly_init(s->ctx, c);
+    poly_init(s->ctx, r);
+    for (int i = 0; i < p->n; i++) {
+        NatTerm t;
+        if (has_factor(&p->at[i], x) && term_divide(s->ctx, &p->at[i], &atom, &t))
+            poly_add_terms(c, &t, 1, TERM_K(1));
+        else
+            poly_push(r, p->at[i]);
+    }
+}
+
+/* 1: >= 0, -1: <= 0, 0: not known. */
+static int sign_of(Search *s, const Poly *p, int depth)
+{
+    NatRange r = poly_range(s->env, p);
+    if (r.has_lo && r.lo >= 0)
+        return 1;
+    if (r.has_hi && r.hi <= 0)
+        return -1;
+    if (p->n < 2 || depth < 4)
+        return 0;
+    bool collect = s->collect;
+    int sign = 0;
+    s->collect = false;
+    if (nonneg(s, p, depth - 4, 1, 0)) {
+        sign = 1;
+    } else {
+        Poly minus;
+        poly_init(s->ctx, &minus);
+        poly_add_poly(&minus, p, TERM_K(-1));
+        if (nonneg(s, &minus, depth - 4, 1, 0))
+            sign = -1;
+    }
+    s->collect = collect;
+    return sign;
+}
+
+static bool divisor_ok(Search *s, Nat x, int depth)
+{
+    if (nat_full(x)->divisor_ok)
+        return true;
+    if (!s->env)
+        return false;
+    NatRange r = nat_full(x->b)->range;
+    if (r.has_lo && r.lo >= 1)
+        return true;
+    if (depth < 4)
+        return false;
+    Poly p;
+    poly_init(s->ctx, &p);
+    poly_add_nat(&p, x->b, TERM_K(1));
+    poly_add_k(&p, -1);
+    bool collect = s->collect;
+    s->collect = false;
+    bool ok = nonneg(s, &p, depth - 4, 1, 0);
+    s->collect = collect;
+    return ok;
+}
+
+/* The goal c*x + r where k*x >= b (or <= b: the caller has matched the sign of c), k >= 1. */
+static bool replace(Search *s, const Poly *c, const Poly *r, Nat k, const Poly *b, int depth, int uses, int64_t scale)
+{
+    Poly goal, quotient, rest;
+    poly_init(s->ctx, &goal);
+    if (nat_is(k, 1)) {
+        poly_add_product(&goal, c, b, 1);
+        poly_add_poly(&goal, r, TERM_K(1));
+    } else if (poly_divide(s->ctx, c, k, &quotient, &rest) && rest.n == 0) {
+        poly_add_product(&goal, &quotient, b, 1);
+        poly_add_poly(&goal, r, TERM_K(1));
+    } else {
+        NatView v;
+        nat_view(k, &v);
+        poly_add_product(&goal, c, b, 1);
+        for (int i = 0; i < v.n; i++)
+            poly_add_poly(&goal, r, v.at[i]);
+        if (!nat_is_const(k) || !mul_fits(scale, k->value, &scale))
+            scale = 0;
+    }
+    return !goal.overflow && nonneg(s, &goal, depth - 1, uses, scale);
+}
+
+static bool replace_nat(Search *s, const Poly *c, const Poly *r, Nat b, int64_t plus, int depth, int uses, int64_t scale)
+{
+    Poly p;
+    poly_init(s->ctx, &p);
+    poly_add_nat(&p, b, TERM_K(1));
+    poly_add_k(&p, plus);
+    return !p.overflow && replace(s, c, r, nat_const(s->ctx, 1), &p, depth, uses, scale);
+}
+
+/* Each term of c with its own sign, so that both a lower and an upper bound of x come in. */
+static bool replace_by_terms(Search *s, const Poly *c, const Poly *r, Nat x, int depth, int uses, int64_t scale)
+{
+    Nat lo = NULL, hi = NULL;
+    int64_t hi_plus = 0;
+    NatRange range = atom_range(s, x);
+    if (x->kind == NAT_VAR) {
+        lo = var_lo(s, x);
+        hi = var_hi(s, x);
+    } else if (x->kind == NAT_MOD && divisor_ok(s, x, depth)) {
+        lo = nat_const(s->ctx, 0);
+        hi = x->b;
+        hi_plus = -1;
+    }
+    if (!lo && range.has_lo)
+        lo = nat_const(s->ctx, range.lo);
+    if (!hi && range.has_hi) {
+        hi = nat_const(s->ctx, range.hi);
+        hi_plus = 0;
+    }
+    Poly goal;
+    poly_copy(s->ctx, &goal, r);
+    for (int i = 0; i < c->n; i++) {
+        Poly one;
+        poly_init(s->ctx, &one);
+        poly_push(&one, c->at[i]);
+        int sign = sign_of(s, &one, 0);
+        Nat bound = sign > 0 ? lo : hi;
+        if (sign == 0 || !bound)
+            return false;
+        poly_add_nat(&goal, bound, c->at[i]);
+        if (sign < 0 && hi_plus)
+            poly_add_terms(&goal, &c->at[i], 1, TERM_K(hi_plus));
+    }
+    return !goal.overflow && nonneg(s, &goal, depth - 1, uses, scale);
+}
+
+/* x replaced by what it is, or by a bound that belongs to it for good. */
+static bool eliminate(Search *s, const Poly *p, Nat x, int depth, int uses, int64_t scale)
+{
+    Ctx *ctx = s->ctx;
+    Poly c, r, b;
+    split_on(s, p, x, &c, &r);
+    if (c.overflow)
+        return false;
+    NatRange range = atom_range(s, x);
+    int sign = sign_of(s, &c, depth);
+
+    if (x->kind == NAT_MIN || x->kind == NAT_MAX) {
+        bool either = x->kind == NAT_MIN ? sign < 0 : sign > 0;
+        if (s->collect && !either)
+            return false; /* the worse of two branches: left to intervals */
+        bool first = replace_nat(s, &c, &r, x->a, 0, depth, uses, scale);
+        if (first == either && !s->collect)
+            return first;
+        return replace_nat(s, &c, &r, x->b, 0, depth, uses, scale);
+    }
+    if (sign == 0)
+        return replace_by_terms(s, &c, &r, x, depth, uses, scale);
+
+    bool constant_too = sign > 0 ? range.has_lo : range.has_hi;
+    switch (x->kind) {
+    case NAT_VAR: {
+        Nat bound = sign > 0 ? var_lo(s, x) : var_hi(s, x);
+        if (bound && replace_nat(s, &c, &r, bound, 0, depth, uses, scale))
+            return true;
+        constant_too = constant_too && !(bound && nat_is(bound, sign > 0 ? range.lo : range.hi));
+        break;
+    }
+    case NAT_DIV: /* a - b + 1 <= b*x <= a */
+        if (!divisor_ok(s, x, depth))
+            break;
+        poly_init(ctx, &b);
+        poly_add_nat(&b, x->a, TERM_K(1));
+        if (sign > 0) {
+            poly_add_nat(&b, x->b, TERM_K(-1));
+            poly_add_k(&b, 1);
+        }
+        if (replace(s, &c, &r, x->b, &b, depth, uses, scale))
+            return true;
+        break;
+    case NAT_MOD:
+        if (!divisor_ok(s, x, depth))
+            break;
+        if (sign > 0) {
+            if (replace_nat(s, &c, &r, nat_const(ctx, 0), 0, depth, uses, scale))
+                return true;
+            constant_too = false;
+            break;
+        }
+        if (replace_nat(s, &c, &r, x->b, -1, depth, uses, scale))
+            return true;
+        poly_init(ctx, &b);
+        poly_add_nat(&b, x->a, TERM_K(1));
+        if (sign_of(s, &b, depth) > 0 && replace_nat(s, &c, &r, x->a, 0, depth, uses, scale))
+            return true;
+        break;
+    case NAT_POW: /* 2^b >= b + 1 */
+        if (sign > 0 && nat_is_const(x->a) && x->a->value >= 2 && replace_nat(s, &c, &r, x->b, 1, depth, uses, scale))
+            return true;
+        break;
+    case NAT_LOG2: /* log2(a) <= a - 1 */
+        if (sign < 0 && replace_nat(s, &c, &r, x->a, -1, depth, uses, scale))
+            return true;
+        break;
+    case NAT_ERROR:
+    case NAT_CONST:
+    case NAT_SUM:
+    case NAT_MIN:
+    case NAT_MAX:
+        return false;
+    }
+    return constant_too && replace_nat(s, &c, &r, nat_const(ctx, sign > 0 ? range.lo : range.hi), 0, depth, uses, scale);
+}
+
+/* fact >= 0 used to take x out of p. */
+static bool use_fact(Search *s, const Poly *p, Nat x, Nat fact, int depth, int uses, int64_t scale)
+{
+    Ctx *ctx = s->ctx;
+    NatView v;
+    Poly f, c, r, fc, fr, b;
+    nat_view(fact, &v);
+    int at = 0;
+    while (at < v.n && !has_factor(&v.at[at], x))
+        at++;
+    if (at == v.n || --s->fuel < 0)
+        return false;
+    poly_init(ctx, &f);
+    poly_add_nat(&f, fact, TERM_K(1));
+    split_on(s, p, x, &c, &r);
+    split_on(s, &f, x, &fc, &fr);
+    if (c.overflow || fc.overflow || fr.overflow)
+        return false;
+    if (poly_vars(&fc) == 0 && fc.at[0].coef != INT64_MIN) {
+        int64_t k = fc.at[0].coef;
+        int sign = sign_of(s, &c, depth);
+        if (sign == 0 || (sign > 0) != (k > 0))
+            return false;
+        poly_init(ctx, &b);
+        poly_add_poly(&b, &fr, TERM_K(k > 0 ? -1 : 1));
+        return replace(s, &c, &r, nat_const(ctx, k > 0 ? k : -k), &b, depth, uses - 1, scale);
+    }
+    /* c = q * fc with q >= 0: p = q*fact + (r - q*fr). */
+    Poly q, rest, goal;
+    Poly fc_copy;
+    poly_copy(ctx, &fc_copy, &fc);
+    if (!poly_divide(ctx, &c, poly_nat_raw(&fc_copy), &q, &rest) || rest.n || sign_of(s, &q, depth) <= 0)
+        return false;
+    poly_copy(ctx, &goal, &r);
+    poly_add_product(&goal, &q, &fr, -1);
+    return !goal.overflow && nonneg(s, &goal, depth - 1, uses - 1, scale);
+}
+
+/* Divides by what cannot change the sign: p >= 0 exactly when the result is. */
+static void reduce(const Search *s, Poly *p)
+{
+    int vars = poly_vars(p);
+    int64_t g = 0;
+    for (int i = 0; i < vars && g != 1; i++)
+        g = gcd_i64(g, p->at[i].coef);
+    if (g > 1) {
+        for (int i = 0; i < vars; i++)
+            p->at[i].coef /= g;
+        if (vars < p->n && (p->at[vars].coef = floor_div(p->at[vars].coef, g)) == 0)
+            p->n--;
+    }
+    for (bool again = vars > 0 && vars == p->n; again;) {
+        again = false;
+        for (int j = 0; j < p->at[0].n_factors && !again; j++) {
+            NatTerm x = nat_atom_term(p->at[0].factors[j], 1);
+            NatRange range = atom_range(s, x.factors[0]);
+            again = range.has_lo && range.lo >= 0;
+            for (int i = 1; i < p->n && again; i++)
+                again = has_factor(&p->at[i], x.factors[0]);
+            for (int i = 0; i < p->n && again; i++) {
+                NatTerm t;
+                if (term_divide(s->ctx, &p->at[i], &x, &t))
+                    p->at[i] = t;
+            }
+        }
+        if (p->at[p->n - 1].n_factors == 0)
+            break;
+    }
+}
+
+static void note_bound(Search *s, int64_t lo, int64_t scale)
+{
+    if (scale < 1)
+        return;
+    lo = lo > 0 ? (lo - 1) / scale + 1 : -(-lo / scale);
+    if (!s->found || lo > s->best)
+        s->best = lo;
+    s->found = true;
+}
+
+static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t scale)
+{
+    Poly p;
+    if (given->overflow || --s->fuel < 0)
+        return false;
+    poly_copy(s->ctx, &p, given);
+    if (!s->collect)
+        reduce(s, &p);
+    NatRange range = poly_range(s->env, &p);
+    if (s->collect) {
+        if (range.has_lo && range.lo > INT64_MIN)
+            note_bound(s, range.lo, scale);
+    } else {
+        if (range.has_lo && range.lo >= 0)
+            return true;
+        if (range.has_hi && range.hi < 0)
+            return false;
+    }
+    if (depth <= 0 || poly_vars(&p) == 0)
+        return false;
+
+    /* The atoms, youngest first. */
+    Nat atoms[MAX_ATOMS];
+    int n = 0;
+    for (int i = 0; i < p.n; i++)
+        for (int j = 0; j < p.at[i].n_factors; j++) {
+            Nat x = p.at[i].factors[j];
+            int at = 0;
+            while (at < n && atoms[at]->id > x->id)
+                at++;
+            if (at == MAX_ATOMS || (at < n && atoms[at] == x))
+                continue;
+            if (n == MAX_ATOMS)
+                n--;
+            memmove(atoms + at + 1, atoms + at, sizeof(Nat) * (size_t)(n - at));
+            atoms[at] = x;
+            n++;
+        }
+    if (eliminate(s, &p, atoms[0], depth, uses, scale))
+        return true;
+    if (uses == 0)
+        return false;
+    const Nat *facts;
+    int n_facts = nat_env_inequalities(s->env, &facts);
+    for (int i = 0; i < n; i++) {
+        for (int f = 0; f < n_facts; f++)
+            if (use_fact(s, &p, atoms[i], facts[f], depth, uses, scale))
+                return true;
+        for (int f = 0; f < s->n_implied; f++)
+            if (use_fact(s, &p, atoms[i], s->implied[f], depth, uses, scale))
+                return true;
+    }
+    return false;
+}
+
+/* hi - lo >= 0 of the variables in `a`, and of those in their bounds. */
+static void imply(Search *s, Nat a)
+{
+    if (!a || !nat_full(a)->symbolic || s->n_implied == MAX_IMPLIED)
+        return;
+    if (a->kind == NAT_VAR) {
+        if (!a->lo || !a->hi)
+            return;
+        Poly p;
+        poly_init(s->ctx, &p);
+        poly_add_nat(&p, a->hi, TERM_K(1));
+        poly_add_nat(&p, a->lo, TERM_K(-1));
+        if (poly_vars(&p) == 0 || p.overflow)
+            return;
+        Nat fact = poly_nat_raw(&p);
+        for (int i = 0; i < s->n_implied; i++)
+            if (s->implied[i] == fact)
+                return;
+        s->implied[s->n_implied++] = fact;
+        imply(s, a->hi);
+        imply(s, a->lo);
+        return;
+    }
+    imply(s, a->a);
+    imply(s, a->b);
+    for (int i = 0; i < a->n_terms; i++)
+        for (int j = 0; j < a->terms[i].n_factors; j++)
+            imply(s, a->terms[i].factors[j]);
+}
+
+/* Intervals are all there is to know of a sum of different variables with constant bounds. */
+static bool intervals_suffice(const Poly *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        if (p->at[i].n_factors > 1)
+            return false;
+        if (p->at[i].n_factors == 1 && (p->at[i].factors[0]->kind != NAT_VAR || nat_full(p->at[i].factors[0])->symbolic))
+            return false;
+    }
+    return true;
+}
+
+bool nat_prove(Ctx *ctx, const NatEnv *env, const Poly *p, Nat a, Nat b)
+{
+    if (p->overflow)
+        return false;
+    NatRange range = poly_range(NULL, p);
+    if (range.has_lo && range.lo >= 0)
+        return true;
+    const Nat *facts;
+    int n_facts = nat_env_inequalities(env, &facts);
+    if (n_facts == 0 && ((range.has_hi && range.hi < 0) || p->n == 0))
+        return false;
+    bool symbolic = (a && nat_full(a)->symbolic) || (b && nat_full(b)->symbolic);
+    if (n_facts == 0 && !env && !symbolic && intervals_suffice(p))
+        return false;
+
+    Search s = {.ctx = ctx, .env = env};
+    if (symbolic) {
+        imply(&s, a);
+        imply(&s, b);
+    }
+    for (int uses = 0; uses <= (n_facts ? MAX_USES : s.n_implied ? 1 : 0); uses++) {
+        s.fuel = n_facts ? FUEL_FACTS : FUEL_PLAIN;
+        if (nonneg(&s, p, MAX_DEPTH, uses, 1))
+            return true;
+    }
+    return false;
+}
+
+bool nat_prove_nat(Ctx *ctx, const NatEnv *env, Nat p, Nat a, Nat b)
+{
+    Poly poly;
+    poly_init(ctx, &poly);
+    poly_add_nat(&poly, p, TERM_K(1));
+    return nat_prove(ctx, env, &poly, a, b);
+}
+
+NatRange nat_prove_range(Ctx *ctx, const NatEnv *env, Nat a)
+{
+    const Nat *facts;
+    NatRange r = {0};
+    if (nat_is_error(a))
+        return r;
+    for (int side = 0; side < 2; side++) {
+        Poly p;
+        poly_init(ctx, &p);
+        poly_add_nat(&p, a, TERM_K(side ? -1 : 1));
+        if (p.overflow)
+            continue;
+        Search s = {.ctx = ctx, .env = env, .collect = true};
+        imply(&s, a);
+        s.fuel = FUEL_FACTS;
+        nonneg(&s, &p, MAX_DEPTH, nat_env_inequalities(env, &facts) ? 2 : 0, 1);
+        if (s.found && side == 0) {
+            r.has_lo = true;
+            r.lo = s.best;
+        } else if (s.found) {
+            r.has_hi = true;
+            r.hi = -s.best;
+        }
+    }
+    return r;
+}
