@@ -34,25 +34,19 @@ PrimId prim_find(const char *name)
 
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
 
-/* A name that the grammar takes where a definition's name stands: an operator or a word of the grammar is no such name. */
-static const char *header_name(PrimId id)
-{
-    switch ((int)id) {
-#define PRIM(id, name, ...) \
-    case P_##id:            \
-        return "P_" #id;
+/* In a header the name is the enum's: an operator, or a word of the grammar like `and`, is no name of a definition. */
+static const char *const header_names[P_COUNT] = {
+#define PRIM(id, ...) [P_##id] = "P_" #id,
 #include "ir/prims.def"
 #undef PRIM
-    }
-    return "P_";
-}
+};
 
 const Item *prim_header(Ctx *ctx, PrimId id)
 {
     struct PrimTable *table = table_of(ctx);
     if (!table->headers[id]) {
         const PrimRow *row = &prim_rows[id];
-        const char *text = ctx_printf(ctx, "%s %s%s%s", header_name(id), row->header, row->where[0] ? " where " : "", row->where);
+        const char *text = ctx_printf(ctx, "%s %s%s%s", header_names[id], row->header, row->where[0] ? " where " : "", row->where);
         uint32_t file = source_add(ctx, ctx_printf(ctx, "<primitive %s>", row->name), text, strlen(text));
         table->headers[id] = parse_signature(ctx, file);
     }
@@ -168,7 +162,7 @@ static void put_cell(StrBuf *out, const char *text, bool code)
 void prim_manual(Ctx *ctx, StrBuf *out)
 {
     sb_puts(out, "# Primitives\n\n"
-                 "Made from the table `src/ir/prims.def` by `risec help --manual`; do not edit.\n\n"
+                 "Made from the table `src/ir/prims.def`; do not edit.\n\n"
                  "Signatures leave out `{n m k: nat}` and `{s t u: data}`. *Needs* lists the obligations on sizes that a use must "
                  "meet. *CUDA* says whether this version compiles the primitive; the reference interpreter (`--device ref`) runs "
                  "all of them.\n");
