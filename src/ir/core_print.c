@@ -687,7 +687,7 @@ static void put_doc(StrBuf *out, const char *doc)
         const char *end = strchr(doc, '\n');
         size_t n = end ? (size_t)(end - doc) : strlen(doc);
         sb_puts(out, "--|");
-        sb_puts(out, n && doc[0] != ' ' ? " " : "");
+        sb_puts(out, n ? " " : "");
         sb_putn(out, doc, n);
         sb_putc(out, '\n');
         doc += n + (end ? 1 : 0);
@@ -699,7 +699,7 @@ void core_print_entry(StrBuf *out, const CoreEntry *entry)
     Printer p = {.out = out, .ctx = out->ctx};
     if (entry->doc)
         put_doc(out, entry->doc);
-    put(&p, entry->exact ? "exact entry " : "entry ");
+    put(&p, "entry ");
     put(&p, entry->name);
     for (int i = 0; i < entry->n_sizes; i++) {
         /* A size that no input shows is given, not inferred. */
@@ -733,6 +733,10 @@ void core_print_entry(StrBuf *out, const CoreEntry *entry)
             put(&p, ", ");
         }
         put_term(&p, entry->facts[i], PREC_OR, INDENT);
+    }
+    if (entry->exact) {
+        put_line(&p, INDENT);
+        put(&p, "exact");
     }
     struct { const char *name; Nat nat; } launch[] = {
         {"blocks", entry->launch_blocks}, {"threads", entry->launch_threads}, {"minBlocks", entry->launch_min_blocks}};
