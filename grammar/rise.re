@@ -1,0 +1,474 @@
+/* The lexer: bytes to tokens. Spec: docs/language.md, "Grammar". Generated C goes to the build tree only:
+ *     re2c -W --no-generation-date --no-debug-info -o rise_lexer.c rise.re
+ *
+ * What is wrong with the text itself (a character that is no part of the language, a number that does not fit, another language's
+ * comment) is reported here, each mistake once, and a token is given that lets the parser go on as if it had been written right. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "frontend/parse_internal.h"
+#include "support/utf8.h"
+
+typedef unsigned char Byte;
+
+static Span span_of(const Parser *ps, const Byte *lo, const Byte *hi)
+{
+    return (Span){ps->file, (uint32_t)(lo - ps->lex.text), (uint32_t)(hi - ps->lex.text)};
+}
+
+static bool is_digit(Byte c) { return c >= '0' && c <= '9'; }
+static bool is_word(Byte c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
+
+bool token_ends_operand(int kind)
+{
+    switch (kind) {
+    case T_NAME: case T_INT: case T_FLOAT: case T_STRING: case T_UNDERSCORE: case T_RP: case T_RBRACKET: case T_RBRACE: return true;
+    default: return kind >= T_UNIT && kind <= T_COMMUTATIVE;
+    }
+}
+
+/* ---- documentation comments ----------------------------------------------------------------------------------- */
+
+/* A line `--| text`; lines that follow each other are one block, an empty line between starts another. */
+static void doc_line(Parser *ps, const Byte *lo, const Byte *hi)
+{
+    Lexer *lx = &ps->lex;
+    if (!lx->has_doc || lx->doc_breaks > 1)
+        sb_init(&lx->doc, ps->ctx);
+    else
+        sb_putc(&lx->doc, '\n');
+    if (lo < hi && *lo == ' ')
+        lo++;
+    sb_putn(&lx->doc, (const char *)lo, (size_t)(hi - lo));
+    lx->has_doc = true;
+    lx->doc_breaks = 0;
+}
+
+const char *lex_take_doc(Parser *ps)
+{
+    const char *doc = ps->lex.has_doc ? ps->lex.doc.text : NULL;
+    ps->lex.has_doc = false;
+    return doc;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+static const char *const int_suffixes[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"};
+static const char *const float_suffixes[] = {"f16", "bf16", "f32", "f64"};
+
+static bool among(const char *const *list, int n, const Byte *text, size_t size)
+{
+    for (int i = 0; i < n; i++)
+        if (strlen(list[i]) == size && memcmp(list[i], text, size) == 0)
+            return true;
+    return false;
+}
+
+bool lex_int_value(const char *text, size_t n, uint64_t *value, size_t *digits)
+{
+    uint64_t base = 10, v = 0;
+    bool fits = true;
+    size_t i = 0;
+    if (n > 2 && text[0] == '0' && text[1] == 'x') {
+        base = 16;
+        i = 2;
+    }
+    for (; i < n; i++) {
+        int c = (unsigned char)text[i], d;
+        if (is_digit((Byte)c))
+            d = c - '0';
+        else if (base == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
+            d = (c | 32) - 'a' + 10;
+        else
+            break;
+        fits = fits && !__builtin_mul_overflow(v, base, &v) && !__builtin_add_overflow(v, (uint64_t)d, &v);
+    }
+    *value = fits ? v : UINT64_MAX;
+    *digits = i;
+    return fits;
+}
+
+/* strtod reads the point that the host program's locale wants, so it is given none: 12.5e3 goes in as 125e2. */
+double lex_float_value(Ctx *ctx, const char *text, size_t n, size_t *digits)
+{
+    char few[80];
+    char *plain = n < sizeof few - 24 ? few : ctx_alloc(ctx, n + 24);
+    size_t length = 0, i = 0;
+    long exponent = 0, places = 0;
+    for (; i < n && is_digit((Byte)text[i]); i++)
+        plain[length++] = text[i];
+    if (i < n && text[i] == '.')
+        for (i++; i < n && is_digit((Byte)text[i]); i++, places++)
+            plain[length++] = text[i];
+    size_t e = i;
+    if (e < n && (text[e] == 'e' || text[e] == 'E')) {
+        bool negative = ++e < n && text[e] == '-';
+        if (e < n && (text[e] == '-' || text[e] == '+'))
+            e++;
+        size_t first = e;
+        for (; e < n && is_digit((Byte)text[e]); e++)
+            if (exponent < 100000000)
+                exponent = exponent * 10 + (text[e] - '0');
+        if (e > first)
+            i = e;
+        if (negative)
+            exponent = -exponent;
+    }
+    *digits = i;
+    snprintf(plain + length, 24, "e%ld", exponent - places);
+    return strtod(plain, NULL);
+}
+
+typedef enum NumberForm { FORM_DEC, FORM_HEX, FORM_POINT, FORM_EXPONENT } NumberForm;
+
+static void suffix_mistake(Parser *ps, const Byte *start, const Byte *lo, const Byte *hi)
+{
+    int n = hi - lo > 20 ? 20 : (int)(hi - lo);
+    Diag *diag = parse_mistake(ps, E0004, span_of(ps, lo, hi), "`%.*s` is not a suffix of a number", n, (const char *)lo);
+    if (*lo == '_')
+        diag_help(ps->ctx, diag, "the digits of a number are written together, as in 1000000");
+    else if (lo == start + 1 && *start == '0' && (*lo == 'x' || *lo == 'X' || *lo == 'b' || *lo == 'o'))
+        diag_help(ps->ctx, diag, "numbers are decimal, or hexadecimal with lower case x, as in 0x1f");
+    else
+        diag_help(ps->ctx, diag, "suffixes are i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, as in 7u8 or 1.5f64");
+}
+
+/* The text after a `.` that makes the number before it an integer: `16.16.f32` is an array type and no float. */
+static bool continues_dot(const Byte *at) { return *at == '.' && (is_word(at[1]) || at[1] == '('); }
+
+/* [start, end) is the longest number of its form. Gives the token's kind and leaves the cursor behind it. */
+static int number(Parser *ps, const Byte *start, const Byte *end, NumberForm form)
+{
+    Lexer *lx = &ps->lex;
+    bool after_dot = lx->last == T_DOT;
+    if (form != FORM_HEX && form != FORM_DEC && (after_dot || (form == FORM_POINT && continues_dot(end)))) {
+        for (end = start; is_digit(*end);)
+            end++;
+        form = FORM_DEC;
+    }
+    const Byte *suffix = end;
+    while (is_word(*end))
+        end++;
+    lx->cursor = end;
+    bool whole = form == FORM_DEC || form == FORM_HEX;
+    size_t n_suffix = (size_t)(end - suffix);
+    bool is_int_suffix = among(int_suffixes, 8, suffix, n_suffix);
+    bool is_float_suffix = among(float_suffixes, 4, suffix, n_suffix);
+    if (n_suffix && !is_int_suffix && !is_float_suffix) {
+        suffix_mistake(ps, start, suffix, end);
+    } else if (is_int_suffix && !whole) {
+        Diag *diag = parse_mistake(ps, E0004, span_of(ps, start, end), "a number with a fraction or an exponent cannot be %.*s",
+                                   (int)n_suffix, (const char *)suffix);
+        diag_help(ps->ctx, diag, "leave out the fraction, or use f16, bf16, f32 or f64");
+    }
+    size_t size = (size_t)(suffix - start), digits;
+    if (whole) {
+        uint64_t value;
+        if (!lex_int_value((const char *)start, size, &value, &digits) && !is_float_suffix) {
+            Diag *diag = parse_mistake(ps, E0005, span_of(ps, start, end), "this number needs more than 64 bits");
+            diag_help(ps->ctx, diag, "the largest integer is 18446744073709551615; as a float, write it with a point or an exponent");
+        }
+    } else if (lex_float_value(ps->ctx, (const char *)start, size, &digits) > 1.7976931348623157e308) {
+        Diag *diag = parse_mistake(ps, E0006, span_of(ps, start, end), "this number is larger than any f64");
+        diag_help(ps->ctx, diag, "infinity is written `inf`");
+    }
+    if (form != FORM_DEC || after_dot || n_suffix || *end != '.')
+        return whole ? T_INT : T_FLOAT;
+    /* `5.` before something that no projection or array type goes on with. */
+    const Byte *next = end + 1;
+    while (*next == ' ' || *next == '\t' || *next == '\r' || *next == '\n')
+        next++;
+    if (is_word(*next) || *next == '(')
+        return T_INT;
+    Diag *diag = parse_mistake(ps, E0003, span_of(ps, start, end + 1), "a float has digits on both sides of its point");
+    diag_help(ps->ctx, diag, "write `%.*s.0`", size > 20 ? 20 : (int)size, (const char *)start);
+    lx->cursor = end + 1;
+    return T_FLOAT;
+}
+
+/* ---- what is no part of the language ------------------------------------------------------------------------------ */
+
+typedef struct Lookalike {
+    uint32_t point;
+    TokenKind kind; /* taken for this; T_END: as if it were a space */
+    const char *help;
+} Lookalike;
+
+static const Lookalike lookalikes[] = {
+    {0x2192, T_ARROW, "write `->`"},      {0x21d2, T_DARROW, "write `=>`"},     {0x03bb, T_FUN, "write `fun x => e`"},
+    {0x00d7, T_STAR, "write `*`"},        {0x00b7, T_STAR, "write `*`"},        {0x22c5, T_STAR, "write `*`"},
+    {0x00f7, T_SLASH, "write `/`"},       {0x2212, T_MINUS, "write `-`"},       {0x2013, T_MINUS, "write `-`"},
+    {0x2264, T_LE, "write `<=`"},         {0x2265, T_GE, "write `>=`"},         {0x2260, T_NE, "write `!=`"},
+    {0x2227, T_AND, "write `and`"},       {0x2228, T_OR, "write `or`"},         {0x00ac, T_NOT, "write `not`"},
+    {0x2218, T_COMPOSE, "`f >> g` is first f, then g"},
+    {0x201c, T_END, "texts stand in plain quotes: \"...\""}, {0x201d, T_END, "texts stand in plain quotes: \"...\""},
+    {0x00a0, T_END, "write an ordinary space"}, {0x200b, T_END, "delete it"}, {0x202f, T_END, "write an ordinary space"},
+    {0x3000, T_END, "write an ordinary space"}, {0xfeff, T_END, "delete it"},
+};
+
+static const Lookalike *lookalike(uint32_t point)
+{
+    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+        if (lookalikes[i].point == point)
+            return &lookalikes[i];
+    return NULL;
+}
+
+static size_t decode(const Parser *ps, const Byte *at, uint32_t *point)
+{
+    return utf8_decode((const char *)at, (size_t)(ps->lex.end - at), point);
+}
+
+/* At a byte of 0x80 or more. [start, at) are the letters of a word before it, if any. Gives the kind to go on with, T_END for none. */
+static int foreign(Parser *ps, const Byte *start, const Byte *at)
+{
+    uint32_t point = 0;
+    size_t n = decode(ps, at, &point);
+    const Lookalike *like = n ? lookalike(point) : NULL;
+    if (like) {
+        ps->lex.cursor = at + n;
+        Diag *diag = parse_mistake(ps, E0002, span_of(ps, at, at + n),
+                                   utf8_printable(point) ? "the character U+%04X is not part of the language"
+                                                         : "the invisible character U+%04X is not part of the language",
+                                   (unsigned)point);
+        diag_help(ps->ctx, diag, "%s", like->help);
+        return (int)like->kind;
+    }
+    /* The rest of the word goes with it, so that a name in another alphabet is one mistake. */
+    const Byte *end = at + (n ? n : 1);
+    while (is_word(*end) || *end >= 0x80) {
+        uint32_t next = 0;
+        size_t step = decode(ps, end, &next);
+        if (step && lookalike(next))
+            break;
+        end += step ? step : 1;
+    }
+    ps->lex.cursor = end;
+    Diag *diag;
+    if (!n)
+        diag = parse_mistake(ps, E0002, span_of(ps, at, at + 1), "the byte 0x%02X is not part of a UTF-8 character", *at);
+    else if (utf8_printable(point))
+        diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the character `%.*s` (U+%04X) is not part of the language", (int)n,
+                             (const char *)at, (unsigned)point);
+    else
+        diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the character U+%04X is not part of the language", (unsigned)point);
+    diag_help(ps->ctx, diag, "names are made of the letters a to z and A to Z, digits and `_`; comments may hold any text");
+    /* Alone between operands it is more likely a sign than a name. */
+    return at > start || end > at + n || (n && point >= 0xc0 && point < 0x2000) ? T_NAME : T_END;
+}
+
+static void stray(Parser *ps, const Byte *lo, const Byte *hi)
+{
+    Diag *diag;
+    if (*lo > 32 && *lo < 127)
+        diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the character `%c` is not part of the language", *lo);
+    else
+        diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the control character 0x%02X is not part of the language", *lo);
+    switch (*lo) {
+    case '\'': diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\""); break;
+    case '&': diag_help(ps->ctx, diag, "write `and` between bools, `bitAnd(a, b)` between integers"); break;
+    case '|': diag_help(ps->ctx, diag, "a pipe is `|>`; between bools write `or`, between integers `bitOr(a, b)`"); break;
+    case '~': diag_help(ps->ctx, diag, "for bools write `not`, for integers `bitXor(a, -1)`"); break;
+    case '$': diag_help(ps->ctx, diag, "write parentheses: `f(g(x))`, or a pipe: `x |> g |> f`"); break;
+    default: break;
+    }
+}
+
+static void instead(Parser *ps, const Byte *lo, const Byte *hi, DiagCode code, const char *write)
+{
+    Diag *diag = parse_mistake(ps, code, span_of(ps, lo, hi), "`%.*s` is not an operator", (int)(hi - lo), (const char *)lo);
+    diag_help(ps->ctx, diag, "write `%s`", write);
+}
+
+/* ---- the tokens --------------------------------------------------------------------------------------------------- */
+
+void lex_start(Parser *ps)
+{
+    Lexer *lx = &ps->lex;
+    /* A byte order mark is what some editors put at the front of UTF-8; it means nothing. */
+    if (lx->cursor == lx->text && lx->end - lx->text >= 3 && memcmp(lx->text, "\xef\xbb\xbf", 3) == 0)
+        lx->cursor += 3;
+    lx->last = T_END;
+    lx->last_end = lx->cursor;
+}
+
+Token lex_next(Parser *ps)
+{
+    Lexer *lx = &ps->lex;
+    const Byte *start, *cur, *mar;
+    bool first = lx->cursor == lx->text;
+    int kind;
+again:
+    start = cur = lx->cursor;
+#define SKIP do { lx->cursor = cur; goto again; } while (0)
+#define TOKEN(k) do { kind = (k); goto done; } while (0)
+    /*!re2c
+    re2c:yyfill:enable = 0;
+    re2c:define:YYCTYPE = Byte;
+    re2c:define:YYCURSOR = cur;
+    re2c:define:YYMARKER = mar;
+
+    digit = [0-9];
+    word = [A-Za-z_][A-Za-z0-9_]*;
+    line = [^\n\r\x00];
+    exponent = [eE][+-]?digit+;
+
+    [ \t\r\f\v]+ { SKIP; }
+    "\n" { first = true; lx->doc_breaks++; SKIP; }
+
+    "--" line* {
+        if (token_ends_operand(lx->last) && start == lx->last_end) {
+            Diag *diag = parse_mistake(ps, E0008, span_of(ps, start, start + 2), "`--` starts a comment, and it stands directly after an operand");
+            diag_help(ps->ctx, diag, "to subtract, write a space between the signs: `a - -b`; before a comment, too, write a space");
+            if (is_word(start[2]) || start[2] == '(') {
+                cur = start + 1;
+                TOKEN(T_MINUS);
+            }
+        } else if (start[2] == '|' && start[3] != '>' && first) {
+            doc_line(ps, start + 3, cur);
+        }
+        SKIP;
+    }
+    "//" line* {
+        Diag *diag = parse_mistake(ps, E0009, span_of(ps, start, start + 2), "`//` is not part of the language");
+        diag_help(ps->ctx, diag, "a comment starts with `--`");
+        SKIP;
+    }
+    "/*" {
+        const Byte *close = (const Byte *)strstr((const char *)cur, "*" "/");
+        Diag *diag = parse_mistake(ps, E0009, span_of(ps, start, cur), "`/*` is not part of the language");
+        diag_help(ps->ctx, diag, "a comment starts with `--` and ends with its line");
+        cur = close ? close + 2 : lx->end;
+        SKIP;
+    }
+
+    "def" { TOKEN(T_DEF); }
+    "entry" { TOKEN(T_ENTRY); }
+    "operator" { TOKEN(T_OPERATOR); }
+    "import" { TOKEN(T_IMPORT); }
+    "rule" { TOKEN(T_RULE); }
+    "strategy" { TOKEN(T_STRATEGY); }
+    "fun" { TOKEN(T_FUN); }
+    "let" { TOKEN(T_LET); }
+    "in" { TOKEN(T_IN); }
+    "if" { TOKEN(T_IF); }
+    "then" { TOKEN(T_THEN); }
+    "else" { TOKEN(T_ELSE); }
+    "where" { TOKEN(T_WHERE); }
+    "unroll" { TOKEN(T_UNROLL); }
+    "and" { TOKEN(T_AND); }
+    "or" { TOKEN(T_OR); }
+    "not" { TOKEN(T_NOT); }
+    "unit" { TOKEN(T_UNIT); }
+    "launch" { TOKEN(T_LAUNCH); }
+    "exact" { TOKEN(T_EXACT); }
+    "lowered" { TOKEN(T_LOWERED); }
+    "by" { TOKEN(T_BY); }
+    "within" { TOKEN(T_WITHIN); }
+    "associative" { TOKEN(T_ASSOCIATIVE); }
+    "commutative" { TOKEN(T_COMMUTATIVE); }
+    "_" { TOKEN(T_UNDERSCORE); }
+    word { TOKEN(T_NAME); }
+
+    "0x" [0-9a-fA-F]+ { kind = number(ps, start, cur, FORM_HEX); cur = lx->cursor; goto done; }
+    digit+ { kind = number(ps, start, cur, FORM_DEC); cur = lx->cursor; goto done; }
+    digit+ "." digit+ { kind = number(ps, start, cur, FORM_POINT); cur = lx->cursor; goto done; }
+    digit+ ("." digit+)? exponent { kind = number(ps, start, cur, FORM_EXPONENT); cur = lx->cursor; goto done; }
+    "." digit+ exponent? {
+        if (token_ends_operand(lx->last)) {
+            cur = start + 1;
+            TOKEN(T_DOT);
+        }
+        Diag *diag = parse_mistake(ps, E0003, span_of(ps, start, cur), "a float has digits on both sides of its point");
+        diag_help(ps->ctx, diag, "write `0%.*s`", cur - start > 20 ? 20 : (int)(cur - start), (const char *)start);
+        while (is_word(*cur))
+            cur++;
+        TOKEN(T_FLOAT);
+    }
+
+    ["] [^"\n\r\x00]* ["] { TOKEN(T_STRING); }
+    ["] [^"\n\r\x00]* {
+        Diag *diag = parse_mistake(ps, E0007, span_of(ps, start, cur), "this text has no closing quote");
+        diag_help(ps->ctx, diag, "a text ends on the line where it starts: \"other.rise\"");
+        TOKEN(T_STRING);
+    }
+
+    "(" { TOKEN(T_LP); }
+    ")" { TOKEN(T_RP); }
+    "[" { TOKEN(T_LBRACKET); }
+    "]" { TOKEN(T_RBRACKET); }
+    "{" { TOKEN(T_LBRACE); }
+    "}" { TOKEN(T_RBRACE); }
+    "," { TOKEN(T_COMMA); }
+    ":" { TOKEN(T_COLON); }
+    "." { TOKEN(T_DOT); }
+    "=" { TOKEN(T_EQ); }
+    "=>" { TOKEN(T_DARROW); }
+    "->" { TOKEN(T_ARROW); }
+    "|>" { TOKEN(T_PIPE); }
+    ">>" { TOKEN(T_COMPOSE); }
+    "==" { TOKEN(T_EQEQ); }
+    "!=" { TOKEN(T_NE); }
+    "<" { TOKEN(T_LT); }
+    "<=" { TOKEN(T_LE); }
+    ">" { TOKEN(T_GT); }
+    ">=" { TOKEN(T_GE); }
+    "+" { TOKEN(T_PLUS); }
+    "-" { TOKEN(T_MINUS); }
+    "*" { TOKEN(T_STAR); }
+    "/" { TOKEN(T_SLASH); }
+    "%" { TOKEN(T_PERCENT); }
+    "^" { TOKEN(T_POW); }
+    ";" { TOKEN(T_SEMI); }
+    "#" { TOKEN(T_HASH); }
+
+    "&&" { instead(ps, start, cur, E0010, "and"); TOKEN(T_AND); }
+    "||" { instead(ps, start, cur, E0010, "or"); TOKEN(T_OR); }
+    "!" { instead(ps, start, cur, E0010, "not"); TOKEN(T_NOT); }
+    [\\] {
+        Diag *diag = parse_mistake(ps, E0011, span_of(ps, start, cur), "a function is not written with `\\`");
+        diag_help(ps->ctx, diag, "write `fun x => e`");
+        TOKEN(T_FUN);
+    }
+    [\x80-\xff] {
+        kind = foreign(ps, start, start);
+        cur = lx->cursor;
+        if (kind == T_END)
+            SKIP;
+        goto done;
+    }
+    "\x00" {
+        /* parse.c has refused texts with a zero byte inside: this is the end. */
+        cur = start;
+        TOKEN(T_END);
+    }
+    * {
+        while (*cur == *start)
+            cur++;
+        stray(ps, start, cur);
+        SKIP;
+    }
+    */
+#undef SKIP
+#undef TOKEN
+done:
+    lx->cursor = cur;
+    if (*cur >= 0x80 && (kind == T_NAME || kind == T_UNDERSCORE || (kind >= T_DEF && kind <= T_NOT) || (kind >= T_UNIT && kind <= T_COMMUTATIVE))) {
+        uint32_t point = 0;
+        size_t n = decode(ps, cur, &point);
+        if (!(n && lookalike(point))) {
+            kind = foreign(ps, start, cur);
+            cur = lx->cursor;
+        }
+    }
+    if (kind != T_END && !token_starts_item(kind))
+        lx->has_doc = false;
+    lx->last = (uint8_t)kind;
+    lx->last_end = cur;
+    Token token = {.kind = (uint8_t)kind, .first = first};
+    token.lo = (uint32_t)(start - lx->text);
+    token.hi = (uint32_t)(cur - lx->text);
+    if (kind == T_NAME || (kind >= T_UNIT && kind <= T_COMMUTATIVE))
+        token.name = intern(ps->ctx, (const char *)start, (size_t)(cur - start));
+    return token;
+}

@@ -1,0 +1,573 @@
+/* The parser's entry points: cuts a text into items, feeds each to the engine, and builds what the grammar's actions ask for.
+ *
+ * requires: the source is in ctx->sources.  gives: a tree for every text; what is wrong with it is in the diagnostics.
+ * Each item is a parse of its own, from its first word to the next item word: these words are reserved, so a broken item ends
+ * where the next begins. Time is linear in the text, memory too; nothing here recurs over the input. */
+#include "frontend/ast.h"
+
+#include "frontend/parse_internal.h"
+
+enum {
+    STACK_LIMIT = 64 << 20, /* bytes of the engine's stack: about two million open brackets or signs */
+    TEXT_SHOWN = 40         /* bytes of source quoted in a message */
+};
+
+Span parse_span(Parser *ps, uint32_t lo, uint32_t hi) { return (Span){ps->file, lo, hi}; }
+Span token_span(Parser *ps, Token token) { return parse_span(ps, token.lo, token.hi); }
+
+bool token_starts_item(int kind) { return kind >= T_DEF && kind <= T_STRATEGY; }
+
+void parse_broken(Parser *ps) { *(ps->has_body ? &ps->body_broken : &ps->header_broken) = true; }
+
+void parse_advance(Parser *ps)
+{
+    ps->prev = ps->tok;
+    ps->tok = lex_next(ps);
+}
+
+/* ---- the engine's stack ------------------------------------------------------------------------------------------- */
+
+/* Never given back before the context is: an allocation that fails may jump past any release. */
+void *parse_stack_grow(Parser *ps, void *old, size_t size)
+{
+    if (size <= ps->stack_size)
+        return ps->stack;
+    if (size > STACK_LIMIT)
+        return NULL;
+    void *wider = ctx_alloc(ps->ctx, size);
+    if (old)
+        memcpy(wider, ps->stack, ps->stack_size);
+    ps->stack = wider;
+    ps->stack_size = size;
+    return wider;
+}
+
+void parse_stack_overflow(Parser *ps)
+{
+    parse_mistake(ps, E0109, token_span(ps, ps->tok), "brackets and signs are nested too deeply here");
+    parse_broken(ps);
+    ps->abandoned = true;
+}
+
+/* ---- expressions --------------------------------------------------------------------------------------------------- */
+
+Ast *parse_fit(Parser *ps, Ast *ast)
+{
+    if (ast->height <= LIMIT_TREE_HEIGHT)
+        return ast;
+    if (!ps->told_height) {
+        /* The first byte only: the whole may be most of the file. */
+        Diag *diag = parse_mistake(ps, E0109, parse_span(ps, ast->span.lo, ast->span.lo + 1),
+                                   "this expression is nested more than %d levels deep", LIMIT_TREE_HEIGHT);
+        diag_help(ps->ctx, diag, "give a part of it a name, with `let` or a `def` of its own");
+    }
+    ps->told_height = true;
+    parse_broken(ps);
+    return ast_new(ps->ctx, AST_ERROR, ast->span);
+}
+
+Ast *parse_int(Parser *ps, Token token)
+{
+    size_t size = token.hi - token.lo, digits;
+    Ast *ast = ast_new(ps->ctx, AST_INT, token_span(ps, token));
+    lex_int_value(ps->text + token.lo, size, &ast->integer.value, &digits);
+    if (digits < size)
+        ast->integer.suffix = intern(ps->ctx, ps->text + token.lo + digits, size - digits);
+    return ast;
+}
+
+Ast *parse_float(Parser *ps, Token token)
+{
+    size_t size = token.hi - token.lo, digits;
+    Ast *ast = ast_new(ps->ctx, AST_FLOAT, token_span(ps, token));
+    ast->floating.value = lex_float_value(ps->ctx, ps->text + token.lo, size, &digits);
+    ast->floating.text = intern(ps->ctx, ps->text + token.lo, digits);
+    if (digits < size)
+        ast->floating.suffix = intern(ps->ctx, ps->text + token.lo + digits, size - digits);
+    return ast;
+}
+
+/* The source of a tree when it is short enough to quote. */
+static const char *quoted(Parser *ps, Span span)
+{
+    size_t size = span.hi - span.lo;
+    if (size > TEXT_SHOWN || memchr(ps->text + span.lo, '\n', size))
+        return NULL;
+    return ctx_printf(ps->ctx, "%.*s", (int)size, ps->text + span.lo);
+}
+
+/* `xs |> h == 2`: operators bind tighter than pipes, so this pipes xs into `h == 2`, which is no function. */
+static void warn_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
+{
+    const char *sign = ast_op_text(rhs->bin.op);
+    Diag *diag = diag_warning(ps->ctx, W0701, span_join(token_span(ps, op), rhs->span), "this pipes into the result of `%s`: operators bind tighter than `|>`", sign);
+    const char *a = quoted(ps, lhs->span), *b = quoted(ps, rhs->bin.lhs->span), *c = quoted(ps, rhs->bin.rhs->span);
+    if (a && b && c && (rhs->bin.lhs->kind != AST_BINARY || rhs->bin.lhs->parens))
+        diag_help(ps->ctx, diag, "write `(%s |> %s) %s %s`", a, b, sign, c);
+    else
+        diag_help(ps->ctx, diag, "put the pipe, or what follows `|>`, in parentheses");
+}
+
+Ast *parse_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
+{
+    if (rhs->kind == AST_BINARY && !rhs->parens)
+        warn_pipe(ps, lhs, op, rhs);
+    return parse_fit(ps, ast_binary(ps->ctx, AST_PIPE, span_join(lhs->span, rhs->span), OP_ADD, token_span(ps, op), lhs, rhs));
+}
+
+/* A binder of several names, as in `(k l: nat) -> t`, is one arrow for each. They hang together by `next` until here. */
+Ast *parse_arrow(Parser *ps, Ast *lhs, Token op, Ast *rhs)
+{
+    Ast *last = lhs->kind == AST_BINDER ? lhs->binder.next : NULL;
+    for (; last; last = last->binder.next)
+        rhs = parse_fit(ps, ast_binary(ps->ctx, AST_ARROW, span_join(last->span, rhs->span), OP_ADD, token_span(ps, op), last, rhs));
+    return parse_fit(ps, ast_binary(ps->ctx, AST_ARROW, span_join(lhs->span, rhs->span), OP_ADD, token_span(ps, op), lhs, rhs));
+}
+
+Ast *parse_binder(Parser *ps, Span span, TokenList *names, Ast *kind, bool braces)
+{
+    if (!names) {
+        Diag *diag = parse_mistake(ps, E0117, span, "before `: type` stands a name");
+        diag_help(ps->ctx, diag, "write `(k: nat) -> t` for a function from sizes");
+        parse_broken(ps);
+        return ast_new(ps->ctx, AST_ERROR, span);
+    }
+    Ast *first = NULL, *later = NULL;
+    for (int i = 0; i < names->at.n; i++) {
+        Token name = names->at.at[i];
+        Param *param = NEW(ps->ctx, Param);
+        param->span = token_span(ps, name);
+        param->name = name.name;
+        param->pattern.span = param->span;
+        param->pattern.name = name.name;
+        param->pattern.height = 1;
+        param->implicit = braces;
+        param->kind = kind;
+        param->kind_span = kind->span;
+        Ast *binder = parse_fit(ps, ast_binder(ps->ctx, span, param));
+        if (binder->kind != AST_BINDER)
+            return binder;
+        if (i == 0) {
+            first = binder;
+        } else { /* the last name first: parse_arrow builds from the right */
+            binder->binder.next = later;
+            later = binder;
+        }
+    }
+    first->binder.next = later;
+    return first;
+}
+
+Ast *parse_parens(Parser *ps, Token open, Ast *inner, Token close)
+{
+    inner->parens = true;
+    inner->span = parse_span(ps, open.lo, close.hi);
+    return inner;
+}
+
+Ast *parse_call(Parser *ps, AstKind kind, Ast *fn, AstList *args, Token close)
+{
+    bool named = kind != AST_CALL;
+    return parse_fit(ps, ast_call(ps->ctx, kind, parse_span(ps, fn->span.lo, close.hi), fn, args->items.n, args->items.at,
+                                  named ? args->names.at : NULL, named ? args->spans.at : NULL));
+}
+
+AstList *parse_list_add(Parser *ps, AstList *list, Token name, Ast *item)
+{
+    if (!list)
+        list = NEW(ps->ctx, AstList);
+    bool named = name.kind != T_END;
+    if (named || list->names.n) {
+        while (list->names.n < list->items.n) {
+            vec_push(ps->ctx, &list->names, NULL);
+            vec_push(ps->ctx, &list->spans, NO_SPAN);
+        }
+        vec_push(ps->ctx, &list->names, named ? name.name : NULL);
+        vec_push(ps->ctx, &list->spans, named ? token_span(ps, name) : NO_SPAN);
+    }
+    vec_push(ps->ctx, &list->items, item);
+    return list;
+}
+
+TokenList *parse_tokens_add(Parser *ps, TokenList *list, Token token)
+{
+    if (!list)
+        list = NEW(ps->ctx, TokenList);
+    vec_push(ps->ctx, &list->at, token);
+    return list;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------------------ */
+
+PatternList *parse_patterns_add(Parser *ps, PatternList *list, const Pattern *pattern)
+{
+    if (!list)
+        list = NEW(ps->ctx, PatternList);
+    vec_push(ps->ctx, &list->at, *pattern);
+    return list;
+}
+
+static Pattern *fit_pattern(Parser *ps, Pattern *pattern)
+{
+    if (pattern->height <= LIMIT_TREE_HEIGHT)
+        return pattern;
+    /* The same mistake as an expression's; only its height is needed to report it. */
+    Ast high = {.span = pattern->span, .height = pattern->height};
+    parse_fit(ps, &high);
+    *pattern = (Pattern){.span = pattern->span, .height = 1};
+    return pattern;
+}
+
+Pattern *parse_pattern_name(Parser *ps, Token token)
+{
+    Pattern *pattern = NEW(ps->ctx, Pattern);
+    pattern->span = token_span(ps, token);
+    pattern->name = token.name;
+    pattern->height = 1;
+    return pattern;
+}
+
+Pattern *parse_pattern_tuple(Parser *ps, Token open, PatternList *items, Token close)
+{
+    Pattern *pattern = NEW(ps->ctx, Pattern);
+    pattern->span = parse_span(ps, open.lo, close.hi);
+    pattern->n_items = items->at.n;
+    pattern->items = items->at.at;
+    for (int i = 0; i < items->at.n; i++)
+        if (items->at.at[i].height > pattern->height)
+            pattern->height = items->at.at[i].height;
+    pattern->height++;
+    return fit_pattern(ps, pattern);
+}
+
+Pattern *parse_pattern_typed(Parser *ps, Pattern *pattern, Ast *type)
+{
+    if (pattern->type) {
+        parse_mistake(ps, E0101, type->span, "this name has a type already");
+        parse_broken(ps);
+        return pattern;
+    }
+    pattern->type = type;
+    pattern->span.hi = type->span.hi;
+    if (type->height >= pattern->height)
+        pattern->height = type->height + 1;
+    return fit_pattern(ps, pattern);
+}
+
+/* ---- headers -------------------------------------------------------------------------------------------------------- */
+
+ParamList *parse_params_add(Parser *ps, ParamList *list, TokenList *names, Pattern *tuple, Ast *kind, Ast *def, Ast *candidates)
+{
+    if (!list)
+        list = NEW(ps->ctx, ParamList);
+    list->groups++;
+    for (int i = 0; i < (tuple ? 1 : names->at.n); i++) {
+        Param param = {.kind = kind, .kind_span = kind->span, .def = def, .candidates = candidates};
+        param.pattern = tuple ? *tuple : *parse_pattern_name(ps, names->at.at[i]);
+        param.span = param.pattern.span;
+        param.name = param.pattern.name;
+        vec_push(ps->ctx, &list->at, param);
+    }
+    return list;
+}
+
+void parse_params(Parser *ps, ParamList *params, Token open, bool braces)
+{
+    if (params->groups > 1) {
+        Diag *diag = parse_mistake(ps, E0111, params->second, "each group of parameters stands in its own %s", braces ? "braces" : "parentheses");
+        diag_help(ps->ctx, diag, braces ? "write `{n: nat} {t: data}`" : "write `(a: i32) (b: f32)`; `(a b: i32)` for two of one type");
+        parse_broken(ps);
+    }
+    for (int i = 0; i < params->at.n; i++) {
+        Param param = params->at.at[i];
+        param.implicit = braces;
+        if (braces && param.def) {
+            Diag *diag = parse_mistake(ps, E0110, param.def->span, "a parameter in braces is inferred and cannot have a default");
+            diag_help(ps->ctx, diag, "a size with a default stands in parentheses: `(%s: nat = ...)`", param.name ? param.name : "n");
+            param.def = param.candidates = NULL;
+        }
+        vec_push(ps->ctx, &ps->params, param);
+    }
+    (void)open;
+}
+
+void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit)
+{
+    for (int i = 0; i < names->at.n; i++) {
+        Token token = names->at.at[i];
+        const char *name = token.name ? token.name : "_";
+        Diag *diag = parse_mistake(ps, E0110, token_span(ps, token), "parameter `%s` has no type", name);
+        diag_help(ps->ctx, diag, implicit ? "write `{%s: nat}` for a size, `{%s: data}` for a type" : "write `(%s: f32)`, or another type for it", name, name);
+        Param param = {.span = token_span(ps, token), .name = token.name, .implicit = implicit};
+        param.pattern = *parse_pattern_name(ps, token);
+        vec_push(ps->ctx, &ps->params, param);
+    }
+    ps->header_broken = true;
+    (void)open;
+}
+
+static const char *item_words(ItemKind kind)
+{
+    switch (kind) {
+    case ITEM_DEF: return "a definition";
+    case ITEM_ENTRY: return "an entry";
+    case ITEM_OPERATOR: return "an operator";
+    case ITEM_IMPORT: return "an import";
+    case ITEM_ERROR: break;
+    }
+    return "this item";
+}
+
+/* False, and reported, when the clause belongs to another kind of item or was there before. */
+static bool clause_fits(Parser *ps, Span span, const char *word, ItemKind kind, bool again)
+{
+    Item *item = ps->item;
+    if (item->kind != kind && item->kind != ITEM_ERROR) {
+        Diag *diag = parse_mistake(ps, E0114, span, "`%s` belongs to %s, and `%s` is %s", word, item_words(kind), item->name ? item->name : "this",
+                                   item_words(item->kind));
+        diag_help(ps->ctx, diag, "leave it out, or make this %s", item_words(kind));
+        return false;
+    }
+    if (again)
+        parse_mistake(ps, E0114, span, "`%s` is given twice", word);
+    return !again;
+}
+
+void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast, uint32_t hi)
+{
+    Item *item = ps->item;
+    Span span = parse_span(ps, word.lo, hi ? hi : word.hi);
+    switch (clause) {
+    case CLAUSE_WHERE: {
+        Ast **all = NEWN(ps->ctx, Ast *, item->n_where + list->items.n);
+        if (item->n_where)
+            memcpy(all, item->where, sizeof *all * (size_t)item->n_where);
+        memcpy(all + item->n_where, list->items.at, sizeof *all * (size_t)list->items.n);
+        item->where = all;
+        item->n_where += list->items.n;
+        break;
+    }
+    case CLAUSE_LAUNCH:
+        if (!clause_fits(ps, token_span(ps, word), "launch", ITEM_ENTRY, ps->has_launch))
+            break;
+        ps->has_launch = true;
+        item->launch_span = span;
+        item->launch = NEWN(ps->ctx, Option, list->items.n);
+        for (int i = 0; i < list->items.n && i < list->names.n; i++)
+            item->launch[item->n_launch++] = (Option){list->names.at[i], list->spans.at[i], list->items.at[i]};
+        break;
+    case CLAUSE_EXACT:
+        if (clause_fits(ps, span, "exact", ITEM_ENTRY, item->exact))
+            item->exact = true;
+        break;
+    case CLAUSE_LOWERED: {
+        Diag *diag = parse_mistake(ps, E0113, span, "strategies are not part of this version");
+        diag_help(ps->ctx, diag, "leave out `lowered by`: the default lowering is used");
+        break;
+    }
+    case CLAUSE_UNIT:
+        if (clause_fits(ps, token_span(ps, word), "unit", ITEM_OPERATOR, item->unit != NULL))
+            item->unit = ast;
+        break;
+    }
+}
+
+void parse_law(Parser *ps, Token word, Ast *within)
+{
+    bool again = false;
+    for (int i = 0; i < ps->laws.n; i++)
+        again = again || ps->laws.at[i].name == word.name;
+    if (clause_fits(ps, token_span(ps, word), word.name, ITEM_OPERATOR, again))
+        vec_push(ps->ctx, &ps->laws, (Law){word.name, token_span(ps, word), within});
+}
+
+void parse_body(Parser *ps, Token eq, Ast *body)
+{
+    (void)eq;
+    ps->item->body = body;
+}
+
+/* ---- items ---------------------------------------------------------------------------------------------------------- */
+
+static ItemKind item_kind(int kind)
+{
+    switch (kind) {
+    case T_DEF: return ITEM_DEF;
+    case T_ENTRY: return ITEM_ENTRY;
+    case T_OPERATOR: return ITEM_OPERATOR;
+    case T_IMPORT: return ITEM_IMPORT;
+    default: return ITEM_ERROR;
+    }
+}
+
+static void begin_item(Parser *ps, ItemKind kind)
+{
+    memset(&ps->params, 0, sizeof ps->params);
+    memset(&ps->laws, 0, sizeof ps->laws);
+    ps->item = NEW(ps->ctx, Item);
+    ps->item->kind = kind;
+    ps->item->span = token_span(ps, ps->tok);
+    ps->item->doc = lex_take_doc(ps);
+    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->abandoned = false;
+    ps->recoveries = 0;
+    ps->synced = 0;
+    ps->fed = 1000;
+    engine_start(ps);
+}
+
+static void name_item(Parser *ps)
+{
+    if (ps->item->kind == ITEM_IMPORT || !ps->tok.name)
+        return;
+    ps->item->name = ps->tok.name;
+    ps->item->name_span = token_span(ps, ps->tok);
+}
+
+static void check_header(Parser *ps)
+{
+    Item *item = ps->item;
+    if (ps->header_broken || (item->kind != ITEM_ENTRY && item->kind != ITEM_OPERATOR))
+        return;
+    if (!item->result) {
+        Diag *diag = parse_mistake(ps, E0115, item->name_span, "%s `%s` has no result type",
+                                   item->kind == ITEM_ENTRY ? "entry" : "operator", item->name);
+        diag_help(ps->ctx, diag, "write `: type` after the last parameter");
+        ps->header_broken = true;
+    }
+    if (item->kind == ITEM_OPERATOR && !item->unit) {
+        Diag *diag = parse_mistake(ps, E0118, item->name_span, "operator `%s` has no unit", item->name);
+        diag_help(ps->ctx, diag, "write `unit e` after the result type, with %s(e, x) == x for every x", item->name);
+        ps->header_broken = true;
+    }
+}
+
+static Item *end_item(Parser *ps)
+{
+    Item *item = ps->item;
+    item->span.hi = ps->prev.hi > item->span.lo ? ps->prev.hi : item->span.hi;
+    item->n_params = ps->params.n;
+    item->params = ps->params.at;
+    item->n_laws = ps->laws.n;
+    item->laws = ps->laws.at;
+    check_header(ps);
+    if (ps->body_broken && item->kind != ITEM_IMPORT)
+        item->body = ast_new(ps->ctx, AST_ERROR, item->body ? item->body->span : ps->body_eq);
+    if (ps->header_broken)
+        item->kind = ITEM_ERROR;
+    return item;
+}
+
+static void feed_item(Parser *ps)
+{
+    while (!ps->abandoned) {
+        int kind = token_starts_item(ps->tok.kind) ? (int)T_END : ps->tok.kind;
+        if (!engine_accepts(ps, kind, INT64_MAX)) {
+            if (parse_recover(ps))
+                continue;
+            break;
+        }
+        if (kind == T_EQ && !ps->has_body && parse_at_item_level(ps)) {
+            ps->has_body = true;
+            ps->body_eq = token_span(ps, ps->tok);
+        }
+        engine_feed(ps, kind, ps->tok);
+        if (kind == T_END)
+            return;
+        ps->fed++;
+        parse_advance(ps);
+    }
+    while (ps->tok.kind != T_END && !token_starts_item(ps->tok.kind))
+        parse_advance(ps);
+    parse_broken(ps);
+}
+
+static void skip_to_item(Parser *ps)
+{
+    do
+        parse_advance(ps);
+    while (ps->tok.kind != T_END && !token_starts_item(ps->tok.kind));
+}
+
+static void parse_item(Parser *ps, AstFile *out)
+{
+    Token word = ps->tok;
+    if (!token_starts_item(word.kind)) {
+        Diag *diag = parse_mistake(ps, E0116, token_span(ps, word), "expected `def`, `entry`, `operator` or `import`, found %s", parse_token_text(ps, word));
+        if (word.name)
+            diag_help(ps->ctx, diag, "a definition is written `def %s ... = ...`", word.name);
+        skip_to_item(ps);
+        return;
+    }
+    if (word.kind == T_RULE || word.kind == T_STRATEGY) {
+        Diag *diag = parse_mistake(ps, E0112, token_span(ps, word), "rules and strategies are not part of this version");
+        diag_help(ps->ctx, diag, "write the lowered program itself, with mapBlock, mapThreads, toShared and so on");
+        lex_take_doc(ps);
+        skip_to_item(ps);
+        return;
+    }
+    begin_item(ps, item_kind(word.kind));
+    engine_feed(ps, word.kind, word);
+    parse_advance(ps);
+    name_item(ps);
+    feed_item(ps);
+    vec_push(ps->ctx, &out->items, end_item(ps));
+}
+
+/* False, and reported, when the text cannot be read at all. */
+static bool begin_text(Parser *ps, Ctx *ctx, uint32_t file)
+{
+    memset(ps, 0, sizeof *ps);
+    ps->ctx = ctx;
+    ps->file = file;
+    ps->fed = 1000;
+    const Source *source = source_get(ctx, file);
+    if (!source)
+        return false;
+    if (source->size > LIMIT_SOURCE_BYTES) {
+        diag_error(ctx, E0001, parse_span(ps, 0, 0), "this file has %zu bytes, and the limit is %d", source->size, LIMIT_SOURCE_BYTES);
+        return false;
+    }
+    const char *zero = memchr(source->text, 0, source->size);
+    if (zero) {
+        uint32_t at = (uint32_t)(zero - source->text);
+        diag_error(ctx, E0012, parse_span(ps, at, at + 1), "this file holds a zero byte, so it is no text");
+        return false;
+    }
+    ps->text = source->text;
+    ps->lex.text = ps->lex.cursor = (const unsigned char *)source->text;
+    ps->lex.end = ps->lex.text + source->size;
+    lex_start(ps);
+    ps->tok = lex_next(ps);
+    return true;
+}
+
+AstFile *parse_file(Ctx *ctx, uint32_t file)
+{
+    AstFile *out = NEW(ctx, AstFile);
+    out->file = file;
+    Parser ps;
+    if (begin_text(&ps, ctx, file))
+        while (ps.tok.kind != T_END)
+            parse_item(&ps, out);
+    return out;
+}
+
+Item *parse_signature(Ctx *ctx, uint32_t file)
+{
+    Parser ps;
+    if (!begin_text(&ps, ctx, file)) {
+        Item *item = NEW(ctx, Item);
+        item->kind = ITEM_ERROR;
+        return item;
+    }
+    begin_item(&ps, ITEM_DEF);
+    engine_feed(&ps, T_SIGNATURE, ps.tok);
+    /* Operators are primitives too: whatever stands first is the name. */
+    if (ps.tok.kind != T_END && !ps.tok.name) {
+        ps.tok.kind = T_NAME;
+        ps.tok.name = intern(ctx, ps.text + ps.tok.lo, ps.tok.hi - ps.tok.lo);
+    }
+    name_item(&ps);
+    feed_item(&ps);
+    return end_item(&ps);
+}

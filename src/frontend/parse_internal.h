@@ -1,0 +1,223 @@
+/* What the lexer (grammar/rise.re), the grammar (grammar/rise.y) and the glue (parse.c, parse_error.c) share. Not for anyone else:
+ * users of the parser include frontend/ast.h.
+ *
+ * The way of a text: lex_next cuts it into tokens; parse.c splits the tokens into items and feeds each item to a fresh run of the
+ * LALR engine; the grammar's actions build the item. Before a token is fed, parse_accepts asks whether the engine would take it, so
+ * that a mistake is seen before any default reduction has hidden what was expected; parse_error.c then reports and finds a place to
+ * go on. The engine's own error handling is never reached. */
+#ifndef RISEC_FRONTEND_PARSE_INTERNAL_H
+#define RISEC_FRONTEND_PARSE_INTERNAL_H
+
+#include "frontend/ast.h"
+
+/* Every terminal of the grammar with its name in messages. The order is the engine's: grammar/rise.y lists the same names in
+ * %token and asserts that the numbers agree. Number 0 is the end of an item. */
+#define PARSE_TOKENS(T)                                                                                                    \
+    T(NAME, "a name")                                                                                                      \
+    T(INT, "a number")                                                                                                     \
+    T(FLOAT, "a number")                                                                                                   \
+    T(STRING, "a text in quotes")                                                                                          \
+    T(UNDERSCORE, "`_`")                                                                                                   \
+    T(DEF, "`def`")                                                                                                        \
+    T(ENTRY, "`entry`")                                                                                                    \
+    T(OPERATOR, "`operator`")                                                                                              \
+    T(IMPORT, "`import`")                                                                                                  \
+    T(RULE, "`rule`")                                                                                                      \
+    T(STRATEGY, "`strategy`")                                                                                              \
+    T(FUN, "`fun`")                                                                                                        \
+    T(LET, "`let`")                                                                                                        \
+    T(IN, "`in`")                                                                                                          \
+    T(IF, "`if`")                                                                                                          \
+    T(THEN, "`then`")                                                                                                      \
+    T(ELSE, "`else`")                                                                                                      \
+    T(WHERE, "`where`")                                                                                                    \
+    T(UNROLL, "`unroll`")                                                                                                  \
+    T(AND, "`and`")                                                                                                        \
+    T(OR, "`or`")                                                                                                          \
+    T(NOT, "`not`")                                                                                                        \
+    T(LP, "`(`")                                                                                                           \
+    T(RP, "`)`")                                                                                                           \
+    T(LBRACKET, "`[`")                                                                                                     \
+    T(RBRACKET, "`]`")                                                                                                     \
+    T(LBRACE, "`{`")                                                                                                       \
+    T(RBRACE, "`}`")                                                                                                       \
+    T(COMMA, "`,`")                                                                                                        \
+    T(COLON, "`:`")                                                                                                        \
+    T(DOT, "`.`")                                                                                                          \
+    T(EQ, "`=`")                                                                                                           \
+    T(DARROW, "`=>`")                                                                                                      \
+    T(ARROW, "`->`")                                                                                                       \
+    T(PIPE, "`|>`")                                                                                                        \
+    T(COMPOSE, "`>>`")                                                                                                     \
+    T(EQEQ, "`==`")                                                                                                        \
+    T(NE, "`!=`")                                                                                                          \
+    T(LT, "`<`")                                                                                                           \
+    T(LE, "`<=`")                                                                                                          \
+    T(GT, "`>`")                                                                                                           \
+    T(GE, "`>=`")                                                                                                          \
+    T(PLUS, "`+`")                                                                                                         \
+    T(MINUS, "`-`")                                                                                                        \
+    T(STAR, "`*`")                                                                                                         \
+    T(SLASH, "`/`")                                                                                                        \
+    T(PERCENT, "`%`")                                                                                                      \
+    T(POW, "`^`")                                                                                                          \
+    T(SEMI, "`;`")           /* of strategies: lexed only to say so */                                                     \
+    T(HASH, "`#`")           /* likewise */                                                                                \
+    T(UNIT, "`unit`")        /* from here: words only where they are expected, else names */                              \
+    T(LAUNCH, "`launch`")                                                                                                  \
+    T(EXACT, "`exact`")                                                                                                    \
+    T(LOWERED, "`lowered`")                                                                                                \
+    T(BY, "`by`")                                                                                                          \
+    T(WITHIN, "`within`")                                                                                                  \
+    T(ASSOCIATIVE, "`associative`")                                                                                        \
+    T(COMMUTATIVE, "`commutative`")                                                                                        \
+    T(SIGNATURE, "")         /* from here: never in a text. Starts a primitive's header */                                 \
+    T(RESUME, "")            /* starts the body of an item whose header is broken */                                       \
+    T(BROKEN, "")            /* stands for what was skipped after a mistake */
+
+typedef enum TokenKind {
+    T_END,
+#define T(name, text) T_##name,
+    PARSE_TOKENS(T)
+#undef T
+    T_COUNT
+} TokenKind;
+
+typedef struct Token {
+    uint32_t lo, hi;   /* bytes of the source */
+    uint8_t kind;      /* TokenKind */
+    bool first;        /* of its line */
+    const char *name;  /* interned: NAME and the words that may be names; else NULL */
+} Token;
+
+typedef struct Lexer {
+    const unsigned char *text, *cursor, *end; /* *end is 0, and no other byte is */
+    uint8_t last;                             /* kind of the token before, and where it ended */
+    const unsigned char *last_end;
+    StrBuf doc;      /* the documentation block before the next token */
+    int doc_breaks;  /* line ends since its last line */
+    bool has_doc;
+} Lexer;
+
+typedef struct AstList {
+    VEC(Ast *) items;
+    VEC(const char *) names; /* beside items; NULL for an item without a name */
+    VEC(Span) spans;
+} AstList;
+
+typedef struct TokenList { VEC(Token) at; } TokenList;
+typedef struct PatternList { VEC(Pattern) at; } PatternList;
+typedef struct ParamList { VEC(Param) at; int groups; Span second; } ParamList;
+
+typedef struct Parser {
+    Ctx *ctx;
+    uint32_t file;
+    const char *text;
+    Lexer lex;
+    Token tok, prev; /* the token to feed next, and the one fed before it */
+
+    /* The item being built. */
+    Item *item;
+    VEC(Param) params;
+    VEC(Law) laws;
+    bool has_launch, has_body;
+    bool header_broken; /* the item becomes ITEM_ERROR, which keeps its name */
+    bool body_broken;   /* the body becomes AST_ERROR: half a tree would only cause errors about itself */
+    bool told_height;
+    bool abandoned;     /* the engine's stack is at its limit */
+    int fed;            /* tokens fed since the last mistake that was reported, or a large number */
+    int recoveries;     /* in this item */
+    uint32_t synced;    /* 1 + where parse_recover last came to a halt, so that it does not halt there again */
+    Span body_eq;       /* the `=` before the body */
+
+    void *engine;
+    void *stack; /* the engine's stack, kept from item to item */
+    size_t stack_size;
+} Parser;
+
+/* ---- lexer ------------------------------------------------------------------------------------------------------ */
+
+void lex_start(Parser *ps);
+/* The next token; T_END at the end, again and again. Reports what is wrong with the text itself. */
+Token lex_next(Parser *ps);
+/* The documentation block before the token just read; NULL when there is none. Call it at an item word. */
+const char *lex_take_doc(Parser *ps);
+/* The value of an INT or FLOAT token's text; `*suffix` interned or NULL. `digits`: its length without the suffix. */
+bool lex_int_value(const char *text, size_t n, uint64_t *value, size_t *digits);
+double lex_float_value(Ctx *ctx, const char *text, size_t n, size_t *digits);
+bool token_ends_operand(int kind);
+
+/* ---- engine: the lemon parser, in grammar/rise.y ---------------------------------------------------------------- */
+
+void engine_start(Parser *ps);
+void engine_feed(Parser *ps, int kind, Token token);
+/* Whether this token could come next. Changes nothing. False when more than `steps` reductions come before it. */
+bool engine_accepts(Parser *ps, int kind, int64_t steps);
+/* The symbols on the stack, bottom is 1: a TokenKind, or -1 for a nonterminal. */
+int engine_depth(Parser *ps);
+int engine_symbol(Parser *ps, int index);
+Token engine_token(Parser *ps, int index);
+void engine_pop_to(Parser *ps, int depth);
+/* Called by the engine: the stack, grown to `size` bytes; NULL beyond the limit. */
+void *parse_stack_grow(Parser *ps, void *old, size_t size);
+void parse_stack_overflow(Parser *ps);
+
+/* ---- building, for the grammar's actions ------------------------------------------------------------------------- */
+
+Span parse_span(Parser *ps, uint32_t lo, uint32_t hi);
+Span token_span(Parser *ps, Token token);
+/* Passes a tree on, or an AST_ERROR in its place when it is too high. */
+Ast *parse_fit(Parser *ps, Ast *ast);
+Ast *parse_int(Parser *ps, Token token);
+Ast *parse_float(Parser *ps, Token token);
+Ast *parse_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs);
+Ast *parse_arrow(Parser *ps, Ast *lhs, Token op, Ast *rhs);
+/* (names: kind) or {names: kind} before `->`. */
+Ast *parse_binder(Parser *ps, Span span, TokenList *names, Ast *kind, bool braces);
+Ast *parse_parens(Parser *ps, Token open, Ast *inner, Token close);
+Ast *parse_call(Parser *ps, AstKind kind, Ast *fn, AstList *args, Token close);
+Pattern *parse_pattern_name(Parser *ps, Token token);
+Pattern *parse_pattern_tuple(Parser *ps, Token open, PatternList *items, Token close);
+Pattern *parse_pattern_typed(Parser *ps, Pattern *pattern, Ast *type);
+void parse_params(Parser *ps, ParamList *params, Token open, bool braces);
+void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit);
+typedef enum Clause { CLAUSE_WHERE, CLAUSE_LAUNCH, CLAUSE_EXACT, CLAUSE_LOWERED, CLAUSE_UNIT } Clause;
+void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast, uint32_t hi);
+void parse_law(Parser *ps, Token word, Ast *within);
+void parse_body(Parser *ps, Token eq, Ast *body);
+
+AstList *parse_list_add(Parser *ps, AstList *list, Token name, Ast *item); /* list NULL: a new one; name.kind T_END: no name */
+TokenList *parse_tokens_add(Parser *ps, TokenList *list, Token token);
+PatternList *parse_patterns_add(Parser *ps, PatternList *list, const Pattern *pattern);
+ParamList *parse_params_add(Parser *ps, ParamList *list, TokenList *names, Pattern *tuple, Ast *kind, Ast *def, Ast *candidates);
+
+/* ---- mistakes: parse_error.c --------------------------------------------------------------------------------------- */
+
+/* Reports. A mistake of the grammar that follows at once is then not reported: it is most likely the same one. Never NULL. */
+Diag *parse_mistake(Parser *ps, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* The token ps->tok was refused. Reports, and brings engine and text to a place where parsing goes on. False when the rest of
+ * the item is given up; ps->tok is then still inside it. */
+bool parse_recover(Parser *ps);
+/* Nothing is open: no bracket, no `let`, `if` or `fun` that waits for its next word. */
+bool parse_at_item_level(Parser *ps);
+const char *parse_token_text(Parser *ps, Token token);
+void parse_advance(Parser *ps);
+/* The tree of what is being read is not to be used: the header's before the body begins, then the body's. */
+void parse_broken(Parser *ps);
+bool token_starts_item(int kind);
+
+/* ---- constructors: ast.c. Each sets span and height; none checks the limit ------------------------------------------ */
+
+Ast *ast_new(Ctx *ctx, AstKind kind, Span span);
+Ast *ast_name(Ctx *ctx, Span span, const char *name);
+Ast *ast_binary(Ctx *ctx, AstKind kind, Span span, AstOp op, Span op_span, Ast *lhs, Ast *rhs); /* rhs NULL: AST_UNARY */
+Ast *ast_opfun(Ctx *ctx, Span span, AstOp op, Span op_span);
+Ast *ast_call(Ctx *ctx, AstKind kind, Span span, Ast *fn, int n, Ast **items, const char **names, Span *name_spans);
+Ast *ast_items(Ctx *ctx, AstKind kind, Span span, int n, Ast **items); /* TUPLE LIST */
+Ast *ast_binder(Ctx *ctx, Span span, Param *param);
+Ast *ast_lambda(Ctx *ctx, Span span, int n, Pattern *params, Ast *body);
+Ast *ast_let(Ctx *ctx, Span span, const Pattern *pattern, Ast *value, Ast *body);
+Ast *ast_if(Ctx *ctx, Span span, Ast *cond, Ast *then, Ast *otherwise);
+Ast *ast_unroll(Ctx *ctx, Span span, const char *name, Span name_span, Ast *list, Ast *fn);
+
+#endif
