@@ -1,0 +1,432 @@
+/* Pass 4, barriers: synchronisation from dependencies, and no more of it.
+ *
+ * Walks the statements with the accesses that are not yet ordered before what follows. Where a statement may touch a cell that another thread touched,
+ * a barrier goes in front of it: of the block, or of the warp when only threads of one warp meet. Loops are walked twice, so that one iteration's
+ * accesses meet the next one's. At the end each barrier is taken out once on trial and stays out when nothing misses it.
+ *
+ * Requires: memory is planned (buffers may share bytes). Establishes: every two accesses of one cell by different threads of a block, one of them a
+ * write, are ordered. Refuses: an order that only a barrier could give which some threads would not reach; memory of other blocks. */
+#include "codegen/footprint.h"
+#include "codegen/walk.h"
+
+typedef struct StmtInfo {
+    VEC(Access *) own;    /* of the statement itself */
+    VEC(Access *) nested; /* of it and of everything in it */
+    const Scope *inside, *inside_else;
+    bool block_uniform, warp_uniform;
+    bool hidden;          /* a barrier on trial */
+} StmtInfo;
+
+typedef struct Pending {
+    Access *access;
+    bool warp_synced;
+    int carried; /* depth of the outermost loop whose next iteration has begun since; INT32_MAX: none */
+} Pending;
+
+typedef struct State {
+    VEC(Pending) list;
+} State;
+
+typedef struct Barriers {
+    Lowering *lw;
+    Ctx *ctx;
+    State now;
+    bool trial;    /* only look: is something not ordered? */
+    bool violated, inserted;
+} Barriers;
+
+/* ---- what each statement touches -------------------------------------------------------------------------------------------- */
+
+typedef struct Uniformity {
+    const ImpKernel *kernel;
+    bool block, warp;
+    const Scope *scope;
+} Uniformity;
+
+static void look_at_var(void *user, Nat var)
+{
+    Uniformity *u = user;
+    const ImpKernel *k = u->kernel;
+    for (int a = 0; a < 3; a++) {
+        if (var == k->thread[a])
+            u->block = u->warp = false;
+        if (var == k->block[a] || var == k->grid[a])
+            return;
+    }
+    if (var == k->warp)
+        u->block = false;
+    else if (var == k->lane)
+        u->block = u->warp = false;
+    for (const Scope *s = u->scope; s; s = s->parent)
+        if (s->loop && s->loop->loop.var == var) {
+            u->block &= s->loop->info->block_uniform;
+            u->warp &= s->loop->info->warp_uniform;
+            return;
+        }
+    for (int i = 0; i < k->vars.n; i++)
+        if (k->vars.at[i]->nat == var)
+            u->block = u->warp = false;
+}
+
+static void look_at_nat(Uniformity *u, Ctx *ctx, Nat n) { nat_each_var(ctx, n, look_at_var, u); }
+
+typedef struct ExprLook {
+    Uniformity *u;
+    Ctx *ctx;
+} ExprLook;
+
+static void look_at_expr(void *user, ImpExpr **at)
+{
+    ExprLook *l = user;
+    if ((*at)->kind == IE_NAT)
+        look_at_nat(l->u, l->ctx, (*at)->nat);
+    else if ((*at)->kind == IE_VAR || (*at)->kind == IE_LOAD || (*at)->kind == IE_SHFL)
+        l->u->block = l->u->warp = false; /* data */
+}
+
+static Scope *scope_new(Ctx *ctx, const Scope *parent)
+{
+    Scope *s = NEW(ctx, Scope);
+    s->parent = parent;
+    s->depth = scope_depth(parent) + 1;
+    return s;
+}
+
+static const Scope *scope_cond(Ctx *ctx, const Scope *parent, const ImpExpr *cond, bool negated)
+{
+    Scope *s = scope_new(ctx, parent);
+    s->cond = cond;
+    s->negated = negated;
+    return s;
+}
+
+static void add_access(Barriers *b, StmtInfo *info, const ImpBuf *buf, bool write, Nat index, Span span, const Scope *scope)
+{
+    if (buf->space != SPACE_SHARED && buf->space != SPACE_TEMP)
+        return;
+    Access *a = NEW(b->ctx, Access);
+    *a = (Access){.buf = buf, .write = write, .index = index, .span = span, .scope = scope};
+    vec_push(b->ctx, &info->own, a);
+}
+
+static void collect_expr(Barriers *b, StmtInfo *info, const ImpExpr *e, const Scope *scope)
+{
+    switch (e->kind) {
+    case IE_LIT: case IE_NAT: case IE_VAR: return;
+    case IE_LOAD: add_access(b, info, e->mem.buf, false, e->mem.index, e->span, scope); return;
+    case IE_OP:
+        for (int i = 0; i < e->op.n; i++)
+            collect_expr(b, info, e->op.args[i], scope);
+        return;
+    case IE_CAST: collect_expr(b, info, e->cast.value, scope); return;
+    case IE_COND:
+        collect_expr(b, info, e->cond.cond, scope);
+        collect_expr(b, info, e->cond.then, scope_cond(b->ctx, scope, e->cond.cond, false));
+        collect_expr(b, info, e->cond.otherwise, scope_cond(b->ctx, scope, e->cond.cond, true));
+        return;
+    case IE_SHFL: collect_expr(b, info, e->shfl.value, scope); return;
+    }
+}
+
+static void collect(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *outer);
+
+static void collect_nested(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *info)
+{
+    StmtInfo inner = {.hidden = false};
+    collect(b, block, scope, &inner);
+    for (int i = 0; i < inner.nested.n; i++)
+        vec_push(b->ctx, &info->nested, inner.nested.at[i]);
+}
+
+static void collect(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *outer)
+{
+    Ctx *ctx = b->ctx;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        StmtInfo *info = s->info = NEW(ctx, StmtInfo);
+        Uniformity u = {b->lw->kernel, true, true, scope};
+        if ((s->kind == IS_DECL || s->kind == IS_SET) && s->var.value)
+            collect_expr(b, info, s->var.value, scope);
+        if (s->kind == IS_STORE) {
+            collect_expr(b, info, s->store.value, scope);
+            add_access(b, info, s->store.buf, true, s->store.index, s->span, scope);
+        }
+        if (s->kind == IS_IF)
+            collect_expr(b, info, s->branch.cond, scope);
+        for (int k = 0; k < info->own.n; k++)
+            vec_push(ctx, &info->nested, info->own.at[k]);
+        if (s->kind == IS_FOR) {
+            look_at_nat(&u, ctx, s->loop.lo);
+            look_at_nat(&u, ctx, s->loop.hi);
+            look_at_nat(&u, ctx, s->loop.step);
+            info->block_uniform = u.block;
+            info->warp_uniform = u.warp;
+            Scope *inner = scope_new(ctx, scope);
+            inner->loop = s;
+            inner->uniform = u.block;
+            info->inside = inner;
+            collect_nested(b, &s->loop.body, inner, info);
+        }
+        if (s->kind == IS_IF) {
+            ExprLook look = {&u, ctx};
+            walk_expr(&s->branch.cond, look_at_expr, &look);
+            info->block_uniform = u.block;
+            info->warp_uniform = u.warp;
+            info->inside = scope_cond(ctx, scope, s->branch.cond, false);
+            info->inside_else = scope_cond(ctx, scope, s->branch.cond, true);
+            collect_nested(b, &s->branch.then, info->inside, info);
+            collect_nested(b, &s->branch.otherwise, info->inside_else, info);
+        }
+        for (int k = 0; k < info->nested.n; k++)
+            vec_push(ctx, &outer->nested, info->nested.at[k]);
+    }
+}
+
+/* ---- states ----------------------------------------------------------------------------------------------------------------------- */
+
+static void state_add(Barriers *b, State *state, Pending p)
+{
+    for (int i = 0; i < state->list.n; i++) {
+        Pending *q = &state->list.at[i];
+        if (q->access == p.access && q->carried == p.carried) {
+            q->warp_synced &= p.warp_synced;
+            return;
+        }
+    }
+    vec_push(b->ctx, &state->list, p);
+}
+
+static State state_copy(Barriers *b, const State *from)
+{
+    State s = {{0}};
+    for (int i = 0; i < from->list.n; i++)
+        vec_push(b->ctx, &s.list, from->list.at[i]);
+    return s;
+}
+
+static void state_join(Barriers *b, State *into, const State *from)
+{
+    for (int i = 0; i < from->list.n; i++)
+        state_add(b, into, from->list.at[i]);
+}
+
+static void apply_sync(Barriers *b, SyncScope scope)
+{
+    if (scope == SYNC_BLOCK)
+        b->now = (State){{0}};
+    else
+        for (int i = 0; i < b->now.list.n; i++)
+            b->now.list.at[i].warp_synced = true;
+}
+
+static int common_depth(const Scope *a, const Scope *b)
+{
+    int depth = scope_depth(a) < scope_depth(b) ? scope_depth(a) : scope_depth(b);
+    while (depth && scope_at(a, depth) != scope_at(b, depth))
+        depth--;
+    return depth;
+}
+
+static Conflict needed(Barriers *b, Access *a, Pending *p, const Access **other)
+{
+    int still = common_depth(a->scope, p->access->scope);
+    if (p->carried <= still)
+        still = p->carried - 1;
+    Conflict c = access_conflict(b->lw, p->access, a, still);
+    if (c == CONFLICT_WARP && p->warp_synced)
+        return CONFLICT_NONE;
+    if (c != CONFLICT_NONE)
+        *other = p->access;
+    return c;
+}
+
+static Conflict needed_for(Barriers *b, Access *const *accesses, int n, const Access **mine, const Access **other)
+{
+    Conflict worst = CONFLICT_NONE;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < b->now.list.n && worst != CONFLICT_BLOCK; i++) {
+            const Access *with = NULL;
+            Conflict c = needed(b, accesses[k], &b->now.list.at[i], &with);
+            if (c > worst) {
+                worst = c;
+                *mine = accesses[k];
+                *other = with;
+            }
+        }
+    return worst;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Place {
+    bool block_ok, warp_ok; /* all threads of the block, of the warp get here together */
+} Place;
+
+static void refuse(Barriers *b, const Access *mine, const Access *other, SyncScope scope)
+{
+    Diag *d = lower_error(b->lw, E0407, mine->span, "this needs a barrier that some threads would not reach");
+    diag_label(b->ctx, d, "it %s what other threads of the %s %s", mine->write ? "overwrites" : "reads", scope == SYNC_BLOCK ? "block" : "warp",
+               other->write ? "write" : "read");
+    diag_note(b->ctx, d, other->span, "here, inside a part that not all threads execute in step");
+    diag_help(b->ctx, d, "store the array before the level that only some threads get into");
+}
+
+/* Puts a barrier before statement *i when it is needed, and steps over it. */
+static void sync_before(Barriers *b, ImpBlock *list, int *i, Conflict need, Place place, const Access *mine, const Access *other)
+{
+    if (need == CONFLICT_NONE)
+        return;
+    if (b->trial) {
+        b->violated = true;
+        return;
+    }
+    SyncScope scope = need == CONFLICT_BLOCK ? SYNC_BLOCK : SYNC_WARP;
+    if (scope == SYNC_BLOCK ? !place.block_ok : !place.warp_ok) {
+        refuse(b, mine, other, scope);
+        return;
+    }
+    ImpStmt *sync = imp_stmt(b->ctx, NULL, IS_SYNC, mine->span);
+    sync->sync = scope;
+    sync->info = NEW(b->ctx, StmtInfo);
+    block_insert(b->ctx, list, (*i)++, sync);
+    b->inserted = true;
+    apply_sync(b, scope);
+}
+
+static void walk(Barriers *b, ImpBlock *list, Place place);
+
+static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
+{
+    State before = state_copy(b, &b->now);
+    int depth = s->info->inside->depth;
+    walk(b, &s->loop.body, inner);
+    for (int round = 0; round < 4; round++) { /* what the next iteration meets; again as long as that adds barriers */
+        b->inserted = false;
+        State carried = {{0}};
+        for (int i = 0; i < b->now.list.n; i++) {
+            Pending p = b->now.list.at[i];
+            if (scope_at(p.access->scope, depth) == s->info->inside && depth < p.carried)
+                p.carried = depth;
+            state_add(b, &carried, p);
+        }
+        b->now = carried;
+        walk(b, &s->loop.body, inner);
+        if (!b->inserted)
+            break;
+    }
+    if (!nat_lt(b->ctx, b->lw->entry->known, s->loop.lo, s->loop.hi))
+        state_join(b, &b->now, &before);
+}
+
+static void walk_branch(Barriers *b, ImpStmt *s, Place inner)
+{
+    State before = state_copy(b, &b->now);
+    walk(b, &s->branch.then, inner);
+    State after_then = state_copy(b, &b->now);
+    b->now = before;
+    walk(b, &s->branch.otherwise, inner);
+    state_join(b, &b->now, &after_then);
+}
+
+static void walk_statement(Barriers *b, ImpBlock *list, int *i, Place place)
+{
+    ImpStmt *s = list->list.at[*i];
+    StmtInfo *info = s->info;
+    bool compound = s->kind == IS_FOR || s->kind == IS_IF;
+    const Access *mine = NULL, *other = NULL;
+    if (!compound) {
+        Conflict need = needed_for(b, info->own.at, info->own.n, &mine, &other);
+        sync_before(b, list, i, need, place, mine, other);
+    } else if (!info->block_uniform) { /* no barrier of the block can stand inside: it goes in front */
+        Conflict need = needed_for(b, info->nested.at, info->nested.n, &mine, &other);
+        if (need == CONFLICT_WARP && info->warp_uniform)
+            need = needed_for(b, info->own.at, info->own.n, &mine, &other);
+        sync_before(b, list, i, need, place, mine, other);
+    } else {
+        Conflict need = needed_for(b, info->own.at, info->own.n, &mine, &other);
+        sync_before(b, list, i, need, place, mine, other);
+    }
+    for (int k = 0; k < info->own.n; k++)
+        state_add(b, &b->now, (Pending){info->own.at[k], false, INT32_MAX});
+    Place inner = {place.block_ok && info->block_uniform, place.warp_ok && info->warp_uniform};
+    if (s->kind == IS_FOR)
+        walk_loop(b, s, inner);
+    if (s->kind == IS_IF)
+        walk_branch(b, s, inner);
+}
+
+static void walk(Barriers *b, ImpBlock *list, Place place)
+{
+    for (int i = 0; i < list->list.n && !b->lw->failed; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_SYNC) {
+            if (!s->info->hidden)
+                apply_sync(b, s->sync);
+        } else
+            walk_statement(b, list, &i, place);
+    }
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool anything_missing(Barriers *b)
+{
+    b->now = (State){{0}};
+    b->violated = false;
+    walk(b, &b->lw->kernel->body, (Place){true, true});
+    return b->violated;
+}
+
+static void drop_needless(Barriers *b, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            drop_needless(b, &s->loop.body);
+        if (s->kind == IS_IF) {
+            drop_needless(b, &s->branch.then);
+            drop_needless(b, &s->branch.otherwise);
+        }
+        if (s->kind != IS_SYNC)
+            continue;
+        s->info->hidden = true;
+        if (!anything_missing(b))
+            block_remove(block, i--);
+        else
+            s->info->hidden = false;
+    }
+}
+
+/* Global memory of the grid: what a block wrote, another one may not read in the same launch. */
+static void check_grid(Barriers *b, const StmtInfo *all)
+{
+    const ImpKernel *k = b->lw->kernel;
+    for (int i = 0; i < all->nested.n && b->lw->any_block; i++)
+        for (int j = 0; j < all->nested.n; j++) {
+            const Access *w = all->nested.at[i], *r = all->nested.at[j];
+            bool own_copy = false;
+            for (int a = 0; a < 3; a++)
+                own_copy |= nat_mentions(w->buf->count, k->grid[a]) && k->grid[a]->kind == NAT_VAR;
+            if (w->buf->space != SPACE_TEMP || r->buf != w->buf || !w->write || r->write || own_copy || access_same_owner(b->lw, w, r))
+                continue;
+            Diag *d = lower_error(b->lw, E0408, r->span, "this reads what other blocks wrote, in the same launch");
+            diag_note(b->ctx, d, w->span, "written here; blocks run in any order and do not wait for each other");
+            diag_help(b->ctx, d, "stay within the block: move `toGlobal` inside mapBlock, or let two entries do it");
+            return;
+        }
+}
+
+void pass_barriers(Lowering *lw)
+{
+    Barriers b = {.lw = lw, .ctx = lw->ctx};
+    StmtInfo all = {.hidden = false};
+    collect(&b, &lw->kernel->body, NULL, &all);
+    check_grid(&b, &all);
+    if (lw->failed || !all.nested.n)
+        return;
+    walk(&b, &lw->kernel->body, (Place){true, true});
+    if (lw->failed)
+        return;
+    b.trial = true;
+    drop_needless(&b, &lw->kernel->body);
+}

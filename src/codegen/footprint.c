@@ -1,0 +1,376 @@
+#include "codegen/footprint.h"
+
+enum { MAX_VISITS = 1 << 18, MAX_CELLS = 1 << 18, MAX_KNOWN = 32, FIRST_LOOP = 5 };
+
+struct Footprint {
+    bool unknown;     /* any cell, by the threads below */
+    Nat base;         /* the part of the index that is the same for all threads, not known here */
+    int64_t lo, n;    /* cells base + lo .. base + lo + n - 1 */
+    int *thread;      /* the first thread that touches the cell, or -1 */
+    unsigned char *many; /* 1: other threads of its warp too; 2: of other warps too */
+    int only_thread, only_warp; /* of all that get here: the one, or -1 */
+    bool empty;
+};
+
+int scope_depth(const Scope *scope) { return scope ? scope->depth : 0; }
+
+const Scope *scope_at(const Scope *scope, int depth)
+{
+    while (scope && scope->depth > depth)
+        scope = scope->parent;
+    return scope;
+}
+
+/* ---- known variables ----------------------------------------------------------------------------------------------- */
+
+typedef struct Visit {
+    Lowering *lw;
+    int n_known;
+    Nat known[MAX_KNOWN]; /* thread x, y, z, warp, lane, then loops */
+    int64_t value[MAX_KNOWN];
+    int n_scopes;
+    const Scope *scopes[MAX_KNOWN]; /* that are gone through, outermost first */
+    Nat base, varying;
+    bool mixed;
+    int64_t visits;
+    Footprint *fp;
+    bool counting; /* first round: only the range of cells */
+    int thread;
+    int64_t lo, hi;
+} Visit;
+
+typedef struct VarKinds {
+    const Visit *v;
+    bool known, unknown;
+} VarKinds;
+
+static int known_slot(const Visit *v, Nat var)
+{
+    for (int i = 0; i < v->n_known; i++)
+        if (v->known[i] == var)
+            return i;
+    return -1;
+}
+
+static void classify(void *user, Nat var)
+{
+    VarKinds *k = user;
+    if (known_slot(k->v, var) >= 0)
+        k->known = true;
+    else
+        k->unknown = true;
+}
+
+static VarKinds kinds(const Visit *v, Nat n)
+{
+    VarKinds k = {v, false, false};
+    nat_each_var(v->lw->ctx, n, classify, &k);
+    return k;
+}
+
+static bool lookup(void *user, Nat var, int64_t *value)
+{
+    const Visit *v = user;
+    int slot = known_slot(v, var);
+    if (slot < 0)
+        return false;
+    *value = v->value[slot];
+    return true;
+}
+
+/* Fast where the nat is linear in known variables, which nearly all are. */
+static bool evaluate(Visit *v, Nat n, int64_t *result)
+{
+    if (n->kind == NAT_CONST) {
+        *result = n->value;
+        return true;
+    }
+    if (n->kind == NAT_VAR)
+        return lookup(v, n, result);
+    if (n->kind == NAT_SUM) {
+        int64_t sum = 0;
+        for (int i = 0; i < n->n_terms; i++) {
+            const NatTerm *t = &n->terms[i];
+            int64_t x = t->coef, f;
+            for (int k = 0; k < t->n_factors; k++) {
+                if (!evaluate(v, t->factors[k], &f) || !mul_fits(x, f, &x))
+                    return false;
+            }
+            if (!add_fits(sum, x, &sum))
+                return false;
+        }
+        *result = sum;
+        return true;
+    }
+    return nat_eval(n, lookup, v, result) == NAT_EVAL_OK;
+}
+
+/* 1 holds, 0 does not, -1 not known here. */
+static int condition(Visit *v, const ImpExpr *e)
+{
+    if (e->kind == IE_LIT)
+        return e->lit.i != 0;
+    if (e->kind != IE_OP || e->op.n != 2)
+        return -1;
+    if (e->op.id == P_and || e->op.id == P_or) {
+        int a = condition(v, e->op.args[0]), b = condition(v, e->op.args[1]);
+        int decides = e->op.id == P_or;
+        if (a == decides || b == decides)
+            return decides;
+        return a < 0 || b < 0 ? -1 : !decides;
+    }
+    const ImpExpr *x = e->op.args[0], *y = e->op.args[1];
+    int64_t a, b;
+    if (x->kind != IE_NAT || y->kind != IE_NAT || !evaluate(v, x->nat, &a) || !evaluate(v, y->nat, &b))
+        return -1;
+    switch (e->op.id) {
+    case P_lt: return a < b;
+    case P_le: return a <= b;
+    case P_gt: return a > b;
+    case P_ge: return a >= b;
+    case P_eq: return a == b;
+    case P_ne: return a != b;
+    default: return -1;
+    }
+}
+
+/* Splits the index into what is known for each thread and what is only known to be the same for all. */
+static void split_index(Visit *v, Nat index)
+{
+    Ctx *ctx = v->lw->ctx;
+    v->base = v->varying = nat_const(ctx, 0);
+    NatTerm single = {1, 1, &index};
+    const NatTerm *terms = index->kind == NAT_SUM ? index->terms : &single;
+    int n = index->kind == NAT_SUM ? index->n_terms : 1;
+    for (int i = 0; i < n; i++) {
+        Nat term = nat_const(ctx, terms[i].coef);
+        for (int k = 0; k < terms[i].n_factors; k++)
+            term = nat_mul(ctx, term, terms[i].factors[k]);
+        VarKinds kind = kinds(v, term);
+        if (kind.known && kind.unknown)
+            v->mixed = true;
+        if (kind.unknown)
+            v->base = nat_add(ctx, v->base, term);
+        else
+            v->varying = nat_add(ctx, v->varying, term);
+    }
+}
+
+/* ---- going through threads and iterations --------------------------------------------------------------------------------- */
+
+static void touch_cell(Visit *v)
+{
+    Footprint *fp = v->fp;
+    int64_t cell;
+    fp->empty = false;
+    if (fp->only_thread == -2) {
+        fp->only_thread = v->thread;
+        fp->only_warp = v->thread / 32;
+    }
+    if (fp->only_thread != v->thread)
+        fp->only_thread = -1;
+    if (fp->only_warp != v->thread / 32)
+        fp->only_warp = -1;
+    if (fp->unknown || !evaluate(v, v->varying, &cell)) {
+        fp->unknown = true;
+        return;
+    }
+    if (v->counting) {
+        if (cell < v->lo) v->lo = cell;
+        if (cell > v->hi) v->hi = cell;
+        return;
+    }
+    int64_t at = cell - fp->lo;
+    if (fp->thread[at] < 0)
+        fp->thread[at] = v->thread;
+    else if (fp->thread[at] != v->thread)
+        fp->many[at] |= fp->thread[at] / 32 == v->thread / 32 ? 1 : 2;
+}
+
+static void go(Visit *v, int at)
+{
+    if (++v->visits > MAX_VISITS)
+        v->fp->unknown = true;
+    if (at == v->n_scopes) {
+        touch_cell(v);
+        return;
+    }
+    const Scope *scope = v->scopes[at];
+    if (scope->cond) {
+        int holds = condition(v, scope->cond);
+        if (holds < 0 || holds == !scope->negated)
+            go(v, at + 1);
+        return;
+    }
+    int slot = known_slot(v, scope->loop->loop.var);
+    int64_t lo, hi, step;
+    if (slot < 0) { /* stands still, or its bounds are not known: the variable stays unknown */
+        go(v, at + 1);
+        return;
+    }
+    if (!evaluate(v, scope->loop->loop.lo, &lo) || !evaluate(v, scope->loop->loop.hi, &hi) || !evaluate(v, scope->loop->loop.step, &step) || step < 1) {
+        v->fp->unknown = true;
+        go(v, v->n_scopes);
+        return;
+    }
+    for (int64_t i = lo; i < hi && v->visits <= MAX_VISITS; i += step) {
+        v->value[slot] = i;
+        go(v, at + 1);
+    }
+}
+
+static void all_threads(Visit *v)
+{
+    const int *t = v->lw->kernel->threads;
+    int total = t[0] * t[1] * t[2];
+    v->visits = 0;
+    for (int i = 0; i < total; i++) {
+        v->thread = i;
+        v->value[0] = i % t[0];
+        v->value[1] = i / t[0] % t[1];
+        v->value[2] = i / (t[0] * t[1]);
+        v->value[3] = i / 32;
+        v->value[4] = i % 32;
+        go(v, 0);
+    }
+}
+
+static bool bounds_known(const Visit *v, const ImpStmt *loop)
+{
+    return !kinds(v, loop->loop.lo).unknown && !kinds(v, loop->loop.hi).unknown && !kinds(v, loop->loop.step).unknown;
+}
+
+static Footprint *footprint_new(Lowering *lw, const Access *a, int still)
+{
+    Ctx *ctx = lw->ctx;
+    const ImpKernel *k = lw->kernel;
+    Footprint *fp = NEW(ctx, Footprint);
+    Visit v = {.lw = lw, .fp = fp, .n_known = FIRST_LOOP, .known = {k->thread[0], k->thread[1], k->thread[2], k->warp, k->lane}};
+    fp->empty = true;
+    fp->only_thread = fp->only_warp = -2;
+    int depth = scope_depth(a->scope);
+    if (depth > MAX_KNOWN - FIRST_LOOP) {
+        fp->unknown = true;
+        fp->empty = false;
+        fp->only_thread = fp->only_warp = -1;
+        return fp;
+    }
+    for (int d = 1; d <= depth; d++) {
+        const Scope *scope = scope_at(a->scope, d);
+        v.scopes[v.n_scopes++] = scope;
+        if (scope->loop && !(d <= still && scope->uniform) && bounds_known(&v, scope->loop))
+            v.known[v.n_known++] = scope->loop->loop.var;
+        else if (scope->loop && !(d <= still && scope->uniform) && nat_mentions(a->index, scope->loop->loop.var))
+            fp->unknown = true;
+    }
+    split_index(&v, a->index);
+    fp->unknown |= v.mixed;
+    fp->base = v.base;
+    v.counting = true;
+    v.lo = INT64_MAX;
+    v.hi = INT64_MIN;
+    all_threads(&v);
+    if (fp->empty || fp->unknown)
+        return fp;
+    if (v.hi - v.lo >= MAX_CELLS) {
+        fp->unknown = true;
+        return fp;
+    }
+    fp->lo = v.lo;
+    fp->n = v.hi - v.lo + 1;
+    fp->thread = NEWN(ctx, int, fp->n);
+    fp->many = NEWN(ctx, unsigned char, fp->n);
+    for (int64_t i = 0; i < fp->n; i++)
+        fp->thread[i] = -1;
+    v.counting = false;
+    all_threads(&v);
+    return fp;
+}
+
+static Footprint *footprint(Lowering *lw, Access *a, int still)
+{
+    int depth = scope_depth(a->scope);
+    if (!a->cache)
+        a->cache = NEWN(lw->ctx, Footprint *, depth + 1);
+    if (still > depth)
+        still = depth;
+    if (!a->cache[still])
+        a->cache[still] = footprint_new(lw, a, still);
+    return a->cache[still];
+}
+
+/* ---- comparing ----------------------------------------------------------------------------------------------------------------- */
+
+static Conflict worst(const Footprint *a, const Footprint *b)
+{
+    if (a->only_thread >= 0 && a->only_thread == b->only_thread)
+        return CONFLICT_NONE;
+    return a->only_warp >= 0 && a->only_warp == b->only_warp ? CONFLICT_WARP : CONFLICT_BLOCK;
+}
+
+static Conflict cell_conflict(const Footprint *a, int64_t i, const Footprint *b, int64_t j)
+{
+    if (a->thread[i] < 0 || b->thread[j] < 0)
+        return CONFLICT_NONE;
+    if (((a->many[i] | b->many[j]) & 2) || a->thread[i] / 32 != b->thread[j] / 32)
+        return CONFLICT_BLOCK;
+    return a->thread[i] != b->thread[j] || a->many[i] || b->many[j] ? CONFLICT_WARP : CONFLICT_NONE;
+}
+
+static bool may_alias(const ImpBuf *a, const ImpBuf *b)
+{
+    return a == b || (a->space == SPACE_SHARED && b->space == SPACE_SHARED && a->group >= 0 && a->group == b->group);
+}
+
+Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
+{
+    if ((!a->write && !b->write) || !may_alias(a->buf, b->buf))
+        return CONFLICT_NONE;
+    Footprint *x = footprint(lw, a, still), *y = footprint(lw, b, still);
+    if (x->empty || y->empty || (a->buf == b->buf && (x->unknown || y->unknown) && access_same_owner(lw, a, b)))
+        return CONFLICT_NONE;
+    if (x->unknown || y->unknown)
+        return worst(x, y);
+    Nat delta = nat_sub(lw->ctx, y->base, x->base);
+    if (!nat_is_const(delta) || (a->buf != b->buf && !nat_is(y->base, 0)))
+        return worst(x, y);
+    int64_t sa = scalar_bytes(a->buf->elem), sb = scalar_bytes(b->buf->elem);
+    int64_t oa = a->buf->offset ? a->buf->offset->value : 0, ob = b->buf->offset ? b->buf->offset->value : 0;
+    if (a->buf == b->buf)
+        oa = ob = 0;
+    Conflict found = CONFLICT_NONE;
+    for (int64_t i = 0; i < x->n && found != CONFLICT_BLOCK; i++) {
+        int64_t from = oa + (x->lo + i) * sa, to = from + sa; /* bytes */
+        int64_t j = floor_div(from - ob, sb) - delta->value - y->lo, last = floor_div(to - 1 - ob, sb) - delta->value - y->lo;
+        for (j = j < 0 ? 0 : j; j <= last && j < y->n; j++) {
+            Conflict c = cell_conflict(x, i, y, j);
+            if (c > found)
+                found = c;
+        }
+    }
+    return found;
+}
+
+bool access_same_owner(Lowering *lw, const Access *a, const Access *b)
+{
+    Ctx *ctx = lw->ctx;
+    Nat from[MAX_KNOWN], to[MAX_KNOWN];
+    const ImpStmt *la[MAX_KNOWN], *lb[MAX_KNOWN];
+    int na = 0, nb = 0, n = 0;
+    for (const Scope *s = a->scope; s && na < MAX_KNOWN; s = s->parent)
+        if (s->loop)
+            la[na++] = s->loop;
+    for (const Scope *s = b->scope; s && nb < MAX_KNOWN; s = s->parent)
+        if (s->loop)
+            lb[nb++] = s->loop;
+    if (na != nb || na == MAX_KNOWN)
+        return false;
+    for (int i = na - 1; i >= 0; i--) { /* outermost first */
+        if (nat_subst_many(ctx, lb[i]->loop.lo, n, from, to) != la[i]->loop.lo || nat_subst_many(ctx, lb[i]->loop.hi, n, from, to) != la[i]->loop.hi ||
+            nat_subst_many(ctx, lb[i]->loop.step, n, from, to) != la[i]->loop.step)
+            return false;
+        from[n] = lb[i]->loop.var;
+        to[n++] = la[i]->loop.var;
+    }
+    return nat_subst_many(ctx, b->index, n, from, to) == a->index;
+}

@@ -1,0 +1,40 @@
+/* Footprints: which thread of a block touches which cells of a buffer, by one access of the program.
+ *
+ * Exact where an index depends on thread ids and on loops with constant bounds, by going through all of them; where it depends on something else
+ * as well, that part must be the same on both sides of a comparison, or the worst is assumed. */
+#ifndef RISEC_CODEGEN_FOOTPRINT_H
+#define RISEC_CODEGEN_FOOTPRINT_H
+
+#include "codegen/lowering.h"
+
+/* The loops and conditions around an access, innermost first. */
+typedef struct Scope {
+    const struct Scope *parent;
+    int depth;               /* 1 for the outermost */
+    const ImpStmt *loop;     /* a loop, or */
+    const ImpExpr *cond;     /* a condition that holds */
+    bool negated;            /* it does not */
+    bool uniform;            /* a loop whose bounds are the same for all threads of the block */
+} Scope;
+
+typedef struct Footprint Footprint;
+typedef struct Access {
+    const ImpBuf *buf;
+    bool write;
+    Nat index;
+    Span span;
+    const Scope *scope;
+    Footprint **cache; /* by number of scopes that stand still */
+} Access;
+
+typedef enum Conflict { CONFLICT_NONE, CONFLICT_WARP, CONFLICT_BLOCK } Conflict;
+
+/* Whether two different threads may touch one cell by these accesses, at least one of them a write; CONFLICT_WARP: only threads of one warp. `still`:
+ * the outermost so many scopes, common to both, are in the same iteration. */
+Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still);
+/* True when both indices are the same function of loops that hand out their iterations in the same way: then a cell is touched by one thread only. */
+bool access_same_owner(Lowering *lw, const Access *a, const Access *b);
+int scope_depth(const Scope *scope);
+const Scope *scope_at(const Scope *scope, int depth);
+
+#endif

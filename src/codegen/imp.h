@@ -1,0 +1,150 @@
+/* Imp: what a kernel does, as loops, registers and memory accesses. Between core and CUDA C; the simulator runs it.
+ *
+ * Every thread of the launch executes the kernel's body. Which threads do what follows from the hardware ids (nat variables of the
+ * kernel) that occur in loop bounds, conditions and indices. All indices are nats over: the entry's sizes, the hardware ids, loop
+ * variables in scope, and integer registers (ImpVar.nat). Statements are a tree; nothing jumps. */
+#ifndef RISEC_CODEGEN_IMP_H
+#define RISEC_CODEGEN_IMP_H
+
+#include "ir/interp.h"
+
+typedef enum ImpSpace { SPACE_INPUT, SPACE_OUTPUT, SPACE_TEMP /* global memory of the launch: workspace */, SPACE_SHARED } ImpSpace;
+
+/* A buffer of scalars in memory that several threads see. One per component of a tuple. */
+typedef struct ImpBuf {
+    int id;           /* index in ImpKernel.bufs */
+    const char *name; /* an identifier of C, unique in the kernel */
+    ImpSpace space;
+    Scalar elem;
+    Nat count;        /* cells. INPUT, OUTPUT: of the whole array. SHARED: in one block. TEMP: of the whole grid (mentions grid) */
+    int component;    /* INPUT: index in Launch.buffers; OUTPUT: in Launch.results */
+    Type type;        /* INPUT, OUTPUT: the array's type, for the manifest; of type idx: values to check are below its size */
+    Span span;        /* where the program asks for it */
+    Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
+    int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
+} ImpBuf;
+
+/* A register, or a small register array, of each thread. */
+typedef struct ImpVar {
+    int id;           /* unique in the kernel, 0 .. n_vars - 1 */
+    const char *name;
+    Scalar type;
+    int slots;        /* 1: a scalar */
+    Nat nat;          /* an integer, set once, whose value indices mention by this nat variable; else NULL */
+    bool constant;    /* set only by its IS_DECL */
+    bool named;       /* the program names it: it is not reused for another value */
+    Span span;
+} ImpVar;
+
+typedef struct ImpExpr ImpExpr;
+typedef enum ImpExprKind {
+    IE_LIT,  /* lit */
+    IE_NAT,  /* nat: its value as `type` */
+    IE_VAR,  /* var.var, var.slot (a nat below slots; 0 for a scalar) */
+    IE_LOAD, /* mem.buf at mem.index */
+    IE_OP,   /* op.id of op.args: a scalar function; the operand type is args[0]->type (select: args[1]) */
+    IE_CAST, /* cast.value to `type` */
+    IE_COND, /* cond.cond ? cond.then : cond.otherwise, only the chosen one is evaluated */
+    IE_SHFL  /* shfl: P_shflDown, P_shflUp or P_shflXor by shfl.by; all 32 lanes of the warp get here */
+} ImpExprKind;
+
+struct ImpExpr {
+    ImpExprKind kind;
+    Scalar type;
+    Span span;
+    union {
+        ScalarValue lit;
+        Nat nat;
+        struct { ImpVar *var; Nat slot; } var;
+        struct { ImpBuf *buf; Nat index; } mem;
+        struct { PrimId id; int n; ImpExpr **args; } op;
+        struct { ImpExpr *value; } cast;
+        struct { ImpExpr *cond, *then, *otherwise; } cond;
+        struct { PrimId id; Nat by; ImpExpr *value; } shfl;
+    };
+};
+
+typedef struct ImpStmt ImpStmt;
+typedef struct ImpBlock { /* statements in order */
+    VEC(ImpStmt *) list;
+} ImpBlock;
+
+typedef enum ImpStmtKind {
+    IS_DECL,  /* var.var, var.value (NULL: not yet set) */
+    IS_SET,   /* var.var, var.slot, var.value */
+    IS_STORE, /* store.buf at store.index gets store.value */
+    IS_FOR,   /* for (var = lo; var < hi; var += step) body; step >= 1 */
+    IS_IF,    /* cond, then, otherwise (may be empty) */
+    IS_SYNC,  /* sync: a barrier of the block or of the warp */
+    IS_ALLOC, /* alloc: from here on the shared buffer is in use (prints nothing) */
+    IS_NOTE   /* note: the pattern of the program that starts here; a comment in CUDA */
+} ImpStmtKind;
+
+typedef enum SyncScope { SYNC_WARP, SYNC_BLOCK } SyncScope;
+
+struct ImpStmt {
+    ImpStmtKind kind;
+    struct StmtInfo *info; /* belongs to the pass that is running */
+    Span span;        /* the .rise text that it comes from */
+    union {
+        struct { ImpVar *var; Nat slot; ImpExpr *value; } var;
+        struct { ImpBuf *buf; Nat index; ImpExpr *value; } store;
+        struct {
+            Nat var, lo, hi, step;
+            PrimId level;  /* P_mapBlock, P_mapLane, ..., P_reduceSeq: what the loop is for */
+            bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
+            ImpBlock body;
+        } loop;
+        struct { ImpExpr *cond; ImpBlock then, otherwise; } branch;
+        SyncScope sync;
+        ImpBuf *alloc;
+        const char *note;
+    };
+};
+
+typedef struct ImpKernel {
+    const char *name;
+    const CoreEntry *entry;
+    int n_sizes;          /* the entry's sizes that the kernel uses, passed as int after the pointers */
+    Nat *sizes;
+    VEC(ImpBuf *) bufs;   /* parameters in order: outputs, inputs, temps; then shared */
+    VEC(ImpVar *) vars;
+    int threads[3];       /* threads per block and axis; the product is a multiple of 32 unless it is 1 */
+    Nat blocks[3];        /* blocks of the default launch per axis, over the sizes; the result is the same for any number >= 1 */
+    int64_t min_blocks;   /* second argument of __launch_bounds__, 0: not given */
+    /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
+     * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */
+    Nat grid[3], block[3], thread[3], warp, lane;
+    Nat shared_bytes;     /* of a block, planned; a constant, or over the sizes: then memory is dynamic */
+    ImpBlock body;
+} ImpKernel;
+
+typedef struct ImpProgram {
+    const CoreEntry *entry;
+    VEC(ImpKernel *) kernels;
+} ImpProgram;
+
+/* ---- building ---------------------------------------------------------------------------------------------------- */
+
+ImpExpr *imp_lit(Ctx *ctx, ScalarValue v, Span span);
+ImpExpr *imp_nat(Ctx *ctx, Nat nat, Scalar type, Span span);
+ImpExpr *imp_var(Ctx *ctx, ImpVar *var, Nat slot, Span span);
+ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span);
+ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span);
+ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span);
+ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);
+ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span);
+ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span);
+ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span); /* appended to block unless NULL */
+
+/* The pseudo-code of --emit=imp. */
+void imp_print(StrBuf *out, const ImpProgram *program);
+
+/* ---- barriers, for tests ------------------------------------------------------------------------------------------- */
+
+int imp_sync_count(const ImpKernel *kernel);
+/* Takes barrier number k (in order of text) out; gives it back so that imp_restore_sync can put it in again. */
+ImpStmt *imp_drop_sync(ImpKernel *kernel, int k);
+void imp_restore_sync(ImpStmt *sync);
+
+#endif

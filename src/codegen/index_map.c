@@ -1,0 +1,158 @@
+#include "codegen/lowering.h"
+
+/* A reader for the index maps of prims.def. Names are the indices left of the arrow and the nat parameters of the row's header. */
+typedef struct MapReader {
+    Lowering *lw;
+    const char *at;
+    const Core *prim;
+    int n_in;
+    const char *in_name[4];
+    size_t in_len[4];
+    const Nat *in;
+} MapReader;
+
+static void skip_spaces(MapReader *r)
+{
+    while (*r->at == ' ')
+        r->at++;
+}
+
+static size_t name_length(const char *at)
+{
+    size_t n = 0;
+    while ((at[n] >= 'a' && at[n] <= 'z') || (at[n] >= 'A' && at[n] <= 'Z'))
+        n++;
+    return n;
+}
+
+int index_map_rank(const char *map)
+{
+    int rank = 0;
+    while (*map && !(map[0] == '-' && map[1] == '>')) {
+        size_t n = name_length(map);
+        rank += n > 0;
+        map += n ? n : 1;
+    }
+    return rank;
+}
+
+static Nat read_sum(MapReader *r);
+
+static Nat lookup(MapReader *r, const char *name, size_t len)
+{
+    for (int i = 0; i < r->n_in; i++)
+        if (r->in_len[i] == len && !memcmp(r->in_name[i], name, len))
+            return r->in[i];
+    const Item *header = prim_header(r->lw->ctx, r->prim->prim.id);
+    int nat = 0;
+    for (int i = 0; i < header->n_params; i++) {
+        const Param *p = &header->params[i];
+        if (p->kind->kind != AST_NAME || strcmp(p->kind->name.text, "nat"))
+            continue;
+        if (p->name && strlen(p->name) == len && !memcmp(p->name, name, len))
+            return lower_nat(r->lw, r->prim->prim.nats[nat]);
+        nat++;
+    }
+    return nat_error(r->lw->ctx);
+}
+
+static bool eat(MapReader *r, char c)
+{
+    skip_spaces(r);
+    if (*r->at != c)
+        return false;
+    r->at++;
+    return true;
+}
+
+static Nat read_atom(MapReader *r)
+{
+    Ctx *ctx = r->lw->ctx;
+    skip_spaces(r);
+    if (eat(r, '(')) {
+        Nat inner = read_sum(r);
+        eat(r, ')');
+        return inner;
+    }
+    if (*r->at >= '0' && *r->at <= '9') {
+        int64_t value = 0;
+        while (*r->at >= '0' && *r->at <= '9')
+            value = value * 10 + (*r->at++ - '0');
+        return nat_const(ctx, value);
+    }
+    const char *name = r->at;
+    size_t len = name_length(name);
+    if (!len)
+        return nat_error(ctx);
+    r->at += len;
+    if (*r->at != '(')
+        return lookup(r, name, len);
+    r->at++;
+    Nat a = read_sum(r);
+    eat(r, ',');
+    Nat b = read_sum(r);
+    eat(r, ')');
+    return len == 3 && !memcmp(name, "min", 3) ? nat_min(ctx, a, b) : nat_max(ctx, a, b);
+}
+
+static Nat read_product(MapReader *r)
+{
+    Ctx *ctx = r->lw->ctx;
+    Nat a = read_atom(r);
+    for (;;) {
+        if (eat(r, '*'))
+            a = nat_mul(ctx, a, read_atom(r));
+        else if (eat(r, '/'))
+            a = nat_simplify(ctx, r->lw->facts, nat_div(ctx, a, read_atom(r)));
+        else if (eat(r, '%'))
+            a = nat_simplify(ctx, r->lw->facts, nat_mod(ctx, a, read_atom(r)));
+        else
+            return a;
+    }
+}
+
+static Nat read_sum(MapReader *r)
+{
+    Ctx *ctx = r->lw->ctx;
+    Nat a = read_product(r);
+    for (;;) {
+        if (eat(r, '+'))
+            a = nat_add(ctx, a, read_product(r));
+        else if (eat(r, '-'))
+            a = nat_sub(ctx, a, read_product(r));
+        else
+            return a;
+    }
+}
+
+int index_map_apply(Ctx *ctx, const char *map, const Core *prim, Lowering *lw, const Nat *in, Nat *out, int max_out, ImpExpr **cond)
+{
+    MapReader r = {.lw = lw, .at = map, .prim = prim, .in = in};
+    (void)ctx;
+    while (!(r.at[0] == '-' && r.at[1] == '>')) {
+        size_t len = name_length(r.at);
+        if (len) {
+            r.in_name[r.n_in] = r.at;
+            r.in_len[r.n_in++] = len;
+        }
+        r.at += len ? len : 1;
+    }
+    r.at += 2;
+    *cond = NULL;
+    int n = 0;
+    skip_spaces(&r);
+    while (*r.at && *r.at != '|' && n < max_out) {
+        out[n++] = read_sum(&r);
+        eat(&r, ',');
+        skip_spaces(&r);
+    }
+    if (eat(&r, '|')) {
+        Nat a = read_sum(&r);
+        skip_spaces(&r);
+        bool strict = r.at[1] != '=';
+        r.at += strict ? 1 : 2;
+        Nat b = read_sum(&r);
+        *cond = nat_cmp(lw, strict ? P_lt : P_le, a, b, prim->span);
+    }
+    return n;
+}

@@ -1,0 +1,415 @@
+#include "codegen/lowering.h"
+
+enum { MAX_THREADS = 1024, MAX_UNROLLED_SLOTS = 32 };
+
+/* ---- the plan: threads and blocks from the extents of the maps ------------------------------------------------------ */
+
+typedef struct Plan {
+    Lowering *lw;
+    int64_t threads[3]; /* largest constant extent of mapThreads per axis */
+    int64_t warps;
+    Nat blocks[3];      /* largest extent of mapBlock per axis, or NULL */
+    Nat global[3];
+    bool has_threads, has_warps, has_lanes, has_blocks, has_global, unknown_threads, unknown_warps;
+} Plan;
+
+/* An extent counts for the launch only when it is known there: over the entry's sizes, not over loop variables. */
+static bool known_at_launch(const Plan *plan, Nat n)
+{
+    struct { const CoreEntry *entry; Nat rest; Ctx *ctx; } s = {plan->lw->entry, n, plan->lw->ctx};
+    Nat rest = n;
+    for (int i = 0; i < s.entry->n_sizes; i++)
+        rest = nat_subst(s.ctx, rest, s.entry->sizes[i], nat_const(s.ctx, 7));
+    return nat_is_const(rest) || nat_is_error(rest);
+}
+
+static Nat larger(Plan *plan, Nat a, Nat b)
+{
+    if (!known_at_launch(plan, b))
+        b = nat_const(plan->lw->ctx, 1);
+    return a ? nat_simplify(plan->lw->ctx, plan->lw->entry->known, nat_max(plan->lw->ctx, a, b)) : b;
+}
+
+static void plan_map(Plan *plan, const Core *e)
+{
+    Nat n = e->prim.args[1]->type->size;
+    int axis = e->prim.options.axis;
+    bool constant = nat_is_const(n);
+    switch (prim_rows[e->prim.id].level) {
+    case LEVEL_THREAD:
+        plan->has_threads = true;
+        if (!constant)
+            plan->unknown_threads |= axis == 0;
+        else if (n->value > plan->threads[axis])
+            plan->threads[axis] = n->value;
+        break;
+    case LEVEL_WARP:
+        plan->has_warps = true;
+        if (!constant)
+            plan->unknown_warps = true;
+        else if (n->value > plan->warps)
+            plan->warps = n->value;
+        break;
+    case LEVEL_LANE: plan->has_lanes = true; break;
+    case LEVEL_BLOCK:
+        plan->has_blocks = true;
+        plan->blocks[axis] = larger(plan, plan->blocks[axis], n);
+        break;
+    case LEVEL_GRID:
+        plan->has_global = true;
+        plan->global[axis] = larger(plan, plan->global[axis], n);
+        break;
+    case LEVEL_VIEW: case LEVEL_HIGH: case LEVEL_SEQ: case LEVEL_MEM: case LEVEL_SHFL: case LEVEL_SCALAR: break;
+    }
+}
+
+static void plan_walk(Plan *plan, const Core *e)
+{
+    switch (e->kind) {
+    case CORE_PRIM:
+        if (e->prim.id == P_mapGlobal || e->prim.id == P_mapBlock || e->prim.id == P_mapThreads || e->prim.id == P_mapWarp ||
+            e->prim.id == P_mapLane)
+            plan_map(plan, e);
+        for (int i = 0; i < e->prim.n_args; i++)
+            plan_walk(plan, e->prim.args[i]);
+        break;
+    case CORE_LAMBDA: plan_walk(plan, e->lambda.body); break;
+    case CORE_LET:
+        plan_walk(plan, e->let.value);
+        plan_walk(plan, e->let.body);
+        break;
+    case CORE_TUPLE:
+        for (int i = 0; i < e->tuple.n; i++)
+            plan_walk(plan, e->tuple.items[i]);
+        break;
+    case CORE_PROJ: plan_walk(plan, e->proj.value); break;
+    case CORE_IF:
+        plan_walk(plan, e->cond.cond);
+        plan_walk(plan, e->cond.then);
+        plan_walk(plan, e->cond.otherwise);
+        break;
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
+    }
+}
+
+/* Threads of the block: as the launch clause says, else the largest constant extent, else 256; a multiple of 32 in total. One thread when no
+ * level below the block is used: then nothing says that there are more. */
+static void plan_threads(Plan *plan, int threads[3])
+{
+    const CoreEntry *entry = plan->lw->entry;
+    bool any = plan->has_threads || plan->has_warps || plan->has_lanes || plan->has_global;
+    int64_t t[3] = {1, 1, 1};
+    if (any) {
+        int64_t wanted = plan->warps > MAX_THREADS / 32 ? MAX_THREADS : plan->warps * 32;
+        for (int a = 0; a < 3; a++)
+            t[a] = plan->threads[a] ? plan->threads[a] : 1;
+        if (plan->has_global && t[0] < 256 && !plan->has_threads)
+            t[0] = plan->global[1] ? 32 : 256;
+        if (plan->has_global && plan->global[1] && t[1] == 1)
+            t[1] = 8;
+        if ((plan->unknown_threads && !plan->threads[0]) || (plan->unknown_warps && !plan->warps))
+            t[0] = t[0] > 256 ? t[0] : 256;
+        if (plan->has_warps && wanted == 0 && !plan->unknown_warps)
+            wanted = 32;
+        if (t[1] > 64) t[1] = 64;
+        if (t[2] > 16) t[2] = 16;
+        while (t[1] * t[2] > MAX_THREADS)
+            t[1] = (t[1] + 1) / 2;
+        if (t[0] * t[1] * t[2] < wanted)
+            t[0] = (wanted + t[1] * t[2] - 1) / (t[1] * t[2]);
+    }
+    if (entry->launch_threads) {
+        t[0] = nat_is_const(entry->launch_threads) ? entry->launch_threads->value : 0;
+        if (t[0] < 1 || t[0] > MAX_THREADS) {
+            Diag *d = lower_error(plan->lw, E0409, entry->name_span, "threads = %s is not a number of threads that a block can have",
+                                  nat_text(plan->lw->ctx, entry->launch_threads));
+            diag_help(plan->lw->ctx, d, "give a constant from 1 to %d", MAX_THREADS);
+            t[0] = 32;
+        }
+        any = any || t[0] > 1;
+    }
+    int64_t rest = t[1] * t[2];
+    if (t[0] > MAX_THREADS / rest)
+        t[0] = MAX_THREADS / rest;
+    if (any)
+        while (t[0] * rest % 32)
+            t[0]++;
+    if (t[0] * rest > MAX_THREADS) { /* rounding up went too far: fewer rows */
+        t[0] = 32;
+        while (t[0] * t[1] * t[2] > MAX_THREADS)
+            t[t[1] >= t[2] ? 1 : 2] /= 2;
+    }
+    for (int a = 0; a < 3; a++)
+        threads[a] = (int)t[a];
+}
+
+void launch_plan(Lowering *lw)
+{
+    static const char *const grid_names[3] = {"gridDim.x", "gridDim.y", "gridDim.z"};
+    static const char *const block_names[3] = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
+    static const char *const thread_names[3] = {"thread", "threadY", "threadZ"};
+    Ctx *ctx = lw->ctx;
+    ImpKernel *kernel = lw->kernel;
+    Plan plan = {.lw = lw};
+    Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);
+    plan_walk(&plan, lw->entry->body);
+    plan_threads(&plan, kernel->threads);
+    for (int a = 0; a < 3; a++) {
+        Nat blocks = plan.blocks[a];
+        if (plan.global[a]) {
+            Nat n = nat_ceil_div(ctx, plan.global[a], nat_const(ctx, kernel->threads[a]));
+            blocks = blocks ? nat_max(ctx, blocks, n) : n;
+        }
+        if (a == 0 && lw->entry->launch_blocks)
+            blocks = lw->entry->launch_blocks;
+        kernel->blocks[a] = blocks ? blocks : one;
+        bool single = nat_is(kernel->blocks[a], 1);
+        lw->any_block |= !single;
+        kernel->grid[a] = single ? one : nat_var(ctx, grid_names[a], one, NULL);
+        kernel->block[a] = single ? zero : nat_var(ctx, block_names[a], zero, nat_add_k(ctx, kernel->grid[a], -1));
+        kernel->thread[a] = kernel->threads[a] == 1 ? zero : nat_var(ctx, thread_names[a], zero, nat_const(ctx, kernel->threads[a] - 1));
+    }
+    int total = kernel->threads[0] * kernel->threads[1] * kernel->threads[2];
+    kernel->warp = total <= 32 ? zero : nat_var(ctx, "warp", zero, nat_const(ctx, total / 32 - 1));
+    kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, 31));
+    if (lw->entry->launch_min_blocks && nat_is_const(lw->entry->launch_min_blocks))
+        kernel->min_blocks = lw->entry->launch_min_blocks->value;
+}
+
+/* ---- levels -------------------------------------------------------------------------------------------------------------- */
+
+static int total_threads(const Lowering *lw)
+{
+    return lw->kernel->threads[0] * lw->kernel->threads[1] * lw->kernel->threads[2];
+}
+
+Nat level_count(const Lowering *lw, PrimId level, int axis)
+{
+    const ImpKernel *k = lw->kernel;
+    Ctx *ctx = lw->ctx;
+    if (level == P_mapBlock)
+        return k->grid[axis];
+    if (level == P_mapThreads)
+        return nat_const(ctx, k->threads[axis]);
+    if (level == P_mapWarp)
+        return nat_const(ctx, total_threads(lw) <= 32 ? 1 : total_threads(lw) / 32);
+    if (level == P_mapLane)
+        return nat_const(ctx, 32);
+    return nat_mul_k(ctx, k->grid[axis], k->threads[axis]);
+}
+
+Nat level_id(const Lowering *lw, PrimId level, int axis)
+{
+    const ImpKernel *k = lw->kernel;
+    if (level == P_mapBlock)
+        return k->block[axis];
+    if (level == P_mapThreads)
+        return k->thread[axis];
+    if (level == P_mapWarp)
+        return k->warp;
+    if (level == P_mapLane)
+        return k->lane;
+    return nat_add(lw->ctx, nat_mul_k(lw->ctx, k->block[axis], k->threads[axis]), k->thread[axis]);
+}
+
+static bool *level_flag(Levels *open, PrimId level, int axis)
+{
+    if (level == P_mapBlock)
+        return &open->block[axis];
+    if (level == P_mapThreads)
+        return &open->thread[axis];
+    if (level == P_mapWarp)
+        return &open->warp;
+    if (level == P_mapLane)
+        return &open->lane;
+    return &open->global[axis];
+}
+
+bool level_is_open(const Lowering *lw, PrimId level, int axis)
+{
+    Levels open = lw->open;
+    return *level_flag(&open, level, axis);
+}
+
+static bool any3(const bool flags[3]) { return flags[0] || flags[1] || flags[2]; }
+
+/* Note [Where a level may stand]. Threads and warps share a block between them, lanes a warp; a level stands once inside itself per axis. Without any
+ * mapBlock there is one block, and threads and warps may stand at the top. */
+static bool level_fits(Lowering *lw, const Core *map)
+{
+    PrimId level = map->prim.id;
+    const char *name = prim_name(level);
+    Levels *open = &lw->open;
+    Diag *d = NULL;
+    bool in_block = any3(open->block), in_threads = any3(open->thread), in_warp = open->warp || open->lane;
+    if (level_is_open(lw, level, map->prim.options.axis)) {
+        static const char *const axes[3] = {"x", "y", "z"};
+        bool has_axis = level == P_mapGlobal || level == P_mapBlock || level == P_mapThreads;
+        d = lower_error(lw, E0401, map->span, has_axis ? "%s[%s] inside itself: this axis is distributed already" : "%s inside itself", name,
+                        axes[map->prim.options.axis]);
+        diag_help(lw->ctx, d, has_axis ? "use another axis, as in `%s[%s]`, or `mapSeq` here" : "use `mapSeq` here%s%s", has_axis ? name : "",
+                  has_axis ? axes[(map->prim.options.axis + 1) % 3] : "");
+    } else if ((level == P_mapBlock && (in_threads || in_warp || any3(open->global))) ||
+               (level == P_mapGlobal && (in_block || in_threads || in_warp)) || (level == P_mapThreads && (in_warp || any3(open->global))) ||
+               (level == P_mapWarp && (in_threads || open->lane || any3(open->global)))) {
+        d = lower_error(lw, E0402, map->span, "%s does not fit inside %s", name,
+                        open->lane ? "mapLane" : open->warp ? "mapWarp" : in_threads ? "mapThreads" : in_block ? "mapBlock" : "mapGlobal");
+        diag_help(lw->ctx, d, "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. Use `mapSeq` here");
+    } else if (level == P_mapLane && !open->warp) {
+        d = lower_error(lw, E0402, map->span, "mapLane stands outside a warp");
+        diag_help(lw->ctx, d, "a warp's lanes are inside mapWarp: `split(32) |> mapWarp(mapLane(f)) |> join`, or use `mapThreads`");
+    } else if ((level == P_mapThreads || level == P_mapWarp) && lw->any_block && !in_block) {
+        d = lower_error(lw, E0402, map->span, "%s stands outside a block, in a grid of several", name);
+        diag_help(lw->ctx, d, "every block would do the same: put it inside mapBlock, or use `mapGlobal`");
+    }
+    return d == NULL;
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Saved {
+    ImpBlock *out;
+    NatFacts *facts;
+} Saved;
+
+static Saved enter(Lowering *lw, ImpBlock *block)
+{
+    Saved saved = {lw->out, lw->facts};
+    lw->out = block;
+    lw->facts = nat_facts_new(lw->ctx, lw->facts);
+    return saved;
+}
+
+static void leave(Lowering *lw, Saved saved)
+{
+    lw->out = saved.out;
+    lw->facts = saved.facts;
+}
+
+static ImpStmt *emit_for(Lowering *lw, Span span, PrimId level, Nat var, Nat lo, Nat hi, Nat step)
+{
+    ImpStmt *s = lower_emit(lw, IS_FOR, span);
+    s->loop.var = var;
+    s->loop.lo = lo;
+    s->loop.hi = hi;
+    s->loop.step = step;
+    s->loop.level = level;
+    return s;
+}
+
+/* body(i), inside `if (lo <= p and p < hi)` as far as that is not known. */
+static void guarded(Lowering *lw, Span span, Nat p, Nat lo, Nat hi, Nat i, LevelBody body, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    if (nat_le(ctx, lw->facts, hi, p) || nat_lt(ctx, lw->facts, p, lo))
+        return;
+    ImpExpr *low = nat_le(ctx, lw->facts, lo, p) ? NULL : nat_cmp(lw, P_le, lo, p, span);
+    ImpExpr *high = nat_lt(ctx, lw->facts, p, hi) ? NULL : nat_cmp(lw, P_lt, p, hi, span);
+    if (!low && !high) {
+        body(lw, i, user);
+        return;
+    }
+    ImpStmt *s = lower_emit(lw, IS_IF, span);
+    s->branch.cond = low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, span) : low ? low : high;
+    Saved saved = enter(lw, &s->branch.then);
+    assume(lw, s->branch.cond);
+    body(lw, i, user);
+    leave(lw, saved);
+}
+
+static const char *level_var_name(PrimId level, int axis)
+{
+    static const char *const blocks[3] = {"block", "blockY", "blockZ"};
+    static const char *const elements[3] = {"i", "j", "l"};
+    return level == P_mapBlock ? blocks[axis] : level == P_mapWarp ? "w" : elements[axis];
+}
+
+static void level_loop(Lowering *lw, const Core *map, Nat n, Nat shift, LevelBody body, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    PrimId level = map->prim.id;
+    int axis = map->prim.options.axis;
+    Nat count = level_count(lw, level, axis), id = level_id(lw, level, axis);
+    Nat zero = nat_const(ctx, 0), end = nat_add(ctx, n, shift);
+    Span span = map->span;
+    if (nat_is_const(count) && nat_is_const(end)) {
+        int64_t trips = end->value <= 0 ? 0 : (end->value + count->value - 1) / count->value;
+        if (trips <= 1) {
+            guarded(lw, span, id, shift, end, nat_sub(ctx, id, shift), body, user);
+            return;
+        }
+        Nat k = nat_var(ctx, "k", zero, nat_const(ctx, trips - 1));
+        ImpStmt *s = emit_for(lw, span, level, k, zero, nat_const(ctx, trips), nat_const(ctx, 1));
+        s->loop.unroll = trips <= MAX_UNROLLED_SLOTS;
+        Saved saved = enter(lw, &s->loop.body);
+        Nat p = nat_add(ctx, nat_mul(ctx, k, count), id);
+        guarded(lw, span, p, shift, end, nat_sub(ctx, p, shift), body, user);
+        leave(lw, saved);
+        return;
+    }
+    if (nat_is(n, 1) && nat_is(shift, 0)) { /* a grid of unknown size: its first instance does it */
+        guarded(lw, span, id, zero, nat_const(ctx, 1), zero, body, user);
+        return;
+    }
+    Nat p = nat_var(ctx, level_var_name(level, axis), zero, nat_add_k(ctx, end, -1));
+    ImpStmt *s = emit_for(lw, span, level, p, id, end, count);
+    Saved saved = enter(lw, &s->loop.body);
+    nat_fact_le(ctx, lw->facts, nat_add_k(ctx, p, 1), end);
+    guarded(lw, span, p, shift, end, nat_sub(ctx, p, shift), body, user);
+    leave(lw, saved);
+}
+
+bool level_each(Lowering *lw, const Core *map, Nat n, Nat shift, LevelBody body, void *user)
+{
+    if (!level_fits(lw, map))
+        return false;
+    Levels saved = lw->open;
+    *level_flag(&lw->open, map->prim.id, map->prim.options.axis) = true;
+    level_loop(lw, map, n, shift, body, user);
+    lw->open = saved;
+    return true;
+}
+
+void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody body, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    Nat zero = nat_const(ctx, 0);
+    if (nat_is(n, 0))
+        return;
+    if (nat_is(n, 1)) {
+        body(lw, zero, user);
+        return;
+    }
+    if (unroll) {
+        for (int64_t i = 0; i < n->value; i++)
+            body(lw, nat_const(ctx, i), user);
+        return;
+    }
+    Nat i = nat_var(ctx, "i", zero, nat_add_k(ctx, n, -1));
+    ImpStmt *s = emit_for(lw, pattern->span, pattern->prim.id, i, zero, n, nat_const(ctx, 1));
+    s->loop.unroll = nat_is_const(n) && n->value <= MAX_UNROLLED_SLOTS;
+    Saved saved = enter(lw, &s->loop.body);
+    nat_fact_le(ctx, lw->facts, nat_add_k(ctx, i, 1), n);
+    body(lw, i, user);
+    leave(lw, saved);
+}
+
+bool single_writer(const Lowering *lw, bool grid_wide, const char **missing)
+{
+    static const char *const threads[3] = {"mapThreads", "mapThreads[y]", "mapThreads[z]"};
+    static const char *const blocks[3] = {"mapBlock", "mapBlock[y]", "mapBlock[z]"};
+    const ImpKernel *k = lw->kernel;
+    const Levels *o = &lw->open;
+    bool by_warp = o->lane && (o->warp || total_threads(lw) <= 32);
+    for (int a = 0; a < 3; a++)
+        if (k->threads[a] > 1 && !by_warp && !o->thread[a] && !o->global[a]) {
+            *missing = o->warp ? "mapLane" : threads[a];
+            return false;
+        }
+    for (int a = 0; grid_wide && a < 3; a++)
+        if (!nat_is(k->blocks[a], 1) && !o->block[a] && !o->global[a]) {
+            *missing = blocks[a];
+            return false;
+        }
+    return true;
+}

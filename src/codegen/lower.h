@@ -1,0 +1,28 @@
+/* From core to imp and from imp to text. */
+#ifndef RISEC_CODEGEN_LOWER_H
+#define RISEC_CODEGEN_LOWER_H
+
+#include "codegen/imp.h"
+
+/* The passes of lowering, in order; each has a printed form: `--stop-after=NAME --emit=imp`. */
+typedef enum LowerPass {
+    PASS_TRANSLATE, /* core to loops and accesses; views become index expressions */
+    PASS_REGISTERS, /* private values: forwarded, reused, never copied */
+    PASS_MEMORY,    /* shared buffers get their bytes by life */
+    PASS_BARRIERS,  /* synchronisation from dependencies */
+    PASS_NAMES,     /* identifiers for C */
+    PASS_COUNT
+} LowerPass;
+const char *lower_pass_name(LowerPass pass);
+LowerPass lower_pass_find(const char *name); /* PASS_COUNT: none */
+
+/* NULL with diagnostics (E04xx, E05xx) when the entry cannot be lowered. Runs the passes up to and including `last`. */
+ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last);
+
+/* CUDA C of a whole program: one or several entries' kernels. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
+ * `host`: also plain C host functions under #ifndef __CUDACC_RTC__. */
+void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives);
+/* The manifest (JSON): docs/manifest.md describes it. */
+void manifest_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs);
+
+#endif

@@ -1,0 +1,160 @@
+/* What the files of the lowering share: the state of one translation, views, and the launch. Private to src/codegen.
+ *
+ * Note [Views]. A view says where the elements of a value are: in a buffer, in registers, or computed from other views. Applying indices to it
+ * (view_at) ends at a scalar, whose index is then one nat over loop variables and hardware ids. The writing side uses the same views
+ * with the inverse index maps: an acceptor is a view that is stored to. Nothing here moves data.
+ *
+ * Note [Owners]. A private array filled by mapLane, mapThreads, mapWarp or mapBlock is distributed: element i lives with instance
+ * (i + shift) % count of that level, in its register slot (i + shift) / count. Reading it elsewhere is refused. */
+#ifndef RISEC_CODEGEN_LOWERING_H
+#define RISEC_CODEGEN_LOWERING_H
+
+#include "codegen/lower.h"
+
+typedef struct View View;
+
+typedef enum ViewKind {
+    VIEW_ERROR,  /* reported before; absorbs */
+    VIEW_SCALAR, /* expr */
+    VIEW_BUF,    /* buf from cell `offset` on, row-major */
+    VIEW_REG,    /* var from slot `slot` on; dims say who holds what */
+    VIEW_TUPLE,  /* items: a tuple */
+    VIEW_ZIP,    /* items: arrays of equal length, as an array of tuples */
+    VIEW_PROJ,   /* source: an array (of arrays...) of tuples, component `k` of each */
+    VIEW_MAP,    /* source through the index map of a table row, once `rank` indices are there */
+    VIEW_PAD,    /* source with `other` outside [lo, lo + size) */
+    VIEW_COND,   /* cond ? source : other */
+    VIEW_GEN,    /* lambda applied to the index */
+    VIEW_GATHER, /* source at the index that `other` holds */
+    VIEW_CONCAT, /* source, then other from lo on */
+    VIEW_GUARD   /* writing side: stores to source happen only where cond holds */
+} ViewKind;
+
+/* One dimension of a private array. */
+typedef struct RegDim {
+    PrimId level; /* P_mapLane, P_mapThreads, P_mapWarp, P_mapBlock, P_mapGlobal, or P_mapSeq: all of it in each holder */
+    int axis;
+    Nat extent;
+    int64_t slots; /* of this dimension in one thread */
+    Nat shift;     /* see Note [Owners] */
+} RegDim;
+
+/* The environment is a list: closures in views keep the one they were made in. */
+typedef struct Env {
+    const struct Env *next;
+    const CoreVar *var;
+    View *view;
+    Nat nat, value; /* var->nat, and what it stands for here */
+} Env;
+
+struct View {
+    ViewKind kind;
+    Type type;
+    Span span;
+    ImpExpr *expr, *cond;
+    ImpBuf *buf;
+    Nat offset;
+    ImpVar *var;
+    Nat slot;
+    int n_dims;
+    RegDim *dims;
+    int n;
+    View **items;
+    int k;
+    View *source, *other;
+    Nat lo, size;
+    const Core *prim;    /* MAP: the application whose row and nats give the map; GEN: its lambda's */
+    bool writing;        /* MAP: which of the row's two maps */
+    int rank, got;
+    Nat at[4];
+    const Core *lambda;
+    const Env *env;
+    const NatFacts *facts_then; /* COND: what holds where cond does */
+};
+
+/* What is open around the place of translation. */
+typedef struct Levels {
+    bool global[3], block[3], thread[3], warp, lane;
+} Levels;
+
+typedef struct Lowering {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    ImpProgram *program;
+    ImpKernel *kernel;
+    ImpBlock *out;     /* statements go to its end */
+    const Env *env;
+    NatFacts *facts;   /* what holds at this place */
+    Levels open;
+    bool any_block;    /* the kernel has more than one block */
+    bool failed;
+    int n_statements;
+    const char *hint;  /* the name that the next private value gets, or NULL */
+} Lowering;
+
+/* ---- launch.c: threads and blocks, and the loops of the levels ---------------------------------------------------------- */
+
+void launch_plan(Lowering *lw);
+/* Runs `body(i)` for every element i < n of a map at `level`, placed so that element i is on instance (i + shift) % count. Emits the loop or
+ * guard that it takes. False when the level may not stand here (diagnosed). */
+typedef void (*LevelBody)(Lowering *lw, Nat i, void *user);
+bool level_each(Lowering *lw, const Core *map, Nat n, Nat shift, LevelBody body, void *user);
+/* How many instances a level has (constant, or the grid's variable), and which one this thread is in. */
+Nat level_count(const Lowering *lw, PrimId level, int axis);
+Nat level_id(const Lowering *lw, PrimId level, int axis);
+bool level_is_open(const Lowering *lw, PrimId level, int axis);
+/* Plain loop i = 0 .. n - 1 in one thread. */
+void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody body, void *user);
+/* True when exactly one thread gets here (of the block, or of the grid for memory that all blocks see). */
+bool single_writer(const Lowering *lw, bool grid_wide, const char **missing);
+
+/* ---- views.c ------------------------------------------------------------------------------------------------------------ */
+
+View *view_new(Lowering *lw, ViewKind kind, Type type, Span span);
+View *view_error(Lowering *lw, Type type);
+View *view_at(Lowering *lw, View *view, Nat i);
+View *view_proj(Lowering *lw, View *view, int k);
+/* The value of a view of scalar type. May emit statements. */
+ImpExpr *view_scalar(Lowering *lw, View *view);
+/* A view through the index map of a table row. */
+View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool writing);
+/* The shift of the distributed private array under the view's first dimension at this level; NULL when there is none. */
+Nat view_owner_shift(Lowering *lw, const View *view, PrimId level, int axis);
+/* Stores a scalar through an acceptor. */
+void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span);
+bool view_is_private(const View *view);
+
+/* ---- translate.c ---------------------------------------------------------------------------------------------------------- */
+
+View *lower_read(Lowering *lw, const Core *term);
+void lower_write(Lowering *lw, const Core *term, View *acceptor);
+/* Binds a lambda's parameters to views and reads or writes its body. */
+View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, View **args);
+void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope);
+/* A nat or a type of core as it is here: index variables replaced by what they stand for. */
+Nat lower_nat(Lowering *lw, Nat nat);
+Type lower_type(Lowering *lw, Type type);
+ImpVar *lower_new_var(Lowering *lw, const char *name, Scalar type, Span span);
+ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar elem, Nat count, Span span);
+ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span);
+Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+bool cond_is(Lowering *lw, ImpExpr *cond, bool value); /* a size comparison that the facts decide */
+/* A comparison of nats as an expression: lo <= i or i < hi. */
+ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span);
+void assume(Lowering *lw, const ImpExpr *cond); /* adds what a condition says about nats to the facts */
+
+/* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
+
+/* Applies a map of the table ("i j -> i * k + j | cond"): how many indices it takes, how many it gives, and their values. */
+int index_map_rank(const char *map);
+int index_map_apply(Ctx *ctx, const char *map, const Core *prim, Lowering *lw, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
+
+/* ---- passes: each takes the whole program and keeps it valid ------------------------------------------------------------------- */
+
+void pass_translate(Lowering *lw);
+void pass_registers(Lowering *lw);
+void pass_memory(Lowering *lw);
+void pass_barriers(Lowering *lw);
+void pass_names(Lowering *lw);
+
+#endif

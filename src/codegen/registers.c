@@ -1,0 +1,291 @@
+/* Pass 2, registers: private values are forwarded and reused, never copied.
+ *
+ *   float x; x = e;              ->  const float x = e;
+ *   const float y = x;           ->  (y is x)
+ *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
+ *   const float b = a + t;       ->  a = a + t  (and b is a)        when a is not read afterwards
+ *
+ * Requires: registers are declared in the list of statements where they live. Keeps every value and the order of memory accesses; a
+ * shuffle stays where all lanes execute it. Leaves alone: register arrays, registers that indices mention, registers that the program names. */
+#include "codegen/lowering.h"
+#include "codegen/walk.h"
+
+typedef struct Mentions {
+    const ImpVar *var;
+    ImpExpr *replacement; /* or NULL: only count */
+    int n;
+} Mentions;
+
+static void mention(void *user, ImpExpr **at)
+{
+    Mentions *m = user;
+    if ((*at)->kind != IE_VAR || (*at)->var.var != m->var)
+        return;
+    m->n++;
+    if (m->replacement)
+        *at = m->replacement;
+}
+
+static void set_count(void *user, ImpStmt *s)
+{
+    Mentions *m = user;
+    m->n += s->kind == IS_SET && s->var.var == m->var;
+}
+
+static int reads_in(ImpStmt *s, const ImpVar *var)
+{
+    Mentions m = {var, NULL, 0};
+    walk_stmt(s, mention, &m);
+    return m.n;
+}
+
+static int sets_in(ImpStmt *s, const ImpVar *var)
+{
+    Mentions m = {var, NULL, 0};
+    ImpStmt *one[1] = {s};
+    ImpBlock block = {.list = {one, 1, 1}};
+    walk_stmts(&block, set_count, &m);
+    return m.n;
+}
+
+static bool plain(const ImpVar *v) { return v->slots == 1 && !v->nat; }
+
+/* ---- what an expression depends on ------------------------------------------------------------------------------------- */
+
+typedef struct Depends {
+    bool loads, shuffles, size;
+    ImpBlock *list;
+    int from, to; /* statements between which a value would move */
+    bool disturbed;
+} Depends;
+
+static void depend(void *user, ImpExpr **at)
+{
+    Depends *d = user;
+    const ImpExpr *e = *at;
+    if (e->kind == IE_LOAD && e->mem.buf->space != SPACE_INPUT)
+        d->loads = true;
+    if (e->kind == IE_SHFL)
+        d->shuffles = true;
+    if (e->kind == IE_VAR)
+        for (int i = d->from; i < d->to; i++)
+            d->disturbed |= sets_in(d->list->list.at[i], e->var.var) > 0;
+}
+
+/* May the value of statement i move down into statement j of the same list? */
+static bool can_move(ImpBlock *list, int i, int j)
+{
+    Depends d = {.list = list, .from = i + 1, .to = j};
+    walk_expr(&list->list.at[i]->var.value, depend, &d);
+    if (d.disturbed)
+        return false;
+    for (int k = i + 1; k < j; k++) {
+        ImpStmtKind kind = list->list.at[k]->kind;
+        bool straight = kind == IS_DECL || kind == IS_SET || kind == IS_NOTE || kind == IS_ALLOC;
+        if ((d.loads || d.shuffles) && !straight)
+            return false;
+    }
+    return true;
+}
+
+/* Is var read somewhere that is not always evaluated? */
+static bool under_condition(const ImpExpr *e, const ImpVar *var, bool inside)
+{
+    switch (e->kind) {
+    case IE_LIT: case IE_NAT: case IE_LOAD: return false;
+    case IE_VAR: return inside && e->var.var == var;
+    case IE_OP:
+        for (int i = 0; i < e->op.n; i++)
+            if (under_condition(e->op.args[i], var, inside || (i > 0 && (e->op.id == P_and || e->op.id == P_or))))
+                return true;
+        return false;
+    case IE_CAST: return under_condition(e->cast.value, var, inside);
+    case IE_COND:
+        return under_condition(e->cond.cond, var, inside) || under_condition(e->cond.then, var, true) || under_condition(e->cond.otherwise, var, true);
+    case IE_SHFL: return under_condition(e->shfl.value, var, inside);
+    }
+    return false;
+}
+
+static ImpExpr **own_value(ImpStmt *s)
+{
+    switch (s->kind) {
+    case IS_DECL: case IS_SET: return s->var.value ? &s->var.value : NULL;
+    case IS_STORE: return &s->store.value;
+    case IS_IF: return &s->branch.cond;
+    case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: return NULL;
+    }
+    return NULL;
+}
+
+static void find_shuffle(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_SHFL; }
+
+/* ---- the four rules; each returns true when it changed the list at statement i -------------------------------------------- */
+
+static bool declare_with_value(ImpBlock *list, int i)
+{
+    ImpStmt *decl = list->list.at[i];
+    ImpVar *var = decl->var.var;
+    if (decl->var.value || !plain(var))
+        return false;
+    int later = 0, first = -1;
+    for (int j = i + 1; j < list->list.n; j++) {
+        ImpStmt *s = list->list.at[j];
+        later += sets_in(s, var);
+        if (first < 0 && (sets_in(s, var) || reads_in(s, var)))
+            first = j;
+    }
+    if (first < 0 || list->list.at[first]->kind != IS_SET || reads_in(list->list.at[first], var))
+        return false;
+    list->list.at[first]->kind = IS_DECL;
+    var->constant = later == 1;
+    block_remove(list, i);
+    return true;
+}
+
+static void replace_after(ImpBlock *list, int i, const ImpVar *var, ImpExpr *by)
+{
+    Mentions m = {var, by, 0};
+    for (int j = i + 1; j < list->list.n; j++)
+        walk_stmt(list->list.at[j], mention, &m);
+}
+
+static bool forward_copy(ImpBlock *list, int i)
+{
+    ImpStmt *decl = list->list.at[i];
+    ImpVar *var = decl->var.var;
+    ImpExpr *e = decl->var.value;
+    if (!e || !var->constant || !plain(var))
+        return false;
+    if (e->kind == IE_VAR && e->var.var->slots == 1 && !e->var.var->constant) {
+        bool here = false; /* the copied register must live in this very list, and keep its value to the end of it */
+        for (int j = 0; j < i; j++)
+            here |= list->list.at[j]->kind == IS_DECL && list->list.at[j]->var.var == e->var.var;
+        for (int j = i + 1; j < list->list.n; j++)
+            here &= !sets_in(list->list.at[j], e->var.var);
+        if (!here)
+            return false;
+    } else if (!(e->kind == IE_VAR && e->var.var->slots == 1) && e->kind != IE_LIT)
+        return false;
+    replace_after(list, i, var, e);
+    block_remove(list, i);
+    return true;
+}
+
+static bool forward_single(ImpBlock *list, int i)
+{
+    ImpStmt *decl = list->list.at[i];
+    ImpVar *var = decl->var.var;
+    if (!decl->var.value || !var->constant || !plain(var) || var->named)
+        return false;
+    int uses = 0, at = -1;
+    for (int j = i + 1; j < list->list.n; j++) {
+        int n = reads_in(list->list.at[j], var);
+        if (n && at < 0)
+            at = j;
+        uses += n;
+    }
+    if (uses == 0) {
+        block_remove(list, i);
+        return true;
+    }
+    ImpExpr **value = uses == 1 ? own_value(list->list.at[at]) : NULL;
+    Mentions m = {var, NULL, 0};
+    if (value)
+        walk_expr(value, mention, &m);
+    bool shuffles = false;
+    walk_expr(&decl->var.value, find_shuffle, &shuffles);
+    if (m.n != 1 || !can_move(list, i, at) || (shuffles && under_condition(*value, var, false)))
+        return false;
+    m.replacement = decl->var.value;
+    walk_expr(value, mention, &m);
+    block_remove(list, i);
+    return true;
+}
+
+typedef struct Reusable {
+    ImpBlock *list;
+    int at;
+    const ImpVar *result;
+    ImpVar *found;
+} Reusable;
+
+static void find_reusable(void *user, ImpExpr **at)
+{
+    Reusable *r = user;
+    const ImpExpr *e = *at;
+    if (r->found || e->kind != IE_VAR || e->var.var->type != r->result->type || !plain(e->var.var) || e->var.var->named)
+        return;
+    bool here = false;
+    for (int j = 0; j < r->at; j++)
+        here |= r->list->list.at[j]->kind == IS_DECL && r->list->list.at[j]->var.var == e->var.var;
+    for (int j = r->at + 1; j < r->list->list.n; j++)
+        here &= !reads_in(r->list->list.at[j], e->var.var) && !sets_in(r->list->list.at[j], e->var.var);
+    if (here)
+        r->found = e->var.var;
+}
+
+static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
+{
+    ImpStmt *decl = list->list.at[i];
+    ImpVar *var = decl->var.var;
+    if (!decl->var.value || decl->var.value->kind != IE_OP || !plain(var) || var->named)
+        return false;
+    Reusable r = {list, i, var, NULL};
+    walk_expr(&decl->var.value, find_reusable, &r);
+    if (!r.found)
+        return false;
+    r.found->constant = false;
+    decl->kind = IS_SET;
+    decl->var.var = r.found;
+    decl->var.slot = nat_const(ctx, 0);
+    for (int j = i + 1; j < list->list.n; j++) {
+        Mentions m = {var, imp_var(ctx, r.found, nat_const(ctx, 0), decl->span), 0};
+        walk_stmt(list->list.at[j], mention, &m);
+    }
+    return true;
+}
+
+static void rename_sets(void *user, ImpStmt *s)
+{
+    const ImpVar *const *pair = user;
+    if (s->kind == IS_SET && s->var.var == pair[0])
+        s->var.var = (ImpVar *)pair[1];
+}
+
+typedef bool (*Rule)(Ctx *ctx, ImpBlock *list, int i);
+static bool rule_declare(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return declare_with_value(list, i); }
+static bool rule_copy(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_copy(list, i); }
+static bool rule_single(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_single(list, i); }
+static bool rule_reuse(Ctx *ctx, ImpBlock *list, int i)
+{
+    ImpVar *var = list->list.at[i]->var.var;
+    if (!reuse_register(ctx, list, i))
+        return false;
+    const ImpVar *pair[2] = {var, list->list.at[i]->var.var};
+    ImpBlock rest = {.list = {list->list.at + i + 1, list->list.n - i - 1, 0}};
+    walk_stmts(&rest, rename_sets, pair);
+    return true;
+}
+
+static void apply_rule(Ctx *ctx, ImpBlock *list, Rule rule)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            apply_rule(ctx, &s->loop.body, rule);
+        if (s->kind == IS_IF) {
+            apply_rule(ctx, &s->branch.then, rule);
+            apply_rule(ctx, &s->branch.otherwise, rule);
+        }
+        if (s->kind == IS_DECL && rule(ctx, list, i))
+            i--;
+    }
+}
+
+void pass_registers(Lowering *lw)
+{
+    static const Rule rules[] = {rule_declare, rule_copy, rule_single, rule_reuse};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
+}

@@ -1,0 +1,366 @@
+#include "codegen/lowering.h"
+
+View *view_new(Lowering *lw, ViewKind kind, Type type, Span span)
+{
+    View *v = NEW(lw->ctx, View);
+    v->kind = kind;
+    v->type = type;
+    v->span = span;
+    return v;
+}
+
+View *view_error(Lowering *lw, Type type)
+{
+    lw->failed = true;
+    return view_new(lw, VIEW_ERROR, type, NO_SPAN);
+}
+
+static View *view_copy(Lowering *lw, const View *v)
+{
+    View *copy = NEW(lw->ctx, View);
+    *copy = *v;
+    return copy;
+}
+
+static Nat cells(Lowering *lw, Type t)
+{
+    Nat n = nat_const(lw->ctx, 1);
+    for (; t->kind == TY_ARRAY; t = t->elem)
+        n = nat_mul(lw->ctx, n, lower_nat(lw, t->size));
+    return n;
+}
+
+static Nat simplify(Lowering *lw, Nat n) { return nat_simplify(lw->ctx, lw->facts, n); }
+
+/* ---- index maps ------------------------------------------------------------------------------------------------------- */
+
+static const char *map_text(const View *v)
+{
+    const PrimRow *row = &prim_rows[v->prim->prim.id];
+    return v->writing ? row->write : row->read;
+}
+
+/* All indices are there: go to the source. */
+static View *map_complete(Lowering *lw, View *v)
+{
+    Nat out[4];
+    ImpExpr *cond;
+    int n = index_map_apply(lw->ctx, map_text(v), v->prim, lw, v->at, out, 4, &cond);
+    View *at = v->source;
+    for (int i = 0; i < n; i++)
+        at = view_at(lw, at, simplify(lw, out[i]));
+    if (!cond || cond_is(lw, cond, true))
+        return at;
+    View *guard = view_new(lw, VIEW_GUARD, at->type, v->span);
+    guard->cond = cond;
+    guard->source = at;
+    return guard;
+}
+
+View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool writing)
+{
+    View *v = view_new(lw, VIEW_MAP, type, prim->span);
+    v->prim = prim;
+    v->source = source;
+    v->writing = writing;
+    v->rank = index_map_rank(map_text(v));
+    return v->rank ? v : map_complete(lw, v);
+}
+
+/* ---- applying an index -------------------------------------------------------------------------------------------------- */
+
+static View *cond_view(Lowering *lw, ImpExpr *cond, View *then, View *otherwise)
+{
+    if (then->kind == VIEW_ERROR || otherwise->kind == VIEW_ERROR)
+        return then->kind == VIEW_ERROR ? then : otherwise;
+    View *v = view_new(lw, VIEW_COND, then->type, then->span);
+    v->cond = cond;
+    v->source = then;
+    v->other = otherwise;
+    return v;
+}
+
+static View *pad_at(Lowering *lw, View *v, Nat i)
+{
+    Ctx *ctx = lw->ctx;
+    Nat hi = nat_add(ctx, v->lo, v->size);
+    if (nat_lt(ctx, lw->facts, i, v->lo) || nat_le(ctx, lw->facts, hi, i))
+        return v->other;
+    ImpExpr *low = nat_le(ctx, lw->facts, v->lo, i) ? NULL : nat_cmp(lw, P_le, v->lo, i, v->span);
+    ImpExpr *high = nat_lt(ctx, lw->facts, i, hi) ? NULL : nat_cmp(lw, P_lt, i, hi, v->span);
+    View *inside = view_at(lw, v->source, simplify(lw, nat_sub(ctx, i, v->lo)));
+    if (!low && !high)
+        return inside;
+    return cond_view(lw, low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, v->span) : low ? low : high, inside, v->other);
+}
+
+static View *concat_at(Lowering *lw, View *v, Nat i)
+{
+    Ctx *ctx = lw->ctx;
+    if (nat_lt(ctx, lw->facts, i, v->lo))
+        return view_at(lw, v->source, i);
+    Nat beyond = simplify(lw, nat_sub(ctx, i, v->lo));
+    if (nat_le(ctx, lw->facts, v->lo, i))
+        return view_at(lw, v->other, beyond);
+    return cond_view(lw, nat_cmp(lw, P_lt, i, v->lo, v->span), view_at(lw, v->source, i), view_at(lw, v->other, beyond));
+}
+
+/* An integer expression as a nat: itself, or a register that indices may mention. */
+static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
+{
+    Ctx *ctx = lw->ctx;
+    if (e->kind == IE_NAT)
+        return e->nat;
+    if (e->kind == IE_VAR && e->var.var->nat)
+        return e->var.var->nat;
+    ImpVar *var = lower_new_var(lw, "at", e->type, e->span);
+    var->nat = nat_var(ctx, "at", nat_const(ctx, 0), nat_add_k(ctx, size, -1));
+    ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
+    s->var.var = var;
+    s->var.value = e;
+    return var->nat;
+}
+
+static View *reg_at(Lowering *lw, View *v, Nat i)
+{
+    Ctx *ctx = lw->ctx;
+    const RegDim *dim = &v->dims[0];
+    View *at = view_copy(lw, v);
+    at->type = v->type->elem;
+    at->dims = v->dims + 1;
+    at->n_dims = v->n_dims - 1;
+    int64_t inner = 1;
+    for (int k = 1; k < v->n_dims; k++)
+        inner *= v->dims[k].slots;
+    Nat slot = i;
+    if (dim->level != P_mapSeq) {
+        static const char *const things[] = {"block", "thread", "warp", "lane"};
+        const char *thing = dim->level == P_mapLane ? things[3] : dim->level == P_mapWarp ? things[2] : dim->level == P_mapBlock ? things[0] : things[1];
+        Nat count = level_count(lw, dim->level, dim->axis), p = nat_add(ctx, i, dim->shift);
+        bool here = level_is_open(lw, dim->level, dim->axis) &&
+                    nat_equal(ctx, lw->facts, simplify(lw, nat_mod(ctx, p, count)), level_id(lw, dim->level, dim->axis));
+        if (!here) {
+            Diag *d = lower_error(lw, E0403, v->span, "a private value is read by another %s than the one that holds it", thing);
+            diag_label(ctx, d, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, simplify(lw, nat_mod(ctx, p, count))));
+            diag_help(ctx, d, dim->level == P_mapLane ? "exchange it with a shuffle (shflDown, shflUp, shflXor), or keep it in shared memory: `toShared`"
+                                                      : "keep it in shared memory: `toShared` instead of `toPrivate`");
+            return view_error(lw, at->type);
+        }
+        slot = dim->slots == 1 ? nat_const(ctx, 0) : simplify(lw, nat_div(ctx, p, count));
+    }
+    at->slot = nat_add(ctx, v->slot, nat_mul_k(ctx, slot, inner));
+    return at;
+}
+
+View *view_at(Lowering *lw, View *v, Nat i)
+{
+    Ctx *ctx = lw->ctx;
+    switch (v->kind) {
+    case VIEW_ERROR: return v;
+    case VIEW_SCALAR: case VIEW_TUPLE: break;
+    case VIEW_BUF: {
+        View *at = view_copy(lw, v);
+        at->type = v->type->elem;
+        at->offset = nat_add(ctx, v->offset, nat_mul(ctx, i, cells(lw, at->type)));
+        return at;
+    }
+    case VIEW_REG: return reg_at(lw, v, i);
+    case VIEW_ZIP: {
+        View *at = view_new(lw, v->type->elem->kind == TY_TUPLE ? VIEW_TUPLE : VIEW_ZIP, v->type->elem, v->span);
+        at->n = v->n;
+        at->items = NEWN(ctx, View *, v->n);
+        for (int k = 0; k < v->n; k++)
+            at->items[k] = view_at(lw, v->items[k], i);
+        return at;
+    }
+    case VIEW_PROJ: return view_proj(lw, view_at(lw, v->source, i), v->k);
+    case VIEW_MAP: {
+        View *at = view_copy(lw, v);
+        at->type = v->type->elem;
+        at->at[at->got++] = i;
+        return at->got == at->rank ? map_complete(lw, at) : at;
+    }
+    case VIEW_PAD: return pad_at(lw, v, i);
+    case VIEW_CONCAT: return concat_at(lw, v, i);
+    case VIEW_COND: return cond_view(lw, v->cond, view_at(lw, v->source, i), view_at(lw, v->other, i));
+    case VIEW_GUARD: {
+        View *at = view_copy(lw, v);
+        at->type = v->type->elem;
+        at->source = view_at(lw, v->source, i);
+        return at;
+    }
+    case VIEW_GEN: {
+        View *arg = view_new(lw, VIEW_SCALAR, v->lambda->lambda.params[0]->type, v->span);
+        arg->expr = imp_nat(ctx, i, type_scalar_of(ctx, arg->type), v->span);
+        return lower_apply_read(lw, v->lambda, v->env, 1, &arg);
+    }
+    case VIEW_GATHER: return view_at(lw, v->source, scalar_as_nat(lw, view_scalar(lw, view_at(lw, v->other, i)), lower_nat(lw, v->size)));
+    }
+    lower_error(lw, E0510, v->span, "risec lost track of an array here");
+    return view_error(lw, v->type);
+}
+
+View *view_proj(Lowering *lw, View *v, int k)
+{
+    switch (v->kind) {
+    case VIEW_ERROR: return v;
+    case VIEW_TUPLE: case VIEW_ZIP: return v->items[k];
+    case VIEW_COND: return cond_view(lw, v->cond, view_proj(lw, v->source, k), view_proj(lw, v->other, k));
+    case VIEW_GUARD: {
+        View *at = view_copy(lw, v);
+        at->source = view_proj(lw, v->source, k);
+        at->type = at->source->type;
+        return at;
+    }
+    case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: {
+        View *at = view_new(lw, VIEW_PROJ, v->type, v->span);
+        Type t = v->type;
+        Nat sizes[LIMIT_ARRAY_RANK];
+        int rank = 0;
+        for (; t->kind == TY_ARRAY; t = t->elem)
+            sizes[rank++] = t->size;
+        t = t->items[k];
+        while (rank)
+            t = type_array(lw->ctx, sizes[--rank], t);
+        at->type = t;
+        at->source = v;
+        at->k = k;
+        return at;
+    }
+    }
+    return v;
+}
+
+/* ---- scalars ------------------------------------------------------------------------------------------------------------ */
+
+/* A guarded value: a conditional expression when neither side needs statements, else a register set in the branches. */
+static ImpExpr *cond_scalar(Lowering *lw, View *v)
+{
+    Ctx *ctx = lw->ctx;
+    ImpBlock then = {{0}}, otherwise = {{0}}, *out = lw->out;
+    NatFacts *facts = lw->facts;
+    lw->facts = nat_facts_new(ctx, facts);
+    assume(lw, v->cond);
+    lw->out = &then;
+    ImpExpr *a = view_scalar(lw, v->source);
+    lw->facts = facts;
+    lw->out = &otherwise;
+    ImpExpr *b = view_scalar(lw, v->other);
+    lw->out = out;
+    if (!then.list.n && !otherwise.list.n)
+        return imp_cond(ctx, v->cond, a, b, v->span);
+    ImpVar *var = lower_new_var(lw, "value", a->type, v->span);
+    lower_emit(lw, IS_DECL, v->span)->var.var = var;
+    ImpStmt *s = lower_emit(lw, IS_IF, v->span);
+    s->branch.cond = v->cond;
+    s->branch.then = then;
+    s->branch.otherwise = otherwise;
+    ImpBlock *sides[2] = {&s->branch.then, &s->branch.otherwise};
+    for (int k = 0; k < 2; k++) {
+        ImpStmt *set = imp_stmt(ctx, sides[k], IS_SET, v->span);
+        set->var.var = var;
+        set->var.slot = nat_const(ctx, 0);
+        set->var.value = k ? b : a;
+    }
+    return imp_var(ctx, var, nat_const(ctx, 0), v->span);
+}
+
+ImpExpr *view_scalar(Lowering *lw, View *v)
+{
+    Ctx *ctx = lw->ctx;
+    switch (v->kind) {
+    case VIEW_SCALAR: return v->expr;
+    case VIEW_BUF: return imp_load(ctx, v->buf, simplify(lw, v->offset), v->span);
+    case VIEW_REG: return imp_var(ctx, v->var, v->slot, v->span);
+    case VIEW_COND: return cond_scalar(lw, v);
+    case VIEW_GUARD: return view_scalar(lw, v->source);
+    case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: break;
+    }
+    lw->failed = true;
+    return imp_lit(ctx, scalar_int(SC_I32, 0), v->span);
+}
+
+/* ---- the writing side ------------------------------------------------------------------------------------------------------ */
+
+Nat view_owner_shift(Lowering *lw, const View *v, PrimId level, int axis)
+{
+    switch (v->kind) {
+    case VIEW_REG: return v->n_dims && v->dims[0].level == level && v->dims[0].axis == axis ? v->dims[0].shift : NULL;
+    case VIEW_ZIP:
+        for (int k = 0; k < v->n; k++) {
+            Nat shift = view_owner_shift(lw, v->items[k], level, axis);
+            if (shift)
+                return shift;
+        }
+        return NULL;
+    case VIEW_PROJ: return view_owner_shift(lw, v->source, level, axis);
+    case VIEW_MAP:
+        if (v->got || (v->prim->prim.id != P_take && v->prim->prim.id != P_drop))
+            return NULL;
+        else {
+            Nat shift = view_owner_shift(lw, v->source, level, axis);
+            if (shift && v->prim->prim.id == P_drop)
+                shift = nat_add(lw->ctx, shift, lower_nat(lw, v->prim->prim.nats[1]));
+            return shift;
+        }
+    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_TUPLE: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
+    case VIEW_CONCAT: case VIEW_GUARD: return NULL;
+    }
+    return NULL;
+}
+
+bool view_is_private(const View *v)
+{
+    switch (v->kind) {
+    case VIEW_REG: return true;
+    case VIEW_TUPLE: case VIEW_ZIP: return v->n > 0 && view_is_private(v->items[0]);
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: return view_is_private(v->source);
+    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: return false;
+    }
+    return false;
+}
+
+static void store_buf(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
+{
+    const char *missing = NULL;
+    bool shared = acceptor->buf->space == SPACE_SHARED;
+    if (!single_writer(lw, !shared, &missing)) {
+        Diag *d = lower_error(lw, E0405, span, "several %s would write this result", !strncmp(missing, "mapBlock", 8) ? "blocks" : "threads");
+        diag_label(lw->ctx, d, "nothing says which one: there is no %s around it", missing);
+        diag_help(lw->ctx, d, "distribute it: `%s(f)` over an array, or `split(k) |> %s(f)` where k is the whole length, to let the first one do it", missing, missing);
+        return;
+    }
+    ImpStmt *s = lower_emit(lw, IS_STORE, span);
+    s->store.buf = acceptor->buf;
+    s->store.index = simplify(lw, acceptor->offset);
+    s->store.value = value;
+}
+
+void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
+{
+    switch (acceptor->kind) {
+    case VIEW_ERROR: return;
+    case VIEW_BUF: store_buf(lw, acceptor, value, span); return;
+    case VIEW_REG: {
+        ImpStmt *s = lower_emit(lw, IS_SET, span);
+        s->var.var = acceptor->var;
+        s->var.slot = acceptor->slot;
+        s->var.value = value;
+        return;
+    }
+    case VIEW_GUARD: {
+        if (cond_is(lw, acceptor->cond, false))
+            return;
+        ImpStmt *s = lower_emit(lw, IS_IF, span);
+        s->branch.cond = acceptor->cond;
+        ImpBlock *out = lw->out;
+        lw->out = &s->branch.then;
+        view_store(lw, acceptor->source, value, span);
+        lw->out = out;
+        return;
+    }
+    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
+    case VIEW_CONCAT: break;
+    }
+    lower_error(lw, E0510, span, "risec lost track of where this result goes");
+}

@@ -1,0 +1,25 @@
+/* Walking over imp, for the passes. */
+#ifndef RISEC_CODEGEN_WALK_H
+#define RISEC_CODEGEN_WALK_H
+
+#include "codegen/imp.h"
+
+/* Calls fn on every expression inside *at, outermost first; fn may replace what it is given. */
+typedef void (*ExprFn)(void *user, ImpExpr **at);
+void walk_expr(ImpExpr **at, ExprFn fn, void *user);
+/* The expressions of the statement itself, not of the statements nested in it. */
+void walk_own(ImpStmt *stmt, ExprFn fn, void *user);
+/* The expressions of the statement and of all statements nested in it. */
+void walk_stmt(ImpStmt *stmt, ExprFn fn, void *user);
+void walk_block(ImpBlock *block, ExprFn fn, void *user);
+/* All statements, outer before inner. */
+typedef void (*StmtFn)(void *user, ImpStmt *stmt);
+void walk_stmts(ImpBlock *block, StmtFn fn, void *user);
+/* Every nat that the statement itself or its own expressions mention. */
+typedef void (*NatFn)(void *user, Nat nat);
+void walk_nats(ImpStmt *stmt, NatFn fn, void *user);
+/* Takes statement i out of the list, or puts one in before it. */
+void block_remove(ImpBlock *block, int i);
+void block_insert(Ctx *ctx, ImpBlock *block, int i, ImpStmt *stmt);
+
+#endif
