@@ -176,7 +176,7 @@ static int number(Parser *ps, const Byte *start, const Byte *end, NumberForm for
         return whole ? T_INT : T_FLOAT;
     /* `5.` before something that no projection or array type goes on with. */
     const Byte *next = end + 1;
-    while (*next == ' ' || *next == '\t' || *next == '\r' || *next == '\n')
+    while (*next == ' ' || *next == '\t')
         next++;
     if (is_word(*next) || *next == '(')
         return T_INT;
@@ -227,10 +227,12 @@ static int foreign(Parser *ps, const Byte *start, const Byte *at)
     const Lookalike *like = n ? lookalike(point) : NULL;
     if (like) {
         ps->lex.cursor = at + n;
-        Diag *diag = parse_mistake(ps, E0002, span_of(ps, at, at + n),
-                                   utf8_printable(point) ? "the character U+%04X is not part of the language"
-                                                         : "the invisible character U+%04X is not part of the language",
-                                   (unsigned)point);
+        Diag *diag;
+        if (utf8_printable(point) && (like->kind != T_END || point == 0x201c || point == 0x201d))
+            diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the character `%.*s` (U+%04X) is not part of the language", (int)n,
+                                 (const char *)at, (unsigned)point);
+        else
+            diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the invisible character U+%04X is not part of the language", (unsigned)point);
         diag_help(ps->ctx, diag, "%s", like->help);
         return (int)like->kind;
     }
@@ -280,6 +282,17 @@ static void instead(Parser *ps, const Byte *lo, const Byte *hi, DiagCode code, c
     diag_help(ps->ctx, diag, "write `%s`", write);
 }
 
+/* Whether what follows `a--` reads as an operand. Two words in a row are prose. */
+static bool operand_follows(const Byte *at)
+{
+    if (*at == '(')
+        return true;
+    const Byte *end = at;
+    while (is_word(*end))
+        end++;
+    return end > at && !(*end == ' ' && is_word(end[1]));
+}
+
 /* ---- the tokens --------------------------------------------------------------------------------------------------- */
 
 void lex_start(Parser *ps)
@@ -320,7 +333,7 @@ again:
         if (token_ends_operand(lx->last) && start == lx->last_end) {
             Diag *diag = parse_mistake(ps, E0008, span_of(ps, start, start + 2), "`--` starts a comment, and it stands directly after an operand");
             diag_help(ps->ctx, diag, "to subtract, write a space between the signs: `a - -b`; before a comment, too, write a space");
-            if (is_word(start[2]) || start[2] == '(') {
+            if (operand_follows(start + 2)) {
                 cur = start + 1;
                 TOKEN(T_MINUS);
             }

@@ -291,13 +291,26 @@ void parse_params(Parser *ps, ParamList *params, Token open, bool braces)
     (void)open;
 }
 
+/* Only to guess what was meant: scalars are no words of the grammar. */
+static bool is_scalar(const char *name)
+{
+    static const char *const scalars[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        if (strcmp(scalars[i], name) == 0)
+            return true;
+    return false;
+}
+
 void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit)
 {
     for (int i = 0; i < names->at.n; i++) {
         Token token = names->at.at[i];
         const char *name = token.name ? token.name : "_";
         Diag *diag = parse_mistake(ps, E0110, token_span(ps, token), "parameter `%s` has no type", name);
-        diag_help(ps->ctx, diag, implicit ? "write `{%s: nat}` for a size, `{%s: data}` for a type" : "write `(%s: f32)`, or another type for it", name, name);
+        if (is_scalar(name))
+            diag_help(ps->ctx, diag, "a result type follows a colon: `: %s`", name);
+        else
+            diag_help(ps->ctx, diag, implicit ? "write `{%s: nat}` for a size, `{%s: data}` for a type" : "write `(%s: f32)`, or another type for it", name, name);
         Param param = {.span = token_span(ps, token), .name = token.name, .implicit = implicit};
         param.pattern = *parse_pattern_name(ps, token);
         vec_push(ps->ctx, &ps->params, param);

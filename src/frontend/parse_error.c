@@ -84,9 +84,10 @@ static Place find_place(Parser *ps)
             break;
         case T_ELSE: ifs++; break;
         case T_THEN:
-            if (!ifs)
+            if (!ifs) {
                 note(&place, IN_THEN, i, &place.then);
-            ifs++;
+                ifs++;
+            }
             break;
         case T_IF:
             if (ifs)
@@ -227,7 +228,8 @@ static const char *expected(Parser *ps, const Place *place)
         return "`=` and the value of the `let`";
     if (place->context == IN_BRACKET) {
         int open = engine_symbol(ps, place->bracket), close = closer_of(open);
-        bool comma = can(ps, T_COMMA), colon = can(ps, T_COLON) && !ps->has_body;
+        bool colon = can(ps, T_COLON) && !ps->has_body;
+        bool comma = can(ps, T_COMMA) && !(can(ps, T_EQ) && !ps->has_body); /* not between parameters: see E0111 */
         if (can(ps, close))
             return ctx_printf(ctx, comma ? "`,` or %s" : colon ? "`:` and a type, or %s" : "%s", kind_text(close));
         if (colon)
@@ -268,7 +270,7 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "a parameter with a type stands in parentheses: `fun (x: f32) => ...`");
     else if (place->context == IN_LET_PATTERN && starts_operand(kind) && prev == T_NAME)
         diag_help(ctx, diag, "for a function, write `let %s = fun %s => ... in ...`", source_of(ps, ps->prev), kind == T_NAME ? source_of(ps, ps->tok) : "x");
-    else if (is_word(kind) && can(ps, T_NAME) && !can(ps, T_FUN))
+    else if (is_word(kind) && !(token_starts_item(kind) && ps->tok.first) && can(ps, T_NAME) && !can(ps, T_FUN))
         diag_help(ctx, diag, "%s is a word of the language and cannot be a name", kind_text(kind));
     else if (kind == T_COMMA && place->context == IN_BRACKET && !ps->has_body)
         diag_help(ctx, diag, "each parameter stands in its own parentheses, with its type: `(a: f32) (b: f32)`");
@@ -298,11 +300,13 @@ static void insert(Parser *ps, int kind)
     ps->prev.kind = (uint8_t)kind;
 }
 
-static Repair repair_arrow(Parser *ps, bool news)
+static Repair repair_arrow(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind, right = kind == T_ARROW ? T_DARROW : T_ARROW;
     if ((kind != T_ARROW && kind != T_DARROW) || !can(ps, right))
         return NOT_MINE;
+    if (kind == T_ARROW && place->context == IN_FUN && ps->text[engine_token(ps, place->at).lo] == '\\')
+        news = false; /* said at the backslash */
     if (news && kind == T_ARROW) {
         Diag *diag = parse_mistake(ps, E0105, token_span(ps, ps->tok), "a function's body follows `=>`, and `->` stands only in types");
         diag_help(ps->ctx, diag, "write `=>`");
@@ -441,6 +445,8 @@ static Repair repair_juxtaposed(Parser *ps, const Place *place, bool news)
         const char *fn = source_of(ps, ps->prev), *arg = operand ? source_of(ps, ps->tok) : ctx_printf(ps->ctx, "%s ...", source_of(ps, ps->tok));
         if (ps->prev.kind == T_NAME)
             diag_help(ps->ctx, diag, "functions are applied with parentheses: `%s(%s)`", fn, arg);
+        else if (place->context == IN_BRACKET && (ps->prev.kind == T_INT || ps->prev.kind == T_FLOAT))
+            diag_help(ps->ctx, diag, "arguments are separated by commas: `%s, %s`", fn, arg);
         else if (ps->prev.kind == T_RP)
             diag_help(ps->ctx, diag, "functions are applied with parentheses: `(%s)`", arg);
     }
@@ -572,7 +578,7 @@ bool parse_recover(Parser *ps)
     if (ps->recoveries++ >= RECOVERIES)
         return false;
     Place place = find_place(ps);
-    Repair repair = repair_arrow(ps, news);
+    Repair repair = repair_arrow(ps, &place, news);
     if (repair == NOT_MINE)
         repair = repair_eq(ps, &place, news);
     if (repair == NOT_MINE)
