@@ -124,10 +124,37 @@ Nat view_owner_shift(Lowering *lw, const View *view, PrimId level, int axis);
 void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span);
 bool view_is_private(const View *view);
 
-/* ---- translate.c ---------------------------------------------------------------------------------------------------------- */
+/* ---- storage.c ---------------------------------------------------------------------------------------------------------- */
+
+/* Buffers for a value: one per component. */
+typedef struct BufMaker {
+    ImpSpace space;
+    const char *name;
+    bool several; /* components: number the names */
+    Span span;
+    int first;    /* component number of the first */
+} BufMaker;
+View *lower_buffers(Lowering *lw, Type type, BufMaker maker);
+View *lower_read_memory(Lowering *lw, const Core *term);
+View *lower_read_shuffle(Lowering *lw, const Core *term);
+/* What a map writes to private memory lies where the map runs. */
+void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Nat shift);
+bool is_parallel_map(PrimId id);
+bool is_seq_map(PrimId id);
+
+/* ---- read.c, translate.c -------------------------------------------------------------------------------------------------- */
 
 View *lower_read(Lowering *lw, const Core *term);
 void lower_write(Lowering *lw, const Core *term, View *acceptor);
+/* A view primitive applied to the view of its last argument. */
+View *lower_apply_view(Lowering *lw, const Core *term, View *source);
+/* How many scalars a value of this type is: -1 when it has arrays in it. */
+int lower_scalar_count(Type type);
+/* Scalar k of a value of n of them. */
+View *lower_component(Lowering *lw, View *view, int k, int n);
+/* Is the loop of this pattern written out? *ok: false when it cannot be (diagnosed). */
+bool lower_unrolled(Lowering *lw, const Core *pattern, Nat n, bool *ok);
+void lower_emit_set(Lowering *lw, ImpVar *var, ImpExpr *value, Span span);
 /* Binds a lambda's parameters to views and reads or writes its body. */
 View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, View **args);
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope);

@@ -1,0 +1,125 @@
+#include "codegen/lowering.h"
+
+/* ---- small things ----------------------------------------------------------------------------------------------------- */
+
+Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
+{
+    va_list args;
+    StrBuf text;
+    sb_init(&text, lw->ctx);
+    va_start(args, fmt);
+    sb_vprintf(&text, fmt, args);
+    va_end(args);
+    lw->failed = true;
+    return diag_error(lw->ctx, code, span, "%s", text.text);
+}
+
+ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span)
+{
+    if (++lw->n_statements == LIMIT_IMP_STATEMENTS)
+        lower_error(lw, E0503, lw->entry->name_span, "`%s` becomes more than %d statements", lw->entry->name, LIMIT_IMP_STATEMENTS);
+    return imp_stmt(lw->ctx, lw->out, kind, span);
+}
+
+ImpVar *lower_new_var(Lowering *lw, const char *name, Scalar type, Span span)
+{
+    ImpVar *var = NEW(lw->ctx, ImpVar);
+    if (type == SC_F16 || type == SC_BF16)
+        lower_error(lw, E0502, span, "%s does not become CUDA in this version", scalar_name(type));
+    var->id = lw->kernel->vars.n;
+    var->name = name;
+    var->type = type;
+    var->slots = 1;
+    var->span = span;
+    vec_push(lw->ctx, &lw->kernel->vars, var);
+    return var;
+}
+
+ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar elem, Nat count, Span span)
+{
+    ImpBuf *buf = NEW(lw->ctx, ImpBuf);
+    if (elem == SC_F16 || elem == SC_BF16)
+        lower_error(lw, E0502, span, "%s does not become CUDA in this version", scalar_name(elem));
+    buf->id = lw->kernel->bufs.n;
+    buf->name = name;
+    buf->space = space;
+    buf->elem = elem;
+    buf->count = count;
+    buf->span = span;
+    buf->group = -1;
+    vec_push(lw->ctx, &lw->kernel->bufs, buf);
+    return buf;
+}
+
+Nat lower_nat(Lowering *lw, Nat nat)
+{
+    for (const Env *e = lw->env; e && nat->has_vars; e = e->next)
+        if (e->nat && e->nat != e->value)
+            nat = nat_subst(lw->ctx, nat, e->nat, e->value);
+    return nat->has_vars ? nat_simplify(lw->ctx, lw->facts, nat) : nat;
+}
+
+Type lower_type(Lowering *lw, Type t)
+{
+    if (t->kind == TY_ARRAY)
+        return type_array(lw->ctx, lower_nat(lw, t->size), lower_type(lw, t->elem));
+    return t;
+}
+
+ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span)
+{
+    return imp_op2(lw->ctx, op, SC_BOOL, imp_nat(lw->ctx, a, SC_I32, span), imp_nat(lw->ctx, b, SC_I32, span), span);
+}
+
+static bool is_nat_comparison(const ImpExpr *e)
+{
+    return e->kind == IE_OP && e->op.n == 2 && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT;
+}
+
+bool cond_is(Lowering *lw, ImpExpr *e, bool value)
+{
+    Ctx *ctx = lw->ctx;
+    if (e->kind == IE_LIT)
+        return (e->lit.i != 0) == value;
+    if (!is_nat_comparison(e))
+        return false;
+    Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
+    PrimId op = e->op.id;
+    if (op == P_gt || op == P_ge) {
+        Nat t = a;
+        a = b;
+        b = t;
+        op = op == P_gt ? P_lt : P_le;
+    }
+    if (op == P_eq || op == P_ne)
+        return (op == P_eq) == value ? nat_equal(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, a, b) || nat_lt(ctx, lw->facts, b, a);
+    if (op == P_lt)
+        return value ? nat_lt(ctx, lw->facts, a, b) : nat_le(ctx, lw->facts, b, a);
+    return op == P_le && (value ? nat_le(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, b, a));
+}
+
+void assume(Lowering *lw, const ImpExpr *e)
+{
+    Ctx *ctx = lw->ctx;
+    if (e->kind == IE_OP && e->op.id == P_and) {
+        assume(lw, e->op.args[0]);
+        assume(lw, e->op.args[1]);
+        return;
+    }
+    if (!is_nat_comparison(e))
+        return;
+    Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
+    if (e->op.id == P_lt)
+        nat_fact_le(ctx, lw->facts, nat_add_k(ctx, a, 1), b);
+    else if (e->op.id == P_le)
+        nat_fact_le(ctx, lw->facts, a, b);
+    else if (e->op.id == P_gt)
+        nat_fact_le(ctx, lw->facts, nat_add_k(ctx, b, 1), a);
+    else if (e->op.id == P_ge)
+        nat_fact_le(ctx, lw->facts, b, a);
+    else if (e->op.id == P_eq)
+        nat_fact_eq(ctx, lw->facts, a, b);
+    else if (e->op.id == P_ne)
+        nat_fact_ne(ctx, lw->facts, a, b);
+}
+

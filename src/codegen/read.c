@@ -1,0 +1,474 @@
+/* Reading: makes the value of a term readable, and gives a view of it. Emits the statements that this takes. */
+#include "codegen/lowering.h"
+
+/* ---- binding --------------------------------------------------------------------------------------------------------------------------- */
+
+/* How often the value of var (component k, or -1: any) is read; more than once also when a function of a pattern reads it. */
+static int count_uses(const Core *e, const CoreVar *var, int k)
+{
+    int n = 0;
+    switch (e->kind) {
+    case CORE_VAR: return e->var == var;
+    case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: return 0;
+    case CORE_PRIM:
+        for (int i = 0; i < e->prim.n_args; i++)
+            n += count_uses(e->prim.args[i], var, k);
+        return n;
+    case CORE_LAMBDA: return 2 * count_uses(e->lambda.body, var, k);
+    case CORE_LET: return count_uses(e->let.value, var, k) + count_uses(e->let.body, var, k);
+    case CORE_TUPLE:
+        for (int i = 0; i < e->tuple.n; i++)
+            n += count_uses(e->tuple.items[i], var, k);
+        return n;
+    case CORE_PROJ:
+        if (e->proj.value->kind == CORE_VAR && e->proj.value->var == var)
+            return k < 0 || e->proj.index == k;
+        return count_uses(e->proj.value, var, k);
+    case CORE_IF: return count_uses(e->cond.cond, var, k) + count_uses(e->cond.then, var, k) + count_uses(e->cond.otherwise, var, k);
+    }
+    return n;
+}
+
+static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat value)
+{
+    Env *env = NEW(lw->ctx, Env);
+    *env = (Env){lw->env, var, view, nat, value};
+    lw->env = env;
+}
+
+static bool is_trivial(const ImpExpr *e) { return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR; }
+
+/* A scalar that is read several times is computed once, in a register. */
+static View *in_register(Lowering *lw, View *view, const char *name, int uses)
+{
+    ImpExpr *value = view_scalar(lw, view);
+    View *v = view_new(lw, VIEW_SCALAR, view->type, view->span);
+    v->expr = value;
+    if (uses <= 1 || is_trivial(value))
+        return v;
+    ImpVar *var = lower_new_var(lw, name, value->type, view->span);
+    var->constant = var->named = true;
+    ImpStmt *s = lower_emit(lw, IS_DECL, view->span);
+    s->var.var = var;
+    s->var.value = value;
+    v->expr = imp_var(lw->ctx, var, nat_const(lw->ctx, 0), view->span);
+    return v;
+}
+
+void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
+{
+    Ctx *ctx = lw->ctx;
+    if (view->kind == VIEW_ERROR) {
+        push_env(lw, var, view, var->nat, var->nat);
+        return;
+    }
+    if (var->nat && var->type->kind == TY_IDX) {
+        View *v = in_register(lw, view, var->name, 1);
+        Nat value;
+        if (v->expr->kind == IE_NAT)
+            value = v->expr->nat;
+        else {
+            ImpVar *reg = lower_new_var(lw, var->name, v->expr->type, view->span);
+            reg->constant = true;
+            reg->nat = nat_var(ctx, var->name, nat_const(ctx, 0), nat_add_k(ctx, lower_nat(lw, var->type->size), -1));
+            ImpStmt *s = lower_emit(lw, IS_DECL, view->span);
+            s->var.var = reg;
+            s->var.value = v->expr;
+            value = reg->nat;
+            v->expr = imp_nat(ctx, value, v->expr->type, view->span);
+        }
+        push_env(lw, var, v, var->nat, value);
+        return;
+    }
+    if (type_is_scalar_like(view->type))
+        view = in_register(lw, view, var->name, count_uses(scope, var, -1));
+    else if (view->type->kind == TY_TUPLE) {
+        View *v = view_new(lw, VIEW_TUPLE, view->type, view->span);
+        v->n = view->type->n_items;
+        v->items = NEWN(ctx, View *, v->n);
+        for (int k = 0; k < v->n; k++) {
+            v->items[k] = view_proj(lw, view, k);
+            if (type_is_scalar_like(view->type->items[k]))
+                v->items[k] = in_register(lw, v->items[k], ctx_printf(ctx, "%s_%d", var->name, k + 1), count_uses(scope, var, k));
+        }
+        view = v;
+    }
+    push_env(lw, var, view, NULL, NULL);
+}
+
+View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, View **args)
+{
+    const Env *saved = lw->env;
+    lw->env = env;
+    for (int k = 0; k < n; k++)
+        lower_bind(lw, lambda->lambda.params[k], args[k], lambda->lambda.body);
+    View *v = lower_read(lw, lambda->lambda.body);
+    lw->env = saved;
+    return v;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------------------ */
+
+static View *scalar_view(Lowering *lw, Type type, ImpExpr *e)
+{
+    View *v = view_new(lw, VIEW_SCALAR, type, e->span);
+    v->expr = e;
+    return v;
+}
+
+/* Names are compiler-made for one-letter parameters: they say nothing outside the lambda. */
+static const char *acc_name(Lowering *lw, const Core *lambda, int k, int n)
+{
+    const char *name = lambda->lambda.params[0]->name;
+    if (!name || strlen(name) < 2)
+        name = "acc";
+    return n > 1 ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : name;
+}
+
+typedef struct Fold {
+    const Core *lambda;
+    View *acc, *xs;
+    const Env *env;
+    int n;
+    ImpVar **vars;
+} Fold;
+
+int lower_scalar_count(Type t)
+{
+    if (t->kind != TY_TUPLE)
+        return type_is_scalar_like(t) ? 1 : -1;
+    for (int k = 0; k < t->n_items; k++)
+        if (!type_is_scalar_like(t->items[k]))
+            return -1;
+    return t->n_items;
+}
+
+static View *component(Lowering *lw, View *v, int k, int n) { return n == 1 && v->type->kind != TY_TUPLE ? v : view_proj(lw, v, k); }
+
+void lower_emit_set(Lowering *lw, ImpVar *var, ImpExpr *value, Span span)
+{
+    ImpStmt *s = lower_emit(lw, IS_SET, span);
+    s->var.var = var;
+    s->var.slot = nat_const(lw->ctx, 0);
+    s->var.value = value;
+}
+
+static void fold_step(Lowering *lw, Nat i, void *user)
+{
+    Fold *fold = user;
+    Ctx *ctx = lw->ctx;
+    View *args[2] = {fold->acc, view_at(lw, fold->xs, i)};
+    View *next = lower_apply_read(lw, fold->lambda, fold->env, 2, args);
+    if (next->kind == VIEW_ERROR)
+        return;
+    ImpExpr *values[LIMIT_TUPLE_ITEMS];
+    for (int k = 0; k < fold->n; k++) {
+        values[k] = view_scalar(lw, lower_component(lw, next, k, fold->n));
+        if (fold->n > 1) { /* all of the old state is read before any of it changes */
+            ImpVar *var = lower_new_var(lw, ctx_printf(ctx, "next_%d", k + 1), values[k]->type, fold->lambda->span);
+            var->constant = true;
+            ImpStmt *s = lower_emit(lw, IS_DECL, fold->lambda->span);
+            s->var.var = var;
+            s->var.value = values[k];
+            values[k] = imp_var(ctx, var, nat_const(ctx, 0), fold->lambda->span);
+        }
+    }
+    for (int k = 0; k < fold->n; k++)
+        lower_emit_set(lw, fold->vars[k], values[k], fold->lambda->span);
+}
+
+bool lower_unrolled(Lowering *lw, const Core *e, Nat n, bool *ok)
+{
+    *ok = true;
+    if (e->prim.id != P_mapSeqUnroll && e->prim.id != P_reduceSeqUnroll)
+        return false;
+    if (nat_is_const(n) && n->value <= LIMIT_UNROLL_TRIPS)
+        return true;
+    Diag *d = lower_error(lw, E0414, e->span, "%s over %s elements: only a constant number up to %d is written out", prim_name(e->prim.id),
+                          nat_text(lw->ctx, n), LIMIT_UNROLL_TRIPS);
+    diag_help(lw->ctx, d, "use `%s`", e->prim.id == P_mapSeqUnroll ? "mapSeq" : "reduceSeq");
+    return *ok = false;
+}
+
+static View *read_reduce(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    bool ok;
+    Nat size = lower_nat(lw, e->prim.args[2]->type->size);
+    bool unroll = lower_unrolled(lw, e, size, &ok);
+    Fold fold = {.lambda = e->prim.args[0], .env = lw->env, .n = lower_scalar_count(e->type)};
+    if (fold.n < 0) {
+        Diag *d = lower_error(lw, E0501, e->span, "%s with an accumulator of type %s does not become CUDA in this version", prim_name(e->prim.id),
+                              type_text(ctx, e->type));
+        diag_help(ctx, d, "accumulate scalars or tuples of scalars");
+        return view_error(lw, e->type);
+    }
+    fold.xs = lower_read(lw, e->prim.args[2]);
+    View *init = lower_read(lw, e->prim.args[1]);
+    if (!ok || fold.xs->kind == VIEW_ERROR || init->kind == VIEW_ERROR)
+        return view_error(lw, e->type);
+    lw->hint = NULL;
+    View *items[LIMIT_TUPLE_ITEMS];
+    fold.vars = NEWN(ctx, ImpVar *, fold.n);
+    for (int k = 0; k < fold.n; k++) {
+        ImpExpr *start = view_scalar(lw, lower_component(lw, init, k, fold.n));
+        fold.vars[k] = lower_new_var(lw, acc_name(lw, fold.lambda, k, fold.n), start->type, e->span);
+        ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
+        s->var.var = fold.vars[k];
+        s->var.value = start;
+        items[k] = scalar_view(lw, e->type->kind == TY_TUPLE ? e->type->items[k] : e->type, imp_var(ctx, fold.vars[k], nat_const(ctx, 0), e->span));
+    }
+    if (e->type->kind == TY_TUPLE) {
+        fold.acc = view_new(lw, VIEW_TUPLE, e->type, e->span);
+        fold.acc->n = fold.n;
+        fold.acc->items = NEWN(ctx, View *, fold.n);
+        memcpy(fold.acc->items, items, sizeof *items * (size_t)fold.n);
+    } else
+        fold.acc = items[0];
+    seq_each(lw, e, size, unroll, fold_step, &fold);
+    return fold.acc;
+}
+
+View *lower_apply_view(Lowering *lw, const Core *e, View *source)
+{
+    Ctx *ctx = lw->ctx;
+    Type type = lower_type(lw, e->type);
+    if (source->kind == VIEW_ERROR)
+        return source;
+    const Nat *nats = e->prim.nats;
+    View *v;
+    switch (e->prim.id) {
+    case P_id: return source;
+    case P_unzip:
+        v = view_new(lw, VIEW_TUPLE, type, e->span);
+        v->n = 2;
+        v->items = NEWN(ctx, View *, 2);
+        v->items[0] = view_proj(lw, source, 0);
+        v->items[1] = view_proj(lw, source, 1);
+        return v;
+    case P_index: return view_at(lw, source, lower_nat(lw, nats[1]));
+    case P_padCst: case P_padTo:
+        v = view_new(lw, VIEW_PAD, type, e->span);
+        v->size = lower_nat(lw, nats[0]);
+        v->lo = e->prim.id == P_padCst ? lower_nat(lw, nats[1]) : nat_const(ctx, 0);
+        v->source = source;
+        v->other = lower_read(lw, e->prim.args[0]);
+        return v->other->kind == VIEW_ERROR ? v->other : v;
+    default: break;
+    }
+    if (prim_rows[e->prim.id].read[0])
+        return view_map(lw, e, source, type, false);
+    lower_error(lw, E0501, e->span, "%s does not become CUDA in this version", prim_name(e->prim.id));
+    return view_error(lw, type);
+}
+
+static View *read_view_prim(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    PrimId id = e->prim.id;
+    Core **args = e->prim.args;
+    Type type = lower_type(lw, e->type);
+    View *v;
+    switch (id) {
+    case P_zip: case P_zip3: case P_zip4:
+        v = view_new(lw, VIEW_ZIP, type, e->span);
+        v->n = e->prim.n_args;
+        v->items = NEWN(ctx, View *, v->n);
+        for (int k = 0; k < v->n; k++) {
+            v->items[k] = lower_read(lw, args[k]);
+            if (v->items[k]->kind == VIEW_ERROR)
+                return v->items[k];
+        }
+        return v;
+    case P_generate:
+        v = view_new(lw, VIEW_GEN, type, e->span);
+        v->lambda = args[0];
+        v->env = lw->env;
+        return v;
+    case P_gather: case P_reorder:
+        v = view_new(lw, VIEW_GATHER, type, e->span);
+        v->source = lower_read(lw, args[1]);
+        v->size = args[1]->type->size;
+        if (id == P_gather)
+            v->other = lower_read(lw, args[0]);
+        else {
+            v->other = view_new(lw, VIEW_GEN, type_array(ctx, type->size, type_idx(ctx, type->size)), e->span);
+            v->other->lambda = args[0];
+            v->other->env = lw->env;
+        }
+        return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
+    case P_concat:
+        v = view_new(lw, VIEW_CONCAT, type, e->span);
+        v->source = lower_read(lw, args[0]);
+        v->other = lower_read(lw, args[1]);
+        v->lo = lower_nat(lw, args[0]->type->size);
+        return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
+    default: return lower_apply_view(lw, e, lower_read(lw, args[e->prim.n_args - 1]));
+    }
+}
+
+static View *read_scalar_prim(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    if (!type_is_scalar_like(e->type) || e->type->kind == TY_VEC) {
+        lower_error(lw, E0501, e->span, "%s on values of type %s does not become CUDA in this version", prim_name(e->prim.id), type_text(ctx, e->type));
+        return view_error(lw, e->type);
+    }
+    ImpExpr *args[8];
+    for (int k = 0; k < e->prim.n_args; k++) {
+        View *v = lower_read(lw, e->prim.args[k]);
+        if (v->kind == VIEW_ERROR)
+            return v;
+        args[k] = view_scalar(lw, v);
+    }
+    Scalar type = type_scalar_of(ctx, e->type);
+    ImpExpr *value = e->prim.id == P_cast ? imp_cast(ctx, type, args[0], e->span) : imp_op(ctx, e->prim.id, type, e->prim.n_args, args, e->span);
+    for (int k = 0; e->prim.id != P_cast && k < 2; k++)
+        if (cond_is(lw, value, k == 0))
+            value = imp_lit(ctx, scalar_int(SC_BOOL, k == 0), e->span);
+    return scalar_view(lw, e->type, value);
+}
+
+static View *read_if(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    View *c = lower_read(lw, e->cond.cond);
+    if (c->kind == VIEW_ERROR)
+        return c;
+    ImpExpr *cond = view_scalar(lw, c);
+    if (cond_is(lw, cond, true))
+        return lower_read(lw, e->cond.then);
+    if (cond_is(lw, cond, false))
+        return lower_read(lw, e->cond.otherwise);
+    int n = lower_scalar_count(e->type);
+    ImpBlock sides[2] = {{{0}}}, *out = lw->out;
+    NatFacts *facts = lw->facts;
+    View *views[2];
+    ImpExpr *values[2][LIMIT_TUPLE_ITEMS];
+    for (int k = 0; k < 2; k++) {
+        lw->out = &sides[k];
+        lw->facts = nat_facts_new(ctx, facts);
+        if (k == 0)
+            assume(lw, cond);
+        views[k] = lower_read(lw, k ? e->cond.otherwise : e->cond.then);
+        for (int i = 0; i < n && views[k]->kind != VIEW_ERROR; i++)
+            values[k][i] = view_scalar(lw, lower_component(lw, views[k], i, n));
+    }
+    lw->out = out;
+    lw->facts = facts;
+    for (int k = 0; k < 2; k++)
+        if (views[k]->kind == VIEW_ERROR)
+            return views[k];
+    bool plain = !sides[0].list.n && !sides[1].list.n;
+    if (n < 0 && !plain) {
+        Diag *d = lower_error(lw, E0411, e->span, "an array that `if` chooses is computed here but stored nowhere");
+        diag_help(ctx, d, "store the chosen one: `toShared(if ... )` or `toPrivate(if ...)`");
+        return view_error(lw, e->type);
+    }
+    if (n < 0) {
+        View *v = view_new(lw, VIEW_COND, e->type, e->span);
+        v->cond = cond;
+        v->source = views[0];
+        v->other = views[1];
+        return v;
+    }
+    View *result = view_new(lw, VIEW_TUPLE, e->type, e->span);
+    result->n = n;
+    result->items = NEWN(ctx, View *, n);
+    ImpVar *vars[LIMIT_TUPLE_ITEMS] = {NULL};
+    for (int i = 0; i < n && !plain; i++) {
+        vars[i] = lower_new_var(lw, "chosen", values[0][i]->type, e->span);
+        lower_emit(lw, IS_DECL, e->span)->var.var = vars[i];
+    }
+    if (!plain) {
+        ImpStmt *s = lower_emit(lw, IS_IF, e->span);
+        s->branch.cond = cond;
+        for (int k = 0; k < 2; k++) {
+            lw->out = &sides[k];
+            for (int i = 0; i < n; i++)
+                lower_emit_set(lw, vars[i], values[k][i], e->span);
+        }
+        lw->out = out;
+        s->branch.then = sides[0];
+        s->branch.otherwise = sides[1];
+    }
+    for (int i = 0; i < n; i++) {
+        Type t = e->type->kind == TY_TUPLE ? e->type->items[i] : e->type;
+        result->items[i] = scalar_view(lw, t, plain ? imp_cond(ctx, cond, values[0][i], values[1][i], e->span)
+                                                    : imp_var(ctx, vars[i], nat_const(ctx, 0), e->span));
+    }
+    return e->type->kind == TY_TUPLE ? result : result->items[0];
+}
+
+static View *read_prim(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    PrimId id = e->prim.id;
+    switch (prim_rows[id].level) {
+    case LEVEL_VIEW: return read_view_prim(lw, e);
+    case LEVEL_SCALAR: return read_scalar_prim(lw, e);
+    case LEVEL_MEM: return lower_read_memory(lw, e);
+    case LEVEL_SHFL:
+        if (id == P_shflDown || id == P_shflUp || id == P_shflXor)
+            return lower_read_shuffle(lw, e);
+        break;
+    case LEVEL_SEQ:
+        if (id == P_reduceSeq || id == P_reduceSeqUnroll)
+            return read_reduce(lw, e);
+        break;
+    case LEVEL_HIGH: case LEVEL_GRID: case LEVEL_BLOCK: case LEVEL_THREAD: case LEVEL_WARP: case LEVEL_LANE: break;
+    }
+    if (!prim_is_lowered(id)) {
+        Diag *d = lower_error(lw, E0501, e->span, "%s does not become CUDA in this version", prim_name(id));
+        diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "say how: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane, mapSeq and reduceSeq; `--device ref` runs it as it is"
+                                                            : "`--device ref` runs it");
+    } else {
+        Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", prim_name(id));
+        diag_label(ctx, d, "its elements live nowhere");
+        diag_help(ctx, d, "store it: `%s(...) |> %s`", prim_name(id),
+                  id == P_mapGlobal || id == P_mapBlock ? "toGlobal" : id == P_mapLane || is_seq_map(id) ? "toPrivate" : "toShared");
+    }
+    return view_error(lw, e->type);
+}
+
+View *lower_read(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    switch (e->kind) {
+    case CORE_VAR:
+        for (const Env *env = lw->env; env; env = env->next)
+            if (env->var == e->var)
+                return env->view;
+        break;
+    case CORE_LIT: return scalar_view(lw, e->type, imp_lit(ctx, e->lit, e->span));
+    case CORE_SIZE: return scalar_view(lw, e->type, imp_nat(ctx, lower_nat(lw, e->size), type_scalar_of(ctx, e->type), e->span));
+    case CORE_PRIM: return read_prim(lw, e);
+    case CORE_LET: {
+        const Env *env = lw->env;
+        const char *hint = lw->hint;
+        lw->hint = e->let.var->name;
+        View *value = lower_read(lw, e->let.value);
+        lw->hint = hint;
+        lower_bind(lw, e->let.var, value, e->let.body);
+        View *v = lower_read(lw, e->let.body);
+        lw->env = env;
+        return v;
+    }
+    case CORE_TUPLE: {
+        View *v = view_new(lw, VIEW_TUPLE, e->type, e->span);
+        v->n = e->tuple.n;
+        v->items = NEWN(ctx, View *, v->n);
+        for (int k = 0; k < v->n; k++) {
+            v->items[k] = lower_read(lw, e->tuple.items[k]);
+            if (v->items[k]->kind == VIEW_ERROR)
+                return v->items[k];
+        }
+        return v;
+    }
+    case CORE_PROJ: return view_proj(lw, lower_read(lw, e->proj.value), e->proj.index);
+    case CORE_IF: return read_if(lw, e);
+    case CORE_LAMBDA: case CORE_UNIT_ERROR: break;
+    }
+    return view_error(lw, e->type);
+}
+

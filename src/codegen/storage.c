@@ -1,0 +1,305 @@
+/* Where values are stored: buffers in memory, registers, and the registers that a shuffle gives. */
+#include "codegen/lowering.h"
+
+/* ---- views over components --------------------------------------------------------------------------------------------- */
+
+typedef View *(*LeafMaker)(Lowering *lw, Type type, int component, void *user);
+
+static Type innermost(Type t)
+{
+    while (t->kind == TY_ARRAY)
+        t = t->elem;
+    return t;
+}
+
+static Type with_innermost(Lowering *lw, Type t, Type inner)
+{
+    return t->kind == TY_ARRAY ? type_array(lw->ctx, t->size, with_innermost(lw, t->elem, inner)) : inner;
+}
+
+/* A view of type t whose components are made one by one, in the order of type_component. */
+static View *view_of_leaves(Lowering *lw, Type t, LeafMaker leaf, void *user, int *component, Span span)
+{
+    Type inner = innermost(t);
+    if (inner->kind != TY_TUPLE)
+        return leaf(lw, t, (*component)++, user);
+    View *v = view_new(lw, t->kind == TY_ARRAY ? VIEW_ZIP : VIEW_TUPLE, t, span);
+    v->n = inner->n_items;
+    v->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++)
+        v->items[k] = view_of_leaves(lw, with_innermost(lw, t, inner->items[k]), leaf, user, component, span);
+    return v;
+}
+
+static Nat cell_count(Lowering *lw, Type t)
+{
+    Nat n = nat_const(lw->ctx, 1);
+    for (; t->kind == TY_ARRAY; t = t->elem)
+        n = nat_mul(lw->ctx, n, lower_nat(lw, t->size));
+    return n;
+}
+
+/* One copy of the buffer for each open instance that the space does not separate: a number of copies and this thread's. */
+static Nat instance_copies(Lowering *lw, ImpSpace space, Nat *which)
+{
+    Ctx *ctx = lw->ctx;
+    Nat copies = nat_const(ctx, 1);
+    *which = nat_const(ctx, 0);
+    if (space != SPACE_SHARED && space != SPACE_TEMP)
+        return copies;
+    const Levels *o = &lw->open;
+    struct { bool open; PrimId level; int axis; } parts[] = {
+        {o->block[2] && space == SPACE_TEMP, P_mapBlock, 2}, {o->block[1] && space == SPACE_TEMP, P_mapBlock, 1},
+        {o->block[0] && space == SPACE_TEMP, P_mapBlock, 0}, {o->global[2], P_mapGlobal, 2}, {o->global[1], P_mapGlobal, 1},
+        {o->global[0], P_mapGlobal, 0}, {o->thread[2], P_mapThreads, 2}, {o->thread[1], P_mapThreads, 1}, {o->thread[0], P_mapThreads, 0},
+        {o->warp, P_mapWarp, 0}, {o->lane, P_mapLane, 0}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        if (!parts[k].open)
+            continue;
+        PrimId level = space == SPACE_SHARED && parts[k].level == P_mapGlobal ? P_mapThreads : parts[k].level;
+        Nat count = level_count(lw, level, parts[k].axis);
+        *which = nat_add(ctx, nat_mul(ctx, *which, count), level_id(lw, level, parts[k].axis));
+        copies = nat_mul(ctx, copies, count);
+    }
+    return copies;
+}
+
+static View *buf_leaf(Lowering *lw, Type t, int component, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    const BufMaker *maker = user;
+    Nat which, n = cell_count(lw, t), copies = instance_copies(lw, maker->space, &which);
+    const char *name = maker->several ? ctx_printf(ctx, "%s_%d", maker->name, component + 1) : maker->name;
+    ImpBuf *buf = lower_new_buf(lw, maker->space, name, type_scalar_of(ctx, innermost(t)), nat_mul(ctx, copies, n), maker->span);
+    buf->component = maker->first + component;
+    buf->type = t;
+    View *v = view_new(lw, VIEW_BUF, t, maker->span);
+    v->buf = buf;
+    v->offset = nat_mul(ctx, which, n);
+    if (maker->space == SPACE_SHARED)
+        lower_emit(lw, IS_ALLOC, maker->span)->alloc = buf;
+    return v;
+}
+
+View *lower_buffers(Lowering *lw, Type t, BufMaker maker)
+{
+    int component = 0;
+    maker.several = type_component_count(t) > 1;
+    return view_of_leaves(lw, t, buf_leaf, &maker, &component, maker.span);
+}
+
+/* ---- private values -------------------------------------------------------------------------------------------------------- */
+
+bool is_parallel_map(PrimId id) { return id == P_mapGlobal || id == P_mapBlock || id == P_mapThreads || id == P_mapWarp || id == P_mapLane; }
+bool is_seq_map(PrimId id) { return id == P_mapSeq || id == P_mapSeqUnroll; }
+
+typedef struct RegMaker {
+    int n_dims;
+    RegDim *dims;
+    int64_t slots;
+    Span span;
+    const char *name;
+} RegMaker;
+
+static bool private_dim(Lowering *lw, const Core *e, RegMaker *maker)
+{
+    Ctx *ctx = lw->ctx;
+    RegDim *dim = &maker->dims[maker->n_dims];
+    bool parallel = is_parallel_map(e->prim.id);
+    *dim = (RegDim){.level = parallel ? e->prim.id : P_mapSeq, .axis = e->prim.options.axis, .extent = lower_nat(lw, e->type->size), .shift = nat_const(ctx, 0)};
+    Nat count = parallel ? level_count(lw, e->prim.id, dim->axis) : nat_const(ctx, 1);
+    if (!nat_is_const(dim->extent) || !nat_is_const(count)) {
+        Diag *d = lower_error(lw, E0411, e->span, "a private array of %s elements%s: registers need a constant number", nat_text(ctx, dim->extent),
+                              nat_is_const(count) ? "" : " over the blocks of a grid");
+        diag_help(ctx, d, "split it into pieces of constant size first, or keep it in memory: `toShared` or `toGlobal`");
+        return false;
+    }
+    int64_t m = dim->extent->value;
+    dim->slots = m <= 0 ? 1 : (m + count->value - 1) / count->value;
+    if (maker->slots > 4096 / dim->slots) {
+        Diag *d = lower_error(lw, E0411, e->span, "a private array of %lld elements in one thread: no thread has so many registers",
+                              (long long)(maker->slots * dim->slots));
+        diag_help(ctx, d, "keep it in memory: `toShared` or `toGlobal`");
+        return false;
+    }
+    maker->slots *= dim->slots;
+    maker->n_dims++;
+    return true;
+}
+
+/* The dimensions of the registers that hold the array e, from the maps that compute it. False when it has no writer or does not fit. */
+static bool private_dims(Lowering *lw, const Core *e, RegMaker *maker)
+{
+    if (e->type->kind != TY_ARRAY)
+        return true;
+    switch (e->kind) {
+    case CORE_LET: return private_dims(lw, e->let.body, maker);
+    case CORE_IF: return private_dims(lw, e->cond.then, maker);
+    case CORE_PRIM:
+        if (prim_rows[e->prim.id].level == LEVEL_MEM)
+            return private_dims(lw, e->prim.args[0], maker);
+        if (is_parallel_map(e->prim.id) || is_seq_map(e->prim.id))
+            return private_dim(lw, e, maker) && private_dims(lw, e->prim.args[0]->lambda.body, maker);
+        break;
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_TUPLE: case CORE_PROJ: case CORE_UNIT_ERROR: break;
+    }
+    Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements that are to be stored here");
+    diag_help(lw->ctx, d, "a view alone has no writer: copy with `mapThreads(id)`, `mapLane(id)` or `mapSeq(id)`, whatever level stands here");
+    return false;
+}
+
+static View *reg_leaf(Lowering *lw, Type t, int component, void *user)
+{
+    const RegMaker *maker = user;
+    (void)component;
+    View *v = view_new(lw, VIEW_REG, t, maker->span);
+    v->var = lower_new_var(lw, maker->name, type_scalar_of(lw->ctx, innermost(t)), maker->span);
+    v->var->slots = (int)maker->slots;
+    v->slot = nat_const(lw->ctx, 0);
+    v->dims = maker->dims;
+    v->n_dims = maker->n_dims;
+    lower_emit(lw, IS_DECL, maker->span)->var.var = v->var;
+    return v;
+}
+
+/* toPrivate(e). Layout views around what is computed are kept as views: they move nothing, and the registers stay where they are computed. */
+static View *read_private(Lowering *lw, const Core *e)
+{
+    const char *hint = lw->hint;
+    if (e->kind == CORE_LET) {
+        const Env *env = lw->env;
+        lw->hint = e->let.var->name;
+        View *value = lower_read(lw, e->let.value);
+        lower_bind(lw, e->let.var, value, e->let.body);
+        lw->hint = hint;
+        View *v = read_private(lw, e->let.body);
+        lw->env = env;
+        return v;
+    }
+    if (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_VIEW && e->type->kind == TY_ARRAY && prim_rows[e->prim.id].read[0] &&
+        e->prim.n_args == 1)
+        return lower_apply_view(lw, e, read_private(lw, e->prim.args[0]));
+    if (e->type->kind != TY_ARRAY || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL))
+        return lower_read(lw, e);
+    if (e->kind == CORE_VAR || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_MEM)) {
+        View *v = lower_read(lw, e);
+        if (v->kind == VIEW_ERROR || view_is_private(v))
+            return v;
+    }
+    RegMaker maker = {.dims = NEWN(lw->ctx, RegDim, LIMIT_ARRAY_RANK), .slots = 1, .span = e->span, .name = hint ? hint : "value"};
+    lw->hint = NULL;
+    if (!private_dims(lw, e, &maker))
+        return view_error(lw, e->type);
+    int component = 0;
+    View *v = view_of_leaves(lw, lower_type(lw, e->type), reg_leaf, &maker, &component, e->span);
+    lower_write(lw, e, v);
+    return v;
+}
+
+/* What a map writes to private memory lies where the map runs. */
+void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Nat shift)
+{
+    for (int k = 0; k < acceptor->n; k++)
+        lower_place_registers(lw, acceptor->items[k], map, shift);
+    if (acceptor->source && acceptor->kind == VIEW_GUARD)
+        lower_place_registers(lw, acceptor->source, map, shift);
+    if (acceptor->kind != VIEW_REG || !acceptor->n_dims)
+        return;
+    RegDim *dim = &acceptor->dims[0];
+    Nat count = level_count(lw, map->prim.id, map->prim.options.axis);
+    dim->shift = shift;
+    if (!nat_is(shift, 0) && !nat_le(lw->ctx, lw->facts, nat_add(lw->ctx, dim->extent, shift), nat_mul_k(lw->ctx, count, dim->slots))) {
+        Diag *d = lower_error(lw, E0404, map->span, "the elements that drop leaves do not fit the registers of their owners");
+        diag_help(lw->ctx, d, "keep the array in shared memory: `toShared` before `drop`");
+    }
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------------------------- */
+
+View *lower_read_memory(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    const Core *arg = e->prim.args[0];
+    const Levels *o = &lw->open;
+    const PrimOptions *opt = &e->prim.options;
+    if (opt->pad || opt->swizzle || opt->in_place) {
+        Diag *d = lower_error(lw, E0501, e->span, "%s[%s] does not become CUDA in this version", prim_name(e->prim.id),
+                              opt->pad ? "pad" : opt->swizzle ? "swizzle" : "inPlace");
+        diag_help(ctx, d, "leave the brackets out: `%s`", prim_name(e->prim.id));
+        return view_error(lw, e->type);
+    }
+    if (e->prim.id == P_toPrivate)
+        return read_private(lw, arg);
+    bool in_block = o->block[0] || o->block[1] || o->block[2] || o->global[0] || o->global[1] || o->global[2];
+    if (e->prim.id == P_toShared && lw->any_block && !in_block) {
+        Diag *d = lower_error(lw, E0406, e->span, "toShared stands outside a block: every block has shared memory of its own");
+        diag_help(ctx, d, "move it inside mapBlock, or use `toGlobal`");
+        return view_error(lw, e->type);
+    }
+    const char *name = lw->hint ? lw->hint : e->prim.id == P_toShared ? "shared" : "temp";
+    lw->hint = NULL;
+    View *v = lower_buffers(lw, lower_type(lw, e->type),
+                      (BufMaker){.space = e->prim.id == P_toShared ? SPACE_SHARED : SPACE_TEMP, .name = name, .span = e->span});
+    lower_write(lw, arg, v);
+    return v;
+}
+
+/* ---- shuffles --------------------------------------------------------------------------------------------------------------------- */
+
+static View *shuffle_component(Lowering *lw, const Core *e, View *source)
+{
+    Ctx *ctx = lw->ctx;
+    Levels saved = lw->open;
+    lw->open.lane = true;
+    ImpExpr *own = view_scalar(lw, view_at(lw, source, lw->kernel->lane));
+    lw->open = saved;
+    ImpVar *var = lower_new_var(lw, "other", own->type, e->span);
+    var->constant = true;
+    ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
+    s->var.var = var;
+    s->var.value = imp_shfl(ctx, e->prim.id, lower_nat(lw, e->prim.nats[0]), own, e->span);
+    View *v = view_new(lw, VIEW_REG, source->type, e->span);
+    v->var = var;
+    v->slot = nat_const(ctx, 0);
+    v->n_dims = 1;
+    v->dims = NEW(ctx, RegDim);
+    *v->dims = (RegDim){.level = P_mapLane, .extent = nat_const(ctx, 32), .slots = 1, .shift = nat_const(ctx, 0)};
+    return v;
+}
+
+/* All lanes execute it, here: what consumes it may run in fewer. */
+View *lower_read_shuffle(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    View *source = lower_read(lw, e->prim.args[0]);
+    if (source->kind == VIEW_ERROR)
+        return source;
+    if (lw->open.lane || !lw->open.warp) {
+        Diag *d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp"
+                                                                : "a shuffle outside a warp");
+        diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
+                                        : "put it inside mapWarp: `split(32) |> mapWarp(fun part => ...)`", prim_name(e->prim.id));
+        return view_error(lw, e->type);
+    }
+    if (!view_is_private(source) || !view_owner_shift(lw, source, P_mapLane, 0)) {
+        Diag *d = lower_error(lw, E0413, e->prim.args[0]->span, "a shuffle needs one private element in each lane");
+        diag_label(ctx, d, "these values are not in the lanes' registers");
+        diag_help(ctx, d, "put them there first: `mapLane(id) |> toPrivate |> %s(...)`", prim_name(e->prim.id));
+        return view_error(lw, e->type);
+    }
+    Type elem = e->type->elem;
+    if (elem->kind != TY_TUPLE)
+        return shuffle_component(lw, e, source);
+    View *v = view_new(lw, VIEW_ZIP, e->type, e->span);
+    v->n = elem->n_items;
+    v->items = NEWN(ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++) {
+        if (!type_is_scalar_like(elem->items[k])) {
+            lower_error(lw, E0501, e->span, "a shuffle of nested tuples does not become CUDA in this version");
+            return view_error(lw, e->type);
+        }
+        v->items[k] = shuffle_component(lw, e, view_proj(lw, source, k));
+    }
+    return v;
+}
+
