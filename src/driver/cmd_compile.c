@@ -1,0 +1,398 @@
+/* `risec FILE.rise` and `risec check FILE.rise...`, and what they share with `risec run`: loading, entries, settings. */
+#include "codegen/lower.h"
+#include "driver/driver.h"
+
+/* ---- shared --------------------------------------------------------------------------------------------------- */
+
+
+bool driver_load(Ctx *ctx, Driver *d, const char *path, Program **program)
+{
+    *program = program_load(ctx, path);
+    if (program_ast(*program))
+        return true;
+    driver_no_errors(ctx, d);
+    driver_fail(d, STATUS_USAGE);
+    return false;
+}
+
+/* "`a`, `b` and `c`" */
+static const char *entry_list(Ctx *ctx, const Program *program)
+{
+    StrBuf list;
+    sb_init(&list, ctx);
+    int n = program_entry_count(program);
+    for (int k = 0; k < n; k++)
+        sb_printf(&list, "%s`%s`", k == 0 ? "" : k + 1 < n ? ", " : " and ", program_entry_name(program, k));
+    return list.text;
+}
+
+int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *path, const char *name)
+{
+    int n = program_entry_count(program);
+    for (int k = 0; name && k < n; k++) {
+        if (strcmp(program_entry_name(program, k), name) == 0)
+            return k;
+    }
+    if (n == 0) {
+        if (!program_failed(program)) {
+            Diag *diag = driver_usage(ctx, d, E0622, "%s has no entry", path);
+            diag_help(ctx, diag, "what is to be called from outside starts with `entry` instead of `def`");
+        }
+        return -1;
+    }
+    if (!name) {
+        if (n == 1)
+            return 0;
+        Diag *diag = driver_usage(ctx, d, E0622, "%s has %d entries: %s", path, n, entry_list(ctx, program));
+        diag_help(ctx, diag, "name one: `risec run %s %s`", path, program_entry_name(program, 0));
+        return -1;
+    }
+    Diag *diag = driver_usage(ctx, d, E0622, "%s has no entry `%s`; it has %s", path, name, entry_list(ctx, program));
+    Nearest nearest;
+    nearest_init(&nearest, name);
+    for (int k = 0; k < n; k++)
+        nearest_try(&nearest, program_entry_name(program, k));
+    if (nearest.best)
+        diag_help(ctx, diag, "did you mean `%s`?", nearest.best);
+    return -1;
+}
+
+const ElabSetting *driver_settings(Ctx *ctx, const Driver *d)
+{
+    const CommandLine *line = d->line;
+    ElabSetting *settings = NEWN(ctx, ElabSetting, line->given.n + 1);
+    int n = 0;
+    for (int i = 0; i < line->given.n; i++) {
+        const Given *given = &line->given.at[i];
+        if (given->id == OPT_SET)
+            settings[n++] = (ElabSetting){given->name, given->number, NO_SPAN};
+    }
+    return settings;
+}
+
+static int settings_count(const Driver *d)
+{
+    int n = 0;
+    for (int i = 0; i < d->line->given.n; i++)
+        n += d->line->given.at[i].id == OPT_SET;
+    return n;
+}
+
+typedef enum Named { NAMES_NOTHING, NAMES_SIZE, NAMES_TUNABLE } Named;
+
+static Named what_is(const char *name, int n, CoreEntry *const *entries, Nearest *nearest, bool sizes)
+{
+    Named named = NAMES_NOTHING;
+    for (int e = 0; e < n; e++) {
+        for (int i = 0; i < entries[e]->n_tunables; i++) {
+            nearest_try(nearest, entries[e]->tunable_names[i]);
+            if (strcmp(entries[e]->tunable_names[i], name) == 0)
+                return NAMES_TUNABLE;
+        }
+        for (int i = 0; i < entries[e]->n_sizes; i++) {
+            if (sizes)
+                nearest_try(nearest, entries[e]->sizes[i]->name);
+            if (strcmp(entries[e]->sizes[i]->name, name) == 0)
+                named = NAMES_SIZE;
+        }
+    }
+    return named;
+}
+
+/* "its tunables are a and b; its sizes are n" as a help. */
+static const char *what_there_is(Ctx *ctx, const CoreEntry *entry, bool sizes)
+{
+    StrBuf text;
+    sb_init(&text, ctx);
+    for (int i = 0; i < entry->n_tunables; i++)
+        sb_printf(&text, "%s`%s`", i ? ", " : "tunables of this entry: ", entry->tunable_names[i]);
+    for (int i = 0; sizes && i < entry->n_sizes; i++)
+        sb_printf(&text, "%s`%s`", i ? ", " : text.len ? "; sizes: " : "sizes of this entry: ", entry->sizes[i]->name);
+    return text.text;
+}
+
+bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries, bool sizes)
+{
+    bool good = true;
+    for (int i = 0; i < d->line->given.n; i++) {
+        const Given *given = &d->line->given.at[i];
+        if (given->id != OPT_SET)
+            continue;
+        Nearest nearest;
+        nearest_init(&nearest, given->name);
+        Named named = what_is(given->name, n, entries, &nearest, sizes);
+        if (named == NAMES_TUNABLE || (named == NAMES_SIZE && sizes))
+            continue;
+        good = false;
+        if (named == NAMES_SIZE) {
+            Diag *diag = driver_usage(ctx, d, E0623, "`--set %s=%s`: `%s` is a size, known only at launch", given->name, given->value,
+                                      given->name);
+            diag_help(ctx, diag, "to make it a constant of the compilation, give it a default: `(%s: nat = %s)`", given->name, given->value);
+            continue;
+        }
+        Diag *diag = driver_usage(ctx, d, E0623, "`--set %s=%s`: there is no %s `%s`", given->name, given->value,
+                                  sizes ? "size or tunable" : "tunable", given->name);
+        const char *others = n ? what_there_is(ctx, entries[0], sizes) : "";
+        if (nearest.best)
+            diag_help(ctx, diag, "did you mean `%s`?", nearest.best);
+        else if (n == 1 && others[0])
+            diag_help(ctx, diag, "%s", others);
+    }
+    return good;
+}
+
+/* ---- elaborating and lowering --------------------------------------------------------------------------------- */
+
+/* The entries that the command line asks for, typed. False with diagnostics; then only the good ones are there. */
+static bool elaborate(Ctx *ctx, Driver *d, Program *program, const char *path, CoreProgram *core)
+{
+    const char *only = option_text(d->line, OPT_ENTRY);
+    int first = 0, end = program_entry_count(program), errors = ctx->diags.errors;
+    if (only) {
+        first = driver_find_entry(ctx, d, program, path, only);
+        end = first + 1;
+        if (first < 0)
+            return false;
+    }
+    const ElabSetting *settings = driver_settings(ctx, d);
+    for (int k = first; k < end; k++) {
+        CoreEntry *entry = elab_entry(ctx, program, k, settings_count(d), settings);
+        if (entry)
+            vec_push(ctx, &core->entries, entry);
+    }
+    if (ctx->diags.errors > errors || program_failed(program) || core->entries.n < end - first)
+        return false;
+    return driver_check_settings(ctx, d, core->entries.n, core->entries.at, false);
+}
+
+static bool verify_all(Ctx *ctx, Driver *d, const CoreProgram *core)
+{
+    bool good = true;
+    for (int i = 0; option_on(d->line, OPT_VERIFY_EACH) && i < core->entries.n; i++)
+        good &= driver_verify(ctx, d, core->entries.at[i]);
+    return good;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------------------------ */
+
+typedef enum Form { FORM_AST, FORM_CORE, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_COUNT } Form;
+
+static const char *const form_names[FORM_COUNT] = {"ast", "core", "imp", "cuda", "manifest"};
+
+static const struct {
+    const char *suffix;
+    Form form;
+} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static Form form_of_emit(const Driver *d)
+{
+    const char *emit = option_text(d->line, OPT_EMIT);
+    for (int f = 0; emit && f < FORM_COUNT; f++) {
+        if (strcmp(form_names[f], emit) == 0)
+            return (Form)f;
+    }
+    return option_on(d->line, OPT_STOP_AFTER) ? FORM_IMP : FORM_COUNT;
+}
+
+static Form form_of_output(Ctx *ctx, Driver *d, const char *out)
+{
+    Form form = form_of_emit(d);
+    if (form != FORM_COUNT)
+        return form;
+    if (strcmp(out, "-") == 0)
+        return FORM_CUDA;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (ends_with(out, suffixes[i].suffix))
+            return suffixes[i].form;
+    }
+    if (ends_with(out, ".ptx") || ends_with(out, ".cubin")) {
+        bool ptx = ends_with(out, ".ptx");
+        int stem = (int)(strrchr(out, '.') - out);
+        Diag *diag = driver_usage(ctx, d, E0630, "%s: this version of risec emits only CUDA C, no %s", out, ptx ? "PTX" : "cubin");
+        diag_help(ctx, diag, "write `-o %.*s.cu` and run `nvcc -%s %.*s.cu -o %s`", stem, out, ptx ? "ptx" : "cubin -arch=sm_90", stem, out, out);
+        return FORM_COUNT;
+    }
+    Diag *diag = driver_usage(ctx, d, E0630, "%s: the suffix of the output says its form, and is .cu or .json", out);
+    diag_help(ctx, diag, "`--emit=cuda -o %s` writes CUDA C whatever the suffix", out);
+    return FORM_COUNT;
+}
+
+typedef struct Output {
+    const char *path;
+    Form form;
+} Output;
+
+typedef VEC(Output) Outputs;
+
+static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
+{
+    for (int i = 0; i < d->line->given.n; i++) {
+        const Given *given = &d->line->given.at[i];
+        if (given->id != OPT_OUTPUT)
+            continue;
+        Output output = {given->value, form_of_output(ctx, d, given->value)};
+        if (output.form == FORM_COUNT)
+            return false;
+        vec_push(ctx, outputs, output);
+    }
+    if (outputs->n == 0) {
+        Output output = {"-", form_of_output(ctx, d, "-")};
+        vec_push(ctx, outputs, output);
+    }
+    return true;
+}
+
+static bool choose_pass(Ctx *ctx, Driver *d, const Outputs *outputs, LowerPass *last)
+{
+    const char *name = option_text(d->line, OPT_STOP_AFTER);
+    *last = (LowerPass)(PASS_COUNT - 1);
+    if (!name)
+        return true;
+    *last = lower_pass_find(name);
+    if (*last == PASS_COUNT) {
+        Nearest nearest;
+        nearest_init(&nearest, name);
+        StrBuf list;
+        sb_init(&list, ctx);
+        for (int p = 0; p < PASS_COUNT; p++) {
+            nearest_try(&nearest, lower_pass_name((LowerPass)p));
+            sb_printf(&list, "%s%s", p ? ", " : "", lower_pass_name((LowerPass)p));
+        }
+        Diag *diag = driver_usage(ctx, d, E0621, "there is no pass `%s`; the passes are %s", name, list.text);
+        if (nearest.best)
+            diag_help(ctx, diag, "did you mean `--stop-after=%s`?", nearest.best);
+        return false;
+    }
+    for (int i = 0; i < outputs->n; i++) {
+        if (outputs->at[i].form != FORM_IMP) {
+            driver_usage(ctx, d, E0621, "`--stop-after` shows imp, so it goes with `--emit=imp`, not with %s", form_names[outputs->at[i].form]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_form(Ctx *ctx, const Driver *d, StrBuf *out, Form form, const Program *program, const CoreProgram *core,
+                       ImpProgram *const *imps)
+{
+    int n = core->entries.n;
+    switch (form) {
+    case FORM_AST:
+        ast_print_file(out, program_ast(program));
+        break;
+    case FORM_CORE:
+        for (int i = 0; i < n; i++) {
+            sb_puts(out, i ? "\n" : "");
+            core_print_entry(out, core->entries.at[i]);
+        }
+        break;
+    case FORM_IMP:
+        for (int i = 0; i < n; i++) {
+            sb_puts(out, i ? "\n" : "");
+            imp_print(out, imps[i]);
+        }
+        break;
+    case FORM_CUDA:
+        cuda_print(ctx, out, n, imps, option_on(d->line, OPT_LINE));
+        break;
+    case FORM_MANIFEST:
+        manifest_print(ctx, out, n, imps);
+        break;
+    case FORM_COUNT:
+        break;
+    }
+}
+
+void cmd_compile(Ctx *ctx, Driver *d)
+{
+    const CommandLine *line = d->line;
+    if (line->words.n == 0) {
+        Diag *diag = driver_usage(ctx, d, E0621, "no file is given");
+        diag_help(ctx, diag, "the usage is `risec %s`; `risec help` says more", verb_rows[VERB_COMPILE].usage);
+        return;
+    }
+    const char *path = line->words.at[0];
+    if (line->words.n > 1) {
+        Diag *diag = driver_usage(ctx, d, E0621, "one file is compiled at a time, and `%s` is a second one", line->words.at[1]);
+        Nearest nearest;
+        nearest_init(&nearest, path);
+        for (int v = 0; v < VERB_COUNT; v++) {
+            if (verb_rows[v].name[0])
+                nearest_try(&nearest, verb_rows[v].name);
+        }
+        if (nearest.best)
+            diag_help(ctx, diag, "did you mean `risec %s %s`?", nearest.best, line->words.at[1]);
+        return;
+    }
+    Outputs outputs = {0};
+    LowerPass last;
+    Program *program;
+    if (!choose_outputs(ctx, d, &outputs) || !choose_pass(ctx, d, &outputs, &last) || !driver_load(ctx, d, path, &program))
+        return;
+    bool typed = false, lowered = false;
+    for (int i = 0; i < outputs.n; i++) {
+        typed |= outputs.at[i].form >= FORM_CORE;
+        lowered |= outputs.at[i].form >= FORM_IMP;
+    }
+    CoreProgram core = {0};
+    if (typed && !elaborate(ctx, d, program, path, &core))
+        return;
+    if (typed && core.entries.n == 0) {
+        driver_find_entry(ctx, d, program, path, NULL);
+        return;
+    }
+    if (!verify_all(ctx, d, &core))
+        return;
+    ImpProgram **imps = NEWN(ctx, ImpProgram *, core.entries.n + 1);
+    for (int i = 0; lowered && i < core.entries.n; i++) {
+        imps[i] = lower_entry(ctx, core.entries.at[i], last);
+        if (!imps[i])
+            driver_fail(d, STATUS_PROGRAM);
+    }
+    /* All or nothing: with an error anywhere, no file is touched. */
+    if (!driver_no_errors(ctx, d))
+        return;
+    for (int i = 0; i < outputs.n; i++) {
+        StrBuf out;
+        sb_init(&out, ctx);
+        print_form(ctx, d, &out, outputs.at[i].form, program, &core, imps);
+        if (!driver_no_errors(ctx, d) || !driver_write(ctx, d, outputs.at[i].path, out.text, out.len))
+            return;
+    }
+}
+
+/* ---- check ---------------------------------------------------------------------------------------------------- */
+
+static void check_one(Ctx *ctx, Driver *d, const char *path)
+{
+    Program *program;
+    if (!driver_load(ctx, d, path, &program))
+        return;
+    CoreProgram core = {0};
+    if (settings_count(d) || option_on(d->line, OPT_ENTRY))
+        elaborate(ctx, d, program, path, &core);
+    else
+        core = *elab_all(ctx, program);
+    if (!verify_all(ctx, d, &core))
+        return;
+    for (int i = 0; i < core.entries.n; i++) {
+        if (!lower_entry(ctx, core.entries.at[i], (LowerPass)(PASS_COUNT - 1)))
+            driver_fail(d, STATUS_PROGRAM);
+    }
+}
+
+void cmd_check(Ctx *ctx, Driver *d)
+{
+    if (d->line->words.n == 0) {
+        Diag *diag = driver_usage(ctx, d, E0621, "no file is given");
+        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[VERB_CHECK].usage);
+    }
+    for (int i = 0; i < d->line->words.n; i++)
+        check_one(ctx, d, d->line->words.at[i]);
+}

@@ -1,0 +1,334 @@
+/* `risec help`, `risec explain`, `risec --version`, and the documents that are made from tables of the source. */
+#include "driver/driver.h"
+#include "ir/prim.h"
+#include "version.h"
+
+typedef struct Topic {
+    const char *name, *title, *text;
+} Topic;
+
+static const Topic topics[] = {
+    {"levels", "which thread computes what",
+     "A program says at which level of the GPU each pattern runs:\n"
+     "\n"
+     "  mapGlobal            one element to each thread of the whole grid\n"
+     "  mapBlock             one element to each block of threads\n"
+     "    mapThreads         one element to each thread of the block\n"
+     "    mapWarp            one element to each warp: 32 neighbouring threads\n"
+     "      mapLane          one element to each lane of the warp\n"
+     "        mapSeq, reduceSeq   one thread, in order\n"
+     "\n"
+     "A level stands inside its parent: lanes in a warp, warps and threads in a block. mapGlobal, mapBlock and mapThreads take an axis:\n"
+     "mapBlock[y](f). Where there are more elements than blocks, threads or lanes, the code strides.\n"
+     "\n"
+     "What one level computes and the next one reads is stored: toShared for all threads of the block, toPrivate for the thread that\n"
+     "computed it, toGlobal for the grid. Layout views (split, join, transpose, zip, ...) move no data.\n"
+     "See `risec help mapWarp`, `risec help toShared`, `risec help primitives`.\n"},
+    {"sizes", "sizes, tunables, and where they come from",
+     "A nat parameter of an entry is a size, known at launch:      entry f (n: nat) (xs: n.f32): ...   or {n: nat}\n"
+     "With a default it is a tunable, a constant of the compilation:  (block: nat = 256 in [128, 256, 512])\n"
+     "\n"
+     "  risec f.rise --set block=512                           compile with another value of the tunable\n"
+     "  risec run f.rise --set n=1000 --arg xs=iota            generated inputs need their sizes\n"
+     "  risec run f.rise --arg xs=data.npy                     n follows from the shape of the file\n"
+     "  risec run f.rise --set n=2^20+1 --arg xs=ones          sums of products of integers and powers\n"
+     "\n"
+     "`where n % block == 0` says what must hold; it is checked before anything is launched.\n"},
+    {"inputs", "what --arg takes",
+     "Each input of the entry needs one --arg NAME=VALUE; each component of a tuple one --arg NAME.1=VALUE, NAME.2=VALUE.\n"
+     "\n"
+     "  FILE.npy            an array as numpy.save writes it, of the very type that the entry says, row-major\n"
+     "  iota                0, 1, 2, ... \n"
+     "  ones, zeros         as they say\n"
+     "  const:V             V everywhere\n"
+     "  uniform[:LO:HI]     pseudo-random, from --seed\n"
+     "  normal              pseudo-random with the normal distribution, for floats\n"
+     "  2.5, 7              a number, for a scalar\n"
+     "\n"
+     "Results are printed, or written as .npy by --out.\n"},
+    {"sim", "the simulator of a GPU",
+     "`risec run` executes the compiled kernels on a simulator: a grid of blocks, each of warps of 32 lanes in lockstep, with shared and\n"
+     "global memory, shuffles and barriers. It checks every access, and reports with the line of the program:\n"
+     "\n"
+     "  races between threads, reads of memory that nobody wrote, accesses out of bounds, barriers that some threads skip,\n"
+     "  shuffles that some lanes do not reach, cells of the result that nothing wrote\n"
+     "\n"
+     "  --seed N            another order of blocks and warps\n"
+     "  --grid N            another number of blocks; the result must not change\n"
+     "  --max-findings N    when to stop\n"
+     "  --stats             what was executed: instructions, memory accesses, shuffles, barriers\n"
+     "\n"
+     "It says nothing about time. `--device ref` is the reference interpreter instead: the meaning of the program as mathematics, without\n"
+     "threads or memory.\n"},
+    {"verify", "how results are compared",
+     "`risec run --verify` also runs the reference interpreter, and compares; `--expect FILE.npy` compares with results of --out.\n"
+     "\n"
+     "Integers, bools and indices must be equal. So must the bits of floats (any NaN equals any NaN); the line then says `equals the\n"
+     "reference`. Floats whose bits differ are accepted within\n"
+     "\n"
+     "  bound = (n + 8) * eps * max(|reference|, s)\n"
+     "\n"
+     "with n the number of elements of all inputs, eps the distance from 1 to the next number of the result's type, and s the sum of the\n"
+     "absolute values of all float inputs (0 without any). It bounds the rounding of any sum of the inputs, in whatever order; for other\n"
+     "programs it is a yardstick. The line then states the largest error and the bound. The bound is wide for large inputs:\n"
+     "inputs that are small integers (iota, ones, or a file of them) keep sums exact, so that every order must give the same bits.\n"},
+    {"json", "what --json prints",
+     "One object on one line:\n"
+     "\n"
+     "  {\"entry\": \"sum\", \"device\": \"sim\", \"sizes\": {\"n\": 1000}, \"tunables\": {\"block\": 256},\n"
+     "   \"results\": [{\"type\": \"f32\", \"shape\": [4], \"values\": [1.5, 2, \"nan\", \"-inf\"]}]}\n"
+     "\n"
+     "values are in row-major order, whatever the rank, and read back as the very same numbers; what JSON has no number for stands in\n"
+     "quotes: \"inf\", \"-inf\", \"nan\". A result of more than 1,000,000 elements has \"values\": null: write it with --out. With --verify\n"
+     "or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}, with --stats \"stats\".\n"},
+    {"exit", "exit codes",
+     "  0   good\n"
+     "  1   the program is wrong, or a check failed: an error in the text, a fact that the sizes break, a finding of the simulator,\n"
+     "      a result that differs\n"
+     "  2   usage, or a file that cannot be read or written\n"
+     "  3   device: this version has no GPU runtime\n"
+     "  4   out of memory\n"
+     "  70  a bug in risec\n"},
+    {"emit", "the forms of a program",
+     "  risec --emit=ast FILE        as parsed, printed again\n"
+     "  risec --emit=core FILE       typed: definitions expanded, sizes inferred; RISE text again\n"
+     "  risec --emit=imp FILE        loops, buffers, barriers: pseudo-code. --stop-after=translate, registers, memory, barriers, names\n"
+     "                               shows it after that pass\n"
+     "  risec --emit=cuda FILE       CUDA C; the default\n"
+     "  risec --emit=manifest FILE   JSON: kernels, launch sizes, buffers\n"
+     "\n"
+     "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json. -o may be given several times.\n"},
+};
+enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
+
+static void put(Ctx *ctx, Driver *d, const StrBuf *text) { driver_write(ctx, d, "-", text->text, text->len); }
+
+/* ---- help ----------------------------------------------------------------------------------------------------- */
+
+/* The names of a class of primitives, in lines. */
+static void put_primitives(StrBuf *out)
+{
+    static const struct {
+        PrimId first;
+        const char *title;
+    } groups[] = {
+        {P_id, "Data layout:"}, {P_map, "Order left open:"}, {P_mapSeq, "One thread:"}, {P_mapGlobal, "Parallel:"},
+        {P_toGlobal, "Memory:"}, {P_shflDown, "Warp:"}, {P_nextKernel, "Grid:"}, {P_add, "Scalar functions:"},
+    };
+    enum { GROUPS = sizeof groups / sizeof groups[0], WIDTH = 92 };
+    for (int g = 0; g < GROUPS; g++) {
+        int end = g + 1 < GROUPS ? (int)groups[g + 1].first : P_COUNT, column = 0;
+        sb_printf(out, "%s\n ", groups[g].title);
+        for (int id = groups[g].first; id < end; id++) {
+            int n = (int)strlen(prim_name((PrimId)id)) + 1;
+            if (column + n > WIDTH) {
+                sb_puts(out, "\n ");
+                column = 0;
+            }
+            sb_printf(out, " %s", prim_name((PrimId)id));
+            column += n;
+        }
+        sb_putc(out, '\n');
+    }
+}
+
+static void put_topics(StrBuf *out)
+{
+    sb_puts(out, "risec help TOPIC, with TOPIC one of\n\n");
+    for (int i = 0; i < TOPIC_COUNT; i++)
+        sb_printf(out, "  %-12s %s\n", topics[i].name, topics[i].title);
+    sb_puts(out, "  options      all options\n"
+                 "  primitives   the names of all primitives; `risec help split` is about one of them\n"
+                 "  run, check   the options of a verb\n"
+                 "\nA code such as E0303 is explained by `risec explain E0303`.\n");
+}
+
+static bool put_topic(Ctx *ctx, StrBuf *out, const char *word)
+{
+    for (int i = 0; i < TOPIC_COUNT; i++) {
+        if (strcmp(topics[i].name, word) == 0) {
+            sb_puts(out, topics[i].text);
+            return true;
+        }
+    }
+    /* `run` and the others before the primitives: no primitive has such a name. */
+    for (int v = 0; v < VERB_COUNT; v++) {
+        if (strcmp(verb_rows[v].name, word) == 0 || (v == VERB_COMPILE && strcmp(word, "compile") == 0)) {
+            options_usage_verb(ctx, out, (Verb)v);
+            return true;
+        }
+    }
+    if (strcmp(word, "options") == 0) {
+        options_usage(ctx, out);
+        return true;
+    }
+    if (strcmp(word, "topics") == 0) {
+        put_topics(out);
+        return true;
+    }
+    if (strcmp(word, "primitives") == 0) {
+        put_primitives(out);
+        return true;
+    }
+    return false;
+}
+
+static bool put_option_help(StrBuf *out, const char *word)
+{
+    while (*word == '-')
+        word++;
+    for (int id = 0; id < OPT_COUNT; id++) {
+        const OptRow *row = &option_rows[id];
+        if (row->hidden || strcmp(row->name, word) != 0)
+            continue;
+        sb_printf(out, "--%s%s%s\n\n  %s\n\nIt belongs to", row->name, row->arg[0] ? " " : "", row->arg, row->help);
+        const char *between = " ";
+        for (int v = 0; v < VERB_COUNT; v++) {
+            if (row->verbs & 1u << v) {
+                sb_printf(out, "%s`risec %s`", between, verb_rows[v].usage);
+                between = ", ";
+            }
+        }
+        sb_puts(out, ".\n");
+        return true;
+    }
+    return false;
+}
+
+static void unknown_topic(Ctx *ctx, Driver *d, const char *word)
+{
+    Nearest nearest;
+    nearest_init(&nearest, word);
+    for (int i = 0; i < TOPIC_COUNT; i++)
+        nearest_try(&nearest, topics[i].name);
+    for (int v = 0; v < VERB_COUNT; v++) {
+        if (verb_rows[v].name[0])
+            nearest_try(&nearest, verb_rows[v].name);
+    }
+    for (int id = 0; id < P_COUNT; id++)
+        nearest_try(&nearest, prim_name((PrimId)id));
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (!option_rows[id].hidden)
+            nearest_try(&nearest, option_rows[id].name);
+    }
+    Diag *diag = driver_usage(ctx, d, E0621, "there is no help on `%s`", word);
+    if (nearest.best)
+        diag_help(ctx, diag, "did you mean `risec help %s`?", nearest.best);
+    else
+        diag_help(ctx, diag, "`risec help topics` and `risec help primitives` list what there is");
+}
+
+/* ---- documents ------------------------------------------------------------------------------------------------ */
+
+/* `bad:` and `good:` lines of an explanation (and lines that go on from them, indented) become a block of code. */
+static void put_explanation(StrBuf *out, const char *text)
+{
+    bool code = false;
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        bool example = strncmp(text, "bad:", 4) == 0 || strncmp(text, "good:", 5) == 0 || (code && *text == ' ');
+        if (example != code)
+            sb_puts(out, example ? "\n```\n" : "```\n\n");
+        code = example;
+        sb_putn(out, text, n);
+        sb_putc(out, '\n');
+        text += n + (text[n] == '\n');
+    }
+    if (code)
+        sb_puts(out, "```\n");
+}
+
+/* The document docs/errors.md. */
+static void errors_manual(Ctx *ctx, StrBuf *out)
+{
+    static const struct {
+        const char *prefix, *title;
+    } groups[] = {
+        {"E00", "Text"}, {"E01", "Grammar"}, {"E02", "Names and definitions"}, {"E03", "Types and sizes"},
+        {"E04", "Levels and memory"}, {"E05", "Limits, and what is not lowered"}, {"E06", "Running"}, {"W07", "Warnings"},
+    };
+    DiagCode *codes = NEWN(ctx, DiagCode, DIAG_CODE_COUNT + 1);
+    int n = 0;
+    for (int c = 0; c < (int)DIAG_CODE_COUNT; c++) {
+        int at = n++;
+        for (; at > 0 && strcmp(diag_code_name(codes[at - 1]), diag_code_name((DiagCode)c)) > 0; at--)
+            codes[at] = codes[at - 1];
+        codes[at] = (DiagCode)c;
+    }
+    sb_puts(out, "# Diagnostics\n\nMade from the table `src/support/diag_codes.def`; do not edit. `risec explain CODE` prints the same.\n");
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        bool titled = false;
+        for (int i = 0; i < n; i++) {
+            if (strncmp(diag_code_name(codes[i]), groups[g].prefix, 3) != 0)
+                continue;
+            if (!titled)
+                sb_printf(out, "\n## %s\n", groups[g].title);
+            titled = true;
+            sb_printf(out, "\n### %s: %s\n\n", diag_code_name(codes[i]), diag_code_title(codes[i]));
+            put_explanation(out, diag_code_explanation(codes[i]));
+        }
+    }
+}
+
+void cmd_help(Ctx *ctx, Driver *d)
+{
+    const CommandLine *line = d->line;
+    const char *docs = option_text(line, OPT_EMIT_DOCS);
+    StrBuf out;
+    sb_init(&out, ctx);
+    if (docs && strcmp(docs, "primitives") == 0) {
+        prim_manual(ctx, &out);
+    } else if (docs && strcmp(docs, "errors") == 0) {
+        errors_manual(ctx, &out);
+    } else if (docs || line->words.n == 0) {
+        options_usage(ctx, &out);
+    } else if (line->words.n > 1) {
+        driver_usage(ctx, d, E0621, "help is given on one topic at a time: `risec help %s`", line->words.at[0]);
+        return;
+    } else {
+        const char *word = line->words.at[0];
+        PrimId id = prim_find(word);
+        if (id != P_COUNT)
+            prim_help(ctx, &out, id);
+        else if (diag_code_find(word) != DIAG_CODE_COUNT) {
+            cmd_explain(ctx, d);
+            return;
+        } else if (!put_topic(ctx, &out, word) && !put_option_help(&out, word)) {
+            unknown_topic(ctx, d, word);
+            return;
+        }
+    }
+    if (driver_no_errors(ctx, d))
+        put(ctx, d, &out);
+}
+
+/* ---- explain, version ----------------------------------------------------------------------------------------- */
+
+void cmd_explain(Ctx *ctx, Driver *d)
+{
+    const CommandLine *line = d->line;
+    if (line->words.n != 1) {
+        driver_usage(ctx, d, E0621, "`risec explain` takes one code, as in `risec explain E0303`");
+        return;
+    }
+    DiagCode code = diag_code_find(line->words.at[0]);
+    if (code == DIAG_CODE_COUNT) {
+        Diag *diag = driver_usage(ctx, d, E0621, "there is no diagnostic `%s`", line->words.at[0]);
+        diag_help(ctx, diag, "codes look like E0303 and stand in square brackets behind `error` or `warning`");
+        return;
+    }
+    StrBuf out;
+    sb_init(&out, ctx);
+    sb_printf(&out, "%s: %s\n\n%s", diag_code_name(code), diag_code_title(code), diag_code_explanation(code));
+    if (out.text[out.len - 1] != '\n')
+        sb_putc(&out, '\n');
+    put(ctx, d, &out);
+}
+
+void cmd_version(Ctx *ctx, Driver *d)
+{
+    StrBuf out;
+    sb_init(&out, ctx);
+    sb_puts(&out, "risec " RISEC_VERSION "\n");
+    put(ctx, d, &out);
+}

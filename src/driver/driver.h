@@ -1,0 +1,53 @@
+/* What the files of the driver share: exit codes, the parsed command line, output, one function for each verb.
+ *
+ * The driver is the only part of risec that prints or ends the process. A verb leaves its diagnostics in the context and an
+ * exit code in Driver.status; main prints the ones and returns the other. */
+#ifndef RISEC_DRIVER_DRIVER_H
+#define RISEC_DRIVER_DRIVER_H
+
+#include "driver/options.h"
+#include "frontend/elab.h"
+
+enum {
+    STATUS_GOOD = 0,
+    STATUS_PROGRAM = 1, /* the program is wrong, or a check failed */
+    STATUS_USAGE = 2,   /* the command line, or a file */
+    STATUS_DEVICE = 3,
+    STATUS_MEMORY = 4,
+    STATUS_BUG = 70
+};
+
+typedef struct Driver {
+    const CommandLine *line;
+    int status;
+    bool stdout_gone; /* whoever read our output has left: say nothing about it */
+} Driver;
+
+/* The larger trouble wins: a file that cannot be read is not hidden by a program that is wrong. */
+void driver_fail(Driver *d, int status);
+/* An error about the command line or a file: STATUS_USAGE. */
+Diag *driver_usage(Ctx *ctx, Driver *d, DiagCode code, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* Writes a whole file, or standard output for "-". False with a diagnostic. */
+bool driver_write(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size);
+/* False, with the complaint, when the checker of typed programs finds a fault: a bug in risec. */
+bool driver_verify(Ctx *ctx, Driver *d, const CoreEntry *entry);
+/* Sets the status for the errors that others have left in the context. True when there are none. */
+bool driver_no_errors(Ctx *ctx, Driver *d);
+
+/* Loads the program; false when there is nothing to go on with (the file cannot be read). */
+bool driver_load(Ctx *ctx, Driver *d, const char *path, Program **program);
+/* The entry of that name, or the only one when `name` is NULL; -1 with a diagnostic. */
+int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *path, const char *name);
+/* The command line's --set values as the elaborator wants them. */
+const ElabSetting *driver_settings(Ctx *ctx, const Driver *d);
+/* Every --set must be a tunable of one of the entries, or (with `sizes`) a size. False with a diagnostic. */
+bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries, bool sizes);
+
+void cmd_compile(Ctx *ctx, Driver *d);
+void cmd_check(Ctx *ctx, Driver *d);
+void cmd_run(Ctx *ctx, Driver *d);
+void cmd_help(Ctx *ctx, Driver *d);
+void cmd_explain(Ctx *ctx, Driver *d);
+void cmd_version(Ctx *ctx, Driver *d);
+
+#endif

@@ -1,0 +1,522 @@
+#include "driver/options.h"
+
+#include <stdlib.h>
+
+enum {
+    COMPILE = 1 << VERB_COMPILE,
+    CHECK = 1 << VERB_CHECK,
+    RUN = 1 << VERB_RUN,
+    HELP = 1 << VERB_HELP,
+    ALL = (1 << VERB_COUNT) - 1
+};
+
+const VerbRow verb_rows[VERB_COUNT] = {
+    [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
+    [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose. Says nothing when all is well."},
+    [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
+    [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
+    [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
+    [VERB_VERSION] = {"version", "--version", "Print the version."},
+};
+
+const OptRow option_rows[OPT_COUNT] = {
+    [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE, true, false,
+                    "Write to OUT: `.cu` CUDA C with host functions, `.json` the manifest. `-` is standard output."},
+    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|imp|cuda|manifest", COMPILE, false, false,
+                  "Print this form of the program instead, whatever the suffix of OUT."},
+    [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
+                        "With --emit=imp: the program as it is after PASS (translate, registers, memory, barriers, names)."},
+    [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK, false, false, "Only this entry. Default: all entries of the file."},
+    [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
+                  "Put #line directives into the CUDA C, so that tools name lines of the .rise file."},
+    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN, true, false,
+                 "Give a tunable, or (for run) a size. NAT is an integer, or a sum of products such as 2^20+1."},
+    [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | RUN, false, false,
+                         "Re-check all types of the program between the passes: finds bugs of risec, not of the program."},
+    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", RUN, true, false,
+                 "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, iota, ones, zeros, const:V, "
+                 "uniform[:LO:HI], normal, or a number."},
+    [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN, false, false,
+                    "Where to run: sim is the simulator of a GPU, ref the reference interpreter. This version has no GPU runtime, so "
+                    "auto is sim."},
+    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN, false, false,
+                  "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
+    [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
+                 "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
+    [OPT_VERIFY] = {"verify", 0, OK_FLAG, "", RUN, false, false,
+                    "Also run the reference interpreter and compare: see `risec help verify`."},
+    [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE.npy", RUN, false, false,
+                    "Compare with results written by --out, in the same way as --verify."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
+                  "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
+    [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
+                          "Stop the simulator after N findings (races, bad accesses). Default: 10."},
+    [OPT_STATS] = {"stats", 0, OK_FLAG, "", RUN, false, false,
+                   "Print what the simulator counted: instructions, memory accesses, barriers."},
+    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options", HELP, false, true,
+                       "Print the document that is made from a table of the source."},
+    [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},
+    [OPT_VERSION] = {"version", 'V', OK_FLAG, "", ALL, false, false, "Print the version."},
+};
+
+/* ---- the nearest word ----------------------------------------------------------------------------------------- */
+
+enum { NEAREST_LONGEST = 40 };
+
+/* Edits (insert, delete, replace, exchange of neighbours) between two words of at most NEAREST_LONGEST bytes. */
+static int edits_between(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int rows[3][NEAREST_LONGEST + 1];
+    int *before = rows[0], *last = rows[1], *now = rows[2];
+    for (int j = 0; j <= m; j++)
+        last[j] = j;
+    for (int i = 1; i <= n; i++) {
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        int *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[m];
+}
+
+void nearest_init(Nearest *nearest, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    *nearest = (Nearest){wanted, NULL, n <= 2 ? 1 : n <= 5 ? 2 : 3};
+    /* `distance` is one more than what is still taken for a typing mistake. */
+    nearest->distance += 1;
+}
+
+void nearest_try(Nearest *nearest, const char *word)
+{
+    if (strlen(nearest->wanted) > NEAREST_LONGEST || strlen(word) > NEAREST_LONGEST)
+        return;
+    int distance = edits_between(nearest->wanted, word);
+    /* Replacing every letter of a short word is no typing mistake. */
+    if (distance < nearest->distance && distance < (int)strlen(word)) {
+        nearest->distance = distance;
+        nearest->best = word;
+    }
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------------------------- */
+
+static bool size_number(const char **at, int64_t *value)
+{
+    if (**at < '0' || **at > '9')
+        return false;
+    int64_t v = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at) {
+        if (!mul_fits(v, 10, &v) || !add_fits(v, **at - '0', &v))
+            return false;
+    }
+    *value = v;
+    return true;
+}
+
+static bool size_power(const char **at, int64_t *value)
+{
+    int64_t base, exponent;
+    if (!size_number(at, &base))
+        return false;
+    *value = base;
+    if (**at != '^')
+        return true;
+    ++*at;
+    if (!size_number(at, &exponent) || (exponent > 64 && base > 1))
+        return false;
+    int64_t power = 1;
+    for (int64_t i = 0; i < exponent && base > 1; i++) {
+        if (!mul_fits(power, base, &power))
+            return false;
+    }
+    *value = base > 1 || exponent == 0 ? power : base;
+    return true;
+}
+
+static bool size_product(const char **at, int64_t *value)
+{
+    int64_t factor;
+    if (!size_power(at, value))
+        return false;
+    while (**at == '*') {
+        ++*at;
+        if (!size_power(at, &factor) || !mul_fits(*value, factor, value))
+            return false;
+    }
+    return true;
+}
+
+bool size_parse(const char *text, int64_t *value)
+{
+    int64_t term;
+    if (!size_product(&text, value))
+        return false;
+    while (*text == '+' || *text == '-') {
+        bool plus = *text++ == '+';
+        if (!size_product(&text, &term) || !(plus ? add_fits(*value, term, value) : sub_fits(*value, term, value)))
+            return false;
+    }
+    return *text == 0 && *value >= 0;
+}
+
+/* ---- parsing -------------------------------------------------------------------------------------------------- */
+
+typedef struct Parsing {
+    Ctx *ctx;
+    CommandLine *line;
+    int argc;
+    char **argv;
+    int at;
+} Parsing;
+
+static OptId find_long(const char *name, size_t n)
+{
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (strlen(option_rows[id].name) == n && memcmp(option_rows[id].name, name, n) == 0)
+            return (OptId)id;
+    }
+    return OPT_COUNT;
+}
+
+static OptId find_letter(char letter)
+{
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (option_rows[id].letter && option_rows[id].letter == letter)
+            return (OptId)id;
+    }
+    return OPT_COUNT;
+}
+
+static void unknown_option(Parsing *p, const char *word, const char *name)
+{
+    Diag *diag = diag_error(p->ctx, E0621, NO_SPAN, "there is no option `%s`", word);
+    Nearest nearest;
+    nearest_init(&nearest, name);
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (!option_rows[id].hidden)
+            nearest_try(&nearest, option_rows[id].name);
+    }
+    if (nearest.best)
+        diag_help(p->ctx, diag, "did you mean `--%s`?", nearest.best);
+    else
+        diag_help(p->ctx, diag, "`risec help options` lists them");
+}
+
+/* True when `value` is one of the words in `choices`, separated by bars. */
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t n = strlen(value);
+    for (const char *at = choices; *at;) {
+        size_t len = strcspn(at, "|");
+        if (len == n && memcmp(at, value, n) == 0)
+            return true;
+        at += len + (at[len] == '|');
+    }
+    return false;
+}
+
+static void bad_choice(Parsing *p, const OptRow *row, const char *value)
+{
+    Diag *diag = diag_error(p->ctx, E0621, NO_SPAN, "`--%s` is one of %s, and `%s` is not", row->name, row->arg, value);
+    Nearest nearest;
+    nearest_init(&nearest, value);
+    for (const char *at = row->arg; *at;) {
+        size_t len = strcspn(at, "|");
+        nearest_try(&nearest, intern(p->ctx, at, len));
+        at += len + (at[len] == '|');
+    }
+    if (nearest.best)
+        diag_help(p->ctx, diag, "did you mean `--%s=%s`?", row->name, nearest.best);
+}
+
+static bool take_value(Parsing *p, const OptRow *row, Given *given)
+{
+    const char *equals;
+    switch (row->kind) {
+    case OK_FLAG:
+    case OK_TEXT:
+        if (row->kind == OK_TEXT && !given->value[0]) {
+            diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs a value: --%s %s", row->name, row->name, row->arg);
+            return false;
+        }
+        return true;
+    case OK_CHOICE:
+        if (is_choice(row->arg, given->value))
+            return true;
+        bad_choice(p, row, given->value);
+        return false;
+    case OK_NUMBER:
+        if (size_parse(given->value, &given->number))
+            return true;
+        diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs an integer of at least 0, and `%s` is none", row->name, given->value);
+        return false;
+    case OK_PAIR:
+        equals = strchr(given->value, '=');
+        if (!equals || equals == given->value || !equals[1]) {
+            diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs a name and a value, as in `--%s %s`, and got `%s`", row->name, row->name,
+                       given->id == OPT_SET ? "n=1000" : "xs=uniform", given->value);
+            return false;
+        }
+        given->name = intern(p->ctx, given->value, (size_t)(equals - given->value));
+        given->value = equals + 1;
+        if (given->id == OPT_SET && !size_parse(given->value, &given->number)) {
+            Diag *diag = diag_error(p->ctx, E0621, NO_SPAN, "`--set %s=%s`: a size or tunable is an integer of at least 0, below 2^63",
+                                    given->name, given->value);
+            if (strpbrk(given->value, ".eE"))
+                diag_help(p->ctx, diag, "an input of the entry is given by `--arg %s=%s`", given->name, given->value);
+            return false;
+        }
+        return true;
+    }
+    return true;
+}
+
+/* `value`: what stands behind `=` (or directly behind the letter), else NULL. */
+static void take_option(Parsing *p, OptId id, const char *value)
+{
+    const OptRow *row = &option_rows[id];
+    if (row->kind == OK_FLAG && value) {
+        diag_error(p->ctx, E0621, NO_SPAN, "`--%s` takes no value, and got `%s`", row->name, value);
+        return;
+    }
+    if (row->kind != OK_FLAG && !value) {
+        if (p->at + 1 >= p->argc) {
+            diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs a value: --%s %s", row->name, row->name, row->arg);
+            return;
+        }
+        value = p->argv[++p->at];
+    }
+    Given given = {id, NULL, value, 0};
+    if (!take_value(p, row, &given))
+        return;
+    for (int i = 0; i < p->line->given.n; i++) {
+        const Given *other = &p->line->given.at[i];
+        if (other->id != id || (row->many && (!given.name || strcmp(given.name, other->name) != 0)))
+            continue;
+        if (row->kind == OK_FLAG)
+            return;
+        diag_error(p->ctx, E0621, NO_SPAN, "`--%s%s%s` is given twice: `%s` and `%s`", row->name, given.name ? " " : "",
+                   given.name ? given.name : "", other->value, given.value);
+        return;
+    }
+    vec_push(p->ctx, &p->line->given, given);
+}
+
+static void take_letters(Parsing *p, const char *word)
+{
+    for (const char *at = word + 1; *at; at++) {
+        OptId id = find_letter(*at);
+        if (id == OPT_COUNT) {
+            unknown_option(p, word, word + 1);
+            return;
+        }
+        if (option_rows[id].kind != OK_FLAG) {
+            take_option(p, id, at[1] ? at + 1 : NULL);
+            return;
+        }
+        take_option(p, id, NULL);
+    }
+}
+
+static void take_word(Parsing *p, const char *word, bool only_operands)
+{
+    if (only_operands || word[0] != '-' || !word[1]) {
+        vec_push(p->ctx, &p->line->words, word);
+    } else if (word[1] != '-') {
+        take_letters(p, word);
+    } else {
+        const char *equals = strchr(word, '=');
+        size_t n = equals ? (size_t)(equals - word) : strlen(word);
+        OptId id = find_long(word + 2, n - 2);
+        if (id == OPT_COUNT)
+            unknown_option(p, intern(p->ctx, word, n), intern(p->ctx, word + 2, n - 2));
+        else
+            take_option(p, id, equals ? equals + 1 : NULL);
+    }
+}
+
+/* The first operand may be a verb; it is no operand then. */
+static void find_verb(CommandLine *line)
+{
+    if (line->words.n) {
+        for (int v = 0; v < VERB_COUNT; v++) {
+            if (verb_rows[v].name[0] && strcmp(line->words.at[0], verb_rows[v].name) == 0) {
+                line->verb = (Verb)v;
+                memmove(line->words.at, line->words.at + 1, sizeof *line->words.at * (size_t)(line->words.n - 1));
+                line->words.n--;
+                break;
+            }
+        }
+    }
+    /* `risec run --help` is `risec help run`; alone, --help and --emit-docs are the verb. */
+    if (option_on(line, OPT_HELP) || option_on(line, OPT_EMIT_DOCS)) {
+        if (line->verb != VERB_HELP)
+            line->words.n = 0;
+        if (option_on(line, OPT_HELP) && line->verb != VERB_HELP && line->verb != VERB_COMPILE)
+            line->words.at[line->words.n++] = verb_rows[line->verb].name;
+        line->verb = VERB_HELP;
+    } else if (option_on(line, OPT_VERSION)) {
+        line->verb = VERB_VERSION;
+    }
+}
+
+static void check_verbs(Ctx *ctx, const CommandLine *line)
+{
+    /* With --help beside them, other options do not matter. */
+    if (line->verb == VERB_VERSION || (line->verb == VERB_HELP && option_on(line, OPT_HELP)))
+        return;
+    for (int i = 0; i < line->given.n; i++) {
+        const OptRow *row = &option_rows[line->given.at[i].id];
+        if (row->verbs & 1u << line->verb)
+            continue;
+        const char *verb = verb_rows[line->verb].name;
+        Diag *diag = diag_error(ctx, E0621, NO_SPAN, "`--%s` does not belong to `risec%s%s`", row->name, verb[0] ? " " : "",
+                                verb[0] ? verb : " FILE.rise");
+        for (int v = 0; v < VERB_COUNT; v++) {
+            if (row->verbs & 1u << v) {
+                diag_help(ctx, diag, "it belongs to `risec %s`", verb_rows[v].usage);
+                break;
+            }
+        }
+        if (row->verbs == RUN && line->verb == VERB_COMPILE)
+            diag_help(ctx, diag, "did you mean `risec run FILE.rise`?");
+    }
+}
+
+CommandLine *options_parse(Ctx *ctx, int argc, char **argv)
+{
+    Parsing p = {ctx, NEW(ctx, CommandLine), argc, argv, 1};
+    p.line->verb = VERB_COMPILE;
+    p.line->bare = argc <= 1;
+    bool only_operands = false;
+    for (; p.at < argc; p.at++) {
+        if (!only_operands && strcmp(argv[p.at], "--") == 0)
+            only_operands = true;
+        else
+            take_word(&p, argv[p.at], only_operands);
+    }
+    find_verb(p.line);
+    check_verbs(ctx, p.line);
+    return p.line;
+}
+
+const Given *option_get(const CommandLine *line, OptId id)
+{
+    for (int i = line->given.n - 1; i >= 0; i--) {
+        if (line->given.at[i].id == id)
+            return &line->given.at[i];
+    }
+    return NULL;
+}
+
+bool option_on(const CommandLine *line, OptId id) { return option_get(line, id) != NULL; }
+
+const char *option_text(const CommandLine *line, OptId id)
+{
+    const Given *given = option_get(line, id);
+    return given ? given->value : NULL;
+}
+
+int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise)
+{
+    const Given *given = option_get(line, id);
+    return given ? given->number : otherwise;
+}
+
+/* ---- usage ---------------------------------------------------------------------------------------------------- */
+
+enum { HELP_COLUMN = 26, HELP_WIDTH = 100 };
+
+/* Text in a column of its own, broken between words. `at`: the column where the line stands now. */
+static void put_column(StrBuf *out, const char *text, int at, int column)
+{
+    if (at >= column - 1) {
+        sb_putc(out, '\n');
+        at = 0;
+    }
+    sb_printf(out, "%*s", column - at, "");
+    at = column;
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (at > column && at + 1 + n > HELP_WIDTH) {
+            sb_printf(out, "\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            sb_putc(out, ' ');
+            at++;
+        }
+        sb_putn(out, text, (size_t)n);
+        at += n;
+        text += n + (text[n] == ' ');
+    }
+    sb_putc(out, '\n');
+}
+
+static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row)
+{
+    StrBuf head;
+    sb_init(&head, ctx);
+    sb_puts(&head, "  ");
+    if (row->letter)
+        sb_printf(&head, "-%c, ", row->letter);
+    sb_printf(&head, "--%s", row->name);
+    if (row->arg[0])
+        sb_printf(&head, "%s%s", row->kind == OK_CHOICE ? "=" : " ", row->arg);
+    sb_puts(out, head.text);
+    put_column(out, row->help, (int)head.len, HELP_COLUMN);
+}
+
+static void put_options(Ctx *ctx, StrBuf *out, unsigned verbs, const char *title)
+{
+    sb_printf(out, "\n%s\n", title);
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (option_rows[id].verbs == verbs && !option_rows[id].hidden)
+            put_option(ctx, out, &option_rows[id]);
+    }
+}
+
+static void put_verb(Ctx *ctx, StrBuf *out, Verb verb)
+{
+    const char *head = ctx_printf(ctx, "  risec %s", verb_rows[verb].usage);
+    sb_puts(out, head);
+    put_column(out, verb_rows[verb].help, (int)strlen(head), 34);
+}
+
+void options_usage(Ctx *ctx, StrBuf *out)
+{
+    sb_puts(out, "risec compiles RISE, a language of data-parallel patterns, to CUDA C.\n\n");
+    for (int v = 0; v < VERB_COUNT; v++)
+        put_verb(ctx, out, (Verb)v);
+    put_options(ctx, out, COMPILE, "Options for compiling:");
+    put_options(ctx, out, COMPILE | CHECK, "Options for compiling and check:");
+    put_options(ctx, out, RUN, "Options for run:");
+    put_options(ctx, out, COMPILE | CHECK | RUN, "Options for all of these:");
+    put_options(ctx, out, ALL, "Others:");
+    sb_puts(out, "\n`-` is standard input as FILE.rise. Exit codes: 0 good, 1 the program is wrong or a check failed, 2 usage or a file,\n"
+                 "3 device, 4 out of memory, 70 a bug in risec.\n"
+                 "`risec help topics` lists what else there is to read.\n");
+}
+
+void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb)
+{
+    put_verb(ctx, out, verb);
+    sb_puts(out, "\nOptions:\n");
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (option_rows[id].verbs & 1u << verb && !option_rows[id].hidden)
+            put_option(ctx, out, &option_rows[id]);
+    }
+}

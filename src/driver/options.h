@@ -1,0 +1,82 @@
+/* The command line: one table of options, from which come parsing, usage and the manual. */
+#ifndef RISEC_DRIVER_OPTIONS_H
+#define RISEC_DRIVER_OPTIONS_H
+
+#include "support/context.h"
+
+typedef enum Verb { VERB_COMPILE, VERB_CHECK, VERB_RUN, VERB_HELP, VERB_EXPLAIN, VERB_VERSION, VERB_COUNT } Verb;
+
+typedef enum OptId {
+    OPT_OUTPUT, OPT_EMIT, OPT_STOP_AFTER, OPT_ENTRY, OPT_LINE, OPT_SET, OPT_VERIFY_EACH,
+    OPT_ARG, OPT_DEVICE, OPT_SEED, OPT_OUT, OPT_VERIFY, OPT_EXPECT, OPT_JSON, OPT_GRID, OPT_MAX_FINDINGS, OPT_STATS,
+    OPT_EMIT_DOCS, OPT_HELP, OPT_VERSION,
+    OPT_COUNT
+} OptId;
+
+typedef enum OptKind {
+    OK_FLAG,
+    OK_TEXT,
+    OK_CHOICE, /* one of the words in `arg`, separated by bars */
+    OK_NUMBER, /* an integer >= 0 */
+    OK_PAIR    /* NAME=VALUE, any number of times */
+} OptKind;
+
+typedef struct OptRow {
+    const char *name;  /* without the dashes */
+    char letter;       /* of the short form, or 0 */
+    OptKind kind;
+    const char *arg;   /* as the usage shows it */
+    unsigned verbs;    /* set of 1 << Verb */
+    bool many;         /* may be given again */
+    bool hidden;
+    const char *help;
+} OptRow;
+
+typedef struct VerbRow {
+    const char *name;  /* "" for compiling, which has no word */
+    const char *usage; /* what follows `risec` */
+    const char *help;
+} VerbRow;
+
+extern const OptRow option_rows[OPT_COUNT];
+extern const VerbRow verb_rows[VERB_COUNT];
+
+typedef struct Given { /* one option as given */
+    OptId id;
+    const char *name;  /* PAIR: before the first `=`; else NULL */
+    const char *value; /* NULL for a flag */
+    int64_t number;    /* NUMBER, and the value of --set */
+} Given;
+
+typedef struct CommandLine {
+    Verb verb;
+    VEC(const char *) words; /* operands, in order: files, an entry, a topic */
+    VEC(Given) given;
+    bool bare;               /* nothing at all was given */
+} CommandLine;
+
+/* Always gives a command line; what is wrong with it is in the diagnostics. */
+CommandLine *options_parse(Ctx *ctx, int argc, char **argv);
+bool option_on(const CommandLine *line, OptId id);
+/* The last one given; NULL when there is none. */
+const Given *option_get(const CommandLine *line, OptId id);
+const char *option_text(const CommandLine *line, OptId id);
+int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
+
+/* The usage: of all verbs, or of one with its options. */
+void options_usage(Ctx *ctx, StrBuf *out);
+void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb);
+
+/* A size on the command line: digits, and `^ * + -` on them, as in 2^20+1. False when it is none, or leaves 64 bits. */
+bool size_parse(const char *text, int64_t *value);
+
+/* Collects words, and tells the one that is nearest to what was written: a typing mistake away, else NULL. */
+typedef struct Nearest {
+    const char *wanted;
+    const char *best;
+    int distance;
+} Nearest;
+void nearest_init(Nearest *nearest, const char *wanted);
+void nearest_try(Nearest *nearest, const char *word);
+
+#endif
