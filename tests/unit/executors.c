@@ -1,0 +1,162 @@
+#include "executors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Request {
+    const char *name, *text, *settings;
+    CoreEntry *entry;
+    ImpProgram *imp;
+} Request;
+
+static void compile(Ctx *ctx, void *user)
+{
+    Request *r = user;
+    ElabSetting settings[16];
+    int n = 0;
+    char *copy = ctx_alloc(ctx, strlen(r->settings) + 1);
+    strcpy(copy, r->settings);
+    for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
+        char *eq = strchr(at, '=');
+        *eq = 0;
+        settings[n++] = (ElabSetting){intern_z(ctx, at), strtoll(eq + 1, NULL, 10), NO_SPAN};
+    }
+    Program *program = r->text ? program_from_text(ctx, r->name, r->text, strlen(r->text)) : program_load(ctx, r->name);
+    if (program_entry_count(program) < 1)
+        return;
+    r->entry = elab_entry(ctx, program, 0, n, settings);
+    if (r->entry && !core_verify(ctx, r->entry))
+        r->imp = lower_entry(ctx, r->entry, PASS_NAMES);
+    else if (r->entry)
+        printf("core_verify: %s\n", core_verify(ctx, r->entry));
+}
+
+static Compiled compiled(const char *name, const char *text, const char *settings)
+{
+    Request r = {.name = name, .text = text, .settings = settings};
+    Compiled c = {.ctx = ctx_new(NULL, NULL)};
+    if (!c.ctx || !ctx_try(c.ctx, compile, &r)) {
+        printf("%s: out of memory\n", name);
+        return c;
+    }
+    c.entry = r.entry;
+    c.imp = r.imp;
+    if (!c.imp) {
+        StrBuf text_of;
+        sb_init(&text_of, c.ctx);
+        diag_render(c.ctx, &text_of, false);
+        printf("%s", text_of.text);
+    }
+    return c;
+}
+
+Compiled compile_text(const char *name, const char *text, const char *settings) { return compiled(name, text, settings); }
+Compiled compile_file(const char *path, const char *settings) { return compiled(path, NULL, settings); }
+
+void compiled_free(Compiled *c)
+{
+    if (c->ctx)
+        ctx_free(c->ctx);
+    c->ctx = NULL;
+}
+
+/* ---- trials ---------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+typedef struct Run {
+    Compiled *c;
+    Trial trial;
+    SimReport *report;
+    Outcome outcome;
+} Run;
+
+static void copy_launch(Ctx *ctx, const CoreEntry *entry, const Launch *from, Launch *to)
+{
+    *to = *from;
+    to->n_results = type_component_count(entry->result);
+    to->results = NEWN(ctx, HostBuf, to->n_results);
+    for (int k = 0; k < to->n_results; k++)
+        launch_buffer(ctx, entry, from, type_component(ctx, entry->result, k), &to->results[k], true);
+}
+
+static void run(Ctx *ctx, void *user)
+{
+    Run *r = user;
+    const CoreEntry *entry = r->c->entry;
+    Launch launch = {.n_sizes = entry->n_sizes};
+    uint64_t state = r->trial.seed;
+    r->outcome = CANNOT;
+    launch.sizes = NEWN(ctx, int64_t, entry->n_sizes);
+    for (int i = 0; i < entry->n_sizes; i++)
+        launch.sizes[i] = r->trial.n;
+    for (int i = 0; i < entry->n_inputs; i++)
+        launch.n_buffers += type_component_count(entry->inputs[i]->type);
+    launch.buffers = NEWN(ctx, HostBuf, launch.n_buffers);
+    int b = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++) {
+            Type t = type_component(ctx, entry->inputs[i]->type, k), inner = t;
+            HostBuf *buf = &launch.buffers[b++];
+            if (!launch_buffer(ctx, entry, &launch, t, buf, true))
+                return;
+            while (inner->kind == TY_ARRAY)
+                inner = inner->elem;
+            int64_t bound = 17;
+            if (inner->kind == TY_IDX && !launch_nat(ctx, entry, &launch, inner->size, &bound))
+                return;
+            for (int64_t at = 0; at < buf->count; at++) {
+                int64_t v = bound > 0 ? (int64_t)(next_random(&state) % (uint64_t)bound) : 0;
+                if (inner->kind != TY_IDX && scalar_is_signed(buf->elem))
+                    v -= 8;
+                scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, (double)v - 8) : scalar_int(buf->elem, v),
+                             buf->bytes + at * scalar_bytes(buf->elem));
+            }
+        }
+    if (!launch_check(ctx, entry, &launch))
+        return;
+    Launch ref, sim;
+    copy_launch(ctx, entry, &launch, &ref);
+    copy_launch(ctx, entry, &launch, &sim);
+    SimOptions options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}};
+    if (!sim_run(ctx, r->c->imp, &sim, &options, r->report)) {
+        r->outcome = FINDING;
+        return;
+    }
+    if (r->trial.compare) {
+        if (!interp_run(ctx, entry, &ref))
+            return;
+        for (int k = 0; k < ref.n_results; k++)
+            if (memcmp(ref.results[k].bytes, sim.results[k].bytes, (size_t)ref.results[k].count * (size_t)scalar_bytes(ref.results[k].elem))) {
+                r->outcome = DIFFER;
+                return;
+            }
+    }
+    r->outcome = AGREE;
+}
+
+Outcome run_trial(Compiled *c, Trial trial, SimReport *report)
+{
+    SimReport own = {.warp_instructions = 0};
+    Run r = {c, trial, report ? report : &own, CANNOT};
+    if (!ctx_try(c->ctx, run, &r))
+        return CANNOT;
+    if (!trial.quiet && r.outcome != AGREE) {
+        printf("  n = %lld, grid %lld, seed %llu: %s\n", (long long)trial.n, (long long)trial.grid, (unsigned long long)trial.seed,
+               r.outcome == DIFFER ? "sim and ref differ" : r.outcome == FINDING ? "finding" : "cannot run");
+        for (int i = 0; i < r.report->findings.n && i < 3; i++)
+            printf("    %s\n", r.report->findings.at[i].text);
+        StrBuf text;
+        sb_init(&text, c->ctx);
+        diag_render(c->ctx, &text, false);
+        printf("%s", text.text);
+    }
+    return r.outcome;
+}

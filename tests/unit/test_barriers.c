@@ -1,0 +1,48 @@
+/* Every barrier is needed, and none is missing: for each program given (or the examples built in the repository), no run reports a finding, and with
+ * any one barrier taken out some run reports a race. */
+#include <stdio.h>
+
+#include "executors.h"
+
+static const int64_t sizes[] = {32, 1024, 4096, 8192, 65536};
+static const int64_t grids[] = {0, 1, 2, 3};
+enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
+
+int main(int argc, char **argv)
+{
+    long checks = 0, wrong = 0;
+    for (int f = 1; f < argc; f++) {
+        Compiled c = compile_file(argv[f], "");
+        checks++;
+        if (!c.imp) {
+            wrong++;
+            compiled_free(&c);
+            continue;
+        }
+        for (int s = 0; s < N_SIZES; s++)
+            for (int g = 0; g < N_GRIDS; g++, checks++)
+                wrong += run_trial(&c, (Trial){sizes[s], grids[g], 7 + (uint64_t)g, g == 0, false}, NULL) != AGREE;
+        int barriers = 0;
+        for (int k = 0; k < c.imp->kernels.n; k++) {
+            ImpKernel *kernel = c.imp->kernels.at[k];
+            for (int b = 0; b < imp_sync_count(kernel); b++) {
+                ImpStmt *sync = imp_drop_sync(kernel, b);
+                bool found = false;
+                for (int s = 0; s < N_SIZES && !found; s++)
+                    for (int g = 0; g < N_GRIDS && !found; g++)
+                        found = run_trial(&c, (Trial){sizes[s], grids[g], 11, false, true}, NULL) == FINDING;
+                imp_restore_sync(sync);
+                checks++;
+                barriers++;
+                if (!found) {
+                    wrong++;
+                    printf("%s: barrier %d can be taken out and nothing notices\n", argv[f], b);
+                }
+            }
+        }
+        printf("%s: %d barriers, each needed\n", argv[f], barriers);
+        compiled_free(&c);
+    }
+    printf("barriers: %ld checks, %ld wrong\n", checks, wrong);
+    return wrong != 0;
+}
