@@ -1,0 +1,37 @@
+/* The reference interpreter: core by its mathematical meaning, ignoring levels and memory. Slow and plain on purpose. */
+#ifndef RISEC_IR_INTERP_H
+#define RISEC_IR_INTERP_H
+
+#include "ir/scalar.h"
+
+/* An array of scalars, as in a file or on a device: one buffer per component of an input or a result. */
+typedef struct HostBuf {
+    Scalar elem;
+    int rank;            /* 0: a scalar, count 1 */
+    int64_t *shape;
+    int64_t count;       /* product of the shape */
+    unsigned char *bytes; /* count * scalar_bytes(elem) */
+} HostBuf;
+
+/* What an entry is called with: values of its sizes and one HostBuf per component of each input, in order. */
+typedef struct Launch {
+    int n_sizes;
+    int64_t *sizes;     /* beside entry->sizes */
+    int n_buffers;
+    HostBuf *buffers;   /* inputs, components in order (type_component) */
+    int n_results;
+    HostBuf *results;   /* filled by who runs it: components of entry->result */
+} Launch;
+
+/* The size of every array dimension of type component `t` under the launch's sizes. False with a diagnostic (E06xx) when a size is negative or
+ * leaves 64 bits. Allocates shape; allocates bytes too when `with_bytes` (zeroed). */
+bool launch_buffer(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Type t, HostBuf *buf, bool with_bytes);
+/* Evaluates a nat over the entry's sizes; false with a diagnostic. */
+bool launch_nat(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Nat nat, int64_t *value);
+/* Checks sizes >= 0, the entry's facts, the shapes of the inputs, idx values in range. False with diagnostics. */
+bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
+
+/* Runs the entry; fills launch->results. False with diagnostics (E06xx). */
+bool interp_run(Ctx *ctx, const CoreEntry *entry, Launch *launch);
+
+#endif
