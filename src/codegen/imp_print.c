@@ -1,0 +1,297 @@
+/* Imp as pseudo-code, for people and goldens. Nats appear as they will in C; a div or mod whose dividend is not proved >= 0 shows as
+ * floor_div or floor_mod. */
+#include "codegen/c_names.h"
+#include "codegen/imp.h"
+
+typedef struct Printer {
+    Ctx *ctx;
+    StrBuf *out;
+    CNames *names;
+    const NatFacts *facts;
+    int depth;
+} Printer;
+
+static void print_nat(Printer *p, Nat nat, int min_prec) { nat_print_c(p->ctx, p->out, nat, p->facts, c_names_of, p->names, min_prec); }
+
+static void put(Printer *p, const char *text) { sb_puts(p->out, text); }
+
+static void line(Printer *p)
+{
+    for (int i = 0; i < p->depth; i++)
+        put(p, "  ");
+}
+
+/* ---- expressions ----------------------------------------------------------------------------------------------------- */
+
+typedef enum Prec { PREC_ANY, PREC_OR, PREC_AND, PREC_COMPARE, PREC_SUM, PREC_PRODUCT, PREC_ATOM } Prec;
+
+static Prec infix_prec(PrimId id)
+{
+    switch ((int)id) {
+    case P_or:
+        return PREC_OR;
+    case P_and:
+        return PREC_AND;
+    case P_eq: case P_ne: case P_lt: case P_le: case P_gt: case P_ge:
+        return PREC_COMPARE;
+    case P_add: case P_sub:
+        return PREC_SUM;
+    case P_mul: case P_div: case P_mod:
+        return PREC_PRODUCT;
+    }
+    return PREC_ATOM;
+}
+
+static void print_expr(Printer *p, const ImpExpr *e, Prec prec);
+
+static void print_op(Printer *p, const ImpExpr *e, Prec prec)
+{
+    Prec own = e->op.n == 2 ? infix_prec(e->op.id) : PREC_ATOM;
+    if (own == PREC_ATOM) {
+        sb_printf(p->out, "%s(", prim_name(e->op.id));
+        for (int i = 0; i < e->op.n; i++) {
+            put(p, i ? ", " : "");
+            print_expr(p, e->op.args[i], PREC_ANY);
+        }
+        put(p, ")");
+        return;
+    }
+    put(p, prec > own ? "(" : "");
+    print_expr(p, e->op.args[0], own == PREC_COMPARE ? own + 1 : own);
+    sb_printf(p->out, " %s ", prim_name(e->op.id));
+    print_expr(p, e->op.args[1], own + 1);
+    put(p, prec > own ? ")" : "");
+}
+
+static void print_slot(Printer *p, const ImpVar *var, Nat slot)
+{
+    put(p, var->name);
+    if (var->slots == 1)
+        return;
+    put(p, "[");
+    print_nat(p, slot, 0);
+    put(p, "]");
+}
+
+static void print_cell(Printer *p, const ImpBuf *buf, Nat index)
+{
+    sb_printf(p->out, "%s[", buf->name);
+    print_nat(p, index, 0);
+    put(p, "]");
+}
+
+static void print_expr(Printer *p, const ImpExpr *e, Prec prec)
+{
+    switch (e->kind) {
+    case IE_LIT:
+        scalar_value_print(p->out, e->lit);
+        break;
+    case IE_NAT:
+        if (e->type == SC_I32) {
+            print_nat(p, e->nat, prec <= PREC_SUM ? 0 : prec == PREC_PRODUCT ? 1 : 2);
+        } else {
+            sb_printf(p->out, "%s(", scalar_name(e->type));
+            print_nat(p, e->nat, 0);
+            put(p, ")");
+        }
+        break;
+    case IE_VAR:
+        print_slot(p, e->var.var, e->var.slot);
+        break;
+    case IE_LOAD:
+        print_cell(p, e->mem.buf, e->mem.index);
+        break;
+    case IE_OP:
+        print_op(p, e, prec);
+        break;
+    case IE_CAST:
+        sb_printf(p->out, "%s(", scalar_name(e->type));
+        print_expr(p, e->cast.value, PREC_ANY);
+        put(p, ")");
+        break;
+    case IE_COND:
+        put(p, prec > PREC_ANY ? "(if " : "if ");
+        print_expr(p, e->cond.cond, PREC_OR);
+        put(p, " then ");
+        print_expr(p, e->cond.then, PREC_OR);
+        put(p, " else ");
+        print_expr(p, e->cond.otherwise, PREC_ANY);
+        put(p, prec > PREC_ANY ? ")" : "");
+        break;
+    case IE_SHFL:
+        sb_printf(p->out, "%s(", prim_name(e->shfl.id));
+        print_nat(p, e->shfl.by, 0);
+        put(p, ", ");
+        print_expr(p, e->shfl.value, PREC_ANY);
+        put(p, ")");
+        break;
+    }
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------------ */
+
+static void print_block(Printer *p, const ImpBlock *block);
+
+static void print_var_stmt(Printer *p, const ImpStmt *s)
+{
+    const ImpVar *var = s->var.var;
+    if (s->kind == IS_SET) {
+        print_slot(p, var, s->var.slot);
+        put(p, " := ");
+        print_expr(p, s->var.value, PREC_ANY);
+        return;
+    }
+    sb_printf(p->out, "%s %s: ", var->constant ? "let" : "var", var->name);
+    if (var->slots != 1)
+        sb_printf(p->out, "%d.", var->slots);
+    put(p, scalar_name(var->type));
+    if (s->var.value) {
+        put(p, " = ");
+        print_expr(p, s->var.value, PREC_ANY);
+    }
+    if (var->nat)
+        c_names_set(p->names, var->nat, var->name);
+}
+
+static void print_for(Printer *p, const ImpStmt *s)
+{
+    int mark = c_names_mark(p->names);
+    put(p, s->loop.unroll ? "unrolled for " : "for ");
+    const char *name = c_name_claim(p->names, s->loop.var->name);
+    sb_printf(p->out, "%s = ", name);
+    print_nat(p, s->loop.lo, 0);
+    put(p, " until ");
+    print_nat(p, s->loop.hi, 0);
+    if (!nat_is(s->loop.step, 1)) {
+        put(p, " step ");
+        print_nat(p, s->loop.step, 0);
+    }
+    c_names_set(p->names, s->loop.var, name);
+    sb_printf(p->out, " { -- %s\n", prim_name(s->loop.level));
+    print_block(p, &s->loop.body);
+    line(p);
+    put(p, "}");
+    c_names_release(p->names, mark);
+}
+
+static void print_stmt(Printer *p, const ImpStmt *s)
+{
+    switch (s->kind) {
+    case IS_DECL:
+    case IS_SET:
+        print_var_stmt(p, s);
+        break;
+    case IS_STORE:
+        print_cell(p, s->store.buf, s->store.index);
+        put(p, " := ");
+        print_expr(p, s->store.value, PREC_ANY);
+        break;
+    case IS_FOR:
+        print_for(p, s);
+        break;
+    case IS_IF:
+        put(p, "if ");
+        print_expr(p, s->branch.cond, PREC_ANY);
+        put(p, " {\n");
+        print_block(p, &s->branch.then);
+        line(p);
+        put(p, "}");
+        if (s->branch.otherwise.list.n) {
+            put(p, " else {\n");
+            print_block(p, &s->branch.otherwise);
+            line(p);
+            put(p, "}");
+        }
+        break;
+    case IS_SYNC:
+        put(p, s->sync == SYNC_WARP ? "sync warp" : "sync block");
+        break;
+    case IS_ALLOC:
+        sb_printf(p->out, "alloc %s", s->alloc->name);
+        break;
+    case IS_NOTE:
+        sb_printf(p->out, "-- %s", s->note);
+        break;
+    }
+    put(p, "\n");
+}
+
+static void print_block(Printer *p, const ImpBlock *block)
+{
+    p->depth++;
+    for (int i = 0; i < block->list.n; i++) {
+        line(p);
+        print_stmt(p, block->list.at[i]);
+    }
+    p->depth--;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------------------- */
+
+static void print_buf(Printer *p, const ImpBuf *buf)
+{
+    static const char *const spaces[] = {[SPACE_INPUT] = "input", [SPACE_OUTPUT] = "output", [SPACE_TEMP] = "temp", [SPACE_SHARED] = "shared"};
+    sb_printf(p->out, "  %s %s: ", spaces[buf->space], buf->name);
+    print_nat(p, buf->count, 2);
+    sb_printf(p->out, ".%s", scalar_name(buf->elem));
+    if (buf->offset) {
+        put(p, " at byte ");
+        print_nat(p, buf->offset, 0);
+    }
+    if (buf->offset && buf->group >= 0)
+        sb_printf(p->out, ", group %d", buf->group);
+    put(p, "\n");
+}
+
+static void print_per_axis(Printer *p, const char *what, const Nat n[3])
+{
+    sb_printf(p->out, "  %s ", what);
+    int last = 2;
+    while (last > 0 && nat_is(n[last], 1))
+        last--;
+    for (int a = 0; a <= last; a++) {
+        put(p, a ? " x " : "");
+        print_nat(p, n[a], last ? 2 : 0);
+    }
+    put(p, "\n");
+}
+
+static void print_kernel(Printer *p, const ImpKernel *k)
+{
+    sb_printf(p->out, "kernel %s(", k->name);
+    for (int i = 0; i < k->n_sizes; i++)
+        sb_printf(p->out, "%s%s", i ? ", " : "", k->sizes[i]->name);
+    put(p, ")\n");
+    /* Names of the kernel first, so that loop variables step aside. */
+    for (int i = 0; i < k->bufs.n; i++)
+        c_name_claim(p->names, k->bufs.at[i]->name);
+    for (int i = 0; i < k->n_sizes; i++)
+        c_names_set(p->names, k->sizes[i], c_name_claim(p->names, k->sizes[i]->name));
+    for (int i = 0; i < k->vars.n; i++)
+        c_name_claim(p->names, k->vars.at[i]->name);
+    Nat threads[3];
+    for (int a = 0; a < 3; a++)
+        threads[a] = nat_const(p->ctx, k->threads[a]);
+    print_per_axis(p, "threads", threads);
+    print_per_axis(p, "blocks", k->blocks);
+    for (int i = 0; i < k->bufs.n; i++)
+        print_buf(p, k->bufs.at[i]);
+    if (k->shared_bytes && !nat_is(k->shared_bytes, 0)) {
+        put(p, "  shared bytes ");
+        print_nat(p, k->shared_bytes, 0);
+        put(p, "\n");
+    }
+    put(p, "{\n");
+    print_block(p, &k->body);
+    put(p, "}\n");
+}
+
+void imp_print(StrBuf *out, const ImpProgram *program)
+{
+    for (int i = 0; i < program->kernels.n; i++) {
+        const ImpKernel *k = program->kernels.at[i];
+        Printer p = {.ctx = out->ctx, .out = out, .names = c_names_new(out->ctx, false), .facts = k->entry ? k->entry->known : NULL};
+        put(&p, i ? "\n" : "");
+        print_kernel(&p, k);
+    }
+}
