@@ -1,0 +1,357 @@
+/* Sets up a launch: results, workspace, the grid of each kernel, its shared memory and its warps. */
+#include "sim/sim_internal.h"
+
+#include "support/context.h"
+
+/* ---- values known at launch ------------------------------------------------------------------------------------------ */
+
+static bool value_of(void *user, Nat var, int64_t *value)
+{
+    const Run *run = user;
+    const CoreEntry *entry = run->program->entry;
+    for (int i = 0; i < entry->n_sizes; i++)
+        if (entry->sizes[i] == var) {
+            *value = run->launch->sizes[i];
+            return true;
+        }
+    for (int a = 0; a < 3; a++)
+        if (run->kernel->grid[a] == var) {
+            *value = run->grid[a];
+            return true;
+        }
+    *value = 1;
+    return device_size(var);
+}
+
+/* A nat over sizes and the grid: how large something of the kernel is. False with a diagnostic. */
+static bool launch_size(Run *run, Nat nat, Span span, const char *what, const char *name, int64_t *value)
+{
+    NatEval how = nat_eval(nat, value_of, run, value);
+    if (how == NAT_EVAL_OK && *value >= 0)
+        return true;
+    if (how == NAT_EVAL_OVERFLOW)
+        diag_error(run->ctx, E0642, span, "%s of %s, %s, needs more than 64 bits", what, name, nat_text(run->ctx, nat));
+    else
+        sim_bug(run, span, "%s of %s is %s, which has no value that makes sense at launch", what, name, nat_text(run->ctx, nat));
+    run->failed = true;
+    return false;
+}
+
+static bool set_grid(Run *run)
+{
+    static const int64_t limits[3] = {INT32_MAX, 65535, 65535};
+    const ImpKernel *k = run->kernel;
+    run->blocks = 1;
+    for (int a = 0; a < 3; a++) {
+        int64_t blocks = 1, wanted = run->options->grid[a];
+        if (k->blocks[a] && !launch_nat(run->ctx, run->program->entry, run->launch, k->blocks[a], &blocks)) {
+            run->failed = true;
+            return false;
+        }
+        if (wanted > 0 && blocks > 0 && k->grid[a] && k->grid[a]->kind == NAT_VAR)
+            blocks = wanted;
+        run->grid[a] = blocks < 0 ? 0 : blocks < limits[a] ? blocks : limits[a];
+        if (!mul_fits(run->blocks, run->grid[a], &run->blocks))
+            run->blocks = INT64_MAX; /* more than can be run */
+    }
+    return true;
+}
+
+static bool set_threads(Run *run)
+{
+    const ImpKernel *k = run->kernel;
+    int64_t threads = 1;
+    for (int a = 0; a < 3; a++) {
+        if (k->threads[a] < 1 || k->threads[a] > SIM_MAX_THREADS)
+            threads = SIM_MAX_THREADS + 1;
+        else
+            threads *= k->threads[a];
+    }
+    if (threads > SIM_MAX_THREADS) {
+        diag_error(run->ctx, E0641, run->program->entry->name_span, "%s: a block of %d x %d x %d threads; devices have %d at most", k->name,
+                   k->threads[0], k->threads[1], k->threads[2], SIM_MAX_THREADS);
+        run->failed = true;
+    } else if (threads != 1 && threads % WARP) {
+        sim_bug(run, run->program->entry->name_span, "the kernel `%s` has %lld threads, which is no number of warps", k->name,
+                (long long)threads);
+    }
+    run->n_warps = (int)((threads + WARP - 1) / WARP);
+    return !run->failed;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+
+static Global *find_global(Run *run, const ImpBuf *buf)
+{
+    for (int i = 0; i < run->globals.n; i++) {
+        Global *g = &run->globals.at[i];
+        if (g->space == buf->space && (buf->space == SPACE_OUTPUT ? g->component == buf->component : strcmp(g->name, buf->name) == 0))
+            return g;
+    }
+    return NULL;
+}
+
+static bool too_large(Run *run, const ImpBuf *buf, int64_t count)
+{
+    if (count <= INT32_MAX)
+        return false;
+    diag_error(run->ctx, E0642, buf->span, "%s has %lld elements, and kernels count in 32 bits: up to %d", buf->name, (long long)count,
+               INT32_MAX);
+    run->failed = true;
+    return true;
+}
+
+static bool set_input(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
+{
+    const Launch *l = run->launch;
+    if (buf->component < 0 || buf->component >= l->n_buffers || l->buffers[buf->component].elem != buf->elem ||
+        l->buffers[buf->component].count != count) {
+        sim_bug(run, buf->span, "the kernel takes the input %s as another array than it is", buf->name);
+        return false;
+    }
+    mem->bytes = l->buffers[buf->component].bytes;
+    return true;
+}
+
+static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
+{
+    const Launch *l = run->launch;
+    Global *g = find_global(run, buf);
+    if (buf->space == SPACE_OUTPUT &&
+        (buf->component < 0 || buf->component >= l->n_results || l->results[buf->component].elem != buf->elem ||
+         l->results[buf->component].count != count)) {
+        sim_bug(run, buf->span, "the kernel takes the result %s as another array than it is", buf->name);
+        return false;
+    }
+    if (!g) {
+        Global new_one = {.space = buf->space, .component = buf->component, .name = buf->name, .elem = buf->elem, .count = count, .buf = buf};
+        new_one.bytes = buf->space == SPACE_OUTPUT ? l->results[buf->component].bytes
+                                                   : arena_alloc(run->arena, (size_t)count * (size_t)scalar_bytes(buf->elem));
+        new_one.shadow = ARENA_NEWN(run->arena, Shadow, count);
+        run_push(run->arena, &run->globals, new_one);
+        g = &run->globals.at[run->globals.n - 1];
+    } else if (g->elem != buf->elem) {
+        sim_bug(run, buf->span, "%s has elements of several types", buf->name);
+        return false;
+    }
+    mem->count = g->count < count ? g->count : count;
+    mem->bytes = g->bytes;
+    mem->shadow = g->shadow;
+    return true;
+}
+
+typedef struct Shared {
+    int64_t bytes;    /* of a block */
+    int64_t unplaced; /* where buffers go that have no place yet */
+    int granule;      /* bytes that one shadow stands for */
+} Shared;
+
+/* The bytes of a block. Buffers that memory planning has not seen yet get a place behind those it has. */
+static bool plan_shared(Run *run, Shared *s)
+{
+    const ImpKernel *k = run->kernel;
+    int64_t planned = 0;
+    *s = (Shared){.granule = 8};
+    if (k->shared_bytes && !launch_size(run, k->shared_bytes, run->program->entry->name_span, "the shared memory", k->name, &planned))
+        return false;
+    s->bytes = s->unplaced = (planned + 15) / 16 * 16;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        int64_t count;
+        if (buf->space != SPACE_SHARED)
+            continue;
+        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count))
+            return false;
+        if (scalar_bytes(buf->elem) < s->granule)
+            s->granule = scalar_bytes(buf->elem);
+        if (!buf->offset)
+            s->bytes += count > SIM_MAX_SHARED ? SIM_MAX_SHARED + 16 : (count * scalar_bytes(buf->elem) + 15) / 16 * 16;
+    }
+    int64_t needed = s->bytes == s->unplaced ? planned : s->bytes;
+    if (needed <= SIM_MAX_SHARED)
+        return true;
+    diag_error(run->ctx, E0641, run->program->entry->name_span, "%s needs %lld bytes of shared memory in each block, and a block has %d at most",
+               k->name, (long long)needed, SIM_MAX_SHARED);
+    run->failed = true;
+    return false;
+}
+
+static bool place_shared(Run *run, const ImpBuf *buf, int64_t count, Shared *s, unsigned char *bytes, Shadow *shadow, Mem *mem)
+{
+    int64_t offset = s->unplaced;
+    if (!buf->offset)
+        s->unplaced += (count * mem->cell_bytes + 15) / 16 * 16;
+    else if (!launch_size(run, buf->offset, buf->span, "the place", buf->name, &offset))
+        return false;
+    if (offset % mem->cell_bytes || offset > s->bytes || count > (s->bytes - offset) / mem->cell_bytes) {
+        sim_bug(run, buf->span, "%s (%lld cells of %d bytes) was placed at byte %lld of %lld", buf->name, (long long)count, mem->cell_bytes,
+                (long long)offset, (long long)s->bytes);
+        return false;
+    }
+    mem->bytes = bytes + offset;
+    mem->shadow = shadow + offset / s->granule;
+    mem->granules = mem->cell_bytes / s->granule;
+    mem->shared = true;
+    return true;
+}
+
+static bool set_memory(Run *run)
+{
+    const ImpKernel *k = run->kernel;
+    Shared s;
+    if (!plan_shared(run, &s))
+        return false;
+    unsigned char *bytes = arena_alloc(run->arena, (size_t)s.bytes);
+    Shadow *shadow = ARENA_NEWN(run->arena, Shadow, s.bytes / s.granule);
+    run->mems = ARENA_NEWN(run->arena, Mem, k->bufs.n);
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        Mem *mem = &run->mems[i];
+        int64_t count;
+        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || too_large(run, buf, count))
+            return false;
+        *mem = (Mem){.buf = buf, .count = count, .cell_bytes = scalar_bytes(buf->elem), .granules = 1};
+        bool good = buf->space == SPACE_INPUT    ? set_input(run, buf, count, mem)
+                    : buf->space == SPACE_SHARED ? place_shared(run, buf, count, &s, bytes, shadow, mem)
+                                                 : set_global(run, buf, count, mem);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* ---- warps ----------------------------------------------------------------------------------------------------------- */
+
+static void set_thread_ids(const Run *run, Warp *w)
+{
+    const Code *code = run->code;
+    const int *t = run->kernel->threads;
+    for (int l = 0; l < WARP; l++) {
+        int linear = w->number * WARP + l;
+        int at[3] = {linear % t[0], linear / t[0] % t[1], linear / t[0] / t[1]};
+        for (int a = 0; a < 3; a++)
+            if (code->thread_reg[a] == NO_REG)
+                continue;
+            else if (code->thread_reg[a] >= 0)
+                w->v[code->thread_reg[a]].i[l] = at[a];
+            else
+                w->s[~code->thread_reg[a]] = at[a];
+        if (code->lane_reg != NO_REG)
+            w->v[code->lane_reg].i[l] = l;
+    }
+    if (code->warp_reg != NO_REG)
+        w->s[~code->warp_reg] = w->number;
+}
+
+static void set_warps(Run *run)
+{
+    const Code *code = run->code;
+    const int *t = run->kernel->threads;
+    bool one = t[0] * t[1] * t[2] == 1;
+    run->warps = ARENA_NEWN(run->arena, Warp, run->n_warps);
+    for (int n = 0; n < run->n_warps; n++) {
+        Warp *w = &run->warps[n];
+        w->number = n;
+        w->all = one ? 1 : FULL_MASK;
+        w->v = ARENA_NEWN(run->arena, Lanes, code->n_vectors);
+        w->s = ARENA_NEWN(run->arena, int64_t, code->n_scalars);
+        w->masks = ARENA_NEWN(run->arena, uint32_t, code->n_masks);
+        w->set = ARENA_NEWN(run->arena, uint32_t, code->n_vectors);
+        w->life = ARENA_NEWN(run->arena, uint32_t, run->kernel->bufs.n);
+        for (int i = 0; i < code->vectors.n; i++)
+            for (int l = 0; l < WARP; l++)
+                w->v[code->vectors.at[i].reg].u[l] = code->vectors.at[i].bits;
+        for (int i = 0; i < code->scalars.n; i++)
+            w->s[code->scalars.at[i].reg] = (int64_t)code->scalars.at[i].bits;
+        set_thread_ids(run, w);
+    }
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------------- */
+
+static void run_kernel(Run *run, const ImpKernel *kernel)
+{
+    run->kernel = kernel;
+    run->code = ARENA_NEW(run->arena, Code);
+    if (!set_grid(run) || run->blocks == 0)
+        return;
+    if (!set_threads(run) || !set_memory(run) || !compile_kernel(run, run->code))
+        return;
+    set_warps(run);
+    run_grid(run);
+}
+
+/* What no thread wrote, after the last kernel. */
+static void check_results(Run *run)
+{
+    static const int64_t shown = 3;
+    Ctx *ctx = run->ctx;
+    for (int k = 0; k < run->launch->n_results; k++) {
+        const HostBuf *result = &run->launch->results[k];
+        const Global *g = NULL;
+        for (int i = 0; i < run->globals.n; i++)
+            if (run->globals.at[i].space == SPACE_OUTPUT && run->globals.at[i].component == k)
+                g = &run->globals.at[i];
+        int64_t missing = 0, first = -1;
+        StrBuf cells;
+        sb_init(&cells, ctx);
+        for (int64_t i = 0; i < result->count; i++) {
+            if (g && g->shadow[i].w_era)
+                continue;
+            if (missing++ < shown)
+                sb_printf(&cells, "%s%lld", missing > 1 ? ", " : "", (long long)i);
+            if (first < 0)
+                first = i;
+        }
+        if (!missing)
+            continue;
+        FindingPlace place = {-1, -1, NO_SITE, NO_SITE, -1, g ? g->buf : NULL, first};
+        const char *name = g ? g->name : "the result";
+        sim_find(run, SIM_OUTPUT_UNWRITTEN, place, "%s: no thread writes %lld of its %lld cells (%s%s)", name, (long long)missing,
+                 (long long)result->count, cells.text, missing > shown ? ", ..." : "");
+    }
+}
+
+static void sim_body(Ctx *ctx, void *user)
+{
+    Run *run = user;
+    Launch *launch = run->launch;
+    const CoreEntry *entry = run->program->entry;
+    run->failed = !launch_check(ctx, entry, launch);
+    if (run->failed)
+        return;
+    launch->n_results = type_component_count(entry->result);
+    launch->results = NEWN(ctx, HostBuf, launch->n_results);
+    for (int k = 0; k < launch->n_results && !run->failed; k++)
+        run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
+    for (int i = 0; i < run->program->kernels.n && !run->failed && !run->stop; i++)
+        run_kernel(run, run->program->kernels.at[i]);
+    if (run->failed)
+        return;
+    if (run->stop && run->found < run->max_findings) {
+        diag_error(ctx, E0643, entry->name_span, "%s: given up after %llu instructions of warps", entry->name,
+                   (unsigned long long)run->report->warp_instructions);
+        run->failed = true;
+    } else if (!run->stop)
+        check_results(run);
+}
+
+bool sim_run(Ctx *ctx, const ImpProgram *program, Launch *launch, const SimOptions *options, SimReport *report)
+{
+    static const SimOptions defaults;
+    Arena arena;
+    arena_init(&arena, ctx);
+    if (!options)
+        options = &defaults;
+    memset(report, 0, sizeof *report);
+    Run run = {.ctx = ctx, .arena = &arena, .program = program, .launch = launch, .options = options, .report = report};
+    run.max_findings = options->max_findings > 0 ? options->max_findings : SIM_MAX_FINDINGS;
+    run.steps_left = options->max_steps ? options->max_steps : UINT64_MAX;
+    run.random = options->seed;
+    run.index_max = INT32_MAX;
+    bool enough = ctx_try(ctx, sim_body, &run);
+    arena_free(&arena);
+    if (!enough)
+        ctx_out_of_memory(ctx);
+    return !run.failed && run.found == 0;
+}

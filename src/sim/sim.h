@@ -1,0 +1,49 @@
+/* The SIMT simulator: runs imp as a GPU would, and checks every access.
+ *
+ * A grid of blocks, each of warps of 32 lanes in lockstep with active masks; shared and global memory; shuffles; barriers. The order of
+ * blocks and of warps between barriers comes from a seed. */
+#ifndef RISEC_SIM_SIM_H
+#define RISEC_SIM_SIM_H
+
+#include "codegen/imp.h"
+
+typedef enum SimFindingKind {
+    SIM_OUT_OF_BOUNDS, SIM_UNWRITTEN /* read of memory nobody wrote */, SIM_RACE, SIM_DIVERGENT_BARRIER,
+    SIM_SHUFFLE_INACTIVE /* reads a lane that does not take part, or not all lanes get there */,
+    SIM_OUTPUT_UNWRITTEN /* a cell of a result that no thread wrote */,
+    SIM_INDEX_VALUE /* an idx computed or read, or a loop's index, is not in the range that the simplifier was told */, SIM_REGISTER_UNSET,
+    SIM_ARITHMETIC /* an index leaves 64 bits (a loop's: 32), divides by 0, or a loop does not step forward */
+} SimFindingKind;
+
+typedef struct SimFinding {
+    SimFindingKind kind;
+    Span span;            /* the .rise text of the access */
+    Span other;           /* RACE: of the access it conflicts with */
+    int64_t block[3];
+    int thread, other_thread; /* linear; -1: none. Of a race between blocks, the other one's within its block */
+    const char *buffer;       /* NULL: none */
+    int64_t cell;
+    const char *text;     /* the whole finding in words */
+    uint64_t times;       /* how often, at these two places; the rest tells of the first */
+} SimFinding;
+
+typedef struct SimOptions {
+    uint64_t seed;        /* 0: blocks and warps in order of their numbers */
+    int64_t grid[3];      /* 0: as the kernel's default launch. Axes that the kernel does not tell apart (grid[a] a constant) stay as they are */
+    int max_findings;     /* different ones; 0: 10; the run stops there */
+    uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
+} SimOptions;
+
+/* Loads and stores count cells, shuffles and barriers of a warp count warps, barriers of a block count blocks. */
+typedef struct SimReport {
+    VEC(SimFinding) findings;
+    uint64_t warp_instructions, global_loads, global_stores, shared_loads, shared_stores, shuffles, block_barriers, warp_barriers;
+} SimReport;
+
+/* Runs all kernels of the program; makes and fills launch->results. `options` may be NULL. Workspace that several kernels name alike is the same
+ * memory. A kernel whose default grid has no blocks is not launched. True when it ran to the end without a finding. Findings are in the report
+ * and, through sim_diagnose, as diagnostics. False with diagnostics (E06xx) also when the launch itself is impossible. */
+bool sim_run(Ctx *ctx, const ImpProgram *program, Launch *launch, const SimOptions *options, SimReport *report);
+void sim_diagnose(Ctx *ctx, const SimReport *report);
+
+#endif

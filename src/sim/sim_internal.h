@@ -1,0 +1,247 @@
+/* What the files of the simulator share, and nobody else includes.
+ *
+ * compile.c turns the imp of a kernel into flat code over registers of 32 lanes, so that a warp can stop at a barrier and go on later.
+ * exec.c runs that code: warps within a block, blocks within a grid. lanes.c is its arithmetic, memory.c its loads and stores with
+ * their checks, report.c words findings, sim.c sets up a launch.
+ *
+ * Note [Happens-before]. Two accesses of one cell, at least one a write, by different threads race unless they are ordered. What orders
+ * them: a barrier of the block between them (the era differs), or, for lanes of one warp, a barrier of that warp (the epoch differs).
+ * Blocks of one launch are never ordered; launches are. Barriers do not depend on data, so whether two accesses are ordered does not
+ * depend on the schedule, and a race is found in whatever order the warps ran. The shadow of a cell keeps its last write and a
+ * summary of the reads since; that is enough: if an older access races with a new one, then it also raced with the write between,
+ * which was reported. */
+#ifndef RISEC_SIM_INTERNAL_H
+#define RISEC_SIM_INTERNAL_H
+
+#include "sim/sim.h"
+
+enum {
+    WARP = 32,
+    SIM_MAX_THREADS = 1024,
+    SIM_MAX_SHARED = 232448, /* bytes of a block, after the opt-in */
+    SIM_MAX_FINDINGS = 10
+};
+#define FULL_MASK 0xffffffffu
+
+/* One value per lane, as ScalarValue has it: integers sign- or zero-extended, floats as the double they are. */
+typedef union Lanes {
+    int64_t i[WARP];
+    uint64_t u[WARP];
+    double f[WARP];
+} Lanes;
+
+/* A growable array in the arena of the run, so that nothing of a run stays behind in the context. */
+void *run_grow(Arena *arena, void *at, int n, int *cap, size_t item);
+#define run_push(arena, vec, ...)                                                                \
+    do {                                                                                         \
+        if ((vec)->n == (vec)->cap)                                                              \
+            (vec)->at = run_grow((arena), (vec)->at, (vec)->n, &(vec)->cap, sizeof *(vec)->at);  \
+        (vec)->at[(vec)->n++] = (__VA_ARGS__);                                                   \
+    } while (0)
+
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+/* Registers are numbered: 0.. are vectors of 32 lanes; an operand below 0 is the scalar register ~operand, whose value all
+ * lanes share. Only index arithmetic (N_...) has scalar operands. Masks m are slots of their own. */
+typedef enum OpCode {
+    X_END,
+    X_IF,        /* m: mask, m+1: lanes of the else branch; lanes where a != 0 go on, or jump to k when there is none */
+    X_ELSE,      /* the lanes of m+1 go on, or jump to k */
+    X_ENDIF,     /* mask = m */
+    X_FOR,       /* m: mask, m+1: trips so far; dst = a; b: the step */
+    X_TEST,      /* lanes where a < b go on; with none left, jump to k */
+    X_STEP,      /* dst += a; jump to k */
+    X_ENDFOR,    /* mask = m */
+    X_SYNC_WARP,
+    X_SYNC_BLOCK, /* a, b: the slots of trip counts of the loops around: sync_loops[a .. a+b) */
+    X_ALLOC,     /* a: buffer */
+    X_UNSET,     /* registers dst .. dst+k-1: nothing in them yet */
+    X_SET,       /* dst = a where the mask is */
+    X_MOVE,      /* as X_SET, of a value that is no variable */
+    X_CHECK_SET, /* a: variable's register; k: the ImpVar's index */
+    X_GET_SLOT,  /* dst = register b + slot a, of k slots; c: the variable */
+    X_SET_SLOT,  /* register b + slot a, of k slots = dst; c: the variable */
+    X_LOAD,      /* dst = buffer b at a */
+    X_STORE,     /* buffer b at a = dst */
+    X_APPLY,     /* dst = prim(a, b, c) at `type` */
+    X_CAST,      /* dst = a; k: type of a; `type`: of dst */
+    X_SHFL,      /* dst = a shuffled as `prim` by b */
+    X_NAT,       /* dst = index value a as a value of `type` */
+    X_RANGE,     /* a is within b (when k & 1) and c (when k & 2), else the compiler assumed something wrong */
+    N_ADDMUL,    /* dst = a + k * b */
+    N_MULK,      /* dst = k * a */
+    N_ADD, N_MUL, N_DIV, N_MOD, N_MIN, N_MAX, N_POW, N_LOG2
+} OpCode;
+
+typedef struct Ins {
+    uint8_t op, prim, type;
+    int32_t dst, a, b, c, m;
+    uint32_t site;
+    int64_t k;
+} Ins;
+
+/* A place of the program that findings name. */
+typedef struct Site {
+    Span span;
+    const ImpBuf *buf; /* of an access, else NULL */
+    bool store;
+    const char *what;  /* what is computed, for messages: "an index", "a loop bound" */
+} Site;
+
+typedef struct Preset { /* a register that keeps its value for the whole launch */
+    int reg;
+    uint64_t bits;
+} Preset;
+
+typedef struct Code {
+    VEC(Ins) ins;
+    VEC(Site) sites;
+    VEC(Preset) vectors;  /* constants in all lanes */
+    VEC(Preset) scalars;  /* constants, sizes, the grid */
+    VEC(int) sync_loops;
+    int n_vectors, n_scalars, n_masks;
+    int thread_reg[3], block_reg[3], warp_reg, lane_reg; /* operands; INT32_MAX: not a variable of the kernel */
+} Code;
+
+enum { NO_REG = INT32_MAX };
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+enum { READERS_ONE, READERS_LANES /* of one warp */, READERS_WARPS, READERS_BLOCKS };
+
+/* What happened to a granule of memory: see Note [Happens-before]. An era is a stretch of one block between two of its barriers,
+ * numbered through the whole run from 1 on; 0 is never. */
+typedef struct Shadow {
+    uint32_t w_era, w_epoch, w_tag /* shared: buffer and its life */, w_site;
+    uint32_t r_era, r_epoch, r_site;
+    uint32_t w_thread : 10, r_thread : 10, r_other : 10, r_many : 2; /* r_other: a second reader when r_many says so */
+} Shadow;
+
+/* A buffer as the running kernel sees it. */
+typedef struct Mem {
+    const ImpBuf *buf;
+    unsigned char *bytes;
+    Shadow *shadow;       /* NULL: read-only */
+    int64_t count;        /* cells that may be accessed */
+    int cell_bytes, granules; /* of a cell */
+    bool shared;
+} Mem;
+
+/* Memory that outlives a kernel: results, and workspace by name. */
+typedef struct Global {
+    ImpSpace space;
+    int component;
+    const char *name;
+    Scalar elem;
+    int64_t count;
+    unsigned char *bytes;
+    Shadow *shadow;
+    const ImpBuf *buf;
+} Global;
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+typedef enum WarpState { WARP_READY, WARP_WAITS, WARP_DONE } WarpState;
+
+typedef struct Warp {
+    int number;
+    WarpState state;
+    int pc;
+    uint32_t mask, all;  /* active lanes; lanes that exist */
+    uint32_t epoch;      /* barriers of the warp and of the block that it passed */
+    Lanes *v;
+    int64_t *s;
+    uint32_t *masks;
+    uint32_t *set;       /* per vector register: lanes in which it has a value */
+    uint32_t *life;      /* per buffer: how often it came into use */
+} Warp;
+
+typedef struct FindingKey {
+    const Code *code;
+    int kind;
+    uint32_t site, other;
+    const ImpBuf *buf;
+    int finding; /* its index in the report */
+} FindingKey;
+
+typedef struct Run {
+    Ctx *ctx;
+    Arena *arena;        /* of this run: gone at its end */
+    const ImpProgram *program;
+    Launch *launch;
+    const SimOptions *options;
+    SimReport *report;
+    VEC(FindingKey) keys; /* of the findings of this run */
+    int found, max_findings;
+    bool stop;            /* enough findings, or given up */
+    bool failed;          /* a diagnostic says why */
+    uint64_t steps_left, random;
+    int64_t index_max;    /* largest value of an index register */
+    VEC(Global) globals;
+
+    /* the kernel */
+    const ImpKernel *kernel;
+    Code *code;
+    int64_t grid[3], blocks; /* blocks: in total */
+    int64_t perm_mul, perm_add; /* order of the blocks: number k is (k * mul + add) % blocks */
+    Mem *mems;
+    int n_warps;
+    Warp *warps;
+    uint32_t kernel_era;
+    VEC(uint32_t) block_eras; /* first era of each block run so far, of the first LIMIT_BLOCK_ERAS */
+
+    /* the block */
+    int64_t block[3];
+    uint32_t block_era, era;
+} Run;
+
+enum { LIMIT_BLOCK_ERAS = 1 << 20 };
+
+/* numSM and maxResident: here, as for the interpreter, of a device that runs one block at a time. */
+static inline bool device_size(Nat var) { return strcmp(var->name, "numSM") == 0 || strcmp(var->name, "maxResident") == 0; }
+
+static inline uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* compile.c. False with a diagnostic when the kernel is malformed (a bug in risec). `run` has the kernel, its grid and memory. */
+bool compile_kernel(Run *run, Code *code);
+
+/* exec.c: all blocks of the kernel that is set up in `run`. */
+void run_grid(Run *run);
+void block_coordinates(const Run *run, int64_t number, int64_t block[3]);
+
+/* lanes.c */
+void lanes_apply(PrimId prim, Scalar type, uint32_t mask, Lanes *dst, const Lanes *a, const Lanes *b, const Lanes *c);
+void lanes_cast(Scalar to, Scalar from, uint32_t mask, Lanes *dst, const Lanes *a);
+void lanes_of_nat(Scalar type, uint32_t mask, Lanes *dst, const int64_t *a, int stride);
+/* Index arithmetic on n lanes (n = 1: scalar registers). Gives the lanes in which the result leaves 64 bits (or has no value); those of
+ * `divisor` in which a divisor is below 1. */
+uint32_t lanes_nat(OpCode op, int64_t k, int n, int64_t *dst, const int64_t *a, int stride_a, const int64_t *b, int stride_b, uint32_t mask,
+                   uint32_t *divisor);
+
+/* memory.c */
+void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+
+/* report.c. `lane` -1: the whole warp. Each pair of places is reported once, then counted. */
+typedef struct FindingPlace {
+    int warp, lane;
+    uint32_t site, other; /* indices in code->sites; NO_SITE: none */
+    int other_thread;     /* linear, -1: not known */
+    const ImpBuf *buf;
+    int64_t cell;
+} FindingPlace;
+#define NO_SITE UINT32_MAX
+/* True when it is not the first of its kind at its places; counted then. */
+bool sim_repeats(Run *run, SimFindingKind kind, FindingPlace place);
+void sim_find(Run *run, SimFindingKind kind, FindingPlace place, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* "thread 37 of block 3 (warp 1, lane 5)" */
+const char *thread_text(Run *run, const int64_t block[3], int thread);
+void sim_bug(Run *run, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+#endif
