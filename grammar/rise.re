@@ -267,7 +267,10 @@ static void stray(Parser *ps, const Byte *lo, const Byte *hi)
     else
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the control character 0x%02X is not part of the language", *lo);
     switch (*lo) {
-    case '\'': diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\""); break;
+    case '\'':
+        if (ps->item && ps->item->kind == ITEM_IMPORT)
+            diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\"");
+        break;
     case '&': diag_help(ps->ctx, diag, "write `and` between bools, `bitAnd(a, b)` between integers"); break;
     case '|': diag_help(ps->ctx, diag, "a pipe is `|>`; between bools write `or`, between integers `bitOr(a, b)`"); break;
     case '~': diag_help(ps->ctx, diag, "for bools write `not`, for integers `bitXor(a, -1)`"); break;

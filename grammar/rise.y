@@ -141,7 +141,9 @@ start ::= IMPORT path(A). {
 path(R) ::= NAME(A). { R = parse_list_add(ps, NULL, unnamed, name(ps, A)); }
 path(R) ::= path(L) DOT NAME(A). { R = parse_list_add(ps, L, unnamed, name(ps, A)); }
 
-body ::= EQ(E) expr(A). { parse_body(ps, E, A); }
+body ::= EQ expr(A). { ps->item->body = A; }
+/* Never read. That RESUME is accepted after `=` tells parse.c that this `=` begins the body. */
+body ::= EQ RESUME.
 
 result ::= .
 result ::= COLON type(A). { ps->item->result = A; }

@@ -394,12 +394,6 @@ void parse_law(Parser *ps, Token word, Ast *within)
         vec_push(ps->ctx, &ps->laws, (Law){word.name, token_span(ps, word), within});
 }
 
-void parse_body(Parser *ps, Token eq, Ast *body)
-{
-    (void)eq;
-    ps->item->body = body;
-}
-
 /* ---- items ---------------------------------------------------------------------------------------------------------- */
 
 static ItemKind item_kind(int kind)
@@ -422,7 +416,7 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->item->span = token_span(ps, ps->tok);
     ps->item->doc = lex_take_doc(ps);
     ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->abandoned = false;
-    ps->recoveries = 0;
+    ps->recoveries = ps->mistakes = 0;
     ps->synced = 0;
     ps->fed = 1000;
     engine_start(ps);
@@ -464,7 +458,7 @@ static Item *end_item(Parser *ps)
     item->laws = ps->laws.at;
     check_header(ps);
     if (ps->body_broken && item->kind != ITEM_IMPORT)
-        item->body = ast_new(ps->ctx, AST_ERROR, item->body ? item->body->span : ps->body_eq);
+        item->body = ast_new(ps->ctx, AST_ERROR, parse_span(ps, ps->body_eq.lo, item->span.hi));
     if (ps->header_broken)
         item->kind = ITEM_ERROR;
     return item;
@@ -479,11 +473,11 @@ static void feed_item(Parser *ps)
                 continue;
             break;
         }
-        if (kind == T_EQ && !ps->has_body && parse_at_item_level(ps)) {
+        engine_feed(ps, kind, ps->tok);
+        if (kind == T_EQ && !ps->has_body && engine_accepts(ps, T_RESUME, 1)) {
             ps->has_body = true;
             ps->body_eq = token_span(ps, ps->tok);
         }
-        engine_feed(ps, kind, ps->tok);
         if (kind == T_END)
             return;
         ps->fed++;

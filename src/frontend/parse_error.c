@@ -9,6 +9,7 @@
 
 enum {
     RECOVERIES = 40,     /* in one item; then the rest of it is given up */
+    MISTAKES = 20,       /* reported of one item */
     NEWS_AFTER = 2,      /* tokens */
     ASK_STEPS = 2000,    /* reductions looked through when asking what might stand here: enough for every tree within its limit */
     WORD_SHOWN = 30
@@ -108,8 +109,6 @@ static Place find_place(Parser *ps)
     return place;
 }
 
-bool parse_at_item_level(Parser *ps) { return find_place(ps).context == IN_ITEM; }
-
 static bool can(Parser *ps, int kind) { return engine_accepts(ps, kind, ASK_STEPS); }
 
 /* ---- words ---------------------------------------------------------------------------------------------------------- */
@@ -147,13 +146,17 @@ static const char *source_of(Parser *ps, Token token)
 
 Diag *parse_mistake(Parser *ps, DiagCode code, Span span, const char *fmt, ...)
 {
+    ps->fed = 0;
+    if (++ps->mistakes > MISTAKES) {
+        memset(&ps->spare, 0, sizeof ps->spare);
+        return &ps->spare;
+    }
     StrBuf sb;
     sb_init(&sb, ps->ctx);
     va_list args;
     va_start(args, fmt);
     sb_vprintf(&sb, fmt, args);
     va_end(args);
-    ps->fed = 0;
     return diag_error(ps->ctx, code, span, "%s", sb.text);
 }
 
@@ -415,9 +418,10 @@ static Repair repair_closer(Parser *ps, const Place *place, bool news)
         diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->bracket)), "opened here");
     }
     parse_broken(ps);
-    if (!can(ps, closer_of(open)))
-        return SKIP;
-    feed_instead(ps, closer_of(open));
+    if (can(ps, closer_of(open)))
+        feed_instead(ps, closer_of(open));
+    else
+        parse_advance(ps);
     return GO_ON;
 }
 

@@ -127,6 +127,8 @@ typedef struct Parser {
     bool abandoned;     /* the engine's stack is at its limit */
     int fed;            /* tokens fed since the last mistake that was reported, or a large number */
     int recoveries;     /* in this item */
+    int mistakes;       /* reported in this item; beyond a limit they go to `spare` and are forgotten */
+    Diag spare;
     uint32_t synced;    /* 1 + where parse_recover last came to a halt, so that it does not halt there again */
     Span body_eq;       /* the `=` before the body */
 
@@ -184,7 +186,6 @@ void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit
 typedef enum Clause { CLAUSE_WHERE, CLAUSE_LAUNCH, CLAUSE_EXACT, CLAUSE_LOWERED, CLAUSE_UNIT } Clause;
 void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast, uint32_t hi);
 void parse_law(Parser *ps, Token word, Ast *within);
-void parse_body(Parser *ps, Token eq, Ast *body);
 
 AstList *parse_list_add(Parser *ps, AstList *list, Token name, Ast *item); /* list NULL: a new one; name.kind T_END: no name */
 TokenList *parse_tokens_add(Parser *ps, TokenList *list, Token token);
@@ -198,8 +199,6 @@ Diag *parse_mistake(Parser *ps, DiagCode code, Span span, const char *fmt, ...) 
 /* The token ps->tok was refused. Reports, and brings engine and text to a place where parsing goes on. False when the rest of
  * the item is given up; ps->tok is then still inside it. */
 bool parse_recover(Parser *ps);
-/* Nothing is open: no bracket, no `let`, `if` or `fun` that waits for its next word. */
-bool parse_at_item_level(Parser *ps);
 const char *parse_token_text(Parser *ps, Token token);
 void parse_advance(Parser *ps);
 /* The tree of what is being read is not to be used: the header's before the body begins, then the body's. */
