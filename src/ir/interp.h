@@ -31,7 +31,7 @@ bool launch_nat(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Nat nat,
 /* Checks sizes >= 0, the entry's facts, the shapes of the inputs, idx values in range. False with diagnostics. */
 bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
 
-/* Runs the entry; fills launch->results. False with diagnostics (E06xx). */
+/* Runs the entry, after launch_check; fills launch->results. False with diagnostics (E06xx). */
 bool interp_run(Ctx *ctx, const CoreEntry *entry, Launch *launch);
 
 #endif

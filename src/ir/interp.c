@@ -1,0 +1,767 @@
+#include "ir/interp_internal.h"
+
+static void eval(Interp *in, Code *code);
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+static int64_t rows_of(Interp *in, const Code *array) { return interp_size(in, &array->shape->comps[0].dims[0]); }
+
+static inline int64_t stride_of(const Comp *comp) { return comp->is_array ? comp->bytes : scalar_bytes(comp->scalar); }
+
+static inline Cell cell_load(Scalar scalar, const unsigned char *at)
+{
+    return (Cell){.i = scalar_load(scalar, at).i};
+}
+
+static inline void cell_store(Scalar scalar, Cell cell, unsigned char *at)
+{
+    scalar_store((ScalarValue){.type = scalar, .i = cell.i}, at);
+}
+
+/* New buffers for the arrays of a value. */
+static void new_value(Interp *in, Span span, const Shape *shape, Cell *value)
+{
+    for (int k = 0; k < shape->n; k++)
+        if (shape->comps[k].is_array)
+            value[k].at = interp_alloc(in, span, shape->comps[k].bytes);
+}
+
+/* An element without copying its arrays; `row` is its shape. */
+static inline void get_row(const Shape *row, const Cell *array, int64_t i, Cell *value)
+{
+    for (int k = 0; k < row->n; k++) {
+        const Comp *comp = &row->comps[k];
+        if (comp->is_array)
+            value[k].at = array[k].at + i * comp->bytes;
+        else
+            value[k] = cell_load(comp->scalar, array[k].at + i * scalar_bytes(comp->scalar));
+    }
+}
+
+static inline void put_row(const Shape *row, const Cell *array, int64_t i, const Cell *value)
+{
+    for (int k = 0; k < row->n; k++) {
+        const Comp *comp = &row->comps[k];
+        if (comp->is_array)
+            memcpy(array[k].at + i * comp->bytes, value[k].at, (size_t)comp->bytes);
+        else
+            cell_store(comp->scalar, value[k], array[k].at + i * scalar_bytes(comp->scalar));
+    }
+}
+
+static void copy_rows(const Shape *row, const Cell *to, int64_t at, const Cell *from, int64_t first, int64_t n)
+{
+    for (int k = 0; k < row->n; k++) {
+        int64_t stride = stride_of(&row->comps[k]);
+        memcpy(to[k].at + at * stride, from[k].at + first * stride, (size_t)(n * stride));
+    }
+}
+
+static void copy_cells(Interp *in, int to, int from, int n) { memmove(&in->cells[to], &in->cells[from], sizeof(Cell) * (size_t)n); }
+
+static int64_t checked_index(Interp *in, const Code *code, int64_t i, int64_t n)
+{
+    if (i >= 0 && i < n)
+        return i;
+    diag_error(in->ctx, E0606, code->span, "%s uses the index %lld, and the array has %lld elements", prim_name(code->id), (long long)i,
+               (long long)n);
+    interp_stop(in);
+}
+
+/* ---- folds ------------------------------------------------------------------------------------------------------ */
+
+/* The state of a fold, in the cells of the function's first parameter. Its arrays alternate between two buffers, because a step may
+ * give parts of the old state anew. */
+typedef struct State {
+    const Shape *shape;
+    int at;
+    Cell *buffers[2]; /* NULL when the state has no arrays */
+    int which;
+} State;
+
+static void state_init(Interp *in, const Code *code, const Shape *shape, State *state)
+{
+    *state = (State){.shape = shape, .at = code->lambda->params[0]};
+    bool arrays = false;
+    for (int k = 0; k < shape->n; k++)
+        arrays |= shape->comps[k].is_array;
+    for (int b = 0; arrays && b < 2; b++) {
+        state->buffers[b] = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * shape->n);
+        new_value(in, code->span, shape, state->buffers[b]);
+    }
+}
+
+static inline void state_set(Interp *in, State *state, const Cell *value)
+{
+    Cell *cells = &in->cells[state->at];
+    memmove(cells, value, sizeof(Cell) * (size_t)state->shape->n);
+    if (!state->buffers[0])
+        return;
+    state->which ^= 1;
+    const Cell *buffer = state->buffers[state->which];
+    for (int k = 0; k < state->shape->n; k++)
+        if (state->shape->comps[k].is_array) {
+            memcpy(buffer[k].at, cells[k].at, (size_t)state->shape->comps[k].bytes);
+            cells[k].at = buffer[k].at;
+        }
+}
+
+/* state = f(state, xs[i]) for i in [from, n). `out`: where state i goes, before the step (exclusive) or after it; or NULL. */
+static void fold(Interp *in, const Code *code, State *state, const Code *xs, const Shape *row, int64_t from, const Cell *out,
+                 bool exclusive)
+{
+    const Lambda *f = code->lambda;
+    const Cell *array = &in->cells[xs->at];
+    int64_t n = rows_of(in, xs);
+    Mark mark = interp_mark(in);
+    for (int64_t i = from; i < n; i++) {
+        if (out && exclusive)
+            put_row(state->shape, out, i, &in->cells[state->at]);
+        get_row(row, array, i, &in->cells[f->params[1]]);
+        eval(in, f->body);
+        state_set(in, state, &in->cells[f->body->at]);
+        if (out && !exclusive)
+            put_row(state->shape, out, i, &in->cells[state->at]);
+        interp_release(in, mark);
+    }
+}
+
+/* The elements of xs combined from left to right; args[unit] when there are none. The value is in state->at. */
+static void combine(Interp *in, const Code *code, State *state, int unit, int xs)
+{
+    const Code *array = code->args[xs];
+    const Shape *row = code->arg_rows[xs];
+    state_init(in, code, row, state);
+    if (rows_of(in, array) == 0) {
+        state_set(in, state, &in->cells[code->args[unit]->at]);
+        return;
+    }
+    get_row(row, &in->cells[array->at], 0, &in->cells[state->at]);
+    fold(in, code, state, array, row, 1, NULL, false);
+}
+
+static void reduce_by_index(Interp *in, Code *code)
+{
+    const Lambda *op = code->lambda;
+    const Code *xs = code->args[2];
+    const Shape *row = code->row, *pair = code->arg_rows[2];
+    Cell *out = &in->cells[code->at];
+    const Cell *array = &in->cells[xs->at];
+    int64_t n = rows_of(in, xs), k = interp_size(in, &code->nats[1]);
+    new_value(in, code->span, code->shape, out);
+    unsigned char *seen = interp_alloc(in, code->span, k);
+    memset(seen, 0, (size_t)k);
+    for (int64_t j = 0; j < k; j++)
+        put_row(row, out, j, &in->cells[code->args[1]->at]);
+    State state;
+    state_init(in, code, row, &state);
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = checked_index(in, code, cell_load(pair->comps[0].scalar, array[0].at + i * scalar_bytes(pair->comps[0].scalar)).i, k);
+        /* The pair's second component: its shape is the row's. */
+        get_row(row, array + 1, i, &in->cells[op->params[1]]);
+        if (!seen[j]) {
+            seen[j] = 1;
+            put_row(row, out, j, &in->cells[op->params[1]]);
+            continue;
+        }
+        get_row(row, out, j, &in->cells[op->params[0]]);
+        eval(in, op->body);
+        state_set(in, &state, &in->cells[op->body->at]);
+        put_row(row, out, j, &in->cells[state.at]);
+        interp_release(in, mark);
+    }
+}
+
+static void iterate(Interp *in, Code *code)
+{
+    const Lambda *f = code->lambda;
+    const Shape *row = code->row;
+    int64_t m = interp_size(in, &code->nats[0]), n = interp_size(in, &code->nats[1]), k = interp_size(in, &code->nats[2]), l = m;
+    for (int64_t i = 0; i < k && l && n != 1; i++)
+        if (!mul_fits(l, n, &l))
+            interp_too_large(in, code->span);
+    Cell *buffers[2];
+    for (int b = 0; b < 2; b++) {
+        buffers[b] = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * row->n);
+        for (int c = 0; c < row->n; c++) {
+            int64_t bytes;
+            if (!mul_fits(l, stride_of(&row->comps[c]), &bytes))
+                interp_too_large(in, code->span);
+            buffers[b][c].at = interp_alloc(in, code->span, bytes);
+        }
+    }
+    copy_cells(in, f->params[0], code->args[1]->at, row->n);
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < k; i++) {
+        l = n ? l / n : 0;
+        in->cells[f->nats[0]].i = l;
+        eval(in, f->body);
+        const Cell *buffer = buffers[i & 1];
+        copy_rows(row, buffer, 0, &in->cells[f->body->at], 0, l);
+        memcpy(&in->cells[f->params[0]], buffer, sizeof(Cell) * (size_t)row->n);
+        interp_release(in, mark);
+    }
+    copy_cells(in, code->at, f->params[0], row->n);
+}
+
+/* ---- maps and views --------------------------------------------------------------------------------------------- */
+
+/* out[i] = f(xs[i]) for rows of `row` in and `to` out. */
+static void map_rows(Interp *in, const Code *code, const Cell *out, const Shape *to, const Cell *xs, const Shape *row, int64_t n)
+{
+    const Lambda *f = code->lambda;
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < n; i++) {
+        get_row(row, xs, i, &in->cells[f->params[0]]);
+        eval(in, f->body);
+        put_row(to, out, i, &in->cells[f->body->at]);
+        interp_release(in, mark);
+    }
+}
+
+static void map(Interp *in, Code *code)
+{
+    const Code *xs = code->args[1];
+    new_value(in, code->span, code->shape, &in->cells[code->at]);
+    map_rows(in, code, &in->cells[code->at], code->row, &in->cells[xs->at], code->arg_rows[1], rows_of(in, xs));
+}
+
+static void generate(Interp *in, Code *code)
+{
+    const Lambda *f = code->lambda;
+    Cell *out = &in->cells[code->at];
+    int64_t n = rows_of(in, code);
+    new_value(in, code->span, code->shape, out);
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < n; i++) {
+        in->cells[f->params[0]].i = i;
+        eval(in, f->body);
+        put_row(code->row, out, i, &in->cells[f->body->at]);
+        interp_release(in, mark);
+    }
+}
+
+/* Windows of `size` rows, `step` apart. */
+static void slide(Interp *in, const Code *code, const Cell *xs, const Shape *row, int64_t size, int64_t step)
+{
+    Cell *out = &in->cells[code->at];
+    int64_t n = rows_of(in, code);
+    new_value(in, code->span, code->shape, out);
+    for (int64_t i = 0; i < n; i++)
+        copy_rows(row, out, i * size, xs, i * step, size);
+}
+
+/* Windows of f's values. */
+static void map_and_slide(Interp *in, Code *code)
+{
+    /* The row of the result is a window; its rows are f's values. */
+    const Shape *value = code->lambda->body->shape;
+    const Code *xs = code->args[1];
+    int64_t n = rows_of(in, xs), size = interp_size(in, &code->nats[1]);
+    Cell *values = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * value->n);
+    interp_refresh(in, code->lambda->body->shape);
+    for (int k = 0; k < value->n; k++) {
+        int64_t bytes;
+        if (!mul_fits(stride_of(&value->comps[k]), n, &bytes))
+            interp_too_large(in, code->span);
+        values[k].at = interp_alloc(in, code->span, bytes);
+    }
+    map_rows(in, code, values, value, &in->cells[xs->at], code->arg_rows[1], n);
+    slide(in, code, values, value, size, 1);
+}
+
+static void transpose(Interp *in, Code *code)
+{
+    const Code *xs = code->args[0];
+    int64_t n = rows_of(in, xs), m = rows_of(in, code);
+    Cell *out = &in->cells[code->at];
+    const Cell *array = &in->cells[xs->at];
+    new_value(in, code->span, code->shape, out);
+    for (int k = 0; k < code->shape->n && n > 0 && m > 0; k++) {
+        size_t stride = (size_t)(code->arg_rows[0]->comps[k].bytes / m);
+        unsigned char *to = out[k].at;
+        const unsigned char *from = array[k].at;
+        for (int64_t j = 0; j < m; j++)
+            for (int64_t i = 0; i < n; i++, to += stride)
+                memcpy(to, from + (size_t)(i * m + j) * stride, stride);
+    }
+}
+
+/* l copies of `before`, the array, r copies of `after`. */
+static void pad(Interp *in, Code *code, int64_t l, int64_t r, const Cell *before, const Cell *after, const Code *xs)
+{
+    Cell *out = &in->cells[code->at];
+    int64_t n = rows_of(in, xs);
+    new_value(in, code->span, code->shape, out);
+    for (int64_t i = 0; i < l; i++)
+        put_row(code->row, out, i, before);
+    copy_rows(code->row, out, l, &in->cells[xs->at], 0, n);
+    for (int64_t i = 0; i < r; i++)
+        put_row(code->row, out, l + n + i, after);
+}
+
+static void pad_clamp(Interp *in, Code *code)
+{
+    const Code *xs = code->args[0];
+    const Shape *row = code->row;
+    int64_t n = rows_of(in, xs), l = interp_size(in, &code->nats[1]), r = interp_size(in, &code->nats[2]);
+    Cell *ends = (Cell *)(void *)interp_alloc(in, code->span, 2 * (int64_t)sizeof(Cell) * row->n);
+    if (l + r > 0) {
+        checked_index(in, code, 0, n);
+        get_row(row, &in->cells[xs->at], 0, ends);
+        get_row(row, &in->cells[xs->at], n - 1, ends + row->n);
+    }
+    pad(in, code, l, r, ends, ends + row->n, xs);
+}
+
+typedef enum Order { ORDER_REVERSE, ORDER_STRIDE, ORDER_FUNCTION, ORDER_INDICES, ORDER_DOWN, ORDER_UP, ORDER_XOR, ORDER_ONE } Order;
+
+/* out[i] = xs[p(i)]. */
+static void permute(Interp *in, Code *code, Order order, int xs_arg)
+{
+    const Code *xs = code->args[xs_arg];
+    const Cell *array = &in->cells[xs->at];
+    Cell *out = &in->cells[code->at];
+    int64_t n = rows_of(in, xs), m = rows_of(in, code), k = 0;
+    if (order == ORDER_STRIDE)
+        k = interp_size(in, &code->nats[1]);
+    else if (order >= ORDER_DOWN)
+        k = interp_size(in, &code->nats[0]);
+    new_value(in, code->span, code->shape, out);
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < m; i++) {
+        int64_t p = 0;
+        switch (order) {
+        case ORDER_REVERSE:
+            p = n - 1 - i;
+            break;
+        case ORDER_STRIDE:
+            p = i / (n / k) + k * (i % (n / k));
+            break;
+        case ORDER_FUNCTION:
+            in->cells[code->lambda->params[0]].i = i;
+            eval(in, code->lambda->body);
+            p = in->cells[code->lambda->body->at].i;
+            interp_release(in, mark);
+            break;
+        case ORDER_INDICES:
+            p = cell_load(SC_I64, in->cells[code->args[0]->at].at + i * 8).i;
+            break;
+        case ORDER_DOWN:
+            p = i + k < n ? i + k : i;
+            break;
+        case ORDER_UP:
+            p = i >= k ? i - k : i;
+            break;
+        case ORDER_XOR:
+            p = i ^ k;
+            break;
+        case ORDER_ONE:
+            p = k;
+            break;
+        }
+        copy_rows(code->row, out, i, array, checked_index(in, code, p, n), 1);
+    }
+}
+
+static void scatter(Interp *in, Code *code)
+{
+    const Code *is = code->args[0], *background = code->args[1], *xs = code->args[2];
+    int64_t n = rows_of(in, xs), m = rows_of(in, background);
+    Cell *out = &in->cells[code->at];
+    new_value(in, code->span, code->shape, out);
+    copy_rows(code->row, out, 0, &in->cells[background->at], 0, m);
+    unsigned char *written = interp_alloc(in, code->span, m);
+    memset(written, 0, (size_t)m);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t p = checked_index(in, code, cell_load(SC_I64, in->cells[is->at].at + i * 8).i, m);
+        if (written[p] && code->id == P_scatter) {
+            diag_error(in->ctx, E0607, code->span, "scatter writes the cell %lld twice, the second time from element %lld", (long long)p,
+                       (long long)i);
+            interp_stop(in);
+        }
+        written[p] = 1;
+        copy_rows(code->row, out, p, &in->cells[xs->at], i, 1);
+    }
+}
+
+static void concat(Interp *in, Code *code)
+{
+    Cell *out = &in->cells[code->at];
+    int64_t n = rows_of(in, code->args[0]), m = rows_of(in, code->args[1]);
+    new_value(in, code->span, code->shape, out);
+    copy_rows(code->row, out, 0, &in->cells[code->args[0]->at], 0, n);
+    copy_rows(code->row, out, n, &in->cells[code->args[1]->at], 0, m);
+}
+
+/* ---- scalars ---------------------------------------------------------------------------------------------------- */
+
+static void eval_scalar(Interp *in, Code *code)
+{
+    ScalarValue args[3];
+    for (int k = 0; k < code->n; k++) {
+        eval(in, code->args[k]);
+        args[k].type = code->args[k]->shape->comps[0].scalar;
+        args[k].i = in->cells[code->args[k]->at].i;
+    }
+    in->cells[code->at].i =
+        code->id == P_cast ? scalar_cast(code->shape->comps[0].scalar, args[0]).i : scalar_apply(code->id, code->scalar, args).i;
+}
+
+/* On vectors, component by component; select also takes whole values. */
+static void scalar_function(Interp *in, Code *code)
+{
+    Cell *out = &in->cells[code->at];
+    if (code->id == P_select) {
+        copy_cells(in, code->at, code->args[in->cells[code->args[0]->at].i ? 1 : 2]->at, code->shape->n);
+        return;
+    }
+    Comp *to = &code->shape->comps[0];
+    new_value(in, code->span, code->shape, out);
+    Comp *vector = &code->args[0]->shape->comps[0];
+    interp_refresh(in, code->args[0]->shape);
+    int64_t n = vector->bytes / scalar_bytes(vector->scalar);
+    bool all = true;
+    for (int64_t i = 0; i < n; i++) {
+        ScalarValue args[3];
+        for (int k = 0; k < code->n; k++) {
+            Comp *from = &code->args[k]->shape->comps[0];
+            Cell cell = in->cells[code->args[k]->at];
+            args[k] = from->is_array ? scalar_load(from->scalar, cell.at + i * scalar_bytes(from->scalar))
+                                     : (ScalarValue){.type = from->scalar, .i = cell.i};
+        }
+        ScalarValue v = code->id == P_cast ? scalar_cast(to->scalar, args[0]) : scalar_apply(code->id, code->scalar, args);
+        if (to->is_array)
+            scalar_store(v, out[0].at + i * scalar_bytes(to->scalar));
+        all = all && v.i;
+    }
+    if (!to->is_array) /* a comparison of vectors holds when it holds for all components */
+        out[0].i = all;
+}
+
+/* ---- primitives ------------------------------------------------------------------------------------------------- */
+
+static void eval_prim(Interp *in, Code *code)
+{
+    for (int k = 0; k < code->n; k++)
+        if (code->args[k])
+            eval(in, code->args[k]);
+    interp_refresh(in, code->shape);
+    interp_refresh(in, code->row);
+    for (int k = 0; k < code->n; k++)
+        interp_refresh(in, code->arg_rows[k]);
+    Cell *out = &in->cells[code->at];
+    Code *last = code->n ? code->args[code->n - 1] : NULL;
+    State state;
+    if (prim_rows[code->id].level == LEVEL_SCALAR) {
+        scalar_function(in, code);
+        return;
+    }
+    switch ((int)code->id) {
+    case P_id:
+    case P_split:
+    case P_splitDrop:
+    case P_join:
+    case P_take:
+    case P_unzip:
+    case P_asVector:
+    case P_asScalar:
+    case P_toGlobal:
+    case P_toShared:
+    case P_toPrivate:
+        /* The same scalars in the same places. */
+        copy_cells(in, code->at, last->at, code->shape->n);
+        return;
+    case P_zip:
+    case P_zip3:
+    case P_zip4: {
+        int at = code->at;
+        for (int k = 0; k < code->n; k++) {
+            copy_cells(in, at, code->args[k]->at, code->args[k]->shape->n);
+            at += code->args[k]->shape->n;
+        }
+        return;
+    }
+    case P_drop: {
+        int64_t k = interp_size(in, &code->nats[1]);
+        for (int c = 0; c < code->shape->n; c++)
+            out[c].at = in->cells[last->at + c].at + k * stride_of(&code->row->comps[c]);
+        return;
+    }
+    case P_single:
+        get_row(code->shape, &in->cells[last->at], 0, out);
+        return;
+    case P_index:
+        get_row(code->shape, &in->cells[last->at], checked_index(in, code, interp_size(in, &code->nats[1]), rows_of(in, last)), out);
+        return;
+    case P_transpose:
+        transpose(in, code);
+        return;
+    case P_slide:
+        slide(in, code, &in->cells[last->at], code->arg_rows[0], interp_size(in, &code->nats[1]), interp_size(in, &code->nats[2]));
+        return;
+    case P_padCst: {
+        const Cell *c = &in->cells[code->args[0]->at];
+        pad(in, code, interp_size(in, &code->nats[1]), interp_size(in, &code->nats[2]), c, c, last);
+        return;
+    }
+    case P_padTo: {
+        const Cell *c = &in->cells[code->args[0]->at];
+        pad(in, code, 0, rows_of(in, code) - rows_of(in, last), c, c, last);
+        return;
+    }
+    case P_padClamp:
+        pad_clamp(in, code);
+        return;
+    case P_reverse:
+        permute(in, code, ORDER_REVERSE, 0);
+        return;
+    case P_stride:
+        permute(in, code, ORDER_STRIDE, 0);
+        return;
+    case P_reorder:
+        permute(in, code, ORDER_FUNCTION, 1);
+        return;
+    case P_gather:
+    case P_shfl:
+        permute(in, code, ORDER_INDICES, 1);
+        return;
+    case P_shflDown:
+        permute(in, code, ORDER_DOWN, 0);
+        return;
+    case P_shflUp:
+        permute(in, code, ORDER_UP, 0);
+        return;
+    case P_shflXor:
+        permute(in, code, ORDER_XOR, 0);
+        return;
+    case P_broadcast:
+        permute(in, code, ORDER_ONE, 0);
+        return;
+    case P_scatter:
+    case P_scatterUnchecked:
+        scatter(in, code);
+        return;
+    case P_concat:
+        concat(in, code);
+        return;
+    case P_generate:
+        generate(in, code);
+        return;
+    case P_map:
+    case P_mapSeq:
+    case P_mapSeqUnroll:
+    case P_mapGlobal:
+    case P_mapBlock:
+    case P_mapThreads:
+    case P_mapWarp:
+    case P_mapLane:
+        map(in, code);
+        return;
+    case P_reduce:
+        combine(in, code, &state, 1, 2);
+        copy_cells(in, code->at, state.at, code->shape->n);
+        return;
+    case P_atomicReduce:
+    case P_reduceWarp:
+        combine(in, code, &state, 1, code->n - 1);
+        new_value(in, code->span, code->shape, out);
+        put_row(code->row, out, 0, &in->cells[state.at]);
+        return;
+    case P_reduceSeq:
+    case P_reduceSeqUnroll:
+        state_init(in, code, code->shape, &state);
+        state_set(in, &state, &in->cells[code->args[1]->at]);
+        fold(in, code, &state, last, code->arg_rows[2], 0, NULL, false);
+        copy_cells(in, code->at, state.at, code->shape->n);
+        return;
+    case P_scanSeq:
+    case P_scanSeqExcl:
+        new_value(in, code->span, code->shape, out);
+        state_init(in, code, code->row, &state);
+        state_set(in, &state, &in->cells[code->args[1]->at]);
+        fold(in, code, &state, last, code->arg_rows[2], 0, out, code->id == P_scanSeqExcl);
+        return;
+    case P_scan:
+        new_value(in, code->span, code->shape, out);
+        state_init(in, code, code->row, &state);
+        if (rows_of(in, last) > 0) {
+            get_row(code->row, &in->cells[last->at], 0, &in->cells[state.at]);
+            put_row(code->row, out, 0, &in->cells[state.at]);
+        }
+        fold(in, code, &state, last, code->row, 1, out, false);
+        return;
+    case P_scanExcl:
+        new_value(in, code->span, code->shape, out);
+        state_init(in, code, code->row, &state);
+        state_set(in, &state, &in->cells[code->args[1]->at]);
+        fold(in, code, &state, last, code->row, 0, out, true);
+        return;
+    case P_reduceByIndex:
+        reduce_by_index(in, code);
+        return;
+    case P_iterate:
+        iterate(in, code);
+        return;
+    case P_circularBuffer:
+    case P_rotateValues:
+        map_and_slide(in, code);
+        return;
+    case P_nextKernel:
+    case P_lastBlock:
+    case P_gridSync:
+        copy_cells(in, code->lambda->params[0], last->at, last->shape->n);
+        eval(in, code->lambda->body);
+        copy_cells(in, code->at, code->lambda->body->at, code->shape->n);
+        return;
+    }
+    diag_error(in->ctx, E0510, code->span, "the reference interpreter does not know %s", prim_name(code->id));
+    interp_stop(in);
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------ */
+
+static void eval_literal(Interp *in, Code *code)
+{
+    const Comp *comp = &code->shape->comps[0];
+    if (!comp->is_array) {
+        in->cells[code->at].i = code->lit.i;
+        return;
+    }
+    interp_refresh(in, code->shape);
+    new_value(in, code->span, code->shape, &in->cells[code->at]);
+    int step = scalar_bytes(comp->scalar);
+    for (int64_t at = 0; at < comp->bytes; at += step)
+        scalar_store(code->lit, in->cells[code->at].at + at);
+}
+
+static void eval(Interp *in, Code *code)
+{
+    for (;;) {
+        switch (code->kind) {
+        case CODE_PLACE:
+            return;
+        case CODE_PART:
+            code = code->args[0];
+            continue;
+        case CODE_LIT:
+            eval_literal(in, code);
+            return;
+        case CODE_SIZE:
+            in->cells[code->at].i = scalar_int(code->shape->comps[0].scalar, interp_size(in, &code->nats[0])).i;
+            return;
+        case CODE_SCALAR:
+            eval_scalar(in, code);
+            return;
+        case CODE_PRIM:
+            eval_prim(in, code);
+            return;
+        case CODE_LET:
+            for (int k = 0; k < code->n - 1; k++)
+                eval(in, code->args[k]);
+            code = code->args[code->n - 1];
+            continue;
+        case CODE_TUPLE: {
+            for (int k = 0; k < code->n; k++)
+                eval(in, code->args[k]);
+            int at = code->at;
+            for (int k = 0; k < code->n; k++) {
+                copy_cells(in, at, code->args[k]->at, code->args[k]->shape->n);
+                at += code->args[k]->shape->n;
+            }
+            return;
+        }
+        case CODE_IF: {
+            eval(in, code->args[0]);
+            Code *taken = code->args[in->cells[code->args[0]->at].i ? 1 : 2];
+            eval(in, taken);
+            copy_cells(in, code->at, taken->at, code->shape->n);
+            return;
+        }
+        }
+    }
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------------------ */
+
+/* Between the i64 of an idx in here and its type outside. */
+static void convert(Scalar to, unsigned char *at, Scalar from, const unsigned char *source, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        scalar_store(scalar_cast(to, scalar_load(from, source + i * scalar_bytes(from))), at + i * scalar_bytes(to));
+}
+
+static void take_inputs(Interp *in, const int *cells)
+{
+    const HostBuf *buf = in->launch->buffers;
+    for (int i = 0; i < in->entry->n_inputs; i++) {
+        Type type = in->entry->inputs[i]->type;
+        int n = type_component_count(type);
+        for (int k = 0; k < n; k++, buf++) {
+            Type comp = type_component(in->ctx, type, k), elem = comp;
+            while (elem->kind == TY_ARRAY)
+                elem = elem->elem;
+            Cell *cell = &in->cells[cells[i] + k];
+            if (comp->kind != TY_ARRAY && comp->kind != TY_VEC) {
+                *cell = cell_load(buf->elem, buf->bytes);
+            } else if (elem->kind == TY_IDX && buf->elem != SC_I64) {
+                cell->at = interp_alloc(in, in->entry->inputs[i]->span, buf->count > INT64_MAX / 8 ? -1 : buf->count * 8);
+                convert(SC_I64, cell->at, buf->elem, buf->bytes, buf->count);
+            } else { /* an empty buffer may have no address */
+                cell->at = buf->bytes ? buf->bytes : interp_alloc(in, in->entry->inputs[i]->span, 0);
+            }
+        }
+    }
+}
+
+static void give_results(Interp *in, const Code *body)
+{
+    Launch *launch = in->launch;
+    int n = type_component_count(in->entry->result);
+    HostBuf *results = NEWN(in->ctx, HostBuf, n);
+    for (int k = 0; k < n; k++) {
+        HostBuf *buf = &results[k];
+        if (!launch_buffer(in->ctx, in->entry, launch, type_component(in->ctx, in->entry->result, k), buf, true))
+            interp_stop(in);
+        const Comp *comp = &body->shape->comps[k];
+        const Cell *cell = &in->cells[body->at + k];
+        if (!comp->is_array)
+            scalar_store(scalar_cast(buf->elem, (ScalarValue){.type = comp->scalar, .i = cell->i}), buf->bytes);
+        else if (comp->scalar == buf->elem)
+            memcpy(buf->bytes, cell->at, (size_t)(buf->count * scalar_bytes(buf->elem)));
+        else
+            convert(buf->elem, buf->bytes, comp->scalar, cell->at, buf->count);
+    }
+    launch->results = results;
+    launch->n_results = n;
+}
+
+static void run(Ctx *ctx, void *user)
+{
+    (void)ctx;
+    Interp *in = user;
+    int *inputs = ARENA_NEWN(&in->arena, int, in->entry->n_inputs + 1);
+    Code *body = interp_compile(in, inputs);
+    take_inputs(in, inputs);
+    eval(in, body);
+    give_results(in, body);
+}
+
+bool interp_run(Ctx *ctx, const CoreEntry *entry, Launch *launch)
+{
+    if (!launch_check(ctx, entry, launch))
+        return false;
+    Interp *in = NEW(ctx, Interp);
+    in->ctx = ctx;
+    in->entry = entry;
+    in->launch = launch;
+    in->scratch.top = -1;
+    arena_init(&in->arena, ctx);
+    bool good = ctx_try(ctx, run, in);
+    interp_free_scratch(in);
+    arena_free(&in->arena);
+    if (!good && !in->reported)
+        ctx_out_of_memory(ctx);
+    return good;
+}

@@ -1,0 +1,126 @@
+/* What the files of the interpreter share, and nobody else includes.
+ *
+ * interp_compile.c turns core into Code for one launch: every size that the launch fixes is a number, every variable and every
+ * intermediate value has its place among the cells. interp.c runs it, in the memory of interp_memory.c.
+ *
+ * A value of a type with k components (type_component) takes k cells: a scalar stands in its cell, an array (or vector) is
+ * a pointer to its scalars, row-major and without gaps. So rows, split, join, take and drop copy nothing. There is no recursion in the
+ * language, so each place exists once: no frames. An idx is an i64 in here, whatever its size; elsewhere it may be an i32. */
+#ifndef RISEC_IR_INTERP_INTERNAL_H
+#define RISEC_IR_INTERP_INTERNAL_H
+
+#include "ir/interp.h"
+
+typedef union Cell {
+    int64_t i;
+    double f;
+    unsigned char *at;
+} Cell;
+
+/* A size: a number once and for all, or one that depends on variables of the program. */
+typedef struct Size {
+    int64_t value; /* nat is NULL: the size; else as last computed */
+    Nat nat;
+    int n_vars;
+    const Nat *vars;
+    const int *cells; /* beside vars */
+} Size;
+
+/* One component of a type. */
+typedef struct Comp {
+    Scalar scalar;
+    bool is_array;
+    int n_dims;       /* array: its dimensions, a vector's width the last */
+    const Size *dims;
+    int64_t bytes;    /* of the whole component, as last computed */
+} Comp;
+
+typedef struct Shape {
+    int n;
+    Comp *comps;
+    bool fixed; /* all bytes are known and never change */
+} Shape;
+
+typedef struct Code Code;
+typedef struct Lambda {
+    int n_nats;
+    const int *nats; /* cells */
+    int n;
+    const int *params; /* first cell of each */
+    Code *body;
+} Lambda;
+
+typedef enum CodeKind {
+    CODE_PLACE,  /* the value is in its cells already: a variable */
+    CODE_PART,   /* of args[0], whose cells contain it: a projection */
+    CODE_LIT,    /* lit */
+    CODE_SIZE,   /* nats[0] as a value */
+    CODE_SCALAR, /* a scalar function of scalars */
+    CODE_PRIM,
+    CODE_LET,    /* args in order, the last is the value */
+    CODE_TUPLE,
+    CODE_IF      /* cond, then, otherwise */
+} CodeKind;
+
+struct Code {
+    CodeKind kind;
+    PrimId id;
+    int at;       /* first cell of the value */
+    Span span;
+    Shape *shape; /* of the value */
+    Shape *row;   /* of an element of the value, when that is an array; else NULL */
+    Scalar scalar; /* CODE_SCALAR: of the operands */
+    ScalarValue lit;
+    int n_nats;
+    Size *nats;
+    int n;
+    Code **args;  /* NULL where the argument is a function */
+    Shape **arg_rows; /* of an element of each argument that is an array */
+    Lambda *lambda;   /* the function argument; no primitive has two */
+};
+
+enum { SCRATCH_CHUNKS = 300 }; /* see scratch_alloc */
+
+/* Buffers of intermediate values: a stack, given back by marks. */
+typedef struct Scratch {
+    struct { unsigned char *bytes; int64_t size, used; } chunks[SCRATCH_CHUNKS];
+    int top;       /* the chunk in use, -1: none */
+    int count;     /* chunks allocated; those above top are empty */
+    int64_t total; /* bytes of all chunks */
+} Scratch;
+
+typedef struct Interp {
+    Ctx *ctx;
+    Arena arena; /* Code and what belongs to it */
+    const CoreEntry *entry;
+    Launch *launch;
+    bool reported; /* the run ended with a diagnostic */
+    Cell *cells;
+    Scratch scratch;
+} Interp;
+
+/* Ends the run: a diagnostic is in the context. */
+_Noreturn void interp_stop(Interp *in);
+_Noreturn void interp_too_large(Interp *in, Span span);
+
+typedef struct Mark {
+    int top;
+    int64_t used;
+} Mark;
+
+Mark interp_mark(const Interp *in);
+/* Gives back what was allocated since the mark. */
+void interp_release(Interp *in, Mark mark);
+/* Aligned to 16 bytes, not zeroed, never NULL. `span`: whose fault it is when the run needs too much. */
+unsigned char *interp_alloc(Interp *in, Span span, int64_t size);
+void interp_free_scratch(Interp *in);
+
+/* The size as the variables are now. */
+int64_t interp_size(Interp *in, const Size *size);
+/* Brings the bytes of a shape (or NULL) up to date with the variables in it. */
+void interp_refresh(Interp *in, Shape *shape);
+
+/* The code of the entry's body. Sets in->cells; `inputs` gets the first cell of each input. */
+Code *interp_compile(Interp *in, int *inputs);
+
+#endif
