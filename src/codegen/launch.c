@@ -305,6 +305,12 @@ static void guarded(Lowering *lw, Span span, Nat p, Nat lo, Nat hi, Nat i, Level
         return;
     ImpExpr *low = nat_le(ctx, lw->facts, lo, p) ? NULL : nat_cmp(lw, P_le, lo, p, span);
     ImpExpr *high = nat_lt(ctx, lw->facts, p, hi) ? NULL : nat_cmp(lw, P_lt, p, hi, span);
+    if (nat_is(nat_sub(ctx, hi, lo), 1)) { /* one element: its index is known */
+        i = nat_simplify(ctx, lw->facts, nat_add(ctx, i, nat_sub(ctx, lo, p)));
+        if (low || high)
+            low = nat_cmp(lw, P_eq, p, lo, span);
+        high = NULL;
+    }
     if (!low && !high) {
         body(lw, i, user);
         return;

@@ -137,11 +137,12 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
         static const char *const things[] = {"block", "thread", "warp", "lane"};
         const char *thing = dim->level == P_mapLane ? things[3] : dim->level == P_mapWarp ? things[2] : dim->level == P_mapBlock ? things[0] : things[1];
         Nat count = level_count(lw, dim->level, dim->axis), p = nat_add(ctx, i, dim->shift);
+        Nat owner = simplify(lw, nat_mod(ctx, p, count)), id = level_id(lw, dim->level, dim->axis);
         bool here = level_is_open(lw, dim->level, dim->axis) &&
-                    nat_equal(ctx, lw->facts, simplify(lw, nat_mod(ctx, p, count)), level_id(lw, dim->level, dim->axis));
+                    (nat_equal(ctx, lw->facts, owner, id) || (nat_le(ctx, lw->facts, owner, id) && nat_le(ctx, lw->facts, id, owner)));
         if (!here) {
             Diag *d = lower_error(lw, E0403, v->span, "a private value is read by another %s than the one that holds it", thing);
-            diag_label(ctx, d, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, simplify(lw, nat_mod(ctx, p, count))));
+            diag_label(ctx, d, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, owner));
             diag_help(ctx, d, dim->level == P_mapLane ? "exchange it with a shuffle (shflDown, shflUp, shflXor), or keep it in shared memory: `toShared`"
                                                       : "keep it in shared memory: `toShared` instead of `toPrivate`");
             return view_error(lw, at->type);
