@@ -96,6 +96,7 @@ enum {
     LIMIT_TREE_HEIGHT = 400,      /* of an expression as parsed */
     LIMIT_ELAB_DEPTH = 1200,      /* definitions used inside definitions, counted in expressions */
     LIMIT_CORE_TERMS = 400000,    /* after definitions and unroll are expanded */
+    LIMIT_CORE_HEIGHT = 3000,     /* of an expression once expanded */
     LIMIT_UNROLL_ITEMS = 4096,
     LIMIT_UNROLL_TRIPS = 64,      /* of a ...Unroll loop written out */
     LIMIT_DIAGNOSTICS = 100,

@@ -1,0 +1,43 @@
+/* From syntax to core: names, types, sizes. The only way from a text to a CoreEntry.
+ *
+ * program_load reads and parses a file and all it imports, and checks names: also those in definitions that nothing uses.
+ * elab_entry then evaluates one entry as far as sizes and functions go (definitions are expanded at each use, with the sizes of that
+ * use) and leaves typed core. Mistakes go to the diagnostics (E02xx, E03xx); one mistake is one message. */
+#ifndef RISEC_FRONTEND_ELAB_H
+#define RISEC_FRONTEND_ELAB_H
+
+#include "frontend/ast.h"
+#include "ir/core.h"
+
+typedef struct ElabSetting { /* --set for a tunable; one that names no tunable is ignored here */
+    const char *name;
+    int64_t value;
+    Span span;
+} ElabSetting;
+
+typedef struct Program Program; /* parsed files with their names resolved; lives in the context's arena */
+
+/* Never NULL. */
+Program *program_load(Ctx *ctx, const char *path);
+Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size);
+
+/* Entries of the file itself, not of what it imports. */
+int program_entry_count(const Program *program);
+const char *program_entry_name(const Program *program, int k);
+const Item *program_entry_item(const Program *program, int k);
+/* The file itself as parsed; NULL when it could not be read. */
+const AstFile *program_ast(const Program *program);
+/* True when program_load reported an error: entries may still be elaborated to find more, but none will be given. */
+bool program_failed(const Program *program);
+/* Operators declared in the file itself, for `check --laws`. */
+int program_operator_count(const Program *program);
+const Item *program_operator_item(const Program *program, int k);
+
+/* NULL when there are errors (in this entry or in the program). */
+CoreEntry *elab_entry(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings);
+/* Every entry that is good, with the defaults of its tunables; also checks operators that nothing uses. Never NULL. */
+CoreProgram *elab_all(Ctx *ctx, Program *program);
+/* An operator as core: a lambda of two parameters and its unit. False when it has errors. */
+bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit);
+
+#endif

@@ -1,0 +1,557 @@
+/* What the elaborator says: the words for values and types, where a size comes from, which fact is missing. */
+#include "frontend/elab_internal.h"
+
+/* ---- recording --------------------------------------------------------------------------------------------------------- */
+
+static bool inside(Span outer, Span span) { return outer.file == span.file && span.file != 0 && outer.lo <= span.lo && span.hi <= outer.hi; }
+
+Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
+{
+    if (e->quiet) {
+        memset(&e->mute, 0, sizeof e->mute);
+        return &e->mute;
+    }
+    e->failed = true;
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    va_list args;
+    va_start(args, fmt);
+    sb_vprintf(&sb, fmt, args);
+    va_end(args);
+    Diag *d = diag_error(e->ctx, code, span, "%s", sb.text);
+    /* From the definition that the place belongs to, outwards. */
+    const Frame *frame = e->frame;
+    while (frame && !inside(frame->item->span, span))
+        frame = frame->up;
+    for (int n = 0; frame && n < 4; frame = frame->up, n++)
+        diag_note(e->ctx, d, frame->use, "`%s` is used here", frame->item->name);
+    return d;
+}
+
+/* ---- words -------------------------------------------------------------------------------------------------------------- */
+
+const char *span_text(Elab *e, Span span)
+{
+    enum { MOST = 40 };
+    const Source *s = source_get(e->ctx, span.file);
+    if (!s || span.hi > s->size || span.lo >= span.hi || span.hi - span.lo > MOST || memchr(s->text + span.lo, '\n', span.hi - span.lo))
+        return NULL;
+    return ctx_printf(e->ctx, "%.*s", (int)(span.hi - span.lo), s->text + span.lo);
+}
+
+/* Metas are shown as what they may be. */
+static void put_type(Elab *e, StrBuf *sb, Type t)
+{
+    t = type_resolve(e, t);
+    if (!t->has_meta) {
+        type_print(sb, t);
+        return;
+    }
+    switch (t->kind) {
+    case TY_META: {
+        const Meta *m = &e->metas.at[t->meta];
+        sb_puts(sb, m->any ? "_" : m->mask == MASK_FLOAT ? "float" : m->mask == MASK_INT ? "int" : "number");
+        return;
+    }
+    case TY_ARRAY: {
+        const char *size = nat_text(e->ctx, t->size);
+        sb_printf(sb, strpbrk(size, " +-*/%") ? "(%s)." : "%s.", size);
+        put_type(e, sb, t->elem);
+        return;
+    }
+    case TY_VEC:
+        sb_printf(sb, "vec[%s, ", nat_text(e->ctx, t->size));
+        put_type(e, sb, t->elem);
+        sb_putc(sb, ']');
+        return;
+    case TY_TUPLE:
+        sb_putc(sb, '(');
+        for (int i = 0; i < t->n_items; i++) {
+            sb_puts(sb, i ? ", " : "");
+            put_type(e, sb, t->items[i]);
+        }
+        sb_putc(sb, ')');
+        return;
+    case TY_ERROR:
+    case TY_SCALAR:
+    case TY_IDX:
+        break;
+    }
+    type_print(sb, t);
+}
+
+const char *tyt(Elab *e, Type t)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    put_type(e, &sb, t);
+    return sb.text;
+}
+
+const char *value_text(Elab *e, Value v)
+{
+    switch (v.kind) {
+    case V_ERROR:
+    case V_HOLE:
+        return "a mistake";
+    case V_CORE:
+        return tyt(e, v.core->type);
+    case V_NAT:
+        if (v.literal)
+            return ctx_printf(e->ctx, "the integer %s", nat_text(e->ctx, v.nat));
+        return ctx_printf(e->ctx, v.from_idx ? "the index %s" : "the size %s", nat_text(e->ctx, v.nat));
+    case V_LIT:
+        return v.lit->name ? ctx_printf(e->ctx, "`%s`", v.lit->name) : v.lit->is_float ? "a float literal" : "an integer literal";
+    case V_FUN: {
+        const char *name = fun_name(v.fun);
+        return name ? ctx_printf(e->ctx, "the function `%s`", name) : "a function";
+    }
+    case V_TUPLE: {
+        StrBuf sb;
+        sb_init(&sb, e->ctx);
+        sb_putc(&sb, '(');
+        for (int i = 0; i < v.tuple.n; i++) {
+            sb_puts(&sb, i ? ", " : "");
+            sb_puts(&sb, v.tuple.items[i].kind == V_TUPLE ? "(...)" : value_text(e, v.tuple.items[i]));
+        }
+        sb_putc(&sb, ')');
+        return sb.text;
+    }
+    case V_GEN:
+        return "an array whose length is not known";
+    case V_TYPE:
+        return ctx_printf(e->ctx, "the type %s", tyt(e, v.type));
+    }
+    return "something else";
+}
+
+static void put_pattern(Elab *e, StrBuf *sb, const Ast *ast, const Env *env, bool size)
+{
+    int n;
+    const Ast **sizes, *elem;
+    if (ast->kind == AST_ARROW) {
+        bool parens = ast->bin.lhs->kind == AST_ARROW;
+        sb_puts(sb, parens ? "(" : "");
+        if (ast->bin.lhs->kind == AST_BINDER)
+            ast_print(sb, ast->bin.lhs);
+        else
+            put_pattern(e, sb, ast->bin.lhs, env, false);
+        sb_puts(sb, parens ? ") -> " : " -> ");
+        put_pattern(e, sb, ast->bin.rhs, env, false);
+        return;
+    }
+    if (ast->kind == AST_NAME && pattern_open(ast, env)) {
+        sb_puts(sb, ast->name.text);
+        return;
+    }
+    if (size) {
+        StrBuf part;
+        sb_init(&part, e->ctx);
+        if (pattern_open(ast, env))
+            ast_print(&part, ast);
+        else
+            sb_puts(&part, nat_text(e->ctx, eval_nat(e, ast, env)));
+        sb_printf(sb, part.text[0] != '(' && strpbrk(part.text, " +-*/%^") && !strchr(part.text, '(') ? "(%s)" : "%s", part.text);
+        return;
+    }
+    if (ast->kind == AST_TUPLE) {
+        sb_putc(sb, '(');
+        for (int i = 0; i < ast->list.n; i++) {
+            sb_puts(sb, i ? ", " : "");
+            put_pattern(e, sb, ast->list.items[i], env, false);
+        }
+        sb_putc(sb, ')');
+        return;
+    }
+    if (!pattern_open(ast, env)) {
+        sb_puts(sb, tyt(e, eval_type(e, ast, env)));
+        return;
+    }
+    flatten_array(e, ast, &n, &sizes, &elem);
+    if (n == 0) {
+        ast_print(sb, ast);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        put_pattern(e, sb, sizes[i], env, true);
+        sb_putc(sb, '.');
+    }
+    put_pattern(e, sb, elem, env, false);
+}
+
+const char *pattern_text(Elab *e, const Ast *ast, const Env *env)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    Mismatch mis = e->mis;
+    bool failed = e->failed;
+    e->quiet++;
+    put_pattern(e, &sb, ast, env, false);
+    e->quiet--;
+    e->failed = failed;
+    e->mis = mis;
+    return sb.text;
+}
+
+const char *core_called(const Core *core, const char *otherwise)
+{
+    return core && core->kind == CORE_VAR ? core->var->name : otherwise;
+}
+
+/* ---- where things come from ----------------------------------------------------------------------------------------------- */
+
+/* The variable that a chain of primitives starts from. */
+static const CoreVar *root_of(const Core *core)
+{
+    while (core)
+        switch (core->kind) {
+        case CORE_VAR:
+            return core->var;
+        case CORE_PROJ:
+            core = core->proj.value;
+            break;
+        case CORE_LET:
+            core = core->let.body;
+            break;
+        case CORE_PRIM: {
+            const Core *last = NULL;
+            for (int i = 0; i < core->prim.n_args; i++)
+                if (core->prim.args[i]->kind != CORE_LAMBDA)
+                    last = core->prim.args[i];
+            core = last;
+            break;
+        }
+        case CORE_LIT:
+        case CORE_SIZE:
+        case CORE_LAMBDA:
+        case CORE_TUPLE:
+        case CORE_IF:
+        case CORE_UNIT_ERROR:
+            return NULL;
+        }
+    return NULL;
+}
+
+void note_origin(Elab *e, Diag *d, const Core *core)
+{
+    const CoreVar *var = root_of(core);
+    if (var && e->type_spans.at[var->id].file)
+        diag_note(e->ctx, d, e->type_spans.at[var->id], "the size comes from here");
+}
+
+void note_hole(Elab *e, Diag *d, const Hole *hole)
+{
+    if (!hole || !hole->filled || !hole->from.file)
+        return;
+    if (hole->kind == KIND_NAT)
+        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, nat_text(e->ctx, hole->nat));
+    else
+        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, tyt(e, hole->type));
+}
+
+typedef struct SizeCheck {
+    Elab *e;
+    bool only;
+} SizeCheck;
+
+static void check_size(void *user, Nat var)
+{
+    SizeCheck *c = user;
+    for (int i = 0; i < c->e->entry_sizes.n; i++)
+        if (c->e->entry_sizes.at[i] == var)
+            return;
+    c->only = false;
+}
+
+bool only_entry_sizes(Elab *e, Nat a)
+{
+    SizeCheck c = {e, a->has_vars};
+    nat_each_var(e->ctx, a, check_size, &c);
+    return c.only;
+}
+
+/* ---- did you mean ----------------------------------------------------------------------------------------------------------- */
+
+static int edit_distance(const char *a, const char *b, int limit)
+{
+    enum { LONGEST = 40 };
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST || (n > m ? n - m : m - n) > limit)
+        return limit + 1;
+    for (int j = 0; j <= m; j++)
+        row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int same = a[i - 1] == b[j - 1] || (a[i - 1] ^ b[j - 1]) == 32 ? 0 : 1;
+            int best = diagonal + same;
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates)
+{
+    (void)ctx;
+    int length = (int)strlen(name), limit = length <= 2 ? 1 : length <= 5 ? 2 : 3;
+    const char *best = NULL;
+    for (int i = 0; i < n; i++) {
+        const char *c = candidates[i];
+        if (!c || strcmp(c, name) == 0)
+            continue;
+        int d = edit_distance(name, c, limit);
+        /* A short name that shares no letter is no misspelling. */
+        if (d <= limit && d < length && d < (int)strlen(c)) {
+            best = c;
+            limit = d - 1;
+        }
+    }
+    return best;
+}
+
+/* ---- mismatches --------------------------------------------------------------------------------------------------------------- */
+
+static const char *kinds(ParamKind kind)
+{
+    return kind == KIND_NUM ? "numbers" : kind == KIND_INT ? "integers" : kind == KIND_FLOAT ? "floats" : "scalars";
+}
+
+static const char *differ(Elab *e, Nat a, Nat b)
+{
+    bool sure = nat_lt(e->ctx, e->facts, a, b) || nat_lt(e->ctx, e->facts, b, a);
+    return ctx_printf(e->ctx, sure ? "%s and %s differ" : "%s == %s is not known", nat_text(e->ctx, b), nat_text(e->ctx, a));
+}
+
+void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
+{
+    Ctx *ctx = e->ctx;
+    Mismatch mis = e->mis;
+    if (mis.kind == MIS_REPORTED || e->quiet)
+        return;
+    const char *who = callee ? ctx_printf(ctx, "`%s`", callee) : "this function";
+    const char *what = param ? ctx_printf(ctx, " for `%s`", param) : "";
+    if (arg.kind == V_FUN || arg.kind == V_TYPE || arg.kind == V_GEN) {
+        value_core(e, arg);
+        return;
+    }
+    const char *got = value_text(e, arg);
+    Diag *d;
+    if (mis.kind == MIS_UNKNOWN) {
+        d = elab_error(e, E0317, arg.span, "the sizes in %s cannot be worked out from %s", pattern_text(e, pattern, env), got);
+        if (callee)
+            diag_help(ctx, d, "say them: `%s{%s = ...}`", callee, mis.hole ? mis.hole->name : "n");
+        return;
+    }
+    if (mis.kind == MIS_SIZE) {
+        d = elab_error(e, E0302, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+        if (mis.want_size)
+            diag_label(ctx, d, "%s", differ(e, mis.want_size, mis.got_size));
+        else
+            diag_label(ctx, d, "%s does not fit", nat_text(ctx, mis.got_size));
+        if (arg.kind == V_CORE)
+            note_origin(e, d, arg.core);
+        int n;
+        const Ast **sizes, *elem;
+        flatten_array(e, pattern, &n, &sizes, &elem);
+        for (int i = 0; i < n; i++) {
+            const Env *found = sizes[i]->kind == AST_NAME ? env_find(env, sizes[i]->name.text, NULL) : NULL;
+            if (found && found->value.kind == V_HOLE && found->value.hole->filled && found->value.hole->nat == mis.want_size) {
+                note_hole(e, d, found->value.hole);
+                break;
+            }
+        }
+        if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ"))
+            diag_help(ctx, d, "add `where %s == %s` to the entry", nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
+        return;
+    }
+    if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
+        d = elab_error(e, E0318, arg.span, "%s wants %s, and this is %s", who, kinds(mis.wanted_kind), got);
+        Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
+        const char *words = span_text(e, arg.span);
+        if (t && t->kind == TY_IDX)
+            diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");
+        else if (t && t->kind == TY_ARRAY && callee)
+            diag_help(ctx, d, "apply it to the elements: `map(%s)`", callee);
+        else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && scalar_is_int(t->scalar))
+            diag_help(ctx, d, "convert it: `cast(f32)(%s)`", words ? words : "...");
+        return;
+    }
+    d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+    if (mis.from_idx) {
+        const char *words = span_text(e, arg.span);
+        diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");
+    } else if (pattern->kind == AST_NAME) {
+        const Env *found = env_find(env, pattern->name.text, NULL);
+        if (found && found->value.kind == V_HOLE)
+            note_hole(e, d, found->value.hole);
+    }
+}
+
+void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...)
+{
+    Mismatch mis = e->mis;
+    if (mis.kind == MIS_REPORTED || e->quiet)
+        return;
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    va_list args;
+    va_start(args, what);
+    sb_vprintf(&sb, what, args);
+    va_end(args);
+    Diag *d = elab_error(e, code, span, "%s", sb.text);
+    if (mis.kind == MIS_SIZE && mis.want_size)
+        diag_label(e->ctx, d, "%s", differ(e, mis.want_size, mis.got_size));
+    if (mis.from_idx) {
+        const char *words = span_text(e, span);
+        Type t = want ? type_resolve(e, want) : NULL;
+        diag_help(e->ctx, d, "an index is no number: write `cast(%s)(%s)`", t && t->kind == TY_SCALAR ? scalar_name(t->scalar) : "i32", words ? words : "...");
+    }
+}
+
+/* ---- obligations ---------------------------------------------------------------------------------------------------------------- */
+
+static Nat quiet_nat(Elab *e, const Ast *ast, const Env *env)
+{
+    bool failed = e->failed;
+    e->quiet++;
+    Nat n = eval_nat(e, ast, env);
+    e->quiet--;
+    e->failed = failed;
+    return n;
+}
+
+static Nat named_nat(const Env *env, const char *name)
+{
+    for (; env->name; env = env->up)
+        if (strcmp(env->name, name) == 0)
+            return env->value.kind == V_HOLE && env->value.hole->filled ? env->value.hole->nat : NULL;
+    return NULL;
+}
+
+/* Up to two divisors of n, the largest not above k. */
+static const char *divisors(Elab *e, int64_t n, int64_t k)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    int found = 0;
+    enum { FARTHEST = 100000 };
+    for (int64_t d = k < n ? k : n, tries = 0; d >= 2 && found < 2 && tries < FARTHEST; d--, tries++)
+        if (n % d == 0)
+            sb_printf(&sb, found++ ? ", %lld" : "%lld", (long long)d);
+    return found ? sb.text : NULL;
+}
+
+static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core *arg, Span span)
+{
+    Ctx *ctx = e->ctx;
+    const char *kt = nat_text(ctx, k), *nt = nat_text(ctx, n);
+    const char *call = ctx_printf(ctx, "%s(%s)", name, kt);
+    Diag *d = elab_error(e, E0303, span, "`%s` needs a multiple of %s, and %s has %s elements", call, kt, core_called(arg, "the array"), nt);
+    Type t = arg ? type_resolve(e, arg->type) : NULL;
+    t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
+    /* padTo(k, 0) fits numbers only. */
+    const char *pad = t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? ctx_printf(ctx, "pad first: `padTo(%s, 0) |> %s`", kt, call) : NULL;
+    if (nat_is_const(n) && nat_is_const(k) && k->value > 0) {
+        int64_t q = floor_div(n->value, k->value), r = floor_mod(n->value, k->value);
+        diag_label(ctx, d, "%s = %lld*%s + %lld: %lld element%s would be left over", nt, (long long)q, kt, (long long)r, (long long)r, r == 1 ? "" : "s");
+        const char *others = divisors(e, n->value, k->value);
+        if (pad && others)
+            diag_help(ctx, d, "%s, or choose a divisor of %s (%s)", pad, nt, others);
+        else if (pad || others)
+            diag_help(ctx, d, "%s%s%s%s", pad ? pad : "choose a divisor of ", pad ? "" : nt, pad ? "" : ": ", pad ? "" : others);
+    } else {
+        Nat rest = nat_mod(ctx, n, k);
+        diag_label(ctx, d, "%s == 0 is not known", nat_text(ctx, rest));
+        if (only_entry_sizes(e, rest))
+            diag_help(ctx, d, pad ? "add `where %s == 0`, or %s" : "add `where %s == 0` to the entry", nat_text(ctx, rest), pad);
+        else if (pad)
+            diag_help(ctx, d, "%s", pad);
+    }
+    note_origin(e, d, arg);
+}
+
+static void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env)
+{
+    if (cond->kind == AST_BINARY && (cond->bin.op == OP_AND || cond->bin.op == OP_OR)) {
+        put_cond(e, sb, cond->bin.lhs, env);
+        sb_printf(sb, " %s ", ast_op_text(cond->bin.op));
+        put_cond(e, sb, cond->bin.rhs, env);
+    } else if (cond->kind == AST_BINARY && cond->bin.op >= OP_EQ && cond->bin.op <= OP_GE) {
+        sb_printf(sb, "%s %s %s", nat_text(e->ctx, quiet_nat(e, cond->bin.lhs, env)), ast_op_text(cond->bin.op), nat_text(e->ctx, quiet_nat(e, cond->bin.rhs, env)));
+    } else {
+        ast_print(sb, cond);
+    }
+}
+
+static const char *cond_text(Elab *e, const Ast *cond)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    ast_print(&sb, cond);
+    return sb.text;
+}
+
+void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg, Span span)
+{
+    Ctx *ctx = e->ctx;
+    const char *name = f->kind == F_PRIM ? prim_name(f->prim) : header->name;
+    const Ast *lhs = cond->kind == AST_BINARY ? cond->bin.lhs : NULL, *rhs = cond->kind == AST_BINARY ? cond->bin.rhs : NULL;
+    bool wrong = value->kind == CORE_LIT; /* known not to hold */
+    StrBuf shown;
+    sb_init(&shown, ctx);
+    put_cond(e, &shown, cond, env);
+    Nat a = lhs ? quiet_nat(e, lhs, env) : NULL, b = rhs ? quiet_nat(e, rhs, env) : NULL;
+    bool sizes_only = a && b && !nat_is_error(a) && !nat_is_error(b) && only_entry_sizes(e, nat_add(ctx, nat_mul_k(ctx, a, 3), nat_mul_k(ctx, b, 7)));
+    if (f->kind == F_PRIM && cond->kind == AST_BINARY) {
+        Diag *d;
+        switch ((int)f->prim) {
+        case P_index: {
+            Nat n = named_nat(env, "n"), i = named_nat(env, "i");
+            d = elab_error(e, E0308, span, wrong ? "index %s of %s: %s" : "index `%s` of %s may lie outside: %s", nat_text(ctx, i), core_called(main_arg, "the array"),
+                           ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
+            diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+            if (!wrong && sizes_only)
+                diag_help(ctx, d, "add `where %s` to the entry, or read it under `if %s then ... else ...`", shown.text, shown.text);
+            else if (!wrong)
+                diag_help(ctx, d, "read it under `if %s then ... else ...`", shown.text);
+            note_origin(e, d, main_arg);
+            return;
+        }
+        case P_shflDown: case P_shflUp: case P_shflXor: case P_broadcast: {
+            Nat lane = f->prim == P_broadcast ? named_nat(env, "lane") : f->prim == P_shflXor ? named_nat(env, "mask") : named_nat(env, "delta");
+            d = elab_error(e, E0309, span, wrong ? "`%s(%s)`: a warp has lanes 0 to 31" : "`%s(%s)`: this is not known to be a lane distance below 32", name, nat_text(ctx, lane));
+            diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+            return;
+        }
+        case P_take: case P_drop: case P_slide: case P_circularBuffer: case P_rotateValues:
+            if (cond->bin.op == OP_LE) {
+                const char *call = ctx_printf(ctx, "%s(%s)", name, nat_text(ctx, a));
+                d = elab_error(e, E0304, span, "`%s` needs at least %s elements, and %s has %s", call, nat_text(ctx, a), core_called(main_arg, "the array"), nat_text(ctx, b));
+                diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+                if (!wrong && sizes_only)
+                    diag_help(ctx, d, "add `where %s` to the entry", shown.text);
+                note_origin(e, d, main_arg);
+                return;
+            }
+            break;
+        }
+        if (cond->bin.op == OP_EQ && lhs->kind == AST_BINARY && lhs->bin.op == OP_MOD && rhs->kind == AST_INT && rhs->integer.value == 0) {
+            report_multiple(e, name, quiet_nat(e, lhs->bin.lhs, env), quiet_nat(e, lhs->bin.rhs, env), main_arg, span);
+            return;
+        }
+    }
+    Diag *d = elab_error(e, E0305, span, wrong ? "`%s` needs `%s`, which does not hold here" : "`%s` needs `%s`, which is not known here", name, cond_text(e, cond));
+    diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+    if (f->kind != F_PRIM)
+        diag_note(ctx, d, cond->span, "the condition stands here");
+    else
+        note_origin(e, d, main_arg);
+    if (!wrong && sizes_only)
+        diag_help(ctx, d, "add `where %s` to the entry", shown.text);
+}

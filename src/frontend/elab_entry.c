@@ -1,0 +1,419 @@
+/* Entries: sizes, tunables, inputs, facts, launch options; then the body; then what inference left open. */
+#include "frontend/elab_internal.h"
+
+static Elab *elab_new(Ctx *ctx, Program *program)
+{
+    Elab *e = NEW(ctx, Elab);
+    e->ctx = ctx;
+    e->program = program;
+    e->facts = nat_facts_new(ctx, NULL);
+    e->prim_root = NEW(ctx, Env);
+    return e;
+}
+
+/* ---- finishing ---------------------------------------------------------------------------------------------------------- */
+
+static void unknown_type(Elab *e, Span span)
+{
+    elab_error(e, E0317, span, "the type of this is not known");
+}
+
+static Type zonk_finished(Elab *e, Type t, Span span)
+{
+    t = type_zonk(e, t);
+    if (t->has_meta) {
+        unknown_type(e, span);
+        return type_error(e->ctx);
+    }
+    return t;
+}
+
+static void zonk_var(Elab *e, CoreVar *var)
+{
+    var->type = zonk_finished(e, var->type, var->span);
+    if (var->type->kind == TY_IDX && !var->nat)
+        var->nat = nat_var(e->ctx, var->name, nat_const(e->ctx, 0), nat_add_k(e->ctx, var->type->size, -1));
+}
+
+/* Every type in the term becomes what inference found. */
+void core_zonk(Elab *e, Core *core)
+{
+    if (core->type && core->type->has_meta)
+        core->type = zonk_finished(e, core->type, core->span);
+    switch (core->kind) {
+    case CORE_VAR:
+        zonk_var(e, core->var);
+        core->type = core->var->type;
+        break;
+    case CORE_LIT:
+    case CORE_SIZE:
+    case CORE_UNIT_ERROR:
+        break;
+    case CORE_PRIM:
+        for (int i = 0; i < core->prim.n_args; i++)
+            core_zonk(e, core->prim.args[i]);
+        if (core->prim.cast_type)
+            core->prim.cast_type = type_zonk(e, core->prim.cast_type);
+        if (core->prim.options.place)
+            core_zonk(e, core->prim.options.place);
+        break;
+    case CORE_LAMBDA:
+        for (int i = 0; i < core->lambda.n; i++)
+            zonk_var(e, core->lambda.params[i]);
+        core_zonk(e, core->lambda.body);
+        break;
+    case CORE_LET:
+        zonk_var(e, core->let.var);
+        core_zonk(e, core->let.value);
+        core_zonk(e, core->let.body);
+        break;
+    case CORE_TUPLE:
+        for (int i = 0; i < core->tuple.n; i++)
+            core_zonk(e, core->tuple.items[i]);
+        break;
+    case CORE_PROJ:
+        core_zonk(e, core->proj.value);
+        break;
+    case CORE_IF:
+        core_zonk(e, core->cond.cond);
+        core_zonk(e, core->cond.then);
+        core_zonk(e, core->cond.otherwise);
+        break;
+    }
+}
+
+static void finish(Elab *e, Core *body)
+{
+    if (e->stop || e->failed)
+        return;
+    finish_literals(e);
+    for (int i = 0; i < e->units.n; i++) {
+        core_zonk(e, e->units.at[i].unit);
+        if (e->units.at[i].declared)
+            core_zonk(e, e->units.at[i].declared);
+    }
+    core_zonk(e, body);
+    finish_units(e);
+}
+
+/* ---- headers of entries ---------------------------------------------------------------------------------------------------- */
+
+typedef struct Header {
+    const Item *item;
+    const Env *env;
+    CoreEntry *entry;
+    VEC(Nat) sizes;
+    VEC(const char *) tunable_names;
+    VEC(int64_t) tunable_values;
+    VEC(CoreVar *) inputs;
+    VEC(Core *) facts;
+} Header;
+
+static void take_size(Elab *e, Header *h, const Param *p, int n_settings, const ElabSetting *settings)
+{
+    Ctx *ctx = e->ctx;
+    const char *name = p->name ? p->name : "_";
+    if (!p->def) {
+        Nat n = nat_var(ctx, name, nat_const(ctx, 0), NULL);
+        vec_push(ctx, &h->sizes, n);
+        vec_push(ctx, &e->entry_sizes, n);
+        h->env = env_push(e, h->env, name, v_nat(n, p->span), p->span);
+        return;
+    }
+    Nat n = eval_nat(e, p->def, h->env);
+    if (!nat_is_error(n) && !nat_is_const(n)) {
+        Diag *d = elab_error(e, E0217, p->def->span, "the default of the tunable `%s` is no constant", name);
+        diag_label(ctx, d, "`%s` is known only at launch", nat_text(ctx, n));
+        n = nat_error(ctx);
+    }
+    for (int i = 0; i < n_settings; i++)
+        if (strcmp(settings[i].name, name) == 0)
+            n = nat_const(ctx, settings[i].value);
+    if (nat_is_error(n)) {
+        h->env = env_push(e, h->env, name, v_error(p->span), p->span);
+        return;
+    }
+    if (n->value < 0) {
+        elab_error(e, E0306, p->def->span, "the tunable `%s` is %lld: sizes are not negative", name, (long long)n->value);
+        n = nat_const(ctx, 0);
+    }
+    vec_push(ctx, &h->tunable_names, name);
+    vec_push(ctx, &h->tunable_values, n->value);
+    h->env = env_push(e, h->env, name, v_nat(n, p->span), p->span);
+    if (p->candidates && p->candidates->kind == AST_LIST)
+        for (int i = 0; i < p->candidates->list.n; i++) {
+            Nat c = eval_nat(e, p->candidates->list.items[i], h->env);
+            if (!nat_is_error(c) && !nat_is_const(c))
+                elab_error(e, E0217, p->candidates->list.items[i]->span, "a value to try for the tunable `%s` is a constant", name);
+        }
+}
+
+/* Of sizes alone? */
+static bool about_sizes(const Core *core)
+{
+    if (core->kind == CORE_SIZE)
+        return true;
+    if (core->kind == CORE_LIT)
+        return core->lit.type == SC_BOOL;
+    if (core->kind != CORE_PRIM)
+        return false;
+    for (int i = 0; i < core->prim.n_args; i++)
+        if (!about_sizes(core->prim.args[i]))
+            return false;
+    return true;
+}
+
+static void put_constants(Elab *e, StrBuf *sb, const Ast *ast, const Env *env)
+{
+    if (ast->kind == AST_BINARY && ast->bin.op >= OP_EQ) {
+        put_constants(e, sb, ast->bin.lhs, env);
+        sb_printf(sb, " %s ", ast_op_text(ast->bin.op));
+        put_constants(e, sb, ast->bin.rhs, env);
+    } else if (ast->kind == AST_BINARY && (ast->bin.op == OP_MOD || ast->bin.op == OP_DIV)) {
+        put_constants(e, sb, ast->bin.lhs, env);
+        sb_printf(sb, " %s ", ast_op_text(ast->bin.op));
+        put_constants(e, sb, ast->bin.rhs, env);
+    } else {
+        e->quiet++;
+        Nat n = eval_nat(e, ast, env);
+        e->quiet--;
+        if (nat_is_error(n))
+            ast_print(sb, ast);
+        else
+            sb_puts(sb, nat_text(e->ctx, n));
+    }
+}
+
+static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const ElabSetting *settings)
+{
+    Ctx *ctx = e->ctx;
+    Value v = eval(e, cond, h->env, NULL);
+    if (v.kind == V_ERROR)
+        return;
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    if (!t || t->kind != TY_SCALAR || t->scalar != SC_BOOL || !about_sizes(v.core)) {
+        elab_error(e, E0326, cond->span, "`where` lists conditions over sizes, and this is %s", t && t->kind == TY_SCALAR && t->scalar == SC_BOOL ? "about data" : value_text(e, v));
+        return;
+    }
+    if (v.core->kind != CORE_LIT) {
+        cond_facts(e, e->facts, v.core, true);
+        vec_push(ctx, &h->facts, v.core);
+        return;
+    }
+    if (v.core->lit.i)
+        return;
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    put_constants(e, &sb, cond, h->env);
+    Diag *d = elab_error(e, E0325, cond->span, "this fact can never hold: %s", sb.text);
+    for (int i = 0; i < h->item->n_params; i++) {
+        const Param *p = &h->item->params[i];
+        if (!p->def || !p->name)
+            continue;
+        const Env *found = env_find(h->env, p->name, NULL);
+        StrBuf words;
+        sb_init(&words, ctx);
+        ast_print(&words, cond);
+        /* Named in the fact: a whole word of it. */
+        size_t n = strlen(p->name);
+        for (const char *at = words.text; (at = strstr(at, p->name)); at += n) {
+            bool starts = at == words.text || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[-1]);
+            bool ends = !at[n] || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]);
+            if (!starts || !ends || !found || found->value.kind != V_NAT)
+                continue;
+            bool set = false;
+            for (int k = 0; k < n_settings; k++)
+                set |= strcmp(settings[k].name, p->name) == 0;
+            diag_note(ctx, d, p->span, set ? "`%s` is set to %s" : "`%s` is %s", p->name, nat_text(ctx, found->value.nat));
+            break;
+        }
+    }
+}
+
+static void take_input(Elab *e, Header *h, const Param *p)
+{
+    e->learn_sizes = true;
+    Type t = p->kind ? eval_type(e, p->kind, h->env) : type_error(e->ctx);
+    e->learn_sizes = false;
+    const char *name = p->name ? p->name : p->pattern.n_items ? "t" : "_";
+    CoreVar *var = core_var(e, name, t, p->span);
+    e->type_spans.at[var->id] = p->kind_span;
+    vec_push(e->ctx, &h->inputs, var);
+    Value v = t->kind == TY_ERROR ? v_error(p->span) : v_core(e, core_of_var(e, var, p->span));
+    if (t->kind == TY_ERROR)
+        e->failed = true;
+    if (p->name) {
+        h->env = env_push(e, h->env, p->name, v, p->span);
+    } else if (p->pattern.n_items && v.kind != V_ERROR) {
+        LetBind *lets = NULL;
+        bind_pattern(e, &p->pattern, v, &h->env, &lets);
+        if (lets)
+            elab_error(e, E0316, p->span, "an index in the pattern of an entry's parameter: take it apart in the body");
+    }
+}
+
+static void take_launch(Elab *e, Header *h)
+{
+    const Item *item = h->item;
+    for (int i = 0; i < item->n_launch; i++) {
+        const Option *o = &item->launch[i];
+        Nat *at = strcmp(o->name, "blocks") == 0       ? &h->entry->launch_blocks
+                  : strcmp(o->name, "threads") == 0    ? &h->entry->launch_threads
+                  : strcmp(o->name, "minBlocks") == 0  ? &h->entry->launch_min_blocks
+                                                       : NULL;
+        if (!at) {
+            Diag *d = elab_error(e, E0218, o->span, "`launch` has no option `%s`", o->name);
+            diag_label(e->ctx, d, "it takes blocks, threads, minBlocks");
+            continue;
+        }
+        if (*at)
+            elab_error(e, E0218, o->span, "`%s` is given twice", o->name);
+        Nat n = eval_nat(e, o->value, h->env);
+        if (nat_is_error(n))
+            continue;
+        if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, nat_is_const(n) ? 1 : 0), n))
+            elab_error(e, E0332, o->value->span, "`%s` is at least 1, and this is %s", o->name, nat_text(e->ctx, n));
+        if (at == &h->entry->launch_min_blocks && !nat_is_const(n))
+            elab_error(e, E0332, o->value->span, "`minBlocks` is a constant");
+        *at = n;
+    }
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------------------------------ */
+
+static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, int n_settings, const ElabSetting *settings)
+{
+    Ctx *ctx = e->ctx;
+    Header h = {.item = item, .env = scope->root, .entry = NEW(ctx, CoreEntry)};
+    CoreEntry *entry = h.entry;
+    entry->name = item->name;
+    entry->doc = item->doc;
+    entry->span = item->span;
+    entry->name_span = item->name_span;
+    entry->exact = item->exact;
+    for (int i = 0; i < item->n_params; i++)
+        if (param_kind(&item->params[i]) == KIND_NAT)
+            take_size(e, &h, &item->params[i], n_settings, settings);
+    bool facts_hold = !e->failed;
+    for (int i = 0; i < item->n_where; i++)
+        take_fact(e, &h, item->where[i], n_settings, settings);
+    facts_hold &= !e->failed;
+    for (int i = 0; i < item->n_params; i++) {
+        ParamKind kind = param_kind(&item->params[i]);
+        if (kind == KIND_VALUE)
+            take_input(e, &h, &item->params[i]);
+        else if (kind != KIND_NAT)
+            return NULL; /* the resolver reported it */
+    }
+    take_launch(e, &h);
+    /* What follows from a fact that does not hold is no news. */
+    if (!facts_hold || !item->body)
+        return NULL;
+    Type want = item->result ? eval_type(e, item->result, h.env) : NULL;
+    if (want && want->kind == TY_ERROR)
+        return NULL;
+    Value v = eval(e, item->body, h.env, want);
+    Core *body = NULL;
+    if (v.kind == V_ERROR) {
+        e->failed = true;
+    } else if (!want) {
+        body = value_core(e, v);
+    } else if (v.kind == V_FUN || v.kind == V_TYPE) {
+        body = value_core(e, v);
+    } else if (!value_to_core(e, v, want, &body)) {
+        report_mismatch(e, E0312, v.span.file ? v.span : item->body->span, want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, want));
+        e->failed = true;
+    }
+    if (e->failed || e->stop || !body)
+        return NULL;
+    finish(e, body);
+    if (e->failed)
+        return NULL;
+    entry->body = body;
+    entry->result = want ? want : body->type;
+    entry->n_sizes = h.sizes.n;
+    entry->sizes = h.sizes.at;
+    entry->n_tunables = h.tunable_names.n;
+    entry->tunable_names = h.tunable_names.at;
+    entry->tunable_values = h.tunable_values.at;
+    entry->n_inputs = h.inputs.n;
+    entry->inputs = h.inputs.at;
+    entry->n_facts = h.facts.n;
+    entry->facts = h.facts.at;
+    entry->known = e->facts;
+    return entry;
+}
+
+CoreEntry *elab_entry(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings)
+{
+    if (k < 0 || k >= program->entries.n)
+        return NULL;
+    Elab *e = elab_new(ctx, program);
+    CoreEntry *entry = entry_of(e, program->entries.at[k], program->files.at[0], n_settings, settings);
+    return program->failed ? NULL : entry;
+}
+
+/* ---- operators ---------------------------------------------------------------------------------------------------------------- */
+
+bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit)
+{
+    Elab *e = elab_new(ctx, program);
+    const Item *item = program->operators.at[k];
+    const FileScope *scope = program->files.at[0];
+    if (item->n_params != 2 || !item->unit || !item->result || !item->body)
+        return false;
+    Type t = eval_type(e, item->result, scope->root);
+    CoreVar **params = NEWN(ctx, CoreVar *, 2);
+    Value args[2];
+    for (int i = 0; i < 2; i++) {
+        const Param *p = &item->params[i];
+        if (p->implicit || param_kind(p) != KIND_VALUE || !p->kind)
+            return false;
+        Type pt = eval_type(e, p->kind, scope->root);
+        if (pt->kind == TY_ERROR || t->kind == TY_ERROR)
+            return false;
+        if (!type_unify(e, t, pt)) {
+            Diag *d = elab_error(e, E0215, p->kind_span.file ? p->kind_span : p->span, "an operator takes two values of one type and gives that type; this is %s, and the result %s", tyt(e, pt), tyt(e, t));
+            diag_note(ctx, d, item->result->span, "the result");
+            return false;
+        }
+        params[i] = core_var(e, p->name ? p->name : "t", pt, p->span);
+        args[i] = v_core(e, core_of_var(e, params[i], p->span));
+    }
+    Fun *f = NEW(ctx, Fun);
+    *f = (Fun){.kind = F_ITEM, .item = item, .home = scope, .span = NO_SPAN};
+    Value r = apply(e, v_fun(f, NO_SPAN), 2, args, NO_SPAN, t);
+    Value u = eval(e, item->unit, scope->root, t);
+    Core *body = NULL;
+    *unit = NULL;
+    if (u.kind != V_ERROR && !value_to_core(e, u, t, unit))
+        report_mismatch(e, E0215, item->unit->span, t, "the unit of `%s` is %s, and its values are %s", item->name, value_text(e, u), tyt(e, t));
+    if (r.kind == V_ERROR || u.kind == V_ERROR || !value_to_core(e, r, t, &body) || !*unit || e->failed)
+        return false;
+    Core *l = core_new(e, CORE_LAMBDA, item->span, t);
+    l->lambda.n = 2;
+    l->lambda.params = params;
+    l->lambda.body = body;
+    l->lambda.op = item;
+    core_done(e, l);
+    finish(e, l);
+    if (!e->failed)
+        core_zonk(e, *unit);
+    *lambda = l;
+    return !e->failed && !program->failed;
+}
+
+CoreProgram *elab_all(Ctx *ctx, Program *program)
+{
+    CoreProgram *all = NEW(ctx, CoreProgram);
+    for (int i = 0; i < program->operators.n; i++) {
+        Core *lambda, *unit;
+        elab_operator(ctx, program, i, &lambda, &unit);
+    }
+    for (int i = 0; i < program->entries.n; i++) {
+        CoreEntry *entry = elab_entry(ctx, program, i, 0, NULL);
+        if (entry)
+            vec_push(ctx, &all->entries, entry);
+    }
+    return all;
+}

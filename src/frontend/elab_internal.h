@@ -1,0 +1,328 @@
+/* What the files of the elaborator share. Not for anyone else.
+ *
+ * Note [Static values]
+ * Evaluating an expression gives a Value. Functions, sizes and literals stay static: a function is a closure until a primitive
+ * or a definition applies it, a size is a nat, an integer literal has no type until it meets one. Only data becomes core.
+ *
+ * Note [Lets]
+ * A computed argument is bound once, as by `let`. A value that is not core yet (a function that was given a computed argument, an index
+ * computed from data) carries the bindings it needs in `lets`, innermost first; whoever turns it into core, or binds it to a name,
+ * puts them around. V_CORE never carries any. Variables are unique, so bindings may move outwards freely.
+ *
+ * Note [Holes]
+ * A header's parameters of kind nat, data, ... are holes in the header's environment. Matching an argument's type against the
+ * parameter's written type fills them. What is written in the header is evaluated only after its holes are filled. */
+#ifndef RISEC_FRONTEND_ELAB_INTERNAL_H
+#define RISEC_FRONTEND_ELAB_INTERNAL_H
+
+#include "frontend/elab.h"
+#include "ir/scalar.h"
+
+typedef struct FileScope FileScope;
+typedef struct Env Env;
+typedef struct Fun Fun;
+typedef struct Hole Hole;
+
+/* ---- programs ----------------------------------------------------------------------------------------------------- */
+
+typedef enum LoadState { LOAD_READING, LOAD_DONE } LoadState;
+
+struct FileScope {
+    const char *path; /* as opened; std modules: their dotted name */
+    AstFile *ast;     /* NULL when it could not be read */
+    LoadState state;
+    bool broken;    /* an import is missing: unknown names are no news */
+    VEC(Item *) items;        /* definitions, entries, operators of this file */
+    VEC(FileScope *) imports; /* files whose items are seen here; not what those import in turn */
+    VEC(Span) import_spans;
+    Env *root;                /* the empty environment of this file */
+};
+
+struct Program {
+    VEC(FileScope *) files; /* in order of reading; the first is the program's own */
+    VEC(const Item *) entries;
+    VEC(const Item *) operators;
+    bool failed;
+};
+
+/* The item a name means in this file, and the file that holds it; NULL when there is none. */
+const Item *scope_find(const FileScope *scope, const char *name, const FileScope **home);
+void resolve_program(Ctx *ctx, Program *program);
+
+/* Names that are neither primitives nor definitions but mean something everywhere. */
+typedef enum BuiltinKind {
+    BUILTIN_NONE, BUILTIN_KIND /* nat, data, num, ... */, BUILTIN_SCALAR, BUILTIN_TYPE /* idx, vec */, BUILTIN_CONST /* inf, nan, lowest, highest */,
+    BUILTIN_BOOL, BUILTIN_NATFN /* ceilDiv, pow2 */, BUILTIN_DEVICE /* numSM, maxResident */, BUILTIN_HALVING, BUILTIN_TOMEM
+} BuiltinKind;
+BuiltinKind builtin_find(const char *name);
+const char *const *builtin_names(void); /* ended by NULL */
+
+typedef enum ParamKind {
+    KIND_NAT, KIND_DATA, KIND_NUM, KIND_INT, KIND_FLOAT, KIND_SCALAR, /* holes */
+    KIND_VALUE, /* data of the written type */
+    KIND_FUN    /* a function of the written type */
+} ParamKind;
+ParamKind param_kind(const Param *param);
+static inline bool kind_is_type(ParamKind k) { return k >= KIND_DATA && k <= KIND_SCALAR; }
+const char *kind_name(ParamKind k);
+
+/* ---- values --------------------------------------------------------------------------------------------------------- */
+
+typedef struct LetBind LetBind;
+struct LetBind {
+    CoreVar *var;
+    Core *value;
+    LetBind *outer;
+};
+
+typedef enum ValueKind {
+    V_ERROR, /* reported before */
+    V_CORE,  /* typed data */
+    V_NAT,   /* a size, an index expression or an integer literal */
+    V_LIT,   /* a literal without a type that is no nat: 1.5, inf, 2^63 and above */
+    V_FUN,
+    V_TUPLE, /* of values not yet core */
+    V_GEN,   /* generate(f): elaborated when the length is known, at each use; fun has the one argument */
+    V_TYPE,
+    V_HOLE   /* only in environments of headers */
+} ValueKind;
+
+typedef struct Lit {
+    bool is_float, negative; /* is_float: 1.5, inf, nan */
+    uint64_t mag;     /* integers */
+    double f;
+    const char *name; /* inf, nan, lowest, highest; or NULL */
+} Lit;
+
+typedef struct Value Value;
+struct Value {
+    ValueKind kind;
+    bool literal;  /* NAT: made of integer literals alone */
+    bool inexact;  /* NAT: a division of literals left a remainder */
+    bool from_idx; /* NAT: mentions an index */
+    int weight;    /* CORE: terms that a further use of it adds; 0 for an atom */
+    Span span;
+    LetBind *lets;
+    union {
+        Core *core;
+        Nat nat;
+        const Lit *lit;
+        const Fun *fun;
+        Type type;
+        Hole *hole;
+        struct { int n; Value *items; } tuple;
+    };
+};
+
+typedef struct Named { /* {name = value} */
+    const char *name;
+    Value value;
+    Span span;
+    const struct Named *up;
+} Named;
+
+typedef enum FunKind { F_CLOSURE, F_ITEM, F_PRIM, F_COMPOSE, F_UNROLL, F_NATFN, F_WRAP /* first, under one more sig */ } FunKind;
+
+struct Fun {
+    FunKind kind;
+    Span span;
+    const Ast *ast;          /* CLOSURE: the lambda; UNROLL */
+    const Env *env;          /* CLOSURE UNROLL */
+    const Item *item;        /* ITEM */
+    const FileScope *home;   /* ITEM: the file it stands in */
+    PrimId prim;             /* PRIM */
+    PrimOptions options;
+    const Value *place;      /* PRIM: [place = f] */
+    Type cast_type;          /* PRIM cast */
+    const char *name;        /* NATFN */
+    const Value *first, *then; /* COMPOSE; WRAP: first */
+    int n_args;              /* given so far */
+    const Value *args;
+    const Named *named;
+    const Ast *sig;          /* the declared type `a -> b`, in sig_env; or NULL */
+    const Env *sig_env;
+};
+
+struct Hole {
+    const char *name;
+    ParamKind kind;
+    bool filled;
+    Nat nat;
+    Type type;
+    Span from; /* the argument that filled it */
+};
+
+struct Env {
+    const char *name; /* NULL: the root */
+    Value value;
+    Span span;
+    const Env *up;
+    const FileScope *scope; /* root; NULL in the headers of primitives */
+};
+
+/* ---- the elaborator -------------------------------------------------------------------------------------------------- */
+
+enum {
+    MASK_INT = 1 << SC_I8 | 1 << SC_I16 | 1 << SC_I32 | 1 << SC_I64 | 1 << SC_U8 | 1 << SC_U16 | 1 << SC_U32 | 1 << SC_U64,
+    MASK_FLOAT = 1 << SC_F16 | 1 << SC_BF16 | 1 << SC_F32 | 1 << SC_F64,
+    MASK_NUM = MASK_INT | MASK_FLOAT,
+    MASK_SCALAR = MASK_NUM | 1 << SC_BOOL
+};
+
+typedef struct Meta {
+    Type solution;  /* or NULL */
+    bool any;       /* may be any data; else a scalar of mask (or, unless literal, a vector of one) */
+    bool literal;
+    unsigned mask;
+    Scalar preferred; /* what it becomes when nothing says */
+    Span span;
+} Meta;
+
+typedef struct PendingLit { /* a CORE_LIT whose value waits for its type */
+    Core *core;
+    Lit lit;
+    bool inexact;
+    const struct Frame *frame;
+} PendingLit;
+
+typedef struct PendingUnit { /* reduce(op, unit): compared when types are known */
+    const Fun *op;
+    Core *unit, *declared; /* declared: of an operator item; NULL for a builtin's */
+    Type type;
+    Span span;
+    const char *who;
+    const struct Frame *frame;
+} PendingUnit;
+
+typedef struct Frame { /* a definition being expanded */
+    const Item *item;
+    Span use;
+    const struct Frame *up;
+} Frame;
+
+/* Why a value did not fit, for the message. */
+typedef struct Mismatch {
+    enum { MIS_TYPE, MIS_SIZE, MIS_KIND, MIS_REPORTED, MIS_UNKNOWN /* a hole that cannot be solved for */ } kind;
+    Type actual;
+    Nat want_size, got_size;
+    const Hole *hole;
+    ParamKind wanted_kind;
+    bool from_idx; /* an index met a number */
+} Mismatch;
+
+typedef struct Elab {
+    Ctx *ctx;
+    Program *program;
+    VEC(Meta) metas;
+    VEC(PendingLit) lits;
+    VEC(PendingUnit) units;
+    VEC(Span) type_spans; /* by variable id: where the type was declared */
+    VEC(Core *) sizes_used; /* CORE_SIZE of a numeric type: constants must fit */
+    int next_var;
+    NatFacts *facts;
+    const Frame *frame;
+    int depth, terms;
+    bool learn_sizes; /* in the types of inputs: what exists has a size, so its size is at least 0 */
+    bool stop;   /* a limit was hit and reported */
+    bool failed;
+    int quiet;   /* a trial: nothing is reported */
+    Diag mute;
+    Mismatch mis;
+    const Env *prim_root;
+    VEC(Nat) entry_sizes; /* what a `where` can speak about */
+    Nat num_sm, max_resident;
+} Elab;
+
+/* elab_diag.c */
+Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+const char *span_text(Elab *e, Span span); /* what is written there, when short and on one line; else NULL */
+const char *tyt(Elab *e, Type t);          /* type_text with what inference knows */
+const char *pattern_text(Elab *e, const Ast *ast, const Env *env);
+const char *value_text(Elab *e, Value v);  /* "a function", "f32", "a size" */
+const char *core_called(const Core *core, const char *otherwise); /* `xs` or the given words */
+void note_origin(Elab *e, Diag *d, const Core *core);
+void note_hole(Elab *e, Diag *d, const Hole *hole);
+const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
+void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
+void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
+/* A condition of `f`'s header that is not proved. */
+void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg,
+                       Span span);
+bool only_entry_sizes(Elab *e, Nat a);
+
+/* elab_type.c */
+Type type_resolve(const Elab *e, Type t); /* the head only */
+Type type_zonk(Elab *e, Type t);
+Type meta_new(Elab *e, bool any, bool literal, unsigned mask, Scalar preferred, Span span);
+bool type_unify(Elab *e, Type a, Type b); /* false: see e->mis */
+bool type_constrain(Elab *e, Type t, ParamKind kind);
+bool type_rank_fits(Elab *e, Type t, Span span);
+Type eval_type(Elab *e, const Ast *ast, const Env *env); /* TY_ERROR after a report */
+Nat eval_nat(Elab *e, const Ast *ast, const Env *env);   /* nat_error after a report */
+bool nat_checked(Elab *e, Nat n, Span span); /* reports an overflow */
+bool match_type(Elab *e, const Ast *pattern, const Env *env, Type actual, Span from); /* false: see e->mis */
+bool pattern_open(const Ast *ast, const Env *env); /* mentions a hole that is not filled */
+bool pattern_solvable(const Ast *ast, const Env *env);
+void flatten_array(Elab *e, const Ast *ast, int *n, const Ast ***sizes, const Ast **elem); /* of an AST_DOT chain */
+
+/* elab_core.c: making core and values */
+Core *core_new(Elab *e, CoreKind kind, Span span, Type type);
+Core *core_bad(Elab *e, Span span);
+Core *core_size(Elab *e, Span span, Nat nat, Type type);
+Core *core_bool(Elab *e, Span span, bool b);
+Core *core_of_var(Elab *e, CoreVar *var, Span span);
+Core *core_prim(Elab *e, PrimId id, Span span, Type type, int n_nats, const Nat *nats, int n_args, Core **args);
+Core *core_proj(Elab *e, Core *value, int index, Span span);
+Core *core_done(Elab *e, Core *core); /* after its parts are set: height and count */
+CoreVar *core_var(Elab *e, const char *name, Type type, Span span);
+LetBind *let_bind(Elab *e, CoreVar *var, Core *value, LetBind *outer);
+LetBind *lets_join(Elab *e, LetBind *outer, LetBind *inner);
+Core *lets_wrap(Elab *e, LetBind *lets, Core *body);
+Value v_error(Span span);
+Value v_core(Elab *e, Core *core);
+Value v_nat(Nat nat, Span span);
+Value v_fun(const Fun *fun, Span span);
+Value v_with_lets(Elab *e, Value v, LetBind *outer);
+bool core_is_atom(const Core *core);
+/* The value as a name may stand for it: what must be computed once becomes a variable in *lets. */
+Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets);
+const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span span);
+const Env *env_find(const Env *env, const char *name, const Env **root);
+/* Data of a type that is given (want) or not (NULL). False: see e->mis; then nothing was reported unless MIS_REPORTED. */
+bool value_to_core(Elab *e, Value v, Type want, Core **core);
+Core *value_core(Elab *e, Value v); /* reports what is no data */
+bool value_is_natable(Elab *e, Value v); /* a size, an integer literal, an index */
+bool value_to_nat(Elab *e, Value v, Nat *nat, LetBind **lets); /* false: is none; reports nothing */
+
+/* elab_expr.c */
+Value eval(Elab *e, const Ast *ast, const Env *env, Type want);
+bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, LetBind **lets);
+void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds);
+Value project(Elab *e, Value v, int64_t index, Span span);
+
+/* elab_scalar.c */
+Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span);
+Value eval_unary(Elab *e, AstOp op, Value a, Span span);
+Value eval_natfn(Elab *e, const char *name, int n, const Value *args, Span span);
+Value prim_on_nats(Elab *e, PrimId id, const Value *args, Span span, bool *done); /* + of sizes and the like; *done: it was that */
+PrimId prim_of_op(AstOp op);
+Value named_constant(Elab *e, const char *name, Type type, Span span); /* type NULL: by context */
+Core *literal_core(Elab *e, Lit lit, bool inexact, Type type, Span span);
+Value apply_cast(Elab *e, const Fun *f, Value arg, Span span);
+void finish_literals(Elab *e);
+void finish_units(Elab *e);
+
+/* elab_apply.c */
+Value apply(Elab *e, Value f, int n, const Value *args, Span span, Type want);
+Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want);
+int fun_arity(Elab *e, const Fun *f); /* arguments still missing */
+const Item *fun_header(Elab *e, const Fun *f);
+const char *fun_name(const Fun *f);
+Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Span span);
+bool fun_has_laws(const Fun *f);
+Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env);
+
+/* elab_entry.c */
+void core_zonk(Elab *e, Core *core);
+
+#endif

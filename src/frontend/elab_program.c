@@ -1,0 +1,241 @@
+/* Files: reading, parsing, following imports. */
+#include "frontend/elab_internal.h"
+#include "support/embedded.h"
+
+/* ---- paths ----------------------------------------------------------------------------------------------------------- */
+
+/* `path` beside the file `from`, without `.` and `a/..`, so that a file has one name. */
+static const char *beside(Ctx *ctx, const char *from, const char *path)
+{
+    const char *slash = strrchr(from, '/');
+    if (path[0] != '/' && slash)
+        path = ctx_printf(ctx, "%.*s/%s", (int)(slash - from), from, path);
+    bool absolute = path[0] == '/';
+    VEC(const char *) parts = {0};
+    for (const char *at = path; *at;) {
+        size_t n = strcspn(at, "/");
+        const char *part = ctx_printf(ctx, "%.*s", (int)n, at);
+        if (strcmp(part, "..") == 0 && parts.n > 0 && strcmp(parts.at[parts.n - 1], "..") != 0)
+            parts.n--;
+        else if (n > 0 && strcmp(part, ".") != 0)
+            vec_push(ctx, &parts, part);
+        at += n + (at[n] == '/');
+    }
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    sb_puts(&sb, absolute ? "/" : "");
+    for (int i = 0; i < parts.n; i++)
+        sb_printf(&sb, i ? "/%s" : "%s", parts.at[i]);
+    return sb.text;
+}
+
+/* std.warp is lib/std/warp.rise. */
+static const LibFile *lib_find(Ctx *ctx, const char *dotted)
+{
+    char *name = (char *)ctx_alloc(ctx, strlen(dotted) + sizeof ".rise");
+    strcpy(name, dotted);
+    for (char *c = name; *c; c++)
+        if (*c == '.')
+            *c = '/';
+    strcat(name, ".rise");
+    for (int i = 0; i < risec_lib_file_count; i++)
+        if (strcmp(risec_lib_files[i].name, name) == 0)
+            return &risec_lib_files[i];
+    return NULL;
+}
+
+/* ---- loading ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct Loader {
+    Ctx *ctx;
+    Program *program;
+    int depth;
+} Loader;
+
+static FileScope *find_loaded(const Program *p, const char *path)
+{
+    for (int i = 0; i < p->files.n; i++)
+        if (strcmp(p->files.at[i]->path, path) == 0)
+            return p->files.at[i];
+    return NULL;
+}
+
+static FileScope *scope_new(Loader *l, const char *path)
+{
+    FileScope *scope = NEW(l->ctx, FileScope);
+    scope->path = path;
+    scope->root = NEW(l->ctx, Env);
+    scope->root->scope = scope;
+    vec_push(l->ctx, &l->program->files, scope);
+    return scope;
+}
+
+static void follow(Loader *l, FileScope *scope);
+
+static void parse_into(Loader *l, FileScope *scope, const char *name, const char *text, size_t size)
+{
+    scope->ast = parse_file(l->ctx, source_add(l->ctx, name, text, size));
+    follow(l, scope);
+    scope->state = LOAD_DONE;
+}
+
+static void bad_file(Loader *l, Span span, const char *path, FileStatus status)
+{
+    const char *why = status == FILE_MISSING     ? "there is no such file"
+                      : status == FILE_TOO_LARGE ? "it is larger than 16 MiB"
+                                                 : "it cannot be read";
+    Diag *d = diag_error(l->ctx, E0205, span, "cannot read `%s`: %s", path, why);
+    if (span.file && status == FILE_MISSING)
+        diag_label(l->ctx, d, "looked for beside this file");
+}
+
+static FileScope *load_file(Loader *l, const char *path, Span span)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FileStatus status = l->ctx->files.read(l->ctx->files.user, l->ctx, path, LIMIT_SOURCE_BYTES, &bytes, &size);
+    if (status != FILE_OK) {
+        bad_file(l, span, path, status);
+        return NULL;
+    }
+    FileScope *scope = scope_new(l, path);
+    parse_into(l, scope, path, bytes, size);
+    return scope;
+}
+
+static FileScope *load_std(Loader *l, const char *dotted, Span span)
+{
+    const LibFile *file = lib_find(l->ctx, dotted);
+    if (!file) {
+        Diag *d = diag_error(l->ctx, E0207, span, "the library has no module `%s`", dotted);
+        VEC(const char *) names = {0};
+        for (int i = 0; i < risec_lib_file_count; i++) {
+            char *name = (char *)ctx_alloc(l->ctx, strlen(risec_lib_files[i].name) + 1);
+            strcpy(name, risec_lib_files[i].name);
+            char *dot = strrchr(name, '.');
+            if (dot)
+                *dot = 0;
+            for (char *c = name; *c; c++)
+                if (*c == '/')
+                    *c = '.';
+            vec_push(l->ctx, &names, name);
+        }
+        const char *near = did_you_mean(l->ctx, dotted, names.n, names.at);
+        if (near)
+            diag_help(l->ctx, d, "did you mean `import %s`?", near);
+        else if (strncmp(dotted, "std.", 4) != 0)
+            diag_help(l->ctx, d, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
+        return NULL;
+    }
+    FileScope *scope = scope_new(l, dotted);
+    parse_into(l, scope, ctx_printf(l->ctx, "lib/%s", file->name), file->text, file->size);
+    return scope;
+}
+
+static void follow(Loader *l, FileScope *scope)
+{
+    Ctx *ctx = l->ctx;
+    for (int i = 0; i < scope->ast->items.n; i++) {
+        Item *item = scope->ast->items.at[i];
+        if (item->kind != ITEM_IMPORT) {
+            vec_push(ctx, &scope->items, item);
+            continue;
+        }
+        if (!item->path)
+            continue;
+        /* A module of the library imports only modules. */
+        const char *path = item->is_file ? beside(ctx, scope->path, item->path) : item->path;
+        Span span = item->name_span.file ? item->name_span : item->span;
+        FileScope *other = find_loaded(l->program, path);
+        if (other && other->state == LOAD_READING) {
+            Diag *d = diag_error(ctx, E0206, span, other == scope ? "`%s` imports itself" : "`%s` is imported by a file that it imports", item->path);
+            if (other != scope)
+                diag_label(ctx, d, "a cycle");
+            diag_help(ctx, d, "move what both need into a third file");
+            continue;
+        }
+        if (!other && l->depth >= LIMIT_IMPORT_DEPTH) {
+            diag_error(ctx, E0216, span, "files are imported more than %d deep", LIMIT_IMPORT_DEPTH);
+            continue;
+        }
+        l->depth++;
+        if (!other)
+            other = item->is_file ? load_file(l, path, span) : load_std(l, path, span);
+        l->depth--;
+        bool twice = false;
+        for (int k = 0; k < scope->imports.n; k++)
+            if (other && scope->imports.at[k] == other) {
+                Diag *d = diag_error(ctx, E0202, span, "`%s` is imported twice", item->path);
+                diag_note(ctx, d, scope->import_spans.at[k], "first here");
+                twice = true;
+            }
+        if (!twice && other) {
+            vec_push(ctx, &scope->imports, other);
+            vec_push(ctx, &scope->import_spans, span);
+        }
+        if (!other)
+            scope->broken = true;
+    }
+}
+
+static void finish(Loader *l, int errors)
+{
+    Program *p = l->program;
+    if (p->files.n && p->files.at[0]->ast) {
+        FileScope *scope = p->files.at[0];
+        for (int i = 0; i < scope->items.n; i++) {
+            if (scope->items.at[i]->kind == ITEM_ENTRY)
+                vec_push(l->ctx, &p->entries, scope->items.at[i]);
+            if (scope->items.at[i]->kind == ITEM_OPERATOR)
+                vec_push(l->ctx, &p->operators, scope->items.at[i]);
+        }
+        resolve_program(l->ctx, p);
+    }
+    p->failed = l->ctx->diags.errors > errors;
+}
+
+Program *program_load(Ctx *ctx, const char *path)
+{
+    Program *p = NEW(ctx, Program);
+    Loader l = {ctx, p, 0};
+    int errors = ctx->diags.errors;
+    load_file(&l, strcmp(path, "-") == 0 ? path : beside(ctx, "", path), NO_SPAN);
+    finish(&l, errors);
+    return p;
+}
+
+Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size)
+{
+    Program *p = NEW(ctx, Program);
+    Loader l = {ctx, p, 0};
+    int errors = ctx->diags.errors;
+    parse_into(&l, scope_new(&l, name), name, text, size);
+    finish(&l, errors);
+    return p;
+}
+
+/* ---- asking ----------------------------------------------------------------------------------------------------------- */
+
+int program_entry_count(const Program *p) { return p->entries.n; }
+const char *program_entry_name(const Program *p, int k) { return p->entries.at[k]->name; }
+const Item *program_entry_item(const Program *p, int k) { return p->entries.at[k]; }
+int program_operator_count(const Program *p) { return p->operators.n; }
+const Item *program_operator_item(const Program *p, int k) { return p->operators.at[k]; }
+const AstFile *program_ast(const Program *p) { return p->files.n ? p->files.at[0]->ast : NULL; }
+bool program_failed(const Program *p) { return p->failed; }
+
+const Item *scope_find(const FileScope *scope, const char *name, const FileScope **home)
+{
+    for (int i = 0; i < scope->items.n; i++)
+        if (scope->items.at[i]->name == name) {
+            *home = scope;
+            return scope->items.at[i];
+        }
+    for (int k = 0; k < scope->imports.n; k++)
+        for (int i = 0; i < scope->imports.at[k]->items.n; i++)
+            if (scope->imports.at[k]->items.at[i]->name == name) {
+                *home = scope->imports.at[k];
+                return scope->imports.at[k]->items.at[i];
+            }
+    return NULL;
+}

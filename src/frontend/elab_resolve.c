@@ -1,0 +1,511 @@
+/* Names, before anything is elaborated: every name of every item, used or not, means something, and means one thing. */
+#include "frontend/elab_internal.h"
+
+/* ---- names that are always there ---------------------------------------------------------------------------------------- */
+
+static const char *const words[] = {
+    "nat", "data", "num", "int", "float", "scalar", "idx", "vec", "inf", "nan", "lowest", "highest", "true", "false", "ceilDiv", "pow2",
+    "numSM", "maxResident", "halving", "toMem", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", NULL};
+
+const char *const *builtin_names(void) { return words; }
+
+BuiltinKind builtin_find(const char *name)
+{
+    static const BuiltinKind kinds[] = {
+        BUILTIN_KIND, BUILTIN_KIND, BUILTIN_KIND, BUILTIN_KIND, BUILTIN_KIND, BUILTIN_KIND, BUILTIN_TYPE, BUILTIN_TYPE, BUILTIN_CONST, BUILTIN_CONST,
+        BUILTIN_CONST, BUILTIN_CONST, BUILTIN_BOOL, BUILTIN_BOOL, BUILTIN_NATFN, BUILTIN_NATFN, BUILTIN_DEVICE, BUILTIN_DEVICE, BUILTIN_HALVING, BUILTIN_TOMEM};
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(words[i], name) == 0)
+            return i < sizeof kinds / sizeof kinds[0] ? kinds[i] : BUILTIN_SCALAR;
+    return BUILTIN_NONE;
+}
+
+ParamKind param_kind(const Param *param)
+{
+    const Ast *kind = param->kind;
+    if (!kind)
+        return KIND_VALUE;
+    if (kind->kind == AST_ARROW)
+        return KIND_FUN;
+    if (kind->kind == AST_NAME) {
+        for (int k = KIND_NAT; k <= KIND_SCALAR; k++)
+            if (strcmp(kind->name.text, kind_name((ParamKind)k)) == 0)
+                return (ParamKind)k;
+    }
+    return KIND_VALUE;
+}
+
+const char *kind_name(ParamKind k)
+{
+    switch (k) {
+    case KIND_NAT:
+        return "nat";
+    case KIND_DATA:
+        return "data";
+    case KIND_NUM:
+        return "num";
+    case KIND_INT:
+        return "int";
+    case KIND_FLOAT:
+        return "float";
+    case KIND_SCALAR:
+        return "scalar";
+    case KIND_VALUE:
+    case KIND_FUN:
+        break;
+    }
+    return "a value";
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Local {
+    const char *name;
+    const struct Local *up;
+} Local;
+
+typedef enum Mark { MARK_NEW, MARK_OPEN, MARK_DONE } Mark;
+
+typedef struct Node { /* an item, for the search of recursion */
+    const Item *item;
+    const FileScope *home;
+    Mark mark;
+    VEC(int) uses;
+    VEC(Span) use_spans;
+} Node;
+
+typedef struct Resolver {
+    Ctx *ctx;
+    Program *program;
+    const FileScope *scope;
+    VEC(Node) nodes;
+    int node; /* whose body is walked; -1: none */
+} Resolver;
+
+static int node_of(const Resolver *r, const Item *item)
+{
+    for (int i = 0; i < r->nodes.n; i++)
+        if (r->nodes.at[i].item == item)
+            return i;
+    return -1;
+}
+
+static bool bound(const Local *scope, const char *name)
+{
+    for (; scope; scope = scope->up)
+        if (scope->name == name)
+            return true;
+    return false;
+}
+
+static void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
+{
+    if (r->scope->broken)
+        return;
+    VEC(const char *) near = {0};
+    for (const Local *s = scope; s; s = s->up)
+        vec_push(r->ctx, &near, s->name);
+    for (int i = 0; i < r->scope->items.n; i++)
+        vec_push(r->ctx, &near, r->scope->items.at[i]->name);
+    for (int k = 0; k < r->scope->imports.n; k++)
+        for (int i = 0; i < r->scope->imports.at[k]->items.n; i++)
+            vec_push(r->ctx, &near, r->scope->imports.at[k]->items.at[i]->name);
+    for (int i = 0; i < P_COUNT; i++)
+        vec_push(r->ctx, &near, prim_name((PrimId)i));
+    for (const char *const *w = words; *w; w++)
+        vec_push(r->ctx, &near, *w);
+    Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    const char *best = did_you_mean(r->ctx, name, near.n, near.at);
+    if (best)
+        diag_help(r->ctx, d, "did you mean `%s`?", best);
+}
+
+static void use_name(Resolver *r, const char *name, Span span, const Local *scope)
+{
+    if (bound(scope, name))
+        return;
+    const FileScope *home;
+    const Item *item = scope_find(r->scope, name, &home);
+    if (item) {
+        int to = node_of(r, item);
+        if (r->node >= 0 && to >= 0) {
+            vec_push(r->ctx, &r->nodes.at[r->node].uses, to);
+            vec_push(r->ctx, &r->nodes.at[r->node].use_spans, span);
+        }
+        return;
+    }
+    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE)
+        unknown_name(r, name, span, scope);
+}
+
+/* A name that means something everywhere keeps that meaning. */
+static void check_new_name(Resolver *r, const char *name, Span span)
+{
+    if (!name)
+        return;
+    PrimId prim = prim_find(name);
+    if (prim == P_COUNT && builtin_find(name) == BUILTIN_NONE)
+        return;
+    Diag *d = diag_error(r->ctx, E0203, span, prim != P_COUNT ? "`%s` is a primitive, and its name cannot be given again" : "`%s` is a word of the language, and cannot be given again", name);
+    diag_help(r->ctx, d, "choose another name, such as `%s1`", name);
+}
+
+static const Local *push(Resolver *r, const Local *scope, const char *name)
+{
+    if (!name)
+        return scope;
+    Local *l = NEW(r->ctx, Local);
+    *l = (Local){name, scope};
+    return l;
+}
+
+static void walk(Resolver *r, const Ast *ast, const Local *scope);
+
+/* `first`: the scope before the pattern, to find a name that stands in it twice. */
+static const Local *bind_names(Resolver *r, const Pattern *p, const Local *scope, const Local *first)
+{
+    if (p->type)
+        walk(r, p->type, scope);
+    if (p->name) {
+        check_new_name(r, p->name, p->span);
+        for (const Local *s = scope; s != first; s = s->up)
+            if (s->name == p->name)
+                diag_error(r->ctx, E0209, p->span, "`%s` is bound twice in one pattern", p->name);
+        scope = push(r, scope, p->name);
+    }
+    for (int i = 0; i < p->n_items; i++)
+        scope = bind_names(r, &p->items[i], scope, first);
+    return scope;
+}
+
+static void walk_all(Resolver *r, int n, Ast *const *items, const Local *scope)
+{
+    for (int i = 0; i < n; i++)
+        walk(r, items[i], scope);
+}
+
+static void walk_bracket(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *fn = ast->call.fn;
+    walk(r, fn, scope);
+    bool options = fn->kind == AST_NAME && !bound(scope, fn->name.text) &&
+                   (prim_find(fn->name.text) != P_COUNT || builtin_find(fn->name.text) == BUILTIN_TOMEM);
+    for (int i = 0; i < ast->call.n; i++)
+        /* Words of an option (`x`, `swizzle`) are checked when they are elaborated. */
+        if (!options || (ast->call.names && ast->call.names[i]) || ast->call.items[i]->kind != AST_NAME)
+            walk(r, ast->call.items[i], scope);
+}
+
+static void walk(Resolver *r, const Ast *ast, const Local *scope)
+{
+    switch (ast->kind) {
+    case AST_ERROR:
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_OPFUN:
+        return;
+    case AST_NAME:
+        use_name(r, ast->name.text, ast->span, scope);
+        return;
+    case AST_CALL:
+    case AST_NAMED:
+        walk(r, ast->call.fn, scope);
+        walk_all(r, ast->call.n, ast->call.items, scope);
+        return;
+    case AST_BRACKET:
+        walk_bracket(r, ast, scope);
+        return;
+    case AST_DOT:
+    case AST_BINARY:
+    case AST_PIPE:
+    case AST_COMPOSE:
+        walk(r, ast->bin.lhs, scope);
+        walk(r, ast->bin.rhs, scope);
+        return;
+    case AST_ARROW:
+        walk(r, ast->bin.lhs, scope);
+        if (ast->bin.lhs->kind == AST_BINDER)
+            scope = push(r, scope, ast->bin.lhs->binder.param->name);
+        walk(r, ast->bin.rhs, scope);
+        return;
+    case AST_BINDER:
+        if (ast->binder.param->kind)
+            walk(r, ast->binder.param->kind, scope);
+        return;
+    case AST_UNARY:
+        walk(r, ast->bin.lhs, scope);
+        return;
+    case AST_TUPLE:
+    case AST_LIST:
+        walk_all(r, ast->list.n, ast->list.items, scope);
+        return;
+    case AST_LAMBDA: {
+        const Local *first = scope;
+        for (int i = 0; i < ast->lambda.n; i++)
+            scope = bind_names(r, &ast->lambda.params[i], scope, first);
+        walk(r, ast->lambda.body, scope);
+        return;
+    }
+    case AST_LET:
+        walk(r, ast->let.value, scope);
+        scope = bind_names(r, &ast->let.pattern, scope, scope);
+        walk(r, ast->let.body, scope);
+        return;
+    case AST_IF:
+        walk(r, ast->cond.cond, scope);
+        walk(r, ast->cond.then, scope);
+        walk(r, ast->cond.otherwise, scope);
+        return;
+    case AST_UNROLL:
+        walk(r, ast->unroll.list, scope);
+        check_new_name(r, ast->unroll.name, ast->unroll.name_span);
+        walk(r, ast->unroll.fn, push(r, scope, ast->unroll.name));
+        return;
+    }
+}
+
+/* ---- headers ---------------------------------------------------------------------------------------------------------------- */
+
+static bool mentions(const Ast *ast, const char *name)
+{
+    switch (ast->kind) {
+    case AST_NAME:
+        return ast->name.text == name;
+    case AST_CALL:
+    case AST_NAMED:
+    case AST_BRACKET:
+        if (mentions(ast->call.fn, name))
+            return true;
+        for (int i = 0; i < ast->call.n; i++)
+            if (mentions(ast->call.items[i], name))
+                return true;
+        return false;
+    case AST_DOT:
+    case AST_BINARY:
+    case AST_ARROW:
+        return mentions(ast->bin.lhs, name) || mentions(ast->bin.rhs, name);
+    case AST_UNARY:
+        return mentions(ast->bin.lhs, name);
+    case AST_TUPLE:
+    case AST_LIST:
+        for (int i = 0; i < ast->list.n; i++)
+            if (mentions(ast->list.items[i], name))
+                return true;
+        return false;
+    case AST_ERROR:
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_OPFUN:
+    case AST_PIPE:
+    case AST_COMPOSE:
+    case AST_BINDER:
+    case AST_LAMBDA:
+    case AST_LET:
+    case AST_IF:
+    case AST_UNROLL:
+        break;
+    }
+    return false;
+}
+
+static void check_params(Resolver *r, const Item *item)
+{
+    for (int i = 0; i < item->n_params; i++) {
+        const Param *p = &item->params[i];
+        check_new_name(r, p->name, p->span);
+        for (int k = 0; k < i && p->name; k++)
+            if (item->params[k].name == p->name) {
+                Diag *d = diag_error(r->ctx, E0209, p->span, "`%s` has two parameters `%s`", item->name, p->name);
+                diag_note(r->ctx, d, item->params[k].span, "the first is here");
+                break;
+            }
+        ParamKind kind = param_kind(p);
+        if (p->def && (item->kind != ITEM_ENTRY || kind != KIND_NAT)) {
+            Diag *d = diag_error(r->ctx, E0217, p->def->span, item->kind != ITEM_ENTRY ? "only an entry's sizes have defaults" : "only sizes have defaults, and `%s` is none", p->name ? p->name : "_");
+            diag_label(r->ctx, d, "a default makes a tunable");
+        }
+        if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
+            Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
+                                 p->name ? p->name : "_");
+            diag_help(r->ctx, d, "make this a `def`, and write an entry that uses it at fixed types");
+        }
+        if (p->implicit && kind == KIND_VALUE && p->kind)
+            diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", p->name ? p->name : "_");
+        if (!p->implicit || item->kind == ITEM_ENTRY || !p->name || kind == KIND_VALUE)
+            continue;
+        bool fixed = false;
+        for (int k = 0; k < item->n_params && !fixed; k++) {
+            ParamKind other = param_kind(&item->params[k]);
+            fixed = !item->params[k].implicit && (other == KIND_VALUE || other == KIND_FUN) && item->params[k].kind && mentions(item->params[k].kind, p->name);
+        }
+        if (!fixed) {
+            Diag *d = diag_error(r->ctx, E0208, p->span, "no argument of `%s` says what `%s` is", item->name, p->name);
+            diag_label(r->ctx, d, "it occurs in no parameter's type");
+            diag_help(r->ctx, d, "make it a parameter that is given: `(%s: %s)`", p->name, kind_name(kind));
+        }
+    }
+}
+
+static void check_operator(Resolver *r, const Item *item)
+{
+    /* A missing unit or result was reported by the parser. */
+    bool good = item->n_params == 2;
+    for (int i = 0; i < item->n_params; i++)
+        good &= !item->params[i].implicit && param_kind(&item->params[i]) == KIND_VALUE;
+    if (good)
+        return;
+    Diag *d = diag_error(r->ctx, E0215, item->name_span, "an operator takes two values of one type, and `%s` does not", item->name);
+    diag_help(r->ctx, d, "write `operator %s (a: t) (b: t): t unit e, associative = ...`", item->name);
+}
+
+static void resolve_item(Resolver *r, const Item *item)
+{
+    r->node = node_of(r, item);
+    check_new_name(r, item->name, item->name_span);
+    if (item->kind == ITEM_ERROR)
+        return;
+    check_params(r, item);
+    if (item->kind == ITEM_OPERATOR)
+        check_operator(r, item);
+    const Local *scope = NULL;
+    /* Sizes and types of a header may be written in any order. */
+    for (int i = 0; i < item->n_params; i++) {
+        ParamKind kind = param_kind(&item->params[i]);
+        if (kind == KIND_NAT || kind_is_type(kind))
+            scope = push(r, scope, item->params[i].name);
+    }
+    for (int i = 0; i < item->n_params; i++) {
+        const Param *p = &item->params[i];
+        if (p->kind)
+            walk(r, p->kind, scope);
+        if (p->def)
+            walk(r, p->def, scope);
+        if (p->candidates)
+            walk(r, p->candidates, scope);
+    }
+    if (item->result)
+        walk(r, item->result, scope);
+    walk_all(r, item->n_where, item->where, scope);
+    for (int i = 0; i < item->n_launch; i++)
+        walk(r, item->launch[i].value, scope);
+    if (item->unit)
+        walk(r, item->unit, NULL);
+    for (int i = 0; i < item->n_params; i++) {
+        const Param *p = &item->params[i];
+        ParamKind kind = param_kind(p);
+        if (kind == KIND_NAT || kind_is_type(kind))
+            continue;
+        if (p->name)
+            scope = push(r, scope, p->name);
+        else
+            scope = bind_names(r, &p->pattern, scope, scope);
+    }
+    if (item->body)
+        walk(r, item->body, scope);
+}
+
+/* ---- one meaning, no recursion -------------------------------------------------------------------------------------------------- */
+
+static void check_duplicates(Resolver *r, const FileScope *scope)
+{
+    for (int i = 0; i < scope->items.n; i++) {
+        const Item *item = scope->items.at[i];
+        if (!item->name)
+            continue;
+        bool told = false;
+        for (int k = 0; k < i && !told; k++)
+            if (scope->items.at[k]->name == item->name) {
+                Diag *d = diag_error(r->ctx, E0202, item->name_span, "`%s` is defined twice", item->name);
+                diag_note(r->ctx, d, scope->items.at[k]->name_span, "first here");
+                told = true;
+            }
+        for (int k = 0; k < scope->imports.n && !told; k++)
+            for (int j = 0; j < scope->imports.at[k]->items.n && !told; j++)
+                if (scope->imports.at[k]->items.at[j]->name == item->name) {
+                    Diag *d = diag_error(r->ctx, E0202, item->name_span, "`%s` is defined here and in an imported file", item->name);
+                    diag_note(r->ctx, d, scope->imports.at[k]->items.at[j]->name_span, "imported from here");
+                    told = true;
+                }
+    }
+    for (int k = 0; k < scope->imports.n; k++)
+        for (int i = 0; i < scope->imports.at[k]->items.n; i++)
+            for (int m = 0; m < k; m++)
+                for (int j = 0; j < scope->imports.at[m]->items.n; j++) {
+                    const Item *a = scope->imports.at[m]->items.at[j], *b = scope->imports.at[k]->items.at[i];
+                    if (!a->name || a->name != b->name)
+                        continue;
+                    Diag *d = diag_error(r->ctx, E0211, scope->import_spans.at[k], "this import brings a second `%s`", a->name);
+                    diag_note(r->ctx, d, a->name_span, "the first");
+                    diag_note(r->ctx, d, b->name_span, "the second");
+                }
+}
+
+static void report_cycle(Resolver *r, const int *path, int n)
+{
+    StrBuf sb;
+    sb_init(&sb, r->ctx);
+    for (int i = 0; i < n; i++)
+        sb_printf(&sb, "%s -> ", r->nodes.at[path[i]].item->name);
+    sb_puts(&sb, r->nodes.at[path[0]].item->name);
+    const Node *first = &r->nodes.at[path[0]], *last = &r->nodes.at[path[n - 1]];
+    Span use = first->item->name_span;
+    for (int i = 0; i < last->uses.n; i++)
+        if (last->uses.at[i] == path[0]) {
+            use = last->use_spans.at[i];
+            break;
+        }
+    Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
+    if (n > 1)
+        diag_label(r->ctx, d, "%s", sb.text);
+    diag_help(r->ctx, d, "repeat with `reduceSeq`, `iterate` or `unroll`");
+}
+
+/* Depth first with its own stack: a chain of definitions may be long. */
+static void find_cycles(Resolver *r)
+{
+    int *path = NEWN(r->ctx, int, r->nodes.n + 1), *next = NEWN(r->ctx, int, r->nodes.n + 1);
+    for (int start = 0; start < r->nodes.n; start++) {
+        if (r->nodes.at[start].mark != MARK_NEW)
+            continue;
+        int n = 0;
+        path[n] = start;
+        next[n++] = 0;
+        r->nodes.at[start].mark = MARK_OPEN;
+        while (n > 0) {
+            Node *node = &r->nodes.at[path[n - 1]];
+            if (next[n - 1] == node->uses.n) {
+                node->mark = MARK_DONE;
+                n--;
+                continue;
+            }
+            int to = node->uses.at[next[n - 1]++];
+            if (r->nodes.at[to].mark == MARK_OPEN) {
+                int at = 0;
+                while (path[at] != to)
+                    at++;
+                report_cycle(r, path + at, n - at);
+            } else if (r->nodes.at[to].mark == MARK_NEW) {
+                r->nodes.at[to].mark = MARK_OPEN;
+                path[n] = to;
+                next[n++] = 0;
+            }
+        }
+    }
+}
+
+void resolve_program(Ctx *ctx, Program *program)
+{
+    Resolver r = {.ctx = ctx, .program = program, .node = -1};
+    for (int f = 0; f < program->files.n; f++)
+        for (int i = 0; i < program->files.at[f]->items.n; i++) {
+            Node node = {.item = program->files.at[f]->items.at[i], .home = program->files.at[f]};
+            vec_push(ctx, &r.nodes, node);
+        }
+    for (int f = 0; f < program->files.n; f++) {
+        r.scope = program->files.at[f];
+        check_duplicates(&r, r.scope);
+        for (int i = 0; i < r.scope->items.n; i++)
+            resolve_item(&r, r.scope->items.at[i]);
+    }
+    find_cycles(&r);
+}

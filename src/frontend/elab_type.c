@@ -1,0 +1,652 @@
+/* Types: inference of scalar types, types and sizes as written, and matching a written type against a known one. */
+#include "frontend/elab_internal.h"
+
+/* ---- what inference knows ------------------------------------------------------------------------------------------ */
+
+Type type_resolve(const Elab *e, Type t)
+{
+    while (t->kind == TY_META && e->metas.at[t->meta].solution)
+        t = e->metas.at[t->meta].solution;
+    return t;
+}
+
+Type type_zonk(Elab *e, Type t)
+{
+    if (!t->has_meta)
+        return t;
+    t = type_resolve(e, t);
+    switch (t->kind) {
+    case TY_ERROR:
+    case TY_SCALAR:
+    case TY_IDX:
+    case TY_META:
+        return t;
+    case TY_VEC:
+        return type_vec(e->ctx, t->size, type_zonk(e, t->elem));
+    case TY_ARRAY:
+        return type_array(e->ctx, t->size, type_zonk(e, t->elem));
+    case TY_TUPLE: {
+        Type *items = NEWN(e->ctx, Type, t->n_items);
+        for (int i = 0; i < t->n_items; i++)
+            items[i] = type_zonk(e, t->items[i]);
+        return type_tuple(e->ctx, t->n_items, items);
+    }
+    }
+    return t;
+}
+
+Type meta_new(Elab *e, bool any, bool literal, unsigned mask, Scalar preferred, Span span)
+{
+    Meta m = {.any = any, .literal = literal, .mask = mask, .preferred = preferred, .span = span};
+    vec_push(e->ctx, &e->metas, m);
+    return type_meta(e->ctx, e->metas.n - 1);
+}
+
+static bool mismatch(Elab *e, Type actual)
+{
+    e->mis = (Mismatch){.kind = MIS_TYPE, .actual = actual};
+    return false;
+}
+
+static bool occurs(Elab *e, int meta, Type t)
+{
+    t = type_resolve(e, t);
+    if (t->kind == TY_META)
+        return t->meta == meta;
+    if (t->kind == TY_ARRAY || t->kind == TY_VEC)
+        return occurs(e, meta, t->elem);
+    for (int i = 0; i < t->n_items; i++)
+        if (occurs(e, meta, t->items[i]))
+            return true;
+    return false;
+}
+
+/* How strongly a default is meant: a float literal before a size before an integer literal. */
+static int rank(Scalar s) { return s == SC_F32 ? 2 : s == SC_I64 ? 1 : 0; }
+
+static bool solve(Elab *e, int meta, Type t)
+{
+    Meta *m = &e->metas.at[meta];
+    if (t->kind == TY_META) {
+        Meta *o = &e->metas.at[t->meta];
+        unsigned mask = m->any ? o->mask : o->any ? m->mask : m->mask & o->mask;
+        bool any = m->any && o->any, literal = m->literal || o->literal;
+        if (!any && !mask)
+            return mismatch(e, t);
+        o->preferred = m->any ? o->preferred : o->any || rank(m->preferred) > rank(o->preferred) ? m->preferred : o->preferred;
+        o->mask = mask;
+        o->any = any;
+        o->literal = literal;
+        m->solution = t;
+        return true;
+    }
+    if (!m->any) {
+        if (t->kind == TY_SCALAR && !(m->mask >> t->scalar & 1))
+            return mismatch(e, t);
+        if (t->kind == TY_VEC) {
+            Type elem = type_resolve(e, t->elem);
+            if (m->literal || elem->kind != TY_SCALAR || !(m->mask >> elem->scalar & 1))
+                return mismatch(e, t);
+        } else if (t->kind != TY_SCALAR) {
+            return mismatch(e, t);
+        }
+    } else if (occurs(e, meta, t)) {
+        return mismatch(e, t);
+    }
+    m->solution = t;
+    return true;
+}
+
+static bool same_size(Elab *e, Nat a, Nat b)
+{
+    if (nat_is_error(a) || nat_is_error(b) || nat_equal(e->ctx, e->facts, a, b))
+        return true;
+    e->mis = (Mismatch){.kind = MIS_SIZE, .want_size = a, .got_size = b};
+    return false;
+}
+
+bool type_unify(Elab *e, Type a, Type b)
+{
+    a = type_resolve(e, a);
+    b = type_resolve(e, b);
+    if (a == b || a->kind == TY_ERROR || b->kind == TY_ERROR)
+        return true;
+    if (a->kind == TY_META)
+        return solve(e, a->meta, b);
+    if (b->kind == TY_META) {
+        bool good = solve(e, b->meta, a);
+        if (!good)
+            e->mis.actual = b;
+        return good;
+    }
+    if (a->kind != b->kind)
+        return mismatch(e, b);
+    switch (a->kind) {
+    case TY_SCALAR:
+        return a->scalar == b->scalar || mismatch(e, b);
+    case TY_IDX:
+        return same_size(e, a->size, b->size);
+    case TY_VEC:
+    case TY_ARRAY:
+        if (!type_unify(e, a->elem, b->elem))
+            return false;
+        return same_size(e, a->size, b->size);
+    case TY_TUPLE:
+        if (a->n_items != b->n_items)
+            return mismatch(e, b);
+        for (int i = 0; i < a->n_items; i++)
+            if (!type_unify(e, a->items[i], b->items[i]))
+                return false;
+        return true;
+    case TY_ERROR:
+    case TY_META:
+        break;
+    }
+    return true;
+}
+
+static unsigned kind_mask(ParamKind kind)
+{
+    switch (kind) {
+    case KIND_NUM:
+        return MASK_NUM;
+    case KIND_INT:
+        return MASK_INT;
+    case KIND_FLOAT:
+        return MASK_FLOAT;
+    case KIND_SCALAR:
+        return MASK_SCALAR;
+    case KIND_NAT:
+    case KIND_DATA:
+    case KIND_VALUE:
+    case KIND_FUN:
+        break;
+    }
+    return ~0u;
+}
+
+bool type_constrain(Elab *e, Type t, ParamKind kind)
+{
+    t = type_resolve(e, t);
+    if (kind == KIND_DATA || t->kind == TY_ERROR)
+        return true;
+    unsigned mask = kind_mask(kind);
+    bool good = false;
+    if (t->kind == TY_SCALAR) {
+        good = mask >> t->scalar & 1;
+    } else if (t->kind == TY_VEC) {
+        Type elem = type_resolve(e, t->elem);
+        good = elem->kind == TY_SCALAR && (mask >> elem->scalar & 1);
+    } else if (t->kind == TY_META) {
+        Meta *m = &e->metas.at[t->meta];
+        unsigned both = m->any ? mask : m->mask & mask;
+        good = both != 0;
+        if (good) {
+            if (m->any)
+                m->preferred = mask & 1 << SC_I32 ? SC_I32 : SC_F32;
+            m->any = false;
+            m->mask = both;
+            if (!(both >> m->preferred & 1))
+                m->preferred = both & 1 << SC_I32 ? SC_I32 : SC_F32;
+        }
+    }
+    if (!good)
+        e->mis = (Mismatch){.kind = MIS_KIND, .actual = t, .wanted_kind = kind, .from_idx = t->kind == TY_IDX};
+    return good;
+}
+
+bool type_rank_fits(Elab *e, Type t, Span span)
+{
+    int depth = 0;
+    for (t = type_resolve(e, t); t->kind == TY_ARRAY; t = type_resolve(e, t->elem))
+        depth++;
+    if (depth <= LIMIT_ARRAY_RANK)
+        return true;
+    elab_error(e, E0342, span, "an array of %d dimensions; at most %d are possible", depth, LIMIT_ARRAY_RANK);
+    return false;
+}
+
+/* ---- types as written ---------------------------------------------------------------------------------------------- */
+
+/* `n.m.t` is DOT(DOT(n, m), t), `n.idx[k]` is BRACKET(DOT(n, idx), k), `n.ceilDiv(m, 4).t` is DOT(CALL(DOT(n, ceilDiv), m, 4), t): the
+ * chain leans left as written. Here its parts from the left, the element last. */
+void flatten_array(Elab *e, const Ast *ast, int *n, const Ast ***sizes, const Ast **elem)
+{
+    VEC(const Ast *) parts = {0};
+    bool top = true;
+    while (true) {
+        if (ast->kind == AST_DOT && (top || !ast->parens)) {
+            vec_push(e->ctx, &parts, ast->bin.rhs);
+            ast = ast->bin.lhs;
+        } else if ((ast->kind == AST_CALL || ast->kind == AST_BRACKET) && (top || !ast->parens) && ast->call.fn->kind == AST_DOT &&
+                   !ast->call.fn->parens) {
+            Ast *part = NEW(e->ctx, Ast);
+            *part = *ast;
+            part->call.fn = ast->call.fn->bin.rhs;
+            part->span.lo = part->call.fn->span.lo;
+            vec_push(e->ctx, &parts, part);
+            ast = ast->call.fn->bin.lhs;
+        } else {
+            break;
+        }
+        top = false;
+    }
+    vec_push(e->ctx, &parts, ast);
+    *n = parts.n - 1;
+    *sizes = NEWN(e->ctx, const Ast *, parts.n);
+    for (int i = 0; i < *n; i++)
+        (*sizes)[i] = parts.at[parts.n - 1 - i];
+    *elem = parts.at[0];
+}
+
+bool nat_checked(Elab *e, Nat n, Span span)
+{
+    if (!nat_is_error(n))
+        return true;
+    Diag *d = elab_error(e, E0336, span, "this size does not fit into 64 bits");
+    diag_label(e->ctx, d, "sizes are below 2^63");
+    return false;
+}
+
+/* A size in a written type must not be negative. */
+static Nat array_size(Elab *e, const Ast *ast, const Env *env)
+{
+    Nat n = eval_nat(e, ast, env);
+    const Env *root = env;
+    while (root->name)
+        root = root->up;
+    /* The table of primitives is trusted. */
+    if (nat_is_error(n) || !root->scope || nat_le(e->ctx, e->facts, nat_const(e->ctx, 0), n))
+        return n;
+    if (e->learn_sizes && !nat_is_const(n)) {
+        nat_fact_le(e->ctx, e->facts, nat_const(e->ctx, 0), n);
+        return n;
+    }
+    Diag *d = elab_error(e, E0306, ast->span, nat_is_const(n) ? "the size %s is negative" : "the size %s may be negative", nat_text(e->ctx, n));
+    if (!nat_is_const(n) && only_entry_sizes(e, n))
+        diag_help(e->ctx, d, "add `where %s >= 0` to the entry", nat_text(e->ctx, n));
+    return nat_error(e->ctx);
+}
+
+static Type bad_type(Elab *e, const Ast *ast, const char *what)
+{
+    Diag *d = elab_error(e, E0323, ast->span, "a type is needed here, and this is %s", what);
+    diag_label(e->ctx, d, "no type");
+    return type_error(e->ctx);
+}
+
+static Type eval_bracket_type(Elab *e, const Ast *ast, const Env *env)
+{
+    Ctx *ctx = e->ctx;
+    const Ast *fn = ast->call.fn;
+    const char *name = fn->kind == AST_NAME ? fn->name.text : "";
+    if (strcmp(name, "idx") == 0) {
+        if (ast->call.n != 1) {
+            elab_error(e, E0323, ast->span, "`idx[n]` has one size");
+            return type_error(ctx);
+        }
+        Nat n = array_size(e, ast->call.items[0], env);
+        return nat_is_error(n) ? type_error(ctx) : type_idx(ctx, n);
+    }
+    if (strcmp(name, "vec") == 0) {
+        if (ast->call.n != 2) {
+            elab_error(e, E0323, ast->span, "`vec[w, t]` has a width and a scalar type");
+            return type_error(ctx);
+        }
+        Nat n = array_size(e, ast->call.items[0], env);
+        Type elem = type_resolve(e, eval_type(e, ast->call.items[1], env));
+        if (nat_is_error(n) || elem->kind == TY_ERROR)
+            return type_error(ctx);
+        if (elem->kind != TY_SCALAR && elem->kind != TY_META) {
+            elab_error(e, E0323, ast->call.items[1]->span, "a vector's elements are scalars, and this is %s", tyt(e, elem));
+            return type_error(ctx);
+        }
+        return type_vec(ctx, n, elem);
+    }
+    return bad_type(e, ast, "an expression");
+}
+
+static Type eval_name_type(Elab *e, const Ast *ast, const Env *env)
+{
+    Scalar scalar;
+    const char *name = ast->name.text;
+    const Env *found = env_find(env, name, NULL);
+    if (found && found->value.kind == V_TYPE)
+        return found->value.type;
+    if (found && found->value.kind == V_HOLE && kind_is_type(found->value.hole->kind)) {
+        Hole *hole = found->value.hole;
+        if (hole->filled)
+            return hole->type;
+        elab_error(e, E0317, ast->span, "the type `%s` is not known here", name);
+        return type_error(e->ctx);
+    }
+    if (found && found->value.kind == V_ERROR)
+        return type_error(e->ctx);
+    if (found)
+        return bad_type(e, ast, found->value.kind == V_HOLE || found->value.kind == V_NAT ? "a size" : "a value");
+    if (scalar_find(name, &scalar))
+        return type_scalar(e->ctx, scalar);
+    switch (builtin_find(name)) {
+    case BUILTIN_KIND:
+        return bad_type(e, ast, "a kind");
+    case BUILTIN_TYPE:
+        elab_error(e, E0323, ast->span, strcmp(name, "idx") == 0 ? "`idx` needs its bound: `idx[n]`" : "`vec` needs a width and an element: `vec[4, f32]`");
+        return type_error(e->ctx);
+    case BUILTIN_NONE:
+    case BUILTIN_SCALAR:
+    case BUILTIN_CONST:
+    case BUILTIN_BOOL:
+    case BUILTIN_NATFN:
+    case BUILTIN_DEVICE:
+    case BUILTIN_HALVING:
+    case BUILTIN_TOMEM:
+        break;
+    }
+    return bad_type(e, ast, "no type");
+}
+
+Type eval_type(Elab *e, const Ast *ast, const Env *env)
+{
+    Ctx *ctx = e->ctx;
+    switch (ast->kind) {
+    case AST_ERROR:
+        e->failed = true;
+        return type_error(ctx);
+    case AST_NAME:
+        return eval_name_type(e, ast, env);
+    case AST_TUPLE: {
+        if (ast->list.n > LIMIT_TUPLE_ITEMS) {
+            elab_error(e, E0342, ast->span, "a tuple of %d; at most %d are possible", ast->list.n, LIMIT_TUPLE_ITEMS);
+            return type_error(ctx);
+        }
+        Type *items = NEWN(ctx, Type, ast->list.n);
+        for (int i = 0; i < ast->list.n; i++)
+            items[i] = eval_type(e, ast->list.items[i], env);
+        return type_tuple(ctx, ast->list.n, items);
+    }
+    case AST_DOT:
+    case AST_BRACKET:
+    case AST_CALL: {
+        int n;
+        const Ast **sizes, *elem;
+        flatten_array(e, ast, &n, &sizes, &elem);
+        if (n == 0)
+            return ast->kind == AST_BRACKET ? eval_bracket_type(e, ast, env) : bad_type(e, ast, "an expression");
+        Type t = eval_type(e, elem, env);
+        for (int i = n - 1; i >= 0; i--) {
+            Nat size = array_size(e, sizes[i], env);
+            t = nat_is_error(size) ? type_error(ctx) : type_array(ctx, size, t);
+        }
+        return type_rank_fits(e, t, ast->span) ? t : type_error(ctx);
+    }
+    case AST_ARROW:
+        return bad_type(e, ast, "a function type; data is meant");
+    case AST_INT:
+    case AST_FLOAT:
+        return bad_type(e, ast, "a number");
+    case AST_NAMED:
+    case AST_UNARY:
+    case AST_BINARY:
+    case AST_PIPE:
+    case AST_COMPOSE:
+    case AST_BINDER:
+    case AST_OPFUN:
+    case AST_LAMBDA:
+    case AST_LET:
+    case AST_IF:
+    case AST_UNROLL:
+    case AST_LIST:
+        break;
+    }
+    return bad_type(e, ast, "an expression");
+}
+
+Nat eval_nat(Elab *e, const Ast *ast, const Env *env)
+{
+    Value v = eval(e, ast, env, NULL);
+    if (v.kind == V_ERROR)
+        return nat_error(e->ctx);
+    LetBind *lets = NULL;
+    Nat n;
+    /* A size that needs a computed index cannot stand in a type: the index would leave its scope. */
+    if (v.lets || !value_to_nat(e, v, &n, &lets) || lets) {
+        Diag *d = elab_error(e, E0322, ast->span, "a size is needed here, and this is %s", value_text(e, v));
+        if (v.kind == V_CORE)
+            diag_label(e->ctx, d, "computed when the program runs");
+        return nat_error(e->ctx);
+    }
+    return nat_checked(e, n, ast->span) ? n : nat_error(e->ctx);
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------------------ */
+
+static Hole *hole_named(const Ast *ast, const Env *env)
+{
+    if (ast->kind != AST_NAME)
+        return NULL;
+    const Env *found = env_find(env, ast->name.text, NULL);
+    return found && found->value.kind == V_HOLE && !found->value.hole->filled ? found->value.hole : NULL;
+}
+
+/* Holes not filled that occur in it, up to 2. */
+static int open_count(const Ast *ast, const Env *env)
+{
+    int n = 0;
+    switch (ast->kind) {
+    case AST_NAME:
+        return hole_named(ast, env) ? 1 : 0;
+    case AST_CALL:
+    case AST_BRACKET:
+    case AST_NAMED:
+        n = open_count(ast->call.fn, env);
+        for (int i = 0; i < ast->call.n; i++)
+            n += open_count(ast->call.items[i], env);
+        break;
+    case AST_TUPLE:
+    case AST_LIST:
+        for (int i = 0; i < ast->list.n; i++)
+            n += open_count(ast->list.items[i], env);
+        break;
+    case AST_DOT:
+    case AST_BINARY:
+    case AST_ARROW:
+        n = open_count(ast->bin.lhs, env) + open_count(ast->bin.rhs, env);
+        break;
+    case AST_UNARY:
+        n = open_count(ast->bin.lhs, env);
+        break;
+    case AST_BINDER:
+    case AST_ERROR:
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_PIPE:
+    case AST_COMPOSE:
+    case AST_OPFUN:
+    case AST_LAMBDA:
+    case AST_LET:
+    case AST_IF:
+    case AST_UNROLL:
+        break;
+    }
+    return n < 2 ? n : 2;
+}
+
+bool pattern_open(const Ast *ast, const Env *env) { return open_count(ast, env) > 0; }
+
+/* Whether each size in it has at most one hole, so that matching can proceed. Sizes are all that is neither a name nor a structure. */
+bool pattern_solvable(const Ast *ast, const Env *env)
+{
+    switch (ast->kind) {
+    case AST_DOT:
+        return pattern_solvable(ast->bin.lhs, env) && pattern_solvable(ast->bin.rhs, env);
+    case AST_TUPLE:
+        for (int i = 0; i < ast->list.n; i++)
+            if (!pattern_solvable(ast->list.items[i], env))
+                return false;
+        return true;
+    case AST_BRACKET:
+        for (int i = 0; i < ast->call.n; i++)
+            if (!pattern_solvable(ast->call.items[i], env))
+                return false;
+        return pattern_solvable(ast->call.fn, env);
+    case AST_ERROR:
+    case AST_NAME:
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_CALL:
+    case AST_NAMED:
+    case AST_UNARY:
+    case AST_BINARY:
+    case AST_PIPE:
+    case AST_COMPOSE:
+    case AST_ARROW:
+    case AST_BINDER:
+    case AST_OPFUN:
+    case AST_LAMBDA:
+    case AST_LET:
+    case AST_IF:
+    case AST_UNROLL:
+    case AST_LIST:
+        break;
+    }
+    return open_count(ast, env) <= 1;
+}
+
+static bool unknown(Elab *e, const Hole *hole)
+{
+    e->mis = (Mismatch){.kind = MIS_UNKNOWN, .hole = hole};
+    return false;
+}
+
+static bool match_nat(Elab *e, const Ast *pattern, const Env *env, Nat actual, Span from)
+{
+    Ctx *ctx = e->ctx;
+    Hole *hole = hole_named(pattern, env);
+    if (hole) {
+        if (hole->kind != KIND_NAT)
+            return unknown(e, hole);
+        hole->nat = actual;
+        hole->filled = true;
+        hole->from = from;
+        return true;
+    }
+    if (open_count(pattern, env) == 0) {
+        Nat want = eval_nat(e, pattern, env);
+        if (nat_is_error(want)) {
+            e->mis = (Mismatch){.kind = MIS_REPORTED};
+            return false;
+        }
+        return same_size(e, want, actual);
+    }
+    if (pattern->kind != AST_BINARY)
+        return unknown(e, NULL);
+    const Ast *a = pattern->bin.lhs, *b = pattern->bin.rhs;
+    bool a_open = open_count(a, env) > 0, b_open = open_count(b, env) > 0;
+    if (a_open && b_open)
+        return unknown(e, NULL);
+    const Ast *open = a_open ? a : b;
+    Nat c = eval_nat(e, a_open ? b : a, env);
+    if (nat_is_error(c)) {
+        e->mis = (Mismatch){.kind = MIS_REPORTED};
+        return false;
+    }
+    switch (pattern->bin.op) {
+    case OP_MUL:
+        if (!nat_le(ctx, e->facts, nat_const(ctx, 1), c) || !nat_divides(ctx, e->facts, c, actual)) {
+            e->mis = (Mismatch){.kind = MIS_SIZE, .want_size = NULL, .got_size = actual};
+            return false;
+        }
+        return match_nat(e, open, env, nat_simplify(ctx, e->facts, nat_div(ctx, actual, c)), from);
+    case OP_ADD: {
+        Nat rest = nat_sub(ctx, actual, c);
+        if (!nat_le(ctx, e->facts, nat_const(ctx, 0), rest)) {
+            e->mis = (Mismatch){.kind = MIS_SIZE, .want_size = NULL, .got_size = actual};
+            return false;
+        }
+        return match_nat(e, open, env, rest, from);
+    }
+    case OP_SUB:
+        return match_nat(e, open, env, a_open ? nat_add(ctx, actual, c) : nat_sub(ctx, c, actual), from);
+    case OP_DIV:
+    case OP_MOD:
+    case OP_POW:
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_AND:
+    case OP_OR:
+    case OP_NEG:
+    case OP_NOT:
+        break;
+    }
+    return unknown(e, NULL);
+}
+
+static bool match_parts(Elab *e, int n, const Ast **sizes, const Ast *elem, const Env *env, Type actual, Span from)
+{
+    if (n == 0)
+        return match_type(e, elem, env, actual, from);
+    actual = type_resolve(e, actual);
+    if (actual->kind == TY_ERROR)
+        return true;
+    if (actual->kind != TY_ARRAY)
+        return mismatch(e, actual);
+    if (!match_nat(e, sizes[0], env, actual->size, from)) {
+        if (e->mis.kind == MIS_SIZE)
+            e->mis.actual = actual;
+        return false;
+    }
+    return match_parts(e, n - 1, sizes + 1, elem, env, actual->elem, from);
+}
+
+bool match_type(Elab *e, const Ast *pattern, const Env *env, Type actual, Span from)
+{
+    actual = type_resolve(e, actual);
+    if (actual->kind == TY_ERROR)
+        return true;
+    Hole *hole = hole_named(pattern, env);
+    if (hole) {
+        if (!kind_is_type(hole->kind))
+            return unknown(e, hole);
+        if (!type_constrain(e, actual, hole->kind))
+            return false;
+        hole->type = actual;
+        hole->filled = true;
+        hole->from = from;
+        return true;
+    }
+    if (open_count(pattern, env) == 0) {
+        Type want = eval_type(e, pattern, env);
+        if (want->kind == TY_ERROR) {
+            e->mis = (Mismatch){.kind = MIS_REPORTED};
+            return false;
+        }
+        return type_unify(e, want, actual);
+    }
+    if (pattern->kind == AST_TUPLE) {
+        if (actual->kind != TY_TUPLE || actual->n_items != pattern->list.n)
+            return mismatch(e, actual);
+        for (int i = 0; i < actual->n_items; i++)
+            if (!match_type(e, pattern->list.items[i], env, actual->items[i], from))
+                return false;
+        return true;
+    }
+    if (pattern->kind == AST_DOT || pattern->kind == AST_BRACKET || pattern->kind == AST_CALL) {
+        int n;
+        const Ast **sizes, *elem;
+        flatten_array(e, pattern, &n, &sizes, &elem);
+        if (n > 0)
+            return match_parts(e, n, sizes, elem, env, actual, from);
+        const Ast *fn = pattern->call.fn;
+        if (pattern->kind == AST_BRACKET && fn->kind == AST_NAME && strcmp(fn->name.text, "idx") == 0 && pattern->call.n == 1)
+            return actual->kind == TY_IDX ? match_nat(e, pattern->call.items[0], env, actual->size, from) : mismatch(e, actual);
+        if (pattern->kind == AST_BRACKET && fn->kind == AST_NAME && strcmp(fn->name.text, "vec") == 0 && pattern->call.n == 2)
+            return actual->kind == TY_VEC ? match_nat(e, pattern->call.items[0], env, actual->size, from) &&
+                                                match_type(e, pattern->call.items[1], env, actual->elem, from)
+                                          : mismatch(e, actual);
+    }
+    return mismatch(e, actual);
+}

@@ -1,0 +1,114 @@
+/* Core: typed terms. Definitions are expanded, sizes inferred, every primitive has all its arguments. Immutable.
+ *
+ * Printed, core is RISE text again: what core_print_entry prints parses and checks to the same core. */
+#ifndef RISEC_IR_CORE_H
+#define RISEC_IR_CORE_H
+
+#include "ir/prim.h"
+#include "ir/type.h"
+
+typedef struct Core Core;
+typedef struct CoreVar {
+    int id;
+    const char *name; /* as the source has it; printing makes it unique */
+    Type type;
+    Nat nat;          /* for type idx: the nat variable that stands for its value inside sizes and indices; else NULL */
+    Span span;
+} CoreVar;
+
+typedef enum CoreKind {
+    CORE_VAR,    /* var */
+    CORE_LIT,    /* lit */
+    CORE_SIZE,   /* nat as a value of a scalar or idx type */
+    CORE_PRIM,   /* a primitive with all its arguments */
+    CORE_LAMBDA, /* only as an argument of a primitive: params, body */
+    CORE_LET,    /* var = value in body */
+    CORE_TUPLE,  /* items */
+    CORE_PROJ,   /* index (0-based), value */
+    CORE_IF,     /* cond, then, otherwise */
+    CORE_UNIT_ERROR /* reported before; absorbs */
+} CoreKind;
+
+/* A literal in its type's own bits: integers sign- or zero-extended to 64 bits in i, floats (f16, bf16, f32, f64) as the
+ * double that the rounded value is, in f. */
+typedef struct ScalarValue {
+    Scalar type;
+    union { int64_t i; uint64_t u; double f; };
+} ScalarValue;
+
+/* What stands in a primitive's square brackets. */
+typedef struct PrimOptions {
+    int axis;        /* 0 x, 1 y, 2 z */
+    Nat pad;         /* toShared[pad = k], or NULL */
+    bool swizzle, in_place;
+    Core *place;     /* mapThreads[place = fun i => e]: a lambda from idx, or NULL */
+    Nat blocks, threads, min_blocks; /* nextKernel and friends; or NULL */
+} PrimOptions;
+
+struct Core {
+    CoreKind kind;
+    Span span;
+    Type type;   /* of the value; LAMBDA: of the result */
+    int height;  /* set by the elaborator, which bounds it by LIMIT_CORE_HEIGHT: recursion over core is safe */
+    union {
+        CoreVar *var;
+        ScalarValue lit;
+        Nat size;
+        struct {
+            PrimId id;
+            int n_nats;        /* the header's nat parameters, implicit and explicit, in the header's order */
+            const Nat *nats;
+            int n_args;        /* the header's data and function parameters, in order; functions are LAMBDA */
+            Core **args;
+            PrimOptions options;
+            Type cast_type;    /* cast(t) */
+        } prim;
+        struct {
+            int n_nats;        /* nat parameters first (iterate's step takes one) */
+            const Nat *nats;   /* each a nat variable */
+            int n;
+            CoreVar **params;
+            Core *body;
+            const Item *op;    /* the declared operator that it is, with its laws; else NULL (a builtin's body is the one primitive) */
+        } lambda;
+        struct { CoreVar *var; Core *value, *body; } let;
+        struct { int n; Core **items; } tuple;
+        struct { int index; Core *value; } proj;
+        struct { Core *cond, *then, *otherwise; } cond;
+    };
+};
+
+typedef struct CoreEntry {
+    const char *name;
+    const char *doc;
+    Span span, name_span;
+    int n_sizes;          /* sizes known at launch, in order of declaration */
+    Nat *sizes;           /* each a nat variable with range [0, ..) */
+    int n_tunables;       /* constants of this compilation: name and value */
+    const char **tunable_names;
+    int64_t *tunable_values;
+    int n_inputs;
+    CoreVar **inputs;
+    Type result;
+    int n_facts;          /* to check at each launch: conditions over the sizes */
+    Core **facts;         /* of type bool, over CORE_SIZE */
+    const NatFacts *known; /* the facts as the simplifier knows them */
+    Nat launch_blocks, launch_threads, launch_min_blocks; /* or NULL */
+    bool exact;
+    Core *body;
+} CoreEntry;
+
+typedef struct CoreProgram {
+    VEC(CoreEntry *) entries;
+} CoreProgram;
+
+void core_print(StrBuf *out, const Core *term);
+/* The entry as a program; tunables are gone into the sizes. */
+void core_print_entry(StrBuf *out, const CoreEntry *entry);
+/* Re-checks every type. Returns NULL when all is well, else what is wrong (a bug in risec). */
+const char *core_verify(Ctx *ctx, const CoreEntry *entry);
+
+/* Reads `u` of CORE_LIT into text: `1.5f32`, `3i64`; reads back as the same value. */
+void scalar_value_print(StrBuf *out, ScalarValue v);
+
+#endif
