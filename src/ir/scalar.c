@@ -1,5 +1,6 @@
-/* Must be compiled with -ffp-contract=off (gcc's default under -std=c11, not clang's): a * b + c in here is rounded twice. The machine
- * rounds to nearest even and evaluates float in float, as every machine with SSE2 or NEON does. */
+/* Needs -ffp-contract=off where the compiler does not have it anyway (gcc has, under -std=c11; clang has not): no function here may be
+ * rounded once where it should be twice. The machine rounds to nearest even and evaluates float in float, as every one with SSE2
+ * or NEON does. */
 #include "ir/scalar.h"
 
 #include <float.h>
