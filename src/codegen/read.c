@@ -143,7 +143,7 @@ int lower_scalar_count(Type t)
     return t->n_items;
 }
 
-static View *component(Lowering *lw, View *v, int k, int n) { return n == 1 && v->type->kind != TY_TUPLE ? v : view_proj(lw, v, k); }
+View *lower_component(Lowering *lw, View *v, int k, int n) { return n == 1 && v->type->kind != TY_TUPLE ? v : view_proj(lw, v, k); }
 
 void lower_emit_set(Lowering *lw, ImpVar *var, ImpExpr *value, Span span)
 {
