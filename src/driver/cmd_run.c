@@ -1,0 +1,564 @@
+/* `risec run`: inputs, sizes, a device, results. */
+#include <stdio.h>
+
+#include "codegen/lower.h"
+#include "driver/driver.h"
+#include "driver/inputs.h"
+#include "driver/npy.h"
+#include "driver/results.h"
+#include "driver/sizes.h"
+#include "sim/sim.h"
+
+typedef enum Device { DEVICE_SIM, DEVICE_REF } Device;
+
+/* One component of an input, and what the command line gives for it. */
+typedef struct Component {
+    const char *name; /* "xs", or "xs.2" */
+    Type type;
+    const char *value;
+    bool from_file;
+} Component;
+
+typedef struct Run {
+    Ctx *ctx;
+    Driver *d;
+    const CoreEntry *entry;
+    Device device;
+    int n_components;
+    Component *components;
+    Launch launch;
+    ImpProgram *imp; /* DEVICE_SIM */
+    SimReport report;
+    const char *compared_with; /* NULL: not compared */
+    Comparison comparison;
+} Run;
+
+static const char *device_name(Device device) { return device == DEVICE_SIM ? "sim" : "ref"; }
+
+static Type innermost(Type t)
+{
+    while (t->kind == TY_ARRAY || t->kind == TY_VEC)
+        t = t->elem;
+    return t;
+}
+
+/* ---- inputs --------------------------------------------------------------------------------------------------- */
+
+static void list_components(Run *run)
+{
+    const CoreEntry *entry = run->entry;
+    for (int i = 0; i < entry->n_inputs; i++)
+        run->n_components += type_component_count(entry->inputs[i]->type);
+    run->components = NEWN(run->ctx, Component, run->n_components + 1);
+    int k = 0;
+    for (int i = 0; i < entry->n_inputs; i++) {
+        const CoreVar *var = entry->inputs[i];
+        int count = type_component_count(var->type);
+        for (int c = 0; c < count; c++, k++) {
+            run->components[k].name = count > 1 ? ctx_printf(run->ctx, "%s.%d", var->name, c + 1) : var->name;
+            run->components[k].type = type_component(run->ctx, var->type, c);
+        }
+    }
+}
+
+static void unknown_input(Run *run, const Given *given)
+{
+    Diag *diag;
+    for (int i = 0; i < run->entry->n_sizes; i++) {
+        if (strcmp(run->entry->sizes[i]->name, given->name) == 0) {
+            diag = driver_usage(run->ctx, run->d, E0626, "%s: `%s` is a size, not an input", run->entry->name, given->name);
+            diag_help(run->ctx, diag, "sizes are given by `--set %s=%s`", given->name, given->value);
+            return;
+        }
+    }
+    for (int i = 0; i < run->entry->n_inputs; i++) {
+        const CoreVar *var = run->entry->inputs[i];
+        if (strcmp(var->name, given->name) == 0) {
+            diag = driver_usage(run->ctx, run->d, E0626, "%s: the input `%s` is %s, of %d components", run->entry->name, var->name,
+                                type_text(run->ctx, var->type), type_component_count(var->type));
+            diag_help(run->ctx, diag, "give each: `--arg %s.1=%s --arg %s.2=...`", var->name, given->value, var->name);
+            return;
+        }
+    }
+    diag = driver_usage(run->ctx, run->d, E0626, "%s has no input `%s`", run->entry->name, given->name);
+    Nearest nearest;
+    nearest_init(&nearest, given->name);
+    StrBuf list;
+    sb_init(&list, run->ctx);
+    for (int k = 0; k < run->n_components; k++) {
+        nearest_try(&nearest, run->components[k].name);
+        sb_printf(&list, "%s`%s`", k ? ", " : "", run->components[k].name);
+    }
+    if (nearest.best)
+        diag_help(run->ctx, diag, "did you mean `%s`?", nearest.best);
+    else if (run->n_components)
+        diag_help(run->ctx, diag, "its inputs are %s", list.text);
+}
+
+static bool match_arguments(Run *run)
+{
+    bool good = true;
+    for (int i = 0; i < run->d->line->given.n; i++) {
+        const Given *given = &run->d->line->given.at[i];
+        if (given->id != OPT_ARG)
+            continue;
+        bool found = false;
+        for (int k = 0; k < run->n_components && !found; k++) {
+            found = strcmp(run->components[k].name, given->name) == 0;
+            if (found) {
+                run->components[k].value = given->value;
+                run->components[k].from_file = !input_is_spec(given->value);
+            }
+        }
+        if (!found)
+            unknown_input(run, given);
+        good &= found;
+    }
+    return good;
+}
+
+/* Separate from match_arguments: where an argument was unknown, others would only seem to be missing. */
+static bool nothing_missing(Run *run)
+{
+    StrBuf names, args;
+    sb_init(&names, run->ctx);
+    sb_init(&args, run->ctx);
+    int missing = 0;
+    for (int k = 0; k < run->n_components; k++) {
+        const Component *c = &run->components[k];
+        if (c->value)
+            continue;
+        sb_printf(&names, "%s`%s`: %s", missing ? ", " : "", c->name, type_text(run->ctx, c->type));
+        sb_printf(&args, "%s--arg %s=%s", missing ? " " : "", c->name, type_is_scalar_like(c->type) && c->type->kind != TY_VEC ? "1" : "uniform");
+        missing++;
+    }
+    if (!missing)
+        return true;
+    Diag *diag = driver_usage(run->ctx, run->d, E0626, "%s: nothing is given for %s", run->entry->name, names.text);
+    diag_help(run->ctx, diag, "add `%s`, or name .npy files", args.text);
+    return false;
+}
+
+/* The file's elements must be of the input's type, and its dimensions as many; which sizes they have is for sizes_infer. */
+static bool fits_type(Run *run, const Component *c, HostBuf *buf)
+{
+    Scalar elem = type_scalar_of(run->ctx, c->type);
+    int rank = 0;
+    for (Type t = c->type; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
+        rank++;
+    if (!npy_as(buf, elem)) {
+        Diag *diag = driver_usage(run->ctx, run->d, E0627, "%s: the elements of %s are %s, and %s: %s wants %s", run->entry->name, c->value,
+                                  scalar_name(buf->elem), c->name, type_text(run->ctx, c->type), scalar_name(elem));
+        if (elem != SC_BF16)
+            diag_help(run->ctx, diag, "convert it where it is made: `xs.astype(\"%s%d\")` with numpy",
+                      elem == SC_BOOL ? "bool" : scalar_is_float(elem) ? "float" : scalar_is_signed(elem) ? "int" : "uint",
+                      elem == SC_BOOL ? 8 : 8 * scalar_bytes(elem));
+        return false;
+    }
+    if (buf->rank != rank) {
+        StrBuf shape;
+        sb_init(&shape, run->ctx);
+        results_put_shape(&shape, buf);
+        driver_usage(run->ctx, run->d, E0627, "%s: %s has %d dimension%s (%s), and %s: %s has %d", run->entry->name, c->value, buf->rank,
+                     buf->rank == 1 ? "" : "s", shape.text, c->name, type_text(run->ctx, c->type), rank);
+        return false;
+    }
+    return true;
+}
+
+static bool read_files(Run *run, KnownShape *shapes, int *n)
+{
+    bool good = true;
+    for (int k = 0; k < run->n_components; k++) {
+        const Component *c = &run->components[k];
+        HostBuf *buf = &run->launch.buffers[k];
+        if (!c->from_file)
+            continue;
+        bool read = npy_read(run->ctx, c->value, buf);
+        if (!read)
+            driver_fail(run->d, STATUS_USAGE);
+        if (read && fits_type(run, c, buf))
+            shapes[(*n)++] = (KnownShape){c->name, c->value, c->type, buf};
+        else
+            good = false;
+    }
+    return good;
+}
+
+static bool make_inputs(Run *run)
+{
+    uint64_t seed = (uint64_t)option_number(run->d->line, OPT_SEED, 0);
+    bool good = true;
+    for (int k = 0; k < run->n_components; k++) {
+        const Component *c = &run->components[k];
+        HostBuf *buf = &run->launch.buffers[k];
+        if (c->from_file)
+            continue;
+        Type elem = innermost(c->type);
+        int64_t below = 0;
+        if (!launch_buffer(run->ctx, run->entry, &run->launch, c->type, buf, false) ||
+            (elem->kind == TY_IDX && !launch_nat(run->ctx, run->entry, &run->launch, elem->size, &below))) {
+            driver_fail(run->d, STATUS_PROGRAM);
+            return false;
+        }
+        /* Each input its own stream: two inputs from one seed shall differ. */
+        if (!input_fill(run->ctx, c->name, c->value, seed + (uint64_t)k * 0x9e3779b97f4a7c15u, elem->kind == TY_IDX, below, buf)) {
+            driver_fail(run->d, STATUS_USAGE);
+            good = false;
+        }
+    }
+    return good;
+}
+
+static bool prepare_launch(Run *run)
+{
+    list_components(run);
+    run->launch.n_buffers = run->n_components;
+    run->launch.buffers = NEWN(run->ctx, HostBuf, run->n_components + 1);
+    KnownShape *shapes = NEWN(run->ctx, KnownShape, run->n_components + 1);
+    int n = 0;
+    if (!match_arguments(run) || !nothing_missing(run) || !read_files(run, shapes, &n))
+        return false;
+    return sizes_infer(run->ctx, run->d, run->entry, n, shapes, &run->launch) && make_inputs(run) &&
+           launch_check(run->ctx, run->entry, &run->launch);
+}
+
+/* ---- running -------------------------------------------------------------------------------------------------- */
+
+static bool choose_device(Run *run)
+{
+    const char *name = option_text(run->d->line, OPT_DEVICE);
+    run->device = name && strcmp(name, "ref") == 0 ? DEVICE_REF : DEVICE_SIM;
+    if (!name || strcmp(name, "gpu") != 0)
+        return true;
+    Diag *diag = diag_error(run->ctx, E0629, NO_SPAN, "`--device gpu`: this version of risec has no GPU runtime");
+    diag_help(run->ctx, diag, "`--device sim` simulates; `-o FILE.cu` writes CUDA C with host functions, for nvcc");
+    driver_fail(run->d, STATUS_DEVICE);
+    return false;
+}
+
+/* True when every error since `from` says that something is not compiled by this version (E05), so that ref would still run it. */
+static bool only_not_lowered(const Ctx *ctx, int from)
+{
+    for (int i = from; i < ctx->diags.list.n; i++) {
+        const Diag *diag = ctx->diags.list.at[i];
+        if (!diag->warning && strncmp(diag_code_name(diag->code), "E05", 3) != 0)
+            return false;
+    }
+    return ctx->diags.list.n > from;
+}
+
+static bool lower(Run *run)
+{
+    int from = run->ctx->diags.list.n;
+    run->imp = lower_entry(run->ctx, run->entry, (LowerPass)(PASS_COUNT - 1));
+    if (run->imp)
+        return true;
+    driver_fail(run->d, STATUS_PROGRAM);
+    if (only_not_lowered(run->ctx, from)) {
+        Diag *diag = diag_error(run->ctx, E0632, NO_SPAN, "%s: only the reference interpreter can run it", run->entry->name);
+        diag_help(run->ctx, diag, "add `--device ref`");
+    }
+    return false;
+}
+
+static bool simulate(Run *run)
+{
+    const CommandLine *line = run->d->line;
+    int64_t findings = option_number(line, OPT_MAX_FINDINGS, 0);
+    SimOptions options = {.seed = (uint64_t)option_number(line, OPT_SEED, 0),
+                          .max_findings = findings > LIMIT_DIAGNOSTICS ? LIMIT_DIAGNOSTICS : (int)findings};
+    options.grid[0] = option_number(line, OPT_GRID, 0);
+    bool good = sim_run(run->ctx, run->imp, &run->launch, &options, &run->report);
+    if (run->report.findings.n)
+        sim_diagnose(run->ctx, &run->report);
+    if (!good)
+        driver_fail(run->d, STATUS_PROGRAM);
+    return good;
+}
+
+static bool interpret(Run *run, Launch *launch)
+{
+    bool good = interp_run(run->ctx, run->entry, launch);
+    if (!good)
+        driver_fail(run->d, STATUS_PROGRAM);
+    return good;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------------ */
+
+/* "FILE.npy" for the only result, else "FILE.2.npy" for the second. */
+static const char *result_path(Run *run, const char *path, int k)
+{
+    if (run->launch.n_results == 1)
+        return path;
+    size_t n = strlen(path);
+    bool npy = n > 4 && strcmp(path + n - 4, ".npy") == 0;
+    return ctx_printf(run->ctx, "%.*s.%d%s", (int)(npy ? n - 4 : n), path, k + 1, npy ? ".npy" : "");
+}
+
+/* "the result", or "result 2". */
+static const char *result_words(Run *run, int k) { return run->launch.n_results == 1 ? "the result" : ctx_printf(run->ctx, "result %d", k + 1); }
+
+static const char *number_text(Ctx *ctx, double value)
+{
+    StrBuf text;
+    sb_init(&text, ctx);
+    sb_put_float(&text, value, true);
+    return text.text;
+}
+
+static void report_difference(Run *run, const Comparison *c, const HostBuf *want)
+{
+    const HostBuf *got = &run->launch.results[c->result];
+    Ctx *ctx = run->ctx;
+    StrBuf a, b, at;
+    sb_init(&a, ctx);
+    sb_init(&b, ctx);
+    sb_init(&at, ctx);
+    driver_fail(run->d, STATUS_PROGRAM);
+    if (c->shapes_differ) {
+        results_put_shape(&a, got);
+        results_put_shape(&b, want);
+        diag_error(ctx, E0631, NO_SPAN, "%s: %s is %s, and that of %s is %s", run->entry->name, result_words(run, c->result), a.text,
+                   run->compared_with, b.text);
+        return;
+    }
+    int64_t byte = c->cell * scalar_bytes(got->elem);
+    results_put_scalar(&a, got->elem, scalar_load(got->elem, got->bytes + byte));
+    results_put_scalar(&b, got->elem, scalar_load(got->elem, want->bytes + byte));
+    results_put_index(&at, got, c->cell);
+    Diag *diag = diag_error(ctx, E0631, NO_SPAN, "%s: %s%s%s differs: %s on %s, %s by %s", run->entry->name, result_words(run, c->result),
+                            at.len ? " at " : "", at.text, a.text, device_name(run->device), b.text, run->compared_with);
+    if (scalar_is_float(got->elem))
+        diag_note(ctx, diag, NO_SPAN, "the difference is %s, and the bound %s", number_text(ctx, c->cell_error), number_text(ctx, c->cell_bound));
+}
+
+static bool compare(Run *run, const char *with, const HostBuf *want)
+{
+    run->compared_with = with;
+    run->comparison = results_compare(&run->launch, run->launch.n_results, run->launch.results, want);
+    if (run->comparison.equal)
+        return true;
+    report_difference(run, &run->comparison, &want[run->comparison.result]);
+    return false;
+}
+
+static bool verify(Run *run)
+{
+    Launch again = run->launch;
+    again.n_results = 0;
+    again.results = NULL;
+    return interpret(run, &again) && compare(run, "the reference", again.results);
+}
+
+static bool expect(Run *run, const char *path)
+{
+    HostBuf *want = NEWN(run->ctx, HostBuf, run->launch.n_results + 1);
+    for (int k = 0; k < run->launch.n_results; k++) {
+        if (!npy_read(run->ctx, result_path(run, path, k), &want[k])) {
+            driver_fail(run->d, STATUS_USAGE);
+            return false;
+        }
+        npy_as(&want[k], run->launch.results[k].elem);
+    }
+    return compare(run, path, want);
+}
+
+/* ---- output --------------------------------------------------------------------------------------------------- */
+
+static bool was_set(const Run *run, const char *name)
+{
+    for (int i = 0; i < run->d->line->given.n; i++) {
+        const Given *given = &run->d->line->given.at[i];
+        if (given->id == OPT_SET && strcmp(given->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* sumBlocks(n = 1000003) on sim: 977.f32 */
+static void put_head(Run *run, StrBuf *out)
+{
+    const CoreEntry *entry = run->entry;
+    Nat *values = NEWN(run->ctx, Nat, entry->n_sizes + 1);
+    const char *between = "(";
+    sb_puts(out, entry->name);
+    for (int i = 0; i < entry->n_sizes; i++) {
+        values[i] = nat_const(run->ctx, run->launch.sizes[i]);
+        sb_printf(out, "%s%s = %lld", between, entry->sizes[i]->name, (long long)run->launch.sizes[i]);
+        between = ", ";
+    }
+    for (int i = 0; i < entry->n_tunables; i++) {
+        if (!was_set(run, entry->tunable_names[i]))
+            continue;
+        sb_printf(out, "%s%s = %lld", between, entry->tunable_names[i], (long long)entry->tunable_values[i]);
+        between = ", ";
+    }
+    sb_printf(out, "%s on %s: ", between[0] == ',' ? ")" : "", device_name(run->device));
+    type_print(out, type_subst(run->ctx, entry->result, entry->n_sizes, entry->sizes, values));
+    sb_putc(out, '\n');
+}
+
+static const struct {
+    const char *name;
+    size_t at;
+} counters[] = {
+#define COUNTER(field) {#field, offsetof(SimReport, field)}
+    COUNTER(warp_instructions), COUNTER(global_loads),  COUNTER(global_stores), COUNTER(shared_loads),
+    COUNTER(shared_stores),     COUNTER(shuffles),      COUNTER(block_barriers), COUNTER(warp_barriers),
+#undef COUNTER
+};
+enum { COUNTERS = sizeof counters / sizeof counters[0] };
+
+static unsigned long long counter(const Run *run, int k)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)&run->report + counters[k].at, sizeof value);
+    return value;
+}
+
+static void print_text(Run *run, StrBuf *out)
+{
+    put_head(run, out);
+    for (int k = 0; k < run->launch.n_results; k++) {
+        if (run->launch.n_results > 1)
+            sb_printf(out, ".%d: ", k + 1);
+        if (run->launch.n_results > 1 && run->launch.results[k].rank > 1)
+            sb_putc(out, '\n');
+        results_print(out, &run->launch.results[k]);
+    }
+    const Comparison *c = &run->comparison;
+    if (run->compared_with && c->equal) {
+        sb_printf(out, "equals %s", run->compared_with);
+        if (!c->exact)
+            sb_printf(out, " within %s (bound %s)", number_text(run->ctx, c->max_error), number_text(run->ctx, c->bound));
+        sb_putc(out, '\n');
+    }
+    for (int k = 0; option_on(run->d->line, OPT_STATS) && run->device == DEVICE_SIM && k < COUNTERS; k++) {
+        StrBuf name;
+        sb_init(&name, run->ctx);
+        for (const char *at = counters[k].name; *at; at++)
+            sb_putc(&name, *at == '_' ? ' ' : *at);
+        sb_printf(out, "%-18s %12llu\n", name.text, counter(run, k));
+    }
+}
+
+static void put_json_number(StrBuf *out, double value)
+{
+    bool word = value - value != 0; /* an infinity or a NaN */
+    sb_puts(out, word ? "\"" : "");
+    sb_put_float(out, value, false);
+    sb_puts(out, word ? "\"" : "");
+}
+
+static void print_json(Run *run, StrBuf *out)
+{
+    const CoreEntry *entry = run->entry;
+    sb_puts(out, "{\"entry\": ");
+    sb_put_json(out, entry->name);
+    sb_printf(out, ", \"device\": \"%s\", \"sizes\": {", device_name(run->device));
+    for (int i = 0; i < entry->n_sizes; i++)
+        sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->sizes[i]->name, (long long)run->launch.sizes[i]);
+    sb_puts(out, "}, \"tunables\": {");
+    for (int i = 0; i < entry->n_tunables; i++)
+        sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->tunable_names[i], (long long)entry->tunable_values[i]);
+    sb_puts(out, "}, \"results\": [");
+    for (int k = 0; k < run->launch.n_results; k++) {
+        sb_puts(out, k ? ", " : "");
+        results_json(out, &run->launch.results[k]);
+    }
+    sb_puts(out, "]");
+    if (run->compared_with) {
+        sb_puts(out, ", \"compared\": {\"with\": ");
+        sb_put_json(out, run->compared_with);
+        sb_printf(out, ", \"equal\": %s, \"exact\": %s, \"max_error\": ", run->comparison.equal ? "true" : "false",
+                  run->comparison.exact ? "true" : "false");
+        put_json_number(out, run->comparison.equal ? run->comparison.max_error : run->comparison.cell_error);
+        sb_puts(out, ", \"bound\": ");
+        put_json_number(out, run->comparison.equal ? run->comparison.bound : run->comparison.cell_bound);
+        sb_puts(out, "}");
+    }
+    if (option_on(run->d->line, OPT_STATS) && run->device == DEVICE_SIM) {
+        for (int k = 0; k < COUNTERS; k++)
+            sb_printf(out, "%s\"%s\": %llu", k ? ", " : ", \"stats\": {", counters[k].name, counter(run, k));
+        sb_puts(out, "}");
+    }
+    sb_puts(out, "}\n");
+}
+
+static bool write_results(Run *run)
+{
+    const char *path = option_text(run->d->line, OPT_OUT);
+    for (int k = 0; path && k < run->launch.n_results; k++) {
+        if (!npy_write(run->ctx, result_path(run, path, k), &run->launch.results[k])) {
+            driver_fail(run->d, STATUS_USAGE);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------------------- */
+
+/* Loads, elaborates and lowers; the program's own mistakes come before those of the call. */
+static bool prepare_program(Run *run)
+{
+    Ctx *ctx = run->ctx;
+    Driver *d = run->d;
+    const CommandLine *line = d->line;
+    if (line->words.n == 0 || line->words.n > 2) {
+        Diag *diag = line->words.n ? driver_usage(ctx, d, E0621, "a file and one entry are run at a time, and `%s` is one too many", line->words.at[2])
+                                   : driver_usage(ctx, d, E0621, "no file is given");
+        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[VERB_RUN].usage);
+        return false;
+    }
+    const char *path = line->words.at[0];
+    Program *program;
+    if (!choose_device(run) || !driver_load(ctx, d, path, &program))
+        return false;
+    int k = driver_find_entry(ctx, d, program, path, line->words.n > 1 ? line->words.at[1] : NULL);
+    if (k < 0)
+        return false;
+    int settings = 0;
+    for (int i = 0; i < line->given.n; i++)
+        settings += line->given.at[i].id == OPT_SET;
+    CoreEntry *entry = elab_entry(ctx, program, k, settings, driver_settings(ctx, d));
+    if (!entry || program_failed(program)) {
+        driver_fail(d, STATUS_PROGRAM);
+        return false;
+    }
+    run->entry = entry;
+    if (option_on(line, OPT_VERIFY_EACH) && !driver_verify(ctx, d, entry))
+        return false;
+    return driver_check_settings(ctx, d, 1, &entry, true) && (run->device == DEVICE_REF || lower(run));
+}
+
+void cmd_run(Ctx *ctx, Driver *d)
+{
+    Run *run = NEW(ctx, Run);
+    run->ctx = ctx;
+    run->d = d;
+    if (!prepare_program(run))
+        return;
+    if (!prepare_launch(run) || !(run->device == DEVICE_SIM ? simulate(run) : interpret(run, &run->launch)))
+        return;
+    const char *expected = option_text(d->line, OPT_EXPECT);
+    bool json = option_on(d->line, OPT_JSON);
+    bool good = (!option_on(d->line, OPT_VERIFY) || verify(run)) && (!expected || expect(run, expected));
+    /* A wrong result is shown all the same: the JSON says that it is wrong. */
+    if (!good && !json && !option_on(d->line, OPT_OUT))
+        return;
+    if (!write_results(run))
+        return;
+    const char *to = option_text(d->line, OPT_OUT);
+    if (to && strcmp(to, "-") == 0)
+        return;
+    StrBuf out;
+    sb_init(&out, ctx);
+    if (json)
+        print_json(run, &out);
+    else
+        print_text(run, &out);
+    driver_write(ctx, d, "-", out.text, out.len);
+}

@@ -1,0 +1,39 @@
+/* Results of a run: shown to people, as JSON, and compared. */
+#ifndef RISEC_DRIVER_RESULTS_H
+#define RISEC_DRIVER_RESULTS_H
+
+#include "ir/interp.h"
+
+enum { RESULTS_JSON_ELEMENTS = 1000000, RESULTS_SHOWN = 16, RESULTS_FIRST = 8, RESULTS_LAST = 2 };
+
+/* Elements of arrays of at most RESULTS_SHOWN in full, of longer ones the first and the last; one line for each innermost row. */
+void results_print(StrBuf *out, const HostBuf *buf);
+/* `{"type": "f32", "shape": [2], "values": [1, "nan"]}` */
+void results_json(StrBuf *out, const HostBuf *buf);
+/* A scalar as text that reads back as the same value. */
+void results_put_scalar(StrBuf *out, Scalar type, ScalarValue value);
+
+/* Note [The bound of a comparison]
+ * Two ways of summing the same n floats differ by at most about n * eps * (the sum of their absolute values), whatever the order of each
+ * (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: each is within (n - 1) * eps/2 of the exact sum, to first order).
+ * The bound here adds a few roundings for what happens to the sum afterwards, and never falls below that many roundings of the result
+ * itself. For programs that do something else than sum it is a yardstick, and the driver prints it beside the error. */
+typedef struct Comparison {
+    bool equal;        /* within the bound */
+    bool exact;        /* to the bit, but for the payload of NaNs */
+    bool float_bound;  /* a float result was compared with a bound */
+    double max_error, bound; /* of the element with the largest error in proportion to its bound */
+    /* The first element that is not equal: */
+    int result;        /* which result, from 0 */
+    int64_t cell;
+    double cell_error, cell_bound; /* floats */
+    bool shapes_differ; /* then `result` has another type or shape */
+} Comparison;
+
+/* `launch`: its buffers are the inputs, of which the bound is made. */
+Comparison results_compare(const Launch *launch, int n, const HostBuf *got, const HostBuf *want);
+/* "[3][5]" for a cell; "" for a scalar. */
+void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell);
+void results_put_shape(StrBuf *out, const HostBuf *buf); /* "20.30.f32" */
+
+#endif
