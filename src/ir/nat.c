@@ -236,7 +236,7 @@ static NatRange atom_range(const NatFull *f)
         r = terms_range(NULL, x->terms, x->n_terms);
         break;
     case NAT_DIV: /* b >= 1; towards zero as b grows when a >= 0, towards -1 when a < 0 */
-        if (!f->divisor_ok)
+        if (!f->divisor_ok || (b.has_hi && b.hi < 1)) /* no value of the variables gets here */
             break;
         if (!b.has_lo || b.lo < 1)
             b.lo = 1;
@@ -250,7 +250,7 @@ static NatRange atom_range(const NatFull *f)
         }
         break;
     case NAT_MOD:
-        if (!f->divisor_ok)
+        if (!f->divisor_ok || (b.has_hi && b.hi < 1))
             break;
         r.has_lo = true;
         r.lo = 0;
@@ -672,8 +672,10 @@ bool poly_divide(Ctx *ctx, const Poly *p, Nat b, Poly *q, Poly *r)
     for (int i = 0; i < r->n;) {
         NatTerm t;
         int64_t k = 0;
-        if (lead->n_factors <= r->at[i].n_factors && r->at[i].coef != INT64_MIN) {
+        if (lead->n_factors <= r->at[i].n_factors) {
             int64_t c = r->at[i].coef;
+            if (c == INT64_MIN && (lead->coef == 1 || lead->coef == -1))
+                return false; /* the quotient has no negation */
             k = nat_is_const(b) && r->at[i].n_factors == 0 ? floor_div(c, lead->coef) : c / lead->coef;
         }
         if (k == 0 || !mono_divide(ctx, &r->at[i], lead, &t)) {
@@ -769,7 +771,7 @@ Nat nat_min_max_in(Ctx *ctx, NatEnv *env, NatKind kind, Nat a, Nat b)
         return a;
     if (nat_is_const(a) && nat_is_const(b))
         return (a->value < b->value) == (kind == NAT_MIN) ? a : b;
-    if (a->id > b->id) {
+    if (nat_is_const(a) || (a->id > b->id && !nat_is_const(b))) { /* a constant's id tells only when it was first used */
         Nat t = a;
         a = b;
         b = t;

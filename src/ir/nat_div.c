@@ -234,6 +234,15 @@ static bool drop_inner_mods(const Site *s, Poly *p, Nat k)
     return false;
 }
 
+static bool holds_div_or_mod(const Poly *p)
+{
+    for (int i = 0; i < p->n; i++)
+        for (int j = 0; j < p->at[i].n_factors; j++)
+            if (nat_full(p->at[i].factors[j])->divides)
+                return true;
+    return false;
+}
+
 /* (x/y + r) / k = (x + y*r) / (y*k), and (x % (k*c)) / k = (x/k) % c. */
 static bool merge_inner(const Site *s, const Poly *p, Nat k, Nat *result)
 {
@@ -253,13 +262,16 @@ static bool merge_inner(const Site *s, const Poly *p, Nat k, Nat *result)
                 return !nat_is_error(*result);
             }
         }
-        if (f->kind != NAT_DIV || !divisor_ok(s, f) || p->n > 5)
+        if (f->kind != NAT_DIV || !divisor_ok(s, f))
             continue;
         Poly r, top;
         poly_init(ctx, &r);
         for (int j = 0; j < p->n; j++)
             if (j != i)
                 poly_push(&r, p->at[j]);
+        /* A symbolic y times other quotients makes the dividend longer, not simpler. */
+        if (!nat_is_const(f->b) && (r.n > 4 || holds_div_or_mod(&r)))
+            continue;
         poly_init(ctx, &top);
         poly_add_nat(&top, f->a, TERM_K(1));
         for (int j = 0; j < r.n; j++)
@@ -273,14 +285,80 @@ static bool merge_inner(const Site *s, const Poly *p, Nat k, Nat *result)
     return false;
 }
 
+static bool all_negative(const Poly *p)
+{
+    for (int i = 0; i < poly_vars(p); i++)
+        if (p->at[i].coef > 0)
+            return false;
+    return poly_vars(p) > 0;
+}
+
+/* The quotient or remainder of r by k where a rule other than splitting applies; `q` is what came out of the quotient. */
+static Nat rewrite(const Site *s, NatKind op, const Poly *q, Poly *r)
+{
+    Ctx *ctx = s->ctx;
+    bool div = op == NAT_DIV;
+    Nat k = s->k, inner;
+    Poly p;
+    int64_t j;
+    if (whole(s, r, k, &j)) {
+        poly_copy(ctx, &p, div ? q : r);
+        if (div)
+            poly_add_k(&p, j);
+        else
+            poly_add_nat(&p, k, TERM_K(-j));
+        return nat_sum_in(ctx, s->env, &p);
+    }
+    if (!div && drop_inner_mods(s, r, k))
+        return divide(ctx, s->env, op, nat_sum_in(ctx, s->env, r), k, s->depth + 1);
+
+    if (common_factor(s, op, r, k, &inner) || (div && merge_inner(s, r, k, &inner)))
+        return div ? sum_nat(s, q, inner, 1) : inner;
+
+    /* (-x) / k = -((x + k - 1) / k) and (-x) % k = k - 1 - (x + k - 1) % k */
+    if (!all_negative(r))
+        return NULL;
+    poly_init(ctx, &p);
+    poly_add_poly(&p, r, TERM_K(-1));
+    poly_add_k(&p, -1);
+    poly_add_nat(&p, k, TERM_K(1));
+    Nat flipped = nat_sum_in(ctx, s->env, &p);
+    poly_init(ctx, &p);
+    poly_add_nat(&p, flipped, TERM_K(1));
+    if (p.overflow || all_negative(&p)) /* k has negative terms, or terms joined: there and back again */
+        return NULL;
+    inner = divide(ctx, s->env, op, flipped, k, s->depth + 1);
+    if (div)
+        return sum_nat(s, q, inner, -1);
+    poly_init(ctx, &p);
+    poly_add_nat(&p, k, TERM_K(1));
+    poly_add_k(&p, -1);
+    return sum_nat(s, &p, inner, -1);
+}
+
+static bool has_mono(const Poly *p, const NatTerm *t)
+{
+    for (int i = 0; i < p->n; i++)
+        if (p->at[i].factors == t->factors)
+            return true;
+    return false;
+}
+
+/* Nothing in the sum joins. */
+static bool is_joined(Ctx *ctx, const Poly *p)
+{
+    Poly raw, sum;
+    poly_copy(ctx, &raw, p);
+    poly_copy(ctx, &sum, p);
+    return !p->overflow && poly_nat_raw(&raw) == nat_sum_in(ctx, NULL, &sum);
+}
+
 static Nat divide_proved(const Site *s, NatKind op, bool ok_for_good)
 {
     Ctx *ctx = s->ctx;
-    Nat a = s->a, k = s->k, inner;
-    bool div = op == NAT_DIV;
+    Nat a = s->a, k = s->k;
     NatView v;
     Poly p, q, r;
-    int64_t j;
     if (s->depth > MAX_DEPTH)
         return nat_atom(ctx, op, a, k, ok_for_good);
     nat_view(k, &v);
@@ -294,64 +372,27 @@ static Nat divide_proved(const Site *s, NatKind op, bool ok_for_good)
         poly_init(ctx, &q);
         poly_copy(ctx, &r, &p);
     }
-    if (whole(s, &r, k, &j)) {
-        if (div) {
-            poly_add_k(&q, j);
-            return nat_sum_in(ctx, s->env, &q);
-        }
-        poly_add_nat(&r, k, TERM_K(-j));
-        return nat_sum_in(ctx, s->env, &r);
-    }
-    if (!div && drop_inner_mods(s, &r, k))
-        return divide(ctx, s->env, op, nat_sum_in(ctx, s->env, &r), k, s->depth + 1);
-
-    if (common_factor(s, op, &r, k, &inner) || (div && merge_inner(s, &r, k, &inner)))
-        return div ? sum_nat(s, &q, inner, 1) : inner;
-
-    /* (-x) / k = -((x + k - 1) / k) and (-x) % k = k - 1 - (x + k - 1) % k */
-    int negative = 0, vars = poly_vars(&r);
-    for (int i = 0; i < vars; i++)
-        negative += r.at[i].coef < 0;
-    if (vars && negative == vars) {
-        Poly x;
-        poly_init(ctx, &x);
-        poly_add_poly(&x, &r, TERM_K(-1));
-        poly_add_nat(&x, k, TERM_K(1));
-        poly_add_k(&x, -1);
-        if (!x.overflow) {
-            inner = divide(ctx, s->env, op, nat_sum_in(ctx, s->env, &x), k, s->depth + 1);
-            if (div)
-                return sum_nat(s, &q, inner, -1);
-            poly_init(ctx, &x);
-            poly_add_nat(&x, k, TERM_K(1));
-            poly_add_k(&x, -1);
-            return sum_nat(s, &x, inner, -1);
-        }
-    }
-    /* (x - c) / k = (x + k - c) / k - 1: as ceilDiv is written, and >= 0 where ceilDiv's argument is. */
-    if (full && poly_const(&r) < 0) {
-        Poly x;
-        poly_copy(ctx, &x, &r);
-        poly_add_nat(&x, k, TERM_K(1));
-        if (!x.overflow) {
-            poly_copy(ctx, &r, &x);
+    Nat result = rewrite(s, op, &q, &r);
+    /* (x - c) / k = (x + k - c) / k - 1: as ceilDiv is written, and >= 0 where ceilDiv's argument is. Only where splitting
+     * takes the k out again, else it would be added each time; terms that join would hide it. */
+    if (!result && full && poly_const(&r) < 0 && !has_mono(&r, &v.at[0])) {
+        poly_copy(ctx, &p, &r);
+        poly_add_nat(&p, k, TERM_K(1));
+        if (is_joined(ctx, &p)) {
+            poly_copy(ctx, &r, &p);
             poly_add_k(&q, -1);
-            if (whole(s, &r, k, &j)) {
-                if (!div)
-                    poly_add_nat(&r, k, TERM_K(-j));
-                else
-                    poly_add_k(&q, j);
-                return nat_sum_in(ctx, s->env, div ? &q : &r);
-            }
+            result = rewrite(s, op, &q, &r);
         }
     }
-    Poly top;
-    poly_copy(ctx, &top, &r);
-    Nat x = nat_sum_in(ctx, s->env, &top);
-    if (nat_is_error(x))
-        x = a, poly_init(ctx, &q);
-    Nat atom = nat_atom(ctx, op, x, k, ok_for_good);
-    return div ? sum_nat(s, &q, atom, 1) : atom;
+    if (result)
+        return result;
+    poly_copy(ctx, &p, &r);
+    Nat raw = poly_nat_raw(&p), x = nat_sum_in(ctx, s->env, &p);
+    if (nat_is_error(x) || nat_is_error(raw))
+        return nat_atom(ctx, op, a, k, ok_for_good);
+    /* What is left may join where the whole did not. */
+    Nat part = x == raw ? nat_atom(ctx, op, x, k, ok_for_good) : divide(ctx, s->env, op, x, k, s->depth + 1);
+    return op == NAT_DIV ? sum_nat(s, &q, part, 1) : part;
 }
 
 static Nat divide(Ctx *ctx, NatEnv *env, NatKind op, Nat a, Nat k, int depth)

@@ -307,19 +307,39 @@ static void add_le(NatEnv *env, Nat a, Nat b)
     add_inequality(env, p);
 }
 
-/* What div atoms of a fact say in terms of their operands; and that every divisor is one, else the fact would have no value. */
+/* kb*b - ka*a + k >= 0 as it stands: normal forms would turn the law of an atom into another atom. */
+static void add_raw(NatEnv *env, int64_t ka, Nat a, int64_t kb, Nat b, Nat times, int64_t k)
+{
+    Poly p, x, y;
+    poly_init(env->ctx, &p);
+    poly_init(env->ctx, &x);
+    poly_init(env->ctx, &y);
+    poly_add_nat(&x, b, TERM_K(kb));
+    poly_add_nat(&y, times, TERM_K(1));
+    poly_add_product(&p, &x, &y, 1);
+    poly_add_nat(&p, a, TERM_K(-ka));
+    poly_add_k(&p, k);
+    add_inequality(env, poly_nat_raw(&p));
+}
+
+/* What the atoms of a fact say in terms of their operands; and that every divisor is one, else the fact would have no value. */
 static void add_laws(NatEnv *env, Nat a)
 {
-    Ctx *ctx = env->ctx;
+    Nat one = nat_const(env->ctx, 1);
     if (!a->has_vars)
         return;
-    if (a->kind == NAT_DIV || a->kind == NAT_MOD) {
-        if (!nat_is_const(a->b))
-            add_le(env, nat_const(ctx, 1), a->b);
-        if (a->kind == NAT_DIV) {
-            Nat multiple = nat_mul(ctx, a->b, a);
-            add_le(env, multiple, a->a);
-            add_le(env, a->a, nat_add_k(ctx, nat_add(ctx, multiple, a->b), -1));
+    if (a->a && a->b) {
+        Nat it = simplify(env, a), x = simplify(env, a->a), y = simplify(env, a->b);
+        if ((a->kind == NAT_DIV || a->kind == NAT_MOD) && !nat_is_const(y))
+            add_raw(env, 1, one, 1, y, one, 0);
+        if (a->kind == NAT_DIV) { /* 0 <= x - y*it <= y - 1 */
+            add_raw(env, -1, x, -1, y, it, 0);
+            add_raw(env, 1, x, 1, y, nat_add_k(env->ctx, it, 1), -1);
+        }
+        if (a->kind == NAT_MIN || a->kind == NAT_MAX) {
+            int64_t sign = a->kind == NAT_MIN ? 1 : -1;
+            add_raw(env, sign, it, sign, x, one, 0);
+            add_raw(env, sign, it, sign, y, one, 0);
         }
     }
     if (a->a)
@@ -351,7 +371,8 @@ static void add_rule(NatEnv *env, Nat from, Nat to)
     forget(env);
     int n = env->inequalities.n;
     Nat *old = NEWN(env->ctx, Nat, n + 1);
-    memcpy(old, env->inequalities.at, sizeof(Nat) * (size_t)n);
+    if (n)
+        memcpy(old, env->inequalities.at, sizeof(Nat) * (size_t)n);
     env->inequalities.n = 0;
     for (int i = 0; i < n; i++)
         add_inequality(env, simplify(env, old[i]));

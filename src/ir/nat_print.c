@@ -145,10 +145,13 @@ static bool before(const Printer *p, const NatTerm *x, const NatTerm *y)
     return kx > ky;
 }
 
+/* INT64_MIN has no magnitude: it stays whole, in its parentheses. */
+static bool starts_minus(const NatTerm *t) { return t->coef < 0 && t->coef != INT64_MIN; }
+
 /* Without signed_k the sign is the caller's. */
 static void put_term(Printer *p, const NatTerm *t, bool signed_k)
 {
-    int64_t k = signed_k || t->coef > 0 ? t->coef : t->coef == INT64_MIN ? t->coef : -t->coef;
+    int64_t k = signed_k || !starts_minus(t) ? t->coef : -t->coef;
     int n = t->n_factors;
     if (n == 0) {
         put_k(p, k);
@@ -200,7 +203,7 @@ static void put_sum(Printer *p, const NatTerm *terms, int n)
     }
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++) {
-            bool minus = t[i].coef < 0, k = t[i].n_factors == 0;
+            bool minus = starts_minus(&t[i]), k = t[i].n_factors == 0;
             /* Positive terms, negative ones, a negative constant last; a positive constant last too unless only it is positive. */
             bool constant_last = k && (minus || n == 1 || t[0].coef > 0);
             for (int j = 0; k && !minus && j < n - 1; j++)
@@ -220,17 +223,22 @@ static void put_sum(Printer *p, const NatTerm *terms, int n)
 
 /* ---- RISE ----------------------------------------------------------------------------------------------------------------- */
 
-/* (n + k - 1) / k: n, when that is shorter than the dividend and no negative number. */
+/* (n + k - 1) / k: n, when that is shorter than the dividend, no negative number, and in normal form (else the text would not
+ * read back as the same nat). */
 static Nat ceil_div_of(Ctx *ctx, Nat a, Nat b)
 {
     NatView v;
-    Poly n;
+    Poly n, copy;
     poly_init(ctx, &n);
     poly_add_nat(&n, a, TERM_K(1));
     poly_add_nat(&n, b, TERM_K(-1));
     poly_add_k(&n, 1);
     nat_view(a, &v);
-    return n.overflow || n.n >= v.n || (poly_vars(&n) == 0 && poly_const(&n) < 0) ? NULL : poly_nat_raw(&n);
+    if (n.overflow || n.n >= v.n || (poly_vars(&n) == 0 && poly_const(&n) < 0))
+        return NULL;
+    poly_copy(ctx, &copy, &n);
+    Nat raw = poly_nat_raw(&copy);
+    return nat_sum_in(ctx, NULL, &n) == raw ? raw : NULL;
 }
 
 static void open_paren(Printer *p, bool paren)

@@ -285,6 +285,34 @@ static bool use_fact(Search *s, const Poly *p, Nat x, Nat fact, int depth, int u
     return !goal.overflow && nonneg(s, &goal, depth - 1, uses - 1, scale);
 }
 
+/* x/k - y/k >= 0 where x >= y: a pair of quotients leaves the goal. */
+static bool monotone(Search *s, const Poly *p, int depth, int uses, int64_t scale)
+{
+    if (s->collect || depth < 4)
+        return false;
+    for (int i = 0; i < p->n; i++) {
+        Nat x = p->at[i].n_factors == 1 && p->at[i].coef > 0 ? p->at[i].factors[0] : NULL;
+        if (!x || x->kind != NAT_DIV || !divisor_ok(s, x, depth))
+            continue;
+        for (int j = 0; j < p->n; j++) {
+            Nat y = p->at[j].n_factors == 1 && p->at[j].coef < 0 && p->at[j].coef != INT64_MIN ? p->at[j].factors[0] : NULL;
+            if (!y || y->kind != NAT_DIV || y->b != x->b)
+                continue;
+            int64_t k = p->at[i].coef < -p->at[j].coef ? p->at[i].coef : -p->at[j].coef;
+            Poly d, rest;
+            poly_init(s->ctx, &d);
+            poly_add_nat(&d, x->a, TERM_K(1));
+            poly_add_nat(&d, y->a, TERM_K(-1));
+            poly_copy(s->ctx, &rest, p);
+            poly_add_nat(&rest, x, TERM_K(-k));
+            poly_add_nat(&rest, y, TERM_K(k));
+            if (!d.overflow && nonneg(s, &rest, depth - 1, uses, scale) && nonneg(s, &d, depth - 1, uses, 0))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Divides by what cannot change the sign: p >= 0 exactly when the result is. */
 static void reduce(const Search *s, Poly *p)
 {
@@ -365,7 +393,7 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
             atoms[at] = x;
             n++;
         }
-    if (eliminate(s, &p, atoms[0], depth, uses, scale))
+    if (monotone(s, &p, depth, uses, scale) || eliminate(s, &p, atoms[0], depth, uses, scale))
         return true;
     if (uses == 0)
         return false;
