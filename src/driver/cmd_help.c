@@ -1,7 +1,7 @@
 /* `risec help`, `risec explain`, `risec --version`, and the documents that are made from tables of the source. */
 #include "driver/driver.h"
 #include "ir/prim.h"
-#include "support/version.h"
+#include "version.h"
 
 typedef struct Topic {
     const char *name, *title, *text;
