@@ -69,7 +69,7 @@ static uint32_t in_bounds(Run *run, const Warp *warp, const Ins *ins, const Mem 
     for (int l = 0; l < WARP; l++)
         outside |= (uint32_t)((uint64_t)index[l * stride] >= (uint64_t)mem->count) << l;
     outside &= warp->mask;
-    for (int l = 0; outside >> l && l < WARP; l++)
+    for (int l = 0; outside && l < WARP; l++)
         if (outside >> l & 1)
             out_of_bounds(run, warp, ins, mem, l, index[l * stride]);
     return warp->mask & ~outside;

@@ -142,6 +142,7 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
 
 typedef struct Shared {
     int64_t bytes;    /* of a block */
+    int64_t planned;  /* of these, where memory planning puts buffers */
     int64_t unplaced; /* where buffers go that have no place yet */
     int granule;      /* bytes that one shadow stands for */
 } Shared;
@@ -150,11 +151,11 @@ typedef struct Shared {
 static bool plan_shared(Run *run, Shared *s)
 {
     const ImpKernel *k = run->kernel;
-    int64_t planned = 0;
     *s = (Shared){.granule = 8};
-    if (k->shared_bytes && !launch_size(run, k->shared_bytes, run->program->entry->name_span, "the shared memory", k->name, &planned))
+    if (k->shared_bytes && !launch_size(run, k->shared_bytes, run->program->entry->name_span, "the shared memory", k->name, &s->planned))
         return false;
-    s->bytes = s->unplaced = (planned + 15) / 16 * 16;
+    if (s->planned <= SIM_MAX_SHARED)
+        s->bytes = s->unplaced = (s->planned + 15) / 16 * 16;
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
         int64_t count;
@@ -167,7 +168,7 @@ static bool plan_shared(Run *run, Shared *s)
         if (!buf->offset)
             s->bytes += count > SIM_MAX_SHARED ? SIM_MAX_SHARED + 16 : (count * scalar_bytes(buf->elem) + 15) / 16 * 16;
     }
-    int64_t needed = s->bytes == s->unplaced ? planned : s->bytes;
+    int64_t needed = s->bytes > s->unplaced && s->bytes > s->planned ? s->bytes : s->planned;
     if (needed <= SIM_MAX_SHARED)
         return true;
     diag_error(run->ctx, E0641, run->program->entry->name_span, "%s needs %lld bytes of shared memory in each block, and a block has %d at most",
@@ -178,14 +179,14 @@ static bool plan_shared(Run *run, Shared *s)
 
 static bool place_shared(Run *run, const ImpBuf *buf, int64_t count, Shared *s, unsigned char *bytes, Shadow *shadow, Mem *mem)
 {
-    int64_t offset = s->unplaced;
+    int64_t offset = s->unplaced, end = buf->offset ? s->planned : s->bytes;
     if (!buf->offset)
         s->unplaced += (count * mem->cell_bytes + 15) / 16 * 16;
     else if (!launch_size(run, buf->offset, buf->span, "the place", buf->name, &offset))
         return false;
-    if (offset % mem->cell_bytes || offset > s->bytes || count > (s->bytes - offset) / mem->cell_bytes) {
+    if (offset % mem->cell_bytes || offset > end || count > (end - offset) / mem->cell_bytes) {
         sim_bug(run, buf->span, "%s (%lld cells of %d bytes) was placed at byte %lld of %lld", buf->name, (long long)count, mem->cell_bytes,
-                (long long)offset, (long long)s->bytes);
+                (long long)offset, (long long)end);
         return false;
     }
     mem->bytes = bytes + offset;

@@ -1,0 +1,1152 @@
+/* The SIMT simulator on kernels built by hand: that clean ones give the right results in every order, and that each planted fault is
+ * found in every order. The last part compares the race detector with a brute-force one on random kernels, and the simulator's
+ * arithmetic with scalar_apply. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/sim_internal.h"
+#include "unit.h"
+
+enum { SEEDS = 8, MAX_BUFS = 8, MAX_DEPTH = 16 };
+
+/* ---- building kernels ---------------------------------------------------------------------------------------------- */
+
+typedef struct Test {
+    Ctx *ctx;
+    CoreEntry entry;
+    ImpProgram program;
+    ImpKernel *kernel;
+    Launch launch;
+    SimReport report;
+    Nat n; /* the size of the entry */
+    ImpBlock *out[MAX_DEPTH];
+    int depth;
+    uint32_t line, file;
+    HostBuf buffers[MAX_BUFS];
+    CoreVar *inputs[MAX_BUFS];
+    Type results[MAX_BUFS];
+    int n_results;
+    bool good;
+} Test;
+
+static char lines[4096];
+
+static Nat K(Test *t, int64_t k) { return nat_const(t->ctx, k); }
+static Span next_span(Test *t)
+{
+    uint32_t at = t->line < sizeof lines / 2 - 1 ? t->line++ : t->line;
+    return (Span){t->file, at * 2, at * 2 + 1};
+}
+
+static void add_kernel(Test *t, int x, int y, int z, Nat blocks)
+{
+    static const char *const grids[3] = {"gridX", "gridY", "gridZ"}, *const block_ids[3] = {"blockX", "blockY", "blockZ"};
+    static const char *const threads[3] = {"threadX", "threadY", "threadZ"};
+    Ctx *ctx = t->ctx;
+    ImpKernel *k = NEW(ctx, ImpKernel);
+    int dims[3] = {x, y, z}, total = x * y * z;
+    k->name = "kernel";
+    k->entry = &t->entry;
+    for (int a = 0; a < 3; a++) {
+        k->threads[a] = dims[a];
+        k->blocks[a] = a == 0 ? blocks : K(t, 1);
+        k->grid[a] = a == 2 ? K(t, 1) : nat_var(ctx, grids[a], K(t, 1), NULL);
+        k->block[a] = a == 2 ? K(t, 0) : nat_var(ctx, block_ids[a], K(t, 0), nat_add_k(ctx, k->grid[a], -1));
+        k->thread[a] = dims[a] == 1 ? K(t, 0) : nat_var(ctx, threads[a], K(t, 0), K(t, dims[a] - 1));
+    }
+    k->warp = total <= 32 ? K(t, 0) : nat_var(ctx, "warp", K(t, 0), K(t, total / 32 - 1));
+    k->lane = total == 1 ? K(t, 0) : nat_var(ctx, "lane", K(t, 0), K(t, 31));
+    vec_push(ctx, &t->program.kernels, k);
+    t->kernel = k;
+    t->depth = 0;
+    t->out[0] = &k->body;
+}
+
+/* A kernel of x threads, `blocks` blocks by default, over one size n. */
+static Test *start_with(const Allocator *alloc, int x, int y, int z, int64_t blocks, int64_t n)
+{
+    Ctx *ctx = ctx_new(alloc, NULL);
+    if (!ctx)
+        return NULL;
+    Test *t = calloc(1, sizeof *t);
+    t->ctx = ctx;
+    t->launch.sizes = calloc(1, sizeof(int64_t));
+    t->launch.sizes[0] = n;
+    for (size_t i = 0; i + 1 < sizeof lines; i++)
+        lines[i] = i % 2 ? '\n' : 'x';
+    (void)x, (void)y, (void)z, (void)blocks;
+    return t;
+}
+
+static void begin(Test *t, int x, int y, int z, int64_t blocks)
+{
+    Ctx *ctx = t->ctx;
+    t->file = source_add(ctx, "kernel.rise", lines, sizeof lines - 1);
+    t->n = nat_var(ctx, "n", nat_const(ctx, 0), NULL);
+    t->entry.name = "entry";
+    t->entry.n_sizes = t->launch.n_sizes = 1;
+    t->entry.sizes = NEWN(ctx, Nat, 1);
+    t->entry.sizes[0] = t->n;
+    t->entry.inputs = t->inputs;
+    t->launch.buffers = t->buffers;
+    t->program.entry = &t->entry;
+    add_kernel(t, x, y, z, blocks < 0 ? nat_ceil_div(ctx, t->n, nat_const(ctx, x)) : nat_const(ctx, blocks));
+}
+
+/* blocks -1: ceilDiv(n, x). */
+static Test *start(int x, int y, int z, int64_t blocks, int64_t n)
+{
+    Test *t = start_with(NULL, x, y, z, blocks, n);
+    begin(t, x, y, z, blocks);
+    return t;
+}
+
+static void finish(Test *t)
+{
+    ctx_free(t->ctx);
+    free(t->launch.sizes);
+    free(t);
+}
+
+static ImpBuf *add_buf(Test *t, ImpSpace space, const char *name, Scalar elem, Nat count)
+{
+    ImpBuf *b = NEW(t->ctx, ImpBuf);
+    b->id = t->kernel->bufs.n;
+    b->name = name;
+    b->space = space;
+    b->elem = elem;
+    b->count = count;
+    b->span = next_span(t);
+    vec_push(t->ctx, &t->kernel->bufs, b);
+    return b;
+}
+
+/* An input n.elem whose element i is i. */
+static ImpBuf *input(Test *t, const char *name, Scalar elem, Nat count)
+{
+    CoreVar *var = NEW(t->ctx, CoreVar);
+    var->name = name;
+    var->type = type_array(t->ctx, count, type_scalar(t->ctx, elem));
+    int k = t->entry.n_inputs++;
+    t->inputs[k] = var;
+    t->launch.n_buffers++;
+    launch_buffer(t->ctx, &t->entry, &t->launch, var->type, &t->buffers[k], true);
+    for (int64_t i = 0; i < t->buffers[k].count; i++)
+        scalar_store(scalar_cast(elem, (ScalarValue){.type = SC_I64, .i = i}), t->buffers[k].bytes + i * scalar_bytes(elem));
+    ImpBuf *b = add_buf(t, SPACE_INPUT, name, elem, count);
+    b->component = k;
+    return b;
+}
+
+static ImpBuf *output(Test *t, const char *name, Scalar elem, Nat count)
+{
+    ImpBuf *b = add_buf(t, SPACE_OUTPUT, name, elem, count);
+    b->component = t->n_results;
+    t->results[t->n_results++] = type_array(t->ctx, count, type_scalar(t->ctx, elem));
+    t->entry.result = t->n_results == 1 ? t->results[0] : type_tuple(t->ctx, t->n_results, t->results);
+    return b;
+}
+
+static ImpBuf *shared(Test *t, const char *name, Scalar elem, int64_t count) { return add_buf(t, SPACE_SHARED, name, elem, K(t, count)); }
+
+static ImpVar *reg(Test *t, const char *name, Scalar type, int slots)
+{
+    ImpVar *v = NEW(t->ctx, ImpVar);
+    v->id = t->kernel->vars.n;
+    v->name = name;
+    v->type = type;
+    v->slots = slots;
+    vec_push(t->ctx, &t->kernel->vars, v);
+    return v;
+}
+
+static ImpStmt *stmt(Test *t, ImpStmtKind kind) { return imp_stmt(t->ctx, t->out[t->depth], kind, next_span(t)); }
+static void sync(Test *t, SyncScope scope) { stmt(t, IS_SYNC)->sync = scope; }
+static void alloc(Test *t, ImpBuf *buf) { stmt(t, IS_ALLOC)->alloc = buf; }
+
+static void declare(Test *t, ImpVar *var, ImpExpr *value)
+{
+    ImpStmt *s = stmt(t, IS_DECL);
+    s->var.var = var;
+    s->var.value = value;
+}
+
+static void set(Test *t, ImpVar *var, Nat slot, ImpExpr *value)
+{
+    ImpStmt *s = stmt(t, IS_SET);
+    s->var.var = var;
+    s->var.slot = slot;
+    s->var.value = value;
+}
+
+static void store(Test *t, ImpBuf *buf, Nat index, ImpExpr *value)
+{
+    ImpStmt *s = stmt(t, IS_STORE);
+    s->store.buf = buf;
+    s->store.index = index;
+    s->store.value = value;
+}
+
+static void leave(Test *t) { t->depth--; }
+
+static Nat loop(Test *t, const char *name, Nat lo, Nat hi, Nat step)
+{
+    ImpStmt *s = stmt(t, IS_FOR);
+    s->loop.var = nat_var(t->ctx, name, NULL, NULL);
+    s->loop.lo = lo;
+    s->loop.hi = hi;
+    s->loop.step = step;
+    t->out[++t->depth] = &s->loop.body;
+    return s->loop.var;
+}
+
+static ImpStmt *when(Test *t, ImpExpr *cond)
+{
+    ImpStmt *s = stmt(t, IS_IF);
+    s->branch.cond = cond;
+    t->out[++t->depth] = &s->branch.then;
+    return s;
+}
+
+static void otherwise(Test *t, ImpStmt *s)
+{
+    leave(t);
+    t->out[++t->depth] = &s->branch.otherwise;
+}
+
+static ImpExpr *load(Test *t, ImpBuf *buf, Nat index) { return imp_load(t->ctx, buf, index, next_span(t)); }
+static ImpExpr *get(Test *t, ImpVar *var) { return imp_var(t->ctx, var, K(t, 0), next_span(t)); }
+static ImpExpr *nat(Test *t, Nat nat_) { return imp_nat(t->ctx, nat_, SC_I32, next_span(t)); }
+static ImpExpr *op(Test *t, PrimId id, ImpExpr *a, ImpExpr *b)
+{
+    return imp_op2(t->ctx, id, id >= P_eq && id <= P_ge ? SC_BOOL : a->type, a, b, next_span(t));
+}
+static ImpExpr *less(Test *t, Nat a, Nat b) { return op(t, P_lt, nat(t, a), nat(t, b)); }
+static ImpExpr *same(Test *t, Nat a, Nat b) { return op(t, P_eq, nat(t, a), nat(t, b)); }
+static ImpExpr *f32(Test *t, double x) { return imp_lit(t->ctx, scalar_float(SC_F32, x), next_span(t)); }
+static ImpExpr *i32(Test *t, int64_t x) { return imp_lit(t->ctx, scalar_int(SC_I32, x), next_span(t)); }
+
+static Nat add(Test *t, Nat a, Nat b) { return nat_add(t->ctx, a, b); }
+static Nat mul(Test *t, Nat a, int64_t k) { return nat_mul_k(t->ctx, a, k); }
+
+/* ---- running ------------------------------------------------------------------------------------------------------- */
+
+static bool run_on(Test *t, uint64_t seed, int64_t grid)
+{
+    SimOptions options = {.seed = seed, .grid = {grid}, .max_findings = 100};
+    t->good = sim_run(t->ctx, &t->program, &t->launch, &options, &t->report);
+    return t->good;
+}
+
+static int found(const Test *t, SimFindingKind kind)
+{
+    int n = 0;
+    for (int i = 0; i < t->report.findings.n; i++)
+        n += t->report.findings.at[i].kind == kind;
+    return n;
+}
+
+/* In every order, at least one finding, and all of this kind; -1: none at all. */
+static bool always(Test *t, int64_t grid, int kind)
+{
+    bool good = true;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        run_on(t, seed, grid);
+        int n = kind < 0 ? 0 : found(t, (SimFindingKind)kind);
+        good = good && t->report.findings.n == n && (kind < 0 ? t->good : n > 0 && !t->good);
+        if (!good) {
+            for (int i = 0; i < t->report.findings.n; i++)
+                printf("  seed %d: kind %d: %s\n", (int)seed, (int)t->report.findings.at[i].kind, t->report.findings.at[i].text);
+            return false;
+        }
+    }
+    return good;
+}
+
+static bool finds(Test *t, int64_t grid, SimFindingKind kind) /* perhaps with others */
+{
+    bool good = true;
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        good = !run_on(t, seed, grid) && found(t, kind) && good;
+    return good;
+}
+
+static double result(const Test *t, int k, int64_t i)
+{
+    const HostBuf *b = &t->launch.results[k];
+    ScalarValue v = scalar_load(b->elem, b->bytes + i * scalar_bytes(b->elem));
+    return scalar_is_float(b->elem) ? v.f : (double)v.i;
+}
+
+/* ---- clean kernels --------------------------------------------------------------------------------------------------- */
+
+static void test_copy(void)
+{
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 1000}, grids[] = {0, 1, 2, 7};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+            Test *t = start(64, 1, 1, -1, sizes[s]);
+            ImpBuf *to = output(t, "ys", SC_F32, t->n), *xs = input(t, "xs", SC_F32, t->n);
+            Nat i = loop(t, "i", add(t, mul(t, t->kernel->block[0], 64), t->kernel->thread[0]), t->n, mul(t, t->kernel->grid[0], 64));
+            store(t, to, i, load(t, xs, i));
+            CHECK(always(t, grids[g], -1));
+            CHECK(t->report.global_loads == (uint64_t)sizes[s] && t->report.global_stores == (uint64_t)sizes[s]);
+            bool equal = true;
+            for (int64_t k = 0; k < sizes[s]; k++)
+                equal = equal && result(t, 0, k) == (double)k;
+            CHECK(equal);
+            finish(t);
+        }
+}
+
+static Test *reversal(int threads, SyncScope scope, ImpStmt **dropped)
+{
+    Test *t = start(threads, 1, 1, 1, threads);
+    ImpBuf *to = output(t, "ys", SC_F32, t->n), *xs = input(t, "xs", SC_F32, t->n), *tile = shared(t, "tile", SC_F32, threads);
+    Nat me = t->kernel->thread[0];
+    alloc(t, tile);
+    store(t, tile, me, load(t, xs, me));
+    sync(t, scope);
+    store(t, to, me, load(t, tile, nat_sub(t->ctx, K(t, threads - 1), me)));
+    if (dropped)
+        *dropped = imp_drop_sync(t->kernel, 0);
+    return t;
+}
+
+static void test_reversal(void)
+{
+    ImpStmt *dropped;
+    for (int threads = 32; threads <= 256; threads *= 2) {
+        SyncScope scope = threads == 32 ? SYNC_WARP : SYNC_BLOCK;
+        Test *t = reversal(threads, scope, NULL);
+        CHECK(imp_sync_count(t->kernel) == 1);
+        CHECK(always(t, 1, -1) && result(t, 0, 0) == threads - 1 && result(t, 0, threads - 1) == 0);
+        CHECK(t->report.shared_loads == (uint64_t)threads && t->report.shared_stores == (uint64_t)threads);
+        CHECK(t->report.block_barriers == (scope == SYNC_BLOCK) && t->report.warp_barriers == (scope == SYNC_WARP));
+        finish(t);
+        t = reversal(threads, scope, &dropped);
+        CHECK(dropped && imp_sync_count(t->kernel) == 0 && finds(t, 1, SIM_RACE));
+        imp_restore_sync(dropped);
+        CHECK(imp_sync_count(t->kernel) == 1 && always(t, 1, -1));
+        CHECK(imp_drop_sync(t->kernel, 1) == NULL && imp_drop_sync(t->kernel, -1) == NULL);
+        finish(t);
+    }
+    /* A barrier of the warp does not order two warps; one of the block orders the lanes of a warp too. */
+    Test *t = reversal(64, SYNC_WARP, NULL);
+    CHECK(finds(t, 1, SIM_RACE));
+    finish(t);
+    t = reversal(32, SYNC_BLOCK, NULL);
+    CHECK(always(t, 1, -1));
+    finish(t);
+}
+
+static double shuffle_sum(PrimId id, int lane, bool all)
+{
+    static const int steps[] = {16, 8, 4, 2, 1};
+    Test *t = start(32, 1, 1, 1, 32);
+    ImpBuf *to = output(t, "ys", SC_F32, K(t, 32)), *xs = input(t, "xs", SC_F32, t->n);
+    ImpVar *acc = reg(t, "acc", SC_F32, 1);
+    declare(t, acc, load(t, xs, t->kernel->lane));
+    for (int k = 0; k < 5; k++)
+        set(t, acc, K(t, 0), op(t, P_add, get(t, acc), imp_shfl(t->ctx, id, K(t, steps[k]), get(t, acc), next_span(t))));
+    store(t, to, t->kernel->lane, get(t, acc));
+    CHECK(always(t, 0, -1) && t->report.shuffles == 5);
+    double sum = result(t, 0, lane);
+    for (int l = 0; l < 32 && all; l++)
+        CHECK(result(t, 0, l) == sum);
+    finish(t);
+    return sum;
+}
+
+static void test_shuffle(void)
+{
+    CHECK(shuffle_sum(P_shflXor, 5, true) == 496);
+    CHECK(shuffle_sum(P_shflDown, 0, false) == 496);
+    CHECK(shuffle_sum(P_shflUp, 31, false) == 496);
+    static const PrimId ids[] = {P_shflDown, P_shflUp, P_shflXor};
+    for (int k = 0; k < 3; k++)
+        for (int by = 0; by < 32; by++) {
+            Test *t = start(32, 1, 1, 1, 32);
+            ImpBuf *to = output(t, "ys", SC_I32, K(t, 32));
+            ImpExpr *mine = nat(t, mul(t, t->kernel->lane, 3));
+            store(t, to, t->kernel->lane, imp_shfl(t->ctx, ids[k], K(t, by), mine, next_span(t)));
+            run_on(t, 1, 0);
+            for (int l = 0; l < 32; l++) {
+                int from = k == 0 ? l + by : k == 1 ? l - by : l ^ by;
+                CHECK(result(t, 0, l) == 3 * (from < 0 || from > 31 ? l : from));
+            }
+            finish(t);
+        }
+    /* Not all lanes get there; a block of one thread has no other lanes. */
+    for (int one = 0; one < 2; one++) {
+        Test *t = start(one ? 1 : 32, 1, 1, 1, 32);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 1));
+        ImpExpr *sum = imp_shfl(t->ctx, P_shflDown, K(t, 1), nat(t, t->kernel->lane), next_span(t));
+        when(t, less(t, t->kernel->lane, K(t, 1)));
+        store(t, to, t->kernel->lane, sum);
+        CHECK(always(t, 0, SIM_SHUFFLE_INACTIVE));
+        finish(t);
+    }
+}
+
+static void test_warp_exchange(void)
+{
+    /* Lanes hand values on through shared memory, twice: the second round needs two barriers. */
+    for (int drop = -1; drop < 3; drop++) {
+        Test *t = start(64, 1, 1, 1, 64);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 64)), *tile = shared(t, "tile", SC_I32, 64);
+        Nat base = mul(t, t->kernel->warp, 32), lane = t->kernel->lane, me = add(t, base, lane);
+        Nat left = add(t, base, nat_mod(t->ctx, add(t, lane, K(t, 1)), K(t, 32)));
+        ImpVar *x = reg(t, "x", SC_I32, 1);
+        store(t, tile, me, nat(t, me));
+        sync(t, SYNC_WARP);
+        declare(t, x, load(t, tile, left));
+        sync(t, SYNC_WARP);
+        store(t, tile, me, get(t, x));
+        sync(t, SYNC_WARP);
+        store(t, to, me, load(t, tile, left));
+        if (drop >= 0)
+            imp_drop_sync(t->kernel, drop);
+        if (drop < 0)
+            CHECK(always(t, 0, -1) && result(t, 0, 0) == 2 && result(t, 0, 31) == 1 && result(t, 0, 63) == 33);
+        else
+            CHECK(finds(t, 0, SIM_RACE));
+        finish(t);
+    }
+}
+
+static void test_two_dimensions(void)
+{
+    /* A transposition in blocks of 8 x 16 through shared memory, threads by their coordinates. */
+    Test *t = start(8, 16, 1, 1, 128);
+    ImpBuf *to = output(t, "ys", SC_I32, K(t, 128)), *xs = input(t, "xs", SC_I32, t->n), *tile = shared(t, "tile", SC_I32, 128);
+    Nat x = t->kernel->thread[0], y = t->kernel->thread[1];
+    Nat me = add(t, mul(t, y, 8), x), linear = add(t, mul(t, t->kernel->warp, 32), t->kernel->lane);
+    store(t, tile, me, load(t, xs, linear));
+    sync(t, SYNC_BLOCK);
+    store(t, to, add(t, mul(t, x, 16), y), load(t, tile, linear));
+    CHECK(always(t, 1, -1));
+    for (int i = 0; i < 128; i++)
+        CHECK(result(t, 0, i % 8 * 16 + i / 8) == i);
+    imp_drop_sync(t->kernel, 0);
+    CHECK(always(t, 1, -1)); /* each thread reads what it wrote itself */
+    finish(t);
+    /* Rows of 32 threads and more: a warp has one y. Blocks along y. */
+    t = start(64, 2, 2, 1, 1);
+    to = output(t, "ys", SC_I32, K(t, 512));
+    t->kernel->blocks[1] = K(t, 2);
+    Nat z = t->kernel->thread[2];
+    me = add(t, add(t, mul(t, add(t, mul(t, z, 2), t->kernel->thread[1]), 64), t->kernel->thread[0]), mul(t, t->kernel->block[1], 256));
+    store(t, to, me, nat(t, add(t, mul(t, t->kernel->warp, 32), t->kernel->lane)));
+    CHECK(always(t, 0, -1));
+    for (int i = 0; i < 512; i++)
+        CHECK(result(t, 0, i) == i % 256);
+    finish(t);
+}
+
+static void test_masks(void)
+{
+    /* for (j = lane % 7; j < lane; j += 1 + lane % 3) if (j % 2 == 0) { acc += j; if (j % 3 == 0) acc += 100 } else acc -= 1 */
+    Test *t = start(64, 1, 1, 1, 64);
+    ImpBuf *to = output(t, "ys", SC_I32, K(t, 64));
+    Nat me = t->kernel->thread[0];
+    ImpVar *acc = reg(t, "acc", SC_I32, 1);
+    declare(t, acc, i32(t, 0));
+    Nat j = loop(t, "j", nat_mod(t->ctx, me, K(t, 7)), me, add(t, K(t, 1), nat_mod(t->ctx, me, K(t, 3))));
+    ImpStmt *even = when(t, same(t, nat_mod(t->ctx, j, K(t, 2)), K(t, 0)));
+    set(t, acc, NULL, op(t, P_add, get(t, acc), nat(t, j)));
+    when(t, same(t, nat_mod(t->ctx, j, K(t, 3)), K(t, 0)));
+    set(t, acc, NULL, op(t, P_add, get(t, acc), i32(t, 100)));
+    leave(t);
+    otherwise(t, even);
+    set(t, acc, NULL, op(t, P_sub, get(t, acc), i32(t, 1)));
+    leave(t);
+    leave(t);
+    store(t, to, me, get(t, acc));
+    CHECK(always(t, 0, -1));
+    for (int i = 0; i < 64; i++) {
+        int want = 0;
+        for (int k = i % 7; k < i; k += 1 + i % 3)
+            want += k % 2 ? -1 : k + (k % 3 ? 0 : 100);
+        CHECK(result(t, 0, i) == want);
+    }
+    finish(t);
+    /* Loops in loops, the inner one with a trip count of its own per lane and per trip. */
+    t = start(32, 1, 1, 1, 32);
+    to = output(t, "ys", SC_I32, K(t, 32));
+    acc = reg(t, "acc", SC_I32, 1);
+    declare(t, acc, i32(t, 0));
+    Nat lane = t->kernel->lane, a = loop(t, "a", K(t, 0), lane, K(t, 1)), b = loop(t, "b", a, lane, K(t, 2));
+    set(t, acc, NULL, op(t, P_add, get(t, acc), nat(t, add(t, mul(t, a, 10), b))));
+    leave(t);
+    leave(t);
+    store(t, to, lane, get(t, acc));
+    CHECK(always(t, 0, -1));
+    for (int i = 0; i < 32; i++) {
+        int want = 0;
+        for (int x = 0; x < i; x++)
+            for (int y = x; y < i; y += 2)
+                want += 10 * x + y;
+        CHECK(result(t, 0, i) == want);
+    }
+    finish(t);
+}
+
+static void test_cond(void)
+{
+    for (int guarded = 0; guarded < 2; guarded++) {
+        Test *t = start(64, 1, 1, 1, 45);
+        ImpBuf *to = output(t, "ys", SC_F32, K(t, 64)), *xs = input(t, "xs", SC_F32, t->n);
+        Nat me = t->kernel->thread[0];
+        ImpExpr *x = load(t, xs, me);
+        if (guarded)
+            x = imp_cond(t->ctx, less(t, me, t->n), x,
+                         imp_cond(t->ctx, less(t, me, K(t, 50)), f32(t, -1), op(t, P_add, f32(t, 0.5), f32(t, 7)), next_span(t)), next_span(t));
+        store(t, to, me, x);
+        CHECK(always(t, 0, guarded ? -1 : SIM_OUT_OF_BOUNDS));
+        if (guarded)
+            for (int i = 0; i < 64; i++)
+                CHECK(result(t, 0, i) == (i < 45 ? i : i < 50 ? -1 : 7.5));
+        else
+            CHECK(t->report.findings.at[0].times == 19 && t->report.findings.at[0].cell == 45 && t->report.findings.at[0].thread == 45 &&
+                  strstr(t->report.findings.at[0].text, "reads xs[45], and xs has 45 cells") != NULL);
+        finish(t);
+    }
+}
+
+/* ---- planted faults -------------------------------------------------------------------------------------------------- */
+
+static void test_bounds(void)
+{
+    for (int fault = 0; fault < 4; fault++) {
+        Test *t = start(32, 1, 1, 1, 32);
+        ImpBuf *to = output(t, "ys", SC_I32, t->n), *xs = input(t, "xs", SC_I32, t->n), *tile = shared(t, "tile", SC_I32, 40);
+        Nat me = t->kernel->thread[0];
+        store(t, tile, fault == 0 ? add(t, me, K(t, 10)) : me, load(t, xs, fault == 1 ? nat_add_k(t->ctx, me, -1) : me));
+        store(t, to, fault == 2 ? mul(t, me, 2) : me, fault == 0 ? i32(t, 0) : load(t, tile, me));
+        if (fault == 3)
+            store(t, tile, K(t, INT64_MIN), i32(t, 1));
+        CHECK(fault == 2 || fault == 3 ? finds(t, 0, SIM_OUT_OF_BOUNDS) : always(t, 0, SIM_OUT_OF_BOUNDS));
+        finish(t);
+    }
+}
+
+static void test_unwritten(void)
+{
+    /* Read of shared memory, of workspace, and of the result before anything is there. */
+    for (int space = 0; space < 3; space++) {
+        Test *t = start(32, 1, 1, 2, 64);
+        ImpBuf *to = output(t, "ys", SC_I32, t->n);
+        ImpBuf *b = space == 0 ? to : add_buf(t, space == 1 ? SPACE_TEMP : SPACE_SHARED, "cells", SC_I32, mul(t, t->kernel->grid[0], 32));
+        Nat me = add(t, mul(t, t->kernel->block[0], 32), t->kernel->thread[0]);
+        store(t, to, me, load(t, b, me));
+        CHECK(always(t, 0, SIM_UNWRITTEN));
+        finish(t);
+    }
+    /* What one block wrote into its shared memory, the next does not find there. */
+    Test *t = start(32, 1, 1, 2, 64);
+    ImpBuf *to = output(t, "ys", SC_I32, t->n), *tile = shared(t, "tile", SC_I32, 32);
+    Nat lane = t->kernel->lane, block = t->kernel->block[0];
+    when(t, same(t, block, K(t, 0)));
+    store(t, tile, lane, i32(t, 1));
+    leave(t);
+    store(t, to, add(t, mul(t, block, 32), lane), load(t, tile, lane));
+    CHECK(always(t, 0, SIM_UNWRITTEN));
+    finish(t);
+    /* A result of 100 cells of which 64 are written; a launch of no blocks. */
+    t = start(32, 1, 1, 2, 100);
+    to = output(t, "ys", SC_I32, t->n);
+    store(t, to, add(t, mul(t, t->kernel->block[0], 32), t->kernel->thread[0]), i32(t, 1));
+    CHECK(always(t, 0, SIM_OUTPUT_UNWRITTEN) && strstr(t->report.findings.at[0].text, "36 of its 100 cells (64, 65, 66, ...)") != NULL);
+    t->kernel->blocks[0] = K(t, 0);
+    CHECK(always(t, 0, SIM_OUTPUT_UNWRITTEN));
+    finish(t);
+}
+
+static void test_blocks(void)
+{
+    /* 0: two blocks write a cell; 1: each reads what the other wrote; 2: one writes what another reads; 3: all read; 4: each its own. */
+    for (int kind = 0; kind < 5; kind++) {
+        Test *t = start(32, 1, 1, 3, 3);
+        ImpBuf *to = output(t, "ys", SC_I32, t->n);
+        Nat block = t->kernel->block[0], lane = t->kernel->lane;
+        ImpBuf *temp = add_buf(t, SPACE_TEMP, "temp", SC_I32, mul(t, t->kernel->grid[0], 1));
+        when(t, same(t, lane, K(t, 0)));
+        if (kind == 0)
+            store(t, temp, K(t, 0), i32(t, 1));
+        else if (kind != 3)
+            store(t, temp, block, nat(t, block));
+        Nat next = nat_mod(t->ctx, add(t, block, K(t, 1)), K(t, 3));
+        store(t, to, block, kind == 0 || kind == 3 ? i32(t, 1) : load(t, temp, kind == 4 ? block : kind == 1 ? next : K(t, 1)));
+        CHECK(kind < 3 ? finds(t, 0, SIM_RACE) : always(t, 0, -1));
+        CHECK(kind != 0 || (t->report.findings.n == 1 && strstr(t->report.findings.at[0].text, "nothing orders blocks") != NULL));
+        finish(t);
+    }
+    /* A second launch comes after all of the first. */
+    Test *t = start(32, 1, 1, 4, 4);
+    ImpBuf *temp = add_buf(t, SPACE_TEMP, "temp", SC_I32, K(t, 4));
+    when(t, same(t, t->kernel->lane, K(t, 0)));
+    store(t, temp, t->kernel->block[0], nat(t, add(t, t->kernel->block[0], K(t, 10))));
+    add_kernel(t, 32, 1, 1, K(t, 4));
+    ImpBuf *to = output(t, "ys", SC_I32, t->n), *again = add_buf(t, SPACE_TEMP, "temp", SC_I32, K(t, 4));
+    when(t, same(t, t->kernel->lane, K(t, 0)));
+    store(t, to, t->kernel->block[0], load(t, again, nat_sub(t->ctx, K(t, 3), t->kernel->block[0])));
+    CHECK(always(t, 0, -1) && result(t, 0, 0) == 13);
+    finish(t);
+}
+
+static void test_divergent_barriers(void)
+{
+    for (int kind = 0; kind < 7; kind++) {
+        Test *t = start(64, 1, 1, 1, 64);
+        ImpBuf *to = output(t, "ys", SC_I32, t->n);
+        Nat me = t->kernel->thread[0], warp = t->kernel->warp;
+        if (kind == 0) { /* half of each warp */
+            when(t, less(t, t->kernel->lane, K(t, 16)));
+            sync(t, SYNC_BLOCK);
+        } else if (kind == 1) { /* one warp of two */
+            when(t, same(t, warp, K(t, 1)));
+            sync(t, SYNC_BLOCK);
+        } else if (kind == 2) { /* two barriers, one for each */
+            ImpStmt *s = when(t, same(t, warp, K(t, 1)));
+            sync(t, SYNC_BLOCK);
+            otherwise(t, s);
+            sync(t, SYNC_BLOCK);
+        } else if (kind == 3) { /* trips that depend on the warp */
+            loop(t, "i", K(t, 0), add(t, warp, K(t, 2)), K(t, 1));
+            sync(t, SYNC_BLOCK);
+        } else if (kind == 4) { /* as many barriers for each, in other trips */
+            loop(t, "i", K(t, 0), add(t, warp, K(t, 1)), K(t, 1));
+            loop(t, "j", K(t, 0), nat_sub(t->ctx, K(t, 2), warp), K(t, 1));
+            sync(t, SYNC_BLOCK);
+            leave(t);
+        } else if (kind == 5) { /* a barrier of the warp under a mask */
+            when(t, less(t, t->kernel->lane, K(t, 31)));
+            sync(t, SYNC_WARP);
+        } else /* trips that depend on the lane */ {
+            loop(t, "i", K(t, 0), t->kernel->lane, K(t, 1));
+            sync(t, SYNC_WARP);
+        }
+        leave(t);
+        store(t, to, me, i32(t, 1));
+        CHECK(always(t, 0, SIM_DIVERGENT_BARRIER));
+        finish(t);
+    }
+    /* Under a condition that all threads of the block share, and in a loop that all run alike, barriers are good. */
+    Test *t = start(64, 1, 1, 2, 64);
+    ImpBuf *to = output(t, "ys", SC_I32, t->n);
+    Nat block = t->kernel->block[0], me = t->kernel->thread[0];
+    when(t, same(t, block, K(t, 1)));
+    loop(t, "i", block, add(t, t->n, block), K(t, 16));
+    sync(t, SYNC_BLOCK);
+    when(t, same(t, t->kernel->warp, K(t, 1)));
+    sync(t, SYNC_WARP);
+    leave(t);
+    leave(t);
+    store(t, to, me, i32(t, 1));
+    CHECK(always(t, 0, -1) && t->report.block_barriers == 4 && t->report.warp_barriers == 4);
+    finish(t);
+}
+
+static void test_carried(void)
+{
+    /* Tiles of 64 reversed in shared memory, strided over the grid: the second barrier matters only where a block takes a second tile. */
+    static const struct { int drop; int64_t grid; int kind; } cases[] = {
+        {-1, 1, -1}, {-1, 2, -1}, {-1, 5, -1}, {-1, 9, -1}, {0, 5, SIM_RACE}, {0, 1, SIM_RACE}, {1, 5, -1}, {1, 9, -1}, {1, 1, SIM_RACE}, {1, 4, SIM_RACE}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        Test *t = start(64, 1, 1, 5, 320);
+        ImpBuf *to = output(t, "ys", SC_F32, t->n), *xs = input(t, "xs", SC_F32, t->n), *tile = shared(t, "tile", SC_F32, 64);
+        Nat me = t->kernel->thread[0], b = loop(t, "b", t->kernel->block[0], K(t, 5), t->kernel->grid[0]);
+        alloc(t, tile);
+        store(t, tile, me, load(t, xs, add(t, mul(t, b, 64), me)));
+        sync(t, SYNC_BLOCK);
+        store(t, to, add(t, mul(t, b, 64), me), load(t, tile, nat_sub(t->ctx, K(t, 63), me)));
+        sync(t, SYNC_BLOCK);
+        if (cases[c].drop >= 0)
+            imp_drop_sync(t->kernel, cases[c].drop);
+        CHECK(cases[c].kind < 0 ? always(t, cases[c].grid, -1) : finds(t, cases[c].grid, SIM_RACE));
+        if (cases[c].kind < 0)
+            CHECK(result(t, 0, 0) == 63 && result(t, 0, 319) == 256);
+        finish(t);
+    }
+}
+
+static void test_reuse(void)
+{
+    /* Two buffers in the same bytes: the second may be written once all have read the first. */
+    for (int kind = 0; kind < 4; kind++) {
+        Test *t = start(64, 1, 1, 1, 64);
+        ImpBuf *to = output(t, "ys", SC_F64, t->n), *a = shared(t, "a", SC_F32, 64), *b = shared(t, "b", SC_F64, 64);
+        a->offset = K(t, 64);
+        b->offset = K(t, 0);
+        t->kernel->shared_bytes = K(t, 512);
+        Nat me = t->kernel->thread[0], mirror = nat_sub(t->ctx, K(t, 63), me);
+        ImpVar *x = reg(t, "x", SC_F32, 1);
+        alloc(t, a);
+        store(t, a, me, imp_cast(t->ctx, SC_F32, nat(t, me), next_span(t)));
+        sync(t, SYNC_BLOCK);
+        declare(t, x, load(t, a, mirror));
+        if (kind != 1)
+            sync(t, SYNC_BLOCK);
+        alloc(t, b);
+        store(t, b, me, imp_cast(t->ctx, SC_F64, get(t, x), next_span(t)));
+        sync(t, SYNC_BLOCK);
+        ImpExpr *sum = load(t, b, mirror);
+        if (kind == 2)
+            sum = op(t, P_add, sum, imp_cast(t->ctx, SC_F64, load(t, a, K(t, 1)), next_span(t)));
+        store(t, to, me, sum);
+        if (kind == 3) { /* the second life of a: what it held in the first is gone */
+            alloc(t, a);
+            store(t, to, me, imp_cast(t->ctx, SC_F64, load(t, a, me), next_span(t)));
+        }
+        CHECK(kind == 0 ? always(t, 0, -1) : kind == 1 ? finds(t, 0, SIM_RACE) : always(t, 0, SIM_UNWRITTEN));
+        if (kind == 0)
+            CHECK(result(t, 0, 5) == 5);
+        finish(t);
+    }
+    /* Neighbouring bytes are different cells. A buffer outside of the block's memory is refused. */
+    Test *t = start(64, 1, 1, 1, 64);
+    ImpBuf *to = output(t, "ys", SC_I8, t->n), *c = shared(t, "c", SC_I8, 64), *d = shared(t, "d", SC_F64, 3);
+    Nat me = t->kernel->thread[0];
+    store(t, c, me, imp_cast(t->ctx, SC_I8, nat(t, me), next_span(t)));
+    store(t, to, me, load(t, c, me));
+    CHECK(always(t, 0, -1) && result(t, 0, 63) == 63);
+    d->offset = K(t, 16);
+    t->kernel->shared_bytes = K(t, 32);
+    CHECK(!run_on(t, 1, 0) && t->ctx->diags.errors > 0);
+    finish(t);
+    /* In a loop: each trip is a life of the buffer, unless it came into use before the loop. */
+    for (int inside = 0; inside < 2; inside++) {
+        t = start(32, 1, 1, 1, 32);
+        to = output(t, "ys", SC_I32, t->n);
+        c = shared(t, "c", SC_I32, 32);
+        me = t->kernel->thread[0];
+        if (!inside)
+            alloc(t, c);
+        Nat i = loop(t, "i", K(t, 0), K(t, 2), K(t, 1));
+        if (inside)
+            alloc(t, c);
+        when(t, same(t, i, K(t, 0)));
+        store(t, c, me, i32(t, 5));
+        leave(t);
+        store(t, to, me, load(t, c, me));
+        CHECK(always(t, 0, inside ? SIM_UNWRITTEN : -1));
+        finish(t);
+    }
+}
+
+static void test_same_instruction(void)
+{
+    /* 0: all lanes write one cell; 1: lanes 3 and 7 do, in two instructions; 2: with a barrier between; 3: one lane, twice. */
+    for (int kind = 0; kind < 4; kind++) {
+        Test *t = start(32, 1, 1, 1, 32);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 1));
+        Nat lane = t->kernel->lane;
+        if (kind == 0)
+            store(t, to, K(t, 0), nat(t, lane));
+        for (int k = 0; kind > 0 && k < 2; k++) {
+            when(t, same(t, lane, K(t, k && kind < 3 ? 7 : 3)));
+            store(t, to, K(t, 0), i32(t, k));
+            leave(t);
+            if (kind == 2)
+                sync(t, SYNC_WARP);
+        }
+        CHECK(always(t, 0, kind < 2 ? SIM_RACE : -1));
+        if (kind < 2) {
+            const SimFinding *f = &t->report.findings.at[0];
+            CHECK(f->other_thread == (kind ? 3 : 0) && f->thread == (kind ? 7 : 1) && f->other.lo != 0 && strcmp(f->buffer, "ys") == 0);
+        }
+        finish(t);
+    }
+}
+
+static void test_registers(void)
+{
+    Test *t = start(32, 1, 1, 1, 32);
+    ImpBuf *to = output(t, "ys", SC_I32, K(t, 32));
+    ImpVar *v = reg(t, "v", SC_I32, 4);
+    Nat lane = t->kernel->lane, slot = nat_mod(t->ctx, lane, K(t, 4));
+    declare(t, v, NULL);
+    Nat k = loop(t, "k", K(t, 0), K(t, 4), K(t, 1));
+    set(t, v, k, nat(t, add(t, mul(t, k, 100), lane)));
+    leave(t);
+    store(t, to, lane, imp_var(t->ctx, v, slot, next_span(t)));
+    CHECK(always(t, 0, -1) && result(t, 0, 6) == 206 && result(t, 0, 31) == 331);
+    finish(t);
+    /* 0: a slot too many; 1: a slot that was not set; 2: a register set in some lanes; 3: one declared anew in each trip; 4: a slot out of range, set */
+    for (int kind = 0; kind < 5; kind++) {
+        t = start(32, 1, 1, 1, 32);
+        to = output(t, "ys", SC_I32, K(t, 32));
+        v = reg(t, "v", SC_I32, kind == 2 || kind == 3 ? 1 : 4);
+        lane = t->kernel->lane;
+        slot = nat_mod(t->ctx, lane, K(t, 5));
+        if (kind < 3 || kind == 4)
+            declare(t, v, NULL);
+        if (kind == 2)
+            when(t, less(t, lane, K(t, 31)));
+        k = loop(t, "k", K(t, 0), K(t, kind == 1 ? 3 : kind == 3 ? 2 : kind == 2 ? 1 : 4), K(t, 1));
+        if (kind == 3) {
+            declare(t, v, NULL);
+            when(t, same(t, k, K(t, 0)));
+        }
+        set(t, v, kind == 4 ? nat_add_k(t->ctx, k, 1) : kind < 2 ? k : NULL, nat(t, lane));
+        if (kind == 3)
+            leave(t);
+        if (kind == 3)
+            store(t, to, lane, get(t, v));
+        leave(t);
+        if (kind == 2)
+            leave(t);
+        if (kind != 3)
+            store(t, to, lane, kind == 2 ? get(t, v) : imp_var(t->ctx, v, kind == 4 ? K(t, 1) : nat_mod(t->ctx, lane, K(t, kind ? 4 : 5)), next_span(t)));
+        CHECK(always(t, 0, kind == 0 || kind == 4 ? SIM_OUT_OF_BOUNDS : SIM_REGISTER_UNSET));
+        finish(t);
+    }
+}
+
+static void test_indices(void)
+{
+    /* 0: divisor 0; 1: log2 of 0; 2: 64 bits; 3: a loop without a step; 4: a loop beyond 32 bits; 5: the same faults where no lane is; 6: power */
+    for (int kind = 0; kind < 7; kind++) {
+        Test *t = start(32, 1, 1, 1, 5);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 32));
+        Ctx *ctx = t->ctx;
+        Nat lane = t->kernel->lane, index = lane, five = nat_sub(ctx, t->n, K(t, 5));
+        Nat faults[] = {nat_div(ctx, lane, five), nat_log2(ctx, mul(t, lane, 2)), nat_mul(ctx, mul(t, lane, INT64_MAX / 8), t->n)};
+        store(t, to, lane, i32(t, 0));
+        if (kind == 5)
+            when(t, less(t, lane, five));
+        if (kind < 3 || kind == 5)
+            index = add(t, lane, kind == 5 ? add(t, faults[0], faults[1]) : faults[kind]);
+        else if (kind == 3)
+            loop(t, "i", K(t, 0), K(t, 3), add(t, five, nat_min(ctx, lane, K(t, 1))));
+        else if (kind == 4)
+            loop(t, "i", lane, K(t, INT32_MAX), K(t, 1 << 30));
+        else
+            index = nat_mod(ctx, nat_pow(ctx, nat_add_k(ctx, lane, 2), mul(t, t->n, 13)), K(t, 32));
+        store(t, to, lane, nat(t, index));
+        CHECK(always(t, 0, kind == 5 ? -1 : SIM_ARITHMETIC));
+        finish(t);
+    }
+    /* A value that becomes an index, below its size or not. */
+    for (int bad = 0; bad < 2; bad++) {
+        Test *t = start(32, 1, 1, 1, 32);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 32)), *xs = input(t, "xs", SC_I32, t->n);
+        ImpVar *i = reg(t, "i", SC_I32, 1);
+        i->nat = nat_var(t->ctx, "i", K(t, 0), nat_add_k(t->ctx, t->n, -1));
+        declare(t, i, op(t, P_mul, load(t, xs, t->kernel->lane), i32(t, bad ? 2 : 1)));
+        Nat at = i->nat;
+        store(t, to, bad ? t->kernel->lane : at, nat(t, mul(t, at, 3)));
+        CHECK(always(t, 0, bad ? SIM_INDEX_VALUE : -1) && result(t, 0, 4) == (bad ? 24 : 12));
+        finish(t);
+    }
+    /* Negative dividends round down. */
+    Test *t = start(32, 1, 1, 1, 7);
+    ImpBuf *to = output(t, "ys", SC_I32, K(t, 32));
+    Nat lane = t->kernel->lane, x = nat_add_k(t->ctx, lane, -16);
+    Nat y = add(t, mul(t, nat_div(t->ctx, x, t->n), 1000), nat_mod(t->ctx, mul(t, x, 3), K(t, 5)));
+    store(t, to, lane, nat(t, y));
+    CHECK(always(t, 0, -1));
+    for (int i = 0; i < 32; i++)
+        CHECK(result(t, 0, i) == (double)(floor_div(i - 16, 7) * 1000 + floor_mod(3 * (i - 16), 5)));
+    finish(t);
+}
+
+static void test_limits(void)
+{
+    Test *t = start(64, 1, 1, 1, 64);
+    ImpBuf *to = output(t, "ys", SC_I32, t->n), *big = shared(t, "big", SC_F64, 29056);
+    store(t, to, t->kernel->thread[0], i32(t, 1));
+    CHECK(run_on(t, 1, 0)); /* 227 KiB are a block's */
+    big->count = K(t, 29057);
+    CHECK(!run_on(t, 1, 0) && t->report.findings.n == 0 && t->ctx->diags.list.at[0]->code == E0641);
+    big->count = K(t, INT64_MAX);
+    CHECK(!run_on(t, 1, 0));
+    finish(t);
+    t = start(2048, 1, 1, 1, 64);
+    to = output(t, "ys", SC_I32, t->n);
+    CHECK(!run_on(t, 1, 0) && t->ctx->diags.list.at[0]->code == E0641);
+    finish(t);
+    t = start(48, 1, 1, 1, 64);
+    to = output(t, "ys", SC_I32, t->n);
+    CHECK(!run_on(t, 1, 0) && t->ctx->diags.list.at[0]->code == E0510);
+    finish(t);
+    t = start(32, 1, 1, 1, (int64_t)1 << 31);
+    to = output(t, "ys", SC_I32, K(t, 1));
+    add_buf(t, SPACE_TEMP, "temp", SC_U8, t->n);
+    CHECK(!run_on(t, 1, 0) && t->ctx->diags.list.at[0]->code == E0642);
+    finish(t);
+    /* A bound on the work; findings stop a run, and each pair of places counts once. */
+    t = start(32, 1, 1, 1, 32);
+    to = output(t, "ys", SC_I32, K(t, 1));
+    loop(t, "i", K(t, 0), K(t, INT32_MAX - 1), K(t, 1));
+    store(t, to, K(t, 0), i32(t, 1));
+    SimOptions few = {.seed = 1, .max_steps = 1000};
+    CHECK(!sim_run(t->ctx, &t->program, &t->launch, &few, &t->report) && t->report.findings.n == 1 && t->report.warp_instructions <= 1001);
+    CHECK(t->ctx->diags.list.at[0]->code == E0643 && t->report.findings.at[0].times > 31);
+    few.max_findings = 1;
+    CHECK(!sim_run(t->ctx, &t->program, &t->launch, &few, &t->report) && t->report.findings.n == 1 && t->report.findings.at[0].times == 31);
+    int before = t->ctx->diags.errors;
+    sim_diagnose(t->ctx, &t->report);
+    CHECK(t->ctx->diags.errors == before + 1);
+    StrBuf text;
+    sb_init(&text, t->ctx);
+    diag_render(t->ctx, &text, false);
+    CHECK(strstr(text.text, "E0613") && strstr(text.text, "writes ys[0], which thread 0 of block 0 wrote; no barrier"));
+    finish(t);
+    /* A register whose nat nobody bound. */
+    t = start(32, 1, 1, 1, 32);
+    to = output(t, "ys", SC_I32, K(t, 1));
+    store(t, to, nat_var(t->ctx, "lost", NULL, NULL), i32(t, 1));
+    CHECK(!run_on(t, 1, 0) && t->ctx->diags.list.at[0]->code == E0510);
+    finish(t);
+    /* One thread alone: barriers and loads as everywhere. */
+    t = start(1, 1, 1, 2, 2);
+    to = output(t, "ys", SC_I32, t->n);
+    ImpBuf *cell = shared(t, "cell", SC_I32, 1);
+    store(t, cell, K(t, 0), i32(t, 4));
+    sync(t, SYNC_BLOCK);
+    sync(t, SYNC_WARP);
+    store(t, to, t->kernel->block[0], load(t, cell, K(t, 0)));
+    CHECK(always(t, 0, -1) && result(t, 0, 1) == 4);
+    CHECK(always(t, 1, SIM_OUTPUT_UNWRITTEN));
+    finish(t);
+}
+
+/* ---- against a brute-force detector ------------------------------------------------------------------------------------ */
+
+typedef struct Access {
+    int block, thread, cell;
+    bool write;
+    int era, epoch; /* barriers of the block, and of its warp or block, before it */
+} Access;
+
+static bool racy(const Access *a, const Access *b, bool global)
+{
+    if (a->cell != b->cell || !(a->write || b->write) || (a->block == b->block && a->thread == b->thread))
+        return false;
+    if (a->block != b->block)
+        return global;
+    if (a->thread / 32 != b->thread / 32)
+        return a->era == b->era;
+    return a->epoch == b->epoch;
+}
+
+/* Random accesses by few threads of few warps to few cells, with barriers strewn in. */
+static void test_random_races(void)
+{
+    enum { ROUNDS = 1500, CELLS = 2, BLOCKS = 2 };
+    uint64_t random = 12345;
+    int races = 0, clean = 0, missed = 0, invented = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        bool global = round % 2;
+        int length = 2 + (int)(next_random(&random) % 14), n = 0, epoch[3] = {0}, era = 0;
+        Access all[1024];
+        Test *t = start(96, 1, 1, BLOCKS, 1);
+        output(t, "ys", SC_I32, K(t, 0));
+        ImpBuf *b = global ? add_buf(t, SPACE_TEMP, "cells", SC_I32, K(t, CELLS * BLOCKS)) : shared(t, "cells", SC_I32, CELLS * BLOCKS);
+        ImpVar *x = reg(t, "x", SC_I32, 1);
+        declare(t, x, i32(t, 0));
+        for (int k = 0; k < length; k++) {
+            uint64_t r = next_random(&random);
+            if (r % 4 == 0) {
+                sync(t, SYNC_BLOCK);
+                era++;
+                for (int w = 0; w < 3; w++)
+                    epoch[w]++;
+                continue;
+            }
+            if (r % 4 == 1) {
+                int w = (int)((r >> 8) % 3);
+                when(t, same(t, t->kernel->warp, K(t, w)));
+                sync(t, SYNC_WARP);
+                leave(t);
+                epoch[w]++;
+                continue;
+            }
+            /* lanes lo .. lo + wide - 1 of a warp, in one block or in both, one cell (of the block's own, mostly) */
+            bool write = (r >> 8) % 3 == 0, both = (r >> 16) % 8 != 0, own = (r >> 20) % 16 != 0;
+            int w = (int)((r >> 24) % 3), lo = (int)((r >> 28) % 2), wide = (r >> 32) % 4 == 0 ? 2 : 1, cell = (int)((r >> 36) % CELLS);
+            int block = (int)((r >> 40) % BLOCKS);
+            Nat lane = t->kernel->lane, at = own ? add(t, mul(t, t->kernel->block[0], CELLS), K(t, cell)) : K(t, cell);
+            ImpExpr *who = op(t, P_and, same(t, t->kernel->warp, K(t, w)), op(t, P_and, op(t, P_le, nat(t, K(t, lo)), nat(t, lane)), less(t, lane, K(t, lo + wide))));
+            when(t, both ? who : op(t, P_and, who, same(t, t->kernel->block[0], K(t, block))));
+            if (write)
+                store(t, b, at, i32(t, k));
+            else
+                set(t, x, NULL, load(t, b, at));
+            leave(t);
+            for (int g = 0; g < BLOCKS; g++)
+                for (int l = lo; l < lo + wide && (both || g == block); l++)
+                    all[n++] = (Access){g, w * 32 + l, own ? g * CELLS + cell : cell, write, era, epoch[w]};
+        }
+        bool want = false;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++)
+                want = want || racy(&all[i], &all[j], global);
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            run_on(t, seed ? next_random(&random) | 1 : 0, 0);
+            bool got = found(t, SIM_RACE) > 0;
+            missed += want && !got;
+            invented += got && !want;
+            CHECK(found(t, SIM_RACE) + found(t, SIM_UNWRITTEN) == t->report.findings.n);
+        }
+        races += want;
+        clean += !want;
+        finish(t);
+    }
+    CHECK(missed == 0);
+    CHECK(invented == 0);
+    CHECK(races > ROUNDS / 10 && clean > ROUNDS / 10);
+}
+
+/* ---- arithmetic ---------------------------------------------------------------------------------------------------------- */
+
+static ScalarValue random_scalar(Scalar type, uint64_t *random)
+{
+    static const double floats[] = {0.0, -0.0, 1.0, -1.5, 3e38, -3e38, 1e-45, 1e-40, 1.1754944e-38, 16777217.0, 1e308, -1e-320, 0.1};
+    uint64_t r = next_random(random), kind = r >> 60;
+    if (!scalar_is_float(type))
+        return scalar_int(type, kind < 4 ? (int64_t)(r % 5) - 2 : kind < 6 ? INT64_MIN : kind < 8 ? INT32_MIN : (int64_t)next_random(random));
+    if (kind < 6)
+        return scalar_float(type, floats[r % (sizeof floats / sizeof *floats)]);
+    if (kind == 6)
+        return scalar_float(type, (double)NAN);
+    if (kind == 7)
+        return scalar_float(type, r & 1 ? (double)INFINITY : (double)-INFINITY);
+    return scalar_float(type, ldexp((double)(int64_t)next_random(random), (int)(r % 300) - 200));
+}
+
+static void test_arithmetic(void)
+{
+    uint64_t random = 99;
+    long wrong = 0, tried = 0;
+    for (int type = 0; type < SC_COUNT; type++)
+        for (int prim = P_add; prim <= P_pow; prim++) {
+            bool three = prim == P_fma, is_float = scalar_is_float((Scalar)type), is_int = scalar_is_int((Scalar)type);
+            bool logic = prim == P_and || prim == P_or || prim == P_not, bits = prim >= P_bitAnd && prim <= P_clz;
+            bool numeric = is_float || is_int;
+            if (logic ? type != SC_BOOL : prim == P_eq || prim == P_ne ? false : bits || prim == P_mod ? !is_int : prim >= P_sqrt ? !is_float : !numeric)
+                continue;
+            bool one = prim == P_not || prim == P_neg || prim == P_popc || prim == P_clz || prim == P_abs || (prim >= P_sqrt && prim <= P_round);
+            for (int round = 0; round < 40; round++) {
+                Lanes x[3], got;
+                ScalarValue args[WARP][3];
+                uint32_t mask = round % 3 ? FULL_MASK : (uint32_t)next_random(&random);
+                memset(&got, 0, sizeof got);
+                for (int l = 0; l < WARP; l++)
+                    for (int k = 0; k < 3; k++) {
+                        args[l][k] = k && round % 4 == 1 ? args[l][0] : random_scalar((Scalar)type, &random);
+                        x[k].u[l] = args[l][k].u;
+                    }
+                lanes_apply((PrimId)prim, (Scalar)type, mask, &got, &x[0], one ? NULL : &x[1], three ? &x[2] : NULL);
+                for (int l = 0; l < WARP; l++) {
+                    if (!(mask >> l & 1))
+                        continue;
+                    tried++;
+                    uint64_t want = scalar_apply((PrimId)prim, (Scalar)type, args[l]).u;
+                    if (want != got.u[l] && wrong++ < 5)
+                        printf("  %s of %s: %llx and %llx give %llx, want %llx\n", prim_name((PrimId)prim), scalar_name((Scalar)type),
+                               (unsigned long long)args[l][0].u, (unsigned long long)args[l][1].u, (unsigned long long)got.u[l], (unsigned long long)want);
+                }
+            }
+        }
+    CHECK(tried > 100000);
+    CHECK(wrong == 0);
+    /* Every scalar type through memory, a cast and a select. */
+    for (int type = 0; type < SC_COUNT; type++) {
+        Test *t = start(32, 1, 1, 1, 32);
+        ImpBuf *to = output(t, "ys", (Scalar)type, t->n), *xs = input(t, "xs", (Scalar)type, t->n), *tile = shared(t, "tile", (Scalar)type, 32);
+        Nat lane = t->kernel->lane;
+        store(t, tile, lane, load(t, xs, lane));
+        ImpExpr *two = imp_cast(t->ctx, (Scalar)type, i32(t, 2), next_span(t));
+        ImpExpr *args[3] = {less(t, lane, K(t, 8)), load(t, tile, lane), two};
+        store(t, to, lane, imp_op(t->ctx, P_select, (Scalar)type, 3, args, next_span(t)));
+        CHECK(always(t, 0, -1));
+        for (int i = 0; i < 32; i++)
+            CHECK(result(t, 0, i) == (type == SC_BOOL ? i != 0 : i < 8 ? i : 2));
+        finish(t);
+    }
+}
+
+/* ---- running out of memory ------------------------------------------------------------------------------------------------ */
+
+typedef struct Failing {
+    long calls, fail_at, live;
+} Failing;
+
+static void *failing_alloc(void *user, size_t size)
+{
+    Failing *f = user;
+    if (++f->calls == f->fail_at)
+        return NULL;
+    f->live++;
+    return malloc(size);
+}
+
+static void failing_free(void *user, void *block)
+{
+    Failing *f = user;
+    f->live--;
+    free(block);
+}
+
+static void whole_run(Ctx *ctx, void *user)
+{
+    Test *t = user;
+    (void)ctx;
+    begin(t, 64, 1, 1, -1);
+    ImpBuf *to = output(t, "ys", SC_F32, t->n), *xs = input(t, "xs", SC_F32, t->n), *tile = shared(t, "tile", SC_F32, 64);
+    Nat me = t->kernel->thread[0];
+    store(t, tile, me, load(t, xs, me));
+    store(t, to, me, load(t, tile, nat_sub(t->ctx, K(t, 63), me)));
+    run_on(t, 1, 0);
+    sim_diagnose(t->ctx, &t->report);
+}
+
+static void test_memory(void)
+{
+    long failures = 0;
+    for (long at = 0; at < 400; at++) {
+        Failing f = {.fail_at = at};
+        Allocator allocator = {&f, failing_alloc, failing_free};
+        Test *t = start_with(&allocator, 64, 1, 1, -1, 20000);
+        if (!t)
+            continue;
+        if (!ctx_try(t->ctx, whole_run, t))
+            failures++;
+        else
+            CHECK(found(t, SIM_RACE) > 0 || found(t, SIM_OUT_OF_BOUNDS) > 0);
+        finish(t);
+        CHECK(f.live == 0);
+        if (f.calls < at)
+            break;
+    }
+    CHECK(failures > 3);
+}
+
+int main(void)
+{
+    test_copy();
+    test_reversal();
+    test_shuffle();
+    test_warp_exchange();
+    test_two_dimensions();
+    test_masks();
+    test_cond();
+    test_bounds();
+    test_unwritten();
+    test_blocks();
+    test_divergent_barriers();
+    test_carried();
+    test_reuse();
+    test_same_instruction();
+    test_registers();
+    test_indices();
+    test_limits();
+    test_random_races();
+    test_arithmetic();
+    test_memory();
+    printf("sim: %ld checks, %ld wrong\n", unit_checks, unit_failures);
+    return unit_failures != 0;
+}
