@@ -96,11 +96,12 @@ DiagCode diag_code_find(const char *name)
 
 static bool same_place(Span a, Span b) { return a.file == b.file && a.lo == b.lo && a.hi == b.hi; }
 
+/* `message`: only compared when it is not NULL. */
 static bool recorded(const Diags *diags, DiagCode code, Span span, const char *message)
 {
     for (int i = 0; i < diags->list.n; i++) {
         const Diag *d = diags->list.at[i];
-        if (d->code == code && same_place(d->span, span) && (span.file != 0 || strcmp(d->message, message) == 0))
+        if (d->code == code && same_place(d->span, span) && (!message || strcmp(d->message, message) == 0))
             return true;
     }
     return false;
