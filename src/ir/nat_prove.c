@@ -355,6 +355,37 @@ static void note_bound(Search *s, int64_t lo, int64_t scale)
     s->found = true;
 }
 
+/* r - a/k >= 0 for a constant k is k*r - a + k - 1 >= 0, no more and no less, since all of them are integers. */
+static bool whole_quotient(Search *s, const Poly *p, int depth, int uses)
+{
+    for (int i = 0; i < p->n && !s->collect; i++) {
+        const NatTerm *t = &p->at[i];
+        if (t->coef != -1 || t->n_factors != 1 || t->factors[0]->kind != NAT_DIV || !nat_is_const(t->factors[0]->b) || t->factors[0]->b->value < 2)
+            continue;
+        Nat x = t->factors[0];
+        bool alone = true;
+        for (int j = 0; j < p->n; j++)
+            alone &= j == i || !has_factor(&p->at[j], x);
+        if (!alone)
+            continue;
+        Poly goal;
+        poly_init(s->ctx, &goal);
+        for (int j = 0; j < p->n; j++) {
+            if (j == i)
+                continue;
+            Poly one;
+            poly_init(s->ctx, &one);
+            one.n = 1;
+            one.at[0] = p->at[j];
+            poly_add_poly(&goal, &one, TERM_K(x->b->value));
+        }
+        poly_add_nat(&goal, x->a, TERM_K(-1));
+        poly_add_k(&goal, x->b->value - 1);
+        return !goal.overflow && nonneg(s, &goal, depth - 1, uses, 0);
+    }
+    return false;
+}
+
 static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t scale)
 {
     Poly p;
@@ -393,7 +424,7 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
             atoms[at] = x;
             n++;
         }
-    if (monotone(s, &p, depth, uses, scale) || eliminate(s, &p, atoms[0], depth, uses, scale))
+    if (whole_quotient(s, &p, depth, uses) || monotone(s, &p, depth, uses, scale) || eliminate(s, &p, atoms[0], depth, uses, scale))
         return true;
     if (uses == 0)
         return false;
