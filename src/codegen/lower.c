@@ -71,6 +71,31 @@ static const char *unique(Lowering *lw, const char *name, int n_vars, int n_bufs
     return candidate;
 }
 
+/* A note stays where something follows that the note before it does not already announce. */
+static void keep_notes(Lowering *lw, ImpBlock *block, const ImpStmt **last)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_NOTE) {
+            int line, last_line = 0, column;
+            bool followed = i + 1 < block->list.n && block->list.at[i + 1]->kind != IS_NOTE;
+            source_position(lw->ctx, s->span, &line, &column);
+            if (*last)
+                source_position(lw->ctx, (*last)->span, &last_line, &column);
+            if (!followed || (*last && (*last)->span.file == s->span.file && last_line == line))
+                block_remove(block, i--);
+            else
+                *last = s;
+        }
+        if (s->kind == IS_FOR)
+            keep_notes(lw, &s->loop.body, last);
+        if (s->kind == IS_IF) {
+            keep_notes(lw, &s->branch.then, last);
+            keep_notes(lw, &s->branch.otherwise, last);
+        }
+    }
+}
+
 typedef struct SizeUse {
     Nat size;
     bool used;
@@ -100,6 +125,8 @@ void pass_names(Lowering *lw)
     static const ImpSpace order[] = {SPACE_OUTPUT, SPACE_INPUT, SPACE_TEMP, SPACE_SHARED};
     Ctx *ctx = lw->ctx;
     ImpKernel *k = lw->kernel;
+    const ImpStmt *last = NULL;
+    keep_notes(lw, &k->body, &last);
     ImpBuf **sorted = NEWN(ctx, ImpBuf *, k->bufs.n);
     int n = 0;
     for (size_t o = 0; o < sizeof order / sizeof *order; o++)

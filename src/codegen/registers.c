@@ -5,6 +5,8 @@
  *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
  *   const float b = a + t;       ->  a = a + t  (and b is a)        when a is not read afterwards
  *
+ *   if a { if b { s } }          ->  if a and b { s }
+ *
  * Requires: registers are declared in the list of statements where they live. Keeps every value and the order of memory accesses; a
  * shuffle stays where all lanes execute it. Leaves alone: register arrays, registers that indices mention, registers that the program names. */
 #include "codegen/lowering.h"
@@ -253,6 +255,25 @@ static void rename_sets(void *user, ImpStmt *s)
         s->var.var = (ImpVar *)pair[1];
 }
 
+/* if a { if b { ... } } is if a and b { ... }. */
+static void merge_conditions(Ctx *ctx, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            merge_conditions(ctx, &s->loop.body);
+        if (s->kind != IS_IF)
+            continue;
+        merge_conditions(ctx, &s->branch.then);
+        merge_conditions(ctx, &s->branch.otherwise);
+        ImpStmt *inner = s->branch.then.list.n == 1 ? s->branch.then.list.at[0] : NULL;
+        if (!inner || inner->kind != IS_IF || s->branch.otherwise.list.n || inner->branch.otherwise.list.n)
+            continue;
+        s->branch.cond = imp_op2(ctx, P_and, SC_BOOL, s->branch.cond, inner->branch.cond, s->span);
+        s->branch.then = inner->branch.then;
+    }
+}
+
 typedef bool (*Rule)(Ctx *ctx, ImpBlock *list, int i);
 static bool rule_declare(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return declare_with_value(list, i); }
 static bool rule_copy(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_copy(list, i); }
@@ -288,4 +309,5 @@ void pass_registers(Lowering *lw)
     static const Rule rules[] = {rule_declare, rule_copy, rule_single, rule_reuse};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
+    merge_conditions(lw->ctx, &lw->kernel->body);
 }
