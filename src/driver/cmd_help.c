@@ -11,91 +11,107 @@ static const Topic topics[] = {
     {"levels", "which thread computes what",
      "A program says at which level of the GPU each pattern runs:\n"
      "\n"
-     "  mapGlobal            one element to each thread of the whole grid\n"
-     "  mapBlock             one element to each block of threads\n"
-     "    mapThreads         one element to each thread of the block\n"
-     "    mapWarp            one element to each warp: 32 neighbouring threads\n"
-     "      mapLane          one element to each lane of the warp\n"
-     "        mapSeq, reduceSeq   one thread, in order\n"
+     "  mapGlobal               one element to each thread of the whole grid\n"
+     "  mapBlock                one element to each block of threads\n"
+     "    mapThreads            one element to each thread of the block\n"
+     "    mapWarp               one element to each warp: 32 neighbouring threads\n"
+     "      mapLane             one element to each lane of the warp\n"
+     "        mapSeq, reduceSeq one thread, in order\n"
      "\n"
-     "A level stands inside its parent: lanes in a warp, warps and threads in a block. mapGlobal, mapBlock and mapThreads take an axis:\n"
+     "A level stands inside its parent: lanes in a warp, warps and threads in a block. mapGlobal, mapBlock and mapThreads take an axis: "
      "mapBlock[y](f). Where there are more elements than blocks, threads or lanes, the code strides.\n"
      "\n"
-     "What one level computes and the next one reads is stored: toShared for all threads of the block, toPrivate for the thread that\n"
+     "What one level computes and the next one reads is stored: toShared for all threads of the block, toPrivate for the thread that "
      "computed it, toGlobal for the grid. Layout views (split, join, transpose, zip, ...) move no data.\n"
+     "\n"
      "See `risec help mapWarp`, `risec help toShared`, `risec help primitives`.\n"},
     {"sizes", "sizes, tunables, and where they come from",
-     "A nat parameter of an entry is a size, known at launch:      entry f (n: nat) (xs: n.f32): ...   or {n: nat}\n"
-     "With a default it is a tunable, a constant of the compilation:  (block: nat = 256 in [128, 256, 512])\n"
+     "A nat parameter of an entry is a size, known at launch:\n"
      "\n"
-     "  risec f.rise --set block=512                           compile with another value of the tunable\n"
-     "  risec run f.rise --set n=1000 --arg xs=iota            generated inputs need their sizes\n"
-     "  risec run f.rise --arg xs=data.npy                     n follows from the shape of the file\n"
-     "  risec run f.rise --set n=2^20+1 --arg xs=ones          sums of products of integers and powers\n"
+     "  entry f {n: nat} (xs: n.f32): ...\n"
+     "\n"
+     "With a default it is a tunable, a constant of the compilation:\n"
+     "\n"
+     "  entry f {n: nat} (block: nat = 256 in [128, 256, 512]) (xs: n.f32): ...\n"
+     "\n"
+     "  risec f.rise --set block=512                compile with another value\n"
+     "  risec run f.rise --set n=1000 --arg xs=iota generated inputs need sizes\n"
+     "  risec run f.rise --arg xs=data.npy          n follows from the file's shape\n"
+     "  risec run f.rise --set n=2^20+1 ...         sums of products and powers\n"
      "\n"
      "`where n % block == 0` says what must hold; it is checked before anything is launched.\n"},
     {"inputs", "what --arg takes",
-     "Each input of the entry needs one --arg NAME=VALUE; each component of a tuple one --arg NAME.1=VALUE, NAME.2=VALUE.\n"
+     "Each input of the entry needs one --arg NAME=VALUE; each component of a tuple one --arg NAME.1=VALUE, --arg NAME.2=VALUE.\n"
      "\n"
-     "  FILE.npy            an array as numpy.save writes it, of the very type that the entry says, row-major\n"
-     "  iota                0, 1, 2, ... \n"
+     "  FILE.npy            an array as numpy.save writes it, of the very type that\n"
+     "                      the entry says\n"
+     "  iota                0, 1, 2, ...\n"
      "  ones, zeros         as they say\n"
      "  const:V             V everywhere\n"
-     "  uniform[:LO:HI]     pseudo-random, from --seed\n"
-     "  normal              pseudo-random with the normal distribution, for floats\n"
-     "  2.5, 7              a number, for a scalar\n"
+     "  uniform[:LO:HI]     pseudo-random, from --seed: floats in [0, 1), integers\n"
+     "                      from 0 to 99\n"
+     "  normal              pseudo-random floats with the normal distribution\n"
+     "  2.5                 a number, for a scalar\n"
      "\n"
      "Results are printed, or written as .npy by --out.\n"},
     {"sim", "the simulator of a GPU",
-     "`risec run` executes the compiled kernels on a simulator: a grid of blocks, each of warps of 32 lanes in lockstep, with shared and\n"
+     "`risec run` executes the compiled kernels on a simulator: a grid of blocks, each of warps of 32 lanes in lockstep, with shared and "
      "global memory, shuffles and barriers. It checks every access, and reports with the line of the program:\n"
      "\n"
-     "  races between threads, reads of memory that nobody wrote, accesses out of bounds, barriers that some threads skip,\n"
-     "  shuffles that some lanes do not reach, cells of the result that nothing wrote\n"
+     "  races between threads; reads of memory that nobody wrote; accesses out of\n"
+     "  bounds; barriers that some threads skip; shuffles that some lanes do not\n"
+     "  reach; cells of the result that nothing wrote\n"
      "\n"
      "  --seed N            another order of blocks and warps\n"
      "  --grid N            another number of blocks; the result must not change\n"
      "  --max-findings N    when to stop\n"
-     "  --stats             what was executed: instructions, memory accesses, shuffles, barriers\n"
+     "  --stats             what was executed: instructions, memory accesses, barriers\n"
      "\n"
-     "It says nothing about time. `--device ref` is the reference interpreter instead: the meaning of the program as mathematics, without\n"
+     "It says nothing about time. `--device ref` is the reference interpreter instead: the meaning of the program as mathematics, without "
      "threads or memory.\n"},
     {"verify", "how results are compared",
      "`risec run --verify` also runs the reference interpreter, and compares; `--expect FILE.npy` compares with results of --out.\n"
      "\n"
-     "Integers, bools and indices must be equal. So must the bits of floats (any NaN equals any NaN); the line then says `equals the\n"
+     "Integers, bools and indices must be equal. So must the bits of floats (any NaN equals any NaN); the line then says `equals the "
      "reference`. Floats whose bits differ are accepted within\n"
      "\n"
      "  bound = (n + 8) * eps * max(|reference|, s)\n"
      "\n"
-     "with n the number of elements of all inputs, eps the distance from 1 to the next number of the result's type, and s the sum of the\n"
-     "absolute values of all float inputs (0 without any). It bounds the rounding of any sum of the inputs, in whatever order; for other\n"
-     "programs it is a yardstick. The line then states the largest error and the bound. The bound is wide for large inputs:\n"
-     "inputs that are small integers (iota, ones, or a file of them) keep sums exact, so that every order must give the same bits.\n"},
+     "with n the number of elements of all inputs, eps the distance from 1 to the next number of the result's type, and s the sum of the "
+     "absolute values of all float inputs (0 without any). It bounds what rounding can make of any two ways of summing the inputs; for other "
+     "programs it is a yardstick. The line then states the largest error and its bound.\n"
+     "\n"
+     "The reference keeps the order of a low-level program, so that equal bits are the rule. Where an order is left open, inputs that are "
+     "small integers (iota, ones, or a file of them) keep sums exact: every order must give the same bits.\n"},
     {"json", "what --json prints",
      "One object on one line:\n"
      "\n"
-     "  {\"entry\": \"sum\", \"device\": \"sim\", \"sizes\": {\"n\": 1000}, \"tunables\": {\"block\": 256},\n"
-     "   \"results\": [{\"type\": \"f32\", \"shape\": [4], \"values\": [1.5, 2, \"nan\", \"-inf\"]}]}\n"
+     "  {\"entry\": \"sum\", \"device\": \"sim\", \"sizes\": {\"n\": 1000},\n"
+     "   \"tunables\": {\"block\": 256},\n"
+     "   \"results\": [{\"type\": \"f32\", \"shape\": [4],\n"
+     "                \"values\": [1.5, 2, \"nan\", \"-inf\"]}]}\n"
      "\n"
-     "values are in row-major order, whatever the rank, and read back as the very same numbers; what JSON has no number for stands in\n"
-     "quotes: \"inf\", \"-inf\", \"nan\". A result of more than 1,000,000 elements has \"values\": null: write it with --out. With --verify\n"
-     "or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}, with --stats \"stats\".\n"},
+     "values are in row-major order, whatever the rank, and read back as the very same numbers; what JSON has no number for stands in "
+     "quotes: \"inf\", \"-inf\", \"nan\". A result of more than 1,000,000 elements has \"values\": null: write it with --out.\n"
+     "\n"
+     "With --verify or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}; with --stats \"stats\".\n"},
     {"exit", "exit codes",
      "  0   good\n"
-     "  1   the program is wrong, or a check failed: an error in the text, a fact that the sizes break, a finding of the simulator,\n"
-     "      a result that differs\n"
+     "  1   the program is wrong, or a check failed: an error in the text, a fact\n"
+     "      that the sizes break, a finding of the simulator, a result that differs\n"
      "  2   usage, or a file that cannot be read or written\n"
      "  3   device: this version has no GPU runtime\n"
      "  4   out of memory\n"
      "  70  a bug in risec\n"},
     {"emit", "the forms of a program",
-     "  risec --emit=ast FILE        as parsed, printed again\n"
-     "  risec --emit=core FILE       typed: definitions expanded, sizes inferred; RISE text again\n"
-     "  risec --emit=imp FILE        loops, buffers, barriers: pseudo-code. --stop-after=translate, registers, memory, barriers, names\n"
-     "                               shows it after that pass\n"
-     "  risec --emit=cuda FILE       CUDA C; the default\n"
-     "  risec --emit=manifest FILE   JSON: kernels, launch sizes, buffers\n"
+     "  risec --emit=ast FILE       as parsed, printed again\n"
+     "  risec --emit=core FILE      typed: definitions expanded, sizes inferred; it is\n"
+     "                              RISE text again\n"
+     "  risec --emit=imp FILE       loops, buffers, barriers: pseudo-code\n"
+     "  risec --emit=cuda FILE      CUDA C; the default\n"
+     "  risec --emit=manifest FILE  JSON: kernels, launch sizes, buffers\n"
+     "\n"
+     "`--stop-after=PASS` shows imp as it is after translate, registers, memory, barriers or names.\n"
      "\n"
      "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json. -o may be given several times.\n"},
 };
@@ -115,7 +131,7 @@ static void put_primitives(StrBuf *out)
         {P_id, "Data layout:"}, {P_map, "Order left open:"}, {P_mapSeq, "One thread:"}, {P_mapGlobal, "Parallel:"},
         {P_toGlobal, "Memory:"}, {P_shflDown, "Warp:"}, {P_nextKernel, "Grid:"}, {P_add, "Scalar functions:"},
     };
-    enum { GROUPS = sizeof groups / sizeof groups[0], WIDTH = 92 };
+    enum { GROUPS = sizeof groups / sizeof groups[0], WIDTH = 76 };
     for (int g = 0; g < GROUPS; g++) {
         int end = g + 1 < GROUPS ? (int)groups[g + 1].first : P_COUNT, column = 0;
         sb_printf(out, "%s\n ", groups[g].title);
@@ -147,7 +163,7 @@ static bool put_topic(Ctx *ctx, StrBuf *out, const char *word)
 {
     for (int i = 0; i < TOPIC_COUNT; i++) {
         if (strcmp(topics[i].name, word) == 0) {
-            sb_puts(out, topics[i].text);
+            options_put_wrapped(out, topics[i].text);
             return true;
         }
     }
@@ -319,9 +335,8 @@ void cmd_explain(Ctx *ctx, Driver *d)
     }
     StrBuf out;
     sb_init(&out, ctx);
-    sb_printf(&out, "%s: %s\n\n%s", diag_code_name(code), diag_code_title(code), diag_code_explanation(code));
-    if (out.text[out.len - 1] != '\n')
-        sb_putc(&out, '\n');
+    sb_printf(&out, "%s: %s\n\n", diag_code_name(code), diag_code_title(code));
+    options_put_wrapped(&out, diag_code_explanation(code));
     put(ctx, d, &out);
 }
 

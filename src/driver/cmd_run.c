@@ -42,6 +42,16 @@ static Type innermost(Type t)
     return t;
 }
 
+static bool was_set(const Run *run, const char *name)
+{
+    for (int i = 0; i < run->d->line->given.n; i++) {
+        const Given *given = &run->d->line->given.at[i];
+        if (given->id == OPT_SET && strcmp(given->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- inputs --------------------------------------------------------------------------------------------------- */
 
 static void list_components(Run *run)
@@ -124,6 +134,14 @@ static bool nothing_missing(Run *run)
     sb_init(&names, run->ctx);
     sb_init(&args, run->ctx);
     int missing = 0;
+    bool files = false;
+    for (int k = 0; k < run->n_components; k++)
+        files |= run->components[k].from_file;
+    /* What generated inputs need besides, so that one help is enough. */
+    for (int i = 0; !files && i < run->entry->n_sizes; i++) {
+        if (!was_set(run, run->entry->sizes[i]->name))
+            sb_printf(&args, "--set %s=1000 ", run->entry->sizes[i]->name);
+    }
     for (int k = 0; k < run->n_components; k++) {
         const Component *c = &run->components[k];
         if (c->value)
@@ -166,6 +184,20 @@ static bool fits_type(Run *run, const Component *c, HostBuf *buf)
     return true;
 }
 
+/* After npy_read has complained: perhaps it was to be a word and no file. */
+static void not_a_file(Run *run, const char *value)
+{
+    static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal"};
+    driver_fail(run->d, STATUS_USAGE);
+    Nearest nearest;
+    nearest_init(&nearest, intern(run->ctx, value, strcspn(value, ":")));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        nearest_try(&nearest, words[i]);
+    int n = run->ctx->diags.list.n;
+    if (nearest.best && n && !run->ctx->diags.list.at[n - 1]->help)
+        diag_help(run->ctx, run->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
+}
+
 static bool read_files(Run *run, KnownShape *shapes, int *n)
 {
     bool good = true;
@@ -176,7 +208,7 @@ static bool read_files(Run *run, KnownShape *shapes, int *n)
             continue;
         bool read = npy_read(run->ctx, c->value, buf);
         if (!read)
-            driver_fail(run->d, STATUS_USAGE);
+            not_a_file(run, c->value);
         if (read && fits_type(run, c, buf))
             shapes[(*n)++] = (KnownShape){c->name, c->value, c->type, buf};
         else
@@ -366,16 +398,6 @@ static bool expect(Run *run, const char *path)
 }
 
 /* ---- output --------------------------------------------------------------------------------------------------- */
-
-static bool was_set(const Run *run, const char *name)
-{
-    for (int i = 0; i < run->d->line->given.n; i++) {
-        const Given *given = &run->d->line->given.at[i];
-        if (given->id == OPT_SET && strcmp(given->name, name) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* sumBlocks(n = 1000003) on sim: 977.f32 */
 static void put_head(Run *run, StrBuf *out)

@@ -401,7 +401,6 @@ CommandLine *options_parse(Ctx *ctx, int argc, char **argv)
 {
     Parsing p = {ctx, NEW(ctx, CommandLine), argc, argv, 1};
     p.line->verb = VERB_COMPILE;
-    p.line->bare = argc <= 1;
     bool only_operands = false;
     for (; p.at < argc; p.at++) {
         if (!only_operands && strcmp(argv[p.at], "--") == 0)
@@ -439,7 +438,7 @@ int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise)
 
 /* ---- usage ---------------------------------------------------------------------------------------------------- */
 
-enum { HELP_COLUMN = 26, HELP_WIDTH = 100 };
+enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
 /* Text in a column of its own, broken between words. `at`: the column where the line stands now. */
 static void put_column(StrBuf *out, const char *text, int at, int column)
@@ -464,6 +463,36 @@ static void put_column(StrBuf *out, const char *text, int at, int column)
         text += n + (text[n] == ' ');
     }
     sb_putc(out, '\n');
+}
+
+void options_put_wrapped(StrBuf *out, const char *text)
+{
+    int at = 0; /* columns of the line so far; 0: at its start */
+    while (*text) {
+        int n = (int)strcspn(text, "\n");
+        bool verbatim = n == 0 || *text == ' ' || strncmp(text, "bad:", 4) == 0 || strncmp(text, "good:", 5) == 0;
+        if (verbatim && at)
+            sb_putc(out, '\n');
+        at = verbatim ? 0 : at;
+        if (verbatim) {
+            sb_putn(out, text, (size_t)n);
+            sb_putc(out, '\n');
+        }
+        for (const char *word = text; !verbatim && word < text + n;) {
+            int len = (int)strcspn(word, " \n");
+            if (at && at + 1 + len > HELP_WIDTH) {
+                sb_putc(out, '\n');
+                at = 0;
+            }
+            sb_puts(out, at ? " " : "");
+            at += len + (at ? 1 : 0);
+            sb_putn(out, word, (size_t)len);
+            word += len + (word[len] == ' ');
+        }
+        text += n + (text[n] == '\n');
+    }
+    if (at)
+        sb_putc(out, '\n');
 }
 
 static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row)
@@ -506,9 +535,7 @@ void options_usage(Ctx *ctx, StrBuf *out)
     put_options(ctx, out, RUN, "Options for run:");
     put_options(ctx, out, COMPILE | CHECK | RUN, "Options for all of these:");
     put_options(ctx, out, ALL, "Others:");
-    sb_puts(out, "\n`-` is standard input as FILE.rise. Exit codes: 0 good, 1 the program is wrong or a check failed, 2 usage or a file,\n"
-                 "3 device, 4 out of memory, 70 a bug in risec.\n"
-                 "`risec help topics` lists what else there is to read.\n");
+    sb_puts(out, "\n`-` as FILE.rise is standard input. `risec help topics` lists what else there is\nto read.\n");
 }
 
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb)

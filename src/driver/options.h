@@ -52,7 +52,6 @@ typedef struct CommandLine {
     Verb verb;
     VEC(const char *) words; /* operands, in order: files, an entry, a topic */
     VEC(Given) given;
-    bool bare;               /* nothing at all was given */
 } CommandLine;
 
 /* Always gives a command line; what is wrong with it is in the diagnostics. */
@@ -66,6 +65,8 @@ int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
 /* The usage: of all verbs, or of one with its options. */
 void options_usage(Ctx *ctx, StrBuf *out);
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb);
+/* Lines that are not indented are filled to 80 columns; indented ones, empty ones, and those that start with `bad:` or `good:` stay. */
+void options_put_wrapped(StrBuf *out, const char *text);
 
 /* A size on the command line: digits, and `^ * + -` on them, as in 2^20+1. False when it is none, or leaves 64 bits. */
 bool size_parse(const char *text, int64_t *value);

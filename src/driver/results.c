@@ -6,8 +6,12 @@ static ScalarValue cell_of(const HostBuf *buf, int64_t i) { return scalar_load(b
 
 void results_put_scalar(StrBuf *out, Scalar type, ScalarValue value)
 {
+    /* Whole numbers that the type tells apart from their neighbours read better without an exponent. */
+    double whole = type == SC_F64 ? 1e15 : type == SC_F32 ? 0x1p24 : type == SC_F16 ? 0x1p11 : 0x1p8;
     if (type == SC_BOOL)
         sb_puts(out, value.i ? "true" : "false");
+    else if (scalar_is_float(type) && fabs(value.f) <= whole && value.f == floor(value.f) && !(value.f == 0 && signbit(value.f)))
+        sb_printf(out, "%lld", (long long)value.f);
     else if (scalar_is_float(type))
         sb_put_float(out, value.f, type != SC_F64);
     else if (scalar_is_signed(type))
