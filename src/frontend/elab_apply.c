@@ -226,17 +226,21 @@ static Value apply_sig(Elab *e, const Fun *f, int n, const Value *args, Span spa
 /* ---- functions as lambdas --------------------------------------------------------------------------------------------- */
 
 typedef struct Escape {
-    int n;
-    const Nat *vars;
+    Elab *e;
+    uint32_t since; /* variables made from here on belong to the function */
+    int n_own;
+    const Nat *own; /* but these: the result's declared type is about them */
     Nat found;
 } Escape;
 
 static void find_escape(void *user, Nat var)
 {
     Escape *x = user;
-    for (int i = 0; i < x->n; i++)
-        if (x->vars[i] == var)
-            x->found = var;
+    bool own = var->id < x->since || var == x->e->num_sm || var == x->e->max_resident;
+    for (int i = 0; i < x->n_own; i++)
+        own |= x->own[i] == var;
+    if (!own)
+        x->found = var;
 }
 
 static void type_vars(Elab *e, Type t, Escape *x)
@@ -250,7 +254,67 @@ static void type_vars(Elab *e, Type t, Escape *x)
         type_vars(e, t->items[i], x);
 }
 
-Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Span span)
+/* Nats are numbered as they are made. */
+static uint32_t next_id(Ctx *ctx) { return nat_var(ctx, "_", NULL, NULL)->id; }
+
+/* A result whose size depends on the function's own parameter would be of another type for each. */
+static bool report_escape(Elab *e, Value r, Escape x, Span span)
+{
+    if (r.kind != V_CORE)
+        return false;
+    type_vars(e, r.core->type, &x);
+    if (!x.found)
+        return false;
+    Diag *d = elab_error(e, E0331, r.span.file ? r.span : span, "the size of this result depends on `%s`, which is known only inside the function", x.found->name);
+    diag_label(e->ctx, d, "it is %s", tyt(e, r.core->type));
+    return true;
+}
+
+/* What the function gives, as its declared result wants it. */
+static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
+{
+    Ctx *ctx = e->ctx;
+    if (r.kind == V_ERROR)
+        return core_bad(e, span);
+    Core *body;
+    if (want ? !value_to_core(e, r, want, &body) : (body = value_core(e, r), body->kind != CORE_UNIT_ERROR && !match_type(e, sig, env, body->type, span))) {
+        Mismatch mis = e->mis;
+        if (mis.kind != MIS_REPORTED && !report_escape(e, r, x, span)) {
+            const char *got = r.kind == V_CORE ? tyt(e, r.core->type) : value_text(e, r);
+            bool from_idx = mis.from_idx;
+            Span at = r.span.file ? r.span : span;
+            Diag *d;
+            if (r.kind == V_FUN)
+                d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
+            else
+                d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
+            if (r.kind == V_FUN)
+                diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
+            if (from_idx)
+                diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
+        }
+        return core_bad(e, span);
+    }
+    return body;
+}
+
+/* Where an index exists, its range is not empty; where a function meets an element, the array has one. */
+static NatFacts *facts_inside(Elab *e, int n, CoreVar *const *params, Nat elements)
+{
+    NatFacts *facts = NULL;
+    for (int i = 0; i <= n; i++) {
+        Type t = i < n ? type_resolve(e, params[i]->type) : NULL;
+        Nat size = i == n ? elements : t->kind == TY_IDX ? t->size : NULL;
+        if (!size || nat_is_const(size))
+            continue;
+        if (!facts)
+            facts = nat_facts_new(e->ctx, e->facts);
+        nat_fact_le(e->ctx, facts, nat_const(e->ctx, 1), size);
+    }
+    return facts ? facts : e->facts;
+}
+
+Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements, Span span)
 {
     Ctx *ctx = e->ctx;
     int binders = 0, values = 0;
@@ -258,17 +322,17 @@ Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Span span)
         *(s->bin.lhs->kind == AST_BINDER ? &binders : &values) += 1;
     /* A function that is polymorphic in the size need not take it. */
     bool skip = fun_arity(e, f.fun) <= values;
-    Nat *nats = NEWN(ctx, Nat, binders + 1), *locals = NEWN(ctx, Nat, binders + values);
+    Nat *nats = NEWN(ctx, Nat, binders + 1);
+    Escape x = {.e = e, .since = next_id(ctx), .own = nats};
     CoreVar **params = NEWN(ctx, CoreVar *, values + 1);
     Value *args = NEWN(ctx, Value, binders + values);
-    int n_nats = 0, n = 0, n_args = 0, n_locals = 0;
+    int n_nats = 0, n = 0, n_args = 0;
     for (; sig->kind == AST_ARROW; sig = sig->bin.rhs) {
         const Ast *lhs = sig->bin.lhs;
         const char *name = param_name(e, f.fun, n_args);
         if (lhs->kind == AST_BINDER) {
             Nat l = nat_var(ctx, skip ? lhs->binder.param->name : name, nat_const(ctx, 0), NULL);
             nats[n_nats++] = l;
-            locals[n_locals++] = l;
             env = env_push(e, env, lhs->binder.param->name, v_nat(l, span), span);
             if (!skip)
                 args[n_args++] = v_nat(l, span);
@@ -283,43 +347,21 @@ Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Span span)
             return core_bad(e, span);
         CoreVar *var = core_var(e, name, t, f.span);
         params[n++] = var;
-        if (var->nat)
-            locals[n_locals++] = var->nat;
         args[n_args++] = v_core(e, core_of_var(e, var, f.span));
     }
     Type want = pattern_open(sig, env) ? NULL : eval_type(e, sig, env);
     if (want && want->kind == TY_ERROR)
         return core_bad(e, span);
+    NatFacts *outer = e->facts;
+    e->facts = facts_inside(e, n, params, elements);
+    x.n_own = n_nats;
     Value r = apply(e, f, n_args, args, span, want);
-    if (r.kind == V_ERROR)
-        return core_bad(e, span);
-    Core *body;
-    if (want ? !value_to_core(e, r, want, &body) : (body = value_core(e, r), body->kind != CORE_UNIT_ERROR && !match_type(e, sig, env, body->type, span))) {
-        if (e->mis.kind != MIS_REPORTED) {
-            const char *got = r.kind == V_CORE ? tyt(e, r.core->type) : value_text(e, r);
-            bool from_idx = e->mis.from_idx;
-            Span at = r.span.file ? r.span : span;
-            Diag *d;
-            if (r.kind == V_FUN)
-                d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
-            else
-                d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
-            if (r.kind == V_FUN)
-                diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
-            if (from_idx)
-                diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
-        }
-        return core_bad(e, span);
-    }
+    Core *body = lambda_body(e, r, sig, env, want, n_args, x, span);
+    e->facts = outer;
     if (body->kind == CORE_UNIT_ERROR)
         return body;
-    Escape x = {n_locals, locals, NULL};
-    type_vars(e, body->type, &x);
-    if (x.found) {
-        Diag *d = elab_error(e, E0331, r.span.file ? r.span : span, "the size of this result depends on `%s`, which is known only inside the function", x.found->name);
-        diag_label(ctx, d, "it is %s", tyt(e, body->type));
+    if (report_escape(e, r, x, span))
         return core_bad(e, span);
-    }
     Core *lambda = core_new(e, CORE_LAMBDA, f.span, body->type);
     lambda->lambda.n_nats = n_nats;
     lambda->lambda.nats = nats;
@@ -384,31 +426,33 @@ Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
         elab_error(e, E0311, fn.span, "`generate` wants a function of the index, and this is %s", value_text(e, fn));
         return v_error(v.span);
     }
+    Escape x = {.e = e, .since = next_id(ctx)};
     CoreVar *var = core_var(e, param_name(e, fn.fun, 0), type_idx(ctx, n), fn.span);
     Value arg = v_core(e, core_of_var(e, var, fn.span));
     if (elem && type_resolve(e, elem)->kind == TY_META)
         elem = type_resolve(e, elem);
+    NatFacts *outer = e->facts;
+    e->facts = facts_inside(e, 1, &var, NULL);
     Value r = apply(e, fn, 1, &arg, fn.span, elem);
-    if (r.kind == V_ERROR)
-        return r;
     if (r.kind == V_NAT && r.from_idx && !elem)
         elem = idx_type_of(e, r.nat, n);
-    Core *body;
-    if (!value_to_core(e, r, elem, &body)) {
+    Core *body = NULL;
+    bool good = r.kind != V_ERROR && value_to_core(e, r, elem, &body);
+    e->facts = outer;
+    if (r.kind == V_ERROR)
+        return r;
+    if (!good) {
         if (elem && e->mis.kind != MIS_REPORTED) {
-            elab_error(e, E0312, r.span, "this function has to give %s, and it gives %s", tyt(e, elem), value_text(e, r));
+            if (!report_escape(e, r, x, v.span))
+                elab_error(e, E0312, r.span, "this function has to give %s, and it gives %s", tyt(e, elem), value_text(e, r));
             return v_error(v.span);
         }
         body = value_core(e, r);
     }
     if (body->kind == CORE_UNIT_ERROR)
         return v_error(v.span);
-    Escape x = {1, &var->nat, NULL};
-    type_vars(e, body->type, &x);
-    if (x.found) {
-        elab_error(e, E0331, r.span, "the size of this result depends on `%s`, which is known only inside the function", x.found->name);
+    if (report_escape(e, r, x, v.span))
         return v_error(v.span);
-    }
     Core *lambda = core_new(e, CORE_LAMBDA, fn.span, body->type);
     lambda->lambda.n = 1;
     lambda->lambda.params = NEWN(ctx, CoreVar *, 1);
@@ -490,11 +534,11 @@ static bool take_sizes(Call *c)
             if (nat_is_error(n))
                 return false;
             bool checked = c->f->kind == F_PRIM && c->f->prim == P_index;
-            if (!checked && !nat_le(e->ctx, e->facts, nat_const(e->ctx, 0), n)) {
+            if (!checked && !nat_nonneg(e, n)) {
                 Diag *d = elab_error(e, E0306, v.span, nat_is_const(n) ? "`%s` of `%s` is %s: sizes are not negative" : "`%s` of `%s` may be negative: it is `%s`",
                                      p->name ? p->name : "_", c->name, nat_text(e->ctx, n));
                 if (!nat_is_const(n) && only_entry_sizes(e, n))
-                    diag_help(e->ctx, d, "add `where %s >= 0` to the entry", nat_text(e->ctx, n));
+                    diag_help(e->ctx, d, "add `where %s` to the entry", at_least_text(e, n, 0));
                 return false;
             }
             hole->nat = n;
@@ -641,6 +685,21 @@ static Core *declared_unit(Elab *e, const Fun *f)
     return core;
 }
 
+/* The length of the array whose elements the function is applied to, for primitives that apply it only to those. */
+static Nat elements_of(const Call *c)
+{
+    switch ((int)c->f->prim) {
+    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate:
+        return NULL;
+    }
+    for (int i = 0; i < c->header->n_params; i++)
+        if (c->cores[i] && c->header->params[i].name && strcmp(c->header->params[i].name, "xs") == 0) {
+            Type t = type_resolve(c->e, c->cores[i]->type);
+            return t->kind == TY_ARRAY ? t->size : NULL;
+        }
+    return NULL;
+}
+
 static bool take_functions(Call *c)
 {
     Elab *e = c->e;
@@ -661,7 +720,7 @@ static bool take_functions(Call *c)
         if (prim) {
             if (wants_laws(c) && !check_laws(c, v))
                 return false;
-            Core *lambda = elab_lambda(e, v, p->kind, c->env, v.span);
+            Core *lambda = elab_lambda(e, v, p->kind, c->env, elements_of(c), v.span);
             if (lambda->kind == CORE_UNIT_ERROR)
                 return false;
             c->cores[i] = lambda;
@@ -678,7 +737,7 @@ static bool take_functions(Call *c)
         }
         if (open_size) {
             e->quiet++;
-            elab_lambda(e, v, p->kind, c->env, v.span);
+            elab_lambda(e, v, p->kind, c->env, NULL, v.span);
             e->quiet--;
         }
         for (int k = 0; k < c->header->n_params; k++) {
@@ -707,6 +766,10 @@ static bool all_filled(Call *c)
         if (!is_filler(c, i, &kind) || c->holes[i].filled)
             continue;
         const char *name = c->holes[i].name;
+        if (c->f->kind == F_ITEM && !param_is_fixed(c->header, &c->header->params[i])) {
+            e->failed = true;
+            return false;
+        }
         Diag *d = elab_error(e, E0317, c->span, "`%s` of `%s` is not known from its arguments", name, c->name);
         diag_help(e->ctx, d, kind == KIND_NAT ? "say it: `%s{%s = ...}`" : "say it: `%s{%s = f32}`", c->name, name);
         return false;
@@ -908,6 +971,9 @@ static Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Ty
         if (!p->implicit)
             c.values[i] = args[k++];
     }
+    Span prim_span = e->prim_span;
+    if (f->kind == F_PRIM)
+        e->prim_span = span;
     Value r = v_error(span);
     if (take_named(&c) && take_sizes(&c) && take_all_data(&c)) {
         if (want && h->result && any_unfilled(&c) && h->result->kind != AST_ARROW)
@@ -917,6 +983,7 @@ static Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Ty
     }
     if (r.kind == V_ERROR)
         e->failed |= !e->quiet;
+    e->prim_span = prim_span;
     return v_with_lets(e, r, c.lets);
 }
 

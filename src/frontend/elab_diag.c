@@ -18,6 +18,10 @@ Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
     va_start(args, fmt);
     sb_vprintf(&sb, fmt, args);
     va_end(args);
+    /* Nobody has written a primitive's header. */
+    const Source *source = source_get(e->ctx, span.file);
+    if (source && strncmp(source->name, "<primitive", 10) == 0)
+        span = e->prim_span;
     Diag *d = diag_error(e->ctx, code, span, "%s", sb.text);
     /* From the definition that the place belongs to, outwards. */
     const Frame *frame = e->frame;
@@ -243,10 +247,24 @@ void note_hole(Elab *e, Diag *d, const Hole *hole)
 {
     if (!hole || !hole->filled || !hole->from.file)
         return;
-    if (hole->kind == KIND_NAT)
-        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, nat_text(e->ctx, hole->nat));
+    const char *size = hole->kind == KIND_NAT ? nat_text(e->ctx, hole->nat) : NULL;
+    if (size && strcmp(size, hole->name) == 0)
+        diag_note(e->ctx, d, hole->from, "the size %s comes from this", size);
+    else if (size)
+        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, size);
     else
         diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, tyt(e, hole->type));
+}
+
+const char *at_least_text(Elab *e, Nat a, int64_t least)
+{
+    if (a->kind == NAT_SUM && a->n_terms > 0 && a->terms[a->n_terms - 1].n_factors == 0 && a->terms[a->n_terms - 1].coef < 0) {
+        int64_t c = a->terms[a->n_terms - 1].coef, k;
+        Nat rest = nat_add_k(e->ctx, a, c == INT64_MIN ? 0 : -c);
+        if (sub_fits(least, c, &k) && !nat_is_error(rest))
+            return ctx_printf(e->ctx, "%s >= %lld", nat_text(e->ctx, rest), (long long)k);
+    }
+    return ctx_printf(e->ctx, "%s >= %lld", nat_text(e->ctx, a), (long long)least);
 }
 
 typedef struct SizeCheck {
@@ -476,6 +494,30 @@ static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core 
     note_origin(e, d, arg);
 }
 
+/* A size expression with its names filled in, as written otherwise: `7 % 2`. `tight`: inside a product. */
+static void put_filled(Elab *e, StrBuf *sb, const Ast *ast, const Env *env, bool tight)
+{
+    if (ast->kind == AST_BINARY && ast->bin.op <= OP_POW) {
+        bool inner = ast->bin.op >= OP_MUL, parens = tight && (!inner || ast->parens);
+        sb_puts(sb, parens ? "(" : "");
+        put_filled(e, sb, ast->bin.lhs, env, inner);
+        sb_printf(sb, " %s ", ast_op_text(ast->bin.op));
+        put_filled(e, sb, ast->bin.rhs, env, inner || ast->bin.op == OP_SUB);
+        sb_puts(sb, parens ? ")" : "");
+        return;
+    }
+    Nat n = quiet_nat(e, ast, env);
+    if (nat_is_error(n)) {
+        ast_print(sb, ast);
+        return;
+    }
+    const char *text = nat_text(e->ctx, n);
+    bool compound = n->kind == NAT_SUM || n->kind == NAT_DIV || n->kind == NAT_MOD;
+    sb_printf(sb, tight && compound ? "(%s)" : "%s", text);
+}
+
+static bool is_small(Elab *e, const Ast *ast, const Env *env) { return nat_is_const(quiet_nat(e, ast, env)); }
+
 static void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env)
 {
     if (cond->kind == AST_BINARY && (cond->bin.op == OP_AND || cond->bin.op == OP_OR)) {
@@ -483,10 +525,38 @@ static void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env)
         sb_printf(sb, " %s ", ast_op_text(cond->bin.op));
         put_cond(e, sb, cond->bin.rhs, env);
     } else if (cond->kind == AST_BINARY && cond->bin.op >= OP_EQ && cond->bin.op <= OP_GE) {
-        sb_printf(sb, "%s %s %s", nat_text(e->ctx, quiet_nat(e, cond->bin.lhs, env)), ast_op_text(cond->bin.op), nat_text(e->ctx, quiet_nat(e, cond->bin.rhs, env)));
+        const Ast *a = cond->bin.lhs, *b = cond->bin.rhs;
+        AstOp op = cond->bin.op;
+        /* n >= 10 and not 10 <= n */
+        if (is_small(e, a, env) && !is_small(e, b, env)) {
+            const Ast *t = a;
+            a = b;
+            b = t;
+            op = op == OP_LT ? OP_GT : op == OP_LE ? OP_GE : op == OP_GT ? OP_LT : op == OP_GE ? OP_LE : op;
+        }
+        put_filled(e, sb, a, env, false);
+        sb_printf(sb, " %s ", ast_op_text(op));
+        put_filled(e, sb, b, env, false);
     } else {
         ast_print(sb, cond);
     }
+}
+
+/* `slide(3, 1)`: the primitive with the sizes it was given. */
+static const char *call_text(Elab *e, const Fun *f, const Env *env)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    const Item *h = fun_header(e, f);
+    int n = 0;
+    sb_puts(&sb, fun_name(f));
+    for (int i = 0; i < h->n_params; i++) {
+        Nat nat = !h->params[i].implicit && param_kind(&h->params[i]) == KIND_NAT ? named_nat(env, h->params[i].name) : NULL;
+        if (nat)
+            sb_printf(&sb, n++ ? ", %s" : "(%s", nat_text(e->ctx, nat));
+    }
+    sb_puts(&sb, n ? ")" : "");
+    return sb.text;
 }
 
 static const char *cond_text(Elab *e, const Ast *cond)
@@ -531,7 +601,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         }
         case P_take: case P_drop: case P_slide: case P_circularBuffer: case P_rotateValues:
             if (cond->bin.op == OP_LE) {
-                const char *call = ctx_printf(ctx, "%s(%s)", name, nat_text(ctx, a));
+                const char *call = call_text(e, f, env);
                 d = elab_error(e, E0304, span, "`%s` needs at least %s elements, and %s has %s", call, nat_text(ctx, a), core_called(main_arg, "the array"), nat_text(ctx, b));
                 diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
                 if (!wrong && sizes_only)

@@ -154,7 +154,7 @@ static bool about_sizes(const Core *core)
     if (core->kind == CORE_SIZE)
         return true;
     if (core->kind == CORE_LIT)
-        return core->lit.type == SC_BOOL;
+        return core->type->kind == TY_SCALAR && core->type->scalar == SC_BOOL;
     if (core->kind != CORE_PRIM)
         return false;
     for (int i = 0; i < core->prim.n_args; i++)

@@ -418,8 +418,15 @@ static Value eval_named(Elab *e, const Ast *ast, const Env *env)
         if (!param) {
             Diag *d = elab_error(e, E0213, name_span, "`%s` has no parameter `%s` in braces", fun_name(f), name);
             const char *near = did_you_mean(e->ctx, name, names.n, names.at);
-            if (near)
+            if (near) {
                 diag_help(e->ctx, d, "did you mean `%s`?", near);
+            } else if (names.n) {
+                StrBuf sb;
+                sb_init(&sb, e->ctx);
+                for (int k = 0; k < names.n; k++)
+                    sb_printf(&sb, k ? ", %s" : "%s", names.at[k]);
+                diag_label(e->ctx, d, "it has %s", sb.text);
+            }
             return v_error(ast->span);
         }
         Named *named = NEW(e->ctx, Named);
@@ -428,7 +435,7 @@ static Value eval_named(Elab *e, const Ast *ast, const Env *env)
             Nat n = eval_nat(e, ast->call.items[i], env);
             if (nat_is_error(n))
                 return v_error(ast->span);
-            if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, 0), n)) {
+            if (!nat_nonneg(e, n)) {
                 elab_error(e, E0306, ast->call.items[i]->span, nat_is_const(n) ? "`%s` of `%s` is %s: sizes are not negative" : "`%s` of `%s` may be negative: it is `%s`",
                            name, fun_name(f), nat_text(e->ctx, n));
                 return v_error(ast->span);

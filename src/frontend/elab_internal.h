@@ -48,6 +48,8 @@ struct Program {
 /* The item a name means in this file, and the file that holds it; NULL when there is none. */
 const Item *scope_find(const FileScope *scope, const char *name, const FileScope **home);
 void resolve_program(Ctx *ctx, Program *program);
+/* Whether an argument's type says what this parameter in braces is; where not, the resolver has said so. */
+bool param_is_fixed(const Item *item, const Param *param);
 
 /* Names that are neither primitives nor definitions but mean something everywhere. */
 typedef enum BuiltinKind {
@@ -229,6 +231,7 @@ typedef struct Elab {
     Diag mute;
     Mismatch mis;
     const Env *prim_root;
+    Span prim_span; /* the call whose primitive's header is being evaluated */
     VEC(Nat) entry_sizes; /* what a `where` can speak about */
     Nat num_sm, max_resident;
 } Elab;
@@ -239,7 +242,8 @@ const char *span_text(Elab *e, Span span); /* what is written there, when short 
 const char *tyt(Elab *e, Type t);          /* type_text with what inference knows */
 const char *pattern_text(Elab *e, const Ast *ast, const Env *env);
 const char *value_text(Elab *e, Value v);  /* "a function", "f32", "a size" */
-const char *core_called(const Core *core, const char *otherwise); /* `xs` or the given words */
+const char *core_called(const Core *core, const char *otherwise); /* its name or the given words */
+const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 >= 0 */
 void note_origin(Elab *e, Diag *d, const Core *core);
 void note_hole(Elab *e, Diag *d, const Hole *hole);
 const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
@@ -260,6 +264,7 @@ bool type_rank_fits(Elab *e, Type t, Span span);
 Type eval_type(Elab *e, const Ast *ast, const Env *env); /* TY_ERROR after a report */
 Nat eval_nat(Elab *e, const Ast *ast, const Env *env);   /* nat_error after a report */
 bool nat_checked(Elab *e, Nat n, Span span); /* reports an overflow */
+bool nat_nonneg(Elab *e, Nat n); /* proved to be at least 0 */
 bool match_type(Elab *e, const Ast *pattern, const Env *env, Type actual, Span from); /* false: see e->mis */
 bool pattern_open(const Ast *ast, const Env *env); /* mentions a hole that is not filled */
 bool pattern_solvable(const Ast *ast, const Env *env);
@@ -318,7 +323,8 @@ Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
 int fun_arity(Elab *e, const Fun *f); /* arguments still missing */
 const Item *fun_header(Elab *e, const Fun *f);
 const char *fun_name(const Fun *f);
-Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Span span);
+/* elements: the length of an array to whose elements alone it is applied, or NULL. */
+Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements, Span span);
 bool fun_has_laws(const Fun *f);
 Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env);
 

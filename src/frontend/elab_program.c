@@ -226,6 +226,9 @@ bool program_failed(const Program *p) { return p->failed; }
 
 const Item *scope_find(const FileScope *scope, const char *name, const FileScope **home)
 {
+    /* A definition of such a name was refused; what follows is read as if it were not there. */
+    if (prim_find(name) != P_COUNT || builtin_find(name) != BUILTIN_NONE)
+        return NULL;
     for (int i = 0; i < scope->items.n; i++)
         if (scope->items.at[i]->name == name) {
             *home = scope;

@@ -308,6 +308,17 @@ static bool mentions(const Ast *ast, const char *name)
     return false;
 }
 
+bool param_is_fixed(const Item *item, const Param *param)
+{
+    for (int k = 0; k < item->n_params; k++) {
+        const Param *p = &item->params[k];
+        ParamKind kind = param_kind(p);
+        if (!p->implicit && (kind == KIND_VALUE || kind == KIND_FUN) && p->kind && mentions(p->kind, param->name))
+            return true;
+    }
+    return false;
+}
+
 static void check_params(Resolver *r, const Item *item)
 {
     for (int i = 0; i < item->n_params; i++) {
@@ -333,12 +344,7 @@ static void check_params(Resolver *r, const Item *item)
             diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", p->name ? p->name : "_");
         if (!p->implicit || item->kind == ITEM_ENTRY || !p->name || kind == KIND_VALUE)
             continue;
-        bool fixed = false;
-        for (int k = 0; k < item->n_params && !fixed; k++) {
-            ParamKind other = param_kind(&item->params[k]);
-            fixed = !item->params[k].implicit && (other == KIND_VALUE || other == KIND_FUN) && item->params[k].kind && mentions(item->params[k].kind, p->name);
-        }
-        if (!fixed) {
+        if (!param_is_fixed(item, p)) {
             Diag *d = diag_error(r->ctx, E0208, p->span, "no argument of `%s` says what `%s` is", item->name, p->name);
             diag_label(r->ctx, d, "it occurs in no parameter's type");
             diag_help(r->ctx, d, "make it a parameter that is given: `(%s: %s)`", p->name, kind_name(kind));
@@ -444,8 +450,10 @@ static void report_cycle(Resolver *r, const int *path, int n)
 {
     StrBuf sb;
     sb_init(&sb, r->ctx);
-    for (int i = 0; i < n; i++)
+    enum { SHOWN = 6 };
+    for (int i = 0; i < n && i < SHOWN; i++)
         sb_printf(&sb, "%s -> ", r->nodes.at[path[i]].item->name);
+    sb_puts(&sb, n > SHOWN ? "... -> " : "");
     sb_puts(&sb, r->nodes.at[path[0]].item->name);
     const Node *first = &r->nodes.at[path[0]], *last = &r->nodes.at[path[n - 1]];
     Span use = first->item->name_span;

@@ -82,7 +82,7 @@ static Nat divisor(Elab *e, Nat b, Span span)
     if (!nat_is_const(b)) {
         diag_label(e->ctx, d, "%s >= 1 is not known", nat_text(e->ctx, b));
         if (only_entry_sizes(e, b))
-            diag_help(e->ctx, d, "add `where %s >= 1` to the entry", nat_text(e->ctx, b));
+            diag_help(e->ctx, d, "add `where %s` to the entry", at_least_text(e, b, 1));
     } else {
         diag_label(e->ctx, d, "divisors of sizes are at least 1");
     }
@@ -313,15 +313,17 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
             return v_error(span);
         Diag *d;
         const char *tx = tyt(e, x->type), *ty = value_text(e, second);
+        DiagCode code = e->mis.from_idx ? E0328 : E0301;
+        bool from_idx = e->mis.from_idx;
         if (second.kind == V_CORE)
-            d = elab_error(e, E0301, op_span, "`%s` of %s and %s", sign, swap ? ty : tx, swap ? tx : ty);
+            d = elab_error(e, code, op_span, "`%s` of %s and %s", sign, swap ? ty : tx, swap ? tx : ty);
         else
-            d = elab_error(e, E0301, second.span, "`%s` of %s and %s", sign, swap ? ty : tx, swap ? tx : ty);
+            d = elab_error(e, code, second.span, "`%s` of %s and %s", sign, swap ? ty : tx, swap ? tx : ty);
         Type head = type_resolve(e, x->type);
         const char *words = span_text(e, second.span);
         if (second.kind == V_CORE && head->kind == TY_SCALAR && type_is_scalar_like(type_resolve(e, second.core->type)))
             diag_help(ctx, d, "convert one side: `cast(%s)(%s)`", tx, words ? words : "...");
-        else if (e->mis.from_idx && head->kind == TY_SCALAR)
+        else if (from_idx && head->kind == TY_SCALAR)
             diag_help(ctx, d, "an index is no number: write `cast(%s)(%s)`", tx, words ? words : "...");
         else if (second.kind == V_LIT && second.lit->is_float && head->kind == TY_SCALAR && scalar_is_int(head->scalar))
             diag_label(ctx, d, "a float literal, and the other side is %s", tx);

@@ -248,6 +248,41 @@ bool nat_checked(Elab *e, Nat n, Span span)
     return false;
 }
 
+/* By its form, where the general proof gives up. */
+bool nat_nonneg(Elab *e, Nat n)
+{
+    Ctx *ctx = e->ctx;
+    if (nat_le(ctx, e->facts, nat_const(ctx, 0), n))
+        return true;
+    switch (n->kind) {
+    case NAT_SUM:
+        for (int i = 0; i < n->n_terms; i++) {
+            if (n->terms[i].coef < 0)
+                return false;
+            for (int k = 0; k < n->terms[i].n_factors; k++)
+                if (!nat_nonneg(e, n->terms[i].factors[k]))
+                    return false;
+        }
+        return true;
+    case NAT_DIV:
+        return nat_nonneg(e, n->a) && nat_le(ctx, e->facts, nat_const(ctx, 1), n->b);
+    case NAT_MOD:
+        return nat_le(ctx, e->facts, nat_const(ctx, 1), n->b);
+    case NAT_MIN:
+        return nat_nonneg(e, n->a) && nat_nonneg(e, n->b);
+    case NAT_MAX:
+        return nat_nonneg(e, n->a) || nat_nonneg(e, n->b);
+    case NAT_POW:
+        return nat_nonneg(e, n->a);
+    case NAT_ERROR:
+    case NAT_CONST:
+    case NAT_VAR:
+    case NAT_LOG2:
+        break;
+    }
+    return false;
+}
+
 /* A size in a written type must not be negative. */
 static Nat array_size(Elab *e, const Ast *ast, const Env *env)
 {
@@ -256,7 +291,7 @@ static Nat array_size(Elab *e, const Ast *ast, const Env *env)
     while (root->name)
         root = root->up;
     /* The table of primitives is trusted. */
-    if (nat_is_error(n) || !root->scope || nat_le(e->ctx, e->facts, nat_const(e->ctx, 0), n))
+    if (nat_is_error(n) || !root->scope || nat_nonneg(e, n))
         return n;
     if (e->learn_sizes && !nat_is_const(n)) {
         nat_fact_le(e->ctx, e->facts, nat_const(e->ctx, 0), n);
@@ -264,7 +299,7 @@ static Nat array_size(Elab *e, const Ast *ast, const Env *env)
     }
     Diag *d = elab_error(e, E0306, ast->span, nat_is_const(n) ? "the size %s is negative" : "the size %s may be negative", nat_text(e->ctx, n));
     if (!nat_is_const(n) && only_entry_sizes(e, n))
-        diag_help(e->ctx, d, "add `where %s >= 0` to the entry", nat_text(e->ctx, n));
+        diag_help(e->ctx, d, "add `where %s` to the entry", at_least_text(e, n, 0));
     return nat_error(e->ctx);
 }
 
