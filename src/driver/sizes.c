@@ -127,14 +127,14 @@ static bool check_dimension(Infer *in, const KnownShape *shape, int dim, Nat siz
     if (blame.unknown) {
         if (!linear_in_one(in, now, &var, &c, &k))
             return true; /* the size is reported as missing */
-        diag = driver_usage(in->ctx, in->d, E0625, "%s: %s, and no %s makes %s that many", in->entry->name, extent_words(in->ctx, shape, dim),
-                            in->entry->sizes[var]->name, nat_text(in->ctx, size));
+        diag = driver_usage(in->ctx, in->d, E0625, "%s: %s, and no %s makes %s: %s that long", in->entry->name, extent_words(in->ctx, shape, dim),
+                            in->entry->sizes[var]->name, shape->input, type_text(in->ctx, shape->type));
     } else if (nat_is_const(size)) {
-        diag = driver_usage(in->ctx, in->d, E0625, "%s: %s, and the entry wants %s", in->entry->name, extent_words(in->ctx, shape, dim),
-                            nat_text(in->ctx, size));
+        diag = driver_usage(in->ctx, in->d, E0625, "%s: %s, and %s: %s wants %s", in->entry->name, extent_words(in->ctx, shape, dim), shape->input,
+                            type_text(in->ctx, shape->type), nat_text(in->ctx, size));
     } else if (nat_is_const(now)) {
-        diag = driver_usage(in->ctx, in->d, E0625, "%s: %s, and %s%s is %lld", in->entry->name, extent_words(in->ctx, shape, dim),
-                            "the entry wants ", nat_text(in->ctx, size), (long long)now->value);
+        diag = driver_usage(in->ctx, in->d, E0625, "%s: %s, and %s: %s wants %s = %lld", in->entry->name, extent_words(in->ctx, shape, dim),
+                            shape->input, type_text(in->ctx, shape->type), nat_text(in->ctx, size), (long long)now->value);
         diag_note(in->ctx, diag, NO_SPAN, "%s", blame.text.text);
     } else {
         return true; /* of the device, or not defined for these sizes: launch_check says it */

@@ -1,0 +1,25 @@
+#!/bin/sh
+# The documents that are made from tables of the source are up to date. `docs.sh --write` makes them again. RISEC names the binary.
+RISEC=${RISEC:?set RISEC to the risec binary}
+docs=$(cd "$(dirname "$0")/../../docs" && pwd) || exit 2
+failed=0
+for name in primitives errors; do
+    if [ "$1" = --write ]; then
+        "$RISEC" help --emit-docs=$name >"$docs/$name.md" || failed=1
+    elif "$RISEC" help --emit-docs=$name | cmp -s - "$docs/$name.md"; then
+        echo "ok docs-$name"
+    else
+        echo "not ok docs-$name"
+        echo "# docs/$name.md differs from its table: run tests/scripts/docs.sh --write"
+        failed=1
+    fi
+done
+# Every code is explained, and every explanation has a case that fails and one that does not.
+codes=$("$RISEC" help --emit-docs=errors | sed -n 's/^### \([EW][0-9]*\):.*/\1/p')
+missing=
+for code in $codes; do
+    text=$("$RISEC" explain "$code") || failed=1
+    case $text in *bad:*good:*) ;; *) missing="$missing $code" ;; esac
+done
+if [ -n "$codes" ] && [ -z "$missing" ]; then echo "ok docs-explain"; else echo "not ok docs-explain"; echo "# without bad: and good: $missing"; failed=1; fi
+exit $failed
