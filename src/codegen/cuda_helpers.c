@@ -1,0 +1,141 @@
+#include "codegen/cuda_internal.h"
+
+typedef struct HelperRow {
+    const char *name, *text;
+} HelperRow;
+
+static const HelperRow helper_rows[HELP_COUNT] = {
+#define HELPER(id, name, text) {name, text},
+#include "codegen/cuda_helpers.def"
+#undef HELPER
+};
+
+typedef struct TypeRow {
+    const char *name, *unsigned_name, *least;
+} TypeRow;
+
+static const TypeRow type_rows[SC_COUNT] = {
+    [SC_BOOL] = {"bool", "bool", "false"},
+    [SC_I8] = {"signed char", "unsigned char", "-128"},
+    [SC_I16] = {"short", "unsigned short", "-32768"},
+    [SC_I32] = {"int", "unsigned", "-2147483647 - 1"},
+    [SC_I64] = {"long long", "unsigned long long", "-9223372036854775807ll - 1"},
+    [SC_U8] = {"unsigned char", "unsigned char", "0"},
+    [SC_U16] = {"unsigned short", "unsigned short", "0"},
+    [SC_U32] = {"unsigned", "unsigned", "0"},
+    [SC_U64] = {"unsigned long long", "unsigned long long", "0"},
+    [SC_F16] = {"unsigned short", "unsigned short", "0"},
+    [SC_BF16] = {"unsigned short", "unsigned short", "0"},
+    [SC_F32] = {"float", "unsigned", "0"},
+    [SC_F64] = {"double", "unsigned long long", "0"}};
+
+const char *cuda_type(Scalar s) { return type_rows[s].name; }
+
+/* ---- the table of operators and functions --------------------------------------------------------------------------- */
+
+typedef struct OpRow {
+    PrimId id;
+    const char *text, *f32, *f64;
+    CPrec prec;
+} OpRow;
+
+static const OpRow op_rows[] = {
+#define OPERATOR(id, text, prec) {P_##id, text, NULL, NULL, prec},
+#define FUNCTION(id, f32, f64) {P_##id, NULL, f32, f64, C_ATOM},
+#include "codegen/cuda_ops.def"
+#undef OPERATOR
+#undef FUNCTION
+};
+enum { N_OPS = sizeof op_rows / sizeof *op_rows };
+
+const char *cuda_function(PrimId id, Scalar type)
+{
+    for (int i = 0; i < N_OPS; i++)
+        if (op_rows[i].id == id && op_rows[i].f32)
+            return type == SC_F64 ? op_rows[i].f64 : op_rows[i].f32;
+    return NULL;
+}
+
+bool cuda_operator(PrimId id, const char **text, CPrec *prec)
+{
+    for (int i = 0; i < N_OPS; i++)
+        if (op_rows[i].id == id && op_rows[i].text) {
+            *text = op_rows[i].text;
+            *prec = op_rows[i].prec;
+            return true;
+        }
+    return false;
+}
+
+void cuda_reserve_words(CNames *names)
+{
+    static const char *const others[] = {"min", "max", "abs", "llabs"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        c_name_claim(names, others[i]);
+    for (int i = 0; i < N_OPS; i++) {
+        if (!op_rows[i].f32)
+            continue;
+        c_name_claim(names, op_rows[i].f32);
+        c_name_claim(names, op_rows[i].f64);
+    }
+    for (int h = 0; h < HELP_COUNT; h++)
+        if (h == 0 || strcmp(helper_rows[h].name, helper_rows[h - 1].name))
+            c_name_claim(names, helper_rows[h].name);
+}
+
+/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+
+const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type)
+{
+    c->helpers[helper] |= 1u << type;
+    return helper_rows[helper].name;
+}
+
+void cuda_nat_helpers(Cuda *c, int bits)
+{
+    static const struct { int bit; CudaHelper helper; } of_bits[] = {
+        {NAT_C_FLOOR_DIV, HELP_FLOOR_DIV}, {NAT_C_FLOOR_MOD, HELP_FLOOR_MOD}, {NAT_C_MIN, HELP_NAT_MIN},
+        {NAT_C_MAX, HELP_NAT_MAX},         {NAT_C_LOG2, HELP_NAT_LOG2},       {NAT_C_POW, HELP_NAT_POW}};
+    for (size_t i = 0; i < sizeof of_bits / sizeof *of_bits; i++)
+        if (bits & of_bits[i].bit)
+            cuda_helper(c, of_bits[i].helper, SC_I32);
+}
+
+static void put_helper(StrBuf *out, const char *text, Scalar type)
+{
+    static const char device[] = "DEVICE", host_device[] = "HOST_DEVICE";
+    for (const char *at = text; *at; at++) {
+        if (!strncmp(at, host_device, sizeof host_device - 1)) {
+            sb_puts(out, "static __host__ __device__ __forceinline__");
+            at += sizeof host_device - 2;
+        } else if (!strncmp(at, device, sizeof device - 1)) {
+            sb_puts(out, "static __device__ __forceinline__");
+            at += sizeof device - 2;
+        } else if (*at != '$') {
+            sb_putc(out, *at);
+        } else {
+            at++;
+            if (*at == 'W')
+                sb_printf(out, "%d", 8 * scalar_bytes(type));
+            else
+                sb_puts(out, *at == 'U' ? type_rows[type].unsigned_name : *at == 'L' ? type_rows[type].least : type_rows[type].name);
+        }
+    }
+    sb_putc(out, '\n');
+}
+
+void cuda_put_helpers(Cuda *c, StrBuf *out)
+{
+    bool any = false;
+    for (int h = 0; h < HELP_COUNT; h++)
+        for (int t = 0; t < SC_COUNT; t++) {
+            if (!(c->helpers[h] & 1u << t))
+                continue;
+            if (!any)
+                sb_puts(out, "#ifndef RISE_HELPERS\n");
+            any = true;
+            put_helper(out, helper_rows[h].text, (Scalar)t);
+        }
+    if (any)
+        sb_puts(out, "#endif\n\n");
+}

@@ -1,0 +1,88 @@
+/* What the files of the CUDA printer share.
+ *
+ * cuda_print.c: files, kernels and statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
+ * call. cuda_host.c: the functions of the host. */
+#ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
+#define RISEC_CODEGEN_CUDA_INTERNAL_H
+
+#include "codegen/c_names.h"
+#include "codegen/index_guards.h"
+#include "codegen/lower.h"
+
+/* Operators of C, loosest first. */
+typedef enum CPrec {
+    C_ANY, C_CHOICE, C_OR, C_AND, C_BIT_OR, C_BIT_XOR, C_BIT_AND, C_EQUAL, C_LESS, C_SHIFT, C_SUM, C_PRODUCT, C_UNARY, C_ATOM
+} CPrec;
+
+typedef enum CudaHelper {
+#define HELPER(id, name, text) HELP_##id,
+#include "codegen/cuda_helpers.def"
+#undef HELPER
+    HELP_COUNT
+} CudaHelper;
+
+/* A name given to a bound that the loop would compute at each turn. */
+typedef struct Hoisted {
+    Nat nat;
+    const char *name;
+} Hoisted;
+
+typedef struct Cuda {
+    Ctx *ctx;
+    StrBuf *out;
+    CNames *names;           /* of the file; a kernel's are released at its end */
+    const ImpKernel *kernel;
+    const NatFacts *facts;
+    bool exact, line_directives;
+    int depth;               /* of indentation */
+    uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */
+    const char **buf_names;  /* by id */
+    const char **var_names;
+    bool *live;              /* registers that something reads */
+    VEC(Hoisted) hoisted;
+    VEC(Nat) wide;           /* nat variables of type long long */
+} Cuda;
+
+/* ---- cuda_helpers.c ---------------------------------------------------------------------------------------------------- */
+
+const char *cuda_type(Scalar s);     /* "unsigned char" */
+const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type); /* its name; it will be in the text */
+void cuda_nat_helpers(Cuda *c, int nat_c_bits);
+void cuda_put_helpers(Cuda *c, StrBuf *out);
+void cuda_reserve_words(CNames *names); /* the functions that emitted text calls */
+const char *cuda_function(PrimId id, Scalar type); /* of floats; NULL: none */
+bool cuda_operator(PrimId id, const char **text, CPrec *prec);
+
+/* ---- cuda_expr.c ------------------------------------------------------------------------------------------------------- */
+
+/* The text's C type is the scalar's own, or int for types narrower than that; its value is in the scalar's range. */
+void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
+void cuda_nat(Cuda *c, Nat nat, CPrec prec);
+void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
+void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
+/* `target = value`, or `target += e` where the value allows it; `var` and `slot`: what the target is, or NULL. */
+void cuda_assign(Cuda *c, const ImpVar *var, Nat slot, const ImpExpr *value);
+bool nat_is_wide(const Cuda *c, Nat nat);
+
+/* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
+
+/* The function of the host that launches a program. `kernels`: the kernels' names in C. */
+void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name);
+/* A condition over sizes as C; false when it is no such condition. */
+bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact);
+
+/* ---- cuda_print.c ------------------------------------------------------------------------------------------------------ */
+
+/* Text that cannot end a comment or begin a line: what comes from file names and notes. */
+void cuda_comment_text(StrBuf *out, const char *text);
+/* File name without directories, and line; "" and 0 when the span is nowhere. */
+const char *cuda_place(Ctx *ctx, Span span, int *line);
+
+/* The names that the kernels of the programs have in C, in order. */
+typedef struct CudaNames {
+    const char ***kernels; /* [program][kernel] */
+    const char **launches; /* [program]: the host function's */
+} CudaNames;
+void cuda_global_names(Ctx *ctx, CNames *names, int n, ImpProgram *const *programs, CudaNames *result);
+
+#endif

@@ -1,0 +1,790 @@
+/* Imp as CUDA C++: one text for nvcc and NVRTC that includes nothing.
+ *
+ * Requires imp after the names pass. What it adds to imp: hardware ids where they are used, names for loop variables, bounds with a division
+ * taken out of loops, comments with the place in the program. No text of the user's but checked identifiers and literals gets here;
+ * file names go into comments and #line only. */
+#include "codegen/cuda_internal.h"
+#include "codegen/walk.h"
+#include "support/version.h"
+
+enum { LINE_WIDTH = 110, ONE_LINE = 90 };
+
+static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
+
+static void indent(Cuda *c)
+{
+    for (int i = 0; i < c->depth; i++)
+        put(c, "    ");
+}
+
+/* ---- comments and places ----------------------------------------------------------------------------------------------- */
+
+void cuda_comment_text(StrBuf *out, const char *text)
+{
+    char last = 0;
+    for (; *text; text++) {
+        char ch = *text < ' ' || *text > '~' || *text == '\\' ? '?' : *text;
+        if ((last == '*' && ch == '/') || (last == '/' && ch == '*') || (last == '?' && ch == '?'))
+            sb_putc(out, ' ');
+        sb_putc(out, ch);
+        last = ch;
+    }
+}
+
+const char *cuda_place(Ctx *ctx, Span span, int *line)
+{
+    const Source *source = source_get(ctx, span.file);
+    int column;
+    *line = 0;
+    if (!source)
+        return "";
+    source_position(ctx, span, line, &column);
+    const char *base = strrchr(source->name, '/');
+    return base ? base + 1 : source->name;
+}
+
+static void line_directive(Cuda *c, Span span)
+{
+    int line;
+    const char *file = cuda_place(c->ctx, span, &line);
+    if (!c->line_directives || !line)
+        return;
+    sb_printf(c->out, "#line %d \"", line);
+    for (; *file; file++)
+        sb_putc(c->out, *file < ' ' || *file > '~' || *file == '"' || *file == '\\' ? '?' : *file);
+    put(c, "\"\n");
+}
+
+/* ---- what the body uses ------------------------------------------------------------------------------------------------ */
+
+typedef struct Reads {
+    Cuda *c;
+    bool changed;
+} Reads;
+
+static void read_var(Reads *r, const ImpVar *var)
+{
+    r->changed |= !r->c->live[var->id];
+    r->c->live[var->id] = true;
+}
+
+static void read_nat(void *user, Nat nat)
+{
+    Reads *r = user;
+    const ImpKernel *k = r->c->kernel;
+    for (int i = 0; i < k->vars.n; i++)
+        if (k->vars.at[i]->nat && !r->c->live[k->vars.at[i]->id] && nat_mentions(nat, k->vars.at[i]->nat))
+            read_var(r, k->vars.at[i]);
+}
+
+static void read_expr(void *user, ImpExpr **at)
+{
+    if ((*at)->kind == IE_VAR)
+        read_var(user, (*at)->var.var);
+}
+
+static void read_stmt(void *user, ImpStmt *s)
+{
+    Reads *r = user;
+    if ((s->kind == IS_DECL || s->kind == IS_SET) && !r->c->live[s->var.var->id])
+        return;
+    walk_own(s, read_expr, r);
+    walk_nats(s, read_nat, r);
+}
+
+/* A register that only dead registers read is dead: nvcc warns of it, so neither it nor what sets it is printed. */
+static void find_live(Cuda *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->kernel->vars.n; i++)
+        n = c->kernel->vars.at[i]->id >= n ? c->kernel->vars.at[i]->id + 1 : n;
+    c->live = NEWN(c->ctx, bool, n + 1);
+    c->var_names = NEWN(c->ctx, const char *, n + 1);
+    ImpBlock body = c->kernel->body;
+    Reads r = {c, true};
+    while (r.changed) {
+        r.changed = false;
+        walk_stmts(&body, read_stmt, &r);
+    }
+}
+
+static bool is_shown(const Cuda *c, const ImpStmt *s);
+
+static bool any_shown(const Cuda *c, const ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++)
+        if (block->list.at[i]->kind != IS_NOTE && is_shown(c, block->list.at[i]))
+            return true;
+    return false;
+}
+
+static bool is_shown(const Cuda *c, const ImpStmt *s)
+{
+    switch (s->kind) {
+    case IS_DECL:
+    case IS_SET:
+        return c->live[s->var.var->id];
+    case IS_FOR:
+        return any_shown(c, &s->loop.body);
+    case IS_IF:
+        return any_shown(c, &s->branch.then) || any_shown(c, &s->branch.otherwise);
+    case IS_ALLOC:
+        return false;
+    case IS_STORE:
+    case IS_SYNC:
+    case IS_NOTE:
+        return true;
+    }
+    return true;
+}
+
+/* ---- hardware ids ------------------------------------------------------------------------------------------------------ */
+
+/* Sums and products of variables with positive coefficients give the same bits whether computed as int or, as threadIdx is, as unsigned. */
+static bool is_unsigned_safe(Nat nat)
+{
+    for (int i = 0; i < nat->n_terms; i++) {
+        if (nat->terms[i].coef < 0)
+            return false;
+        for (int j = 0; j < nat->terms[i].n_factors; j++)
+            if (nat->terms[i].factors[j]->kind != NAT_VAR)
+                return false;
+    }
+    return nat->kind == NAT_VAR || nat->kind == NAT_SUM || nat->kind == NAT_CONST;
+}
+
+enum { N_IDS = 8 };
+typedef struct HardwareId {
+    Nat var;
+    const char *wanted, *text; /* name of its declaration, and what it is */
+    bool atom;                 /* the text may stand in place inside a sum */
+    bool used, declared;
+} HardwareId;
+
+typedef struct Ids {
+    Cuda *c;
+    HardwareId at[N_IDS];
+    const char *linear;
+    bool in_place; /* the nats that are noted stand where the text may, too */
+} Ids;
+
+static void note_ids(void *user, Nat nat)
+{
+    Ids *ids = user;
+    for (int i = 0; i < N_IDS; i++) {
+        HardwareId *id = &ids->at[i];
+        if (!id->var || id->var->kind != NAT_VAR || !nat_mentions(nat, id->var))
+            continue;
+        id->used = true;
+        id->declared |= !ids->in_place || !(nat == id->var || (id->atom && is_unsigned_safe(nat)));
+    }
+}
+
+static void note_stmt(void *user, ImpStmt *s)
+{
+    Ids *ids = user;
+    if (!is_shown(ids->c, s))
+        return;
+    if (s->kind != IS_FOR) {
+        walk_nats(s, note_ids, ids);
+        return;
+    }
+    ids->in_place = true; /* the start of a loop is assigned to an int */
+    note_ids(ids, s->loop.lo);
+    ids->in_place = false;
+    note_ids(ids, s->loop.hi);
+    note_ids(ids, s->loop.step);
+}
+
+static const char axis_letters[] = "xyz";
+
+static const char *linear_thread(Ctx *ctx, const ImpKernel *k)
+{
+    const int *t = k->threads;
+    const char *text = t[0] > 1 ? "threadIdx.x" : "";
+    int stride = t[0];
+    for (int a = 1; a < 3; a++) {
+        if (t[a] > 1)
+            text = ctx_printf(ctx, stride > 1 ? "%s%sthreadIdx.%c*%d" : "%s%sthreadIdx.%c", text, *text ? " + " : "", axis_letters[a], stride);
+        stride *= t[a];
+    }
+    return *text ? text : "0";
+}
+
+static void find_ids(Cuda *c, Ids *ids)
+{
+    static const char *const block_names[3] = {"blockId", "blockIdY", "blockIdZ"};
+    static const char *const thread_names[3] = {"thread", "threadY", "threadZ"};
+    const ImpKernel *k = c->kernel;
+    Ctx *ctx = c->ctx;
+    const char *linear = linear_thread(ctx, k);
+    bool sum = strchr(linear, '+') || strchr(linear, '*');
+    *ids = (Ids){.c = c};
+    int n = 0;
+    ids->at[n++] = (HardwareId){.var = k->warp, .wanted = "warp", .text = ctx_printf(ctx, sum ? "(%s) / 32" : "%s / 32", linear)};
+    ids->at[n++] = (HardwareId){.var = k->lane, .wanted = "lane", .text = ctx_printf(ctx, sum ? "(%s) %% 32" : "%s %% 32", linear)};
+    for (int a = 0; a < 3; a++) {
+        ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, "blockIdx.%c", axis_letters[a]), .atom = true};
+        ids->at[n++] = (HardwareId){.var = k->thread[a], .wanted = thread_names[a], .text = ctx_printf(ctx, "threadIdx.%c", axis_letters[a]), .atom = true};
+    }
+    ImpBlock body = k->body;
+    walk_stmts(&body, note_stmt, ids);
+}
+
+/* Declares the ids that the body uses; one that only starts loops stands there in place. */
+static bool put_ids(Cuda *c)
+{
+    Ids ids;
+    bool any = false;
+    find_ids(c, &ids);
+    for (int i = 0; i < N_IDS; i++) {
+        HardwareId *id = &ids.at[i];
+        if (!id->used)
+            continue;
+        c_names_set(c->names, id->var, id->text);
+        if (!id->declared)
+            continue;
+        const char *name = c_name_claim(c->names, id->wanted);
+        c_names_set(c->names, id->var, name);
+        indent(c);
+        sb_printf(c->out, "const int %s = %s;\n", name, id->text);
+        any = true;
+    }
+    for (int a = 0; a < 3; a++)
+        if (c->kernel->grid[a]->kind == NAT_VAR)
+            c_names_set(c->names, c->kernel->grid[a], ctx_printf(c->ctx, "(int)gridDim.%c", axis_letters[a]));
+    return any;
+}
+
+/* ---- statements -------------------------------------------------------------------------------------------------------- */
+
+static void print_block(Cuda *c, const ImpBlock *block);
+
+typedef struct Scope {
+    int names, hoisted, wide;
+} Scope;
+
+static Scope enter(Cuda *c) { return (Scope){c_names_mark(c->names), c->hoisted.n, c->wide.n}; }
+
+static void leave(Cuda *c, Scope scope)
+{
+    c_names_release(c->names, scope.names);
+    c->hoisted.n = scope.hoisted;
+    c->wide.n = scope.wide;
+}
+
+static void print_body(Cuda *c, const ImpBlock *block)
+{
+    Scope scope = enter(c);
+    put(c, "{\n");
+    c->depth++;
+    print_block(c, block);
+    c->depth--;
+    indent(c);
+    put(c, "}");
+    leave(c, scope);
+}
+
+static void print_decl(Cuda *c, const ImpStmt *s)
+{
+    ImpVar *var = s->var.var;
+    const char *name = c_name_claim(c->names, var->name);
+    sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", cuda_type(var->type), name);
+    if (var->slots != 1) {
+        sb_printf(c->out, "[%d];\n", var->slots);
+    } else if (s->var.value) {
+        put(c, " = ");
+        cuda_expr(c, s->var.value, C_ANY);
+        put(c, ";\n");
+    } else {
+        put(c, ";\n");
+    }
+    c->var_names[var->id] = name;
+    if (var->slots != 1 && s->var.value) { /* every slot starts with the value */
+        const char *i = c_name_claim(c->names, "slot");
+        indent(c);
+        put(c, "#pragma unroll\n");
+        indent(c);
+        sb_printf(c->out, "for (int %s = 0; %s < %d; %s++)\n", i, i, var->slots, i);
+        indent(c);
+        sb_printf(c->out, "    %s[%s] = ", name, i);
+        cuda_expr(c, s->var.value, C_ANY);
+        put(c, ";\n");
+    }
+    if (var->nat) {
+        c_names_set(c->names, var->nat, name);
+        if (scalar_bytes(var->type) == 8)
+            vec_push(c->ctx, &c->wide, var->nat);
+    }
+}
+
+static bool divides(Nat nat)
+{
+    if (nat->kind == NAT_DIV || nat->kind == NAT_MOD || nat->kind == NAT_LOG2 || nat->kind == NAT_POW)
+        return true;
+    if ((nat->a && divides(nat->a)) || (nat->b && divides(nat->b)))
+        return true;
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int j = 0; j < nat->terms[i].n_factors; j++)
+            if (divides(nat->terms[i].factors[j]))
+                return true;
+    return false;
+}
+
+/* The name of a bound, declared before the loop when it has a division; NULL when it may stand in the loop. */
+static const char *hoist(Cuda *c, Nat nat, PrimId level)
+{
+    if (!divides(nat))
+        return NULL;
+    for (int i = 0; i < c->hoisted.n; i++)
+        if (c->hoisted.at[i].nat == nat)
+            return c->hoisted.at[i].name;
+    const char *name = c_name_claim(c->names, level == P_mapBlock ? "blocks" : level == P_mapWarp ? "warps" : "end");
+    sb_printf(c->out, "const %s %s = ", nat_is_wide(c, nat) ? "long long" : "int", name);
+    cuda_nat(c, nat, C_ANY);
+    put(c, ";\n");
+    indent(c);
+    vec_push(c->ctx, &c->hoisted, ((Hoisted){nat, name}));
+    return name;
+}
+
+static void print_step(Cuda *c, const char *name, Nat step)
+{
+    if (nat_is(step, 1)) {
+        sb_printf(c->out, "%s++", name);
+        return;
+    }
+    sb_printf(c->out, "%s += ", name);
+    const ImpKernel *k = c->kernel;
+    const char *saved[3];
+    for (int a = 0; a < 3; a++) { /* in place, gridDim needs no cast */
+        saved[a] = k->grid[a]->kind == NAT_VAR ? c_names_get(c->names, k->grid[a]) : NULL;
+        if (saved[a] && is_unsigned_safe(step))
+            c_names_set(c->names, k->grid[a], ctx_printf(c->ctx, "gridDim.%c", axis_letters[a]));
+    }
+    cuda_nat(c, step, C_ANY);
+    for (int a = 0; a < 3; a++)
+        if (saved[a])
+            c_names_set(c->names, k->grid[a], saved[a]);
+}
+
+static void print_for(Cuda *c, const ImpStmt *s)
+{
+    const char *end = hoist(c, s->loop.hi, s->loop.level);
+    if (s->loop.unroll) {
+        put(c, "#pragma unroll\n");
+        indent(c);
+    }
+    Scope scope = enter(c);
+    const char *name = c_name_claim(c->names, s->loop.var->name);
+    bool wide = nat_is_wide(c, s->loop.lo) || nat_is_wide(c, s->loop.hi);
+    sb_printf(c->out, "for (%s %s = ", wide ? "long long" : "int", name);
+    cuda_nat(c, s->loop.lo, C_ANY);
+    c_names_set(c->names, s->loop.var, name);
+    if (wide)
+        vec_push(c->ctx, &c->wide, s->loop.var);
+    sb_printf(c->out, "; %s < ", name);
+    if (end)
+        put(c, end);
+    else
+        cuda_nat(c, s->loop.hi, C_SUM);
+    put(c, "; ");
+    print_step(c, name, s->loop.step);
+    put(c, ") ");
+    print_body(c, &s->loop.body);
+    put(c, "\n");
+    leave(c, scope);
+}
+
+static void print_simple(Cuda *c, const ImpStmt *s)
+{
+    if (s->kind == IS_SET) {
+        cuda_slot(c, s->var.var, s->var.slot);
+        cuda_assign(c, s->var.var, s->var.slot, s->var.value);
+    } else {
+        cuda_cell(c, s->store.buf, s->store.index);
+        cuda_assign(c, NULL, NULL, s->store.value);
+    }
+    put(c, ";");
+}
+
+/* The one statement of the block when it may stand behind `if (...)`; NULL otherwise. */
+static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
+{
+    const ImpStmt *only = NULL;
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (!is_shown(c, s))
+            continue;
+        if (only || (s->kind != IS_SET && s->kind != IS_STORE))
+            return NULL;
+        only = s;
+    }
+    return only;
+}
+
+static void print_if(Cuda *c, const ImpStmt *s)
+{
+    const ImpBlock *then = &s->branch.then, *otherwise = &s->branch.otherwise;
+    size_t start = c->out->len;
+    put(c, "if (");
+    if (any_shown(c, then)) {
+        cuda_expr(c, s->branch.cond, C_ANY);
+    } else { /* only the other part is left */
+        put(c, "!");
+        cuda_expr(c, s->branch.cond, C_UNARY);
+        then = otherwise;
+    }
+    put(c, ")");
+    bool both = then != otherwise && any_shown(c, otherwise);
+    const ImpStmt *only = both || c->line_directives ? NULL : only_simple(c, then);
+    if (only) {
+        StrBuf line, *out = c->out;
+        sb_init(&line, c->ctx);
+        c->out = &line;
+        print_simple(c, only);
+        c->out = out;
+        if (out->len - start + line.len <= ONE_LINE) {
+            put(c, " ");
+        } else {
+            put(c, "\n    ");
+            indent(c);
+        }
+        sb_putn(out, line.text, line.len);
+        put(c, "\n");
+        return;
+    }
+    put(c, " ");
+    print_body(c, then);
+    if (both) {
+        put(c, " else ");
+        print_body(c, otherwise);
+    }
+    put(c, "\n");
+}
+
+static void print_note(Cuda *c, const ImpStmt *s)
+{
+    int line;
+    const char *file = cuda_place(c->ctx, s->span, &line);
+    put(c, "// ");
+    if (line) {
+        cuda_comment_text(c->out, file);
+        sb_printf(c->out, ":%d: ", line);
+    }
+    cuda_comment_text(c->out, s->note);
+    put(c, "\n");
+}
+
+static void print_block(Cuda *c, const ImpBlock *block)
+{
+    bool first = true;
+    const ImpStmt *last = NULL;
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (!is_shown(c, s))
+            continue;
+        if (s->kind == IS_NOTE) {
+            /* Nothing left to say something of; or the same again. */
+            const ImpStmt *next = NULL;
+            for (int j = i + 1; j < block->list.n && !next; j++)
+                if (is_shown(c, block->list.at[j]))
+                    next = block->list.at[j];
+            if (!next)
+                continue;
+            if (!first && last->kind != IS_NOTE)
+                put(c, "\n");
+        }
+        if (s->kind != IS_NOTE)
+            line_directive(c, s->span);
+        indent(c);
+        first = false;
+        last = s;
+        switch (s->kind) {
+        case IS_DECL:
+            print_decl(c, s);
+            break;
+        case IS_SET:
+        case IS_STORE:
+            print_simple(c, s);
+            put(c, "\n");
+            break;
+        case IS_FOR:
+            print_for(c, s);
+            break;
+        case IS_IF:
+            print_if(c, s);
+            break;
+        case IS_SYNC:
+            put(c, s->sync == SYNC_WARP ? "__syncwarp();\n" : "__syncthreads();\n");
+            break;
+        case IS_NOTE:
+            print_note(c, s);
+            break;
+        case IS_ALLOC:
+            break;
+        }
+    }
+}
+
+/* ---- shared memory ----------------------------------------------------------------------------------------------------- */
+
+static void put_pointer(Cuda *c, const ImpBuf *buf, const char *bytes, int64_t base)
+{
+    Nat offset = buf->offset ? nat_add_k(c->ctx, buf->offset, -base) : nat_const(c->ctx, 0);
+    indent(c);
+    sb_printf(c->out, "%s *%s = (%s *)", cuda_type(buf->elem), c->buf_names[buf->id], cuda_type(buf->elem));
+    if (nat_is(offset, 0)) {
+        sb_printf(c->out, "%s;\n", bytes);
+        return;
+    }
+    sb_printf(c->out, "(%s + ", bytes);
+    cuda_nat(c, offset, C_PRODUCT);
+    put(c, ");\n");
+}
+
+static bool same_group(const ImpBuf *a, const ImpBuf *b) { return a == b || (a->group >= 0 && a->group == b->group && a->offset && b->offset); }
+
+/* Buffers that share bytes: as one array when they agree on type and place, else as pointers into bytes. */
+static void put_group(Cuda *c, const ImpBuf *first)
+{
+    const ImpKernel *k = c->kernel;
+    bool alike = true;
+    int64_t count = first->count->value, lo = first->offset ? first->offset->value : 0, hi = lo;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED || !same_group(first, buf))
+            continue;
+        int64_t at = buf->offset ? buf->offset->value : 0, end = at + buf->count->value * scalar_bytes(buf->elem);
+        alike &= buf->elem == first->elem && at == (first->offset ? first->offset->value : 0);
+        count = buf->count->value > count ? buf->count->value : count;
+        lo = at < lo ? at : lo;
+        hi = end > hi ? end : hi;
+    }
+    lo -= lo % 16; /* keeps every buffer as aligned as it was planned */
+    const char *name = c->buf_names[first->id];
+    indent(c);
+    if (alike)
+        sb_printf(c->out, "__shared__ %s %s[%lld];\n", cuda_type(first->elem), name, (long long)(count > 0 ? count : 1));
+    else
+        sb_printf(c->out, "__shared__ __align__(16) unsigned char %s[%lld];\n", name = c_name_claim(c->names, "bytes"), (long long)(hi - lo));
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED || !same_group(first, buf))
+            continue;
+        if (alike)
+            c->buf_names[buf->id] = name;
+        else
+            put_pointer(c, buf, name, lo);
+    }
+}
+
+typedef struct BufUse {
+    const ImpBuf *buf;
+    bool used;
+} BufUse;
+
+static void use_in_expr(void *user, ImpExpr **at)
+{
+    BufUse *u = user;
+    u->used |= (*at)->kind == IE_LOAD && (*at)->mem.buf == u->buf;
+}
+
+static void use_in_stmt(void *user, ImpStmt *s)
+{
+    BufUse *u = user;
+    u->used |= s->kind == IS_STORE && s->store.buf == u->buf;
+    walk_own(s, use_in_expr, u);
+}
+
+static bool is_used(const Cuda *c, const ImpBuf *buf)
+{
+    BufUse u = {buf, false};
+    ImpBlock body = c->kernel->body;
+    walk_stmts(&body, use_in_stmt, &u);
+    return u.used;
+}
+
+static bool put_shared(Cuda *c)
+{
+    const ImpKernel *k = c->kernel;
+    bool dynamic = kernel_shared_is_dynamic(k), any = false;
+    const char *bytes = NULL;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED || (dynamic && !is_used(c, buf)))
+            continue;
+        any = true;
+        if (dynamic) {
+            if (!bytes) {
+                bytes = c_name_claim(c->names, "bytes");
+                indent(c);
+                sb_printf(c->out, "extern __shared__ __align__(16) unsigned char %s[];\n", bytes);
+            }
+            put_pointer(c, buf, bytes, 0);
+            continue;
+        }
+        bool first = true, used = false;
+        for (int j = 0; j < k->bufs.n; j++)
+            if (k->bufs.at[j]->space == SPACE_SHARED && same_group(buf, k->bufs.at[j])) {
+                first &= j >= i;
+                used |= is_used(c, k->bufs.at[j]);
+            }
+        if (first && used)
+            put_group(c, buf);
+    }
+    return any;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------------------------------- */
+
+static void put_per_axis(Cuda *c, const Nat n[3])
+{
+    int last = 2;
+    while (last > 0 && nat_is(n[last], 1))
+        last--;
+    for (int a = 0; a <= last; a++) {
+        put(c, a ? " x " : "");
+        cuda_comment_text(c->out, nat_text(c->ctx, n[a]));
+    }
+}
+
+static bool is_one(const Nat n[3]) { return nat_is(n[0], 1) && nat_is(n[1], 1) && nat_is(n[2], 1); }
+
+static void put_kernel_comment(Cuda *c, const char *name)
+{
+    const ImpKernel *k = c->kernel;
+    Nat threads[3];
+    for (int a = 0; a < 3; a++)
+        threads[a] = nat_const(c->ctx, k->threads[a]);
+    sb_printf(c->out, "// %s: ", name);
+    put_per_axis(c, threads);
+    put(c, is_one(threads) ? " thread a block, " : " threads a block, ");
+    put_per_axis(c, k->blocks);
+    put(c, is_one(k->blocks) ? " block" : " blocks");
+    if (kernel_shared_is_dynamic(k)) {
+        put(c, ", ");
+        cuda_comment_text(c->out, nat_text(c->ctx, k->shared_bytes));
+        put(c, " bytes of dynamic shared memory");
+    }
+    put(c, "\n");
+}
+
+static void put_parameters(Cuda *c, const char *name)
+{
+    const ImpKernel *k = c->kernel;
+    StrBuf text;
+    sb_init(&text, c->ctx);
+    size_t column = strlen(name) + 1;
+    sb_printf(&text, "%s(", name);
+    for (int i = 0, n = 0; i < k->bufs.n + k->n_sizes; i++) {
+        const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
+        if (buf && buf->space == SPACE_SHARED)
+            continue;
+        const char *param = !buf ? ctx_printf(c->ctx, "int %s", c_names_get(c->names, k->sizes[i - k->bufs.n]))
+                                 : ctx_printf(c->ctx, "%s%s *__restrict__ %s", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem),
+                                              c->buf_names[buf->id]);
+        if (n++) {
+            sb_puts(&text, ",");
+            bool wrap = column + strlen(param) + 3 > LINE_WIDTH;
+            sb_puts(&text, wrap ? "\n" : " ");
+            for (size_t j = 0; wrap && j < strlen(name) + 1; j++)
+                sb_putc(&text, ' ');
+            column = wrap ? strlen(name) + 1 : column + 2;
+        }
+        sb_puts(&text, param);
+        column += strlen(param);
+    }
+    sb_puts(&text, ")\n");
+    put(c, text.text);
+}
+
+static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
+{
+    c->kernel = k;
+    c->exact = k->entry && k->entry->exact;
+    c->facts = k->entry ? k->entry->known : NULL;
+    Scope scope = enter(c);
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++)
+        n = k->bufs.at[i]->id >= n ? k->bufs.at[i]->id + 1 : n;
+    c->buf_names = NEWN(c->ctx, const char *, n + 1);
+    for (int i = 0; i < k->bufs.n; i++)
+        c->buf_names[k->bufs.at[i]->id] = c_name_claim(c->names, k->bufs.at[i]->name);
+    for (int i = 0; i < k->n_sizes; i++)
+        c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
+    find_live(c);
+
+    put_kernel_comment(c, name);
+    sb_printf(c->out, "extern \"C\" __global__ void __launch_bounds__(%d", k->threads[0] * k->threads[1] * k->threads[2]);
+    if (k->min_blocks > 0)
+        sb_printf(c->out, ", %lld", (long long)k->min_blocks);
+    put(c, ")\n");
+    put_parameters(c, name);
+    put(c, "{\n");
+    c->depth = 1;
+    bool shared = put_shared(c), ids = put_ids(c);
+    if ((shared || ids) && any_shown(c, &k->body))
+        put(c, "\n");
+    print_block(c, &k->body);
+    put(c, "}\n");
+    leave(c, scope);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------------- */
+
+void cuda_global_names(Ctx *ctx, CNames *names, int n, ImpProgram *const *programs, CudaNames *result)
+{
+    cuda_reserve_words(names);
+    result->kernels = NEWN(ctx, const char **, n + 1);
+    result->launches = NEWN(ctx, const char *, n + 1);
+    for (int i = 0; i < n; i++) {
+        result->kernels[i] = NEWN(ctx, const char *, programs[i]->kernels.n + 1);
+        for (int j = 0; j < programs[i]->kernels.n; j++)
+            result->kernels[i][j] = c_name_claim_global(names, programs[i]->kernels.at[j]->name);
+    }
+    for (int i = 0; i < n; i++) {
+        const char *entry = programs[i]->entry ? programs[i]->entry->name : programs[i]->kernels.n ? programs[i]->kernels.at[0]->name : "entry";
+        result->launches[i] = c_name_claim_global(names, ctx_printf(ctx, "%s_launch", entry));
+    }
+}
+
+static void put_head(StrBuf *out, int n, ImpProgram *const *programs, const CudaNames *names)
+{
+    int line;
+    const char *file = n && programs[0]->entry ? cuda_place(out->ctx, programs[0]->entry->span, &line) : "";
+    sb_puts(out, "// Generated by risec " RISEC_VERSION);
+    if (*file) {
+        sb_puts(out, " from ");
+        cuda_comment_text(out, file);
+    }
+    sb_puts(out, ". Includes nothing; compiles with nvcc and NVRTC for sm_75 and later.\n");
+    for (int i = 0; i < n; i++)
+        sb_printf(out, "%s%s%s", i ? ", " : "// To launch: ", names->launches[i], i == n - 1 ? " below, on a stream.\n" : "");
+    sb_putc(out, '\n');
+}
+
+void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives)
+{
+    StrBuf kernels, host;
+    sb_init(&kernels, ctx);
+    sb_init(&host, ctx);
+    Cuda c = {.ctx = ctx, .out = &kernels, .names = c_names_new(ctx, true), .line_directives = line_directives};
+    CudaNames names;
+    cuda_global_names(ctx, c.names, n, programs, &names);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < programs[i]->kernels.n; j++) {
+            print_kernel(&c, programs[i]->kernels.at[j], names.kernels[i][j]);
+            put(&c, "\n");
+        }
+    c.out = &host;
+    c.line_directives = false;
+    for (int i = 0; i < n; i++)
+        cuda_host(&c, programs[i], names.kernels[i], names.launches[i]);
+    put_head(out, n, programs, &names);
+    cuda_put_helpers(&c, out);
+    sb_putn(out, kernels.text, kernels.len);
+    sb_puts(out, "#ifndef __CUDACC_RTC__\n");
+    sb_putn(out, host.text, host.len);
+    sb_puts(out, "#endif\n");
+}

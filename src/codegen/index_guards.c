@@ -1,0 +1,229 @@
+#include "codegen/index_guards.h"
+
+#include "codegen/walk.h"
+
+bool kernel_shared_is_dynamic(const ImpKernel *k)
+{
+    return k->shared_bytes && (!nat_is_const(k->shared_bytes) || k->shared_bytes->value > LAUNCH_MAX_STATIC_SHARED);
+}
+
+Nat kernel_grid(Ctx *ctx, const ImpKernel *k, int axis) { return nat_min(ctx, k->blocks[axis], nat_const(ctx, LAUNCH_MAX_GRID)); }
+
+Nat kernel_cells(Ctx *ctx, const ImpKernel *k, const ImpBuf *buf)
+{
+    Nat n = buf->count;
+    for (int a = 0; a < 3; a++)
+        if (k->grid[a]->kind == NAT_VAR)
+            n = nat_subst(ctx, n, k->grid[a], kernel_grid(ctx, k, a));
+    return n;
+}
+
+/* ---- upper bounds ---------------------------------------------------------------------------------------------------- */
+
+typedef struct Bounds {
+    Ctx *ctx;
+    const ImpKernel *kernel;
+    const NatFacts *facts;
+    IndexGuards *guards;
+    VEC(Nat) done;    /* guarded before */
+    VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
+    VEC(Nat) highest;
+} Bounds;
+
+static Nat bound(Bounds *b, Nat nat);
+
+static bool not_negative(Bounds *b, Nat nat) { return nat_le(b->ctx, b->facts, nat_const(b->ctx, 0), nat); }
+
+static Nat bound_var(Bounds *b, Nat var)
+{
+    const ImpKernel *k = b->kernel;
+    for (int i = b->vars.n - 1; i >= 0; i--)
+        if (b->vars.at[i] == var)
+            return b->highest.at[i];
+    for (int a = 0; a < 3; a++) {
+        if (var == k->grid[a])
+            return nat_const(b->ctx, LAUNCH_MAX_GRID);
+        if (var == k->block[a])
+            return nat_add_k(b->ctx, k->blocks[a], -1);
+    }
+    for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
+        if (var == k->entry->sizes[i])
+            return var;
+    /* Thread ids and idx registers have a bound from the start. What has none is an idx that the sizes bound elsewhere. */
+    return var->hi ? bound(b, var->hi) : nat_const(b->ctx, INDEX_MAX / 4);
+}
+
+/* c * (a / c) <= a, so that a guard names the size and not its number of tiles. */
+static Nat without_tiles(Bounds *b, Nat nat)
+{
+    Ctx *ctx = b->ctx;
+    if (nat->kind != NAT_SUM)
+        return nat;
+    Nat sum = nat_const(ctx, 0);
+    bool changed = false;
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Nat product = nat_const(ctx, t->coef);
+        bool done = false;
+        for (int j = 0; j < t->n_factors; j++) {
+            Nat f = t->factors[j];
+            if (!done && t->coef > 0 && f->kind == NAT_DIV && nat_is_const(f->b) && t->coef % f->b->value == 0 && not_negative(b, f->a)) {
+                product = nat_div(ctx, product, f->b);
+                f = f->a;
+                done = changed = true;
+            }
+            product = nat_mul(ctx, product, f);
+        }
+        sum = nat_add(ctx, sum, product);
+    }
+    return changed ? sum : nat;
+}
+
+/* Adds a condition, unless the ones before imply it; takes out what it implies itself. */
+static void require(Bounds *b, Nat nat)
+{
+    bool product = nat->kind == NAT_SUM && nat->terms[0].n_factors > 1;
+    int n = 0;
+    for (int i = 0; i < b->guards->at_most_max.n; i++)
+        if (nat_le(b->ctx, b->facts, nat, b->guards->at_most_max.at[i]))
+            return;
+    for (int i = 0; i < b->guards->at_most_max.n; i++) {
+        Nat old = b->guards->at_most_max.at[i];
+        /* A product may be what keeps the check of a longer one from overflowing: it stays. */
+        bool keep = product || (old->kind == NAT_SUM && old->terms[0].n_factors > 1) || !nat_le(b->ctx, b->facts, old, nat);
+        if (keep)
+            b->guards->at_most_max.at[n++] = old;
+    }
+    b->guards->at_most_max.n = n;
+    vec_push(b->ctx, &b->guards->at_most_max, nat);
+}
+
+/* Products of three sizes and more might leave 64 bits while they are checked: their parts are checked first. */
+static void require_parts(Bounds *b, Nat nat)
+{
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Nat product = t->n_factors ? t->factors[t->n_factors - 1] : NULL;
+        for (int j = t->n_factors - 2; j > 0; j--) { /* in the order of nat_print_c */
+            product = nat_mul(b->ctx, product, t->factors[j]);
+            require(b, product);
+        }
+    }
+}
+
+static void guard(Bounds *b, Nat nat)
+{
+    NatRange r = nat_range(b->ctx, b->facts, nat);
+    if (nat_is_error(nat) || nat->kind == NAT_VAR || (r.has_hi && r.hi <= INDEX_MAX)) /* sizes are checked anyway */
+        return;
+    for (int i = 0; i < b->done.n; i++)
+        if (b->done.at[i] == nat)
+            return;
+    vec_push(b->ctx, &b->done, nat);
+    nat = without_tiles(b, nat);
+    require_parts(b, nat);
+    require(b, nat);
+}
+
+/* Upper bounds of what the positive and the negative terms add up to: C adds them in that order, so no partial sum is larger. */
+static Nat bound_sum(Bounds *b, Nat nat)
+{
+    Ctx *ctx = b->ctx;
+    Nat up = nat_const(ctx, 0), down = up;
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Nat product = nat_const(ctx, t->coef < 0 ? -t->coef : t->coef);
+        for (int j = 0; j < t->n_factors; j++)
+            product = nat_mul(ctx, product, bound(b, t->factors[j]));
+        if (t->coef < 0)
+            down = nat_add(ctx, down, product);
+        else
+            up = nat_add(ctx, up, product);
+    }
+    guard(b, up);
+    guard(b, down);
+    return not_negative(b, nat) ? up : nat_max(ctx, up, down);
+}
+
+/* At least |nat|, over the sizes; guards what is computed on the way. */
+static Nat bound(Bounds *b, Nat nat)
+{
+    Ctx *ctx = b->ctx;
+    switch (nat->kind) {
+    case NAT_ERROR:
+        return nat;
+    case NAT_CONST:
+        return nat->value < 0 ? nat_sub(ctx, nat_const(ctx, 0), nat) : nat;
+    case NAT_VAR:
+        return bound_var(b, nat);
+    case NAT_SUM:
+        return bound_sum(b, nat);
+    case NAT_DIV: {
+        Nat a = bound(b, nat->a);
+        bound(b, nat->b);
+        if (!nat_le(ctx, b->facts, nat_const(ctx, 1), nat->b))
+            vec_push(ctx, &b->guards->at_least_one, nat->b);
+        return nat_is_const(nat->b) && not_negative(b, nat->a) ? nat_div(ctx, a, nat->b) : a;
+    }
+    case NAT_MOD: {
+        Nat divisor = bound(b, nat->b);
+        bound(b, nat->a);
+        if (!nat_le(ctx, b->facts, nat_const(ctx, 1), nat->b))
+            vec_push(ctx, &b->guards->at_least_one, nat->b);
+        return nat_add_k(ctx, divisor, -1);
+    }
+    case NAT_MIN: {
+        Nat x = bound(b, nat->a), y = bound(b, nat->b);
+        return not_negative(b, nat) ? nat_min(ctx, x, y) : nat_max(ctx, x, y);
+    }
+    case NAT_MAX: {
+        Nat x = bound(b, nat->a), y = bound(b, nat->b);
+        return nat_max(ctx, x, y);
+    }
+    case NAT_POW: {
+        Nat p = nat_pow(ctx, bound(b, nat->a), bound(b, nat->b));
+        guard(b, p);
+        return p;
+    }
+    case NAT_LOG2:
+        bound(b, nat->a);
+        return nat_const(ctx, 31);
+    }
+    return nat;
+}
+
+static void guard_nat(void *user, Nat nat)
+{
+    Bounds *b = user;
+    if (nat->has_vars)
+        guard(b, bound(b, nat));
+}
+
+static void guard_stmt(void *user, ImpStmt *s)
+{
+    Bounds *b = user;
+    Ctx *ctx = b->ctx;
+    walk_nats(s, guard_nat, b);
+    if (s->kind != IS_FOR)
+        return;
+    Nat lo = bound(b, s->loop.lo), hi = nat_add_k(ctx, bound(b, s->loop.hi), -1), step = bound(b, s->loop.step);
+    if (!not_negative(b, s->loop.lo))
+        hi = nat_max(ctx, lo, hi);
+    vec_push(ctx, &b->vars, s->loop.var);
+    vec_push(ctx, &b->highest, hi);
+    guard(b, nat_add(ctx, hi, step)); /* where the variable stops */
+}
+
+void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
+{
+    *guards = (IndexGuards){0};
+    Bounds b = {.ctx = ctx, .kernel = kernel, .facts = kernel->entry ? kernel->entry->known : NULL, .guards = guards};
+    for (int a = 0; a < 3; a++)
+        guard_nat(&b, kernel->blocks[a]);
+    for (int i = 0; i < kernel->bufs.n; i++)
+        guard_nat(&b, kernel_cells(ctx, kernel, kernel->bufs.at[i]));
+    if (kernel->shared_bytes)
+        guard_nat(&b, kernel->shared_bytes);
+    ImpBlock body = kernel->body;
+    walk_stmts(&body, guard_stmt, &b);
+}

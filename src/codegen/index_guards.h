@@ -1,0 +1,26 @@
+/* When 32-bit indices suffice: conditions over the sizes under which no value, partial sum or product that a kernel computes for an
+ * index leaves 31 bits. They are what a host checks before it launches. */
+#ifndef RISEC_CODEGEN_INDEX_GUARDS_H
+#define RISEC_CODEGEN_INDEX_GUARDS_H
+
+#include "codegen/imp.h"
+
+/* A host launches no more blocks per axis: then neither the hardware's limits nor the last step of a strided loop can be exceeded. */
+enum { LAUNCH_MAX_GRID = 65535 };
+enum { LAUNCH_MAX_STATIC_SHARED = 48 << 10 }; /* bytes; more must be dynamic */
+#define INDEX_MAX INT64_C(2147483647)
+
+typedef struct IndexGuards {
+    VEC(Nat) at_least_one; /* divisors */
+    VEC(Nat) at_most_max;  /* each <= INDEX_MAX. No product in them leaves 64 bits if they are checked in order and no size is negative or above INDEX_MAX */
+} IndexGuards;
+
+void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards);
+/* True when the kernel's shared memory is given at launch: its size is not constant, or too large for a declaration. */
+bool kernel_shared_is_dynamic(const ImpKernel *kernel);
+/* Blocks of the launch on an axis: kernel->blocks, at most LAUNCH_MAX_GRID. */
+Nat kernel_grid(Ctx *ctx, const ImpKernel *kernel, int axis);
+/* Cells of a buffer of the launch, over the sizes alone. */
+Nat kernel_cells(Ctx *ctx, const ImpKernel *kernel, const ImpBuf *buf);
+
+#endif

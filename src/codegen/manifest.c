@@ -1,0 +1,326 @@
+/* The manifest: what a host needs to launch the kernels of a .cu file, as JSON. docs/manifest.md describes it. */
+#include "codegen/c_names.h"
+#include "codegen/cuda_internal.h"
+#include "codegen/walk.h"
+#include "support/version.h"
+
+typedef struct Json {
+    Ctx *ctx;
+    StrBuf *out;
+    int depth;
+    bool first;
+} Json;
+
+static void next(Json *j)
+{
+    sb_puts(j->out, j->first ? "\n" : ",\n");
+    for (int i = 0; i < j->depth; i++)
+        sb_puts(j->out, "  ");
+    j->first = false;
+}
+
+static void key(Json *j, const char *name)
+{
+    next(j);
+    sb_put_json(j->out, name);
+    sb_puts(j->out, ": ");
+}
+
+static void open(Json *j, char bracket)
+{
+    sb_putc(j->out, bracket);
+    j->depth++;
+    j->first = true;
+}
+
+static void close(Json *j, char bracket)
+{
+    j->depth--;
+    if (!j->first) {
+        j->first = true;
+        next(j);
+    }
+    sb_putc(j->out, bracket);
+    j->first = false;
+}
+
+static void text(Json *j, const char *name, const char *value)
+{
+    key(j, name);
+    sb_put_json(j->out, value);
+}
+
+static void number(Json *j, const char *name, int64_t value)
+{
+    key(j, name);
+    sb_printf(j->out, "%lld", (long long)value);
+}
+
+static void nat(Json *j, const char *name, Nat value) { text(j, name, nat_text(j->ctx, value)); }
+
+/* ["a", "b"] on one line. */
+static void texts(Json *j, const char *name, int n, const char *const *values)
+{
+    key(j, name);
+    sb_putc(j->out, '[');
+    for (int i = 0; i < n; i++) {
+        sb_puts(j->out, i ? ", " : "");
+        sb_put_json(j->out, values[i]);
+    }
+    sb_putc(j->out, ']');
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------------------------------- */
+
+/* "xs", or "xs.2" for the second component of a tuple: as the command line names it. */
+static const char *argument_name(Ctx *ctx, const char *base, int k, int n) { return n == 1 ? base : ctx_printf(ctx, "%s.%d", base, k + 1); }
+
+static void argument(Json *j, const char *name, const char *direction, Type type)
+{
+    Ctx *ctx = j->ctx;
+    const char *shape[LIMIT_ARRAY_RANK];
+    int rank = 0;
+    Nat count = nat_const(ctx, 1);
+    Type t = type;
+    for (; t->kind == TY_ARRAY && rank < LIMIT_ARRAY_RANK; t = t->elem) {
+        shape[rank++] = nat_text(ctx, t->size);
+        count = nat_mul(ctx, count, t->size);
+    }
+    if (t->kind == TY_VEC)
+        count = nat_mul(ctx, count, t->size);
+    Scalar elem = type_scalar_of(ctx, t);
+    next(j);
+    open(j, '{');
+    text(j, "name", name);
+    text(j, "direction", direction);
+    text(j, "type", type_text(ctx, type));
+    text(j, "elem", scalar_name(elem));
+    texts(j, "shape", rank, shape);
+    nat(j, "count", count);
+    number(j, "alignment", scalar_bytes(elem));
+    if (t->kind == TY_IDX)
+        nat(j, "below", t->size);
+    close(j, '}');
+}
+
+/* The names of the arguments by component: what kernels' parameters refer to. */
+typedef struct Arguments {
+    VEC(const char *) outputs, inputs;
+} Arguments;
+
+static Arguments arguments(Json *j, const CoreEntry *entry)
+{
+    Ctx *ctx = j->ctx;
+    Arguments names = {0};
+    key(j, "arguments");
+    open(j, '[');
+    int n = type_component_count(entry->result);
+    for (int k = 0; k < n; k++) {
+        const char *name = argument_name(ctx, "result", k, n);
+        vec_push(ctx, &names.outputs, name);
+        argument(j, name, "out", type_component(ctx, entry->result, k));
+    }
+    for (int i = 0; i < entry->n_inputs; i++) {
+        const CoreVar *input = entry->inputs[i];
+        n = type_component_count(input->type);
+        for (int k = 0; k < n; k++) {
+            const char *name = argument_name(ctx, input->name, k, n);
+            vec_push(ctx, &names.inputs, name);
+            argument(j, name, "in", type_component(ctx, input->type, k));
+        }
+    }
+    close(j, ']');
+    return names;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------ */
+
+static void parameter(Json *j, const char *kind, const char *of, const char *type)
+{
+    next(j);
+    sb_puts(j->out, "{");
+    sb_put_json(j->out, kind);
+    sb_puts(j->out, ": ");
+    sb_put_json(j->out, of);
+    sb_puts(j->out, ", \"type\": ");
+    sb_put_json(j->out, type);
+    sb_puts(j->out, "}");
+}
+
+static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
+{
+    key(j, "parameters");
+    open(j, '[');
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        const char *type = ctx_printf(j->ctx, "%s%s *", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem));
+        if (buf->space == SPACE_OUTPUT && buf->component < names->outputs.n)
+            parameter(j, "argument", names->outputs.at[buf->component], type);
+        else if (buf->space == SPACE_INPUT && buf->component < names->inputs.n)
+            parameter(j, "argument", names->inputs.at[buf->component], type);
+        else if (buf->space == SPACE_TEMP)
+            parameter(j, "workspace", buf->name, type);
+    }
+    for (int i = 0; i < k->n_sizes; i++)
+        parameter(j, "size", k->sizes[i]->name, "int");
+    close(j, ']');
+}
+
+static void workspace(Json *j, const ImpKernel *k)
+{
+    key(j, "workspace");
+    open(j, '[');
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_TEMP)
+            continue;
+        next(j);
+        open(j, '{');
+        text(j, "name", buf->name);
+        text(j, "elem", scalar_name(buf->elem));
+        nat(j, "count", kernel_cells(j->ctx, k, buf));
+        nat(j, "bytes", nat_mul_k(j->ctx, kernel_cells(j->ctx, k, buf), scalar_bytes(buf->elem)));
+        number(j, "alignment", 16);
+        key(j, "zero");
+        sb_puts(j->out, "false");
+        close(j, '}');
+    }
+    close(j, ']');
+}
+
+static void guards(Json *j, const ImpKernel *k)
+{
+    Ctx *ctx = j->ctx;
+    IndexGuards g;
+    index_guards(ctx, k, &g);
+    int n = 0;
+    const char **list = NEWN(ctx, const char *, g.at_least_one.n + g.at_most_max.n + (k->entry ? k->entry->n_sizes : 0) + 1);
+    for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
+        list[n++] = ctx_printf(ctx, "%s <= %lld", k->entry->sizes[i]->name, (long long)INDEX_MAX);
+    for (int i = 0; i < g.at_least_one.n; i++)
+        list[n++] = ctx_printf(ctx, "%s >= 1", nat_text(ctx, g.at_least_one.at[i]));
+    for (int i = 0; i < g.at_most_max.n; i++)
+        list[n++] = ctx_printf(ctx, "%s <= %lld", nat_text(ctx, g.at_most_max.at[i]), (long long)INDEX_MAX);
+    texts(j, "guards", n, list);
+}
+
+typedef struct Lines {
+    Json *j;
+    int line;
+    const char *note;
+} Lines;
+
+static void note_line(void *user, ImpStmt *s)
+{
+    Lines *l = user;
+    int line;
+    if (s->kind != IS_NOTE)
+        return;
+    cuda_place(l->j->ctx, s->span, &line);
+    if (line == l->line && l->note && !strcmp(s->note, l->note))
+        return;
+    l->line = line;
+    l->note = s->note;
+    next(l->j);
+    sb_printf(l->j->out, "{\"line\": %d, \"pattern\": ", line);
+    sb_put_json(l->j->out, s->note);
+    sb_puts(l->j->out, "}");
+}
+
+static void axes(Json *j, const char *name, const Nat n[3])
+{
+    const char *list[3];
+    for (int a = 0; a < 3; a++)
+        list[a] = nat_text(j->ctx, n[a]);
+    texts(j, name, 3, list);
+}
+
+static void kernel(Json *j, const ImpKernel *k, const char *name, const Arguments *names)
+{
+    Ctx *ctx = j->ctx;
+    next(j);
+    open(j, '{');
+    text(j, "name", name);
+    Nat grid[3];
+    for (int a = 0; a < 3; a++)
+        grid[a] = kernel_grid(ctx, k, a);
+    axes(j, "grid", grid);
+    number(j, "maxGrid", LAUNCH_MAX_GRID);
+    key(j, "block");
+    sb_printf(j->out, "[%d, %d, %d]", k->threads[0], k->threads[1], k->threads[2]);
+    Nat shared = k->shared_bytes ? k->shared_bytes : nat_const(ctx, 0);
+    nat(j, "sharedBytes", shared);
+    nat(j, "dynamicSharedBytes", kernel_shared_is_dynamic(k) ? shared : nat_const(ctx, 0));
+    number(j, "minBlocks", k->min_blocks);
+    parameters(j, k, names);
+    number(j, "indexBits", 32);
+    guards(j, k);
+    workspace(j, k);
+    key(j, "lines");
+    open(j, '[');
+    Lines lines = {.j = j};
+    ImpBlock body = k->body;
+    walk_stmts(&body, note_line, &lines);
+    close(j, ']');
+    close(j, '}');
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------------------------ */
+
+static void entry_facts(Json *j, const CoreEntry *entry)
+{
+    const char **list = NEWN(j->ctx, const char *, entry->n_facts + 1);
+    for (int i = 0; i < entry->n_facts; i++) {
+        StrBuf fact;
+        sb_init(&fact, j->ctx);
+        core_print(&fact, entry->facts[i]);
+        list[i] = fact.text;
+    }
+    texts(j, "facts", entry->n_facts, list);
+}
+
+static void entry_json(Json *j, const ImpProgram *program, const char *const *kernels, const char *launch)
+{
+    const CoreEntry *entry = program->entry;
+    int line;
+    next(j);
+    open(j, '{');
+    text(j, "name", entry->name);
+    text(j, "source", cuda_place(j->ctx, entry->span, &line));
+    text(j, "launch", launch);
+    const char **sizes = NEWN(j->ctx, const char *, entry->n_sizes + 1);
+    for (int i = 0; i < entry->n_sizes; i++)
+        sizes[i] = entry->sizes[i]->name;
+    texts(j, "sizes", entry->n_sizes, sizes);
+    key(j, "tunables");
+    open(j, '{');
+    for (int i = 0; i < entry->n_tunables; i++)
+        number(j, entry->tunable_names[i], entry->tunable_values[i]);
+    close(j, '}');
+    entry_facts(j, entry);
+    key(j, "exact");
+    sb_puts(j->out, entry->exact ? "true" : "false");
+    Arguments names = arguments(j, entry);
+    key(j, "kernels");
+    open(j, '[');
+    for (int i = 0; i < program->kernels.n; i++)
+        kernel(j, program->kernels.at[i], kernels[i], &names);
+    close(j, ']');
+    close(j, '}');
+}
+
+void manifest_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs)
+{
+    CudaNames names;
+    cuda_global_names(ctx, c_names_new(ctx, true), n, programs, &names); /* as cuda_print names them */
+    Json j = {.ctx = ctx, .out = out};
+    open(&j, '{');
+    text(&j, "risec", RISEC_VERSION);
+    key(&j, "entries");
+    open(&j, '[');
+    for (int i = 0; i < n; i++)
+        entry_json(&j, programs[i], names.kernels[i], names.launches[i]);
+    close(&j, ']');
+    close(&j, '}');
+    sb_putc(out, '\n');
+}
