@@ -743,8 +743,16 @@ static Value eval_in(Elab *e, const Ast *ast, const Env *env, Type want)
             return project(e, v, k <= INT32_MAX ? (int64_t)k : INT32_MAX, ast->span);
         }
         return (Value){.kind = V_TYPE, .span = ast->span, .type = eval_type(e, ast, env)};
-    case AST_UNARY:
-        return eval_unary(e, ast->bin.op, eval(e, ast->bin.lhs, env, NULL), ast->span);
+    case AST_UNARY: {
+        Value v = eval(e, ast->bin.lhs, env, NULL);
+        AstKind kind = ast->bin.lhs->kind;
+        bool written = kind == AST_INT || kind == AST_FLOAT || (kind == AST_CALL && v.kind == V_CORE && v.core->span.lo == ast->bin.lhs->span.lo);
+        if (ast->bin.op == OP_NEG && written && v.kind == V_CORE && negate_literal(e, v.core)) {
+            v.core->span = v.span = ast->span;
+            return v;
+        }
+        return eval_unary(e, ast->bin.op, v, ast->span);
+    }
     case AST_BINARY: {
         Value a = eval(e, ast->bin.lhs, env, NULL), b = eval(e, ast->bin.rhs, env, NULL);
         return eval_binary(e, ast->bin.op, a, b, ast->span, ast->bin.op_span);

@@ -307,6 +307,7 @@ Value project(Elab *e, Value v, int64_t index, Span span);
 
 /* elab_scalar.c */
 Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span);
+bool negate_literal(Elab *e, Core *core);
 Value eval_unary(Elab *e, AstOp op, Value a, Span span);
 Value eval_natfn(Elab *e, const char *name, int n, const Value *args, Span span);
 Value prim_on_nats(Elab *e, PrimId id, const Value *args, Span span, bool *done); /* + of sizes and the like; *done: it was that */

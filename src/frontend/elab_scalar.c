@@ -340,6 +340,16 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
     return v_core(e, core_prim(e, prim_of_op(op), span, t, 0, NULL, 2, args));
 }
 
+/* `-128i8`: the sign belongs to the literal. `core` was made just now. */
+bool negate_literal(Elab *e, Core *core)
+{
+    if (core->kind != CORE_LIT || e->lits.n == 0 || e->lits.at[e->lits.n - 1].core != core)
+        return false;
+    Lit *lit = &e->lits.at[e->lits.n - 1].lit;
+    lit->negative = !lit->negative;
+    return true;
+}
+
 Value eval_unary(Elab *e, AstOp op, Value a, Span span)
 {
     Ctx *ctx = e->ctx;
@@ -501,10 +511,14 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
     if (arg.kind == V_ERROR || to->kind == TY_ERROR)
         return v_error(span);
     Core *x;
-    if (arg.kind == V_NAT && !arg.literal)
-        x = lets_wrap(e, arg.lets, core_size(e, arg.span, arg.nat, type_scalar(ctx, SC_I64)));
-    else
-        x = value_core(e, arg);
+    /* A size is an integer of any range: as data of the type it is already converted. A literal that does not fit wraps, as casts do. */
+    if (arg.kind == V_NAT && to->kind == TY_SCALAR && to->scalar != SC_BOOL &&
+        !(arg.literal && scalar_is_int(to->scalar) && !scalar_int_fits(to->scalar, arg.nat->value))) {
+        x = core_new(e, CORE_SIZE, span, to);
+        x->size = arg.nat;
+        return v_core(e, lets_wrap(e, arg.lets, x));
+    }
+    x = value_core(e, arg);
     if (x->kind == CORE_UNIT_ERROR)
         return v_error(span);
     Type from = type_resolve(e, x->type);
