@@ -470,6 +470,8 @@ static int compile_expr(Compiler *c, const ImpExpr *e)
         break;
     }
     case IE_SHFL: {
+        if (e->shfl.id != P_shflDown && e->shfl.id != P_shflUp && e->shfl.id != P_shflXor)
+            bug(c, "has a shuffle of no known kind");
         Mark m = mark(c);
         int a = compile_expr(c, e->shfl.value), by = compile_nat(c, e->shfl.by, e->span);
         release(c, m);

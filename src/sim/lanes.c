@@ -229,6 +229,12 @@ uint32_t lanes_nat(OpCode op, int64_t k, int n, int64_t *dst, const int64_t *a, 
     case N_MUL: CHECKED(mul_fits(x, y, &dst[l]));
     case N_DIV:
     case N_MOD:
+        if (sb == 0 && *b >= 1 && (*b & (*b - 1)) == 0) { /* most divisors are powers of two, and division takes most of the time */
+            int64_t low = *b - 1, shift = floor_log2(*b);
+            for (int l = 0; l < n; l++)
+                dst[l] = op == N_DIV ? a[l * sa] >> shift : a[l * sa] & low;
+            break;
+        }
         for (int l = 0; l < n; l++) {
             int64_t x = a[l * sa], y = b[l * sb];
             if (y >= 1)

@@ -124,6 +124,14 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
         return false;
     }
     if (!g) {
+        /* A shadow is larger than its cell; refuse what would push everything else out of memory. */
+        run->global_bytes += count * (int64_t)(sizeof(Shadow) + 8);
+        if (run->global_bytes > LIMIT_GLOBAL_BYTES) {
+            diag_error(run->ctx, E0644, buf->span, "%s has %lld elements, and the simulator would need %lld GiB to watch them", buf->name,
+                       (long long)count, (long long)(run->global_bytes >> 30));
+            run->failed = true;
+            return false;
+        }
         Global new_one = {.space = buf->space, .component = buf->component, .name = buf->name, .elem = buf->elem, .count = count, .buf = buf};
         new_one.bytes = buf->space == SPACE_OUTPUT ? l->results[buf->component].bytes
                                                    : arena_alloc(run->arena, (size_t)count * (size_t)scalar_bytes(buf->elem));

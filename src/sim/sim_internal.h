@@ -22,6 +22,7 @@ enum {
     SIM_MAX_FINDINGS = 10
 };
 #define FULL_MASK 0xffffffffu
+#define LIMIT_GLOBAL_BYTES ((int64_t)16 << 30)
 
 /* One value per lane, as ScalarValue has it: integers sign- or zero-extended, floats as the double they are. */
 typedef union Lanes {
@@ -73,6 +74,7 @@ typedef enum OpCode {
     N_ADD, N_MUL, N_DIV, N_MOD, N_MIN, N_MAX, N_POW, N_LOG2
 } OpCode;
 
+_Static_assert(P_COUNT <= 256, "a primitive fits into Ins.prim");
 typedef struct Ins {
     uint8_t op, prim, type;
     int32_t dst, a, b, c, m;
@@ -178,6 +180,7 @@ typedef struct Run {
     uint64_t steps_left, random;
     int64_t index_max;    /* largest value of an index register */
     VEC(Global) globals;
+    int64_t global_bytes; /* taken for them */
 
     /* the kernel */
     const ImpKernel *kernel;

@@ -876,6 +876,11 @@ static void test_limits(void)
     add_buf(t, SPACE_TEMP, "temp", SC_U8, t->n);
     CHECK(!run_on(t, 1, 0) && t->ctx->diags.list.at[0]->code == E0642);
     finish(t);
+    t = start(32, 1, 1, 1, (int64_t)1 << 30);
+    to = output(t, "ys", SC_I32, K(t, 1));
+    add_buf(t, SPACE_TEMP, "temp", SC_U8, t->n);
+    CHECK(!run_on(t, 1, 0) && t->ctx->diags.list.at[0]->code == E0644);
+    finish(t);
     /* A bound on the work; findings stop a run, and each pair of places counts once. */
     t = start(32, 1, 1, 1, 32);
     to = output(t, "ys", SC_I32, K(t, 1));
