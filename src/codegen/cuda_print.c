@@ -5,7 +5,7 @@
  * file names go into comments and #line only. */
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
-#include "support/version.h"
+#include "version.h"
 
 enum { LINE_WIDTH = 110, ONE_LINE = 90 };
 

@@ -2,7 +2,7 @@
 #include "codegen/c_names.h"
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
-#include "support/version.h"
+#include "version.h"
 
 typedef struct Json {
     Ctx *ctx;
