@@ -1,6 +1,4 @@
 /* `risec run`: inputs, sizes, a device, results. */
-#include <stdio.h>
-
 #include "codegen/lower.h"
 #include "driver/driver.h"
 #include "driver/inputs.h"
@@ -269,29 +267,12 @@ static bool choose_device(Run *run)
     return false;
 }
 
-/* True when every error since `from` says that something is not compiled by this version (E05), so that ref would still run it. */
-static bool only_not_lowered(const Ctx *ctx, int from)
-{
-    for (int i = from; i < ctx->diags.list.n; i++) {
-        const Diag *diag = ctx->diags.list.at[i];
-        if (!diag->warning && strncmp(diag_code_name(diag->code), "E05", 3) != 0)
-            return false;
-    }
-    return ctx->diags.list.n > from;
-}
-
 static bool lower(Run *run)
 {
-    int from = run->ctx->diags.list.n;
     run->imp = lower_entry(run->ctx, run->entry, (LowerPass)(PASS_COUNT - 1));
-    if (run->imp)
-        return true;
-    driver_fail(run->d, STATUS_PROGRAM);
-    if (only_not_lowered(run->ctx, from)) {
-        Diag *diag = diag_error(run->ctx, E0632, NO_SPAN, "%s: only the reference interpreter can run it", run->entry->name);
-        diag_help(run->ctx, diag, "add `--device ref`");
-    }
-    return false;
+    if (!run->imp)
+        driver_fail(run->d, STATUS_PROGRAM);
+    return run->imp;
 }
 
 static bool simulate(Run *run)

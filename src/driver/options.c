@@ -95,7 +95,7 @@ static int edits_between(const char *a, const char *b)
 void nearest_init(Nearest *nearest, const char *wanted)
 {
     size_t n = strlen(wanted);
-    *nearest = (Nearest){wanted, NULL, n <= 2 ? 1 : n <= 5 ? 2 : 3};
+    *nearest = (Nearest){wanted, NULL, n <= 3 ? 1 : n <= 6 ? 2 : 3};
     /* `distance` is one more than what is still taken for a typing mistake. */
     nearest->distance += 1;
 }
