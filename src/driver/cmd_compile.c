@@ -287,10 +287,7 @@ static void print_form(Ctx *ctx, const Driver *d, StrBuf *out, Form form, const 
         ast_print_file(out, program_ast(program));
         break;
     case FORM_CORE:
-        for (int i = 0; i < n; i++) {
-            sb_puts(out, i ? "\n" : "");
-            core_print_entry(out, core->entries.at[i]);
-        }
+        core_print_entries(out, n, core->entries.at);
         break;
     case FORM_IMP:
         for (int i = 0; i < n; i++) {

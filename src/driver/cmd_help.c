@@ -296,7 +296,9 @@ void cmd_help(Ctx *ctx, Driver *d)
         prim_manual(ctx, &out);
     } else if (docs && strcmp(docs, "errors") == 0) {
         errors_manual(ctx, &out);
-    } else if (docs || line->words.n == 0) {
+    } else if (docs) {
+        options_manual(&out);
+    } else if (line->words.n == 0) {
         options_usage(ctx, &out);
     } else if (line->words.n > 1) {
         driver_usage(ctx, d, E0621, "help is given on one topic at a time: `risec help %s`", line->words.at[0]);

@@ -547,3 +547,42 @@ void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb)
             put_option(ctx, out, &option_rows[id]);
     }
 }
+
+/* ---- the manual page ------------------------------------------------------------------------------------------ */
+
+/* roff takes a hyphen for a place to break. Back quotes mark words of the program elsewhere; the page does without. */
+static void put_roff(StrBuf *out, const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        if (*at == '-')
+            sb_puts(out, "\\-");
+        else if (*at == '\\')
+            sb_puts(out, "\\e");
+        else if (*at != '`')
+            sb_putc(out, *at);
+    }
+}
+
+void options_manual(StrBuf *out)
+{
+    sb_puts(out, ".SH OPTIONS\n");
+    for (int id = 0; id < OPT_COUNT; id++) {
+        const OptRow *row = &option_rows[id];
+        if (row->hidden)
+            continue;
+        sb_puts(out, ".TP\n.B ");
+        if (row->letter)
+            sb_printf(out, "\\-%c, ", row->letter);
+        sb_puts(out, "\\-\\-");
+        put_roff(out, row->name);
+        if (row->arg[0]) {
+            sb_puts(out, row->kind == OK_CHOICE ? "=" : " ");
+            sb_puts(out, "\\fI");
+            put_roff(out, row->arg);
+            sb_puts(out, "\\fR");
+        }
+        sb_putc(out, '\n');
+        put_roff(out, row->help);
+        sb_putc(out, '\n');
+    }
+}

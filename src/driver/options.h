@@ -65,6 +65,8 @@ int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
 /* The usage: of all verbs, or of one with its options. */
 void options_usage(Ctx *ctx, StrBuf *out);
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb);
+/* The options as a section of a manual page (roff): what docs/risec.1 has. */
+void options_manual(StrBuf *out);
 /* Lines that are not indented are filled to 80 columns; indented ones, empty ones, and those that start with `bad:` or `good:` stay. */
 void options_put_wrapped(StrBuf *out, const char *text);
 

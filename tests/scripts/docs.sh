@@ -22,4 +22,14 @@ for code in $codes; do
     case $text in *bad:*good:*) ;; *) missing="$missing $code" ;; esac
 done
 if [ -n "$codes" ] && [ -z "$missing" ]; then echo "ok docs-explain"; else echo "not ok docs-explain"; echo "# without bad: and good: $missing"; failed=1; fi
+# The manual page has every option.
+if grep -q '^\.SH' "$docs/risec.1"; then
+    missing=
+    for option in $("$RISEC" help --emit-docs=options | sed -n 's/^\.B .*\\-\\-\([a-z\\-]*\).*/\1/p'); do
+        grep -qF -- "\\-\\-$option" "$docs/risec.1" || missing="$missing --$option"
+    done
+    if [ -z "$missing" ]; then echo "ok docs-man-options"; else echo "not ok docs-man-options"; echo "# docs/risec.1 lacks$missing"; failed=1; fi
+else
+    echo "skip docs-man-options: docs/risec.1 has no text yet"
+fi
 exit $failed
