@@ -103,8 +103,10 @@ typedef struct CoreProgram {
 } CoreProgram;
 
 void core_print(StrBuf *out, const Core *term);
-/* The entry as a program; tunables are gone into the sizes. */
+/* The entry as a program, with the operators that it uses; tunables are gone into the sizes. */
 void core_print_entry(StrBuf *out, const CoreEntry *entry);
+/* Several entries as one program. */
+void core_print_entries(StrBuf *out, int n, CoreEntry *const *entries);
 /* Re-checks every type. Returns NULL when all is well, else what is wrong (a bug in risec). */
 const char *core_verify(Ctx *ctx, const CoreEntry *entry);
 

@@ -4,47 +4,13 @@
  * the margin, so the cost is the size of the term times the width. */
 #include <math.h>
 
-#include "ir/core.h"
+#include "ir/core_print_internal.h"
 
-enum { WIDTH = 100, INDENT = 2 };
-
-/* Of the grammar, low to high. A term is parenthesised where its own is below what its place asks for. */
-typedef enum Prec {
-    PREC_LOWEST, /* fun, let, if */
-    PREC_PIPE,
-    PREC_OR,
-    PREC_AND,
-    PREC_EQUAL,
-    PREC_LESS,
-    PREC_SUM = PREC_LESS + 2, /* >> is between */
-    PREC_PRODUCT,
-    PREC_PREFIX,
-    PREC_POSTFIX = PREC_PREFIX + 2 /* ^ is between */
-} Prec;
-
-/* A variable in scope and what it is called here. var or nat may be NULL. */
-typedef struct Binding {
-    const CoreVar *var;
-    Nat nat;
-    const char *name;
-} Binding;
-
-typedef struct Printer {
-    StrBuf *out;
-    Ctx *ctx;
-    VEC(Binding) scope; /* innermost last */
-    VEC(Nat) renamed, renamed_to; /* nat variables whose own name is taken, and their stand-ins */
-    bool flat;    /* on one line, up to `end` */
-    bool failed;  /* flat: a line break or the margin was met */
-    size_t end;   /* flat: the length that out may reach */
-} Printer;
-
-static void put_term(Printer *p, const Core *term, Prec prec, int indent);
 static void unbind_to(Printer *p, int n);
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-static void put(Printer *p, const char *text)
+void print_text(Printer *p, const char *text)
 {
     if (p->failed)
         return;
@@ -53,7 +19,7 @@ static void put(Printer *p, const char *text)
         p->failed = true;
 }
 
-static void put_line(Printer *p, int indent)
+void print_line(Printer *p, int indent)
 {
     if (p->flat) {
         p->failed = true;
@@ -64,7 +30,7 @@ static void put_line(Printer *p, int indent)
         sb_putc(p->out, ' ');
 }
 
-static size_t column(const Printer *p)
+size_t print_column(const Printer *p)
 {
     size_t at = p->out->len;
     while (at > 0 && p->out->text[at - 1] != '\n')
@@ -81,7 +47,7 @@ static void put_fitting(Printer *p, const Core *term, void (*put_it)(Printer *, 
         put_it(p, term, prec, indent);
         return;
     }
-    size_t start = p->out->len, at = column(p);
+    size_t start = p->out->len, at = print_column(p);
     int scope = p->scope.n;
     p->flat = true;
     p->end = start + (at < WIDTH - 3 ? WIDTH - 3 - at : 0); /* leaves room for what closes the line */
@@ -133,7 +99,7 @@ static bool is_taken(const Printer *p, const char *name)
     return false;
 }
 
-static const char *bind(Printer *p, const CoreVar *var, Nat nat, const char *wanted)
+const char *print_bind(Printer *p, const CoreVar *var, Nat nat, const char *wanted)
 {
     const char *base = is_name(wanted) ? wanted : "x";
     const char *name = base;
@@ -177,7 +143,7 @@ static bool is_atom_text(const char *text)
     return true;
 }
 
-static void put_nat(Printer *p, Nat nat, Prec prec)
+void print_nat(Printer *p, Nat nat, Prec prec)
 {
     if (p->failed)
         return;
@@ -185,19 +151,19 @@ static void put_nat(Printer *p, Nat nat, Prec prec)
         nat = nat_subst_many(p->ctx, nat, p->renamed.n, p->renamed.at, p->renamed_to.at);
     const char *text = nat_text(p->ctx, nat);
     bool parens = prec > PREC_LOWEST && !is_atom_text(text);
-    put(p, parens ? "(" : "");
-    put(p, text);
-    put(p, parens ? ")" : "");
+    print_text(p, parens ? "(" : "");
+    print_text(p, text);
+    print_text(p, parens ? ")" : "");
 }
 
-static void put_type(Printer *p, Type type)
+void print_type(Printer *p, Type type)
 {
     if (p->failed)
         return;
     if (p->renamed.n)
         type = type_subst(p->ctx, type, p->renamed.n, p->renamed.at, p->renamed_to.at);
     type_print(p->out, type);
-    put(p, "");
+    print_text(p, "");
 }
 
 /* Digits as the grammar wants them: a point or an exponent, and no plus sign. */
@@ -247,9 +213,9 @@ static void put_literal(Printer *p, const Core *term, Prec prec)
     else
         scalar_value_print(&text, v);
     bool parens = text.text[0] == '-' && prec > PREC_PREFIX;
-    put(p, parens ? "(" : "");
-    put(p, text.text);
-    put(p, parens ? ")" : "");
+    print_text(p, parens ? "(" : "");
+    print_text(p, text.text);
+    print_text(p, parens ? ")" : "");
 }
 
 /* ---- scalar operators ------------------------------------------------------------------------------------------- */
@@ -294,11 +260,11 @@ static bool is_size_comparison(const Core *term)
 static void put_operand(Printer *p, const Core *term, Prec prec, int indent, bool sizes)
 {
     if (sizes && term->kind == CORE_SIZE)
-        put_nat(p, term->size, prec >= PREC_PRODUCT ? prec : PREC_LOWEST);
+        print_nat(p, term->size, prec >= PREC_PRODUCT ? prec : PREC_LOWEST);
     else if (sizes && term->kind == CORE_LIT && !scalar_is_float(term->lit.type))
-        put(p, ctx_printf(p->ctx, "%lld", (long long)term->lit.i));
+        print_text(p, ctx_printf(p->ctx, "%lld", (long long)term->lit.i));
     else
-        put_term(p, term, prec, indent);
+        print_term(p, term, prec, indent);
 }
 
 static void put_infix(Printer *p, const Core *term, Prec prec, int indent)
@@ -308,16 +274,16 @@ static void put_infix(Printer *p, const Core *term, Prec prec, int indent)
     bool parens = own < prec;
     /* Equality and order do not associate. */
     bool left = own != PREC_EQUAL && own != PREC_LESS;
-    put(p, parens ? "(" : "");
+    print_text(p, parens ? "(" : "");
     put_operand(p, term->prim.args[0], left ? own : own + 1, indent, sizes);
-    if (!p->flat && column(p) > WIDTH * 3 / 4)
-        put_line(p, indent + INDENT);
+    if (!p->flat && print_column(p) > WIDTH * 3 / 4)
+        print_line(p, indent + INDENT);
     else
-        put(p, " ");
-    put(p, prim_name(term->prim.id));
-    put(p, " ");
+        print_text(p, " ");
+    print_text(p, prim_name(term->prim.id));
+    print_text(p, " ");
     put_operand(p, term->prim.args[1], own + 1, indent, sizes);
-    put(p, parens ? ")" : "");
+    print_text(p, parens ? ")" : "");
 }
 
 /* ---- lambdas ---------------------------------------------------------------------------------------------------- */
@@ -351,38 +317,42 @@ static bool is_eta(const Core *lambda)
 
 static void put_lambda(Printer *p, const Core *term, Prec prec, int indent)
 {
+    if (term->lambda.op) {
+        print_text(p, term->lambda.op->name);
+        return;
+    }
     if (is_eta(term)) {
         PrimId id = term->lambda.body->prim.id;
         bool word = infix_prec(id) == PREC_LOWEST && id != P_not;
-        put(p, word ? "" : "(");
-        put(p, prim_name(id));
-        put(p, word ? "" : ")");
+        print_text(p, word ? "" : "(");
+        print_text(p, prim_name(id));
+        print_text(p, word ? "" : ")");
         return;
     }
     int scope = p->scope.n;
-    put(p, prec > PREC_LOWEST ? "(fun" : "fun");
+    print_text(p, prec > PREC_LOWEST ? "(fun" : "fun");
     for (int i = 0; i < term->lambda.n_nats; i++) {
-        put(p, " (");
-        put(p, bind(p, NULL, term->lambda.nats[i], term->lambda.nats[i]->name));
-        put(p, ": nat)");
+        print_text(p, " (");
+        print_text(p, print_bind(p, NULL, term->lambda.nats[i], term->lambda.nats[i]->name));
+        print_text(p, ": nat)");
     }
     for (int i = 0; i < term->lambda.n; i++) {
         const CoreVar *var = term->lambda.params[i];
-        put(p, " (");
-        put(p, bind(p, var, var->nat, var->name));
-        put(p, ": ");
-        put_type(p, var->type);
-        put(p, ")");
+        print_text(p, " (");
+        print_text(p, print_bind(p, var, var->nat, var->name));
+        print_text(p, ": ");
+        print_type(p, var->type);
+        print_text(p, ")");
     }
-    put(p, " =>");
+    print_text(p, " =>");
     if (p->flat) {
-        put(p, " ");
-        put_term(p, term->lambda.body, PREC_LOWEST, indent);
+        print_text(p, " ");
+        print_term(p, term->lambda.body, PREC_LOWEST, indent);
     } else {
-        put_line(p, indent + INDENT);
-        put_term(p, term->lambda.body, PREC_LOWEST, indent + INDENT);
+        print_line(p, indent + INDENT);
+        print_term(p, term->lambda.body, PREC_LOWEST, indent + INDENT);
     }
-    put(p, prec > PREC_LOWEST ? ")" : "");
+    print_text(p, prec > PREC_LOWEST ? ")" : "");
     unbind_to(p, scope);
 }
 
@@ -393,36 +363,36 @@ static void put_options(Printer *p, const Core *term, int indent)
     const PrimOptions *o = &term->prim.options;
     const char *before = "[";
     if (o->axis) {
-        put(p, o->axis == 1 ? "[y" : "[z");
+        print_text(p, o->axis == 1 ? "[y" : "[z");
         before = ", ";
     }
     struct { const char *name; Nat nat; } nats[] = {
         {"pad", o->pad}, {"blocks", o->blocks}, {"threads", o->threads}, {"minBlocks", o->min_blocks}};
     for (size_t i = 0; i < sizeof nats / sizeof nats[0]; i++)
         if (nats[i].nat) {
-            put(p, before);
-            put(p, nats[i].name);
-            put(p, " = ");
-            put_nat(p, nats[i].nat, PREC_LOWEST);
+            print_text(p, before);
+            print_text(p, nats[i].name);
+            print_text(p, " = ");
+            print_nat(p, nats[i].nat, PREC_LOWEST);
             before = ", ";
         }
     if (o->swizzle) {
-        put(p, before);
-        put(p, "swizzle");
+        print_text(p, before);
+        print_text(p, "swizzle");
         before = ", ";
     }
     if (o->in_place) {
-        put(p, before);
-        put(p, "inPlace");
+        print_text(p, before);
+        print_text(p, "inPlace");
         before = ", ";
     }
     if (o->place) {
-        put(p, before);
-        put(p, "place = ");
-        put_term(p, o->place, PREC_LOWEST, indent);
+        print_text(p, before);
+        print_text(p, "place = ");
+        print_term(p, o->place, PREC_LOWEST, indent);
         before = ", ";
     }
-    put(p, before[0] == ',' ? "]" : "");
+    print_text(p, before[0] == ',' ? "]" : "");
 }
 
 static bool is_nat_param(const Param *param)
@@ -436,9 +406,9 @@ static void put_call(Printer *p, const Core *term, int skip, int indent)
     PrimId id = term->prim.id;
     const Item *header = prim_header(p->ctx, id);
     bool word = infix_prec(id) == PREC_LOWEST && id != P_not;
-    put(p, word ? "" : "(");
-    put(p, prim_name(id));
-    put(p, word ? "" : ")");
+    print_text(p, word ? "" : "(");
+    print_text(p, prim_name(id));
+    print_text(p, word ? "" : ")");
     put_options(p, term, indent);
     const char *before = "{";
     int nat = 0, arg = 0;
@@ -448,42 +418,49 @@ static void put_call(Printer *p, const Core *term, int skip, int indent)
             if (!is_nat_param(param))
                 continue;
             if (param->implicit) {
-                put(p, before);
-                put(p, param->name);
-                put(p, " = ");
-                put_nat(p, term->prim.nats[nat], PREC_LOWEST);
+                print_text(p, before);
+                print_text(p, param->name);
+                print_text(p, " = ");
+                print_nat(p, term->prim.nats[nat], PREC_LOWEST);
                 before = ", ";
             }
             nat++;
         }
-        put(p, before[0] == ',' ? "}" : "");
+        print_text(p, before[0] == ',' ? "}" : "");
     }
     if (id == P_cast) {
-        put(p, "(");
-        put_type(p, term->prim.cast_type);
-        put(p, ")");
+        print_text(p, "(");
+        print_type(p, term->prim.cast_type);
+        print_text(p, ")");
     }
     before = "(";
     nat = 0;
+    size_t start = p->out->len;
     for (int i = 0; i < header->n_params; i++) {
         const Param *param = &header->params[i];
         if (is_nat_param(param)) {
             if (!param->implicit && nat < term->prim.n_nats) {
-                put(p, before);
-                put_nat(p, term->prim.nats[nat], PREC_LOWEST);
+                print_text(p, before);
+                print_nat(p, term->prim.nats[nat], PREC_LOWEST);
                 before = ", ";
             }
             nat++;
         } else if (!param->implicit) {
             if (arg < term->prim.n_args - skip) {
-                put(p, before);
-                put_term(p, term->prim.args[arg], PREC_LOWEST, indent);
+                if (before[0] == ',' && !p->flat && strchr(p->out->text + start, '\n')) {
+                    /* What stood behind a function of several lines would be overlooked. */
+                    print_text(p, ",");
+                    print_line(p, indent);
+                } else {
+                    print_text(p, before);
+                }
+                print_term(p, term->prim.args[arg], PREC_LOWEST, indent);
                 before = ", ";
             }
             arg++;
         }
     }
-    put(p, before[0] == ',' ? ")" : "");
+    print_text(p, before[0] == ',' ? ")" : "");
 }
 
 /* Written `x |> f(...)`: what takes one array and gives what becomes of it. */
@@ -517,18 +494,18 @@ static void put_pipeline(Printer *p, const Core *term, Prec prec, int indent)
         term = term->prim.args[term->prim.n_args - 1];
     }
     bool parens = prec > PREC_PIPE;
-    put(p, parens ? "(" : "");
+    print_text(p, parens ? "(" : "");
     int inner = indent + (parens ? 1 : 0);
-    put_term(p, term, PREC_PIPE, inner);
+    print_term(p, term, PREC_PIPE, inner);
     for (int i = stages.n - 1; i >= 0; i--) {
         if (p->flat)
-            put(p, " ");
+            print_text(p, " ");
         else
-            put_line(p, inner + INDENT);
-        put(p, "|> ");
+            print_line(p, inner + INDENT);
+        print_text(p, "|> ");
         put_fitting(p, stages.at[i], put_stage, PREC_PIPE, inner + INDENT + 3);
     }
-    put(p, parens ? ")" : "");
+    print_text(p, parens ? ")" : "");
 }
 
 static void put_prim(Printer *p, const Core *term, Prec prec, int indent)
@@ -540,17 +517,17 @@ static void put_prim(Printer *p, const Core *term, Prec prec, int indent)
     if (term->prim.id == P_not || (term->prim.id == P_neg && term->prim.args[0]->kind != CORE_LIT)) {
         /* Operands bind tighter than the prefix, so that no two minus signs meet. */
         bool parens = prec > PREC_PREFIX;
-        put(p, parens ? "(" : "");
-        put(p, term->prim.id == P_not ? "not " : "-");
-        put_term(p, term->prim.args[0], PREC_POSTFIX, indent);
-        put(p, parens ? ")" : "");
+        print_text(p, parens ? "(" : "");
+        print_text(p, term->prim.id == P_not ? "not " : "-");
+        print_term(p, term->prim.args[0], PREC_POSTFIX, indent);
+        print_text(p, parens ? ")" : "");
         return;
     }
     if (term->prim.id == P_index) {
-        put_term(p, term->prim.args[0], PREC_POSTFIX, indent);
-        put(p, "[");
-        put_nat(p, term->prim.nats[term->prim.n_nats - 1], PREC_LOWEST);
-        put(p, "]");
+        print_term(p, term->prim.args[0], PREC_POSTFIX, indent);
+        print_text(p, "[");
+        print_nat(p, term->prim.nats[term->prim.n_nats - 1], PREC_LOWEST);
+        print_text(p, "]");
         return;
     }
     if (is_stage(term))
@@ -565,63 +542,63 @@ static void put_prim(Printer *p, const Core *term, Prec prec, int indent)
 static void put_lets(Printer *p, const Core *term, Prec prec, int indent)
 {
     int scope = p->scope.n;
-    put(p, prec > PREC_LOWEST ? "(" : "");
+    print_text(p, prec > PREC_LOWEST ? "(" : "");
     if (prec > PREC_LOWEST)
         indent++;
     for (; term->kind == CORE_LET; term = term->let.body) {
         /* The value does not see the variable, but its own binders must not take the name that is written before it. */
-        const char *name = bind(p, term->let.var, term->let.var->nat, term->let.var->name);
-        put(p, "let ");
-        put(p, name);
-        put(p, " = ");
-        put_term(p, term->let.value, PREC_PIPE, indent + INDENT);
-        put(p, " in");
+        const char *name = print_bind(p, term->let.var, term->let.var->nat, term->let.var->name);
+        print_text(p, "let ");
+        print_text(p, name);
+        print_text(p, " = ");
+        print_term(p, term->let.value, PREC_PIPE, indent + INDENT);
+        print_text(p, " in");
         if (p->flat)
-            put(p, " ");
+            print_text(p, " ");
         else
-            put_line(p, indent);
+            print_line(p, indent);
     }
-    put_term(p, term, PREC_LOWEST, indent);
-    put(p, prec > PREC_LOWEST ? ")" : "");
+    print_term(p, term, PREC_LOWEST, indent);
+    print_text(p, prec > PREC_LOWEST ? ")" : "");
     unbind_to(p, scope);
 }
 
 static void put_if(Printer *p, const Core *term, Prec prec, int indent)
 {
     bool parens = prec > PREC_LOWEST;
-    put(p, parens ? "(if " : "if ");
-    put_term(p, term->cond.cond, PREC_PIPE, indent + INDENT);
+    print_text(p, parens ? "(if " : "if ");
+    print_term(p, term->cond.cond, PREC_PIPE, indent + INDENT);
     const Core *branches[2] = {term->cond.then, term->cond.otherwise};
     for (int i = 0; i < 2; i++) {
         if (p->flat)
-            put(p, " ");
+            print_text(p, " ");
         else
-            put_line(p, indent);
-        put(p, i == 0 ? "then " : "else ");
+            print_line(p, indent);
+        print_text(p, i == 0 ? "then " : "else ");
         /* `else c |> f` pipes only c, so a branch may be anything but another open end. */
-        put_term(p, branches[i], i == 0 ? PREC_PIPE : PREC_LOWEST, indent + INDENT);
+        print_term(p, branches[i], i == 0 ? PREC_PIPE : PREC_LOWEST, indent + INDENT);
     }
-    put(p, parens ? ")" : "");
+    print_text(p, parens ? ")" : "");
 }
 
 static void put_broken(Printer *p, const Core *term, Prec prec, int indent)
 {
     switch (term->kind) {
     case CORE_VAR:
-        put(p, name_of(p, term->var));
+        print_text(p, name_of(p, term->var));
         return;
     case CORE_LIT:
         put_literal(p, term, prec);
         return;
     case CORE_SIZE:
         if (term->type->kind == TY_IDX) {
-            put_nat(p, term->size, prec);
+            print_nat(p, term->size, prec);
         } else {
-            put(p, "cast(");
-            put_type(p, term->type);
-            put(p, ")(");
-            put_nat(p, term->size, PREC_LOWEST);
-            put(p, ")");
+            print_text(p, "cast(");
+            print_type(p, term->type);
+            print_text(p, ")(");
+            print_nat(p, term->size, PREC_LOWEST);
+            print_text(p, ")");
         }
         return;
     case CORE_PRIM:
@@ -634,125 +611,35 @@ static void put_broken(Printer *p, const Core *term, Prec prec, int indent)
         put_lets(p, term, prec, indent);
         return;
     case CORE_TUPLE:
-        put(p, "(");
+        print_text(p, "(");
         for (int i = 0; i < term->tuple.n; i++) {
             if (i && p->flat)
-                put(p, ", ");
+                print_text(p, ", ");
             else if (i) {
-                put(p, ",");
-                put_line(p, indent + 1);
+                print_text(p, ",");
+                print_line(p, indent + 1);
             }
-            put_term(p, term->tuple.items[i], PREC_LOWEST, indent + 1);
+            print_term(p, term->tuple.items[i], PREC_LOWEST, indent + 1);
         }
-        put(p, ")");
+        print_text(p, ")");
         return;
     case CORE_PROJ:
-        put_term(p, term->proj.value, PREC_POSTFIX, indent);
-        put(p, ctx_printf(p->ctx, ".%d", term->proj.index + 1));
+        print_term(p, term->proj.value, PREC_POSTFIX, indent);
+        print_text(p, ctx_printf(p->ctx, ".%d", term->proj.index + 1));
         return;
     case CORE_IF:
         put_if(p, term, prec, indent);
         return;
     case CORE_UNIT_ERROR:
-        put(p, "<error>");
+        print_text(p, "<error>");
         return;
     }
 }
 
-static void put_term(Printer *p, const Core *term, Prec prec, int indent) { put_fitting(p, term, put_broken, prec, indent); }
+void print_term(Printer *p, const Core *term, Prec prec, int indent) { put_fitting(p, term, put_broken, prec, indent); }
 
 void core_print(StrBuf *out, const Core *term)
 {
     Printer p = {.out = out, .ctx = out->ctx};
-    put_term(&p, term, PREC_LOWEST, (int)column(&p));
-}
-
-/* ---- entries ---------------------------------------------------------------------------------------------------- */
-
-static bool type_mentions(Type t, Nat var)
-{
-    if (t->size && nat_mentions(t->size, var))
-        return true;
-    if (t->elem && type_mentions(t->elem, var))
-        return true;
-    for (int i = 0; i < t->n_items; i++)
-        if (type_mentions(t->items[i], var))
-            return true;
-    return false;
-}
-
-static void put_doc(StrBuf *out, const char *doc)
-{
-    while (*doc) {
-        const char *end = strchr(doc, '\n');
-        size_t n = end ? (size_t)(end - doc) : strlen(doc);
-        sb_puts(out, "--|");
-        sb_puts(out, n ? " " : "");
-        sb_putn(out, doc, n);
-        sb_putc(out, '\n');
-        doc += n + (end ? 1 : 0);
-    }
-}
-
-void core_print_entry(StrBuf *out, const CoreEntry *entry)
-{
-    Printer p = {.out = out, .ctx = out->ctx};
-    if (entry->doc)
-        put_doc(out, entry->doc);
-    put(&p, "entry ");
-    put(&p, entry->name);
-    for (int i = 0; i < entry->n_sizes; i++) {
-        /* A size that no input shows is given, not inferred. */
-        bool inferred = false;
-        for (int k = 0; k < entry->n_inputs; k++)
-            inferred |= type_mentions(entry->inputs[k]->type, entry->sizes[i]);
-        put(&p, inferred ? " {" : " (");
-        put(&p, bind(&p, NULL, entry->sizes[i], entry->sizes[i]->name));
-        put(&p, inferred ? ": nat}" : ": nat)");
-    }
-    for (int i = 0; i < entry->n_inputs; i++) {
-        const CoreVar *var = entry->inputs[i];
-        const char *name = bind(&p, var, var->nat, var->name);
-        if (column(&p) > WIDTH * 3 / 4)
-            put_line(&p, 2 * INDENT);
-        else
-            put(&p, " ");
-        put(&p, "(");
-        put(&p, name);
-        put(&p, ": ");
-        put_type(&p, var->type);
-        put(&p, ")");
-    }
-    put(&p, ": ");
-    put_type(&p, entry->result);
-    for (int i = 0; i < entry->n_facts; i++) {
-        if (i == 0) {
-            put_line(&p, INDENT);
-            put(&p, "where ");
-        } else {
-            put(&p, ", ");
-        }
-        put_term(&p, entry->facts[i], PREC_OR, INDENT);
-    }
-    if (entry->exact) {
-        put_line(&p, INDENT);
-        put(&p, "exact");
-    }
-    struct { const char *name; Nat nat; } launch[] = {
-        {"blocks", entry->launch_blocks}, {"threads", entry->launch_threads}, {"minBlocks", entry->launch_min_blocks}};
-    const char *before = NULL;
-    for (size_t i = 0; i < sizeof launch / sizeof launch[0]; i++)
-        if (launch[i].nat) {
-            if (!before)
-                put_line(&p, INDENT);
-            put(&p, before ? before : "launch [");
-            put(&p, launch[i].name);
-            put(&p, " = ");
-            put_nat(&p, launch[i].nat, PREC_LOWEST);
-            before = ", ";
-        }
-    put(&p, before ? "] =" : " =");
-    put_line(&p, INDENT);
-    put_term(&p, entry->body, PREC_LOWEST, INDENT);
-    put(&p, "\n");
+    print_term(&p, term, PREC_LOWEST, (int)print_column(&p));
 }
