@@ -240,12 +240,12 @@ static void warp_barrier(Run *run, Warp *warp, const Ins *ins)
 
 /* ---- a warp -------------------------------------------------------------------------------------------------------- */
 
-/* Runs the warp until it waits at a barrier of the block (the instruction before warp->pc) or ends. */
+/* Runs the warp until it waits at a barrier of the block (the instruction before warp->pc) or ends; at barriers of the warp, others may
+ * have their turn, too. */
 static void run_warp(Run *run, Warp *w)
 {
     const Ins *code = run->code->ins.at;
     uint64_t steps = 0, most = run->steps_left;
-    w->state = WARP_READY;
     while (!run->stop) {
         const Ins *ins = &code[w->pc++];
         if (steps++ == most) {
@@ -280,7 +280,11 @@ static void run_warp(Run *run, Warp *w)
             loop_step(run, w, ins);
             w->pc = (int)ins->k;
             break;
-        case X_SYNC_WARP: warp_barrier(run, w, ins); break;
+        case X_SYNC_WARP:
+            warp_barrier(run, w, ins);
+            if (run->options->seed && next_random(&run->random) & 1)
+                goto out;
+            break;
         case X_SYNC_BLOCK: w->state = WARP_WAITS; goto out;
         case X_ALLOC: w->life[ins->a]++; break;
         case X_UNSET:
@@ -381,10 +385,20 @@ static bool meet(Run *run)
         }
     }
     for (int n = 0; n < run->n_warps; n++)
-        run->warps[n].epoch++;
+        if (run->warps[n].state == WARP_WAITS)
+            run->warps[n].state = WARP_READY;
     run->era++;
     run->report->block_barriers++;
     return true;
+}
+
+static void shuffle_order(Run *run, int *order)
+{
+    for (int n = run->n_warps - 1; n > 0 && run->options->seed; n--) {
+        int other = (int)(next_random(&run->random) % (uint64_t)(n + 1)), t = order[n];
+        order[n] = order[other];
+        order[other] = t;
+    }
 }
 
 static void run_block(Run *run)
@@ -394,14 +408,17 @@ static void run_block(Run *run)
     for (int n = 0; n < run->n_warps; n++)
         order[n] = n;
     do {
-        for (int n = run->n_warps - 1; n > 0 && run->options->seed; n--) {
-            int other = (int)(next_random(&run->random) % (uint64_t)(n + 1)), t = order[n];
-            order[n] = order[other];
-            order[other] = t;
+        bool ready = true;
+        while (ready && !run->stop) {
+            shuffle_order(run, order);
+            ready = false;
+            for (int n = 0; n < run->n_warps && !run->stop; n++) {
+                Warp *w = &run->warps[order[n]];
+                if (w->state == WARP_READY)
+                    run_warp(run, w);
+                ready = ready || w->state == WARP_READY;
+            }
         }
-        for (int n = 0; n < run->n_warps && !run->stop; n++)
-            if (run->warps[order[n]].state != WARP_DONE)
-                run_warp(run, &run->warps[order[n]]);
     } while (!run->stop && meet(run));
 }
 

@@ -150,7 +150,7 @@ typedef struct Warp {
     WarpState state;
     int pc;
     uint32_t mask, all;  /* active lanes; lanes that exist */
-    uint32_t epoch;      /* barriers of the warp and of the block that it passed */
+    uint32_t epoch;      /* barriers of the warp that it passed */
     Lanes *v;
     int64_t *s;
     uint32_t *masks;

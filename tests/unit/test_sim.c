@@ -735,6 +735,59 @@ static void test_reuse(void)
     }
 }
 
+static void test_overlap(void)
+{
+    /* Thread 0 writes cell i of an f64 buffer, thread 1 cell j of an i32 buffer, or of bytes, in the same memory: a race where bytes meet. */
+    for (int bytes = 1; bytes <= 4; bytes += 3)
+        for (int offset = 0; offset <= 8; offset += 8)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 16 / bytes; j++) {
+                    Test *t = start(32, 1, 1, 1, 32);
+                    output(t, "ys", SC_I32, K(t, 0));
+                    ImpBuf *a = shared(t, "a", bytes == 1 ? SC_U8 : SC_I32, 16 / bytes), *b = shared(t, "b", SC_F64, 3);
+                    a->offset = K(t, offset);
+                    b->offset = K(t, 0);
+                    t->kernel->shared_bytes = K(t, 24);
+                    ImpStmt *s = when(t, same(t, t->kernel->lane, K(t, 0)));
+                    store(t, b, K(t, i), imp_cast(t->ctx, SC_F64, i32(t, 1), next_span(t)));
+                    otherwise(t, s);
+                    when(t, same(t, t->kernel->lane, K(t, 1)));
+                    store(t, a, K(t, j), imp_cast(t->ctx, a->elem, i32(t, 1), next_span(t)));
+                    int at = offset + j * bytes;
+                    run_on(t, 1, 0);
+                    CHECK(found(t, SIM_RACE) == (at / 8 == i) && t->report.findings.n == found(t, SIM_RACE));
+                    finish(t);
+                }
+}
+
+/* A warp reads a cell twice, with a barrier of its own between, and writes it; another warp reads it somewhen. */
+static void test_forgotten_reader(void)
+{
+    Test *t = start(64, 1, 1, 1, 1);
+    output(t, "ys", SC_I32, K(t, 0));
+    ImpBuf *cell = shared(t, "cell", SC_I32, 1);
+    ImpVar *x = reg(t, "x", SC_I32, 1);
+    Nat me = t->kernel->thread[0], zero = K(t, 0);
+    declare(t, x, i32(t, 0));
+    when(t, same(t, me, zero));
+    store(t, cell, zero, i32(t, 1));
+    leave(t);
+    sync(t, SYNC_BLOCK);
+    ImpStmt *s = when(t, same(t, t->kernel->warp, zero));
+    for (int k = 0; k < 3; k++) {
+        set(t, x, NULL, load(t, cell, zero));
+        sync(t, SYNC_WARP);
+    }
+    when(t, same(t, me, zero));
+    store(t, cell, zero, i32(t, 2));
+    leave(t);
+    otherwise(t, s);
+    set(t, x, NULL, load(t, cell, zero));
+    leave(t);
+    CHECK(always(t, 0, SIM_RACE));
+    finish(t);
+}
+
 static void test_same_instruction(void)
 {
     /* 0: all lanes write one cell; 1: lanes 3 and 7 do, in two instructions; 2: with a barrier between; 3: one lane, twice. */
@@ -804,6 +857,23 @@ static void test_registers(void)
     }
 }
 
+static void test_scopes(void)
+{
+    /* Declared with a value, but in a block that not all lanes went through. */
+    for (int all = 0; all < 2; all++) {
+        Test *t = start(32, 1, 1, 1, 32);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 32));
+        ImpVar *v = reg(t, "v", SC_I32, 1);
+        Nat lane = t->kernel->lane;
+        when(t, less(t, lane, K(t, all ? 32 : 31)));
+        declare(t, v, nat(t, lane));
+        leave(t);
+        store(t, to, lane, get(t, v));
+        CHECK(always(t, 0, all ? -1 : SIM_REGISTER_UNSET) && (all || t->report.findings.at[0].thread == 31));
+        finish(t);
+    }
+}
+
 static void test_indices(void)
 {
     /* 0: divisor 0; 1: log2 of 0; 2: 64 bits; 3: a loop without a step; 4: a loop beyond 32 bits; 5: the same faults where no lane is; 6: power */
@@ -845,10 +915,11 @@ static void test_indices(void)
     ImpBuf *to = output(t, "ys", SC_I32, K(t, 32));
     Nat lane = t->kernel->lane, x = nat_add_k(t->ctx, lane, -16);
     Nat y = add(t, mul(t, nat_div(t->ctx, x, t->n), 1000), nat_mod(t->ctx, mul(t, x, 3), K(t, 5)));
+    y = add(t, y, add(t, mul(t, nat_div(t->ctx, x, K(t, 8)), 100), mul(t, nat_mod(t->ctx, x, K(t, 4)), 10)));
     store(t, to, lane, nat(t, y));
     CHECK(always(t, 0, -1));
     for (int i = 0; i < 32; i++)
-        CHECK(result(t, 0, i) == (double)(floor_div(i - 16, 7) * 1000 + floor_mod(3 * (i - 16), 5)));
+        CHECK(result(t, 0, i) == (double)(floor_div(i - 16, 7) * 1000 + floor_mod(3 * (i - 16), 5) + floor_div(i - 16, 8) * 100 + i % 4 * 10));
     finish(t);
 }
 
@@ -940,12 +1011,12 @@ static bool racy(const Access *a, const Access *b, bool global)
 /* Random accesses by few threads of few warps to few cells, with barriers strewn in. */
 static void test_random_races(void)
 {
-    enum { ROUNDS = 1500, CELLS = 2, BLOCKS = 2 };
+    enum { ROUNDS = 4000, CELLS = 2, BLOCKS = 2 };
     uint64_t random = 12345;
     int races = 0, clean = 0, missed = 0, invented = 0;
     for (int round = 0; round < ROUNDS; round++) {
         bool global = round % 2;
-        int length = 2 + (int)(next_random(&random) % 14), n = 0, epoch[3] = {0}, era = 0;
+        int length = 2 + (int)(next_random(&random) % (round % 8 ? 5 : 14)), n = 0, epoch[3] = {0}, era = 0;
         Access all[1024];
         Test *t = start(96, 1, 1, BLOCKS, 1);
         output(t, "ys", SC_I32, K(t, 0));
@@ -971,7 +1042,7 @@ static void test_random_races(void)
             }
             /* lanes lo .. lo + wide - 1 of a warp, in one block or in both, one cell (of the block's own, mostly) */
             bool write = (r >> 8) % 3 == 0, both = (r >> 16) % 8 != 0, own = (r >> 20) % 16 != 0;
-            int w = (int)((r >> 24) % 3), lo = (int)((r >> 28) % 2), wide = (r >> 32) % 4 == 0 ? 2 : 1, cell = (int)((r >> 36) % CELLS);
+            int w = (int)((r >> 24) % 4) / 2, lo = (int)((r >> 28) % 2), wide = (r >> 32) % 3 == 0 ? 2 : 1, cell = (int)((r >> 36) % 4) / 3;
             int block = (int)((r >> 40) % BLOCKS);
             Nat lane = t->kernel->lane, at = own ? add(t, mul(t, t->kernel->block[0], CELLS), K(t, cell)) : K(t, cell);
             ImpExpr *who = op(t, P_and, same(t, t->kernel->warp, K(t, w)), op(t, P_and, op(t, P_le, nat(t, K(t, lo)), nat(t, lane)), less(t, lane, K(t, lo + wide))));
@@ -1057,6 +1128,24 @@ static void test_arithmetic(void)
             }
         }
     CHECK(tried > 100000);
+    CHECK(wrong == 0);
+    /* Index arithmetic against the plain functions, with divisors that are powers of two and others. */
+    wrong = 0;
+    for (int round = 0; round < 2000; round++) {
+        int64_t a[WARP], b[WARP], got[WARP];
+        uint32_t divisor = 0;
+        int bits = round % 63;
+        for (int l = 0; l < WARP; l++) {
+            a[l] = (int64_t)next_random(&random) >> bits;
+            b[l] = round % 2 ? (int64_t)1 << bits : (int64_t)(next_random(&random) >> (bits + 1)) + 1;
+        }
+        for (int stride = 0; stride < 2; stride++)
+            for (int mod = 0; mod < 2; mod++) {
+                lanes_nat(mod ? N_MOD : N_DIV, 0, WARP, got, a, 1, b, stride, FULL_MASK, &divisor);
+                for (int l = 0; l < WARP; l++)
+                    wrong += got[l] != (mod ? floor_mod(a[l], b[l * stride]) : floor_div(a[l], b[l * stride]));
+            }
+    }
     CHECK(wrong == 0);
     /* Every scalar type through memory, a cast and a select. */
     for (int type = 0; type < SC_COUNT; type++) {
@@ -1145,8 +1234,11 @@ int main(void)
     test_divergent_barriers();
     test_carried();
     test_reuse();
+    test_overlap();
+    test_forgotten_reader();
     test_same_instruction();
     test_registers();
+    test_scopes();
     test_indices();
     test_limits();
     test_random_races();
