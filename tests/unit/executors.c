@@ -105,6 +105,8 @@ static void run(Ctx *ctx, void *user)
         for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++) {
             Type t = type_component(ctx, entry->inputs[i]->type, k), inner = t;
             HostBuf *buf = &launch.buffers[b++];
+            if (!launch_buffer(ctx, entry, &launch, t, buf, false) || (r->trial.max_cells && buf->count > r->trial.max_cells))
+                return;
             if (!launch_buffer(ctx, entry, &launch, t, buf, true))
                 return;
             while (inner->kind == TY_ARRAY)
@@ -122,6 +124,12 @@ static void run(Ctx *ctx, void *user)
         }
     if (!launch_check(ctx, entry, &launch))
         return;
+    for (int k = 0; k < type_component_count(entry->result); k++) {
+        HostBuf buf;
+        if (!launch_buffer(ctx, entry, &launch, type_component(ctx, entry->result, k), &buf, false) ||
+            (r->trial.max_cells && buf.count > r->trial.max_cells))
+            return;
+    }
     Launch ref, sim;
     copy_launch(ctx, entry, &launch, &ref);
     copy_launch(ctx, entry, &launch, &sim);

@@ -26,6 +26,7 @@ typedef struct Trial {
     uint64_t seed;
     bool compare; /* also run ref; else only look for findings */
     bool quiet;
+    int64_t max_cells; /* of any one array; 0: no limit */
 } Trial;
 Outcome run_trial(Compiled *c, Trial trial, SimReport *report);
 

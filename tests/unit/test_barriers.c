@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         }
         for (int s = 0; s < N_SIZES; s++)
             for (int g = 0; g < N_GRIDS; g++, checks++)
-                wrong += run_trial(&c, (Trial){sizes[s], grids[g], 7 + (uint64_t)g, g == 0, false}, NULL) != AGREE;
+                wrong += run_trial(&c, (Trial){sizes[s], grids[g], 7 + (uint64_t)g, g == 0, false, 0}, NULL) != AGREE;
         int barriers = 0;
         for (int k = 0; k < c.imp->kernels.n; k++) {
             ImpKernel *kernel = c.imp->kernels.at[k];
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
                 bool found = false;
                 for (int s = 0; s < N_SIZES && !found; s++)
                     for (int g = 0; g < N_GRIDS && !found; g++)
-                        found = run_trial(&c, (Trial){sizes[s], grids[g], 11, false, true}, NULL) == FINDING;
+                        found = run_trial(&c, (Trial){sizes[s], grids[g], 11, false, true, 0}, NULL) == FINDING;
                 imp_restore_sync(sync);
                 checks++;
                 barriers++;

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
                     if (sizes[s] > largest)
                         continue;
                     checks++;
-                    if (!c.imp || run_trial(&c, (Trial){sizes[s], 0, (uint64_t)(s + 1), true, false}, NULL) != AGREE) {
+                    if (!c.imp || run_trial(&c, (Trial){sizes[s], 0, (uint64_t)(s + 1), true, false, 0}, NULL) != AGREE) {
                         wrong++;
                         printf("%s %s n=%lld\n", argv[f], settings, (long long)sizes[s]);
                     }

@@ -1,0 +1,38 @@
+/* Programs of many shapes: sim equals ref for the size classes, without a finding; every barrier is needed. Arguments: the programs. */
+#include <stdio.h>
+
+#include "executors.h"
+
+static const int64_t sizes[] = {0, 1, 2, 20, 31, 32, 33, 45, 64, 96, 100, 192, 1000, 1023, 1024, 1025, 2047, 4096, 8192};
+static const int64_t grids[] = {0, 1, 2};
+
+int main(int argc, char **argv)
+{
+    long checks = 0, wrong = 0;
+    for (int f = 1; f < argc; f++) {
+        Compiled c = compile_file(argv[f], "");
+        int ran = 0;
+        if (!c.imp)
+            wrong++;
+        for (size_t s = 0; c.imp && s < sizeof sizes / sizeof *sizes; s++)
+            for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+                SimReport report = {.warp_instructions = 0};
+                int64_t n = sizes[s];
+                Outcome o = run_trial(&c, (Trial){n, grids[g], 3 + s, true, true, 40000}, &report);
+                checks++;
+                ran += o == AGREE;
+                if (o == DIFFER || o == FINDING) {
+                    wrong++;
+                    printf("%s: n = %lld, grid %lld: %s %s\n", argv[f], (long long)n, (long long)grids[g], o == DIFFER ? "differs" : "finding",
+                           report.findings.n ? report.findings.at[0].text : "");
+                }
+            }
+        if (!ran) { /* sizes that the entry's facts refuse are skipped, but not all of them */
+            wrong++;
+            printf("%s: no size could be run\n", argv[f]);
+        }
+        compiled_free(&c);
+    }
+    printf("programs: %ld checks, %ld wrong\n", checks, wrong);
+    return wrong != 0;
+}
