@@ -475,6 +475,7 @@ typedef struct Call {
     Value *values;   /* beside params */
     Core **cores;    /* beside params: data */
     Span span;
+    Type want;       /* of the result, or NULL */
     LetBind *lets;
 } Call;
 
@@ -600,7 +601,7 @@ static int eagerness(Value v)
 static bool take_all_data(Call *c)
 {
     int n = c->header->n_params;
-    bool *done = NEWN(c->e->ctx, bool, n + 1);
+    bool *done = NEWN(c->e->ctx, bool, n + 1), asked = false;
     for (int round = 0; round < 5; round++)
         for (int i = 0; i < n; i++) {
             const Param *p = &c->header->params[i];
@@ -608,6 +609,11 @@ static bool take_all_data(Call *c)
                 continue;
             if (round < 4 && !pattern_solvable(p->kind, c->env))
                 continue;
+            /* How long a `generate` is may follow from what is wanted of the result. */
+            if (c->values[i].kind == V_GEN && !asked && c->want && c->header->result && c->header->result->kind != AST_ARROW && pattern_open(p->kind, c->env)) {
+                asked = true;
+                match_type(c->e, c->header->result, c->env, c->want, c->span);
+            }
             if (!take_data(c, i))
                 return false;
             done[i] = true;
@@ -954,7 +960,7 @@ static Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Ty
 {
     Ctx *ctx = e->ctx;
     const Item *h = fun_header(e, f);
-    Call c = {.e = e, .f = f, .header = h, .name = f->kind == F_PRIM ? prim_name(f->prim) : h->name, .span = span};
+    Call c = {.e = e, .f = f, .header = h, .name = f->kind == F_PRIM ? prim_name(f->prim) : h->name, .span = span, .want = want};
     c.holes = NEWN(ctx, Hole, h->n_params + 1);
     c.values = NEWN(ctx, Value, h->n_params + 1);
     c.cores = NEWN(ctx, Core *, h->n_params + 1);

@@ -51,7 +51,7 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
         have = t->kind == TY_TUPLE ? t->n_items : -1;
         if (v.core->kind != CORE_TUPLE)
             v = bind_value(e, v, "t", pattern->span, lets);
-    } else {
+    } else if (v.kind != V_NAT && v.kind != V_LIT) {
         value_core(e, v);
         return false;
     }
@@ -247,7 +247,11 @@ static Value eval_name(Elab *e, const char *name, Span span, const Env *env, Typ
     case BUILTIN_NONE:
         break;
     }
-    /* The resolver reported it. */
+    /* The resolver reported it, unless it is a parameter of the same header further on. */
+    if (!e->program->failed) {
+        Diag *d = elab_error(e, E0217, span, "`%s` is not known yet here", name);
+        diag_label(e->ctx, d, "a default uses the sizes before it");
+    }
     e->failed = true;
     return v_error(span);
 }

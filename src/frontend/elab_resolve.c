@@ -147,7 +147,7 @@ static void check_new_name(Resolver *r, const char *name, Span span)
     if (prim == P_COUNT && builtin_find(name) == BUILTIN_NONE)
         return;
     Diag *d = diag_error(r->ctx, E0203, span, prim != P_COUNT ? "`%s` is a primitive, and its name cannot be given again" : "`%s` is a word of the language, and cannot be given again", name);
-    diag_help(r->ctx, d, "choose another name, such as `%s1`", name);
+    diag_help(r->ctx, d, "choose another name, such as `%s_`", name);
 }
 
 static const Local *push(Resolver *r, const Local *scope, const char *name)
