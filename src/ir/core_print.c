@@ -102,10 +102,13 @@ static bool is_taken(const Printer *p, const char *name)
 const char *print_bind(Printer *p, const CoreVar *var, Nat nat, const char *wanted)
 {
     const char *base = is_name(wanted) ? wanted : "x";
-    const char *name = base;
-    for (int k = 1; is_taken(p, name); k++)
+    int same = 0; /* a long chain of `x` finds its next number at once */
+    for (int i = 0; i < p->scope.n; i++)
+        same += p->scope.at[i].base == base || strcmp(p->scope.at[i].base, base) == 0;
+    const char *name = same ? ctx_printf(p->ctx, "%s_%d", base, same) : base;
+    for (int k = same + 1; is_taken(p, name); k++)
         name = ctx_printf(p->ctx, "%s_%d", base, k);
-    vec_push(p->ctx, &p->scope, (Binding){var, nat, name});
+    vec_push(p->ctx, &p->scope, (Binding){var, nat, name, base});
     if (nat && strcmp(nat->name, name) != 0) {
         vec_push(p->ctx, &p->renamed, nat);
         vec_push(p->ctx, &p->renamed_to, nat_var(p->ctx, name, nat->lo, nat->hi));

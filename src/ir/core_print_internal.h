@@ -25,6 +25,7 @@ typedef struct Binding {
     const CoreVar *var;
     Nat nat;
     const char *name;
+    const char *base; /* what it would be called if that were free */
 } Binding;
 
 typedef struct Printer {
