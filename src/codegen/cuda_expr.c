@@ -9,8 +9,20 @@ static bool is_small(Scalar s) { return scalar_is_int(s) && scalar_bytes(s) < 4;
 
 /* ---- nats and places -------------------------------------------------------------------------------------------------- */
 
+const char *cuda_hoisted(const Cuda *c, Nat nat)
+{
+    for (int i = 0; i < c->hoisted.n; i++)
+        if (c->hoisted.at[i].nat == nat)
+            return c->hoisted.at[i].name;
+    return NULL;
+}
+
 void cuda_nat(Cuda *c, Nat nat, CPrec prec)
 {
+    if (cuda_hoisted(c, nat)) {
+        put(c, cuda_hoisted(c, nat));
+        return;
+    }
     int min_prec = prec <= C_SUM ? 0 : prec == C_PRODUCT ? 1 : 2;
     cuda_nat_helpers(c, nat_print_c(c->ctx, c->out, nat, c->facts, c_names_of, c->names, min_prec));
 }
@@ -35,9 +47,10 @@ void cuda_slot(Cuda *c, const ImpVar *var, Nat slot)
 
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index)
 {
+    Nat shift = c->buf_shifts[buf->id];
     put(c, c->buf_names[buf->id]);
     put(c, "[");
-    cuda_nat(c, index, C_ANY);
+    cuda_nat(c, shift ? nat_add(c->ctx, index, shift) : index, C_ANY);
     put(c, "]");
 }
 

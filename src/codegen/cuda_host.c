@@ -200,9 +200,13 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
     const char *blocks[3], *shared = "0";
     StrBuf some; /* the condition that there is a block at all */
     sb_init(&some, ctx);
-    put(c, "    {\n");
     while (last > 0 && nat_is(k->blocks[last], 1))
         last--;
+    bool dynamic = kernel_shared_is_dynamic(k), block = dynamic; /* whether something is declared */
+    for (int a = 0; a <= last; a++)
+        block |= !nat_is_const(kernel_grid(ctx, k, a));
+    const char *margin = block ? "        " : "    ";
+    put(c, block ? "    {\n" : "");
     for (int a = 0; a <= last; a++) {
         Nat grid = kernel_grid(ctx, k, a);
         if (nat_is_const(grid)) {
@@ -212,15 +216,16 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
             continue;
         }
         const char *var = c_name_claim(c->names, axis_names[a]);
-        sb_printf(c->out, "        const long long %s = ", var);
-        cuda_nat(c, grid, C_ANY);
+        sb_printf(c->out, "        long long %s = ", var);
+        cuda_nat(c, k->blocks[a], C_ANY);
         put(c, ";\n");
+        if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, LAUNCH_MAX_GRID)))
+            sb_printf(c->out, "        if (%s > %d)\n            %s = %d;\n", var, LAUNCH_MAX_GRID, var, LAUNCH_MAX_GRID);
         blocks[a] = ctx_printf(ctx, "(unsigned)%s", var);
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
     }
-    const char *pad = some.len ? "            " : "        ";
-    bool dynamic = kernel_shared_is_dynamic(k);
+    const char *pad = some.len ? ctx_printf(ctx, "    %s", margin) : margin;
     if (dynamic) {
         shared = c_name_claim(c->names, "shared");
         sb_printf(c->out, "        const long long %s = ", shared);
@@ -228,7 +233,7 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
         put(c, ";\n");
     }
     if (some.len)
-        sb_printf(c->out, "        if (%s) {\n", some.text);
+        sb_printf(c->out, "%sif (%s) {\n", margin, some.text);
     if (dynamic) {
         const char *error = c_name_claim(c->names, "error");
         sb_printf(c->out, "%sconst cudaError_t %s =\n%s    cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s);\n",
@@ -251,8 +256,9 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
     for (int i = 0; i < k->n_sizes; i++)
         sb_printf(c->out, ", (int)%s", c_names_get(c->names, k->sizes[i]));
     put(c, ");\n");
-    put(c, some.len ? "        }\n" : "");
-    put(c, "    }\n");
+    if (some.len)
+        sb_printf(c->out, "%s}\n", margin);
+    put(c, block ? "    }\n" : "");
     c_names_release(c->names, mark);
 }
 

@@ -21,7 +21,7 @@ typedef enum CudaHelper {
     HELP_COUNT
 } CudaHelper;
 
-/* A name given to a bound that the loop would compute at each turn. */
+/* A name given to a bound that the loop would compute at each turn, or to an index that several accesses use. */
 typedef struct Hoisted {
     Nat nat;
     const char *name;
@@ -37,6 +37,7 @@ typedef struct Cuda {
     int depth;               /* of indentation */
     uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */
     const char **buf_names;  /* by id */
+    Nat *buf_shifts;         /* the cell of the named array that cell 0 is, or NULL: 0 */
     const char **var_names;
     bool *live;              /* registers that something reads */
     VEC(Hoisted) hoisted;
@@ -58,6 +59,7 @@ bool cuda_operator(PrimId id, const char **text, CPrec *prec);
 /* The text's C type is the scalar's own, or int for types narrower than that; its value is in the scalar's range. */
 void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
 void cuda_nat(Cuda *c, Nat nat, CPrec prec);
+const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
 /* `target = value`, or `target += e` where the value allows it; `var` and `slot`: what the target is, or NULL. */

@@ -331,21 +331,61 @@ static bool divides(Nat nat)
     return false;
 }
 
-/* The name of a bound, declared before the loop when it has a division; NULL when it may stand in the loop. */
-static const char *hoist(Cuda *c, Nat nat, PrimId level)
+/* Declares a name for the nat, before the statement that the line is to begin with. */
+static void hoist(Cuda *c, Nat nat, const char *wanted)
 {
-    if (!divides(nat))
-        return NULL;
-    for (int i = 0; i < c->hoisted.n; i++)
-        if (c->hoisted.at[i].nat == nat)
-            return c->hoisted.at[i].name;
-    const char *name = c_name_claim(c->names, level == P_mapBlock ? "blocks" : level == P_mapWarp ? "warps" : "end");
+    const char *name = c_name_claim(c->names, wanted);
     sb_printf(c->out, "const %s %s = ", nat_is_wide(c, nat) ? "long long" : "int", name);
     cuda_nat(c, nat, C_ANY);
     put(c, ";\n");
     indent(c);
     vec_push(c->ctx, &c->hoisted, ((Hoisted){nat, name}));
-    return name;
+}
+
+enum { SHARED_INDEX_WINDOW = 8 }; /* statements */
+
+typedef struct IndexCount {
+    const Cuda *c;
+    Nat nat;
+    int n;
+    VEC(Nat) list; /* all that are met, when nat is NULL */
+} IndexCount;
+
+static void count_index(void *user, Nat nat)
+{
+    IndexCount *count = user;
+    bool long_text = (nat->kind == NAT_SUM && nat->n_terms >= 3) || (nat->has_vars && divides(nat));
+    if (!count->nat && long_text && !cuda_hoisted(count->c, nat))
+        vec_push(count->c->ctx, &count->list, nat);
+    count->n += nat == count->nat;
+}
+
+static void count_in_stmt(void *user, ImpStmt *s)
+{
+    const IndexCount *count = user;
+    if (is_shown(count->c, s) && s->kind != IS_FOR)
+        walk_nats(s, count_index, user);
+}
+
+/* An index, spelled out each time, hides that it is the same one: it gets a name where this statement or the next ones use it again. */
+static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
+{
+    ImpStmt *s = block->list.at[i];
+    IndexCount own = {.c = c};
+    count_in_stmt(&own, s);
+    for (int k = 0; k < own.list.n; k++) {
+        IndexCount count = {.c = c, .nat = own.list.at[k]};
+        if (cuda_hoisted(c, count.nat))
+            continue;
+        for (int j = i; j < block->list.n && j < i + SHARED_INDEX_WINDOW && count.n < 2; j++) {
+            ImpStmt *next = block->list.at[j];
+            count_in_stmt(&count, next);
+            if (next->kind == IS_IF)
+                walk_stmts(&next->branch.then, count_in_stmt, &count);
+        }
+        if (count.n >= 2)
+            hoist(c, count.nat, "index");
+    }
 }
 
 static void print_step(Cuda *c, const char *name, Nat step)
@@ -370,7 +410,8 @@ static void print_step(Cuda *c, const char *name, Nat step)
 
 static void print_for(Cuda *c, const ImpStmt *s)
 {
-    const char *end = hoist(c, s->loop.hi, s->loop.level);
+    if (divides(s->loop.hi) && !cuda_hoisted(c, s->loop.hi))
+        hoist(c, s->loop.hi, s->loop.level == P_mapBlock ? "blocks" : s->loop.level == P_mapWarp ? "warps" : "end");
     if (s->loop.unroll) {
         put(c, "#pragma unroll\n");
         indent(c);
@@ -384,10 +425,7 @@ static void print_for(Cuda *c, const ImpStmt *s)
     if (wide)
         vec_push(c->ctx, &c->wide, s->loop.var);
     sb_printf(c->out, "; %s < ", name);
-    if (end)
-        put(c, end);
-    else
-        cuda_nat(c, s->loop.hi, C_SUM);
+    cuda_nat(c, s->loop.hi, C_SUM);
     put(c, "; ");
     print_step(c, name, s->loop.step);
     put(c, ") ");
@@ -498,6 +536,7 @@ static void print_block(Cuda *c, const ImpBlock *block)
         if (s->kind != IS_NOTE)
             line_directive(c, s->span);
         indent(c);
+        hoist_indices(c, block, i);
         first = false;
         last = s;
         switch (s->kind) {
@@ -545,40 +584,6 @@ static void put_pointer(Cuda *c, const ImpBuf *buf, const char *bytes, int64_t b
 
 static bool same_group(const ImpBuf *a, const ImpBuf *b) { return a == b || (a->group >= 0 && a->group == b->group && a->offset && b->offset); }
 
-/* Buffers that share bytes: as one array when they agree on type and place, else as pointers into bytes. */
-static void put_group(Cuda *c, const ImpBuf *first)
-{
-    const ImpKernel *k = c->kernel;
-    bool alike = true;
-    int64_t count = first->count->value, lo = first->offset ? first->offset->value : 0, hi = lo;
-    for (int i = 0; i < k->bufs.n; i++) {
-        const ImpBuf *buf = k->bufs.at[i];
-        if (buf->space != SPACE_SHARED || !same_group(first, buf))
-            continue;
-        int64_t at = buf->offset ? buf->offset->value : 0, end = at + buf->count->value * scalar_bytes(buf->elem);
-        alike &= buf->elem == first->elem && at == (first->offset ? first->offset->value : 0);
-        count = buf->count->value > count ? buf->count->value : count;
-        lo = at < lo ? at : lo;
-        hi = end > hi ? end : hi;
-    }
-    lo -= lo % 16; /* keeps every buffer as aligned as it was planned */
-    const char *name = c->buf_names[first->id];
-    indent(c);
-    if (alike)
-        sb_printf(c->out, "__shared__ %s %s[%lld];\n", cuda_type(first->elem), name, (long long)(count > 0 ? count : 1));
-    else
-        sb_printf(c->out, "__shared__ __align__(16) unsigned char %s[%lld];\n", name = c_name_claim(c->names, "bytes"), (long long)(hi - lo));
-    for (int i = 0; i < k->bufs.n; i++) {
-        const ImpBuf *buf = k->bufs.at[i];
-        if (buf->space != SPACE_SHARED || !same_group(first, buf))
-            continue;
-        if (alike)
-            c->buf_names[buf->id] = name;
-        else
-            put_pointer(c, buf, name, lo);
-    }
-}
-
 typedef struct BufUse {
     const ImpBuf *buf;
     bool used;
@@ -603,6 +608,42 @@ static bool is_used(const Cuda *c, const ImpBuf *buf)
     ImpBlock body = c->kernel->body;
     walk_stmts(&body, use_in_stmt, &u);
     return u.used;
+}
+
+/* Buffers that share bytes: as one array, when they agree on the type, else as pointers into bytes. */
+static void put_group(Cuda *c, const ImpBuf *first)
+{
+    const ImpKernel *k = c->kernel;
+    bool alike = true;
+    int64_t size = scalar_bytes(first->elem), from = first->offset ? first->offset->value : 0, lo = from, hi = lo;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED || !same_group(first, buf))
+            continue;
+        int64_t at = buf->offset ? buf->offset->value : 0, end = at + buf->count->value * scalar_bytes(buf->elem);
+        alike &= buf->elem == first->elem && (at - from) % size == 0;
+        lo = at < lo ? at : lo;
+        hi = end > hi ? end : hi;
+    }
+    const char *name = c->buf_names[first->id];
+    indent(c);
+    if (alike) {
+        sb_printf(c->out, "__shared__ %s %s[%lld];\n", cuda_type(first->elem), name, (long long)(hi > lo ? (hi - lo) / size : 1));
+    } else {
+        lo -= lo % 16; /* keeps every buffer as aligned as it was planned */
+        sb_printf(c->out, "__shared__ __align__(16) unsigned char %s[%lld];\n", name = c_name_claim(c->names, "bytes"), (long long)(hi - lo));
+    }
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED || !same_group(first, buf))
+            continue;
+        if (alike) {
+            c->buf_names[buf->id] = name;
+            c->buf_shifts[buf->id] = buf->offset ? nat_const(c->ctx, (buf->offset->value - lo) / size) : NULL;
+        } else if (is_used(c, buf)) {
+            put_pointer(c, buf, name, lo);
+        }
+    }
 }
 
 static bool put_shared(Cuda *c)
@@ -709,6 +750,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     for (int i = 0; i < k->bufs.n; i++)
         n = k->bufs.at[i]->id >= n ? k->bufs.at[i]->id + 1 : n;
     c->buf_names = NEWN(c->ctx, const char *, n + 1);
+    c->buf_shifts = NEWN(c->ctx, Nat, n + 1);
     for (int i = 0; i < k->bufs.n; i++)
         c->buf_names[k->bufs.at[i]->id] = c_name_claim(c->names, k->bufs.at[i]->name);
     for (int i = 0; i < k->n_sizes; i++)

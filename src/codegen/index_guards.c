@@ -23,23 +23,45 @@ Nat kernel_cells(Ctx *ctx, const ImpKernel *k, const ImpBuf *buf)
 typedef struct Bounds {
     Ctx *ctx;
     const ImpKernel *kernel;
-    const NatFacts *facts;
+    NatFacts *facts; /* the entry's, and the guards so far */
     IndexGuards *guards;
     VEC(Nat) done;    /* guarded before */
     VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
-    VEC(Nat) highest;
+    VEC(Nat) most;
 } Bounds;
 
 static Nat bound(Bounds *b, Nat nat);
 
 static bool not_negative(Bounds *b, Nat nat) { return nat_le(b->ctx, b->facts, nat_const(b->ctx, 0), nat); }
 
+typedef struct OtherVars {
+    const CoreEntry *entry;
+    bool found;
+} OtherVars;
+
+static void find_other(void *user, Nat var)
+{
+    OtherVars *o = user;
+    for (int i = 0; o->entry && i < o->entry->n_sizes; i++)
+        if (o->entry->sizes[i] == var)
+            return;
+    o->found = true;
+}
+
+/* The most that a nat which is never negative can be; over the sizes it is what it is. */
+static Nat highest(Bounds *b, Nat nat)
+{
+    OtherVars others = {b->kernel->entry, false};
+    nat_each_var(b->ctx, nat, find_other, &others);
+    return others.found ? bound(b, nat) : nat;
+}
+
 static Nat bound_var(Bounds *b, Nat var)
 {
     const ImpKernel *k = b->kernel;
     for (int i = b->vars.n - 1; i >= 0; i--)
         if (b->vars.at[i] == var)
-            return b->highest.at[i];
+            return b->most.at[i];
     for (int a = 0; a < 3; a++) {
         if (var == k->grid[a])
             return nat_const(b->ctx, LAUNCH_MAX_GRID);
@@ -50,7 +72,7 @@ static Nat bound_var(Bounds *b, Nat var)
         if (var == k->entry->sizes[i])
             return var;
     /* Thread ids and idx registers have a bound from the start. What has none is an idx that the sizes bound elsewhere. */
-    return var->hi ? bound(b, var->hi) : nat_const(b->ctx, INDEX_MAX / 4);
+    return var->hi ? highest(b, var->hi) : nat_const(b->ctx, INDEX_MAX / 4);
 }
 
 /* c * (a / c) <= a, so that a guard names the size and not its number of tiles. */
@@ -96,6 +118,7 @@ static void require(Bounds *b, Nat nat)
     }
     b->guards->at_most_max.n = n;
     vec_push(b->ctx, &b->guards->at_most_max, nat);
+    nat_fact_le(b->ctx, b->facts, nat, nat_const(b->ctx, INDEX_MAX));
 }
 
 /* Products of three sizes and more might leave 64 bits while they are checked: their parts are checked first. */
@@ -206,18 +229,21 @@ static void guard_stmt(void *user, ImpStmt *s)
     walk_nats(s, guard_nat, b);
     if (s->kind != IS_FOR)
         return;
-    Nat lo = bound(b, s->loop.lo), hi = nat_add_k(ctx, bound(b, s->loop.hi), -1), step = bound(b, s->loop.step);
+    Nat lo = bound(b, s->loop.lo), hi = nat_add_k(ctx, highest(b, s->loop.hi), -1), step = bound(b, s->loop.step);
     if (!not_negative(b, s->loop.lo))
         hi = nat_max(ctx, lo, hi);
     vec_push(ctx, &b->vars, s->loop.var);
-    vec_push(ctx, &b->highest, hi);
+    vec_push(ctx, &b->most, hi);
     guard(b, nat_add(ctx, hi, step)); /* where the variable stops */
 }
 
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
 {
     *guards = (IndexGuards){0};
-    Bounds b = {.ctx = ctx, .kernel = kernel, .facts = kernel->entry ? kernel->entry->known : NULL, .guards = guards};
+    NatFacts *known = kernel->entry ? (NatFacts *)kernel->entry->known : NULL; /* a child adds nothing to it */
+    Bounds b = {.ctx = ctx, .kernel = kernel, .facts = nat_facts_new(ctx, known), .guards = guards};
+    for (int i = 0; kernel->entry && i < kernel->entry->n_sizes; i++)
+        nat_fact_le(ctx, b.facts, kernel->entry->sizes[i], nat_const(ctx, INDEX_MAX));
     for (int a = 0; a < 3; a++)
         guard_nat(&b, kernel->blocks[a]);
     for (int i = 0; i < kernel->bufs.n; i++)
