@@ -821,8 +821,10 @@ void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool 
         }
     c.out = &host;
     c.line_directives = false;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        put(&c, i ? "\n" : "");
         cuda_host(&c, programs[i], names.kernels[i], names.launches[i]);
+    }
     put_head(out, n, programs, &names);
     cuda_put_helpers(&c, out);
     sb_putn(out, kernels.text, kernels.len);
