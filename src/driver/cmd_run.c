@@ -542,6 +542,11 @@ void cmd_run(Ctx *ctx, Driver *d)
     Run *run = NEW(ctx, Run);
     run->ctx = ctx;
     run->d = d;
+    int64_t blocks = option_number(d->line, OPT_GRID, 1);
+    if (blocks < 1 || blocks > INT32_MAX) { /* what CUDA launches, too */
+        driver_usage(ctx, d, E0621, "`--grid` is a number of blocks from 1 to 2147483647");
+        return;
+    }
     if (!prepare_program(run))
         return;
     if (!prepare_launch(run) || !(run->device == DEVICE_SIM ? simulate(run) : interpret(run, &run->launch)))

@@ -56,6 +56,10 @@ bool driver_no_errors(Ctx *ctx, Driver *d)
     if (ctx->diags.errors == 0)
         return d->status == STATUS_GOOD;
     driver_fail(d, STATUS_PROGRAM);
+    for (int i = 0; i < ctx->diags.list.n; i++) {
+        if (ctx->diags.list.at[i]->code == E0510) /* a bug in risec */
+            driver_fail(d, STATUS_BUG);
+    }
     return false;
 }
 

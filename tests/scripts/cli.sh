@@ -97,6 +97,7 @@ expect compile-wrong 1 'error\[E0' -- "$dir/wrong.rise"
 for form in ast core imp cuda manifest; do
     shows "emit-$form" . -- --emit=$form "$sum"
 done
+shows line-directives '#line 3 ".*sum.rise"' -- --line "$sum"
 shows stop-after . -- --stop-after=translate "$sum"
 expect stop-after-unknown 2 'did you mean .--stop-after=barriers' -- --stop-after=barrier "$sum"
 expect verify-each 0 '' -- check --verify-each "$sum" "$dir/pairs.rise"
@@ -161,6 +162,8 @@ for n in 0 1 31 32 33 64 65 1000 1025; do
         shows "verify-$n-grid-$grid" '^equals the reference$' -- run "$sum" --set n=$n --arg xs=uniform --verify --grid $grid --seed 7
     done
 done
+expect grid-too-large 2 'blocks from 1' -- run "$sum" --set n=4 --arg xs=ones --grid 2^31
+expect grid-none 2 'blocks from 1' -- run "$sum" --set n=4 --arg xs=ones --grid 0
 shows matrix '^\[0, 0' -- run "$dir/matrix.rise" --set n=2 --set m=0 --arg xss=iota
 
 # ---- JSON -------------------------------------------------------------------------------------------------------
