@@ -5,7 +5,8 @@ docs=$(cd "$(dirname "$0")/../../docs" && pwd) || exit 2
 failed=0
 for name in primitives errors; do
     if [ "$1" = --write ]; then
-        "$RISEC" help --emit-docs=$name >"$docs/$name.md" || failed=1
+        # A risec that fails leaves the old document.
+        text=$("$RISEC" help --emit-docs=$name) && printf "%s\n" "$text" >"$docs/$name.md" || failed=1
     elif "$RISEC" help --emit-docs=$name | cmp -s - "$docs/$name.md"; then
         echo "ok docs-$name"
     else
