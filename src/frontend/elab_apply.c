@@ -131,25 +131,23 @@ static Value expect_function(Elab *e, Value v, const Ast *sig, const Env *env, c
 
 static bool coerce_argument(Elab *e, Value *v, const Ast *pattern, const Env *env, const char *callee)
 {
-    Core *core;
     if (pattern->kind == AST_ARROW) {
         *v = expect_function(e, *v, pattern, env, callee, NULL);
         return v->kind != V_ERROR;
     }
     bool good;
     if (pattern_open(pattern, env)) {
-        good = value_to_core(e, *v, NULL, &core) && match_type(e, pattern, env, core->type, v->span);
+        good = value_typed(e, v, NULL) && (v->kind == V_ERROR || match_type(e, pattern, env, v->core->type, v->span));
     } else {
         Type t = eval_type(e, pattern, env);
-        good = t->kind != TY_ERROR && value_to_core(e, *v, t, &core);
         if (t->kind == TY_ERROR)
             return false;
+        good = value_typed(e, v, t);
     }
     if (!good) {
         report_argument(e, callee, NULL, pattern, env, *v);
         return false;
     }
-    *v = v_core(e, core);
     return v->kind != V_ERROR;
 }
 
@@ -159,22 +157,22 @@ static Value coerce_result(Elab *e, Value r, const Ast *pattern, const Env *env,
         return r;
     if (pattern->kind == AST_ARROW)
         return expect_function(e, r, pattern, env, callee, "its result");
-    Core *core;
     bool good;
     Type t = NULL;
     if (pattern_open(pattern, env)) {
-        core = value_core(e, r);
-        if (core->kind == CORE_UNIT_ERROR)
+        if (r.kind != V_CORE)
+            r = v_core(e, value_core(e, r));
+        if (r.kind == V_ERROR)
             return v_error(span);
-        good = match_type(e, pattern, env, core->type, span);
+        good = match_type(e, pattern, env, r.core->type, span);
     } else {
         t = eval_type(e, pattern, env);
         if (t->kind == TY_ERROR)
             return v_error(span);
-        good = value_to_core(e, r, t, &core);
+        good = value_typed(e, &r, t);
     }
     if (good)
-        return v_core(e, core);
+        return r;
     if (e->mis.kind != MIS_REPORTED) {
         const char *got = r.kind == V_CORE ? tyt(e, r.core->type) : value_text(e, r);
         Diag *d = elab_error(e, E0312, r.span, "`%s` has to give %s here, and this is %s", callee ? callee : "the function", pattern_text(e, pattern, env), got);
@@ -939,16 +937,12 @@ static Value item_result(Call *c, Type want)
     } else {
         Type t = eval_type(e, result, c->env);
         r = t->kind == TY_ERROR ? v_error(c->span) : eval(e, h->body, env, t);
-        Core *core;
-        if (r.kind == V_ERROR) {
-        } else if (!value_to_core(e, r, t, &core)) {
+        if (r.kind != V_ERROR && !value_typed(e, &r, t)) {
             if (e->mis.kind != MIS_REPORTED) {
                 Diag *d = elab_error(e, E0312, r.span.file ? r.span : h->body->span, "the body of `%s` is %s, and its header says %s", c->name, value_text(e, r), tyt(e, t));
                 diag_note(e->ctx, d, result->span, "declared here");
             }
             r = v_error(c->span);
-        } else {
-            r = v_core(e, core);
         }
     }
     e->frame = outer;

@@ -275,10 +275,8 @@ Value v_with_lets(Elab *e, Value v, LetBind *outer)
 {
     if (!outer || v.kind == V_ERROR || v.kind == V_TYPE)
         return v;
-    if (v.kind == V_CORE)
-        v.core = lets_wrap(e, outer, v.core);
-    else
-        v.lets = lets_join(e, outer, v.lets);
+    v.lets = lets_join(e, outer, v.lets);
+    v.bound = false;
     return v;
 }
 
@@ -286,6 +284,9 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
 {
     *lets = lets_join(e, *lets, v.lets);
     v.lets = NULL;
+    if (v.bound)
+        return v;
+    v.bound = true;
     if (v.kind == V_TUPLE) {
         Value *items = NEWN(e->ctx, Value, v.tuple.n);
         for (int i = 0; i < v.tuple.n; i++)
@@ -314,12 +315,14 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
             Value item = bind_value(e, v_core(e, v.core->tuple.items[i]), name ? ctx_printf(e->ctx, "%s%d", name, i + 1) : NULL, span, lets);
             tuple->tuple.items[i] = item.kind == V_CORE ? item.core : core_bad(e, span);
         }
-        return v_core(e, core_done(e, tuple));
+        v.core = core_done(e, tuple);
+        v.weight = weigh(v.core, LIMIT_CORE_TERMS);
+        return v;
     }
     CoreVar *var = core_var(e, name, v.core->type, span);
     *lets = let_bind(e, var, v.core, *lets);
-    Value bound = v_core(e, core_of_var(e, var, v.span));
-    return bound;
+    v.core = core_of_var(e, var, v.span);
+    return v;
 }
 
 /* ---- environments ------------------------------------------------------------------------------------------------- */
@@ -402,7 +405,7 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core)
         *core = core_bad(e, v.span);
         return true;
     case V_CORE:
-        *core = v.core;
+        *core = v.lets ? lets_wrap(e, v.lets, v.core) : v.core;
         if (want && !type_unify(e, want, v.core->type)) {
             if (e->mis.kind != MIS_SIZE) {
                 e->mis.actual = v.core->type;
@@ -435,6 +438,10 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core)
         if (head && head->kind == TY_TUPLE && head->n_items != v.tuple.n)
             return mismatch_kind(e);
         Core *tuple = core_new(e, CORE_TUPLE, v.span, NULL);
+        if (e->stop) {
+            *core = core_bad(e, v.span);
+            return true;
+        }
         tuple->tuple.n = v.tuple.n;
         tuple->tuple.items = NEWN(e->ctx, Core *, v.tuple.n);
         Type *types = NEWN(e->ctx, Type, v.tuple.n);
@@ -444,6 +451,10 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core)
             types[i] = tuple->tuple.items[i]->type;
         }
         tuple->type = type_tuple(e->ctx, v.tuple.n, types);
+        if (!tuple_fits(e, tuple->type, v.span)) {
+            *core = core_bad(e, v.span);
+            return true;
+        }
         if (head && head->kind == TY_META && !type_unify(e, head, tuple->type))
             return false;
         if (tuple->type->kind == TY_ERROR)
@@ -464,6 +475,21 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core)
         break;
     }
     return mismatch_kind(e);
+}
+
+bool value_typed(Elab *e, Value *v, Type want)
+{
+    LetBind *lets = v->kind == V_CORE ? v->lets : NULL;
+    if (lets)
+        v->lets = NULL;
+    Core *core;
+    if (!value_to_core(e, *v, want, &core))
+        return false;
+    Span span = v->span;
+    *v = v_core(e, core);
+    v->span = span;
+    v->lets = v->kind == V_CORE ? lets : NULL;
+    return true;
 }
 
 Core *value_core(Elab *e, Value v)

@@ -43,6 +43,8 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
         *lets = lets_join(e, *lets, v.lets);
         v.lets = NULL;
     } else if (v.kind == V_CORE) {
+        *lets = lets_join(e, *lets, v.lets);
+        v.lets = NULL;
         while (v.core->kind == CORE_LET) {
             *lets = let_bind(e, v.core->let.var, v.core->let.value, *lets);
             v.core = v.core->let.body;
@@ -78,7 +80,6 @@ bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, Let
     int before = e->next_var;
     if (pattern->type) {
         const Ast *type = pattern->type;
-        Core *core;
         Nat n;
         if (type->kind == AST_ARROW) {
             if (v.kind != V_FUN) {
@@ -97,12 +98,11 @@ bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, Let
             Type t = eval_type(e, type, *env);
             if (t->kind == TY_ERROR)
                 return false;
-            if (!value_to_core(e, v, t, &core)) {
+            if (!value_typed(e, &v, t)) {
                 report_mismatch(e, E0301, v.span, t, "%s is declared %s, and this is %s", pattern->name ? ctx_printf(e->ctx, "`%s`", pattern->name) : "the pattern",
                                 tyt(e, t), value_text(e, v));
                 return false;
             }
-            v = v_core(e, core);
             if (v.kind == V_ERROR)
                 return false;
         }
@@ -680,7 +680,8 @@ static Value eval_tuple(Elab *e, const Ast *ast, const Env *env, Type want)
         Type *items = NEWN(e->ctx, Type, n);
         for (int i = 0; i < n; i++)
             items[i] = v.tuple.items[i].type;
-        return (Value){.kind = V_TYPE, .span = ast->span, .type = type_tuple(e->ctx, n, items)};
+        Type t = type_tuple(e->ctx, n, items);
+        return (Value){.kind = V_TYPE, .span = ast->span, .type = tuple_fits(e, t, ast->span) ? t : type_error(e->ctx)};
     }
     return v;
 }
@@ -808,6 +809,12 @@ Value eval(Elab *e, const Ast *ast, const Env *env, Type want)
         return v_error(ast->span);
     if (e->depth >= LIMIT_ELAB_DEPTH) {
         elab_error(e, E0340, ast->span, "expressions are nested too deeply once definitions are expanded: more than %d levels", LIMIT_ELAB_DEPTH);
+        e->stop = true;
+        return v_error(ast->span);
+    }
+    if (++e->steps > LIMIT_ELAB_STEPS) {
+        e->quiet = 0;
+        elab_error(e, E0341, ast->span, "this takes too long to expand: more than %d steps", LIMIT_ELAB_STEPS);
         e->stop = true;
         return v_error(ast->span);
     }

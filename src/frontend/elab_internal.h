@@ -6,8 +6,8 @@
  *
  * Note [Lets]
  * A computed argument is bound once, as by `let`. A value that is not core yet (a function that was given a computed argument, an index
- * computed from data) carries the bindings it needs in `lets`, innermost first; whoever turns it into core, or binds it to a name,
- * puts them around. V_CORE never carries any. Variables are unique, so bindings may move outwards freely.
+ * computed from data) carries the bindings it needs in `lets`, innermost first, and so does core that is still to be bound: whoever
+ * needs the finished term puts them around. Variables are unique, so bindings may move outwards freely.
  *
  * Note [Holes]
  * A header's parameters of kind nat, data, ... are holes in the header's environment. Matching an argument's type against the
@@ -102,6 +102,7 @@ struct Value {
     bool literal;  /* NAT: made of integer literals alone */
     bool inexact;  /* NAT: a division of literals left a remainder */
     bool from_idx; /* NAT: mentions an index */
+    bool bound;    /* has a name: nothing in it is left to compute */
     int weight;    /* CORE: terms that a further use of it adds; 0 for an atom */
     Span span;
     LetBind *lets;
@@ -223,7 +224,7 @@ typedef struct Elab {
     int next_var;
     NatFacts *facts;
     const Frame *frame;
-    int depth, terms;
+    int depth, terms, steps;
     bool learn_sizes; /* in the types of inputs: what exists has a size, so its size is at least 0 */
     bool stop;   /* a limit was hit and reported */
     bool failed;
@@ -295,6 +296,9 @@ const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span
 const Env *env_find(const Env *env, const char *name, const Env **root);
 /* Data of a type that is given (want) or not (NULL). False: see e->mis; then nothing was reported unless MIS_REPORTED. */
 bool value_to_core(Elab *e, Value v, Type want, Core **core);
+/* *v becomes core of that type; what it still has to bind stays beside it. */
+bool value_typed(Elab *e, Value *v, Type want);
+bool tuple_fits(Elab *e, Type t, Span span); /* reports one with too many components */
 Core *value_core(Elab *e, Value v); /* reports what is no data */
 bool value_is_natable(Elab *e, Value v); /* a size, an integer literal, an index */
 bool value_to_nat(Elab *e, Value v, Nat *nat, LetBind **lets); /* false: is none; reports nothing */

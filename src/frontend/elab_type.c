@@ -206,6 +206,18 @@ bool type_rank_fits(Elab *e, Type t, Span span)
     return false;
 }
 
+bool tuple_fits(Elab *e, Type t, Span span)
+{
+    if (t->kind != TY_TUPLE)
+        return true;
+    /* Each item was checked when it was made, so this takes a bounded time. */
+    int n = type_component_count(t);
+    if (n <= LIMIT_TYPE_COMPONENTS)
+        return true;
+    elab_error(e, E0342, span, "a tuple of %d scalars in all; at most %d are possible", n, LIMIT_TYPE_COMPONENTS);
+    return false;
+}
+
 /* ---- types as written ---------------------------------------------------------------------------------------------- */
 
 /* `n.m.t` is DOT(DOT(n, m), t), `n.idx[k]` is BRACKET(DOT(n, idx), k), `n.ceilDiv(m, 4).t` is DOT(CALL(DOT(n, ceilDiv), m, 4), t): the
@@ -397,7 +409,8 @@ Type eval_type(Elab *e, const Ast *ast, const Env *env)
         Type *items = NEWN(ctx, Type, ast->list.n);
         for (int i = 0; i < ast->list.n; i++)
             items[i] = eval_type(e, ast->list.items[i], env);
-        return type_tuple(ctx, ast->list.n, items);
+        Type t = type_tuple(ctx, ast->list.n, items);
+        return tuple_fits(e, t, ast->span) ? t : type_error(ctx);
     }
     case AST_DOT:
     case AST_BRACKET:

@@ -96,6 +96,7 @@ enum {
     LIMIT_TREE_HEIGHT = 400,      /* of an expression as parsed */
     LIMIT_ELAB_DEPTH = 1200,      /* definitions used inside definitions, counted in expressions */
     LIMIT_CORE_TERMS = 400000,    /* after definitions and unroll are expanded */
+    LIMIT_ELAB_STEPS = 4000000,   /* expressions evaluated for one entry */
     LIMIT_CORE_HEIGHT = 3000,     /* of an expression once expanded */
     LIMIT_UNROLL_ITEMS = 4096,
     LIMIT_UNROLL_TRIPS = 64,      /* of a ...Unroll loop written out */
@@ -103,7 +104,8 @@ enum {
     LIMIT_IMPORT_DEPTH = 64,
     LIMIT_IMP_STATEMENTS = 8000,
     LIMIT_ARRAY_RANK = 32,
-    LIMIT_TUPLE_ITEMS = 64
+    LIMIT_TUPLE_ITEMS = 64,
+    LIMIT_TYPE_COMPONENTS = 1024  /* scalars of a tuple, nested ones included */
 };
 
 #endif
