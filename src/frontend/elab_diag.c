@@ -578,6 +578,11 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
     put_cond(e, &shown, cond, env);
     Nat a = lhs ? quiet_nat(e, lhs, env) : NULL, b = rhs ? quiet_nat(e, rhs, env) : NULL;
     bool sizes_only = a && b && !nat_is_error(a) && !nat_is_error(b) && only_entry_sizes(e, nat_add(ctx, nat_mul_k(ctx, a, 3), nat_mul_k(ctx, b, 7)));
+    const char *fact = shown.text;
+    if (sizes_only && cond->bin.op >= OP_LT && cond->bin.op <= OP_GE && (nat_is_const(a) || nat_is_const(b))) {
+        bool less = cond->bin.op == OP_LT || cond->bin.op == OP_LE, strict = cond->bin.op == OP_LT || cond->bin.op == OP_GT;
+        fact = at_least_text(e, nat_add_k(ctx, less ? nat_sub(ctx, b, a) : nat_sub(ctx, a, b), strict ? -1 : 0), 0);
+    }
     if (f->kind == F_PRIM && cond->kind == AST_BINARY) {
         Diag *d;
         switch ((int)f->prim) {
@@ -587,7 +592,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
                            ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
             if (!wrong && sizes_only)
-                diag_help(ctx, d, "add `where %s` to the entry, or read it under `if %s then ... else ...`", shown.text, shown.text);
+                diag_help(ctx, d, "add `where %s` to the entry, or read it under `if %s then ... else ...`", fact, fact);
             else if (!wrong)
                 diag_help(ctx, d, "read it under `if %s then ... else ...`", shown.text);
             note_origin(e, d, main_arg);
@@ -605,7 +610,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
                 d = elab_error(e, E0304, span, "`%s` needs at least %s elements, and %s has %s", call, nat_text(ctx, a), core_called(main_arg, "the array"), nat_text(ctx, b));
                 diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
                 if (!wrong && sizes_only)
-                    diag_help(ctx, d, "add `where %s` to the entry", shown.text);
+                    diag_help(ctx, d, "add `where %s` to the entry", fact);
                 note_origin(e, d, main_arg);
                 return;
             }
@@ -623,5 +628,5 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
     else
         note_origin(e, d, main_arg);
     if (!wrong && sizes_only)
-        diag_help(ctx, d, "add `where %s` to the entry", shown.text);
+        diag_help(ctx, d, "add `where %s` to the entry", fact);
 }
