@@ -324,14 +324,26 @@ void finish_units(Elab *e);
 
 /* elab_apply.c */
 Value apply(Elab *e, Value f, int n, const Value *args, Span span, Type want);
-Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want);
 int fun_arity(Elab *e, const Fun *f); /* arguments still missing */
 const Item *fun_header(Elab *e, const Fun *f);
 const char *fun_name(const Fun *f);
+/* What argument k of the function is called where it is written; for names of variables. */
+const char *param_name(Elab *e, const Fun *f, int k);
+const Fun *unwrapped(const Fun *f); /* without declared types around it */
+bool fun_has_laws(const Fun *f);
+/* The function under a declared type, against which its arguments and results are checked. */
+Value with_sig(Elab *e, Value v, const Ast *sig, const Env *env);
+Value expect_function(Elab *e, Value v, const Ast *sig, const Env *env, const char *callee, const char *param);
+Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env);
+
+/* elab_call.c: all arguments of what has a header are there. */
+Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want);
+
+/* elab_lambda.c */
 /* elements: the length of an array to whose elements alone it is applied, or NULL. */
 Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements, Span span);
-bool fun_has_laws(const Fun *f);
-Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env);
+/* A V_GEN at the length that the written or wanted type says; itself again when neither does. */
+Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want);
 
 /* elab_entry.c */
 void core_zonk(Elab *e, Core *core);

@@ -1,0 +1,242 @@
+/* Static functions as lambdas of core: the function arguments of primitives, and generate. */
+#include "frontend/elab_internal.h"
+
+/* ---- functions as lambdas --------------------------------------------------------------------------------------------- */
+
+typedef struct Escape {
+    Elab *e;
+    uint32_t since; /* variables made from here on belong to the function */
+    int n_own;
+    const Nat *own; /* but these: the result's declared type is about them */
+    Nat found;
+} Escape;
+
+static void find_escape(void *user, Nat var)
+{
+    Escape *x = user;
+    bool own = var->id < x->since || var == x->e->num_sm || var == x->e->max_resident;
+    for (int i = 0; i < x->n_own; i++)
+        own |= x->own[i] == var;
+    if (!own)
+        x->found = var;
+}
+
+static void type_vars(Elab *e, Type t, Escape *x)
+{
+    t = type_resolve(e, t);
+    if (t->size)
+        nat_each_var(e->ctx, t->size, find_escape, x);
+    if (t->elem)
+        type_vars(e, t->elem, x);
+    for (int i = 0; i < t->n_items; i++)
+        type_vars(e, t->items[i], x);
+}
+
+/* Nats are numbered as they are made. */
+static uint32_t next_id(Ctx *ctx) { return nat_var(ctx, "_", NULL, NULL)->id; }
+
+/* A result whose size depends on the function's own parameter would be of another type for each. */
+static bool report_escape(Elab *e, Value r, Escape x, Span span)
+{
+    if (r.kind != V_CORE)
+        return false;
+    type_vars(e, r.core->type, &x);
+    if (!x.found)
+        return false;
+    Diag *d = elab_error(e, E0331, r.span.file ? r.span : span, "the size of this result depends on `%s`, which is known only inside the function", x.found->name);
+    diag_label(e->ctx, d, "it is %s", tyt(e, r.core->type));
+    return true;
+}
+
+/* What the function gives, as its declared result wants it. */
+static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
+{
+    Ctx *ctx = e->ctx;
+    if (r.kind == V_ERROR)
+        return core_bad(e, span);
+    Core *body;
+    if (want ? !value_to_core(e, r, want, &body) : (body = value_core(e, r), body->kind != CORE_UNIT_ERROR && !match_type(e, sig, env, body->type, span))) {
+        Mismatch mis = e->mis;
+        if (mis.kind != MIS_REPORTED && !report_escape(e, r, x, span)) {
+            const char *got = r.kind == V_CORE ? tyt(e, r.core->type) : value_text(e, r);
+            bool from_idx = mis.from_idx;
+            Span at = r.span.file ? r.span : span;
+            Diag *d;
+            if (r.kind == V_FUN)
+                d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
+            else
+                d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
+            if (r.kind == V_FUN)
+                diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
+            if (from_idx)
+                diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
+        }
+        return core_bad(e, span);
+    }
+    return body;
+}
+
+/* Where an index exists, its range is not empty; where a function meets an element, the array has one. */
+static NatFacts *facts_inside(Elab *e, int n, CoreVar *const *params, Nat elements)
+{
+    NatFacts *facts = NULL;
+    for (int i = 0; i <= n; i++) {
+        Type t = i < n ? type_resolve(e, params[i]->type) : NULL;
+        Nat size = i == n ? elements : t->kind == TY_IDX ? t->size : NULL;
+        if (!size || nat_is_const(size))
+            continue;
+        if (!facts)
+            facts = nat_facts_new(e->ctx, e->facts);
+        nat_fact_le(e->ctx, facts, nat_const(e->ctx, 1), size);
+    }
+    return facts ? facts : e->facts;
+}
+
+Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements, Span span)
+{
+    Ctx *ctx = e->ctx;
+    int binders = 0, values = 0;
+    for (const Ast *s = sig; s->kind == AST_ARROW; s = s->bin.rhs)
+        *(s->bin.lhs->kind == AST_BINDER ? &binders : &values) += 1;
+    /* A function that is polymorphic in the size need not take it. */
+    bool skip = fun_arity(e, f.fun) <= values;
+    Nat *nats = NEWN(ctx, Nat, binders + 1);
+    Escape x = {.e = e, .since = next_id(ctx), .own = nats};
+    CoreVar **params = NEWN(ctx, CoreVar *, values + 1);
+    Value *args = NEWN(ctx, Value, binders + values);
+    int n_nats = 0, n = 0, n_args = 0;
+    for (; sig->kind == AST_ARROW; sig = sig->bin.rhs) {
+        const Ast *lhs = sig->bin.lhs;
+        const char *name = param_name(e, f.fun, n_args);
+        if (lhs->kind == AST_BINDER) {
+            Nat l = nat_var(ctx, skip ? lhs->binder.param->name : name, nat_const(ctx, 0), NULL);
+            nats[n_nats++] = l;
+            env = env_push(e, env, lhs->binder.param->name, v_nat(l, span), span);
+            if (!skip)
+                args[n_args++] = v_nat(l, span);
+            continue;
+        }
+        if (pattern_open(lhs, env)) {
+            elab_error(e, E0317, span, "what this function is applied to is not known here");
+            return core_bad(e, span);
+        }
+        Type t = eval_type(e, lhs, env);
+        if (t->kind == TY_ERROR)
+            return core_bad(e, span);
+        CoreVar *var = core_var(e, name, t, f.span);
+        params[n++] = var;
+        args[n_args++] = v_core(e, core_of_var(e, var, f.span));
+    }
+    Type want = pattern_open(sig, env) ? NULL : eval_type(e, sig, env);
+    if (want && want->kind == TY_ERROR)
+        return core_bad(e, span);
+    NatFacts *outer = e->facts;
+    e->facts = facts_inside(e, n, params, elements);
+    x.n_own = n_nats;
+    Value r = apply(e, f, n_args, args, span, want);
+    Core *body = lambda_body(e, r, sig, env, want, n_args, x, span);
+    e->facts = outer;
+    if (body->kind == CORE_UNIT_ERROR)
+        return body;
+    if (report_escape(e, r, x, span))
+        return core_bad(e, span);
+    Core *lambda = core_new(e, CORE_LAMBDA, f.span, body->type);
+    lambda->lambda.n_nats = n_nats;
+    lambda->lambda.nats = nats;
+    lambda->lambda.n = n;
+    lambda->lambda.params = params;
+    lambda->lambda.body = body;
+    const Fun *inner = unwrapped(f.fun);
+    if (fun_has_laws(inner) && inner->kind == F_ITEM)
+        lambda->lambda.op = inner->item;
+    return core_done(e, lambda);
+}
+
+/* ---- generate ------------------------------------------------------------------------------------------------------- */
+
+/* The type of an index expression that nothing else says: below n again, or below what it is a remainder of. */
+static Type idx_type_of(Elab *e, Nat a, Nat n)
+{
+    if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, 0), a))
+        return NULL;
+    if (nat_lt(e->ctx, e->facts, a, n))
+        return type_idx(e->ctx, n);
+    return a->kind == NAT_MOD ? type_idx(e->ctx, a->b) : NULL;
+}
+
+Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
+{
+    Ctx *ctx = e->ctx;
+    const Fun *f = v.fun;
+    Nat n = NULL;
+    Type elem = NULL;
+    for (const Named *named = f->named; named; named = named->up)
+        if (strcmp(named->name, "n") == 0 && named->value.kind == V_NAT)
+            n = named->value.nat;
+        else if (strcmp(named->name, "t") == 0 && named->value.kind == V_TYPE)
+            elem = named->value.type;
+    if (want) {
+        want = type_resolve(e, want);
+        if (want->kind == TY_ARRAY) {
+            n = n ? n : want->size;
+            elem = elem ? elem : want->elem;
+        }
+    } else if (pattern) {
+        int parts;
+        const Ast **sizes, *last;
+        flatten_array(e, pattern, &parts, &sizes, &last);
+        if (parts > 0 && !n && !pattern_open(sizes[0], env)) {
+            n = eval_nat(e, sizes[0], env);
+            if (nat_is_error(n))
+                return v_error(v.span);
+        }
+        if (parts == 1 && !elem && !pattern_open(last, env) && last->kind != AST_ARROW)
+            elem = eval_type(e, last, env);
+    }
+    if (!n)
+        return v;
+    Value fn = f->args[0];
+    LetBind *lets = lets_join(e, v.lets, fn.lets);
+    fn.lets = NULL;
+    if (fn.kind == V_ERROR)
+        return fn;
+    if (fn.kind != V_FUN) {
+        elab_error(e, E0311, fn.span, "`generate` wants a function of the index, and this is %s", value_text(e, fn));
+        return v_error(v.span);
+    }
+    Escape x = {.e = e, .since = next_id(ctx)};
+    CoreVar *var = core_var(e, param_name(e, fn.fun, 0), type_idx(ctx, n), fn.span);
+    Value arg = v_core(e, core_of_var(e, var, fn.span));
+    if (elem && type_resolve(e, elem)->kind == TY_META)
+        elem = type_resolve(e, elem);
+    NatFacts *outer = e->facts;
+    e->facts = facts_inside(e, 1, &var, NULL);
+    Value r = apply(e, fn, 1, &arg, fn.span, elem);
+    if (r.kind == V_NAT && r.from_idx && !elem)
+        elem = idx_type_of(e, r.nat, n);
+    Core *body = NULL;
+    bool good = r.kind != V_ERROR && value_to_core(e, r, elem, &body);
+    e->facts = outer;
+    if (r.kind == V_ERROR)
+        return r;
+    if (!good) {
+        if (elem && e->mis.kind != MIS_REPORTED) {
+            if (!report_escape(e, r, x, v.span))
+                elab_error(e, E0312, r.span, "this function has to give %s, and it gives %s", tyt(e, elem), value_text(e, r));
+            return v_error(v.span);
+        }
+        body = value_core(e, r);
+    }
+    if (body->kind == CORE_UNIT_ERROR)
+        return v_error(v.span);
+    if (report_escape(e, r, x, v.span))
+        return v_error(v.span);
+    Core *lambda = core_new(e, CORE_LAMBDA, fn.span, body->type);
+    lambda->lambda.n = 1;
+    lambda->lambda.params = NEWN(ctx, CoreVar *, 1);
+    lambda->lambda.params[0] = var;
+    lambda->lambda.body = body;
+    core_done(e, lambda);
+    Core *core = core_prim(e, P_generate, v.span, type_array(ctx, n, body->type), 1, &n, 1, &lambda);
+    return v_core(e, lets_wrap(e, lets, core));
+}
