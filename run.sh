@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# ./run.sh FILE.rise [OPTIONS]: sets up and builds what is missing, then runs the program: `risec run FILE.rise OPTIONS`.
+# ./run.sh FILE.rise [ENTRY] [options of `risec run`]: builds risec, installing what that needs, and runs a program.
+# `./run.sh FILE.rise --help` says more.
 set -euo pipefail
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-mkdir -p "$ROOT/build"
+ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+# shellcheck source=tools/setup.sh
 . "$ROOT/tools/setup.sh"
-install_missing
-build_preset release risec
+
+[ -x "$ROOT/build/release/risec" ] || install_missing
+build release
 exec "$ROOT/build/release/risec" run "$@"

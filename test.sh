@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# ./test.sh: sets up and builds, with and without sanitizers, and runs all tests. Options go to tests/run_tests.py.
+# ./test.sh [WORD...]: builds risec, plainly and with sanitizers, and runs the tests (those with one of the words in their names).
+# The last line is `N passed, N failed` or `N passed, N failed, N skipped`. RISEC_WERROR=ON makes warnings errors.
 set -euo pipefail
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-mkdir -p "$ROOT/build"
+ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+# shellcheck source=tools/setup.sh
 . "$ROOT/tools/setup.sh"
-install_missing python3
-RISEC_CMAKE_OPTIONS="-DRISEC_WERROR=ON"
-build_preset release
-build_preset sanitize
+
+install_missing tests
+for preset in release sanitize; do
+    if ! build "$preset" "-DRISEC_WERROR=${RISEC_WERROR:-OFF}"; then
+        echo '0 passed, 1 failed'
+        exit 1
+    fi
+done
 exec python3 "$ROOT/tests/run_tests.py" "$@"

@@ -1,4 +1,10 @@
 #!/usr/bin/env bash
-# Rewrites the goldens that exist with what risec gives now. Read the difference before you commit it.
+# tests/regen.sh [WORD...]: writes the goldens again that exist and whose names have one of the words. For a new one, `touch` it first.
 set -euo pipefail
-exec python3 "$(dirname "${BASH_SOURCE[0]}")/run_tests.py" --regen
+ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+# shellcheck source=../tools/setup.sh
+. "$ROOT/tools/setup.sh"
+
+install_missing tests
+build release
+exec python3 "$ROOT/tests/run_tests.py" --regen "$@"

@@ -1,165 +1,282 @@
 #!/usr/bin/env python3
-"""Runs all tests of both builds, two at a time, and closes with `N passed, N failed` (`, N skipped`).
+"""Runs all tests of both builds. ./test.sh builds them and calls this.
 
-- unit tests: build/*/unit/test_*; each program is one test a build, and prints what it checked.
-- goldens: tests/STAGE/POINT.rise with POINT.ast, .core, .imp, .cu, .manifest (what --emit prints), .err (what `check` says, exit code 1)
-  or an empty .ok (nothing to say). `--regen` rewrites those that exist.
-- codes: every diagnostic has a failing golden and a near miss.
-- examples: core prints as a program again.
-- scripts: tests/scripts/*; each line `ok NAME`, `not ok NAME` or `skip NAME: reason` is a test.
+    tests/run_tests.py [-v] [-j N] [WORD...]     tests with one of the words in their names; all without words
+    tests/run_tests.py --regen [WORD...]         writes the goldens that exist again
+
+Kinds of tests:
+
+  unit/       each program build/*/unit/test_* is one test for each build. tests/unit/args says what it is given.
+  <stage>/    tests/<stage>/<point>.rise with a golden beside it. The extension says what is compared:
+                .ast .core .imp .manifest   what `risec --emit=` of that name prints
+                .cu                         what `risec --emit=cuda` prints
+                .err                        what `risec check` says; its exit code is 1, or 0 where there are only warnings
+                .ok                         nothing: `risec check` must find no error, and not the code that the name begins with
+              Further arguments stand in <point>.args. A <point>.cmd is a whole command line instead, whose second line may be
+              `exit N`, for .err and .ok, and .out, which is its standard output.
+              Both builds must agree with the golden. The working directory is tests/<stage>.
+  scripts/    each prints lines `ok NAME`, `not ok NAME`, `skip NAME: reason`, and these are the tests. Lines that begin with # after a
+              `not ok` say why. The environment has RISEC and RISEC_SAN (the two binaries), BUILD (where both builds are), and TMPDIR.
 """
+import argparse
 import concurrent.futures
+import difflib
+import glob
 import os
-import pathlib
 import re
+import shlex
 import subprocess
 import sys
-import time
+import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-TESTS = ROOT / "tests"
-RELEASE = ROOT / "build" / "release"
-SANITIZE = ROOT / "build" / "sanitize"
-RISEC = RELEASE / "risec"
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "build")
+TESTS = os.path.join(ROOT, "tests")
+BUILDS = ("release", "sanitize")
 EMIT = {".ast": "ast", ".core": "core", ".imp": "imp", ".cu": "cuda", ".manifest": "manifest"}
-TIMEOUT = 1200
+GOLDENS = (*EMIT, ".err", ".ok", ".out")
+SHOWN_LINES = 60
+
+# Far beyond what any test needs: this only keeps a hang from being for ever.
+UNIT_SECONDS, GOLDEN_SECONDS, SCRIPT_SECONDS = 900, 60, 900
 
 
-def run(args, cwd=ROOT, **more):
-    env = dict(os.environ, NO_COLOR="1", RISEC=str(RISEC), RISEC_SAN=str(SANITIZE / "risec"), BUILD=str(ROOT / "build"), ROOT=str(ROOT))
+def environment():
+    env = dict(os.environ)
+    env.pop("RISEC_WERROR", None)
+    env.update(
+        RISEC=os.path.join(BUILD, "release", "risec"),
+        RISEC_SAN=os.path.join(BUILD, "sanitize", "risec"),
+        BUILD=BUILD,
+        LC_ALL="C",
+        NO_COLOR="1",
+        ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1",
+        UBSAN_OPTIONS="print_stacktrace=1",
+    )
+    return env
+
+
+ENV = environment()
+
+
+def run(argv, cwd, seconds, env=ENV, stdin=None):
+    """(exit code, output, messages); a code of None means that it did not end."""
     try:
-        return subprocess.run([str(a) for a in args], cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, **more)
-    except subprocess.TimeoutExpired as e:
-        return subprocess.CompletedProcess(args, 124, e.stdout or b"", b"ran out of time\n")
+        done = subprocess.run(argv, cwd=cwd, env=env, timeout=seconds, capture_output=True, stdin=stdin or subprocess.DEVNULL)
+    except subprocess.TimeoutExpired as late:
+        return None, late.stdout or b"", late.stderr or b""
+    except OSError as error:
+        return None, b"", str(error).encode()
+    return done.returncode, done.stdout, done.stderr
 
 
-# ---- each test is a function that gives a list of (status, name, text); status is ok, not ok or skip ------------------------
+def tail(data):
+    lines = data.decode("utf-8", "replace").splitlines()
+    return "\n".join(lines[-SHOWN_LINES:])
 
 
-def unit_arguments(name, sanitized):
-    programs = sorted((TESTS / "programs").glob("*.rise"))
-    examples = sorted((ROOT / "examples").glob("*.rise"))
-    if name == "test_nat" and sanitized:
-        return ["200000"]
-    if name == "test_parse":
-        return sorted(f for f in (TESTS / "parse").glob("*.rise") if f.with_suffix(".ast").exists()) + examples
-    if name == "test_programs":
-        return programs
-    if name == "test_barriers":
-        return examples + programs
-    if name == "test_variants":
-        return [ROOT / "examples/sum.rise", ROOT / "examples/sum_down.rise"] + (["2047"] if sanitized else [])
-    return []
+def ended(code):
+    return "did not end" if code is None else f"exit code {code}"
 
 
-def unit_test(program, sanitized):
-    start = time.time()
-    r = run([program] + unit_arguments(program.name, sanitized))
-    text = (r.stdout + r.stderr).decode("utf-8", "replace")
-    last = r.stdout.decode("utf-8", "replace").strip().split("\n")[-1]
-    counted = re.search(r"\b([1-9][0-9]*) checks, 0 wrong", last)
-    build = "sanitize" if sanitized else "release"
-    name = f"unit/{program.name} ({build}, {time.time() - start:.1f} s): {last}"
-    return [("ok" if r.returncode == 0 and counted else "not ok", name, text[-4000:])]
+# ---- unit tests ------------------------------------------------------------------------------------------------------------
 
 
-def golden(source, suffix, regen):
-    target = source.with_suffix(suffix)
-    name = f"{source.parent.name}/{target.name}"
-    if suffix in EMIT:
-        r = run([RISEC, f"--emit={EMIT[suffix]}", source.name], cwd=source.parent)
-        got, wanted_code = r.stdout, 0
-    else:
-        r = run([RISEC, "check", source.name], cwd=source.parent)
-        got, wanted_code = r.stderr, 1 if suffix == ".err" else 0
-    if regen and suffix != ".ok":
-        target.write_bytes(got)
-    wanted = target.read_bytes()
-    if r.returncode != wanted_code:
-        return [("not ok", name, f"exit code {r.returncode}, wanted {wanted_code}\n" + r.stderr.decode("utf-8", "replace")[:2000])]
-    if suffix == ".ok":
-        return [("ok" if b"error[" not in got else "not ok", name, got.decode("utf-8", "replace")[:2000])]
-    if got != wanted:
-        return [("not ok", name, "differs:\n--- wanted\n" + wanted.decode("utf-8", "replace")[:3000] + "--- got\n" + got.decode("utf-8", "replace")[:3000])]
-    return [("ok", name, "")]
+def good_programs():
+    """Programs that are known to parse: those with a printed tree, the examples and the library."""
+    parsed = [path[: -len(".ast")] + ".rise" for path in glob.glob(f"{TESTS}/*/*.ast")]
+    return parsed + glob.glob(f"{ROOT}/examples/*.rise") + glob.glob(f"{ROOT}/lib/**/*.rise", recursive=True)
 
 
-def core_again(source):
-    """What --emit=core prints checks as a program, and prints as the same."""
-    name = f"core-again/{source.name}"
-    first = run([RISEC, "--emit=core", source])
-    if first.returncode:
-        return [("not ok", name, first.stderr.decode("utf-8", "replace"))]
-    again = subprocess.run([str(RISEC), "--emit=core", "-"], input=first.stdout, capture_output=True, timeout=TIMEOUT)
-    if again.returncode or again.stdout != first.stdout:
-        return [("not ok", name, again.stderr.decode("utf-8", "replace")[:2000] + first.stdout.decode()[:2000])]
-    return [("ok", name, "")]
-
-
-def codes():
-    """Every diagnostic code has a failing golden that shows it and a near miss that does not."""
-    table = (ROOT / "src/support/diag_codes.def").read_text()
-    unreachable = TESTS / "codes_unreachable.txt"
-    excused = set(re.findall(r"^([EW]\d{4})", unreachable.read_text(), re.M)) if unreachable.exists() else set()
-    shown = "\n".join(f.read_text(errors="replace") for f in TESTS.glob("*/*.err")) + "\n".join(
-        f.read_text(errors="replace") for f in (TESTS / "scripts").iterdir() if f.is_file())
-    near = {f.name[:5].upper() for f in TESTS.glob("*/[ew]????_near*.ok")}
-    results = []
-    for code in re.findall(r"^DIAG\(([EW]\d{4})", table, re.M):
-        if code in excused:
+def unit_arguments():
+    """(program, build) -> arguments, from tests/unit/args: lines of NAME BUILD ARGUMENT..., BUILD `both` for both."""
+    table = {}
+    try:
+        lines = open(f"{TESTS}/unit/args", encoding="utf-8").read().splitlines()
+    except FileNotFoundError:
+        lines = []
+    for line in lines:
+        words = line.split("#")[0].split()
+        if not words:
             continue
-        results.append(("ok" if code in shown else "not ok", f"codes/{code} has a failing case", ""))
-        if code.startswith(("E02", "E03", "E04", "E05")):
-            results.append(("ok" if code in near else "not ok", f"codes/{code} has a near miss", ""))
-    return results
+        args = []
+        for word in words[2:]:
+            if word == "@good":
+                args += sorted(os.path.relpath(path, ROOT) for path in good_programs())
+            elif "*" in word:
+                args += sorted(os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/{word}"))
+            else:
+                args.append(word)
+        for build in BUILDS if words[1] == "both" else (words[1],):
+            table.setdefault((words[0], build), []).append(args)
+    return table
 
 
-def script(path):
-    r = run([path], cwd=ROOT)
-    text = r.stdout.decode("utf-8", "replace")
+def unit_test(build, program, args):
+    code, out, err = run([f"{BUILD}/{build}/unit/{program}", *args], ROOT, UNIT_SECONDS)
+    return code == 0, f"{ended(code)}\n{tail(out)}\n{tail(err)}"
+
+
+def unit_tests():
+    table = unit_arguments()
+    for source in sorted(glob.glob(f"{TESTS}/unit/test_*.c")):
+        program = os.path.basename(source)[: -len(".c")]
+        for build in BUILDS:
+            runs = table.get((program, build), [[]])
+            for k, args in enumerate(runs):
+                name = f"unit/{program} ({build}{f' {k + 1}' if k else ''})"
+                yield name, lambda build=build, program=program, args=args: unit_test(build, program, args)
+
+
+# ---- goldens ---------------------------------------------------------------------------------------------------------------
+
+
+def golden_command(folder, point, kind):
+    """(arguments, wanted exit code or None)."""
+    base = f"{TESTS}/{folder}/{point}"
+    if os.path.exists(base + ".cmd"):
+        lines = open(base + ".cmd", encoding="utf-8").read().splitlines()
+        code = None
+        if len(lines) > 1:
+            code = int(re.fullmatch(r"exit (\d+)", lines[1].strip()).group(1))
+        return shlex.split(lines[0]), code
+    more = []
+    if os.path.exists(base + ".args"):
+        more = shlex.split(open(base + ".args", encoding="utf-8").read())
+    if kind in EMIT:
+        return ["--emit=" + EMIT[kind], point + ".rise", *more], 0
+    return ["check", point + ".rise", *more], None
+
+
+def golden_output(folder, point, kind, build):
+    """(what the golden should be, what is wrong apart from that)."""
+    argv, wanted = golden_command(folder, point, kind)
+    code, out, err = run([f"{BUILD}/{build}/risec", *argv], f"{TESTS}/{folder}", GOLDEN_SECONDS)
+    if kind == ".err":
+        if wanted is None:
+            wanted = 1 if b": error[" in err or err.startswith(b"error[") else 0
+        return err, "" if code == wanted and err else f"{ended(code)}, wanted {wanted}, with messages"
+    if kind == ".ok":
+        own = re.match(r"[ewEW]\d{4}", point)
+        bad = b"error[" in err or (own and f"[{own.group().upper()}]".encode() in err)
+        return b"", f"{ended(code)}, wanted 0 without errors\n{tail(err)}" if code != (wanted or 0) or bad else ""
+    return out, "" if code == (wanted or 0) and b"error[" not in err else f"{ended(code)}\n{tail(err)}"
+
+
+def golden_test(folder, point, kind):
+    path = f"{TESTS}/{folder}/{point}{kind}"
+    golden = open(path, "rb").read()
+    for build in BUILDS:
+        got, wrong = golden_output(folder, point, kind, build)
+        if wrong:
+            return False, f"{build}: {wrong}"
+        if got != golden and kind != ".ok":
+            lines = difflib.unified_diff(
+                golden.decode("utf-8", "replace").splitlines(), got.decode("utf-8", "replace").splitlines(), "golden", build, lineterm=""
+            )
+            return False, "\n".join(list(lines)[:SHOWN_LINES])
+    return True, ""
+
+
+def golden_files():
+    for path in sorted(glob.glob(f"{TESTS}/*/*")):
+        folder, file = os.path.split(path)
+        point, kind = os.path.splitext(file)
+        if kind in GOLDENS and os.path.basename(folder) not in ("scripts", "unit"):
+            yield os.path.basename(folder), point, kind
+
+
+def golden_tests():
+    for folder, point, kind in golden_files():
+        yield f"{folder}/{point}{kind}", lambda folder=folder, point=point, kind=kind: golden_test(folder, point, kind)
+
+
+def regenerate(words):
+    status = 0
+    for folder, point, kind in golden_files():
+        name = f"{folder}/{point}{kind}"
+        if kind == ".ok" or (words and not any(word in name for word in words)):
+            continue
+        got, wrong = golden_output(folder, point, kind, "release")
+        if wrong:
+            print(f"{name}: not written: {wrong}")
+            status = 1
+            continue
+        path = f"{TESTS}/{name}"
+        if open(path, "rb").read() != got:
+            open(path, "wb").write(got)
+            print(f"{name}: written")
+    return status
+
+
+# ---- scripts ---------------------------------------------------------------------------------------------------------------
+
+
+def script_test(path):
+    """A list of (name, passed or None for skipped, detail)."""
+    script = os.path.basename(path)
+    with tempfile.TemporaryDirectory(prefix="risec-test-") as scratch:
+        code, out, err = run([path], ROOT, SCRIPT_SECONDS, {**ENV, "TMPDIR": scratch})
     results = []
-    for line in text.split("\n"):
-        m = re.match(r"(ok|not ok|skip) (.*)", line)
-        if m:
-            results.append((m.group(1), f"scripts/{path.name}: {m.group(2)}", ""))
-    if not results or (r.returncode and not any(s == "not ok" for s, _, _ in results)):
-        results.append(("not ok", f"scripts/{path.name}", f"exit code {r.returncode}"))
-    if any(s == "not ok" for s, _, _ in results):
-        results[-1] = results[-1][:2] + (text[-3000:] + r.stderr.decode("utf-8", "replace")[-2000:],)
+    for line in out.decode("utf-8", "replace").splitlines():
+        said = re.match(r"(not ok|ok|skip) (.*)", line)
+        if said:
+            passed = {"ok": True, "not ok": False, "skip": None}[said.group(1)]
+            results.append([f"scripts/{script}: {said.group(2)}", passed, ""])
+        elif results and results[-1][1] is False:
+            results[-1][2] += line + "\n"
+    failed = any(passed is False for _, passed, _ in results)
+    if code is None or (code != 0 and not failed) or not results:
+        results.append([f"scripts/{script}", False, f"{ended(code)}\n{tail(out)}\n{tail(err)}"])
     return results
 
 
-def all_jobs(regen):
-    jobs = []
-    if not regen:
-        for build, sanitized in ((SANITIZE, True), (RELEASE, False)):
-            for program in sorted((build / "unit").glob("test_*")):
-                jobs.append((unit_test, program, sanitized))
-        jobs += [(script, p) for p in sorted((TESTS / "scripts").iterdir()) if os.access(p, os.X_OK) and p.is_file()]
-        jobs += [(core_again, p) for p in sorted((ROOT / "examples").glob("*.rise")) + sorted((TESTS / "programs").glob("*.rise"))]
-        jobs.append((codes,))
-    for source in sorted(TESTS.glob("*/*.rise")):
-        for suffix in list(EMIT) + [".err", ".ok"]:
-            if source.with_suffix(suffix).exists():
-                jobs.append((golden, source, suffix, regen))
-    return jobs
+def script_tests():
+    for path in sorted(glob.glob(f"{TESTS}/scripts/*")):
+        if path.endswith((".sh", ".py")) and os.access(path, os.X_OK):
+            yield "scripts/" + os.path.basename(path), lambda path=path: script_test(path)
+
+
+# ---- all of them -----------------------------------------------------------------------------------------------------------
 
 
 def main():
-    regen = "--regen" in sys.argv
-    count = {"ok": 0, "not ok": 0, "skip": 0}
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-        futures = [pool.submit(job[0], *job[1:]) for job in all_jobs(regen)]
-        for future in futures:
-            for status, name, text in future.result():
-                count[status] += 1
-                if status != "ok" or name.startswith("unit/"):
-                    print(f"{status} {name}", flush=True)
-                if status == "not ok" and text:
-                    print("\n".join("    " + line for line in text.rstrip().split("\n")), flush=True)
-    skipped = f", {count['skip']} skipped" if count["skip"] else ""
-    print(f"{count['ok']} passed, {count['not ok']} failed{skipped}")
-    return 1 if count["not ok"] else 0
+    parser = argparse.ArgumentParser(description="Runs the tests of risec.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only tests with one of these in their names")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name every test")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--regen", action="store_true", help="write the goldens that exist again")
+    options = parser.parse_args()
+    if options.regen:
+        return regenerate(options.words)
+
+    # The long ones first, so that no processor waits for the last of them.
+    tests = [*unit_tests(), *script_tests(), *golden_tests()]
+    tests = [test for test in tests if not options.words or any(word in test[0] for word in options.words)]
+    passed, failed, skipped = 0, [], []
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        running = [(name, pool.submit(test)) for name, test in tests]
+        for name, future in running:
+            try:
+                result = future.result()
+            except Exception as error:  # a broken test is a failed one, and the others still count
+                result = (False, repr(error))
+            for test, good, detail in result if isinstance(result, list) else [(name, *result)]:
+                if good:
+                    passed += 1
+                    if options.verbose:
+                        print(f"ok {test}")
+                elif good is None:
+                    skipped.append(test)
+                    print(f"skip {test}")
+                else:
+                    failed.append(test)
+                    print(f"FAILED {test}\n{detail.rstrip()}\n")
+                sys.stdout.flush()
+    if len(failed) > 5:
+        print("Failed:\n  " + "\n  ".join(failed))
+    print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

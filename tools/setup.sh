@@ -1,49 +1,96 @@
-# Set-up that run.sh and test.sh share: installs what is missing on a Debian machine, and builds. Sourced, with ROOT set.
-# Nothing is asked of the package manager when everything is there, and building again costs a fraction of a second.
+# Sourced by run.sh and test.sh, which set ROOT: installs what is missing and builds, without a word unless something fails.
 
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 2
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Debian packages that are missing here. With "tests": also what only tests need.
 missing_packages() {
-    command -v cmake >/dev/null || echo cmake
-    command -v ninja >/dev/null || command -v make >/dev/null || echo ninja-build
-    command -v cc >/dev/null || command -v gcc >/dev/null || echo gcc libc6-dev
-    command -v re2c >/dev/null || echo re2c
-    command -v lemon >/dev/null || echo lemon
-    for extra in "$@"; do
-        command -v "$extra" >/dev/null || echo "$extra"
-    done
+    have cmake || echo cmake
+    have ninja || have make || echo ninja-build
+    if ! have "${CC:-cc}"; then
+        echo gcc libc6-dev
+    elif ! printf '#include <stdio.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1; then
+        echo libc6-dev
+    fi
+    if ! [ -e "$ROOT/grammar/generated/rise.c" ]; then
+        have re2c || echo re2c
+        have lemon || echo lemon
+    fi
+    if [ "${1:-}" = tests ]; then
+        have "${CXX:-c++}" || echo g++
+        have python3 || echo python3
+    fi
 }
 
+# Asks for nothing, and calls apt-get only when something is missing.
 install_missing() {
-    local packages
-    packages=$(missing_packages "$@" | tr '\n' ' ')
-    [ -n "${packages// /}" ] || return 0
-    if ! command -v apt-get >/dev/null; then
-        echo "missing: $packages; install these with your package manager" >&2
-        exit 2
-    fi
-    local as_root=""
+    local missing admin=()
+    missing=$(missing_packages "${1:-}" | tr '\n' ' ')
+    missing=${missing% }
+    [ -n "$missing" ] || return 0
+    have apt-get || fail "risec needs these (Debian's names), and there is no apt-get to install them: $missing"
     if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || { echo "missing: $packages; run as root: apt-get install $packages" >&2; exit 2; }
-        as_root=sudo
+        have sudo || fail "risec needs these packages. Install them as root: apt-get install $missing"
+        admin=(sudo)
     fi
-    echo "installing: $packages" >&2
+    printf 'risec: installing %s\n' "$missing" >&2
+    local log
+    log=$(mktemp)
+    # The lists of a fresh machine are empty, and without lists there is nothing to install.
     # shellcheck disable=SC2086
-    { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages ||
-        { $as_root apt-get update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages; }
-    } >"$ROOT/build/install.log" 2>&1 || { cat "$ROOT/build/install.log" >&2; echo "could not install: $packages" >&2; exit 2; }
+    if ! { "${admin[@]}" apt-get update -q &&
+           "${admin[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing; } >"$log" 2>&1 </dev/null; then
+        cat "$log" >&2
+        rm -f "$log"
+        fail "risec: apt-get could not install: $missing"
+    fi
+    rm -f "$log"
 }
 
-# build_preset NAME [TARGET...]: configures once, builds what has changed; quiet unless it fails. NAME is a preset of CMakePresets.json.
-build_preset() {
-    local name=$1 dir="$ROOT/build/$1" log="$ROOT/build/$1.log"
+cache_has() { grep -qsx "$2" "$ROOT/build/$1/CMakeCache.txt"; }
+
+# build PRESET [-DNAME=VALUE...]: up to date in build/PRESET, configured with these values. What the tools say is shown only when they fail.
+build() {
+    local preset=$1 log status=0 stale=no setting
     shift
-    if [ ! -f "$dir/CMakeCache.txt" ] || { [ ! -f "$dir/build.ninja" ] && [ ! -f "$dir/Makefile" ]; }; then
-        local generator="Unix Makefiles"
-        command -v ninja >/dev/null && generator=Ninja
-        echo "configuring build/$name" >&2
-        (cd "$ROOT" && cmake --preset "$name" -G "$generator" ${RISEC_CMAKE_OPTIONS:-}) >"$log" 2>&1 || { cat "$log" >&2; exit 2; }
-        echo "building build/$name" >&2
+    local tree=$ROOT/build/$preset
+    # A tree that was copied or moved along with the clone still points to the old place.
+    if [ -e "$tree/CMakeCache.txt" ] && ! cache_has "$preset" "CMAKE_HOME_DIRECTORY:INTERNAL=$ROOT"; then
+        rm -rf "$tree"
     fi
-    local targets=()
-    [ $# -eq 0 ] || targets=(--target "$@")
-    cmake --build "$dir" -j "$(nproc 2>/dev/null || echo 2)" "${targets[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 2; }
+    [ -e "$tree/build.ninja" ] || [ -e "$tree/Makefile" ] || stale=yes
+    for setting in "$@"; do
+        setting=${setting#-D}
+        cache_has "$preset" "${setting%%=*}:[A-Z]*=${setting#*=}" || stale=yes
+    done
+    mkdir -p "$tree"
+    log=$tree/build.log
+    (
+        # Two runs at once must not build the same tree.
+        if have flock; then
+            flock 9
+        fi
+        cd "$ROOT"
+        if [ $stale = yes ]; then
+            printf 'risec: building build/%s\n' "$preset" >&2
+            if ! [ -e "$tree/CMakeCache.txt" ] && [ -z "${CMAKE_GENERATOR:-}" ]; then
+                if have ninja; then
+                    export CMAKE_GENERATOR=Ninja
+                else
+                    export CMAKE_GENERATOR='Unix Makefiles'
+                fi
+            fi
+            cmake --preset "$preset" "$@" >"$log" 2>&1 || exit 1
+        fi
+        cmake --build "$tree" --parallel "$(nproc)" >"$log" 2>&1
+    ) 9>"$tree/.lock" || status=$?
+    if [ $status -ne 0 ]; then
+        cat "$log" >&2
+        printf 'risec: the build of build/%s failed\n' "$preset" >&2
+        return 1
+    fi
 }

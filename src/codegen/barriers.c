@@ -31,6 +31,7 @@ typedef struct Barriers {
     Lowering *lw;
     Ctx *ctx;
     State now;
+    int n_accesses;
     bool trial;    /* only look: is something not ordered? */
     bool violated, inserted;
 } Barriers;
@@ -105,7 +106,7 @@ static void add_access(Barriers *b, StmtInfo *info, const ImpBuf *buf, bool writ
     if (buf->space != SPACE_SHARED && buf->space != SPACE_TEMP)
         return;
     Access *a = NEW(b->ctx, Access);
-    *a = (Access){.buf = buf, .write = write, .index = index, .span = span, .scope = scope};
+    *a = (Access){.buf = buf, .write = write, .index = index, .span = span, .scope = scope, .id = b->n_accesses++};
     vec_push(b->ctx, &info->own, a);
 }
 
@@ -227,12 +228,25 @@ static int common_depth(const Scope *a, const Scope *b)
     return depth;
 }
 
+/* The same pairs meet again in each round and each trial. */
+static Conflict conflict(Barriers *b, Access *x, Access *y, int still)
+{
+    if (still >= MET_DEPTHS)
+        return access_conflict(b->lw, x, y, still);
+    if (!x->met)
+        x->met = NEWN(b->ctx, signed char, b->n_accesses * MET_DEPTHS);
+    signed char *met = &x->met[y->id * MET_DEPTHS + still];
+    if (!*met)
+        *met = (signed char)(access_conflict(b->lw, x, y, still) + 1);
+    return (Conflict)(*met - 1);
+}
+
 static Conflict needed(Barriers *b, Access *a, Pending *p, const Access **other)
 {
     int still = common_depth(a->scope, p->access->scope);
     if (p->carried <= still)
         still = p->carried - 1;
-    Conflict c = access_conflict(b->lw, p->access, a, still);
+    Conflict c = conflict(b, p->access, a, still);
     if (c == CONFLICT_WARP && p->warp_synced)
         return CONFLICT_NONE;
     if (c != CONFLICT_NONE)

@@ -294,6 +294,12 @@ static Footprint *footprint(Lowering *lw, Access *a, int still)
         a->cache = NEWN(lw->ctx, Footprint *, depth + 1);
     if (still > depth)
         still = depth;
+    for (const Scope *s = scope_at(a->scope, still); s; s = s->parent) { /* only loops that would be gone through, or that the index mentions, matter */
+        const ImpStmt *loop = s->loop;
+        if (loop && (nat_mentions(a->index, loop->loop.var) || (nat_is_const(loop->loop.hi) && nat_is_const(loop->loop.lo))))
+            break;
+        still--;
+    }
     if (!a->cache[still])
         a->cache[still] = footprint_new(lw, a, still);
     return a->cache[still];

@@ -25,8 +25,11 @@ typedef struct Access {
     Span span;
     const Scope *scope;
     Footprint **cache; /* by number of scopes that stand still */
+    int id;            /* among n_accesses */
+    signed char *met;  /* conflicts found before: by still (up to MET_DEPTHS) and the other's id; 0 not yet, else Conflict + 1 */
 } Access;
 
+enum { MET_DEPTHS = 4 };
 typedef enum Conflict { CONFLICT_NONE, CONFLICT_WARP, CONFLICT_BLOCK } Conflict;
 
 /* Whether two different threads may touch one cell by these accesses, at least one of them a write; CONFLICT_WARP: only threads of one warp. `still`:

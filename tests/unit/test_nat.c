@@ -14,7 +14,7 @@
 __extension__ typedef __int128 Wide;
 
 static struct {
-    int64_t checks, wrong, overflows;
+    int64_t checks, wrong, overflows, proved;
 } tally;
 
 static void fail(const char *fmt, ...)
@@ -89,6 +89,15 @@ static Nat read_atom(Reader *r)
         r->at = end;
         return nat_const(r->ctx, k);
     }
+    /* As C says them. */
+    if (eat(r, "nat_pow("))
+        return read_call(r, nat_pow);
+    if (eat(r, "floor_div("))
+        return read_call(r, nat_div);
+    if (eat(r, "floor_mod("))
+        return read_call(r, nat_mod);
+    if (*r->at == 'n' && r->at[1] == 'a' && eat(r, "nat_"))
+        return read_atom(r);
     if (eat(r, "ceilDiv("))
         return read_call(r, nat_ceil_div);
     if (eat(r, "min("))
@@ -300,6 +309,7 @@ static const struct {
     {"0 - n - 5", "-n - 5", "-n - 5"},
     {"0 - 3*n", "-3*n", "-3*n"},
     {"m - n", "m - n", "m - n"},
+    {"n - 9223372036854775807 - 1", "n + (-9223372036854775807 - 1)", "n + (-9223372036854775807 - 1)"},
     {"0 - n / 7", "-(n / 7)", "-(n / 7)"},
     {"k - n / 7", "k - n / 7", "k - n / 7"},
     {"(n + 1)^2", "n^2 + 2*n + 1", "n*n + n*2 + 1"},
@@ -411,6 +421,10 @@ static const struct {
     {"", ASK_LE, "min(n, m)", "max(n, x)", true},
     {"", ASK_LE, "max(n, m)", "n + m", true},
     {"", ASK_LE, "k + 1", "2^k", true},
+    {"", ASK_LE, "n*(x % k)", "m*(x % k) + n*(k - 1)", true},
+    {"", ASK_LE, "n*(x % k)", "m*(x % k) + n*(k - 2)", false},
+    {"", ASK_LE, "log2(k) + 1", "k", true},
+    {"", ASK_LE, "log2(k) + 2", "k", false},
     {"", ASK_LE, "n", "n*k", true},
     {"", ASK_LE, "k", "k*k", true},
     {"", ASK_LE, "x", "x*k", false},
@@ -538,9 +552,59 @@ static void test_scopes(void)
     ctx_free(ctx);
 }
 
+/* ---- memory that runs out --------------------------------------------------------------------------------------------------- */
+
+typedef struct Failing {
+    int calls, fail_at; /* 0: never */
+} Failing;
+
+static void *failing_alloc(void *user, size_t size)
+{
+    Failing *f = user;
+    return ++f->calls == f->fail_at ? NULL : malloc(size);
+}
+
+static void failing_free(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+/* Enough work for dozens of arena chunks. */
+static void work(Ctx *ctx, void *user)
+{
+    (void)user;
+    Names names = {.n = 0};
+    golden_names(ctx, &names);
+    for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++)
+        CHECK(strcmp(nat_text(ctx, read_nat(ctx, &names, goldens[i].given)), goldens[i].rise) == 0, "%s, after memory ran out", goldens[i].given);
+    NatFacts *facts = nat_facts_new(ctx, NULL);
+    read_facts(ctx, &names, "n % 64 = 0; m <= k", facts);
+    Nat n = names.vars[0];
+    for (int i = 1; i < 3000; i++)
+        CHECK(nat_divides(ctx, facts, nat_const(ctx, 32), nat_mul_k(ctx, n, 1000 + i)), "after memory ran out");
+}
+
+static void test_memory(void)
+{
+    for (int at = 1, ran_out = true; ran_out; at += at < 20 ? 1 : 3) {
+        Failing f = {0, at};
+        Allocator alloc = {&f, failing_alloc, failing_free};
+        Ctx *ctx = ctx_new(&alloc, NULL);
+        if (!ctx)
+            continue;
+        ran_out = !ctx_try(ctx, work, NULL);
+        f.fail_at = 0;
+        CHECK(ctx_try(ctx, work, NULL), "the context is of no use after memory ran out");
+        ctx_free(ctx);
+    }
+}
+
 /* ---- direct evaluation ------------------------------------------------------------------------------------------------------- */
 
-typedef enum Op { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_MIN, OP_MAX, OP_COUNT } Op;
+/* The small expressions have the first seven; log2 is of its first operand. */
+typedef enum Op { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_MIN, OP_MAX, OP_POW, OP_LOG2 } Op;
+enum { OP_COUNT = OP_POW };
 
 static Nat apply(Ctx *ctx, Op op, Nat a, Nat b)
 {
@@ -559,8 +623,10 @@ static Nat apply(Ctx *ctx, Op op, Nat a, Nat b)
         return nat_min(ctx, a, b);
     case OP_MAX:
         return nat_max(ctx, a, b);
-    case OP_COUNT:
-        break;
+    case OP_POW:
+        return nat_pow(ctx, a, b);
+    case OP_LOG2:
+        return nat_log2(ctx, a);
     }
     return nat_error(ctx);
 }
@@ -604,7 +670,16 @@ static Value direct(Op op, Value a, Value b)
     case OP_MAX:
         r.v = a.v > b.v ? a.v : b.v;
         break;
-    case OP_COUNT:
+    case OP_POW:
+        r.defined = b.v >= 0 && (b.v <= 128 || a.v == 0 || a.v == 1);
+        r.v = 1;
+        for (int i = 0; i < (int)(b.v > 128 ? 1 : b.v) && r.defined; i++)
+            r.defined = !__builtin_mul_overflow(r.v, a.v, &r.v);
+        break;
+    case OP_LOG2:
+        r.defined = a.v >= 1;
+        while (r.defined && a.v >> (int)(r.v + 1))
+            r.v++;
         break;
     }
     if (r.v > WIDE_LIMIT || r.v < -WIDE_LIMIT)
@@ -708,7 +783,7 @@ static void make_leaves(Universe *u)
     u->n[0] = LEAVES;
 }
 
-static const char op_names[] = "+-*/%mM";
+static const char op_names[] = "+-*/%mM^l";
 
 static void check_small(Universe *u, Nat r, Op op, const Small *a, const Small *b, int t)
 {
@@ -920,7 +995,16 @@ static void random_items(Round *r)
         int a = operand(r), b = operand(r);
         if (r->n >= POOL - 8)
             break;
-        switch (below(&r->rng, 10)) {
+        switch (below(&r->rng, 11)) {
+        case 3: { /* 2^x, x^2, log2 */
+            int two = leaf(r, nat_const(r->ctx, 2));
+            if (below(&r->rng, 2))
+                node(r, OP_POW, two, node(r, OP_ADD, a, two));
+            else
+                node(r, OP_LOG2, node(r, OP_POW, two, a), a);
+            node(r, OP_POW, b, two);
+            break;
+        }
         case 0: { /* b*(a/b) +- a%b, perhaps with the wrong sign or order */
             int q = node(r, OP_DIV, a, b), p = node(r, OP_MUL, q, b), m = node(r, OP_MOD, a, b);
             int s = node(r, below(&r->rng, 2) ? OP_ADD : OP_SUB, p, m);
@@ -1127,6 +1211,7 @@ static void check_relations(Round *r, const NatFacts *facts, bool with_facts)
             if (!va.defined || !vb.defined || (with_facts && !r->holds[s]))
                 continue;
             tally.checks += 4;
+            tally.proved += le + lt + eq + div;
             if (le && va.v > vb.v + d)
                 report(r, s, "<=", x, z);
             if (lt && va.v >= vb.v + d)
@@ -1194,6 +1279,10 @@ static void check_forms(Round *r, const Names *names)
         const char *text = nat_text(ctx, a);
         Nat back = read_nat(ctx, names, text);
         CHECK(back == a || (r->big && nat_is_error(back)), "%s reads back as %s\n  with%s", text, nat_text(ctx, back), describe(ctx, &r->samples[0]));
+        int helpers;
+        text = c_text(ctx, a, NULL, &helpers);
+        back = read_nat(ctx, names, text);
+        CHECK(back == a || (r->big && nat_is_error(back)), "C: %s reads back as %s\n  with%s", text, nat_text(ctx, back), describe(ctx, &r->samples[0]));
     }
 }
 
@@ -1259,10 +1348,12 @@ int main(int argc, char **argv)
     test_goldens();
     test_questions();
     test_scopes();
+    test_memory();
     test_all_small(reduced ? 1 : 4);
     printf("nat: %" PRId64 " checks of small expressions\n", tally.checks);
     test_random(checks, seed);
-    printf("nat: seed %" PRIu64 ", %" PRId64 " evaluations left 64 bits\n", seed, tally.overflows);
+    printf("nat: seed %" PRIu64 ", %" PRId64 " of these were of relations proved, %" PRId64 " evaluations left 64 bits\n", seed, tally.proved,
+           tally.overflows);
     printf("nat: %" PRId64 " checks, %" PRId64 " wrong\n", tally.checks, tally.wrong);
     return tally.wrong != 0;
 }
