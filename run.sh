@@ -7,5 +7,5 @@ ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 . "$ROOT/tools/setup.sh"
 
 [ -x "$ROOT/build/release/risec" ] || install_missing
-build release
+build release risec
 exec "$ROOT/build/release/risec" run "$@"

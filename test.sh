@@ -8,7 +8,7 @@ ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 
 install_missing tests
 for preset in release sanitize; do
-    if ! build "$preset" "-DRISEC_WERROR=${RISEC_WERROR:-OFF}"; then
+    if ! build "$preset" all "-DRISEC_WERROR=${RISEC_WERROR:-OFF}"; then
         echo '0 passed, 1 failed'
         exit 1
     fi

@@ -6,5 +6,5 @@ ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 . "$ROOT/tools/setup.sh"
 
 install_missing tests
-build release
+build release risec
 exec python3 "$ROOT/tests/run_tests.py" --regen "$@"

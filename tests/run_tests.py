@@ -6,7 +6,8 @@
 
 Kinds of tests:
 
-  unit/       each program build/*/unit/test_* is one test for each build. tests/unit/args says what it is given.
+  unit/       each program build/*/unit/test_* is one test for each build. tests/unit/args says what it is given. The last line of its
+              output is `NAME: N checks, N wrong`.
   <stage>/    tests/<stage>/<point>.rise with a golden beside it. The extension says what is compared:
                 .ast .core .imp .manifest   what `risec --emit=` of that name prints
                 .cu                         what `risec --emit=cuda` prints
@@ -15,6 +16,8 @@ Kinds of tests:
               Further arguments stand in <point>.args. A <point>.cmd is a whole command line instead, whose second line may be
               `exit N`, for .err and .ok, and .out, which is its standard output.
               Both builds must agree with the golden. The working directory is tests/<stage>.
+  core-again/ what --emit=core prints of a program is a program, and prints as the same.
+  codes/      every diagnostic has a case that fails and a near miss; tests/codes_unreachable.txt lists those that cannot, and why.
   scripts/    each prints lines `ok NAME`, `not ok NAME`, `skip NAME: reason`, and these are the tests. Lines that begin with # after a
               `not ok` say why. The environment has RISEC and RISEC_SAN (the two binaries), BUILD (where both builds are), and TMPDIR.
 """
@@ -28,6 +31,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
@@ -70,6 +74,16 @@ def run(argv, cwd, seconds, env=ENV, stdin=None):
     return done.returncode, done.stdout, done.stderr
 
 
+def read_text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def tail(data):
     lines = data.decode("utf-8", "replace").splitlines()
     return "\n".join(lines[-SHOWN_LINES:])
@@ -91,11 +105,7 @@ def good_programs():
 def unit_arguments():
     """(program, build) -> arguments, from tests/unit/args: lines of NAME BUILD ARGUMENT..., BUILD `both` for both."""
     table = {}
-    try:
-        lines = open(f"{TESTS}/unit/args", encoding="utf-8").read().splitlines()
-    except FileNotFoundError:
-        lines = []
-    for line in lines:
+    for line in read_text(f"{TESTS}/unit/args").splitlines():
         words = line.split("#")[0].split()
         if not words:
             continue
@@ -112,9 +122,14 @@ def unit_arguments():
     return table
 
 
-def unit_test(build, program, args):
+def unit_test(name, build, program, args):
+    start = time.monotonic()
     code, out, err = run([f"{BUILD}/{build}/unit/{program}", *args], ROOT, UNIT_SECONDS)
-    return code == 0, f"{ended(code)}\n{tail(out)}\n{tail(err)}"
+    lines = out.decode("utf-8", "replace").splitlines() or [""]
+    # A test that checks nothing has lost its arguments.
+    good = code == 0 and re.search(r"\b[1-9]\d* checks, 0 (wrong|failed)$", lines[-1])
+    print(f"{name}: {lines[-1] if good else 'FAILED'}, {time.monotonic() - start:.0f} s", flush=True)
+    return bool(good), f"{ended(code)}\n{tail(out)}\n{tail(err)}"
 
 
 def unit_tests():
@@ -125,7 +140,7 @@ def unit_tests():
             runs = table.get((program, build), [[]])
             for k, args in enumerate(runs):
                 name = f"unit/{program} ({build}{f' {k + 1}' if k else ''})"
-                yield name, lambda build=build, program=program, args=args: unit_test(build, program, args)
+                yield name, lambda name=name, build=build, program=program, args=args: unit_test(name, build, program, args)
 
 
 # ---- goldens ---------------------------------------------------------------------------------------------------------------
@@ -135,14 +150,14 @@ def golden_command(folder, point, kind):
     """(arguments, wanted exit code or None)."""
     base = f"{TESTS}/{folder}/{point}"
     if os.path.exists(base + ".cmd"):
-        lines = open(base + ".cmd", encoding="utf-8").read().splitlines()
+        lines = read_text(base + ".cmd").splitlines()
         code = None
         if len(lines) > 1:
             code = int(re.fullmatch(r"exit (\d+)", lines[1].strip()).group(1))
         return shlex.split(lines[0]), code
     more = []
     if os.path.exists(base + ".args"):
-        more = shlex.split(open(base + ".args", encoding="utf-8").read())
+        more = shlex.split(read_text(base + ".args"))
     if kind in EMIT:
         return ["--emit=" + EMIT[kind], point + ".rise", *more], 0
     return ["check", point + ".rise", *more], None
@@ -165,7 +180,7 @@ def golden_output(folder, point, kind, build):
 
 def golden_test(folder, point, kind):
     path = f"{TESTS}/{folder}/{point}{kind}"
-    golden = open(path, "rb").read()
+    golden = read_bytes(path)
     for build in BUILDS:
         got, wrong = golden_output(folder, point, kind, build)
         if wrong:
@@ -203,10 +218,54 @@ def regenerate(words):
             status = 1
             continue
         path = f"{TESTS}/{name}"
-        if open(path, "rb").read() != got:
-            open(path, "wb").write(got)
+        if read_bytes(path) != got:
+            with open(path, "wb") as file:
+                file.write(got)
             print(f"{name}: written")
     return status
+
+
+# ---- what all programs and all codes must do -------------------------------------------------------------------------------
+
+
+def core_again(path):
+    """What is printed of core is read back, and prints as the same."""
+    code, first, err = run([ENV["RISEC"], "--emit=core", path], ROOT, GOLDEN_SECONDS)
+    if code != 0:
+        return False, f"{ended(code)}\n{tail(err)}"
+    with tempfile.TemporaryFile() as file:
+        file.write(first)
+        file.seek(0)
+        code, again, err = run([ENV["RISEC"], "--emit=core", "-"], ROOT, GOLDEN_SECONDS, stdin=file)
+    return code == 0 and again == first, f"{ended(code)}\n{tail(err)}\n{tail(first)}"
+
+
+def core_again_tests():
+    for path in sorted(glob.glob(f"{ROOT}/examples/*.rise")) + sorted(glob.glob(f"{TESTS}/programs/*.rise")):
+        yield "core-again/" + os.path.relpath(path, ROOT), lambda path=path: core_again(path)
+
+
+def code_tests():
+    codes = re.findall(r"^DIAG\(([EW]\d{4})", read_text(f"{ROOT}/src/support/diag_codes.def"), re.M)
+    excused = re.findall(r"^([EW]\d{4}) +\S", read_text(f"{TESTS}/codes_unreachable.txt"), re.M)
+    shown = set()
+    for path in glob.glob(f"{TESTS}/*/*.err"):
+        shown |= set(re.findall(r"(?:error|warning)\[([EW]\d{4})\]", read_text(path)))
+    near = {os.path.basename(path)[:5].upper() for path in glob.glob(f"{TESTS}/*/*_near*.ok")}
+
+    def verdict(good, why):
+        return lambda: (good, why)
+
+    for code in codes:
+        if code in excused:
+            yield f"codes/{code} is unreachable", verdict(code not in shown, "it has a failing case: take it off codes_unreachable.txt")
+            continue
+        low = code.lower()
+        yield f"codes/{code} has a failing case", verdict(code in shown, f"no golden tests/*/*.err shows {code}, as {low}.err would")
+        yield f"codes/{code} has a near miss", verdict(code in near, f"there is no tests/*/{low}_near.ok")
+    for code in excused:
+        if code not in codes:
+            yield f"codes/{code} exists", verdict(False, "codes_unreachable.txt names it, and diag_codes.def does not")
 
 
 # ---- scripts ---------------------------------------------------------------------------------------------------------------
@@ -251,7 +310,7 @@ def main():
         return regenerate(options.words)
 
     # The long ones first, so that no processor waits for the last of them.
-    tests = [*unit_tests(), *script_tests(), *golden_tests()]
+    tests = [*unit_tests(), *script_tests(), *core_again_tests(), *golden_tests(), *code_tests()]
     tests = [test for test in tests if not options.words or any(word in test[0] for word in options.words)]
     passed, failed, skipped = 0, [], []
     with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:

@@ -53,10 +53,11 @@ install_missing() {
 
 cache_has() { grep -qsx "$2" "$ROOT/build/$1/CMakeCache.txt"; }
 
-# build PRESET [-DNAME=VALUE...]: up to date in build/PRESET, configured with these values. What the tools say is shown only when they fail.
+# build PRESET TARGET [-DNAME=VALUE...]: up to date in build/PRESET, configured with these values. What the tools say is shown only when
+# they fail.
 build() {
-    local preset=$1 log status=0 stale=no setting
-    shift
+    local preset=$1 target=$2 log status=0 stale=no setting
+    shift 2
     local tree=$ROOT/build/$preset
     # A tree that was copied or moved along with the clone still points to the old place.
     if [ -e "$tree/CMakeCache.txt" ] && ! cache_has "$preset" "CMAKE_HOME_DIRECTORY:INTERNAL=$ROOT"; then
@@ -86,7 +87,7 @@ build() {
             fi
             cmake --preset "$preset" "$@" >"$log" 2>&1 || exit 1
         fi
-        cmake --build "$tree" --parallel "$(nproc)" >"$log" 2>&1
+        cmake --build "$tree" --target "$target" --parallel "$(nproc)" >"$log" 2>&1
     ) 9>"$tree/.lock" || status=$?
     if [ $status -ne 0 ]; then
         cat "$log" >&2
