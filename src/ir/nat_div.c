@@ -85,8 +85,8 @@ static bool whole(const Site *s, const Poly *rest, Nat k, int64_t *j)
     return false;
 }
 
-/* (g*x + r) / (g*y) = x / y and (g*x + r) % (g*y) = g * (x % y) + r where 0 <= r < g, y >= 1.
- * `quotient` is x, `y` the divisor without g. */
+/* (g*x + r) / (g*y) = x / y and (g*x + r) % (g*y) = g * (x % y) + r where 0 <= r < g. That g >= 1 follows, and y >= 1 from
+ * g*y >= 1. `quotient` is x, `y` the divisor without g. */
 static bool drop_rest(const Site *s, NatKind op, const Poly *quotient, const Poly *r, Nat g, Nat y, Nat *result)
 {
     if (poly_vars(quotient) == 0 || quotient->overflow || r->overflow || !in_window(s, r, g))
@@ -166,8 +166,6 @@ static bool common_factor(const Site *s, NatKind op, const Poly *p, Nat k, Nat *
         NatTerm g = candidates[i];
         Poly x, r, y;
         Nat g_nat = term_nat(ctx, &g);
-        if (g.n_factors && !positive(s, s->env, g_nat))
-            continue;
         poly_init(ctx, &y);
         for (int j = 0; j < v.n; j++) {
             NatTerm t;
@@ -194,7 +192,7 @@ static bool common_factor(const Site *s, NatKind op, const Poly *p, Nat k, Nat *
             poly_push(&primitive, t);
         }
         Nat g = poly_nat_raw(&primitive);
-        if (positive(s, s->env, y) && poly_divide(ctx, p, g, &x, &r) && drop_rest(s, op, &x, &r, g, y, result))
+        if (poly_divide(ctx, p, g, &x, &r) && drop_rest(s, op, &x, &r, g, y, result))
             return true;
     }
     return false;
@@ -523,8 +521,8 @@ static bool join_mod(Ctx *ctx, Poly *p, NatTerm t, Nat m)
         poly_add_nat(&top, x, w.at[0]);
         poly_add_nat(&top, d, (NatTerm){-w.at[0].coef, w.at[0].n_factors, w.at[0].factors});
         poly_add_nat(&top, d->a, TERM_K(1));
-        Nat given = nat_mod(ctx, nat_sum_in(ctx, NULL, &top), nat_mul(ctx, d->b, y));
-        if (exchange(ctx, p, less, &taken, given))
+        Nat joined = nat_mod(ctx, nat_sum_in(ctx, NULL, &top), nat_mul(ctx, d->b, y));
+        if (exchange(ctx, p, less, &taken, joined))
             return true;
     }
     return false;

@@ -42,6 +42,12 @@ typedef struct Seen {
     Nat from, to;
 } Seen;
 
+enum { ASKED_SLOTS = 256 };
+typedef struct Asked {
+    Nat a, b;
+    bool yes;
+} Asked;
+
 struct NatEnv {
     Ctx *ctx;
     int n_facts; /* of the scope and its parents, when this was made */
@@ -52,6 +58,7 @@ struct NatEnv {
     VEC(Bounds) bounds;
     Seen *seen; /* what simplify gave before; open addressing */
     uint32_t seen_cap, seen_count;
+    Asked *asked; /* answers of nat_le, a slot each */
 };
 
 static Nat simplify(NatEnv *env, Nat a);
@@ -531,6 +538,7 @@ static NatEnv *env_of(Ctx *ctx, const NatFacts *facts)
     env->n_facts = n;
     env->seen_cap = 64;
     env->seen = NEWN(ctx, Seen, env->seen_cap);
+    env->asked = NEWN(ctx, Asked, ASKED_SLOTS);
 
     /* From the outermost scope in; equalities first, so that the rest is stated in what they leave. */
     const Fact **all = NEWN(ctx, const Fact *, n);
@@ -620,22 +628,39 @@ Nat nat_simplify(Ctx *ctx, const NatFacts *facts, Nat a)
     return a;
 }
 
+static bool le_plain(Ctx *ctx, Nat d, Nat a, Nat b)
+{
+    Nat r = nat_memo_get(ctx, NAT_CONST, a, b); /* no constructor uses this kind */
+    if (!r) {
+        r = nat_const(ctx, nat_prove_nat(ctx, NULL, d, a, b));
+        nat_memo_put(ctx, NAT_CONST, a, b, r);
+    }
+    return r->value != 0;
+}
+
 bool nat_le(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
 {
     if (nat_is_error(a) || nat_is_error(b))
         return false;
     if (a == b)
         return true;
+    if (nat_is_const(a) && nat_is_const(b))
+        return a->value <= b->value;
     NatEnv *env = env_of(ctx, facts);
     Nat d = nat_sub(ctx, b, a);
     if (nat_is_error(d))
         return false;
-    if (nat_prove_nat(ctx, NULL, d, a, b))
+    if (le_plain(ctx, d, a, b))
         return true;
     if (!env)
         return false;
-    Nat e = simplify(env, d);
-    return !nat_is_error(e) && nat_prove_nat(ctx, env, e, a, b);
+    Asked *asked = &env->asked[(a->id * 31 + b->id) % ASKED_SLOTS];
+    if (asked->a != a || asked->b != b) {
+        Nat e = simplify(env, d);
+        bool yes = !nat_is_error(e) && nat_prove_nat(ctx, env, e, a, b);
+        *asked = (Asked){a, b, yes};
+    }
+    return asked->yes;
 }
 
 bool nat_lt(Ctx *ctx, const NatFacts *facts, Nat a, Nat b) { return nat_le(ctx, facts, nat_add_k(ctx, a, 1), b); }

@@ -1,7 +1,7 @@
 /* What the files of the nat module share, and nobody else includes.
  *
- * nat.c makes nodes: hash-consing, polynomials, ranges, and the constructors but for div and mod. nat_div.c has the rules of
- * div and mod. nat_prove.c answers "is this >= 0". nat_facts.c turns the facts of a scope into an environment. nat_print.c
+ * nat_node.c makes nodes, nat_poly.c calculates with sums, nat.c has the constructors but for div and mod, nat_div.c the rules
+ * of div and mod. nat_prove.c answers "is this >= 0". nat_facts.c turns the facts of a scope into an environment. nat_print.c
  * evaluates and prints.
  *
  * Layers: the prover adds and multiplies polynomials and never calls a constructor, so constructors may ask it at any time
@@ -55,6 +55,8 @@ typedef struct Poly {
 
 #define TERM_K(k) ((NatTerm){(k), 0, NULL})
 NatTerm nat_atom_term(Nat atom, int64_t coef);
+/* The one list with these factors, which may be on the caller's stack: equal products have equal factor pointers. */
+const Nat *nat_factors(Ctx *ctx, const Nat *factors, int n);
 
 void poly_init(Ctx *ctx, Poly *p);
 void poly_copy(Ctx *ctx, Poly *p, const Poly *from);
@@ -111,5 +113,6 @@ bool nat_prove_nat(Ctx *ctx, const NatEnv *env, Nat p, Nat a, Nat b);
 NatRange nat_prove_range(Ctx *ctx, const NatEnv *env, Nat a);
 /* By intervals alone. */
 NatRange poly_range(const NatEnv *env, const Poly *p);
+int nat_log2_floor(int64_t x); /* x >= 1 */
 
 #endif

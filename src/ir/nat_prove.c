@@ -257,7 +257,7 @@ static bool use_fact(Search *s, const Poly *p, Nat x, Nat fact, int depth, int u
     int at = 0;
     while (at < v.n && !has_factor(&v.at[at], x))
         at++;
-    if (at == v.n || --s->fuel < 0)
+    if (at == v.n || (s->fuel -= 1 + p->n / 4) < 0)
         return false;
     poly_init(ctx, &f);
     poly_add_nat(&f, fact, TERM_K(1));
@@ -389,7 +389,8 @@ static bool whole_quotient(Search *s, const Poly *p, int depth, int uses)
 static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t scale)
 {
     Poly p;
-    if (given->overflow || --s->fuel < 0)
+    s->fuel -= 1 + given->n / 4;
+    if (given->overflow || s->fuel < 0)
         return false;
     poly_copy(s->ctx, &p, given);
     if (!s->collect)
@@ -441,10 +442,10 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
     return false;
 }
 
-/* hi - lo >= 0 of the variables in `a`, and of those in their bounds. */
+/* hi - lo >= 0 of the variables in `a`, and of those in their bounds. Looks at as many nodes as there is fuel. */
 static void imply(Search *s, Nat a)
 {
-    if (!a || !nat_full(a)->symbolic || s->n_implied == MAX_IMPLIED)
+    if (!a || !nat_full(a)->symbolic || s->n_implied == MAX_IMPLIED || --s->fuel < 0)
         return;
     if (a->kind == NAT_VAR) {
         if (!a->lo || !a->hi)
@@ -498,17 +499,20 @@ bool nat_prove(Ctx *ctx, const NatEnv *env, const Poly *p, Nat a, Nat b)
     if (n_facts == 0 && !env && !symbolic && intervals_suffice(p))
         return false;
 
-    Search s = {.ctx = ctx, .env = env};
+    /* Few uses first, so that what is near is not lost in a long search. */
+    Search s = {.ctx = ctx, .env = env, .fuel = FUEL_PLAIN};
+    if (nonneg(&s, p, MAX_DEPTH, 0, 1))
+        return true;
     if (symbolic) {
+        s.fuel = FUEL_PLAIN;
         imply(&s, a);
         imply(&s, b);
     }
-    for (int uses = 0; uses <= (n_facts ? MAX_USES : s.n_implied ? 1 : 0); uses++) {
-        s.fuel = n_facts ? FUEL_FACTS : FUEL_PLAIN;
-        if (nonneg(&s, p, MAX_DEPTH, uses, 1))
-            return true;
-    }
-    return false;
+    s.fuel = n_facts ? FUEL_FACTS : FUEL_PLAIN;
+    if ((n_facts || s.n_implied) && nonneg(&s, p, MAX_DEPTH, 1, 1))
+        return true;
+    s.fuel = FUEL_FACTS;
+    return n_facts && nonneg(&s, p, MAX_DEPTH, MAX_USES, 1);
 }
 
 bool nat_prove_nat(Ctx *ctx, const NatEnv *env, Nat p, Nat a, Nat b)
@@ -531,9 +535,7 @@ NatRange nat_prove_range(Ctx *ctx, const NatEnv *env, Nat a)
         poly_add_nat(&p, a, TERM_K(side ? -1 : 1));
         if (p.overflow)
             continue;
-        Search s = {.ctx = ctx, .env = env, .collect = true};
-        imply(&s, a);
-        s.fuel = FUEL_FACTS;
+        Search s = {.ctx = ctx, .env = env, .collect = true, .fuel = FUEL_FACTS};
         nonneg(&s, &p, MAX_DEPTH, nat_env_inequalities(env, &facts) ? 2 : 0, 1);
         if (s.found && side == 0) {
             r.has_lo = true;
