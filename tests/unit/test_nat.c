@@ -543,6 +543,12 @@ static void test_scopes(void)
     CHECK(nat_le(ctx, inner, nat_const(ctx, 32), n), "a later fact of the parent is not seen");
     CHECK(nat_simplify(ctx, NULL, n) == n, "no facts");
 
+    /* Answers are remembered, each its own. */
+    Nat x = nat_var(ctx, "x", NULL, NULL), limit = nat_add_k(ctx, n, 5);
+    nat_fact_le(ctx, inner, x, n);
+    for (int i = -1500; i < 1500; i++)
+        CHECK(nat_le(ctx, inner, nat_add_k(ctx, x, i), limit) == (i <= 5), "x <= n gives x + %d <= n + 5", i);
+
     /* Ranges: i < n <= 2^31 bounds an index by elimination where intervals would give more. */
     nat_fact_le(ctx, outer, n, nat_const(ctx, INT64_C(1) << 31));
     Nat block = nat_var(ctx, "block", zero, nat_add_k(ctx, nat_div(ctx, n, nat_const(ctx, 1024)), -1));
