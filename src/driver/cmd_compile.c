@@ -4,16 +4,17 @@
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
-
-bool driver_load(Ctx *ctx, Driver *d, const char *path, Program **program)
+static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Program *(*how)(Ctx *ctx, const char *path))
 {
-    *program = program_load(ctx, path);
+    *program = how(ctx, path);
     if (program_ast(*program))
         return true;
     driver_no_errors(ctx, d);
     driver_fail(d, STATUS_USAGE);
     return false;
 }
+
+bool driver_load(Ctx *ctx, Driver *d, const char *path, Program **program) { return load(ctx, d, path, program, program_load); }
 
 /* "`a`, `b` and `c`" */
 static const char *entry_list(Ctx *ctx, const Program *program)
@@ -330,13 +331,16 @@ void cmd_compile(Ctx *ctx, Driver *d)
     Outputs outputs = {0};
     LowerPass last;
     Program *program;
-    if (!choose_outputs(ctx, d, &outputs) || !choose_pass(ctx, d, &outputs, &last) || !driver_load(ctx, d, path, &program))
+    if (!choose_outputs(ctx, d, &outputs) || !choose_pass(ctx, d, &outputs, &last))
         return;
     bool typed = false, lowered = false;
     for (int i = 0; i < outputs.n; i++) {
         typed |= outputs.at[i].form >= FORM_CORE;
         lowered |= outputs.at[i].form >= FORM_IMP;
     }
+    /* A tree shows how the text was read, whatever its names mean. */
+    if (!load(ctx, d, path, &program, typed ? program_load : program_parse))
+        return;
     CoreProgram core = {0};
     if (typed && !elaborate(ctx, d, program, path, &core))
         return;

@@ -181,7 +181,7 @@ static void follow(Loader *l, FileScope *scope)
 static void finish(Loader *l, int errors)
 {
     Program *p = l->program;
-    if (p->files.n && p->files.at[0]->ast) {
+    if (p->files.n && p->files.at[0]->ast && !l->alone) {
         FileScope *scope = p->files.at[0];
         for (int i = 0; i < scope->items.n; i++) {
             if (scope->items.at[i]->kind == ITEM_ENTRY)
@@ -194,20 +194,23 @@ static void finish(Loader *l, int errors)
     p->failed = l->ctx->diags.errors > errors;
 }
 
-Program *program_load(Ctx *ctx, const char *path)
+static Program *load(Ctx *ctx, const char *path, bool alone)
 {
     Program *p = NEW(ctx, Program);
-    Loader l = {ctx, p, 0};
+    Loader l = {.ctx = ctx, .program = p, .alone = alone};
     int errors = ctx->diags.errors;
     load_file(&l, strcmp(path, "-") == 0 ? path : beside(ctx, "", path), NO_SPAN);
     finish(&l, errors);
     return p;
 }
 
+Program *program_load(Ctx *ctx, const char *path) { return load(ctx, path, false); }
+Program *program_parse(Ctx *ctx, const char *path) { return load(ctx, path, true); }
+
 Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size)
 {
     Program *p = NEW(ctx, Program);
-    Loader l = {ctx, p, 0};
+    Loader l = {.ctx = ctx, .program = p};
     int errors = ctx->diags.errors;
     parse_into(&l, scope_new(&l, name), name, text, size);
     finish(&l, errors);

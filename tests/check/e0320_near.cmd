@@ -1,0 +1,1 @@
+--emit=core e0320_near.rise

@@ -1,0 +1,1 @@
+--emit=core e0321_near.rise

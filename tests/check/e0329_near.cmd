@@ -1,0 +1,1 @@
+--emit=core e0329_near.rise

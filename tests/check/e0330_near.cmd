@@ -1,0 +1,1 @@
+--emit=core e0330_near.rise

@@ -1,0 +1,1 @@
+--emit=core e0332_near.rise

@@ -1,0 +1,2 @@
+--emit=ast arrows.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast body_missing.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast brackets_unbalanced.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast clauses.rise
+exit 1

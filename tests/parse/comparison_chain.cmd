@@ -1,0 +1,2 @@
+--emit=ast comparison_chain.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast double_minus.rise
+exit 1

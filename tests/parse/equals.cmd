@@ -1,0 +1,2 @@
+--emit=ast equals.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast float_point.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast if_without_else.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast items.rise
+exit 1

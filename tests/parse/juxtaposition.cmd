@@ -1,0 +1,2 @@
+--emit=ast juxtaposition.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast lambda_parameters.rise
+exit 1

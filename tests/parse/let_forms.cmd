@@ -1,0 +1,2 @@
+--emit=ast let_forms.rise
+exit 1

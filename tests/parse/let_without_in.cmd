@@ -1,0 +1,2 @@
+--emit=ast let_without_in.rise
+exit 1

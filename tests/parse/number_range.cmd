@@ -1,0 +1,2 @@
+--emit=ast number_range.rise
+exit 1

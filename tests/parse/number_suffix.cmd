@@ -1,0 +1,2 @@
+--emit=ast number_suffix.rise
+exit 1

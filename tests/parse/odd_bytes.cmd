@@ -1,0 +1,2 @@
+--emit=ast odd_bytes.rise
+exit 1

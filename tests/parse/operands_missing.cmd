@@ -1,0 +1,2 @@
+--emit=ast operands_missing.rise
+exit 1

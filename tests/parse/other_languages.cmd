@@ -1,0 +1,2 @@
+--emit=ast other_languages.rise
+exit 1

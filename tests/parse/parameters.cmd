@@ -1,0 +1,2 @@
+--emit=ast parameters.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast pipe_into_operator.rise
+exit 0

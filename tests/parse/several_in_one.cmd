@@ -1,0 +1,2 @@
+--emit=ast several_in_one.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast strategies.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast unclosed_text.rise
+exit 1

@@ -1,0 +1,2 @@
+--emit=ast unknown_character.rise
+exit 1

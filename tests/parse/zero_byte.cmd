@@ -1,0 +1,2 @@
+--emit=ast zero_byte.rise
+exit 1
