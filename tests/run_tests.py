@@ -13,6 +13,7 @@ Kinds of tests:
                 .cu                         what `risec --emit=cuda` prints
                 .err                        what `risec check` says; its exit code is 1, or 0 where there are only warnings
                 .ok                         nothing: `risec check` must find no error, and not the code that the name begins with
+              In tests/parse, .err and .ok are about what `risec --emit=ast` says: its programs mean nothing.
               Further arguments stand in <point>.args. A <point>.cmd is a whole command line instead, whose second line may be
               `exit N`, for .err and .ok, and .out, which is its standard output.
               Both builds must agree with the golden. The working directory is tests/<stage>.
@@ -160,7 +161,7 @@ def golden_command(folder, point, kind):
         more = shlex.split(read_text(base + ".args"))
     if kind in EMIT:
         return ["--emit=" + EMIT[kind], point + ".rise", *more], 0
-    return ["check", point + ".rise", *more], None
+    return ["--emit=ast" if folder == "parse" else "check", point + ".rise", *more], None
 
 
 def golden_output(folder, point, kind, build):

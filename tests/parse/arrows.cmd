@@ -1,2 +1,0 @@
---emit=ast arrows.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast body_missing.rise
-exit 1

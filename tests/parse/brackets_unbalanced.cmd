@@ -1,2 +1,0 @@
---emit=ast brackets_unbalanced.rise
-exit 1

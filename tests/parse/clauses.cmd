@@ -1,2 +1,0 @@
---emit=ast clauses.rise
-exit 1

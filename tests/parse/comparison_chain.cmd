@@ -1,2 +1,0 @@
---emit=ast comparison_chain.rise
-exit 1

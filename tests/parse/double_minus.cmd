@@ -1,2 +1,0 @@
---emit=ast double_minus.rise
-exit 1

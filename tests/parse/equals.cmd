@@ -1,2 +1,0 @@
---emit=ast equals.rise
-exit 1

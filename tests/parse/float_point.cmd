@@ -1,2 +1,0 @@
---emit=ast float_point.rise
-exit 1

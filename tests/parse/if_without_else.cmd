@@ -1,2 +1,0 @@
---emit=ast if_without_else.rise
-exit 1

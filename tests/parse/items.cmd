@@ -1,2 +1,0 @@
---emit=ast items.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast juxtaposition.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast lambda_parameters.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast let_forms.rise
-exit 1

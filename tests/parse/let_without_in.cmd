@@ -1,2 +1,0 @@
---emit=ast let_without_in.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast number_range.rise
-exit 1

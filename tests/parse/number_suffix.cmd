@@ -1,2 +1,0 @@
---emit=ast number_suffix.rise
-exit 1

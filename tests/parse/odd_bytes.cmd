@@ -1,2 +1,0 @@
---emit=ast odd_bytes.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast operands_missing.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast other_languages.rise
-exit 1

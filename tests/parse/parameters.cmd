@@ -1,2 +1,0 @@
---emit=ast parameters.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast pipe_into_operator.rise
-exit 0

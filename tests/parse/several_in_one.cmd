@@ -1,2 +1,0 @@
---emit=ast several_in_one.rise
-exit 1

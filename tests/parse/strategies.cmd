@@ -1,2 +1,0 @@
---emit=ast strategies.rise
-exit 1

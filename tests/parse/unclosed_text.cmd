@@ -1,2 +1,0 @@
---emit=ast unclosed_text.rise
-exit 1

@@ -1,2 +1,0 @@
---emit=ast unknown_character.rise
-exit 1

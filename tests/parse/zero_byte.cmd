@@ -1,2 +1,0 @@
---emit=ast zero_byte.rise
-exit 1
