@@ -19,6 +19,8 @@ typedef struct Program Program; /* parsed files with their names resolved; lives
 
 /* Never NULL. */
 Program *program_load(Ctx *ctx, const char *path);
+/* Only the text of this one file: no imports, no names, so that there are no entries. For program_ast. */
+Program *program_parse(Ctx *ctx, const char *path);
 Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size);
 
 /* Entries of the file itself, not of what it imports. */
