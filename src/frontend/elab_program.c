@@ -50,6 +50,7 @@ typedef struct Loader {
     Ctx *ctx;
     Program *program;
     int depth;
+    bool alone; /* only this one file, without what it imports */
 } Loader;
 
 static FileScope *find_loaded(const Program *p, const char *path)
@@ -75,7 +76,8 @@ static void follow(Loader *l, FileScope *scope);
 static void parse_into(Loader *l, FileScope *scope, const char *name, const char *text, size_t size)
 {
     scope->ast = parse_file(l->ctx, source_add(l->ctx, name, text, size));
-    follow(l, scope);
+    if (!l->alone)
+        follow(l, scope);
     scope->state = LOAD_DONE;
 }
 
