@@ -181,6 +181,10 @@ static void touch_cell(Visit *v)
         return;
     }
     int64_t at = cell - fp->lo;
+    if (at < 0 || at >= fp->n) { /* a bound of a variable was wrong: believe nothing */
+        fp->unknown = true;
+        return;
+    }
     if (fp->thread[at] < 0)
         fp->thread[at] = v->thread;
     else if (fp->thread[at] != v->thread)
@@ -266,12 +270,17 @@ static Footprint *footprint_new(Lowering *lw, const Access *a, int still)
     split_index(&v, a->index);
     fp->unknown |= v.mixed;
     fp->base = v.base;
-    v.counting = true;
-    v.lo = INT64_MAX;
-    v.hi = INT64_MIN;
-    all_threads(&v);
-    if (fp->empty || fp->unknown)
-        return fp;
+    NatRange range = nat_range(lw->ctx, NULL, v.varying);
+    v.lo = range.lo;
+    v.hi = range.hi;
+    if (fp->unknown || !range.has_lo || !range.has_hi || range.hi - range.lo >= MAX_CELLS / 16) { /* too wide to be the cells: count them */
+        v.counting = true;
+        v.lo = INT64_MAX;
+        v.hi = INT64_MIN;
+        all_threads(&v);
+        if (fp->empty || fp->unknown)
+            return fp;
+    }
     if (v.hi - v.lo >= MAX_CELLS) {
         fp->unknown = true;
         return fp;
