@@ -1,7 +1,9 @@
 /* Pass 3, memory: every shared buffer gets its bytes. Buffers whose lives do not meet share them.
  *
  * The life of a buffer is from its IS_ALLOC to its last access, stretched to the end of every loop that the access is in and the IS_ALLOC is not.
- * Requires: IS_ALLOC comes before the accesses. Establishes: offset and group of shared buffers, shared_bytes of the kernel. Offsets are
+ * IS_ALLOC first moves down to where its buffer is first used.
+ *
+ * Requires: IS_ALLOC comes before the accesses, in a list of statements that holds them all. Establishes: offset and group of shared buffers, shared_bytes of the kernel. Offsets are
  * constants, but for buffers whose size is known only at launch: those lie behind the others, one after the other. */
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
@@ -61,6 +63,55 @@ static void plan_lives(Planner *p, ImpBlock *block)
     }
 }
 
+/* ---- IS_ALLOC moves down to the first statement that uses the buffer ------------------------------------------------------ */
+
+typedef struct Uses {
+    const ImpBuf *buf;
+    bool found;
+} Uses;
+
+static void find_load(void *user, ImpExpr **at)
+{
+    Uses *u = user;
+    u->found |= (*at)->kind == IE_LOAD && (*at)->mem.buf == u->buf;
+}
+
+static void find_store(void *user, ImpStmt *s)
+{
+    Uses *u = user;
+    u->found |= s->kind == IS_STORE && s->store.buf == u->buf;
+}
+
+static bool uses_buffer(ImpStmt *s, const ImpBuf *buf)
+{
+    Uses u = {buf, false};
+    ImpBlock one = {.list = {&s, 1, 1}};
+    walk_stmt(s, find_load, &u);
+    walk_stmts(&one, find_store, &u);
+    return u.found;
+}
+
+static void sink_allocs(Ctx *ctx, ImpBlock *block)
+{
+    for (int i = block->list.n - 1; i >= 0; i--) { /* from the end, so that what is moved is not met again */
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            sink_allocs(ctx, &s->loop.body);
+        if (s->kind == IS_IF) {
+            sink_allocs(ctx, &s->branch.then);
+            sink_allocs(ctx, &s->branch.otherwise);
+        }
+        if (s->kind != IS_ALLOC)
+            continue;
+        int to = i + 1;
+        while (to < block->list.n && !uses_buffer(block->list.at[to], s->alloc))
+            to++;
+        block_remove(block, i);
+        if (to <= block->list.n)
+            block_insert(ctx, block, to - 1, s);
+    }
+}
+
 static int64_t align_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 static void place(Planner *p, int n_bufs, int b)
@@ -93,6 +144,7 @@ void pass_memory(Lowering *lw)
     for (int b = 0; b < n; b++)
         if (kernel->bufs.at[b]->space == SPACE_SHARED)
             vec_push(ctx, &p.shared, b);
+    sink_allocs(ctx, &kernel->body);
     plan_lives(&p, &kernel->body);
     int64_t total = 0;
     for (int b = 0; b < n; b++) {
