@@ -91,12 +91,23 @@ static Global *find_global(Run *run, const ImpBuf *buf)
     return NULL;
 }
 
-static bool too_large(Run *run, const ImpBuf *buf, int64_t count)
+static bool too_large(Run *run, Span span, const char *name, int64_t count)
 {
     if (count <= INT32_MAX)
         return false;
-    diag_error(run->ctx, E0642, buf->span, "%s has %lld elements, and kernels count in 32 bits: up to %d", buf->name, (long long)count,
-               INT32_MAX);
+    diag_error(run->ctx, E0642, span, "%s has %lld elements, and kernels count in 32 bits: up to %d", name, (long long)count, INT32_MAX);
+    run->failed = true;
+    return true;
+}
+
+/* A shadow is larger than its cell; what would push everything else out of memory is refused. count <= INT32_MAX. */
+static bool too_much(Run *run, Span span, const char *name, int64_t count, int64_t *bytes)
+{
+    *bytes += count * (int64_t)(sizeof(Shadow) + 8);
+    if (*bytes <= LIMIT_GLOBAL_BYTES)
+        return false;
+    diag_error(run->ctx, E0644, span, "%s has %lld elements, and the simulator would need %lld GiB to watch them", name, (long long)count,
+               (long long)(*bytes >> 30));
     run->failed = true;
     return true;
 }
@@ -124,14 +135,8 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
         return false;
     }
     if (!g) {
-        /* A shadow is larger than its cell; refuse what would push everything else out of memory. */
-        run->global_bytes += count * (int64_t)(sizeof(Shadow) + 8);
-        if (run->global_bytes > LIMIT_GLOBAL_BYTES) {
-            diag_error(run->ctx, E0644, buf->span, "%s has %lld elements, and the simulator would need %lld GiB to watch them", buf->name,
-                       (long long)count, (long long)(run->global_bytes >> 30));
-            run->failed = true;
+        if (too_much(run, buf->span, buf->name, count, &run->global_bytes))
             return false;
-        }
         Global new_one = {.space = buf->space, .component = buf->component, .name = buf->name, .elem = buf->elem, .count = count, .buf = buf};
         new_one.bytes = buf->space == SPACE_OUTPUT ? l->results[buf->component].bytes
                                                    : arena_alloc(run->arena, (size_t)count * (size_t)scalar_bytes(buf->elem));
@@ -217,7 +222,7 @@ static bool set_memory(Run *run)
         const ImpBuf *buf = k->bufs.at[i];
         Mem *mem = &run->mems[i];
         int64_t count;
-        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || too_large(run, buf, count))
+        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || too_large(run, buf->span, buf->name, count))
             return false;
         *mem = (Mem){.buf = buf, .count = count, .cell_bytes = scalar_bytes(buf->elem), .granules = 1};
         bool good = buf->space == SPACE_INPUT    ? set_input(run, buf, count, mem)
@@ -331,6 +336,14 @@ static void sim_body(Ctx *ctx, void *user)
         return;
     launch->n_results = type_component_count(entry->result);
     launch->results = NEWN(ctx, HostBuf, launch->n_results);
+    /* Every result is measured before the first one takes memory. */
+    int64_t bytes = 0;
+    for (int k = 0; k < launch->n_results && !run->failed; k++) {
+        HostBuf *result = &launch->results[k];
+        run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), result, false) ||
+                      too_large(run, entry->name_span, "result", result->count) ||
+                      too_much(run, entry->name_span, "result", result->count, &bytes);
+    }
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
     for (int i = 0; i < run->program->kernels.n && !run->failed && !run->stop; i++)
