@@ -1,0 +1,1 @@
+run two.rise second --set n=6 --arg xs=iota

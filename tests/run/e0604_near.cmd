@@ -1,0 +1,1 @@
+run gather.rise --arg is=indices.npy --arg xs=four.npy

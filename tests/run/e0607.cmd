@@ -1,0 +1,2 @@
+run scatter.rise --arg is=indices_twice.npy --arg xs=four.npy --device ref
+exit 1

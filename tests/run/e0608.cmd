@@ -1,0 +1,2 @@
+run sums.rise --arg xs=sums.rise
+exit 2

@@ -1,0 +1,1 @@
+run sums.rise --arg xs=four.npy

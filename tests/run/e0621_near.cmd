@@ -1,0 +1,1 @@
+run sums.rise --device sim --set n=4 --arg xs=ones

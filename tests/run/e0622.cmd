@@ -1,0 +1,2 @@
+run two.rise --set n=4 --arg xs=ones
+exit 2

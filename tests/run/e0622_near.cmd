@@ -1,0 +1,1 @@
+run two.rise first --set n=4 --arg xs=ones

@@ -1,0 +1,2 @@
+check sums.rise --set n=1000
+exit 2

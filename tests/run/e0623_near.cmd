@@ -1,0 +1,1 @@
+check sums.rise --set block=32

@@ -1,0 +1,1 @@
+run sums.rise --set n=2 --arg xs=iota

@@ -1,0 +1,2 @@
+run axpy.rise --set n=4 --arg a=2 --arg xs=iota --arg zs=ones
+exit 2

@@ -1,0 +1,2 @@
+run axpy.rise --arg a=1 --arg xs=four_f64.npy --arg ys=two_four.npy
+exit 2

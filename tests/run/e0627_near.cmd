@@ -1,0 +1,1 @@
+run axpy.rise --arg a=1 --arg xs=four.npy --arg ys=four.npy

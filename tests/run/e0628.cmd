@@ -1,0 +1,2 @@
+sums.rise -o no_such_folder/sum.cu
+exit 2

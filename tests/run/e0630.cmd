@@ -1,0 +1,2 @@
+sums.rise -o sum.ptx
+exit 2

@@ -1,0 +1,1 @@
+--emit=cuda sums.rise

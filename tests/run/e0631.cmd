@@ -1,0 +1,2 @@
+run five.rise --arg xs=five.npy --expect five.npy
+exit 1
