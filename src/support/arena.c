@@ -12,19 +12,19 @@
 #endif
 
 /* In a sanitizer build the gaps between allocations are poisoned, so that running over the end of one is seen although
- * its chunk goes on. */
+ * its chunk goes on, and chunks are small, so that tests in which an allocation fails meet more places. */
 #ifdef ARENA_POISON
 #include <sanitizer/asan_interface.h>
-enum { RED_ZONE = 16 };
+enum { RED_ZONE = 16, CHUNK_SMALLEST = 512, CHUNK_LARGEST = 4 << 10 };
 #define POISON(at, size) ASAN_POISON_MEMORY_REGION(at, size)
 #define UNPOISON(at, size) ASAN_UNPOISON_MEMORY_REGION(at, size)
 #else
-enum { RED_ZONE = 0 };
+enum { RED_ZONE = 0, CHUNK_SMALLEST = 16 << 10, CHUNK_LARGEST = 1 << 20 };
 #define POISON(at, size) ((void)0)
 #define UNPOISON(at, size) ((void)0)
 #endif
 
-enum { ALIGNMENT = 16, CHUNK_SMALLEST = 16 << 10, CHUNK_LARGEST = 1 << 20 };
+enum { ALIGNMENT = 16 };
 
 struct ArenaChunk {
     ArenaChunk *next;
