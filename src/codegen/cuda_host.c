@@ -122,13 +122,11 @@ static void find_params(Host *h)
 static void put_signature(Host *h, const char *name)
 {
     Cuda *c = h->c;
-    bool workspace = false;
     for (int i = 0; i < h->buffers.n; i++) {
         const HostParam *p = &h->buffers.at[i];
         sb_printf(c->out, "//   %s: ", p->name);
         cuda_comment_text(c->out, nat_text(c->ctx, kernel_cells(c->ctx, p->kernel, p->buf)));
         sb_printf(c->out, " %s%s\n", cuda_type(p->buf->elem), p->buf->space == SPACE_TEMP ? " of workspace, for one launch at a time" : "");
-        workspace |= p->buf->space == SPACE_TEMP;
     }
     sb_printf(c->out, "extern \"C\" int %s(", name);
     for (int i = 0; i < h->buffers.n; i++) {
