@@ -146,6 +146,22 @@ bool is_seq_map(PrimId id);
 
 View *lower_read(Lowering *lw, const Core *term);
 void lower_write(Lowering *lw, const Core *term, View *acceptor);
+/* What the translation does with a primitive beyond its row in prims.def: one row per primitive, in forms.c. Without one, a view with index
+ * maps is applied by these, a scalar function becomes an operation, and all else is refused. */
+typedef struct LowerForm {
+    View *(*read)(Lowering *lw, const Core *term);
+    bool (*write)(Lowering *lw, const Core *term, View *acceptor); /* false: not written so; then its value is read and stored, if it is scalar */
+} LowerForm;
+extern const LowerForm lower_forms[P_COUNT];
+View *lower_read_zip(Lowering *lw, const Core *term);
+View *lower_read_generate(Lowering *lw, const Core *term);
+View *lower_read_gather(Lowering *lw, const Core *term);
+View *lower_read_concat(Lowering *lw, const Core *term);
+View *lower_read_reduce(Lowering *lw, const Core *term);
+bool lower_write_map(Lowering *lw, const Core *term, View *acceptor);
+bool lower_write_zip(Lowering *lw, const Core *term, View *acceptor);
+bool lower_write_unzip(Lowering *lw, const Core *term, View *acceptor);
+bool lower_write_through(Lowering *lw, const Core *term, View *acceptor);
 /* A view primitive applied to the view of its last argument. */
 View *lower_apply_view(Lowering *lw, const Core *term, View *source);
 /* How many scalars a value of this type is: -1 when it has arrays in it. */

@@ -190,7 +190,7 @@ bool lower_unrolled(Lowering *lw, const Core *e, Nat n, bool *ok)
     return *ok = false;
 }
 
-static View *read_reduce(Lowering *lw, const Core *e)
+View *lower_read_reduce(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
     bool ok;
@@ -262,49 +262,52 @@ View *lower_apply_view(Lowering *lw, const Core *e, View *source)
     return view_error(lw, type);
 }
 
-static View *read_view_prim(Lowering *lw, const Core *e)
+View *lower_read_zip(Lowering *lw, const Core *e)
+{
+    View *v = view_new(lw, VIEW_ZIP, lower_type(lw, e->type), e->span);
+    v->n = e->prim.n_args;
+    v->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++) {
+        v->items[k] = lower_read(lw, e->prim.args[k]);
+        if (v->items[k]->kind == VIEW_ERROR)
+            return v->items[k];
+    }
+    return v;
+}
+
+View *lower_read_generate(Lowering *lw, const Core *e)
+{
+    View *v = view_new(lw, VIEW_GEN, lower_type(lw, e->type), e->span);
+    v->lambda = e->prim.args[0];
+    v->env = lw->env;
+    return v;
+}
+
+/* gather and reorder. */
+View *lower_read_gather(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
-    PrimId id = e->prim.id;
     Core **args = e->prim.args;
-    Type type = lower_type(lw, e->type);
-    View *v;
-    switch (id) {
-    case P_zip: case P_zip3: case P_zip4:
-        v = view_new(lw, VIEW_ZIP, type, e->span);
-        v->n = e->prim.n_args;
-        v->items = NEWN(ctx, View *, v->n);
-        for (int k = 0; k < v->n; k++) {
-            v->items[k] = lower_read(lw, args[k]);
-            if (v->items[k]->kind == VIEW_ERROR)
-                return v->items[k];
-        }
-        return v;
-    case P_generate:
-        v = view_new(lw, VIEW_GEN, type, e->span);
-        v->lambda = args[0];
-        v->env = lw->env;
-        return v;
-    case P_gather: case P_reorder:
-        v = view_new(lw, VIEW_GATHER, type, e->span);
-        v->source = lower_read(lw, args[1]);
-        v->size = args[1]->type->size;
-        if (id == P_gather)
-            v->other = lower_read(lw, args[0]);
-        else {
-            v->other = view_new(lw, VIEW_GEN, type_array(ctx, type->size, type_idx(ctx, type->size)), e->span);
-            v->other->lambda = args[0];
-            v->other->env = lw->env;
-        }
-        return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
-    case P_concat:
-        v = view_new(lw, VIEW_CONCAT, type, e->span);
-        v->source = lower_read(lw, args[0]);
-        v->other = lower_read(lw, args[1]);
-        v->lo = lower_nat(lw, args[0]->type->size);
-        return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
-    default: return lower_apply_view(lw, e, lower_read(lw, args[e->prim.n_args - 1]));
+    View *v = view_new(lw, VIEW_GATHER, lower_type(lw, e->type), e->span);
+    v->source = lower_read(lw, args[1]);
+    v->size = args[1]->type->size;
+    if (e->prim.id == P_gather)
+        v->other = lower_read(lw, args[0]);
+    else {
+        v->other = view_new(lw, VIEW_GEN, type_array(ctx, v->type->size, type_idx(ctx, v->type->size)), e->span);
+        v->other->lambda = args[0];
+        v->other->env = lw->env;
     }
+    return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
+}
+
+View *lower_read_concat(Lowering *lw, const Core *e)
+{
+    View *v = view_new(lw, VIEW_CONCAT, lower_type(lw, e->type), e->span);
+    v->source = lower_read(lw, e->prim.args[0]);
+    v->other = lower_read(lw, e->prim.args[1]);
+    v->lo = lower_nat(lw, e->prim.args[0]->type->size);
+    return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
 }
 
 static View *read_scalar_prim(Lowering *lw, const Core *e)
@@ -404,20 +407,12 @@ static View *read_prim(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
     PrimId id = e->prim.id;
-    switch (prim_rows[id].level) {
-    case LEVEL_VIEW: return read_view_prim(lw, e);
-    case LEVEL_SCALAR: return read_scalar_prim(lw, e);
-    case LEVEL_MEM: return lower_read_memory(lw, e);
-    case LEVEL_SHFL:
-        if (id == P_shflDown || id == P_shflUp || id == P_shflXor)
-            return lower_read_shuffle(lw, e);
-        break;
-    case LEVEL_SEQ:
-        if (id == P_reduceSeq || id == P_reduceSeqUnroll)
-            return read_reduce(lw, e);
-        break;
-    case LEVEL_HIGH: case LEVEL_GRID: case LEVEL_BLOCK: case LEVEL_THREAD: case LEVEL_WARP: case LEVEL_LANE: break;
-    }
+    if (lower_forms[id].read)
+        return lower_forms[id].read(lw, e);
+    if (prim_rows[id].level == LEVEL_SCALAR)
+        return read_scalar_prim(lw, e);
+    if (prim_rows[id].level == LEVEL_VIEW && prim_is_lowered(id))
+        return lower_apply_view(lw, e, lower_read(lw, e->prim.args[e->prim.n_args - 1]));
     if (!prim_is_lowered(id)) {
         Diag *d = lower_error(lw, E0501, e->span, "%s does not become CUDA in this version", prim_name(id));
         diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "say how: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane, mapSeq and reduceSeq; `--device ref` runs it as it is"

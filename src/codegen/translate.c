@@ -28,56 +28,68 @@ static void map_step(Lowering *lw, Nat i, void *user)
     lw->env = saved;
 }
 
-static void write_map(Lowering *lw, const Core *e, View *acceptor)
+bool lower_write_map(Lowering *lw, const Core *e, View *acceptor)
 {
     MapWrite w = {e, lower_read(lw, e->prim.args[1]), acceptor, lw->env};
     PrimId id = e->prim.id;
     Nat n = lower_nat(lw, e->type->size);
     if (w.xs->kind == VIEW_ERROR || acceptor->kind == VIEW_ERROR)
-        return;
+        return true;
     ImpStmt *note = lower_emit(lw, IS_NOTE, e->span);
     note->note = prim_name(id);
     if (is_seq_map(id)) {
         bool ok, unroll = lower_unrolled(lw, e, n, &ok);
         if (ok)
             seq_each(lw, e, n, unroll, map_step, &w);
-        return;
+        return true;
     }
     if (e->prim.options.place) {
         Diag *d = lower_error(lw, E0501, e->span, "mapThreads[place = ...] does not become CUDA in this version");
         diag_help(lw->ctx, d, "leave the brackets out: element i goes to thread i");
-        return;
+        return true;
     }
     Nat shift = view_owner_shift(lw, w.xs, id, e->prim.options.axis);
     if (!shift)
         shift = nat_const(lw->ctx, 0);
     lower_place_registers(lw, acceptor, e, shift);
     level_each(lw, e, n, shift, map_step, &w);
+    return true;
 }
 
-/* Views on the writing side: the source is written through the inverse map. */
+bool lower_write_zip(Lowering *lw, const Core *e, View *acceptor)
+{
+    for (int k = 0; k < e->prim.n_args; k++)
+        lower_write(lw, e->prim.args[k], view_proj(lw, acceptor, k));
+    return true;
+}
+
+bool lower_write_unzip(Lowering *lw, const Core *e, View *acceptor)
+{
+    View *v = view_new(lw, VIEW_ZIP, e->prim.args[0]->type, e->span);
+    v->n = 2;
+    v->items = NEWN(lw->ctx, View *, 2);
+    v->items[0] = view_proj(lw, acceptor, 0);
+    v->items[1] = view_proj(lw, acceptor, 1);
+    lower_write(lw, e->prim.args[0], v);
+    return true;
+}
+
+/* id, and what is stored further on: computed in place. */
+bool lower_write_through(Lowering *lw, const Core *e, View *acceptor)
+{
+    if (e->type->kind != TY_ARRAY)
+        return false;
+    lower_write(lw, e->prim.args[0], acceptor);
+    return true;
+}
+
+/* Views with an inverse index map: the source is written through it. */
 static bool write_view(Lowering *lw, const Core *e, View *acceptor)
 {
-    const Core *source = e->prim.args[e->prim.n_args - 1];
-    View *v;
-    switch (e->prim.id) {
-    case P_id: lower_write(lw, source, acceptor); return true;
-    case P_zip: case P_zip3: case P_zip4:
-        for (int k = 0; k < e->prim.n_args; k++)
-            lower_write(lw, e->prim.args[k], view_proj(lw, acceptor, k));
-        return true;
-    case P_unzip:
-        v = view_new(lw, VIEW_ZIP, source->type, e->span);
-        v->n = 2;
-        v->items = NEWN(lw->ctx, View *, 2);
-        v->items[0] = view_proj(lw, acceptor, 0);
-        v->items[1] = view_proj(lw, acceptor, 1);
-        lower_write(lw, source, v);
-        return true;
-    default: break;
-    }
-    if (!prim_rows[e->prim.id].write[0])
+    const PrimRow *row = &prim_rows[e->prim.id];
+    if (row->level != LEVEL_VIEW || !row->write[0])
         return false;
+    const Core *source = e->prim.args[e->prim.n_args - 1];
     lower_write(lw, source, view_map(lw, e, acceptor, lower_type(lw, source->type), true));
     return true;
 }
@@ -165,17 +177,9 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
         }
         break;
     case CORE_PRIM:
-        if (is_parallel_map(e->prim.id) || is_seq_map(e->prim.id)) {
-            write_map(lw, e, acceptor);
+        if (lower_forms[e->prim.id].write ? lower_forms[e->prim.id].write(lw, e, acceptor) : write_view(lw, e, acceptor))
             return;
-        }
-        if (e->prim.id == P_single || e->prim.id == P_unzip || (array && prim_rows[e->prim.id].level == LEVEL_VIEW)) {
-            if (write_view(lw, e, acceptor))
-                return;
-        } else if (array && prim_rows[e->prim.id].level == LEVEL_MEM) { /* what is stored further on is computed in place */
-            lower_write(lw, e->prim.args[0], acceptor);
-            return;
-        } else if (array && prim_rows[e->prim.id].level != LEVEL_SHFL) {
+        if (array && prim_rows[e->prim.id].level != LEVEL_VIEW && prim_rows[e->prim.id].level != LEVEL_SHFL) {
             lower_read(lw, e); /* says why not */
             return;
         }

@@ -1,0 +1,34 @@
+/* The one table of what the translation does with each primitive. Rows of the same kind stand together. */
+#include "codegen/lowering.h"
+
+const LowerForm lower_forms[P_COUNT] = {
+    /* layout without index maps */
+    [P_id] = {.write = lower_write_through},
+    [P_zip] = {lower_read_zip, lower_write_zip},
+    [P_zip3] = {lower_read_zip, lower_write_zip},
+    [P_zip4] = {lower_read_zip, lower_write_zip},
+    [P_unzip] = {.write = lower_write_unzip},
+    [P_generate] = {.read = lower_read_generate},
+    [P_gather] = {.read = lower_read_gather},
+    [P_reorder] = {.read = lower_read_gather},
+    [P_concat] = {.read = lower_read_concat},
+    /* sequential */
+    [P_mapSeq] = {.write = lower_write_map},
+    [P_mapSeqUnroll] = {.write = lower_write_map},
+    [P_reduceSeq] = {.read = lower_read_reduce},
+    [P_reduceSeqUnroll] = {.read = lower_read_reduce},
+    /* parallel */
+    [P_mapGlobal] = {.write = lower_write_map},
+    [P_mapBlock] = {.write = lower_write_map},
+    [P_mapThreads] = {.write = lower_write_map},
+    [P_mapWarp] = {.write = lower_write_map},
+    [P_mapLane] = {.write = lower_write_map},
+    /* memory */
+    [P_toGlobal] = {lower_read_memory, lower_write_through},
+    [P_toShared] = {lower_read_memory, lower_write_through},
+    [P_toPrivate] = {lower_read_memory, lower_write_through},
+    /* warp */
+    [P_shflDown] = {.read = lower_read_shuffle},
+    [P_shflUp] = {.read = lower_read_shuffle},
+    [P_shflXor] = {.read = lower_read_shuffle},
+};
