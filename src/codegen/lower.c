@@ -8,7 +8,8 @@ typedef struct PassRow {
 
 static const PassRow passes[PASS_COUNT] = {
     [PASS_TRANSLATE] = {"translate", pass_translate}, [PASS_REGISTERS] = {"registers", pass_registers}, [PASS_MEMORY] = {"memory", pass_memory},
-    [PASS_BARRIERS] = {"barriers", pass_barriers},    [PASS_NAMES] = {"names", pass_names}};
+    [PASS_BARRIERS] = {"barriers", pass_barriers},
+    [PASS_TILES] = {"tiles", pass_tiles},             [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }
 
@@ -29,7 +30,7 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
     return lw.failed ? NULL : lw.program;
 }
 
-/* ---- pass 5, names: parameters in order, identifiers unique; only the sizes that are used ------------------------------------ */
+/* ---- pass 6, names: parameters in order, identifiers unique; only the sizes that are used ------------------------------------ */
 
 /* Words that a user may choose and CUDA C++ will not have as a name. */
 static const char *const taken[] = {

@@ -10,6 +10,7 @@ typedef enum LowerPass {
     PASS_REGISTERS, /* private values: forwarded, reused, never copied */
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
+    PASS_TILES,     /* loops without guards in full tiles */
     PASS_NAMES,     /* identifiers for C */
     PASS_COUNT
 } LowerPass;

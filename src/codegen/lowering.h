@@ -198,6 +198,7 @@ void pass_translate(Lowering *lw);
 void pass_registers(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
+void pass_tiles(Lowering *lw);
 void pass_names(Lowering *lw);
 
 #endif

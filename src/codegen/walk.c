@@ -64,38 +64,94 @@ void walk_stmts(ImpBlock *block, StmtFn fn, void *user)
     }
 }
 
+typedef struct NatMapping {
+    NatMap map;
+    void *user;
+} NatMapping;
+
+static void map_expr_nats(void *user, ImpExpr **at)
+{
+    const NatMapping *m = user;
+    ImpExpr *e = *at;
+    Nat *nat = e->kind == IE_NAT ? &e->nat : e->kind == IE_VAR ? &e->var.slot : e->kind == IE_LOAD ? &e->mem.index : e->kind == IE_SHFL ? &e->shfl.by : NULL;
+    if (nat)
+        *nat = m->map(m->user, *nat);
+}
+
+void map_nats(ImpStmt *s, NatMap map, void *user)
+{
+    NatMapping m = {map, user};
+    walk_own(s, map_expr_nats, &m);
+    if (s->kind == IS_STORE)
+        s->store.index = map(user, s->store.index);
+    if (s->kind == IS_SET)
+        s->var.slot = map(user, s->var.slot);
+    if (s->kind == IS_FOR) {
+        s->loop.lo = map(user, s->loop.lo);
+        s->loop.hi = map(user, s->loop.hi);
+        s->loop.step = map(user, s->loop.step);
+    }
+}
+
 typedef struct NatWalk {
     NatFn fn;
     void *user;
 } NatWalk;
 
-static void expr_nats(void *user, ImpExpr **at)
+static Nat visit_nat(void *user, Nat nat)
 {
     const NatWalk *w = user;
-    const ImpExpr *e = *at;
-    if (e->kind == IE_NAT)
-        w->fn(w->user, e->nat);
-    else if (e->kind == IE_VAR)
-        w->fn(w->user, e->var.slot);
-    else if (e->kind == IE_LOAD)
-        w->fn(w->user, e->mem.index);
-    else if (e->kind == IE_SHFL)
-        w->fn(w->user, e->shfl.by);
+    w->fn(w->user, nat);
+    return nat;
 }
 
 void walk_nats(ImpStmt *s, NatFn fn, void *user)
 {
     NatWalk w = {fn, user};
-    walk_own(s, expr_nats, &w);
-    if (s->kind == IS_STORE)
-        fn(user, s->store.index);
-    if (s->kind == IS_SET)
-        fn(user, s->var.slot);
-    if (s->kind == IS_FOR) {
-        fn(user, s->loop.lo);
-        fn(user, s->loop.hi);
-        fn(user, s->loop.step);
+    map_nats(s, visit_nat, &w);
+}
+
+/* Copies the node, then whatever the walk finds in it, outermost first. */
+static void copy_node(void *user, ImpExpr **at)
+{
+    Ctx *ctx = user;
+    ImpExpr *copy = NEW(ctx, ImpExpr);
+    *copy = **at;
+    if (copy->kind == IE_OP) {
+        ImpExpr **args = NEWN(ctx, ImpExpr *, copy->op.n);
+        memcpy(args, copy->op.args, sizeof *args * (size_t)copy->op.n);
+        copy->op.args = args;
     }
+    *at = copy;
+}
+
+ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e)
+{
+    ImpExpr *copy = (ImpExpr *)e;
+    walk_expr(&copy, copy_node, ctx);
+    return copy;
+}
+
+static ImpBlock copy_block(Ctx *ctx, const ImpBlock *block)
+{
+    ImpBlock copy = {{0}};
+    for (int i = 0; i < block->list.n; i++)
+        vec_push(ctx, &copy.list, imp_copy_stmt(ctx, block->list.at[i]));
+    return copy;
+}
+
+ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s)
+{
+    ImpStmt *copy = NEW(ctx, ImpStmt);
+    *copy = *s;
+    if (s->kind == IS_FOR)
+        copy->loop.body = copy_block(ctx, &s->loop.body);
+    if (s->kind == IS_IF) {
+        copy->branch.then = copy_block(ctx, &s->branch.then);
+        copy->branch.otherwise = copy_block(ctx, &s->branch.otherwise);
+    }
+    walk_own(copy, copy_node, ctx);
+    return copy;
 }
 
 void block_remove(ImpBlock *block, int i)

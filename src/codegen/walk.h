@@ -18,6 +18,12 @@ void walk_stmts(ImpBlock *block, StmtFn fn, void *user);
 /* Every nat that the statement itself or its own expressions mention. */
 typedef void (*NatFn)(void *user, Nat nat);
 void walk_nats(ImpStmt *stmt, NatFn fn, void *user);
+/* Replaces every nat of the statement itself and of its own expressions; the nodes are changed in place. */
+typedef Nat (*NatMap)(void *user, Nat nat);
+void map_nats(ImpStmt *stmt, NatMap map, void *user);
+/* Copies that share nothing that a pass changes: the registers and loop variables are the same. */
+ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e);
+ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s);
 /* Takes statement i out of the list, or puts one in before it. */
 void block_remove(ImpBlock *block, int i);
 void block_insert(Ctx *ctx, ImpBlock *block, int i, ImpStmt *stmt);

@@ -9,9 +9,16 @@ blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
     const int blocks_1 = (n + 31) / 32;
     for (int block = blockIdx.x; block < blocks_1; block += gridDim.x) {
         float acc = 0.0f;
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-            acc += block*32 + i < n ? xs[block*32 + i] : 0.0f;
+        if (block*32 + 32 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 32; i++) {
+                acc += xs[block*32 + i];
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 32; i++) {
+                acc += block*32 + i < n ? xs[block*32 + i] : 0.0f;
+            }
         }
         result[block] = acc;
     }

@@ -1,0 +1,384 @@
+/* Pass 5, tiles: a loop whose guards hold everywhere but in the last tile runs without them there.
+ *
+ *   for (i < 8) acc += block*1024 + i*128 + thread < n ? xs[...] : 0
+ *     ->  if (block*1024 + 1024 <= n)  for (i < 8) acc += xs[...]
+ *         else                         for (i < 8) acc += ... < n ? xs[...] : 0
+ *
+ *   for (i < ceilDiv(m, 32)) acc += i*32 + lane < m ? xs[...] : 0
+ *     ->  for (i < m / 32) acc += xs[...];  if (m % 32 != 0) acc += m / 32 * 32 + lane < m ? xs[...] : 0
+ *
+ * A guard L <= R holds for all threads and all trips of a loop when the largest value of L - R over them is at most 0: loop variables and thread
+ * ids are replaced by the bound that makes it largest. What is left mentions only what is the same for all threads, or is fixed before the loop.
+ *
+ * Requires: barriers are placed. Loops with a barrier or a shuffle in them stay as they are. Keeps every value and every access. */
+#include "codegen/lowering.h"
+#include "codegen/walk.h"
+
+enum {
+    MIN_SPARED = 4,            /* guards that a full tile must spare a thread, for the text to be worth it */
+    MAX_COPIED_STATEMENTS = 48,
+    MAX_FULL_CONDITIONS = 2
+};
+
+typedef struct Bound { /* a variable of the loop: first and last value, over what stands outside */
+    Nat var, lo, hi;
+} Bound;
+
+typedef struct Tiles {
+    Ctx *ctx;
+    Lowering *lw;
+    NatFacts *facts;
+    VEC(Bound) bounds;   /* of the loops around, outer before inner */
+    VEC(Nat) full;       /* each <= 0 where all guards hold */
+    VEC(Nat) guards;     /* L - R of the comparisons that they make true */
+    bool blocked;        /* a barrier, a shuffle: the loop cannot be copied */
+    int statements;
+    int64_t spared;      /* guards per run of the loop in one thread */
+} Tiles;
+
+/* ---- guards ----------------------------------------------------------------------------------------------------------- */
+
+/* L <= R as L - R, which is at most 0 where the comparison holds; NULL for other expressions. */
+static Nat excess(Ctx *ctx, const ImpExpr *e)
+{
+    if (e->kind != IE_OP || e->op.n != 2 || e->op.args[0]->kind != IE_NAT || e->op.args[1]->kind != IE_NAT)
+        return NULL;
+    Nat d = nat_sub(ctx, e->op.args[0]->nat, e->op.args[1]->nat), negated = nat_sub(ctx, e->op.args[1]->nat, e->op.args[0]->nat);
+    switch (e->op.id) {
+    case P_lt: return nat_add_k(ctx, d, 1);
+    case P_le: return d;
+    case P_gt: return nat_add_k(ctx, negated, 1);
+    case P_ge: return negated;
+    default: return NULL;
+    }
+}
+
+/* The largest value of `nat` for var in [lo, hi]; NULL when the way in which it depends on var is not plain. */
+static Nat largest(Tiles *t, Nat nat, const Bound *b)
+{
+    Ctx *ctx = t->ctx;
+    if (!nat_mentions(nat, b->var))
+        return nat;
+    if (nat == b->var)
+        return b->hi;
+    if (nat->kind != NAT_SUM)
+        return NULL;
+    Nat sum = nat_const(ctx, 0);
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *term = &nat->terms[i];
+        Nat rest = nat_const(ctx, term->coef < 0 ? -term->coef : term->coef);
+        int times = 0;
+        for (int j = 0; j < term->n_factors; j++)
+            if (term->factors[j] == b->var)
+                times++;
+            else
+                rest = nat_mul(ctx, rest, term->factors[j]);
+        if (nat_mentions(rest, b->var) || times > 1)
+            return NULL;
+        if (times && !nat_le(ctx, t->facts, nat_const(ctx, 0), rest))
+            return NULL;
+        Nat value = !times ? rest : nat_mul(ctx, rest, term->coef < 0 ? b->lo : b->hi);
+        sum = term->coef < 0 ? nat_sub(ctx, sum, value) : nat_add(ctx, sum, value);
+    }
+    return sum;
+}
+
+static bool is_thread_id(const ImpKernel *k, Nat var)
+{
+    return var == k->warp || var == k->lane || var == k->thread[0] || var == k->thread[1] || var == k->thread[2];
+}
+
+typedef struct ThreadIds {
+    const ImpKernel *kernel;
+    Nat found[5];
+    int n;
+} ThreadIds;
+
+static void collect_id(void *user, Nat var)
+{
+    ThreadIds *ids = user;
+    if (is_thread_id(ids->kernel, var) && ids->n < 5)
+        ids->found[ids->n++] = var;
+}
+
+/* The largest value over the loops from `first` on and over the threads; NULL when there is none that can be written down. */
+static Nat largest_over(Tiles *t, Nat nat, int first)
+{
+    for (int i = t->bounds.n - 1; i >= first && nat; i--)
+        nat = largest(t, nat, &t->bounds.at[i]);
+    if (!nat)
+        return NULL;
+    ThreadIds ids = {.kernel = t->lw->kernel};
+    nat_each_var(t->ctx, nat, collect_id, &ids);
+    for (int i = 0; i < ids.n && nat; i++)
+        nat = largest(t, nat, &(Bound){ids.found[i], ids.found[i]->lo, ids.found[i]->hi});
+    return nat ? nat_simplify(t->ctx, t->facts, nat) : NULL;
+}
+
+static void note_guard(Tiles *t, const ImpExpr *e, int64_t times, int first)
+{
+    if (e->kind == IE_OP && e->op.id == P_and) {
+        note_guard(t, e->op.args[0], times, first);
+        note_guard(t, e->op.args[1], times, first);
+        return;
+    }
+    Nat d = excess(t->ctx, e);
+    Nat most = d ? largest_over(t, d, first) : NULL;
+    if (!most || nat_is_error(most) || nat_is_const(most))
+        return;
+    int k = 0;
+    while (k < t->full.n && t->full.at[k] != most)
+        k++;
+    if (k == t->full.n) {
+        if (k == MAX_FULL_CONDITIONS)
+            return;
+        vec_push(t->ctx, &t->full, most);
+    }
+    vec_push(t->ctx, &t->guards, d);
+    t->spared += times;
+}
+
+typedef struct Place {
+    Tiles *tiles;
+    int64_t times; /* how often a thread gets here in one run of the loop */
+    int first;     /* its variables are the bounds from here on */
+} Place;
+
+static void visit_expr(void *user, ImpExpr **at)
+{
+    const Place *p = user;
+    if ((*at)->kind == IE_SHFL)
+        p->tiles->blocked = true;
+    if ((*at)->kind == IE_COND)
+        note_guard(p->tiles, (*at)->cond.cond, p->times, p->first);
+}
+
+static int64_t trips(const ImpStmt *loop)
+{
+    if (nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi) && nat_is_const(loop->loop.step) && loop->loop.step->value > 0)
+        return (loop->loop.hi->value - loop->loop.lo->value + loop->loop.step->value - 1) / loop->loop.step->value;
+    return MIN_SPARED; /* unknown: taken for a few */
+}
+
+static void push_bound(Tiles *t, const ImpStmt *loop)
+{
+    vec_push(t->ctx, &t->bounds, ((Bound){loop->loop.var, loop->loop.lo, nat_add_k(t->ctx, loop->loop.hi, -1)}));
+}
+
+static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        Place place = {t, times, first};
+        t->statements++;
+        walk_own(s, visit_expr, &place);
+        switch (s->kind) {
+        case IS_FOR:
+            push_bound(t, s);
+            visit_block(t, &s->loop.body, times * trips(s), first);
+            t->bounds.n--;
+            break;
+        case IS_IF:
+            note_guard(t, s->branch.cond, times, first);
+            visit_block(t, &s->branch.then, times, first);
+            visit_block(t, &s->branch.otherwise, times, first);
+            break;
+        case IS_SYNC: t->blocked = true; break;
+        case IS_DECL: t->blocked |= s->var.var->nat != NULL; break;
+        case IS_SET: case IS_STORE: case IS_ALLOC: case IS_NOTE: break;
+        }
+    }
+}
+
+/* ---- the copy without guards ---------------------------------------------------------------------------------------------- */
+
+/* What is left of a condition in a full tile; NULL: nothing, it holds. */
+static ImpExpr *rest_of(const Tiles *t, ImpExpr *e)
+{
+    if (e->kind == IE_OP && e->op.id == P_and) {
+        ImpExpr *a = rest_of(t, e->op.args[0]), *b = rest_of(t, e->op.args[1]);
+        return !a ? b : !b ? a : a == e->op.args[0] && b == e->op.args[1] ? e : imp_op2(t->ctx, P_and, SC_BOOL, a, b, e->span);
+    }
+    Nat d = excess(t->ctx, e);
+    for (int i = 0; d && i < t->guards.n; i++)
+        if (t->guards.at[i] == d)
+            return NULL;
+    return e;
+}
+
+static void unguard_expr(void *user, ImpExpr **at)
+{
+    const Tiles *t = user;
+    while ((*at)->kind == IE_COND) {
+        ImpExpr *cond = rest_of(t, (*at)->cond.cond);
+        if (cond) {
+            (*at)->cond.cond = cond;
+            return;
+        }
+        *at = (*at)->cond.then;
+    }
+}
+
+static void unguard(const Tiles *t, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        walk_own(s, unguard_expr, (void *)t);
+        if (s->kind == IS_FOR)
+            unguard(t, &s->loop.body);
+        if (s->kind != IS_IF)
+            continue;
+        unguard(t, &s->branch.then);
+        unguard(t, &s->branch.otherwise);
+        ImpExpr *cond = rest_of(t, s->branch.cond);
+        if (cond) {
+            s->branch.cond = cond;
+            continue;
+        }
+        block_remove(block, i);
+        ImpBlock then = s->branch.then;
+        for (int j = 0; j < then.list.n; j++)
+            block_insert(t->ctx, block, i + j, then.list.at[j]);
+        i += then.list.n - 1;
+    }
+}
+
+/* ---- the two ways to split ---------------------------------------------------------------------------------------------------- */
+
+/* d <= 0 as L <= R, without a minus sign: `block*1024 + 1024 <= n`. */
+static ImpExpr *as_comparison(Tiles *t, Nat d, Span span)
+{
+    Ctx *ctx = t->ctx;
+    Nat left = nat_const(ctx, 0), right = left;
+    if (d->kind != NAT_SUM)
+        left = d;
+    for (int i = 0; i < d->n_terms; i++) {
+        const NatTerm *term = &d->terms[i];
+        Nat product = nat_const(ctx, term->coef < 0 ? -term->coef : term->coef);
+        for (int j = 0; j < term->n_factors; j++)
+            product = nat_mul(ctx, product, term->factors[j]);
+        if (term->coef < 0)
+            right = nat_add(ctx, right, product);
+        else
+            left = nat_add(ctx, left, product);
+    }
+    return nat_cmp(t->lw, P_le, left, right, span);
+}
+
+/* All trips of the loop are full, or none needs to be: one condition decides before the loop. */
+static bool split_whole(Tiles *t, ImpBlock *block, int i)
+{
+    Ctx *ctx = t->ctx;
+    ImpStmt *loop = block->list.at[i], *choice = imp_stmt(ctx, NULL, IS_IF, loop->span), *full = imp_copy_stmt(ctx, loop);
+    for (int k = 0; k < t->full.n; k++) {
+        ImpExpr *e = as_comparison(t, t->full.at[k], loop->span);
+        choice->branch.cond = k ? imp_op2(ctx, P_and, SC_BOOL, choice->branch.cond, e, loop->span) : e;
+    }
+    vec_push(ctx, &choice->branch.then.list, full);
+    vec_push(ctx, &choice->branch.otherwise.list, loop);
+    unguard(t, &full->loop.body);
+    block->list.at[i] = choice;
+    return true;
+}
+
+typedef struct Subst {
+    Tiles *tiles;
+    Nat var, by;
+} Subst;
+
+static Nat subst_nat(void *user, Nat nat)
+{
+    const Subst *s = user;
+    return nat_mentions(nat, s->var) ? nat_simplify(s->tiles->ctx, s->tiles->facts, nat_subst(s->tiles->ctx, nat, s->var, s->by)) : nat;
+}
+
+static void subst_stmt(void *user, ImpStmt *s) { map_nats(s, subst_nat, user); }
+
+/* The loop from x / c to ceil(x / c): no loop, but one more trip unless c divides x. */
+static ImpStmt *last_trip(Tiles *t, ImpStmt *loop)
+{
+    Ctx *ctx = t->ctx;
+    Nat lo = loop->loop.lo, hi = loop->loop.hi;
+    if (lo->kind != NAT_DIV || hi->kind != NAT_DIV || lo->b != hi->b || !nat_is_const(lo->b) || !nat_is(nat_sub(ctx, hi->a, lo->a), lo->b->value - 1))
+        return loop;
+    ImpStmt *last = imp_stmt(ctx, NULL, IS_IF, loop->span);
+    last->branch.cond = nat_cmp(t->lw, P_ne, nat_mod(ctx, lo->a, lo->b), nat_const(ctx, 0), loop->span);
+    last->branch.then = loop->loop.body;
+    Subst s = {t, loop->loop.var, lo};
+    walk_stmts(&last->branch.then, subst_stmt, &s);
+    return last;
+}
+
+/* c * v + rest <= 0 holds for v < ceil((1 - rest) / c): the first trips are full, and the last ones are not. */
+static bool split_range(Tiles *t, ImpBlock *block, int i)
+{
+    Ctx *ctx = t->ctx;
+    ImpStmt *loop = block->list.at[i];
+    Nat v = loop->loop.var, d = t->full.at[0], rest = nat_subst(ctx, d, v, nat_const(ctx, 0)), c = nat_sub(ctx, d, rest);
+    if (t->full.n != 1 || !nat_is(loop->loop.step, 1) || !nat_is(loop->loop.lo, 0))
+        return false;
+    c = c == v ? nat_const(ctx, 1) : c->kind == NAT_SUM && c->n_terms == 1 && c->terms[0].n_factors == 1 ? nat_const(ctx, c->terms[0].coef) : NULL;
+    if (!c || c->value < 1)
+        return false;
+    Nat end = nat_simplify(ctx, t->facts, nat_ceil_div(ctx, nat_sub(ctx, nat_const(ctx, 1), rest), c));
+    if (!nat_le(ctx, t->facts, nat_const(ctx, 0), end) || !nat_le(ctx, t->facts, end, loop->loop.hi) || nat_equal(ctx, t->facts, end, loop->loop.hi))
+        return false;
+    ImpStmt *full = imp_copy_stmt(ctx, loop);
+    full->loop.hi = end;
+    loop->loop.lo = end;
+    block->list.at[i] = last_trip(t, loop);
+    unguard(t, &full->loop.body);
+    block_insert(ctx, block, i, full);
+    return true;
+}
+
+static bool split(Tiles *t, ImpBlock *block, int i)
+{
+    ImpStmt *loop = block->list.at[i];
+    bool constant = nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi);
+    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal)
+        return false;
+    t->full.n = t->guards.n = t->statements = 0;
+    t->blocked = false;
+    t->spared = 0;
+    int first = t->bounds.n;
+    push_bound(t, loop);
+    visit_block(t, &loop->loop.body, constant ? trips(loop) : MIN_SPARED, constant ? first : first + 1);
+    t->bounds.n = first;
+    if (t->blocked || !t->full.n || t->spared < MIN_SPARED || t->statements > MAX_COPIED_STATEMENTS)
+        return false;
+    return constant ? split_whole(t, block, i) : split_range(t, block, i);
+}
+
+static void split_loops(Tiles *t, ImpBlock *block)
+{
+    Ctx *ctx = t->ctx;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR) {
+            int before = block->list.n;
+            if (split(t, block, i)) {
+                i += block->list.n - before;
+                continue;
+            }
+            NatFacts *facts = t->facts;
+            t->facts = nat_facts_new(ctx, facts);
+            nat_fact_le(ctx, t->facts, nat_add_k(ctx, s->loop.var, 1), s->loop.hi);
+            nat_fact_le(ctx, t->facts, s->loop.lo, s->loop.var);
+            push_bound(t, s);
+            split_loops(t, &s->loop.body);
+            t->bounds.n--;
+            t->facts = facts;
+        }
+        if (s->kind == IS_IF) {
+            split_loops(t, &s->branch.then);
+            split_loops(t, &s->branch.otherwise);
+        }
+    }
+}
+
+void pass_tiles(Lowering *lw)
+{
+    Tiles t = {.ctx = lw->ctx, .lw = lw, .facts = nat_facts_new(lw->ctx, (NatFacts *)lw->entry->known)};
+    split_loops(&t, &lw->kernel->body);
+}
