@@ -9,7 +9,8 @@ typedef struct PassRow {
 static const PassRow passes[PASS_COUNT] = {
     [PASS_TRANSLATE] = {"translate", pass_translate}, [PASS_REGISTERS] = {"registers", pass_registers}, [PASS_MEMORY] = {"memory", pass_memory},
     [PASS_BARRIERS] = {"barriers", pass_barriers},
-    [PASS_TILES] = {"tiles", pass_tiles},             [PASS_NAMES] = {"names", pass_names}};
+    [PASS_TILES] = {"tiles", pass_tiles},             [PASS_COMMON] = {"common", pass_common},
+    [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }
 
@@ -30,7 +31,7 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
     return lw.failed ? NULL : lw.program;
 }
 
-/* ---- pass 6, names: parameters in order, identifiers unique; only the sizes that are used ------------------------------------ */
+/* ---- the last pass, names: parameters in order, identifiers unique; only the sizes that are used ------------------------------------ */
 
 /* Words that a user may choose and CUDA C++ will not have as a name. */
 static const char *const taken[] = {
@@ -44,7 +45,11 @@ static const char *const taken[] = {
     "fmax", "fminf", "fmaxf", "sqrtf", "fabs", "fabsf", "half", "int2", "int4", "float2", "float4", "double2", "dim3", "uint", "main", "NULL", "assert",
     "printf", "malloc", "free", "warp", "lane", "thread", "threadY", "threadZ", "stream"};
 
-static bool is_taken(Lowering *lw, const char *name, int n_vars, int n_bufs)
+typedef struct Names { /* of the registers that are in scope */
+    VEC(ImpVar *) scope;
+} Names;
+
+static bool is_taken(Lowering *lw, const char *name, const Names *names, int n_bufs)
 {
     const ImpKernel *k = lw->kernel;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
@@ -58,18 +63,47 @@ static bool is_taken(Lowering *lw, const char *name, int n_vars, int n_bufs)
     for (int i = 0; i < n_bufs; i++)
         if (!strcmp(k->bufs.at[i]->name, name))
             return true;
-    for (int i = 0; i < n_vars; i++)
-        if (!strcmp(k->vars.at[i]->name, name))
+    for (int i = 0; names && i < names->scope.n; i++)
+        if (!strcmp(names->scope.at[i]->name, name))
             return true;
     return false;
 }
 
-static const char *unique(Lowering *lw, const char *name, int n_vars, int n_bufs)
+static const char *unique(Lowering *lw, const char *name, const Names *names, int n_bufs)
 {
     const char *candidate = name;
-    for (int k = 1; is_taken(lw, candidate, n_vars, n_bufs); k++)
+    for (int k = 1; is_taken(lw, candidate, names, n_bufs); k++)
         candidate = ctx_printf(lw->ctx, "%s_%d", name, k);
     return candidate;
+}
+
+/* Registers of blocks that do not contain each other may have the same name. */
+static void name_registers(Lowering *lw, const ImpBlock *block, Names *names, bool *named)
+{
+    int outer = names->scope.n;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_DECL) {
+            ImpVar *var = s->var.var;
+            if (named[var->id] && is_taken(lw, var->name, names, lw->kernel->bufs.n)) { /* a copy, in a place where its name means another */
+                for (int k = 0; k < lw->kernel->vars.n; k++)
+                    if (named[k] && lw->kernel->vars.at[k] != var)
+                        vec_push(lw->ctx, &names->scope, lw->kernel->vars.at[k]);
+                named[var->id] = false;
+            }
+            if (!named[var->id])
+                var->name = unique(lw, var->name, names, lw->kernel->bufs.n);
+            named[var->id] = true;
+            vec_push(lw->ctx, &names->scope, var);
+        }
+        if (s->kind == IS_FOR)
+            name_registers(lw, &s->loop.body, names, named);
+        if (s->kind == IS_IF) {
+            name_registers(lw, &s->branch.then, names, named);
+            name_registers(lw, &s->branch.otherwise, names, named);
+        }
+    }
+    names->scope.n = outer;
 }
 
 /* A note stays where something follows that the note before it does not already announce. */
@@ -137,7 +171,7 @@ void pass_names(Lowering *lw)
     for (int i = 0; i < n; i++) {
         k->bufs.at[i] = sorted[i];
         sorted[i]->id = i;
-        sorted[i]->name = unique(lw, sorted[i]->name, 0, i);
+        sorted[i]->name = unique(lw, sorted[i]->name, NULL, i);
     }
     int vars = 0;
     for (int i = 0; i < k->vars.n; i++) { /* registers that the passes took away are gone */
@@ -147,10 +181,10 @@ void pass_names(Lowering *lw)
             k->vars.at[vars++] = k->vars.at[i];
     }
     k->vars.n = vars;
-    for (int i = 0; i < vars; i++) {
+    for (int i = 0; i < vars; i++)
         k->vars.at[i]->id = i;
-        k->vars.at[i]->name = unique(lw, k->vars.at[i]->name, i, n);
-    }
+    Names names = {{0}};
+    name_registers(lw, &k->body, &names, NEWN(ctx, bool, vars + 1));
     k->sizes = NEWN(ctx, Nat, lw->entry->n_sizes);
     for (int i = 0; i < lw->entry->n_sizes; i++) {
         SizeUse u = {lw->entry->sizes[i], false};

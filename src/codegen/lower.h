@@ -11,6 +11,7 @@ typedef enum LowerPass {
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
     PASS_TILES,     /* loops without guards in full tiles */
+    PASS_COMMON,    /* what is loaded or computed again is shared */
     PASS_NAMES,     /* identifiers for C */
     PASS_COUNT
 } LowerPass;

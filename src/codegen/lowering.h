@@ -199,6 +199,7 @@ void pass_registers(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
 void pass_tiles(Lowering *lw);
+void pass_common(Lowering *lw);
 void pass_names(Lowering *lw);
 
 #endif

@@ -189,9 +189,88 @@ static void put_term(Printer *p, const NatTerm *t, bool signed_k)
     }
 }
 
-static void put_sum(Printer *p, const NatTerm *terms, int n)
+static void put_sum(Printer *p, const NatTerm *terms, int n, bool first);
+
+/* The factor that most terms share, where at least two do; NULL else. */
+static Nat shared_factor(const NatTerm *terms, int n)
 {
-    bool first = true;
+    Nat best = NULL;
+    int most = 1;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < terms[i].n_factors; k++) {
+            Nat f = terms[i].factors[k];
+            int times = 0;
+            for (int j = 0; j < n; j++) {
+                int at = 0;
+                while (at < terms[j].n_factors && terms[j].factors[at] != f)
+                    at++;
+                times += at < terms[j].n_factors;
+            }
+            if (times > most || (times == most && best && f->id < best->id)) {
+                best = f;
+                most = times;
+            }
+        }
+    return most > 1 ? best : NULL;
+}
+
+static void put_operator(Printer *p, bool minus) { sb_puts(p->out, p->tight ? (minus ? "-" : "+") : minus ? " - " : " + "); }
+
+/* (i*m + j)*n + k for i*m*n + j*n + k, as a programmer would write it, and with fewer multiplications. False when no two terms share a factor. */
+static bool put_factored(Printer *p, const NatTerm *terms, int n, bool first)
+{
+    Nat f = shared_factor(terms, n);
+    if (!f)
+        return false;
+    NatTerm *inner = NEWN(p->ctx, NatTerm, n), *rest = NEWN(p->ctx, NatTerm, n);
+    int n_inner = 0, n_rest = 0;
+    int64_t g = 0;
+    bool positive = false, rest_positive = false;
+    for (int i = 0; i < n; i++) {
+        int at = 0;
+        while (at < terms[i].n_factors && terms[i].factors[at] != f)
+            at++;
+        if (at == terms[i].n_factors) {
+            rest_positive |= terms[i].coef > 0;
+            rest[n_rest++] = terms[i];
+            continue;
+        }
+        Nat *left = NEWN(p->ctx, Nat, terms[i].n_factors);
+        for (int k = 0, to = 0; k < terms[i].n_factors; k++)
+            if (k != at)
+                left[to++] = terms[i].factors[k];
+        inner[n_inner++] = (NatTerm){terms[i].coef, terms[i].n_factors - 1, left};
+        positive |= terms[i].coef > 0;
+        g = gcd_i64(g, terms[i].coef);
+    }
+    if (g <= 0 || g == INT64_MAX)
+        return false;
+    for (int i = 0; i < n_inner; i++)
+        inner[i].coef /= positive ? g : -g;
+    bool rest_first = !positive && rest_positive;
+    if (rest_first) {
+        put_sum(p, rest, n_rest, first);
+        first = false;
+    }
+    if (!first)
+        put_operator(p, !positive);
+    else if (!positive)
+        sb_putc(p->out, '-');
+    sb_putc(p->out, '(');
+    put_sum(p, inner, n_inner, true);
+    sb_puts(p->out, ")*");
+    print(p, f, PREC_FACTOR);
+    if (g != 1)
+        sb_printf(p->out, "*%lld", (long long)g);
+    if (!rest_first && n_rest)
+        put_sum(p, rest, n_rest, false);
+    return true;
+}
+
+static void put_sum(Printer *p, const NatTerm *terms, int n, bool first)
+{
+    if (p->c && n > 1 && put_factored(p, terms, n, first))
+        return;
     NatTerm small[POLY_SMALL], *t = n <= POLY_SMALL ? small : NEWN(p->out->ctx, NatTerm, n);
     for (int i = 0; i < n; i++) {
         int at = i;
@@ -214,7 +293,7 @@ static void put_sum(Printer *p, const NatTerm *terms, int n)
             if (first) {
                 put_term(p, &t[i], true);
             } else {
-                sb_puts(p->out, p->tight ? (minus ? "-" : "+") : minus ? " - " : " + ");
+                put_operator(p, minus);
                 put_term(p, &t[i], false);
             }
             first = false;
@@ -304,7 +383,7 @@ static void print(Printer *p, Nat a, Prec prec)
         /* A leading minus counts as a sum. */
         bool paren = prec >= (a->n_terms > 1 || a->terms[0].coef < 0 ? PREC_PRODUCT : PREC_FACTOR);
         open_paren(p, paren);
-        put_sum(p, a->terms, a->n_terms);
+        put_sum(p, a->terms, a->n_terms, true);
         close_paren(p, paren);
         return;
     }

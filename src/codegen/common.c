@@ -1,0 +1,221 @@
+/* Pass 6, common: a value that neighbouring statements load or compute again is loaded or computed once.
+ *
+ *   a = a + xs[i];  b = max(b, xs[i])   ->  const float x = xs[i];  a = a + x;  b = max(b, x)
+ *
+ * A value is shared where its first use is always evaluated and nothing in between can change it: no register of it is set, and for memory that is
+ * written in this kernel, no store and no barrier comes between. Requires: barriers are placed. Keeps every value; takes loads away, adds none. */
+#include "codegen/lowering.h"
+#include "codegen/walk.h"
+
+enum { WINDOW = 12 /* statements: a value kept for longer costs a register */ };
+
+/* ---- which values are the same ------------------------------------------------------------------------------------------- */
+
+static bool same(const ImpExpr *a, const ImpExpr *b)
+{
+    if (a->kind != b->kind || a->type != b->type)
+        return false;
+    switch (a->kind) {
+    case IE_LIT: return a->lit.type == b->lit.type && a->lit.u == b->lit.u;
+    case IE_NAT: return a->nat == b->nat;
+    case IE_VAR: return a->var.var == b->var.var && a->var.slot == b->var.slot;
+    case IE_LOAD: return a->mem.buf == b->mem.buf && a->mem.index == b->mem.index;
+    case IE_OP:
+        if (a->op.id != b->op.id || a->op.n != b->op.n)
+            return false;
+        for (int i = 0; i < a->op.n; i++)
+            if (!same(a->op.args[i], b->op.args[i]))
+                return false;
+        return true;
+    case IE_CAST: return same(a->cast.value, b->cast.value);
+    case IE_COND: return same(a->cond.cond, b->cond.cond) && same(a->cond.then, b->cond.then) && same(a->cond.otherwise, b->cond.otherwise);
+    case IE_SHFL: return false;
+    }
+    return false;
+}
+
+typedef struct Look {
+    bool loads, work, shuffles;
+} Look;
+
+static void look(void *user, ImpExpr **at)
+{
+    Look *l = user;
+    l->loads |= (*at)->kind == IE_LOAD;
+    l->shuffles |= (*at)->kind == IE_SHFL;
+    /* Comparisons of indices and negated literals are no work: a good reader wants to see them. */
+    l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || (*at)->kind == IE_CAST;
+}
+
+static bool worth_sharing(ImpExpr *e)
+{
+    Look l = {false, false, false};
+    if (e->kind == IE_VAR || e->kind == IE_LIT || e->kind == IE_NAT)
+        return false;
+    walk_expr(&e, look, &l);
+    return !l.shuffles && (l.loads || l.work);
+}
+
+/* ---- how far a value keeps ------------------------------------------------------------------------------------------------- */
+
+typedef struct Change {
+    const ImpExpr *value;
+    bool changes;
+    ImpStmt *by;
+} Change;
+
+static void reads_of(void *user, ImpExpr **at)
+{
+    Change *c = user;
+    const ImpExpr *e = *at;
+    const ImpStmt *s = c->by;
+    if (e->kind == IE_VAR)
+        c->changes |= (s->kind == IS_SET || s->kind == IS_DECL) && s->var.var == e->var.var;
+    if (e->kind != IE_LOAD || e->mem.buf->space == SPACE_INPUT)
+        return;
+    switch (s->kind) {
+    case IS_DECL: case IS_SET: case IS_FOR: case IS_IF: case IS_NOTE: break;
+    case IS_STORE: c->changes |= s->store.buf == e->mem.buf || (s->store.buf->space == SPACE_SHARED && e->mem.buf->space == SPACE_SHARED); break;
+    default: c->changes = true; /* barriers, and whatever else other threads meet in */
+    }
+}
+
+static void change(void *user, ImpStmt *s)
+{
+    Change *c = user;
+    ImpExpr *value = (ImpExpr *)c->value;
+    c->by = s;
+    walk_expr(&value, reads_of, c);
+}
+
+static bool changes(ImpStmt *s, const ImpExpr *value)
+{
+    Change c = {value, false, NULL};
+    ImpStmt *one[1] = {s};
+    ImpBlock block = {.list = {one, 1, 1}};
+    walk_stmts(&block, change, &c);
+    return c.changes;
+}
+
+typedef struct Uses {
+    const ImpExpr *value;
+    ImpExpr *by; /* or NULL: only count */
+    int n;
+} Uses;
+
+static void use(void *user, ImpExpr **at)
+{
+    Uses *u = user;
+    if (!same(*at, u->value))
+        return;
+    u->n++;
+    if (u->by)
+        *at = u->by;
+}
+
+/* Visits the uses of the value in statement i and the next ones, as far as it keeps. */
+static void visit_uses(ImpBlock *block, int i, Uses *u)
+{
+    for (int j = i; j < block->list.n && j < i + WINDOW; j++) {
+        ImpStmt *s = block->list.at[j];
+        bool ends = changes(s, u->value);
+        if (ends && (s->kind == IS_FOR || s->kind == IS_IF)) {
+            walk_own(s, use, u);
+            return;
+        }
+        walk_stmt(s, use, u);
+        if (ends)
+            return;
+    }
+}
+
+/* ---- candidates: what a statement always evaluates --------------------------------------------------------------------------- */
+
+typedef VEC(ImpExpr *) Candidates;
+
+static void candidates(Ctx *ctx, ImpExpr *e, Candidates *list)
+{
+    if (worth_sharing(e))
+        vec_push(ctx, list, e);
+    switch (e->kind) {
+    case IE_LIT: case IE_NAT: case IE_VAR: case IE_LOAD: break;
+    case IE_OP:
+        for (int i = 0; i < e->op.n && (i == 0 || (e->op.id != P_and && e->op.id != P_or)); i++)
+            candidates(ctx, e->op.args[i], list);
+        break;
+    case IE_CAST: candidates(ctx, e->cast.value, list); break;
+    case IE_COND: candidates(ctx, e->cond.cond, list); break;
+    case IE_SHFL: candidates(ctx, e->shfl.value, list); break;
+    }
+}
+
+static ImpExpr *own_value(const ImpStmt *s)
+{
+    switch (s->kind) {
+    case IS_DECL: case IS_SET: return s->var.value;
+    case IS_STORE: return s->store.value;
+    case IS_IF: return s->branch.cond;
+    default: return NULL;
+    }
+}
+
+/* `x` for an element of `xs`, else `value`. */
+static const char *value_name(Lowering *lw, const ImpExpr *e)
+{
+    if (e->kind == IE_COND)
+        e = e->cond.then;
+    const char *name = e->kind == IE_LOAD ? e->mem.buf->name : "";
+    size_t n = strlen(name);
+    if (e->kind == IE_OP && e->type == SC_BOOL)
+        return "holds";
+    return n >= 2 && n <= 12 && name[n - 1] == 's' && name[n - 2] != 's' ? ctx_printf(lw->ctx, "%.*s", (int)n - 1, name) : "value";
+}
+
+/* True when a value of statement i now stands before it, in a register. */
+static bool share_one(Lowering *lw, ImpBlock *block, int i)
+{
+    ImpStmt *s = block->list.at[i];
+    Candidates list = {0};
+    ImpExpr *own = own_value(s);
+    if (own)
+        candidates(lw->ctx, own, &list);
+    for (int k = 0; k < list.n; k++) {
+        ImpExpr *value = list.at[k];
+        Uses count = {value, NULL, 0};
+        visit_uses(block, i, &count);
+        if (count.n < 2)
+            continue;
+        if (s->kind == IS_DECL && own == value && s->var.var->constant && s->var.var->slots == 1 && !s->var.var->nat) { /* it has a name already */
+            Uses rest = {value, imp_var(lw->ctx, s->var.var, nat_const(lw->ctx, 0), s->span), 0};
+            visit_uses(block, i + 1, &rest);
+            continue;
+        }
+        ImpVar *var = lower_new_var(lw, value_name(lw, value), value->type, value->span);
+        var->constant = true;
+        ImpStmt *decl = imp_stmt(lw->ctx, NULL, IS_DECL, s->span);
+        decl->var.var = var;
+        Uses replace = {imp_copy_expr(lw->ctx, value), imp_var(lw->ctx, var, nat_const(lw->ctx, 0), value->span), 0};
+        visit_uses(block, i, &replace);
+        decl->var.value = (ImpExpr *)replace.value;
+        block_insert(lw->ctx, block, i, decl);
+        return true;
+    }
+    return false;
+}
+
+static void share(Lowering *lw, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        while (share_one(lw, block, i))
+            ;
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            share(lw, &s->loop.body);
+        if (s->kind == IS_IF) {
+            share(lw, &s->branch.then);
+            share(lw, &s->branch.otherwise);
+        }
+    }
+}
+
+void pass_common(Lowering *lw) { share(lw, &lw->kernel->body); }
