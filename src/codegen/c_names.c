@@ -134,6 +134,20 @@ static bool is_vector_type(const char *name)
     return false;
 }
 
+const char *c_name_claim_loop(CNames *names, const char *wanted)
+{
+    static const char *const loops[] = {"i", "j", "k", "l"};
+    const size_t n = sizeof loops / sizeof *loops;
+    for (size_t first = 0; first < n; first++)
+        if (!strcmp(wanted, loops[first]))
+            for (size_t step = 0; step < n; step++) {
+                const char *name = loops[(first + step) % n];
+                if (!slot_of(names, intern_z(names->ctx, name))->taken)
+                    return c_name_claim(names, name);
+            }
+    return c_name_claim(names, wanted);
+}
+
 const char *c_name_claim_global(CNames *names, const char *wanted)
 {
     const char *base = identifier(names, wanted);

@@ -417,7 +417,7 @@ static void print_for(Cuda *c, const ImpStmt *s)
         indent(c);
     }
     Scope scope = enter(c);
-    const char *name = c_name_claim(c->names, s->loop.var->name);
+    const char *name = c_name_claim_loop(c->names, s->loop.var->name);
     bool wide = nat_is_wide(c, s->loop.lo) || nat_is_wide(c, s->loop.hi);
     sb_printf(c->out, "for (%s %s = ", wide ? "long long" : "int", name);
     cuda_nat(c, s->loop.lo, C_ANY);

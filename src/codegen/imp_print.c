@@ -157,7 +157,7 @@ static void print_for(Printer *p, const ImpStmt *s)
 {
     int mark = c_names_mark(p->names);
     put(p, s->loop.unroll ? "unrolled for " : "for ");
-    const char *name = c_name_claim(p->names, s->loop.var->name);
+    const char *name = c_name_claim_loop(p->names, s->loop.var->name);
     sb_printf(p->out, "%s = ", name);
     print_nat(p, s->loop.lo, 0);
     put(p, " until ");

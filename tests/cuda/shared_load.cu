@@ -10,8 +10,8 @@ sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const flo
         float acc_1 = 0.0f;
         float acc_2 = -3.4028235e+38f;
         #pragma unroll
-        for (int i_1 = 0; i_1 < 8; i_1++) {
-            const float x = xs[i*8 + i_1];
+        for (int j = 0; j < 8; j++) {
+            const float x = xs[i*8 + j];
             acc_1 += x * x;
             acc_2 = fmaxf(acc_2, x);
         }
