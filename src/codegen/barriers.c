@@ -2,7 +2,8 @@
  *
  * Walks the statements with the accesses that are not yet ordered before what follows. Where a statement may touch a cell that another thread touched,
  * a barrier goes in front of it: of the block, or of the warp when only threads of one warp meet. Loops are walked twice, so that one iteration's
- * accesses meet the next one's. At the end each barrier is taken out once on trial and stays out when nothing misses it.
+ * accesses meet the next one's. At the end each barrier is taken out once on trial and stays out when nothing misses it, and
+ * is put before the loop around it when that does.
  *
  * Requires: memory is planned (buffers may share bytes). Establishes: every two accesses of one cell by different threads of a block, one of them a
  * write, are ordered. Refuses: an order that only a barrier could give which some threads would not reach; memory of other blocks. */
@@ -411,6 +412,35 @@ static void drop_needless(Barriers *b, ImpBlock *block)
     }
 }
 
+/* A barrier that may as well stand before the loop is not met in every trip. */
+static void lift_out_of_loops(Barriers *b, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_IF) {
+            lift_out_of_loops(b, &s->branch.then);
+            lift_out_of_loops(b, &s->branch.otherwise);
+        }
+        if (s->kind != IS_FOR)
+            continue;
+        lift_out_of_loops(b, &s->loop.body);
+        for (int k = 0; k < s->loop.body.list.n; k++) {
+            ImpStmt *sync = s->loop.body.list.at[k];
+            if (sync->kind != IS_SYNC)
+                continue;
+            block_remove(&s->loop.body, k);
+            block_insert(b->ctx, block, i, sync);
+            if (!anything_missing(b)) {
+                i++;
+                k--;
+            } else {
+                block_remove(block, i);
+                block_insert(b->ctx, &s->loop.body, k, sync);
+            }
+        }
+    }
+}
+
 /* Global memory of the grid: what a block wrote, another one may not read in the same launch. */
 static void check_grid(Barriers *b, const StmtInfo *all)
 {
@@ -442,5 +472,7 @@ void pass_barriers(Lowering *lw)
     if (lw->failed)
         return;
     b.trial = true;
+    drop_needless(&b, &lw->kernel->body);
+    lift_out_of_loops(&b, &lw->kernel->body);
     drop_needless(&b, &lw->kernel->body);
 }

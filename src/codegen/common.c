@@ -9,30 +9,7 @@
 
 enum { WINDOW = 12 /* statements: a value kept for longer costs a register */ };
 
-/* ---- which values are the same ------------------------------------------------------------------------------------------- */
-
-static bool same(const ImpExpr *a, const ImpExpr *b)
-{
-    if (a->kind != b->kind || a->type != b->type)
-        return false;
-    switch (a->kind) {
-    case IE_LIT: return a->lit.type == b->lit.type && a->lit.u == b->lit.u;
-    case IE_NAT: return a->nat == b->nat;
-    case IE_VAR: return a->var.var == b->var.var && a->var.slot == b->var.slot;
-    case IE_LOAD: return a->mem.buf == b->mem.buf && a->mem.index == b->mem.index;
-    case IE_OP:
-        if (a->op.id != b->op.id || a->op.n != b->op.n)
-            return false;
-        for (int i = 0; i < a->op.n; i++)
-            if (!same(a->op.args[i], b->op.args[i]))
-                return false;
-        return true;
-    case IE_CAST: return same(a->cast.value, b->cast.value);
-    case IE_COND: return same(a->cond.cond, b->cond.cond) && same(a->cond.then, b->cond.then) && same(a->cond.otherwise, b->cond.otherwise);
-    case IE_SHFL: return false;
-    }
-    return false;
-}
+/* ---- which values are worth it ------------------------------------------------------------------------------------------- */
 
 typedef struct Look {
     bool loads, work, shuffles;
@@ -106,7 +83,7 @@ typedef struct Uses {
 static void use(void *user, ImpExpr **at)
 {
     Uses *u = user;
-    if (!same(*at, u->value))
+    if (!imp_same_value(*at, u->value))
         return;
     u->n++;
     if (u->by)

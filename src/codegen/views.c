@@ -1,4 +1,5 @@
 #include "codegen/lowering.h"
+#include "codegen/walk.h"
 
 View *view_new(Lowering *lw, ViewKind kind, Type type, Span span)
 {
@@ -248,8 +249,11 @@ static ImpExpr *cond_scalar(Lowering *lw, View *v)
     lw->out = &otherwise;
     ImpExpr *b = view_scalar(lw, v->other);
     lw->out = out;
-    if (!then.list.n && !otherwise.list.n)
+    if (!then.list.n && !otherwise.list.n) {
+        if (a->kind == IE_COND && imp_same_value(a->cond.otherwise, b)) /* two pads with the same value */
+            return imp_cond(ctx, imp_op2(ctx, P_and, SC_BOOL, v->cond, a->cond.cond, v->span), a->cond.then, b, v->span);
         return imp_cond(ctx, v->cond, a, b, v->span);
+    }
     ImpVar *var = lower_new_var(lw, "value", a->type, v->span);
     lower_emit(lw, IS_DECL, v->span)->var.var = var;
     ImpStmt *s = lower_emit(lw, IS_IF, v->span);

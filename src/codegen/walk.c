@@ -111,6 +111,29 @@ void walk_nats(ImpStmt *s, NatFn fn, void *user)
     map_nats(s, visit_nat, &w);
 }
 
+bool imp_same_value(const ImpExpr *a, const ImpExpr *b)
+{
+    if (a->kind != b->kind || a->type != b->type)
+        return false;
+    switch (a->kind) {
+    case IE_LIT: return a->lit.type == b->lit.type && a->lit.u == b->lit.u;
+    case IE_NAT: return a->nat == b->nat;
+    case IE_VAR: return a->var.var == b->var.var && a->var.slot == b->var.slot;
+    case IE_LOAD: return a->mem.buf == b->mem.buf && a->mem.index == b->mem.index;
+    case IE_OP:
+        if (a->op.id != b->op.id || a->op.n != b->op.n)
+            return false;
+        for (int i = 0; i < a->op.n; i++)
+            if (!imp_same_value(a->op.args[i], b->op.args[i]))
+                return false;
+        return true;
+    case IE_CAST: return imp_same_value(a->cast.value, b->cast.value);
+    case IE_COND: return imp_same_value(a->cond.cond, b->cond.cond) && imp_same_value(a->cond.then, b->cond.then) && imp_same_value(a->cond.otherwise, b->cond.otherwise);
+    case IE_SHFL: return false;
+    }
+    return false;
+}
+
 /* Copies the node, then whatever the walk finds in it, outermost first. */
 static void copy_node(void *user, ImpExpr **at)
 {

@@ -21,6 +21,8 @@ void walk_nats(ImpStmt *stmt, NatFn fn, void *user);
 /* Replaces every nat of the statement itself and of its own expressions; the nodes are changed in place. */
 typedef Nat (*NatMap)(void *user, Nat nat);
 void map_nats(ImpStmt *stmt, NatMap map, void *user);
+/* The same expression; never true of shuffles, in which other lanes have a part. */
+bool imp_same_value(const ImpExpr *a, const ImpExpr *b);
 /* Copies that share nothing that a pass changes: the registers and loop variables are the same. */
 ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e);
 ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s);

@@ -421,7 +421,7 @@ static void test_names(Ctx *ctx)
     store(&t, loop(&t, second, P_mapSeq, j, t.zero, t.n, t.one), out, j, op2(&t, P_min, load(&t, in, l), load(&t, in, j)));
     const char *text = printed(&t);
     HAS(text, "\nrise_exp(float *__restrict__ float_1, const float *__restrict__ n, const float *__restrict__ x_, int n_1)\n");
-    HAS(text, "    for (int i = threadIdx.x; i < n_1; i += 64) {\n        for (int i_1 = 0; i_1 < n_1; i_1++) {\n            float_1[");
+    HAS(text, "    for (int i = threadIdx.x; i < n_1; i += 64) {\n        for (int j = 0; j < n_1; j++) {\n            float_1[");
     HAS(text, "for (int fminf_1 = 0; fminf_1 < n_1; fminf_1++) {\n        for (int i = 0; i < n_1; i++) {\n            float_1[i] = fminf(n[fminf_1], n[i]);");
     HAS(text, "from ? ? ?.rise. ");
     HAS(text, "map* / ?\n");
