@@ -87,33 +87,30 @@ static void copy_launch(Ctx *ctx, const CoreEntry *entry, const Launch *from, La
         launch_buffer(ctx, entry, from, type_component(ctx, entry->result, k), &to->results[k], true);
 }
 
-static void run(Ctx *ctx, void *user)
+bool trial_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, uint64_t seed, int64_t max_cells, Launch *launch)
 {
-    Run *r = user;
-    const CoreEntry *entry = r->c->entry;
-    Launch launch = {.n_sizes = entry->n_sizes};
-    uint64_t state = r->trial.seed;
-    r->outcome = CANNOT;
-    launch.sizes = NEWN(ctx, int64_t, entry->n_sizes);
+    uint64_t state = seed;
+    *launch = (Launch){.n_sizes = entry->n_sizes};
+    launch->sizes = NEWN(ctx, int64_t, entry->n_sizes);
     for (int i = 0; i < entry->n_sizes; i++)
-        launch.sizes[i] = r->trial.n;
+        launch->sizes[i] = sizes[i];
     for (int i = 0; i < entry->n_inputs; i++)
-        launch.n_buffers += type_component_count(entry->inputs[i]->type);
-    launch.buffers = NEWN(ctx, HostBuf, launch.n_buffers);
+        launch->n_buffers += type_component_count(entry->inputs[i]->type);
+    launch->buffers = NEWN(ctx, HostBuf, launch->n_buffers);
     int b = 0;
     for (int i = 0; i < entry->n_inputs; i++)
         for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++) {
             Type t = type_component(ctx, entry->inputs[i]->type, k), inner = t;
-            HostBuf *buf = &launch.buffers[b++];
-            if (!launch_buffer(ctx, entry, &launch, t, buf, false) || (r->trial.max_cells && buf->count > r->trial.max_cells))
-                return;
-            if (!launch_buffer(ctx, entry, &launch, t, buf, true))
-                return;
+            HostBuf *buf = &launch->buffers[b++];
+            if (!launch_buffer(ctx, entry, launch, t, buf, false) || (max_cells && buf->count > max_cells))
+                return false;
+            if (!launch_buffer(ctx, entry, launch, t, buf, true))
+                return false;
             while (inner->kind == TY_ARRAY)
                 inner = inner->elem;
             int64_t bound = 17;
-            if (inner->kind == TY_IDX && !launch_nat(ctx, entry, &launch, inner->size, &bound))
-                return;
+            if (inner->kind == TY_IDX && !launch_nat(ctx, entry, launch, inner->size, &bound))
+                return false;
             for (int64_t at = 0; at < buf->count; at++) {
                 int64_t v = bound > 0 ? (int64_t)(next_random(&state) % (uint64_t)bound) : 0;
                 if (inner->kind != TY_IDX && scalar_is_signed(buf->elem))
@@ -122,14 +119,27 @@ static void run(Ctx *ctx, void *user)
                              buf->bytes + at * scalar_bytes(buf->elem));
             }
         }
-    if (!launch_check(ctx, entry, &launch))
-        return;
+    if (!launch_check(ctx, entry, launch))
+        return false;
     for (int k = 0; k < type_component_count(entry->result); k++) {
         HostBuf buf;
-        if (!launch_buffer(ctx, entry, &launch, type_component(ctx, entry->result, k), &buf, false) ||
-            (r->trial.max_cells && buf.count > r->trial.max_cells))
-            return;
+        if (!launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &buf, false) || (max_cells && buf.count > max_cells))
+            return false;
     }
+    return true;
+}
+
+static void run(Ctx *ctx, void *user)
+{
+    Run *r = user;
+    const CoreEntry *entry = r->c->entry;
+    Launch launch;
+    int64_t *sizes = NEWN(ctx, int64_t, entry->n_sizes);
+    r->outcome = CANNOT;
+    for (int i = 0; i < entry->n_sizes; i++)
+        sizes[i] = r->trial.n;
+    if (!trial_launch(ctx, entry, sizes, r->trial.seed, r->trial.max_cells, &launch))
+        return;
     Launch ref, sim;
     copy_launch(ctx, entry, &launch, &ref);
     copy_launch(ctx, entry, &launch, &sim);

@@ -1,0 +1,282 @@
+/* Runs the programs of a batch on the shim and compares with what the reference interpreter gave.
+ *
+ *   batch DIR [--seed N] [--share K/N]     every N-th program, from the K-th on
+ *
+ * DIR/NAME.cases has the launches of a program (text_cases.c writes it). Each program has a process of its own, so that one that crashes does not take the others along. A line for
+ * each, `agree NAME RUNS` or `VERDICT NAME: WHAT`, where VERDICT is differ (wrong bits), crash (a sanitizer or the shim ended it), hang, or
+ * broken (the test itself). What a crashed one said is in DIR/NAME.log. */
+#include "shim.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace cuda_shim;
+
+static Twin *twins, **last_twin = &twins;
+cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int pointers, int sizes)
+    : name(name_), call(call_), n_pointers(pointers), n_sizes(sizes), next(nullptr)
+{
+    *last_twin = this;
+    last_twin = &next;
+}
+
+enum { HANG_SECONDS = 120 /* of one launch; only against hanging for ever */, GRID_CHOICES = 4 };
+
+/* ---- cases ----------------------------------------------------------------------------------------------------------------- */
+
+enum Role { ROLE_OUT, ROLE_IN, ROLE_TEMP };
+enum Kind { KIND_INTEGER, KIND_F16, KIND_BF16, KIND_F32, KIND_F64 };
+
+struct Buffer {
+    int role, kind, elem_bytes, align, zero;
+    int64_t count;
+    const unsigned char *data; /* OUT: what it must be; IN: what it is */
+    size_t bytes() const { return (size_t)count * (size_t)elem_bytes; }
+};
+
+struct Case {
+    std::vector<long long> sizes;
+    std::vector<Buffer> buffers;
+};
+
+struct Cases {
+    bool any_grid; /* fewer blocks than the host asks for must do, too */
+    std::vector<Case> list;
+    std::string text;
+};
+
+static bool read_cases(const std::string &path, Cases *cases)
+{
+    FILE *file = fopen(path.c_str(), "rb");
+    if (!file)
+        return false;
+    char part[1 << 16];
+    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
+        cases->text.append(part, n);
+    fclose(file);
+    const char *at = cases->text.data(), *end = at + cases->text.size();
+    bool good = true;
+    auto number = [&]() -> int64_t {
+        int64_t v = 0;
+        good &= end - at >= 8;
+        if (good)
+            memcpy(&v, at, 8), at += 8;
+        return v;
+    };
+    cases->any_grid = number() != 0;
+    int64_t n = number();
+    for (int64_t i = 0; good && i < n; i++) {
+        Case c;
+        for (int64_t k = number(); good && k > 0; k--)
+            c.sizes.push_back(number());
+        for (int64_t k = number(); good && k > 0; k--) {
+            Buffer b = {};
+            b.role = (int)number();
+            b.kind = (int)number();
+            b.elem_bytes = (int)number();
+            b.align = (int)number();
+            b.zero = (int)number();
+            b.count = number();
+            if (b.role != ROLE_TEMP) {
+                good &= (size_t)(end - at) >= b.bytes();
+                b.data = (const unsigned char *)at;
+                if (good)
+                    at += b.bytes();
+            }
+            c.buffers.push_back(b);
+        }
+        cases->list.push_back(c);
+    }
+    return good && at == end;
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------------------------- */
+
+static bool is_nan(int kind, const unsigned char *at)
+{
+    uint64_t bits = 0;
+    switch (kind) {
+    case KIND_F16: memcpy(&bits, at, 2); return (bits & 0x7fff) > 0x7c00;
+    case KIND_BF16: memcpy(&bits, at, 2); return (bits & 0x7fff) > 0x7f80;
+    case KIND_F32: memcpy(&bits, at, 4); return (bits & 0x7fffffff) > 0x7f800000;
+    case KIND_F64: memcpy(&bits, at, 8); return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
+    }
+    return false;
+}
+
+static std::string cell_text(const Buffer &b, const unsigned char *at)
+{
+    uint64_t bits = 0;
+    char text[64];
+    memcpy(&bits, at, (size_t)b.elem_bytes);
+    if (b.kind == KIND_F32)
+        snprintf(text, sizeof text, "%.9g", (double)from_bits<float>(bits));
+    else if (b.kind == KIND_F64)
+        snprintf(text, sizeof text, "%.17g", from_bits<double>(bits));
+    else
+        snprintf(text, sizeof text, "0x%0*llx", 2 * b.elem_bytes, (unsigned long long)bits);
+    return text;
+}
+
+/* Any NaN is like any other. */
+static int64_t first_difference(const Buffer &b, const unsigned char *got)
+{
+    size_t size = (size_t)b.elem_bytes;
+    if (b.bytes() == 0 || memcmp(got, b.data, b.bytes()) == 0)
+        return -1;
+    for (int64_t i = 0; i < b.count; i++) {
+        const unsigned char *mine = got + (size_t)i * size, *want = b.data + (size_t)i * size;
+        if (memcmp(mine, want, size) && !(is_nan(b.kind, mine) && is_nan(b.kind, want)))
+            return i;
+    }
+    return -1;
+}
+
+/* ---- one program -------------------------------------------------------------------------------------------------------------- */
+
+/* Where the process of a program is; its parent sees it, too. */
+struct Progress {
+    int at_case;
+    Schedule how;
+    long runs;
+    bool done;
+};
+static Progress *progress;
+
+static std::string where_text(const Case &c, const Schedule &how)
+{
+    std::string text = "sizes";
+    for (long long s : c.sizes)
+        text += " " + std::to_string(s);
+    static const char *const turns[] = {"in order", "at random", "by random ranks of warps", "by random ranks"};
+    text += std::string(", threads ") + turns[how.turns];
+    text += how.turns != TURNS_IN_ORDER ? ", seed " + std::to_string(how.seed) : "";
+    return text + (how.grid_limit ? ", at most " + std::to_string(how.grid_limit) + " blocks" : "");
+}
+
+/* Runs it `times` times with the same workspace: what it must leave zero for the next launch is zero only before the first. "" or what is wrong. */
+static std::string run_case(const Twin &twin, const Case &c, const Schedule &how, int times)
+{
+    std::vector<Guarded> memory;
+    std::vector<void *> pointers;
+    std::string wrong;
+    uint64_t state = how.seed;
+    start_run(how);
+    for (const Buffer &b : c.buffers) {
+        /* No more than the alignment that was promised. */
+        size_t offset = how.seed && b.align < 256 ? (size_t)b.align * (1 + random_below(&state, 3)) : 0;
+        Guarded g = guarded_new(b.bytes(), offset, how.seed ? 0xc7 : 0x5a);
+        if (b.role == ROLE_IN && b.count)
+            memcpy(g.at, b.data, b.bytes());
+        if (b.role == ROLE_TEMP && b.zero && b.count)
+            memset(g.at, 0, b.bytes());
+        memory.push_back(g);
+        pointers.push_back(g.at);
+    }
+    for (int run = 0; run < times && wrong.empty(); run++) {
+        alarm(HANG_SECONDS);
+        int code = twin.call(pointers.data(), c.sizes.data());
+        alarm(0);
+        progress->runs++;
+        if (code)
+            wrong = "the host function gives error " + std::to_string(code);
+        else if (live_allocations())
+            wrong = "the host function leaves device memory allocated";
+        for (size_t k = 0; k < c.buffers.size() && wrong.empty(); k++) {
+            const Buffer &b = c.buffers[k];
+            int64_t at = b.role == ROLE_TEMP ? -1 : first_difference(b, memory[k].at);
+            if (at >= 0 && b.role == ROLE_IN)
+                wrong = "pointer " + std::to_string(k) + ", an input, is written at " + std::to_string(at);
+            else if (at >= 0)
+                wrong = "pointer " + std::to_string(k) + ", cell " + std::to_string(at) + " of " + std::to_string(b.count) + ": " +
+                        cell_text(b, memory[k].at + at * b.elem_bytes) + ", ref " + cell_text(b, b.data + at * b.elem_bytes);
+            if (b.role == ROLE_OUT && b.count)
+                memset(memory[k].at, 0x3c, b.bytes());
+        }
+    }
+    for (Guarded &g : memory)
+        guarded_free(&g);
+    return wrong;
+}
+
+/* In a process of its own. */
+static int run_program(const Twin &twin, const Cases &cases, uint64_t seed)
+{
+    for (size_t i = 0; i < cases.list.size(); i++) {
+        const Case &c = cases.list[i];
+        bool workspace = false;
+        for (const Buffer &b : c.buffers)
+            workspace |= b.role == ROLE_TEMP;
+        if ((int)c.buffers.size() != twin.n_pointers || (int)c.sizes.size() != twin.n_sizes) {
+            printf("broken %s: its host function takes %d pointers and %d sizes, the test has %zu and %zu\n", twin.name, twin.n_pointers,
+                   twin.n_sizes, c.buffers.size(), c.sizes.size());
+            return 0;
+        }
+        uint64_t state = seed + i;
+        for (int k = 0; k < TURNS_COUNT; k++) {
+            Schedule how = {(Turns)k, 0, 0, 4};
+            if (k != TURNS_IN_ORDER) {
+                how.seed = 1 + random_below(&state, (uint64_t)1 << 32);
+                how.grid_limit = cases.any_grid ? (unsigned)random_below(&state, GRID_CHOICES) : 0;
+                how.multiprocessors = 1 + (unsigned)random_below(&state, 4);
+            }
+            progress->at_case = (int)i;
+            progress->how = how;
+            std::string wrong = run_case(twin, c, how, workspace ? 2 : 1);
+            if (!wrong.empty()) {
+                printf("differ %s: %s: %s\n", twin.name, where_text(c, how).c_str(), wrong.c_str());
+                return 0;
+            }
+        }
+    }
+    printf("agree %s %ld\n", twin.name, progress->runs);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = 1;
+    std::string dir = argc > 1 ? argv[1] : ".";
+    int share = 0, shares = 1, at = 0;
+    for (int i = 2; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--seed"))
+            seed = strtoull(argv[i + 1], nullptr, 10);
+        else if (!strcmp(argv[i], "--share"))
+            sscanf(argv[i + 1], "%d/%d", &share, &shares);
+    }
+    progress = (Progress *)mmap(nullptr, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (const Twin *t = twins; t; t = t->next, at++) {
+        const Twin &twin = *t;
+        if (at % shares != share)
+            continue;
+        Cases cases;
+        if (!read_cases(dir + "/" + twin.name + ".cases", &cases)) {
+            printf("broken %s: %s/%s.cases cannot be read\n", twin.name, dir.c_str(), twin.name);
+            continue;
+        }
+        *progress = Progress();
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            int log = open((dir + "/" + twin.name + ".log").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+            dup2(log, 2);
+            int code = run_program(twin, cases, seed);
+            fflush(stdout);
+            _exit(code);
+        }
+        int status = 0;
+        if (child < 0 || waitpid(child, &status, 0) < 0) {
+            printf("broken %s: no process for it\n", twin.name);
+        } else if (status) {
+            bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+            printf("%s %s: %s\n", hang ? "hang" : "crash", twin.name, where_text(cases.list[(size_t)progress->at_case], progress->how).c_str());
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,306 @@
+/* Prepares programs for the text executor: their CUDA text, and launches with the results of the reference interpreter.
+ *
+ *   text_cases DIR <JOBS
+ *
+ * JOBS are lines; a program is what stands between `program` and `end`:
+ *
+ *   program NAME PATH        NAME: of the files in DIR
+ *   entry NAME               default: the first one of the file
+ *   set NAME=VALUE           a tunable
+ *   sizes N...               launches: all sizes of the entry the same, and mixed. Those that the entry refuses are left out
+ *   launch N...              one launch: a value for each size, in order
+ *   cells N                  leaves out launches with an array of more cells; default 70000
+ *   seed N                   of the inputs; default 1
+ *   end
+ *
+ * Writes DIR/NAME.cu, DIR/NAME.cases (for the emitted host function) and DIR/NAME.hand.cases (for a hand-written one), and prints a line for
+ * each: `ready NAME CASES` or `refused NAME: MESSAGE`. runner.cpp reads the cases. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codegen/index_guards.h"
+#include "executors.h"
+
+enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, WORKSPACE_ALIGNMENT = 16 };
+
+typedef struct Job {
+    char name[128], path[1024], entry[128];
+    char settings[MAX_SETTINGS][128];
+    int n_settings;
+    int64_t classes[MAX_LAUNCHES];
+    int n_classes;
+    struct { int64_t sizes[MAX_SIZES]; int n; } launches[MAX_LAUNCHES];
+    int n_launches;
+    int64_t cells;
+    uint64_t seed;
+    const char *dir;
+} Job;
+
+typedef struct Output {
+    StrBuf emitted, hand; /* cases */
+    StrBuf cu;
+    int n;
+    bool ready;
+} Output;
+
+typedef struct Request {
+    Job *job;
+    Output out;
+} Request;
+
+/* ---- cases ----------------------------------------------------------------------------------------------------------------- */
+
+static void put(StrBuf *out, int64_t v) { sb_putn(out, (const char *)&v, sizeof v); }
+
+typedef enum Role { ROLE_OUT, ROLE_IN, ROLE_TEMP } Role;
+
+static int kind_of(Scalar s) { return s == SC_F16 ? 1 : s == SC_BF16 ? 2 : s == SC_F32 ? 3 : s == SC_F64 ? 4 : 0; }
+
+static void put_buffer(StrBuf *out, Role role, Scalar elem, int64_t align, bool zero, int64_t count, const unsigned char *bytes)
+{
+    put(out, role);
+    put(out, kind_of(elem));
+    put(out, scalar_bytes(elem));
+    put(out, align);
+    put(out, zero);
+    put(out, count);
+    if (bytes)
+        sb_putn(out, (const char *)bytes, (size_t)count * (size_t)scalar_bytes(elem));
+}
+
+/* The pointers that the emitted host function takes, in its order: results, inputs, workspace; only those that a kernel uses. */
+typedef VEC(const ImpBuf *) Bufs;
+
+static void host_buffers(Ctx *ctx, const ImpProgram *imp, Bufs *bufs)
+{
+    static const ImpSpace order[] = {SPACE_OUTPUT, SPACE_INPUT, SPACE_TEMP};
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
+        for (int k = 0; k < imp->kernels.n; k++)
+            for (int b = 0; b < imp->kernels.at[k]->bufs.n; b++) {
+                const ImpBuf *buf = imp->kernels.at[k]->bufs.at[b];
+                bool seen = buf->space != order[o];
+                for (int i = 0; i < bufs->n && !seen; i++)
+                    seen = bufs->at[i]->space == buf->space &&
+                           (buf->space == SPACE_TEMP ? strcmp(bufs->at[i]->name, buf->name) == 0 : bufs->at[i]->component == buf->component);
+                if (!seen)
+                    vec_push(ctx, bufs, buf);
+            }
+}
+
+static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const Bufs *bufs)
+{
+    put(out, bufs->n);
+    for (int i = 0; i < bufs->n; i++) {
+        const ImpBuf *buf = bufs->at[i];
+        const HostBuf *host = buf->space == SPACE_OUTPUT ? &launch->results[buf->component] : &launch->buffers[buf->component];
+        if (buf->space != SPACE_TEMP) {
+            put_buffer(out, buf->space == SPACE_OUTPUT ? ROLE_OUT : ROLE_IN, host->elem, scalar_bytes(host->elem), false, host->count, host->bytes);
+            continue;
+        }
+        int64_t count;
+        if (!launch_nat(ctx, imp->entry, launch, kernel_cells(ctx, imp->kernels.at[0], buf), &count))
+            return false;
+        put_buffer(out, ROLE_TEMP, buf->elem, WORKSPACE_ALIGNMENT, false, count, NULL);
+    }
+    return true;
+}
+
+static void put_sizes(StrBuf *out, const Launch *launch)
+{
+    put(out, launch->n_sizes);
+    for (int i = 0; i < launch->n_sizes; i++)
+        put(out, launch->sizes[i]);
+}
+
+static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t *sizes)
+{
+    const CoreEntry *entry = imp->entry;
+    Launch launch;
+    Bufs bufs = {0};
+    if (!trial_launch(ctx, entry, sizes, r->job->seed + (uint64_t)r->out.n, r->job->cells, &launch))
+        return;
+    launch.n_results = type_component_count(entry->result);
+    launch.results = NEWN(ctx, HostBuf, launch.n_results);
+    for (int k = 0; k < launch.n_results; k++)
+        launch_buffer(ctx, entry, &launch, type_component(ctx, entry->result, k), &launch.results[k], true);
+    if (!interp_run(ctx, entry, &launch))
+        return;
+    host_buffers(ctx, imp, &bufs);
+    StrBuf emitted;
+    sb_init(&emitted, ctx);
+    put_sizes(&emitted, &launch);
+    if (!put_host_buffers(ctx, &emitted, imp, &launch, &bufs))
+        return;
+    sb_putn(&r->out.emitted, emitted.text, emitted.len);
+    put_sizes(&r->out.hand, &launch);
+    put(&r->out.hand, launch.n_results + launch.n_buffers);
+    for (int k = 0; k < launch.n_results + launch.n_buffers; k++) {
+        bool result = k < launch.n_results;
+        const HostBuf *host = result ? &launch.results[k] : &launch.buffers[k - launch.n_results];
+        /* A hand-written kernel may count on what cudaMalloc gives. */
+        put_buffer(&r->out.hand, result ? ROLE_OUT : ROLE_IN, host->elem, 256, false, host->count, host->bytes);
+    }
+    r->out.n++;
+}
+
+/* All sizes the same; then, where there are several, each another one. */
+static void add_classes(Ctx *ctx, Request *r, const ImpProgram *imp)
+{
+    enum { STEP = 5 }; /* from one size's class to the next one's */
+    const Job *job = r->job;
+    int64_t sizes[MAX_SIZES] = {0};
+    int n = imp->entry->n_sizes;
+    if (n > MAX_SIZES)
+        return;
+    for (int mixed = 0; mixed < (n > 1 ? 2 : 1); mixed++)
+        for (int k = 0; k < job->n_classes; k++) {
+            for (int i = 0; i < n; i++)
+                sizes[i] = job->classes[(k + mixed * i * STEP) % job->n_classes];
+            add_case(ctx, r, imp, sizes);
+            if (n == 0)
+                return;
+        }
+    for (int k = 0; k < job->n_launches; k++)
+        if (job->launches[k].n == n)
+            add_case(ctx, r, imp, job->launches[k].sizes);
+}
+
+/* ---- a program ---------------------------------------------------------------------------------------------------------------- */
+
+static int find_entry(const Program *program, const char *name)
+{
+    for (int k = 0; k < program_entry_count(program); k++)
+        if (!*name || strcmp(program_entry_name(program, k), name) == 0)
+            return k;
+    return -1;
+}
+
+static void prepare(Ctx *ctx, void *user)
+{
+    Request *r = user;
+    Job *job = r->job;
+    ElabSetting settings[MAX_SETTINGS];
+    sb_init(&r->out.emitted, ctx);
+    sb_init(&r->out.hand, ctx);
+    sb_init(&r->out.cu, ctx);
+    for (int i = 0; i < job->n_settings; i++) {
+        char *value = strchr(job->settings[i], '=');
+        settings[i] = (ElabSetting){intern(ctx, job->settings[i], (size_t)(value - job->settings[i])), strtoll(value + 1, NULL, 10), NO_SPAN};
+    }
+    Program *program = program_load(ctx, job->path);
+    int k = find_entry(program, job->entry);
+    if (k < 0)
+        return;
+    CoreEntry *entry = elab_entry(ctx, program, k, job->n_settings, settings);
+    ImpProgram *imp = entry ? lower_entry(ctx, entry, PASS_NAMES) : NULL;
+    if (!imp)
+        return;
+    cuda_print(ctx, &r->out.cu, 1, &imp, false);
+    add_classes(ctx, r, imp);
+    r->out.ready = true;
+}
+
+static bool write_file(const Job *job, const char *suffix, const int64_t *head, int n_head, const StrBuf *text)
+{
+    char path[2048];
+    snprintf(path, sizeof path, "%s/%s%s", job->dir, job->name, suffix);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool good = fwrite(head, sizeof *head, (size_t)n_head, file) == (size_t)n_head && fwrite(text->text, 1, text->len, file) == text->len;
+    return fclose(file) == 0 && good;
+}
+
+static const char *why(Ctx *ctx, const Job *job)
+{
+    StrBuf text;
+    sb_init(&text, ctx);
+    diag_render(ctx, &text, false);
+    char *line = text.text;
+    line[strcspn(line, "\n")] = 0;
+    return *line ? line : ctx_printf(ctx, "no entry %s in %s", job->entry, job->path);
+}
+
+static bool run_job(Job *job)
+{
+    Request r = {.job = job};
+    Ctx *ctx = ctx_new(NULL, NULL);
+    bool good = true;
+    if (!ctx || !ctx_try(ctx, prepare, &r)) {
+        printf("refused %s: out of memory\n", job->name);
+    } else if (!r.out.ready) {
+        printf("refused %s: %s\n", job->name, why(ctx, job));
+    } else {
+        int64_t emitted[] = {1, r.out.n}, hand[] = {0, r.out.n};
+        good = write_file(job, ".cu", NULL, 0, &r.out.cu) && write_file(job, ".cases", emitted, 2, &r.out.emitted) &&
+               write_file(job, ".hand.cases", hand, 2, &r.out.hand);
+        printf("%s %s %d\n", good ? "ready" : "refused", job->name, r.out.n);
+    }
+    if (ctx)
+        ctx_free(ctx);
+    fflush(stdout);
+    return good;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------------------------ */
+
+static int numbers(const char *at, int64_t *values, int max)
+{
+    int n = 0;
+    for (char *end; n < max; at = end, n++) {
+        values[n] = strtoll(at, &end, 10);
+        if (end == at)
+            break;
+    }
+    return n;
+}
+
+/* False: no such line. */
+static bool read_line(Job *job, const char *line)
+{
+    int at = 0;
+    sscanf(line, "%*s %n", &at);
+    const char *rest = line + at;
+    if (strncmp(line, "program ", 8) == 0) {
+        *job = (Job){.cells = DEFAULT_CELLS, .seed = 1, .dir = job->dir};
+        return sscanf(rest, "%127s %1023[^\n]", job->name, job->path) == 2;
+    }
+    if (strncmp(line, "entry ", 6) == 0)
+        return sscanf(rest, "%127s", job->entry) == 1;
+    if (strncmp(line, "set ", 4) == 0)
+        return job->n_settings < MAX_SETTINGS && sscanf(rest, "%127s", job->settings[job->n_settings]) == 1 &&
+               strchr(job->settings[job->n_settings++], '=');
+    if (strncmp(line, "sizes ", 6) == 0)
+        return (job->n_classes = numbers(rest, job->classes, MAX_LAUNCHES)) > 0;
+    if (strncmp(line, "launch ", 7) == 0) {
+        if (job->n_launches == MAX_LAUNCHES)
+            return false;
+        job->launches[job->n_launches].n = numbers(rest, job->launches[job->n_launches].sizes, MAX_SIZES);
+        return ++job->n_launches > 0;
+    }
+    int64_t value;
+    if (sscanf(rest, "%lld", (long long *)&value) != 1)
+        return false;
+    if (strncmp(line, "cells ", 6) == 0)
+        job->cells = value;
+    else if (strncmp(line, "seed ", 5) == 0)
+        job->seed = (uint64_t)value;
+    else
+        return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static char line[8192];
+    static Job job;
+    bool good = argc == 2;
+    job.dir = good ? argv[1] : "";
+    while (good && fgets(line, sizeof line, stdin)) {
+        if (strncmp(line, "end", 3) == 0)
+            good = run_job(&job);
+        else if (line[0] != '\n' && line[0] != '#' && !(good = read_line(&job, line)))
+            fprintf(stderr, "text_cases: what is `%s`?\n", line);
+    }
+    return good ? 0 : 2;
+}
