@@ -511,18 +511,22 @@ void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec)
 
 /* ---- assignment ----------------------------------------------------------------------------------------------------------- */
 
-static bool is_place(const ImpExpr *e, const ImpVar *var, Nat slot)
+static bool is_place(const ImpExpr *e, const ImpExpr *target)
 {
-    return e->kind == IE_VAR && e->var.var == var && (var->slots == 1 || e->var.slot == slot);
+    if (e->kind != target->kind)
+        return false;
+    if (e->kind == IE_LOAD)
+        return e->mem.buf == target->mem.buf && e->mem.index == target->mem.index;
+    return e->var.var == target->var.var && (e->var.var->slots == 1 || e->var.slot == target->var.slot);
 }
 
 /* v = v op e as v op= e: the same bits, for a float's + and * also with the operands exchanged. */
-static bool put_compound(Cuda *c, const ImpVar *var, Nat slot, const ImpExpr *value)
+static bool put_compound(Cuda *c, const ImpExpr *target, const ImpExpr *value)
 {
     const char *text;
     CPrec own;
     CudaHelper helper;
-    if (!var || value->kind != IE_OP || value->op.n != 2 || is_small(value->type) || value->type == SC_BOOL)
+    if (value->kind != IE_OP || value->op.n != 2 || is_small(value->type) || value->type == SC_BOOL)
         return false;
     PrimId id = value->op.id;
     bool is_float = scalar_is_float(value->type);
@@ -531,9 +535,9 @@ static bool put_compound(Cuda *c, const ImpVar *var, Nat slot, const ImpExpr *va
     if (!is_float && int_helper(value, value->type, &helper))
         return false;
     bool commutes = id == P_add || id == P_mul || id == P_bitAnd || id == P_bitOr || id == P_bitXor;
-    const ImpExpr *rest = is_place(value->op.args[0], var, slot)               ? value->op.args[1]
-                          : commutes && is_place(value->op.args[1], var, slot) ? value->op.args[0]
-                                                                               : NULL;
+    const ImpExpr *rest = is_place(value->op.args[0], target)               ? value->op.args[1]
+                          : commutes && is_place(value->op.args[1], target) ? value->op.args[0]
+                                                                          : NULL;
     if (!rest)
         return false;
     sb_printf(c->out, " %s= ", text);
@@ -541,9 +545,9 @@ static bool put_compound(Cuda *c, const ImpVar *var, Nat slot, const ImpExpr *va
     return true;
 }
 
-void cuda_assign(Cuda *c, const ImpVar *var, Nat slot, const ImpExpr *value)
+void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value)
 {
-    if (put_compound(c, var, slot, value))
+    if (put_compound(c, target, value))
         return;
     put(c, " = ");
     cuda_expr(c, value, C_ANY);

@@ -62,8 +62,8 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec);
 const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
-/* `target = value`, or `target += e` where the value allows it; `var` and `slot`: what the target is, or NULL. */
-void cuda_assign(Cuda *c, const ImpVar *var, Nat slot, const ImpExpr *value);
+/* `target = value`, or `target += e` where the value allows it; `target` is an IE_VAR or, of a cell, an IE_LOAD. */
+void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
 bool nat_is_wide(const Cuda *c, Nat nat);
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */

@@ -438,10 +438,10 @@ static void print_simple(Cuda *c, const ImpStmt *s)
 {
     if (s->kind == IS_SET) {
         cuda_slot(c, s->var.var, s->var.slot);
-        cuda_assign(c, s->var.var, s->var.slot, s->var.value);
+        cuda_assign(c, imp_var(c->ctx, s->var.var, s->var.slot, s->span), s->var.value);
     } else {
         cuda_cell(c, s->store.buf, s->store.index);
-        cuda_assign(c, NULL, NULL, s->store.value);
+        cuda_assign(c, imp_load(c->ctx, s->store.buf, s->store.index, s->span), s->store.value);
     }
     put(c, ";");
 }

@@ -10,6 +10,8 @@ struct Footprint {
     unsigned char *many; /* 1: other threads of its warp too; 2: of other warps too */
     int only_thread, only_warp; /* of all that get here: the one, or -1 */
     bool empty;
+    int64_t *first, *last; /* NULL, or of each cell: the passes of its threads that touch it; see Visit.pass */
+    bool twice;            /* some cell is touched more than once */
 };
 
 int scope_depth(const Scope *scope) { return scope ? scope->depth : 0; }
@@ -37,6 +39,8 @@ typedef struct Visit {
     bool counting; /* first round: only the range of cells */
     int thread;
     int64_t lo, hi;
+    int common;   /* scopes; each time a thread is through them, it begins another pass */
+    int64_t pass;
 } Visit;
 
 typedef struct VarKinds {
@@ -185,6 +189,11 @@ static void touch_cell(Visit *v)
         fp->unknown = true;
         return;
     }
+    if (fp->first && fp->thread[at] < 0)
+        fp->first[at] = fp->last[at] = v->pass;
+    else if (fp->first)
+        fp->last[at] = v->pass;
+    fp->twice |= fp->thread[at] >= 0;
     if (fp->thread[at] < 0)
         fp->thread[at] = v->thread;
     else if (fp->thread[at] != v->thread)
@@ -195,6 +204,8 @@ static void go(Visit *v, int at)
 {
     if (++v->visits > MAX_VISITS)
         v->fp->unknown = true;
+    if (at == v->common)
+        v->pass++;
     if (at == v->n_scopes) {
         touch_cell(v);
         return;
@@ -230,6 +241,7 @@ static void all_threads(Visit *v)
     v->visits = 0;
     for (int i = 0; i < total; i++) {
         v->thread = i;
+        v->pass = 0;
         v->value[0] = i % t[0];
         v->value[1] = i / t[0] % t[1];
         v->value[2] = i / (t[0] * t[1]);
@@ -244,12 +256,13 @@ static bool bounds_known(const Visit *v, const ImpStmt *loop)
     return !kinds(v, loop->loop.lo).unknown && !kinds(v, loop->loop.hi).unknown && !kinds(v, loop->loop.step).unknown;
 }
 
-static Footprint *footprint_new(Lowering *lw, const Access *a, int still)
+/* `common`: as in Visit, for a buffer that lives within the scopes that stand still; -1: passes do not matter. */
+static Footprint *footprint_new(Lowering *lw, const Access *a, int still, int common)
 {
     Ctx *ctx = lw->ctx;
     const ImpKernel *k = lw->kernel;
     Footprint *fp = NEW(ctx, Footprint);
-    Visit v = {.lw = lw, .fp = fp, .n_known = FIRST_LOOP, .known = {k->thread[0], k->thread[1], k->thread[2], k->warp, k->lane}};
+    Visit v = {.lw = lw, .fp = fp, .common = common, .n_known = FIRST_LOOP, .known = {k->thread[0], k->thread[1], k->thread[2], k->warp, k->lane}};
     fp->empty = true;
     fp->only_thread = fp->only_warp = -2;
     int depth = scope_depth(a->scope);
@@ -262,9 +275,10 @@ static Footprint *footprint_new(Lowering *lw, const Access *a, int still)
     for (int d = 1; d <= depth; d++) {
         const Scope *scope = scope_at(a->scope, d);
         v.scopes[v.n_scopes++] = scope;
-        if (scope->loop && !(d <= still && scope->uniform) && bounds_known(&v, scope->loop))
+        bool stands = d <= still && scope->loop && (scope->uniform || (common >= 0 && !nat_mentions(a->index, scope->loop->loop.var)));
+        if (scope->loop && !stands && bounds_known(&v, scope->loop))
             v.known[v.n_known++] = scope->loop->loop.var;
-        else if (scope->loop && !(d <= still && scope->uniform) && nat_mentions(a->index, scope->loop->loop.var))
+        else if (scope->loop && !stands && nat_mentions(a->index, scope->loop->loop.var))
             fp->unknown = true;
     }
     split_index(&v, a->index);
@@ -289,6 +303,10 @@ static Footprint *footprint_new(Lowering *lw, const Access *a, int still)
     fp->n = v.hi - v.lo + 1;
     fp->thread = NEWN(ctx, int, fp->n);
     fp->many = NEWN(ctx, unsigned char, fp->n);
+    if (common >= 0) {
+        fp->first = NEWN(ctx, int64_t, fp->n);
+        fp->last = NEWN(ctx, int64_t, fp->n);
+    }
     for (int64_t i = 0; i < fp->n; i++)
         fp->thread[i] = -1;
     v.counting = false;
@@ -310,7 +328,7 @@ static Footprint *footprint(Lowering *lw, Access *a, int still)
         still--;
     }
     if (!a->cache[still])
-        a->cache[still] = footprint_new(lw, a, still);
+        a->cache[still] = footprint_new(lw, a, still, -1);
     return a->cache[still];
 }
 
@@ -388,4 +406,48 @@ bool access_same_owner(Lowering *lw, const Access *a, const Access *b)
         to[n++] = la[i]->loop.var;
     }
     return nat_subst_many(ctx, b->index, n, from, to) == a->index;
+}
+
+/* ---- in place ---------------------------------------------------------------------------------------------------------------- */
+
+/* How far y's cells lie from x's where both are known; false when they are not. */
+static bool comparable(Lowering *lw, const Footprint *x, const Footprint *y, int64_t *delta)
+{
+    Nat d = nat_sub(lw->ctx, y->base, x->base);
+    *delta = nat_is_const(d) ? d->value : 0;
+    return !x->unknown && !y->unknown && nat_is_const(d);
+}
+
+bool footprint_read_first(Lowering *lw, Access *read, Access *write, int still, int common)
+{
+    const Footprint *r = footprint_new(lw, read, still, common), *w = footprint_new(lw, write, still, common);
+    int64_t delta;
+    if (r->empty || w->empty)
+        return true;
+    if (!comparable(lw, r, w, &delta))
+        return false;
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t j = r->lo + i - delta - w->lo;
+        if (r->thread[i] < 0 || j < 0 || j >= w->n || w->thread[j] < 0)
+            continue;
+        if (r->many[i] || w->many[j] || r->thread[i] != w->thread[j] || r->last[i] > w->first[j])
+            return false;
+    }
+    return true;
+}
+
+bool footprint_apart(Lowering *lw, Access *a, Access *b, int still)
+{
+    const Footprint *x = footprint_new(lw, a, still, 0), *y = a == b ? x : footprint_new(lw, b, still, 0);
+    int64_t delta;
+    if (x->empty || y->empty)
+        return true;
+    if (!comparable(lw, x, y, &delta) || x->twice || y->twice)
+        return false;
+    for (int64_t i = 0; i < x->n && x != y; i++) {
+        int64_t j = x->lo + i - delta - y->lo;
+        if (x->thread[i] >= 0 && j >= 0 && j < y->n && y->thread[j] >= 0)
+            return false;
+    }
+    return true;
 }

@@ -37,6 +37,13 @@ typedef enum Conflict { CONFLICT_NONE, CONFLICT_WARP, CONFLICT_BLOCK } Conflict;
 Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still);
 /* True when both indices are the same function of loops that hand out their iterations in the same way: then a cell is touched by one thread only. */
 bool access_same_owner(Lowering *lw, const Access *a, const Access *b);
+/* For toShared[inPlace]. Both go through the accesses in their threads' own order, with the outermost `still` scopes in one iteration; false when the
+ * cells cannot be told.
+ * True when each cell that both touch is read by one thread alone, the one that writes it, and there no later than it is written; a pass through
+ * the `common` scopes that they share reads before it writes. */
+bool footprint_read_first(Lowering *lw, Access *read, Access *write, int still, int common);
+/* True when no cell is touched twice: by both accesses, or by one of them (they may be the same). */
+bool footprint_apart(Lowering *lw, Access *a, Access *b, int still);
 int scope_depth(const Scope *scope);
 const Scope *scope_at(const Scope *scope, int depth);
 

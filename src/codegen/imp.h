@@ -22,6 +22,7 @@ typedef struct ImpBuf {
     Span span;        /* where the program asks for it */
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
+    struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
 } ImpBuf;
 
 /* A register, or a small register array, of each thread. */

@@ -32,7 +32,7 @@ static Nat larger(Plan *plan, Nat a, Nat b)
 
 static void plan_map(Plan *plan, const Core *e)
 {
-    Nat n = e->prim.args[1]->type->size;
+    Nat n = place_end(plan->lw, e);
     int axis = e->prim.options.axis;
     bool constant = nat_is_const(n);
     switch (prim_rows[e->prim.id].level) {
@@ -297,28 +297,59 @@ static ImpStmt *emit_for(Lowering *lw, Span span, PrimId level, Nat var, Nat lo,
     return s;
 }
 
-/* body(i), inside `if (lo <= p and p < hi)` as far as that is not known. */
-static void guarded(Lowering *lw, Span span, Nat p, Nat lo, Nat hi, Nat i, LevelBody body, void *user)
+/* The elements i < n of a map whose element i is at instance number p(i) = i * stride + shift. */
+typedef struct Elements {
+    Nat n;
+    Placement place;
+    Nat end; /* p(n - 1) + 1 */
+} Elements;
+
+static Elements elements(Lowering *lw, Nat n, Placement place)
 {
     Ctx *ctx = lw->ctx;
-    if (nat_le(ctx, lw->facts, hi, p) || nat_lt(ctx, lw->facts, p, lo))
-        return;
-    ImpExpr *low = nat_le(ctx, lw->facts, lo, p) ? NULL : nat_cmp(lw, P_le, lo, p, span);
+    Nat last = nat_add(ctx, nat_mul_k(ctx, nat_add_k(ctx, n, -1), place.stride), place.shift);
+    return (Elements){n, place, nat_add_k(ctx, last, 1)};
+}
+
+static ImpExpr *both(Lowering *lw, ImpExpr *a, ImpExpr *b, Span span)
+{
+    return a && b ? imp_op2(lw->ctx, P_and, SC_BOOL, a, b, span) : a ? a : b;
+}
+
+/* What must hold of p so that it is p(i) of some element i; NULL: it always is. */
+static ImpExpr *is_element(Lowering *lw, Span span, const Elements *e, Nat p)
+{
+    Ctx *ctx = lw->ctx;
+    Nat lo = e->place.shift, stride = nat_const(ctx, e->place.stride);
+    if (nat_is(e->n, 1))
+        return nat_le(ctx, lw->facts, lo, p) && nat_le(ctx, lw->facts, p, lo) ? NULL : nat_cmp(lw, P_eq, p, lo, span);
+    Nat hi = nat_add_k(ctx, e->end, e->place.stride - 1); /* the same numbers, in a rounder bound */
+    bool small = nat_lt(ctx, lw->facts, lo, stride); /* then p % stride == lo, and is at least lo by that */
+    ImpExpr *low = nat_le(ctx, lw->facts, lo, p) || small ? NULL : nat_cmp(lw, P_le, lo, p, span);
     ImpExpr *high = nat_lt(ctx, lw->facts, p, hi) ? NULL : nat_cmp(lw, P_lt, p, hi, span);
-    if (nat_is(nat_sub(ctx, hi, lo), 1)) { /* one element: its index is known */
-        i = nat_simplify(ctx, lw->facts, nat_add(ctx, i, nat_sub(ctx, lo, p)));
-        if (low || high)
-            low = nat_cmp(lw, P_eq, p, lo, span);
-        high = NULL;
+    ImpExpr *hit = NULL;
+    if (e->place.stride > 1 && !nat_divides(ctx, lw->facts, stride, nat_sub(ctx, p, lo))) {
+        hit = nat_cmp(lw, P_eq, nat_mod(ctx, small ? p : nat_sub(ctx, p, lo), stride), small ? lo : nat_const(ctx, 0), span);
     }
-    if (!low && !high) {
-        body(lw, i, user);
+    return both(lw, both(lw, low, high, span), hit, span);
+}
+
+/* body(i) for the element at p, if there is one. */
+static void guarded(Lowering *lw, Span span, const Elements *e, Nat p, LevelBody body, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    Nat stride = nat_const(ctx, e->place.stride);
+    if (nat_le(ctx, lw->facts, e->end, p) || nat_lt(ctx, lw->facts, p, e->place.shift))
         return;
+    ImpExpr *cond = is_element(lw, span, e, p);
+    Saved saved = {lw->out, lw->facts};
+    if (cond) {
+        ImpStmt *s = lower_emit(lw, IS_IF, span);
+        s->branch.cond = cond;
+        saved = enter(lw, &s->branch.then);
+        assume(lw, cond);
     }
-    ImpStmt *s = lower_emit(lw, IS_IF, span);
-    s->branch.cond = low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, span) : low ? low : high;
-    Saved saved = enter(lw, &s->branch.then);
-    assume(lw, s->branch.cond);
+    Nat i = nat_is(e->n, 1) ? nat_const(ctx, 0) : nat_simplify(ctx, lw->facts, nat_div(ctx, nat_sub(ctx, p, e->place.shift), stride));
     body(lw, i, user);
     leave(lw, saved);
 }
@@ -330,48 +361,49 @@ static const char *level_var_name(PrimId level, int axis)
     return level == P_mapBlock ? blocks[axis] : level == P_mapWarp ? "w" : elements[axis];
 }
 
-static void level_loop(Lowering *lw, const Core *map, Nat n, Nat shift, LevelBody body, void *user)
+static void level_loop(Lowering *lw, const Core *map, const Elements *e, LevelBody body, void *user)
 {
     Ctx *ctx = lw->ctx;
     PrimId level = map->prim.id;
     int axis = map->prim.options.axis;
     Nat count = level_count(lw, level, axis), id = level_id(lw, level, axis);
-    Nat zero = nat_const(ctx, 0), end = nat_add(ctx, n, shift);
+    Nat zero = nat_const(ctx, 0);
     Span span = map->span;
-    if (nat_is_const(count) && nat_is_const(end)) {
-        int64_t trips = end->value <= 0 ? 0 : (end->value + count->value - 1) / count->value;
+    if (nat_is_const(count) && nat_is_const(e->end)) {
+        int64_t trips = nat_le(ctx, NULL, e->n, zero) ? 0 : (e->end->value + count->value - 1) / count->value;
         if (trips <= 1) {
-            guarded(lw, span, id, shift, end, nat_sub(ctx, id, shift), body, user);
+            if (trips == 1)
+                guarded(lw, span, e, id, body, user);
             return;
         }
         Nat k = nat_var(ctx, "k", zero, nat_const(ctx, trips - 1));
         ImpStmt *s = emit_for(lw, span, level, k, zero, nat_const(ctx, trips), nat_const(ctx, 1));
         s->loop.unroll = trips <= MAX_UNROLLED_SLOTS;
         Saved saved = enter(lw, &s->loop.body);
-        Nat p = nat_add(ctx, nat_mul(ctx, k, count), id);
-        guarded(lw, span, p, shift, end, nat_sub(ctx, p, shift), body, user);
+        guarded(lw, span, e, nat_add(ctx, nat_mul(ctx, k, count), id), body, user);
         leave(lw, saved);
         return;
     }
-    if (nat_is(n, 1) && nat_is(shift, 0)) { /* a grid of unknown size: its first instance does it */
-        guarded(lw, span, id, zero, nat_const(ctx, 1), zero, body, user);
+    if (nat_is(e->n, 1) && nat_is(e->place.shift, 0)) { /* a grid of unknown size: its first instance does it */
+        guarded(lw, span, e, id, body, user);
         return;
     }
-    Nat p = nat_var(ctx, level_var_name(level, axis), zero, nat_add_k(ctx, end, -1));
-    ImpStmt *s = emit_for(lw, span, level, p, id, end, count);
+    Nat p = nat_var(ctx, level_var_name(level, axis), zero, nat_add_k(ctx, e->end, -1));
+    ImpStmt *s = emit_for(lw, span, level, p, id, e->end, count);
     Saved saved = enter(lw, &s->loop.body);
-    nat_fact_le(ctx, lw->facts, nat_add_k(ctx, p, 1), end);
-    guarded(lw, span, p, shift, end, nat_sub(ctx, p, shift), body, user);
+    nat_fact_le(ctx, lw->facts, nat_add_k(ctx, p, 1), e->end);
+    guarded(lw, span, e, p, body, user);
     leave(lw, saved);
 }
 
-bool level_each(Lowering *lw, const Core *map, Nat n, Nat shift, LevelBody body, void *user)
+bool level_each(Lowering *lw, const Core *map, Nat n, Placement place, LevelBody body, void *user)
 {
     if (!level_fits(lw, map))
         return false;
     Levels saved = lw->open;
+    Elements e = elements(lw, n, place);
     *level_flag(&lw->open, map->prim.id, map->prim.options.axis) = true;
-    level_loop(lw, map, n, shift, body, user);
+    level_loop(lw, map, &e, body, user);
     lw->open = saved;
     return true;
 }

@@ -4,8 +4,9 @@
  * (view_at) ends at a scalar, whose index is then one nat over loop variables and hardware ids. The writing side uses the same views
  * with the inverse index maps: an acceptor is a view that is stored to. Nothing here moves data.
  *
- * Note [Owners]. A private array filled by mapLane, mapThreads, mapWarp or mapBlock is distributed: element i lives with instance
- * (i + shift) % count of that level, in its register slot (i + shift) / count. Reading it elsewhere is refused. */
+ * Note [Owners]. A private array filled by mapLane, mapThreads, mapWarp or mapBlock is distributed: with p = i * stride + shift, element i lives
+ * with instance p % count of that level, in its register slot p / count. Reading it elsewhere is refused. The stride is 1 but for
+ * mapThreads[place = ...]. */
 #ifndef RISEC_CODEGEN_LOWERING_H
 #define RISEC_CODEGEN_LOWERING_H
 
@@ -30,14 +31,26 @@ typedef enum ViewKind {
     VIEW_GUARD   /* writing side: stores to source happen only where cond holds */
 } ViewKind;
 
+/* Where the elements of a distributed map are: see Note [Owners]. */
+typedef struct Placement {
+    int64_t stride; /* at least 1; 0: nowhere in particular */
+    Nat shift;
+} Placement;
+
 /* One dimension of a private array. */
 typedef struct RegDim {
     PrimId level; /* P_mapLane, P_mapThreads, P_mapWarp, P_mapBlock, P_mapGlobal, or P_mapSeq: all of it in each holder */
     int axis;
     Nat extent;
     int64_t slots; /* of this dimension in one thread */
-    Nat shift;     /* see Note [Owners] */
+    Placement place;
 } RegDim;
+
+/* How the rows (innermost dimension) of a buffer lie: see Note [Shared layouts] in layout.c. */
+typedef struct BufLayout {
+    int64_t pad;          /* cells after each row */
+    int64_t period, step; /* row r is rotated by r / period * step cells; step 0: not at all */
+} BufLayout;
 
 /* The environment is a list: closures in views keep the one they were made in. */
 typedef struct Env {
@@ -54,6 +67,8 @@ struct View {
     ImpExpr *expr, *cond;
     ImpBuf *buf;
     Nat offset;
+    const BufLayout *layout; /* BUF: of its rows; NULL: row-major without gaps */
+    Nat row;                 /* BUF with a layout: which row, as far as the indices say */
     ImpVar *var;
     Nat slot;
     int n_dims;
@@ -89,16 +104,23 @@ typedef struct Lowering {
     bool any_block;    /* the kernel has more than one block */
     bool failed;
     int n_statements;
+    struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
 } Lowering;
 
 /* ---- launch.c: threads and blocks, and the loops of the levels ---------------------------------------------------------- */
 
 void launch_plan(Lowering *lw);
-/* Runs `body(i)` for every element i < n of a map at `level`, placed so that element i is on instance (i + shift) % count. Emits the loop or
- * guard that it takes. False when the level may not stand here (diagnosed). */
+/* Runs `body(i)` for every element i < n of a map at `level`, on the instances that `place` says. Emits the loop or guard that it takes. False
+ * when the level may not stand here (diagnosed). */
 typedef void (*LevelBody)(Lowering *lw, Nat i, void *user);
-bool level_each(Lowering *lw, const Core *map, Nat n, Nat shift, LevelBody body, void *user);
+bool level_each(Lowering *lw, const Core *map, Nat n, Placement place, LevelBody body, void *user);
+/* ---- place.c: mapThreads[place = ...]; in any other map element i is on instance i ---------------------------------------- */
+
+/* One more than the instance of the last element, as the launch sees it. */
+Nat place_end(Lowering *lw, const Core *map);
+/* False when it is no place (diagnosed). */
+bool place_of_map(Lowering *lw, const Core *map, Placement *place);
 /* How many instances a level has (constant, or the grid's variable), and which one this thread is in. */
 Nat level_count(const Lowering *lw, PrimId level, int axis);
 Nat level_id(const Lowering *lw, PrimId level, int axis);
@@ -118,8 +140,8 @@ View *view_proj(Lowering *lw, View *view, int k);
 ImpExpr *view_scalar(Lowering *lw, View *view);
 /* A view through the index map of a table row. */
 View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool writing);
-/* The shift of the distributed private array under the view's first dimension at this level; NULL when there is none. */
-Nat view_owner_shift(Lowering *lw, const View *view, PrimId level, int axis);
+/* The place of the distributed private array under the view's first dimension at this level; stride 0 when there is none. */
+Placement view_owner(Lowering *lw, const View *view, PrimId level, int axis);
 /* Stores a scalar through an acceptor. */
 void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span);
 bool view_is_private(const View *view);
@@ -133,14 +155,34 @@ typedef struct BufMaker {
     bool several; /* components: number the names */
     Span span;
     int first;    /* component number of the first */
+    const PrimOptions *options; /* of toShared, or NULL */
 } BufMaker;
 View *lower_buffers(Lowering *lw, Type type, BufMaker maker);
 View *lower_read_memory(Lowering *lw, const Core *term);
-View *lower_read_shuffle(Lowering *lw, const Core *term);
 /* What a map writes to private memory lies where the map runs. */
-void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Nat shift);
+void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Placement place);
 bool is_parallel_map(PrimId id);
 bool is_seq_map(PrimId id);
+
+/* ---- layout.c: toShared[pad, swizzle, inPlace] --------------------------------------------------------------------------- */
+
+/* Cells of a value of type t in a buffer with this layout; its rows. */
+Nat layout_cells(Lowering *lw, Type t, const BufLayout *layout);
+Nat layout_rows(Lowering *lw, Type t);
+/* The layout that the options ask for, of a buffer for arrays of type t; NULL: plain. */
+const BufLayout *layout_of(Lowering *lw, const PrimOptions *options, Type t, Scalar elem);
+/* False when the options of a toShared cannot be had (diagnosed). */
+bool layout_check(Lowering *lw, const Core *term);
+/* The cell of column i in a row that begins at `offset`. */
+Nat layout_column(Lowering *lw, const View *view, Nat i);
+View *lower_read_in_place(Lowering *lw, const Core *term);
+bool view_is_in_place(const View *view); /* writes over what may still be read */
+/* At the end of the translation: proves every in-place write, and lets its buffer be the one that it replaces. */
+void layout_finish_in_place(Lowering *lw);
+
+/* ---- shuffle.c ---------------------------------------------------------------------------------------------------------- */
+
+View *lower_read_shuffle(Lowering *lw, const Core *term);
 
 /* ---- read.c, translate.c -------------------------------------------------------------------------------------------------- */
 
@@ -159,6 +201,8 @@ View *lower_read_gather(Lowering *lw, const Core *term);
 View *lower_read_concat(Lowering *lw, const Core *term);
 View *lower_read_reduce(Lowering *lw, const Core *term);
 bool lower_write_map(Lowering *lw, const Core *term, View *acceptor);
+/* As lower_write_map, with the array already read. */
+void lower_write_map_of(Lowering *lw, const Core *term, View *xs, View *acceptor);
 bool lower_write_zip(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_unzip(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_through(Lowering *lw, const Core *term, View *acceptor);

@@ -1,4 +1,4 @@
-/* Where values are stored: buffers in memory, registers, and the registers that a shuffle gives. */
+/* Where values are stored: buffers in memory, and registers. */
 #include "codegen/lowering.h"
 
 /* ---- views over components --------------------------------------------------------------------------------------------- */
@@ -31,14 +31,6 @@ static View *view_of_leaves(Lowering *lw, Type t, LeafMaker leaf, void *user, in
     return v;
 }
 
-static Nat cell_count(Lowering *lw, Type t)
-{
-    Nat n = nat_const(lw->ctx, 1);
-    for (; t->kind == TY_ARRAY; t = t->elem)
-        n = nat_mul(lw->ctx, n, lower_nat(lw, t->size));
-    return n;
-}
-
 /* One copy of the buffer for each open instance that the space does not separate: a number of copies and this thread's. */
 static Nat instance_copies(Lowering *lw, ImpSpace space, Nat *which)
 {
@@ -68,14 +60,18 @@ static View *buf_leaf(Lowering *lw, Type t, int component, void *user)
 {
     Ctx *ctx = lw->ctx;
     const BufMaker *maker = user;
-    Nat which, n = cell_count(lw, t), copies = instance_copies(lw, maker->space, &which);
+    Scalar elem = type_scalar_of(ctx, innermost(t));
+    const BufLayout *layout = layout_of(lw, maker->options, t, elem);
+    Nat which, n = layout_cells(lw, t, layout), copies = instance_copies(lw, maker->space, &which);
     const char *name = maker->several ? ctx_printf(ctx, "%s_%d", maker->name, component + 1) : maker->name;
-    ImpBuf *buf = lower_new_buf(lw, maker->space, name, type_scalar_of(ctx, innermost(t)), nat_mul(ctx, copies, n), maker->span);
+    ImpBuf *buf = lower_new_buf(lw, maker->space, name, elem, nat_mul(ctx, copies, n), maker->span);
     buf->component = maker->first + component;
     buf->type = t;
     View *v = view_new(lw, VIEW_BUF, t, maker->span);
     v->buf = buf;
     v->offset = nat_mul(ctx, which, n);
+    v->layout = layout;
+    v->row = nat_const(ctx, 0);
     if (maker->space == SPACE_SHARED)
         lower_emit(lw, IS_ALLOC, maker->span)->alloc = buf;
     return v;
@@ -106,7 +102,9 @@ static bool private_dim(Lowering *lw, const Core *e, RegMaker *maker)
     Ctx *ctx = lw->ctx;
     RegDim *dim = &maker->dims[maker->n_dims];
     bool parallel = is_parallel_map(e->prim.id);
-    *dim = (RegDim){.level = parallel ? e->prim.id : P_mapSeq, .axis = e->prim.options.axis, .extent = lower_nat(lw, e->type->size), .shift = nat_const(ctx, 0)};
+    *dim = (RegDim){.level = parallel ? e->prim.id : P_mapSeq, .axis = e->prim.options.axis, .extent = lower_nat(lw, e->type->size)};
+    if (!place_of_map(lw, e, &dim->place))
+        return false;
     Nat count = parallel ? level_count(lw, e->prim.id, dim->axis) : nat_const(ctx, 1);
     if (!nat_is_const(dim->extent) || !nat_is_const(count)) {
         Diag *d = lower_error(lw, E0411, e->span, "a private array of %s elements%s: registers need a constant number", nat_text(ctx, dim->extent),
@@ -114,7 +112,9 @@ static bool private_dim(Lowering *lw, const Core *e, RegMaker *maker)
         diag_help(ctx, d, "split it into pieces of constant size first, or keep it in memory: `toShared` or `toGlobal`");
         return false;
     }
-    int64_t m = dim->extent->value;
+    int64_t m = (dim->extent->value - 1) * dim->place.stride + 1;
+    if (nat_is_const(dim->place.shift) && e->prim.options.place)
+        m += dim->place.shift->value;
     dim->slots = m <= 0 ? 1 : (m + count->value - 1) / count->value;
     if (maker->slots > 4096 / dim->slots) {
         Diag *d = lower_error(lw, E0411, e->span, "a private array of %lld elements in one thread: no thread has so many registers",
@@ -197,18 +197,20 @@ static View *read_private(Lowering *lw, const Core *e)
 }
 
 /* What a map writes to private memory lies where the map runs. */
-void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Nat shift)
+void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Placement place)
 {
     for (int k = 0; k < acceptor->n; k++)
-        lower_place_registers(lw, acceptor->items[k], map, shift);
+        lower_place_registers(lw, acceptor->items[k], map, place);
     if (acceptor->source && acceptor->kind == VIEW_GUARD)
-        lower_place_registers(lw, acceptor->source, map, shift);
+        lower_place_registers(lw, acceptor->source, map, place);
     if (acceptor->kind != VIEW_REG || !acceptor->n_dims)
         return;
     RegDim *dim = &acceptor->dims[0];
     Nat count = level_count(lw, map->prim.id, map->prim.options.axis);
-    dim->shift = shift;
-    if (!nat_is(shift, 0) && !nat_le(lw->ctx, lw->facts, nat_add(lw->ctx, dim->extent, shift), nat_mul_k(lw->ctx, count, dim->slots))) {
+    bool plain = place.stride == 1 && nat_is(place.shift, 0);
+    Nat last = nat_add(lw->ctx, nat_mul_k(lw->ctx, nat_add_k(lw->ctx, dim->extent, -1), place.stride), place.shift);
+    dim->place = place;
+    if (!plain && !nat_lt(lw->ctx, lw->facts, last, nat_mul_k(lw->ctx, count, dim->slots))) {
         Diag *d = lower_error(lw, E0404, map->span, "the elements that drop leaves do not fit the registers of their owners");
         diag_help(lw->ctx, d, "keep the array in shared memory: `toShared` before `drop`");
     }
@@ -222,14 +224,12 @@ View *lower_read_memory(Lowering *lw, const Core *e)
     const Core *arg = e->prim.args[0];
     const Levels *o = &lw->open;
     const PrimOptions *opt = &e->prim.options;
-    if (opt->pad || opt->swizzle || opt->in_place) {
-        Diag *d = lower_error(lw, E0501, e->span, "%s[%s] does not become CUDA in this version", prim_name(e->prim.id),
-                              opt->pad ? "pad" : opt->swizzle ? "swizzle" : "inPlace");
-        diag_help(ctx, d, "leave the brackets out: `%s`", prim_name(e->prim.id));
-        return view_error(lw, e->type);
-    }
     if (e->prim.id == P_toPrivate)
         return read_private(lw, arg);
+    if (!layout_check(lw, e))
+        return view_error(lw, e->type);
+    if (opt->in_place)
+        return lower_read_in_place(lw, e);
     bool in_block = o->block[0] || o->block[1] || o->block[2] || o->global[0] || o->global[1] || o->global[2];
     if (e->prim.id == P_toShared && lw->any_block && !in_block) {
         Diag *d = lower_error(lw, E0406, e->span, "toShared stands outside a block: every block has shared memory of its own");
@@ -239,67 +239,7 @@ View *lower_read_memory(Lowering *lw, const Core *e)
     const char *name = lw->hint ? lw->hint : e->prim.id == P_toShared ? "shared" : "temp";
     lw->hint = NULL;
     View *v = lower_buffers(lw, lower_type(lw, e->type),
-                      (BufMaker){.space = e->prim.id == P_toShared ? SPACE_SHARED : SPACE_TEMP, .name = name, .span = e->span});
+                      (BufMaker){.space = e->prim.id == P_toShared ? SPACE_SHARED : SPACE_TEMP, .name = name, .span = e->span, .options = opt});
     lower_write(lw, arg, v);
     return v;
 }
-
-/* ---- shuffles --------------------------------------------------------------------------------------------------------------------- */
-
-static View *shuffle_component(Lowering *lw, const Core *e, View *source)
-{
-    Ctx *ctx = lw->ctx;
-    Levels saved = lw->open;
-    lw->open.lane = true;
-    ImpExpr *own = view_scalar(lw, view_at(lw, source, lw->kernel->lane));
-    lw->open = saved;
-    ImpVar *var = lower_new_var(lw, "other", own->type, e->span);
-    var->constant = true;
-    ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
-    s->var.var = var;
-    s->var.value = imp_shfl(ctx, e->prim.id, lower_nat(lw, e->prim.nats[0]), own, e->span);
-    View *v = view_new(lw, VIEW_REG, source->type, e->span);
-    v->var = var;
-    v->slot = nat_const(ctx, 0);
-    v->n_dims = 1;
-    v->dims = NEW(ctx, RegDim);
-    *v->dims = (RegDim){.level = P_mapLane, .extent = nat_const(ctx, 32), .slots = 1, .shift = nat_const(ctx, 0)};
-    return v;
-}
-
-/* All lanes execute it, here: what consumes it may run in fewer. */
-View *lower_read_shuffle(Lowering *lw, const Core *e)
-{
-    Ctx *ctx = lw->ctx;
-    View *source = lower_read(lw, e->prim.args[0]);
-    if (source->kind == VIEW_ERROR)
-        return source;
-    if (lw->open.lane || !lw->open.warp) {
-        Diag *d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp"
-                                                                : "a shuffle outside a warp");
-        diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
-                                        : "put it inside mapWarp: `split(32) |> mapWarp(fun part => ...)`", prim_name(e->prim.id));
-        return view_error(lw, e->type);
-    }
-    if (!view_is_private(source) || !view_owner_shift(lw, source, P_mapLane, 0)) {
-        Diag *d = lower_error(lw, E0413, e->prim.args[0]->span, "a shuffle needs one private element in each lane");
-        diag_label(ctx, d, "these values are not in the lanes' registers");
-        diag_help(ctx, d, "put them there first: `mapLane(id) |> toPrivate |> %s(...)`", prim_name(e->prim.id));
-        return view_error(lw, e->type);
-    }
-    Type elem = e->type->elem;
-    if (elem->kind != TY_TUPLE)
-        return shuffle_component(lw, e, source);
-    View *v = view_new(lw, VIEW_ZIP, e->type, e->span);
-    v->n = elem->n_items;
-    v->items = NEWN(ctx, View *, v->n);
-    for (int k = 0; k < v->n; k++) {
-        if (!type_is_scalar_like(elem->items[k])) {
-            lower_error(lw, E0501, e->span, "a shuffle of nested tuples does not become CUDA in this version");
-            return view_error(lw, e->type);
-        }
-        v->items[k] = shuffle_component(lw, e, view_proj(lw, source, k));
-    }
-    return v;
-}
-

@@ -28,31 +28,34 @@ static void map_step(Lowering *lw, Nat i, void *user)
     lw->env = saved;
 }
 
-bool lower_write_map(Lowering *lw, const Core *e, View *acceptor)
+void lower_write_map_of(Lowering *lw, const Core *e, View *xs, View *acceptor)
 {
-    MapWrite w = {e, lower_read(lw, e->prim.args[1]), acceptor, lw->env};
+    MapWrite w = {e, xs, acceptor, lw->env};
     PrimId id = e->prim.id;
     Nat n = lower_nat(lw, e->type->size);
-    if (w.xs->kind == VIEW_ERROR || acceptor->kind == VIEW_ERROR)
-        return true;
+    if (xs->kind == VIEW_ERROR || acceptor->kind == VIEW_ERROR)
+        return;
     ImpStmt *note = lower_emit(lw, IS_NOTE, e->span);
     note->note = prim_name(id);
     if (is_seq_map(id)) {
         bool ok, unroll = lower_unrolled(lw, e, n, &ok);
         if (ok)
             seq_each(lw, e, n, unroll, map_step, &w);
-        return true;
+        return;
     }
-    if (e->prim.options.place) {
-        Diag *d = lower_error(lw, E0501, e->span, "mapThreads[place = ...] does not become CUDA in this version");
-        diag_help(lw->ctx, d, "leave the brackets out: element i goes to thread i");
-        return true;
-    }
-    Nat shift = view_owner_shift(lw, w.xs, id, e->prim.options.axis);
-    if (!shift)
-        shift = nat_const(lw->ctx, 0);
-    lower_place_registers(lw, acceptor, e, shift);
-    level_each(lw, e, n, shift, map_step, &w);
+    Placement place;
+    if (!place_of_map(lw, e, &place))
+        return;
+    Placement owner = view_owner(lw, xs, id, e->prim.options.axis);
+    if (owner.stride && !e->prim.options.place)
+        place = owner;
+    lower_place_registers(lw, acceptor, e, place);
+    level_each(lw, e, n, place, map_step, &w);
+}
+
+bool lower_write_map(Lowering *lw, const Core *e, View *acceptor)
+{
+    lower_write_map_of(lw, e, lower_read(lw, e->prim.args[1]), acceptor);
     return true;
 }
 
@@ -104,6 +107,16 @@ static void no_writer(Lowering *lw, const Core *e)
               o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal");
 }
 
+static ImpExpr *in_own_register(Lowering *lw, ImpExpr *value, Span span)
+{
+    ImpVar *var = lower_new_var(lw, "value", value->type, span);
+    var->constant = true;
+    ImpStmt *s = lower_emit(lw, IS_DECL, span);
+    s->var.var = var;
+    s->var.value = value;
+    return imp_var(lw->ctx, var, nat_const(lw->ctx, 0), span);
+}
+
 static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
 {
     View *v = lower_read(lw, e);
@@ -115,8 +128,12 @@ static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
         return;
     }
     ImpExpr *values[LIMIT_TUPLE_ITEMS];
-    for (int k = 0; k < n; k++)
+    bool in_place = n > 1 && view_is_in_place(acceptor);
+    for (int k = 0; k < n; k++) {
         values[k] = view_scalar(lw, lower_component(lw, v, k, n));
+        if (in_place) /* all is read before any of it is written over */
+            values[k] = in_own_register(lw, values[k], e->span);
+    }
     for (int k = 0; k < n; k++)
         view_store(lw, lower_component(lw, acceptor, k, n), values[k], e->span);
 }
@@ -215,4 +232,6 @@ void pass_translate(Lowering *lw)
         lower_bind(lw, var, v, entry->body);
     }
     lower_write(lw, entry->body, result);
+    if (!lw->failed)
+        layout_finish_in_place(lw);
 }

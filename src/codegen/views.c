@@ -23,14 +23,6 @@ static View *view_copy(Lowering *lw, const View *v)
     return copy;
 }
 
-static Nat cells(Lowering *lw, Type t)
-{
-    Nat n = nat_const(lw->ctx, 1);
-    for (; t->kind == TY_ARRAY; t = t->elem)
-        n = nat_mul(lw->ctx, n, lower_nat(lw, t->size));
-    return n;
-}
-
 static Nat simplify(Lowering *lw, Nat n) { return nat_simplify(lw->ctx, lw->facts, n); }
 
 /* ---- index maps ------------------------------------------------------------------------------------------------------- */
@@ -137,7 +129,7 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
     if (dim->level != P_mapSeq) {
         static const char *const things[] = {"block", "thread", "warp", "lane"};
         const char *thing = dim->level == P_mapLane ? things[3] : dim->level == P_mapWarp ? things[2] : dim->level == P_mapBlock ? things[0] : things[1];
-        Nat count = level_count(lw, dim->level, dim->axis), p = nat_add(ctx, i, dim->shift);
+        Nat count = level_count(lw, dim->level, dim->axis), p = nat_add(ctx, nat_mul_k(ctx, i, dim->place.stride), dim->place.shift);
         Nat owner = simplify(lw, nat_mod(ctx, p, count)), id = level_id(lw, dim->level, dim->axis);
         bool here = level_is_open(lw, dim->level, dim->axis) &&
                     (nat_equal(ctx, lw->facts, owner, id) || (nat_le(ctx, lw->facts, owner, id) && nat_le(ctx, lw->facts, id, owner)));
@@ -163,7 +155,9 @@ View *view_at(Lowering *lw, View *v, Nat i)
     case VIEW_BUF: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
-        at->offset = nat_add(ctx, v->offset, nat_mul(ctx, i, cells(lw, at->type)));
+        if (v->layout && at->type->kind == TY_ARRAY)
+            at->row = nat_add(ctx, v->row, nat_mul(ctx, i, layout_rows(lw, at->type)));
+        at->offset = nat_add(ctx, v->offset, at->type->kind == TY_ARRAY ? nat_mul(ctx, i, layout_cells(lw, at->type, v->layout)) : layout_column(lw, v, i));
         return at;
     }
     case VIEW_REG: return reg_at(lw, v, i);
@@ -287,31 +281,30 @@ ImpExpr *view_scalar(Lowering *lw, View *v)
 
 /* ---- the writing side ------------------------------------------------------------------------------------------------------ */
 
-Nat view_owner_shift(Lowering *lw, const View *v, PrimId level, int axis)
+Placement view_owner(Lowering *lw, const View *v, PrimId level, int axis)
 {
+    Placement place = {0, NULL};
     switch (v->kind) {
-    case VIEW_REG: return v->n_dims && v->dims[0].level == level && v->dims[0].axis == axis ? v->dims[0].shift : NULL;
+    case VIEW_REG:
+        if (v->n_dims && v->dims[0].level == level && v->dims[0].axis == axis)
+            place = v->dims[0].place;
+        break;
     case VIEW_ZIP:
-        for (int k = 0; k < v->n; k++) {
-            Nat shift = view_owner_shift(lw, v->items[k], level, axis);
-            if (shift)
-                return shift;
-        }
-        return NULL;
-    case VIEW_PROJ: return view_owner_shift(lw, v->source, level, axis);
+        for (int k = 0; k < v->n && !place.stride; k++)
+            place = view_owner(lw, v->items[k], level, axis);
+        break;
+    case VIEW_PROJ: return view_owner(lw, v->source, level, axis);
     case VIEW_MAP:
         if (v->got || (v->prim->prim.id != P_take && v->prim->prim.id != P_drop))
-            return NULL;
-        else {
-            Nat shift = view_owner_shift(lw, v->source, level, axis);
-            if (shift && v->prim->prim.id == P_drop)
-                shift = nat_add(lw->ctx, shift, lower_nat(lw, v->prim->prim.nats[1]));
-            return shift;
-        }
+            break;
+        place = view_owner(lw, v->source, level, axis);
+        if (place.stride && v->prim->prim.id == P_drop)
+            place.shift = nat_add(lw->ctx, place.shift, nat_mul_k(lw->ctx, lower_nat(lw, v->prim->prim.nats[1]), place.stride));
+        break;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_TUPLE: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
-    case VIEW_CONCAT: case VIEW_GUARD: return NULL;
+    case VIEW_CONCAT: case VIEW_GUARD: break;
     }
-    return NULL;
+    return place;
 }
 
 bool view_is_private(const View *v)
