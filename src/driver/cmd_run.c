@@ -3,6 +3,7 @@
 #include "driver/driver.h"
 #include "driver/inputs.h"
 #include "driver/npy.h"
+#include "driver/profile.h"
 #include "driver/results.h"
 #include "driver/sizes.h"
 #include "sim/sim.h"
@@ -259,6 +260,11 @@ static bool choose_device(Run *run)
 {
     const char *name = option_text(run->d->line, OPT_DEVICE);
     run->device = name && strcmp(name, "ref") == 0 ? DEVICE_REF : DEVICE_SIM;
+    if (option_on(run->d->line, OPT_PROFILE) && name && (strcmp(name, "ref") == 0 || strcmp(name, "gpu") == 0)) {
+        Diag *diag = driver_usage(run->ctx, run->d, E0621, "`--profile` counts on the simulator, and not on `--device %s`", name);
+        diag_help(run->ctx, diag, "leave out `--device %s`, or write `--device sim`", name);
+        return false;
+    }
     if (!name || strcmp(name, "gpu") != 0)
         return true;
     Diag *diag = diag_error(run->ctx, E0629, NO_SPAN, "`--device gpu`: this version of risec has no GPU runtime");
@@ -280,7 +286,8 @@ static bool simulate(Run *run)
     const CommandLine *line = run->d->line;
     int64_t findings = option_number(line, OPT_MAX_FINDINGS, 0);
     SimOptions options = {.seed = (uint64_t)option_number(line, OPT_SEED, 0),
-                          .max_findings = findings > LIMIT_DIAGNOSTICS ? LIMIT_DIAGNOSTICS : (int)findings};
+                          .max_findings = findings > LIMIT_DIAGNOSTICS ? LIMIT_DIAGNOSTICS : (int)findings,
+                          .profile = option_on(line, OPT_PROFILE)};
     options.grid[0] = option_number(line, OPT_GRID, 0);
     bool good = sim_run(run->ctx, run->imp, &run->launch, &options, &run->report);
     if (run->report.findings.n)
@@ -445,6 +452,8 @@ static void print_text(Run *run, StrBuf *out)
             sb_putc(&name, *at == '_' ? ' ' : *at);
         sb_printf(out, "%-18s %12llu\n", name.text, counter(run, k));
     }
+    if (run->report.profile)
+        profile_print(run->ctx, out, run->report.profile);
 }
 
 static void put_json_number(StrBuf *out, double value)
@@ -486,6 +495,10 @@ static void print_json(Run *run, StrBuf *out)
         for (int k = 0; k < COUNTERS; k++)
             sb_printf(out, "%s\"%s\": %llu", k ? ", " : ", \"stats\": {", counters[k].name, counter(run, k));
         sb_puts(out, "}");
+    }
+    if (run->report.profile) {
+        sb_puts(out, ", \"profile\": ");
+        profile_json(run->ctx, out, run->report.profile);
     }
     sb_puts(out, "}\n");
 }

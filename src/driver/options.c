@@ -54,6 +54,9 @@ const OptRow option_rows[OPT_COUNT] = {
                           "Stop the simulator after N findings (races, bad accesses). Default: 10."},
     [OPT_STATS] = {"stats", 0, OK_FLAG, "", RUN, false, false,
                    "Print what the simulator counted: instructions, memory accesses, barriers."},
+    [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", RUN, false, false,
+                     "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
+                     "`risec help profile`."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},

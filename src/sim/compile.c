@@ -61,6 +61,7 @@ static void bug(Compiler *c, const char *what)
 static Ins *emit(Compiler *c, OpCode op)
 {
     run_push(c->arena, &c->code->ins, (Ins){.op = (uint8_t)op, .site = NO_SITE});
+    run_push(c->arena, &c->code->spans, c->span);
     return &c->code->ins.at[c->code->ins.n - 1];
 }
 
@@ -383,6 +384,7 @@ static int compile_cond(Compiler *c, const ImpExpr *e)
     Mark inner = mark(c);
     int cond = compile_expr(c, e->cond.cond);
     Ins *i = emit(c, X_IF);
+    i->prim = 1;
     i->a = cond;
     i->m = m;
     int branch = here(c) - 1;
@@ -481,6 +483,7 @@ static int compile_expr(Compiler *c, const ImpExpr *e)
         i->a = a;
         i->b = by;
         i->prim = (uint8_t)e->shfl.id;
+        i->type = (uint8_t)e->type;
         i->site = site(c, e->span, NULL, false, "");
         break;
     }
@@ -558,6 +561,7 @@ static void compile_for(Compiler *c, const ImpStmt *s)
     i->site = at;
     int test = here(c);
     i = emit(c, X_TEST);
+    i->prim = s->loop.unroll;
     i->a = var;
     i->b = hi;
     i->m = m;
@@ -568,6 +572,7 @@ static void compile_for(Compiler *c, const ImpStmt *s)
     compile_block(c, &s->loop.body);
     c->loops.n--;
     i = emit(c, X_STEP);
+    i->prim = s->loop.unroll;
     i->dst = var;
     i->a = step;
     i->m = m;
@@ -609,6 +614,7 @@ static void compile_sync(Compiler *c, const ImpStmt *s)
 static void compile_stmt(Compiler *c, const ImpStmt *s)
 {
     Mark m = mark(c);
+    Span outer = c->span;
     c->span = s->span;
     switch (s->kind) {
     case IS_DECL:
@@ -620,6 +626,7 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_ALLOC: emit(c, X_ALLOC)->a = s->alloc->id; break;
     case IS_NOTE: break;
     }
+    c->span = outer;
     release(c, m);
 }
 

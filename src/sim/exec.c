@@ -246,16 +246,22 @@ static void run_warp(Run *run, Warp *w)
 {
     const Ins *code = run->code->ins.at;
     uint64_t steps = 0, most = run->steps_left;
+    Executed *executed = count_executed(run);
     while (!run->stop) {
         const Ins *ins = &code[w->pc++];
         if (steps++ == most) {
             run->stop = true;
             break;
         }
+        if (executed) {
+            executed[ins - code].times++;
+            executed[ins - code].lanes += (uint64_t)__builtin_popcount(w->mask);
+        }
         switch ((OpCode)ins->op) {
         case X_END: w->state = WARP_DONE; goto out;
         case X_IF: {
             uint32_t on = lanes_true(&w->v[ins->a]) & w->mask;
+            count_split(run, ins, w->mask, on);
             w->masks[ins->m] = w->mask;
             w->masks[ins->m + 1] = w->mask & ~on;
             w->mask = on;
@@ -271,11 +277,14 @@ static void run_warp(Run *run, Warp *w)
         case X_ENDIF:
         case X_ENDFOR: w->mask = w->masks[ins->m]; break;
         case X_FOR: loop_start(run, w, ins); break;
-        case X_TEST:
-            w->mask = loop_test(w, ins);
-            if (!w->mask)
+        case X_TEST: {
+            uint32_t on = loop_test(w, ins);
+            count_split(run, ins, w->mask, on);
+            w->mask = on;
+            if (!on)
                 w->pc = (int)ins->k;
             break;
+        }
         case X_STEP:
             loop_step(run, w, ins);
             w->pc = (int)ins->k;
@@ -389,6 +398,7 @@ static bool meet(Run *run)
             run->warps[n].state = WARP_READY;
     run->era++;
     run->report->block_barriers++;
+    count_meeting(run, ins);
     return true;
 }
 

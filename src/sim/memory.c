@@ -268,6 +268,7 @@ void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int st
     uint32_t mask = in_bounds(run, warp, ins, mem, index, stride);
     Lanes value, *dst = &warp->v[ins->dst]; /* the index may be in dst */
     *(mem->shared ? &run->report->shared_loads : &run->report->global_loads) += lanes_in(mask);
+    count_access(run, ins, mem, mask, index, stride, 1);
     if (mem->shadow)
         shadow_loads(actor(run, warp, ins, mem), mask, index, stride);
     memset(&value, 0, sizeof value); /* what is out of bounds reads as 0 */
@@ -280,6 +281,7 @@ void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int s
     const Mem *mem = &run->mems[ins->b];
     uint32_t mask = in_bounds(run, warp, ins, mem, index, stride);
     *(mem->shared ? &run->report->shared_stores : &run->report->global_stores) += lanes_in(mask);
+    count_access(run, ins, mem, mask, index, stride, 1);
     shadow_stores(actor(run, warp, ins, mem), mask, index, stride);
     store_cells(mem->buf->elem, mem->bytes, mask, index, stride, &warp->v[ins->dst]);
 }

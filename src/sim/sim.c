@@ -205,6 +205,7 @@ static bool place_shared(Run *run, const ImpBuf *buf, int64_t count, Shared *s, 
     mem->bytes = bytes + offset;
     mem->shadow = shadow + offset / s->granule;
     mem->granules = mem->cell_bytes / s->granule;
+    mem->base = offset;
     mem->shared = true;
     return true;
 }
@@ -292,7 +293,9 @@ static void run_kernel(Run *run, const ImpKernel *kernel)
     if (!set_threads(run) || !set_memory(run) || !compile_kernel(run, run->code))
         return;
     set_warps(run);
+    count_begin(run);
     run_grid(run);
+    count_end(run);
 }
 
 /* What no thread wrote, after the last kernel. */
@@ -331,6 +334,8 @@ static void sim_body(Ctx *ctx, void *user)
     Run *run = user;
     Launch *launch = run->launch;
     const CoreEntry *entry = run->program->entry;
+    if (run->options->profile)
+        run->report->profile = NEW(ctx, SimProfile);
     run->failed = !launch_check(ctx, entry, launch);
     if (run->failed)
         return;
@@ -348,6 +353,7 @@ static void sim_body(Ctx *ctx, void *user)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
     for (int i = 0; i < run->program->kernels.n && !run->failed && !run->stop; i++)
         run_kernel(run, run->program->kernels.at[i]);
+    count_finish(run);
     if (run->failed)
         return;
     if (run->stop && run->found < run->max_findings) {

@@ -6,6 +6,7 @@
 #define RISEC_SIM_SIM_H
 
 #include "codegen/imp.h"
+#include "sim/counters.h"
 
 typedef enum SimFindingKind {
     SIM_OUT_OF_BOUNDS, SIM_UNWRITTEN /* read of memory nobody wrote */, SIM_RACE, SIM_DIVERGENT_BARRIER,
@@ -32,12 +33,14 @@ typedef struct SimOptions {
     int64_t grid[3];      /* 0: as the kernel's default launch. Axes that the kernel does not tell apart (grid[a] a constant) stay as they are */
     int max_findings;     /* different ones; 0: 10; the run stops there */
     uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
+    bool profile;         /* count by lines: SimReport.profile */
 } SimOptions;
 
 /* Loads and stores count cells, shuffles and barriers of a warp count warps, barriers of a block count blocks. */
 typedef struct SimReport {
     VEC(SimFinding) findings;
     uint64_t warp_instructions, global_loads, global_stores, shared_loads, shared_stores, shuffles, block_barriers, warp_barriers;
+    SimProfile *profile; /* when it was asked for, else NULL; of a run that stopped early, what was counted until then */
 } SimReport;
 
 /* Runs all kernels of the program; makes and fills launch->results. `options` may be NULL. Workspace that several kernels name alike is the same

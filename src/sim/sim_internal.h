@@ -2,7 +2,7 @@
  *
  * compile.c turns the imp of a kernel into flat code over registers of 32 lanes, so that a warp can stop at a barrier and go on later.
  * exec.c runs that code: warps within a block, blocks within a grid. lanes.c is its arithmetic, memory.c its loads and stores with
- * their checks, report.c words findings, sim.c sets up a launch.
+ * their checks, report.c words findings, counters.c counts for profiles, sim.c sets up a launch.
  *
  * Note [Happens-before]. Two accesses of one cell, at least one a write, by different threads race unless they are ordered. What orders
  * them: a barrier of the block between them (the era differs), or, for lanes of one warp, a barrier of that warp (the epoch differs).
@@ -46,11 +46,12 @@ void *run_grow(Arena *arena, void *at, int n, int *cap, size_t item);
  * lanes share. Only index arithmetic (N_...) has scalar operands. Masks m are slots of their own. */
 typedef enum OpCode {
     X_END,
-    X_IF,        /* m: mask, m+1: lanes of the else branch; lanes where a != 0 go on, or jump to k when there is none */
+    X_IF,        /* m: mask, m+1: lanes of the else branch; lanes where a != 0 go on, or jump to k when there is none. prim 1: of a
+                    conditional expression, which a GPU selects without a branch */
     X_ELSE,      /* the lanes of m+1 go on, or jump to k */
     X_ENDIF,     /* mask = m */
     X_FOR,       /* m: mask, m+1: trips so far; dst = a; b: the step */
-    X_TEST,      /* lanes where a < b go on; with none left, jump to k */
+    X_TEST,      /* lanes where a < b go on; with none left, jump to k. prim 1, here and in X_STEP: of a loop that is unrolled */
     X_STEP,      /* dst += a; jump to k */
     X_ENDFOR,    /* mask = m */
     X_SYNC_WARP,
@@ -66,7 +67,7 @@ typedef enum OpCode {
     X_STORE,     /* buffer b at a = dst */
     X_APPLY,     /* dst = prim(a, b, c) at `type` */
     X_CAST,      /* dst = a; k: type of a; `type`: of dst */
-    X_SHFL,      /* dst = a shuffled as `prim` by b */
+    X_SHFL,      /* dst = a, of `type`, shuffled as `prim` by b */
     X_NAT,       /* dst = index value a as a value of `type` */
     X_RANGE,     /* a is within b (when k & 1) and c (when k & 2), else the compiler assumed something wrong */
     N_ADDMUL,    /* dst = a + k * b */
@@ -97,6 +98,7 @@ typedef struct Preset { /* a register that keeps its value for the whole launch 
 
 typedef struct Code {
     VEC(Ins) ins;
+    VEC(Span) spans;      /* beside ins: where each comes from */
     VEC(Site) sites;
     VEC(Preset) vectors;  /* constants in all lanes */
     VEC(Preset) scalars;  /* constants, sizes, the grid */
@@ -126,6 +128,7 @@ typedef struct Mem {
     Shadow *shadow;       /* NULL: read-only */
     int64_t count;        /* cells that may be accessed */
     int cell_bytes, granules; /* of a cell */
+    int64_t base;         /* SHARED: its first byte within the block's memory; else 0: global buffers start on a sector */
     bool shared;
 } Mem;
 
@@ -179,6 +182,7 @@ typedef struct Run {
     bool failed;          /* a diagnostic says why */
     uint64_t steps_left, random;
     int64_t index_max;    /* largest value of an index register */
+    struct Profiler *profiler; /* of the kernel; NULL: nothing is counted by lines */
     VEC(Global) globals;
     int64_t global_bytes; /* taken for them */
 
@@ -230,6 +234,22 @@ uint32_t lanes_nat(OpCode op, int64_t k, int n, int64_t *dst, const int64_t *a, 
 /* memory.c */
 void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+
+/* counters.c: what a profile counts. All but count_executed may be called in any run. */
+void count_begin(Run *run);  /* a kernel, once it is compiled */
+void count_end(Run *run);
+void count_finish(Run *run); /* after the last one */
+/* How often each instruction ran, and in how many lanes, for the executor to add to; NULL when nobody asked. */
+typedef struct Executed {
+    uint64_t times, lanes;
+} Executed;
+Executed *count_executed(const Run *run);
+/* A branch: the lanes of `on`, of those active before, go on. */
+void count_split(Run *run, const Ins *ins, uint32_t before, uint32_t on);
+/* A block passed the barrier. */
+void count_meeting(Run *run, const Ins *ins);
+/* An access of the lanes in `mask`, each to `cells` consecutive cells from its index on. */
+void count_access(Run *run, const Ins *ins, const Mem *mem, uint32_t mask, const int64_t *index, int stride, int cells);
 
 /* report.c. `lane` -1: the whole warp. Each pair of places is reported once, then counted. */
 typedef struct FindingPlace {
