@@ -34,6 +34,7 @@ typedef struct Compiler {
     int masks;            /* slots in use */
     bool failed;
     Span span;
+    Span statement, place; /* of profiles: see place_of_expr */
 } Compiler;
 
 static int compile_expr(Compiler *c, const ImpExpr *e);
@@ -61,7 +62,7 @@ static void bug(Compiler *c, const char *what)
 static Ins *emit(Compiler *c, OpCode op)
 {
     run_push(c->arena, &c->code->ins, (Ins){.op = (uint8_t)op, .site = NO_SITE});
-    run_push(c->arena, &c->code->spans, c->span);
+    run_push(c->arena, &c->code->spans, c->place);
     return &c->code->ins.at[c->code->ins.n - 1];
 }
 
@@ -447,11 +448,22 @@ static int compile_load(Compiler *c, const ImpExpr *e)
     return dst;
 }
 
+/* A load belongs to who reads, not to where the array was made; nor does anything belong to the declaration of an input. */
+static Span place_of_expr(const Compiler *c, const ImpExpr *e)
+{
+    const CoreEntry *entry = c->run->program->entry;
+    for (int i = 0; i < entry->n_inputs; i++)
+        if (entry->inputs[i]->span.file == e->span.file && entry->inputs[i]->span.lo == e->span.lo)
+            return c->statement;
+    return e->kind == IE_LOAD ? c->statement : e->span;
+}
+
 static int compile_expr(Compiler *c, const ImpExpr *e)
 {
-    Span outer = c->span;
+    Span outer = c->span, around = c->place;
     int dst = 0;
     c->span = e->span;
+    c->place = place_of_expr(c, e);
     switch (e->kind) {
     case IE_LIT: dst = preset(c, true, e->lit.u); break;
     case IE_NAT: dst = compile_nat_value(c, e); break;
@@ -489,6 +501,7 @@ static int compile_expr(Compiler *c, const ImpExpr *e)
     }
     }
     c->span = outer;
+    c->place = around;
     return dst;
 }
 
@@ -614,8 +627,8 @@ static void compile_sync(Compiler *c, const ImpStmt *s)
 static void compile_stmt(Compiler *c, const ImpStmt *s)
 {
     Mark m = mark(c);
-    Span outer = c->span;
-    c->span = s->span;
+    Span outer = c->statement;
+    c->span = c->statement = c->place = s->span;
     switch (s->kind) {
     case IS_DECL:
     case IS_SET: compile_set(c, s); break;
@@ -626,7 +639,7 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_ALLOC: emit(c, X_ALLOC)->a = s->alloc->id; break;
     case IS_NOTE: break;
     }
-    c->span = outer;
+    c->statement = c->place = outer;
     release(c, m);
 }
 
