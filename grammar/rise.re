@@ -381,6 +381,8 @@ again:
     "lowered" { TOKEN(T_LOWERED); }
     "by" { TOKEN(T_BY); }
     "within" { TOKEN(T_WITHIN); }
+    "expect" { TOKEN(T_EXPECT); }
+    "for" { TOKEN(T_FOR); }
     "associative" { TOKEN(T_ASSOCIATIVE); }
     "commutative" { TOKEN(T_COMMUTATIVE); }
     "_" { TOKEN(T_UNDERSCORE); }

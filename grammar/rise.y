@@ -75,8 +75,8 @@ static const Token unnamed = {.kind = T_END};
 /* In the order of PARSE_TOKENS. */
 %token NAME INT FLOAT STRING UNDERSCORE DEF ENTRY OPERATOR IMPORT RULE STRATEGY FUN LET IN IF THEN ELSE WHERE UNROLL AND OR NOT
        LP RP LBRACKET RBRACKET LBRACE RBRACE COMMA COLON DOT EQ DARROW ARROW PIPE COMPOSE EQEQ NE LT LE GT GE PLUS MINUS STAR SLASH
-       PERCENT POW SEMI HASH UNIT LAUNCH EXACT LOWERED BY WITHIN ASSOCIATIVE COMMUTATIVE SIGNATURE RESUME BROKEN.
-%fallback NAME UNIT LAUNCH EXACT LOWERED BY WITHIN ASSOCIATIVE COMMUTATIVE.
+       PERCENT POW SEMI HASH UNIT LAUNCH EXACT LOWERED BY WITHIN EXPECT FOR ASSOCIATIVE COMMUTATIVE SIGNATURE EXPECTATIONS RESUME BROKEN.
+%fallback NAME UNIT LAUNCH EXACT LOWERED BY WITHIN EXPECT FOR ASSOCIATIVE COMMUTATIVE.
 
 %right FUN.
 %right ARROW.
@@ -104,6 +104,7 @@ static const Token unnamed = {.kind = T_END};
 %type exprs2 {AstList *}
 %type options {AstList *}
 %type named {AstList *}
+%type given {AstList *}
 %type path {AstList *}
 %type names {TokenList *}
 %type bound {Token}
@@ -124,6 +125,7 @@ start ::= ENTRY NAME params result clauses body.
 start ::= OPERATOR NAME params result clauses body.
 start ::= SIGNATURE NAME params result clauses.
 start ::= RESUME body.
+start ::= EXPECTATIONS expectations.
 start ::= IMPORT STRING(A). {
     ps->item->path = intern(ps->ctx, ps->text + A.lo + 1, A.hi - A.lo < 2 ? 0 : A.hi - A.lo - 2);
     ps->item->is_file = true;
@@ -187,15 +189,23 @@ clauses ::= clauses clause.
 clause ::= WHERE(W) exprs(A). { parse_clause(ps, CLAUSE_WHERE, W, A, NULL, 0); }
 clause ::= LAUNCH(W) LBRACKET named(A) RBRACKET(C). { parse_clause(ps, CLAUSE_LAUNCH, W, A, NULL, C.hi); }
 clause ::= EXACT(W). { parse_clause(ps, CLAUSE_EXACT, W, NULL, NULL, W.hi); }
+clause ::= EXPECT(W) LBRACKET exprs(A) RBRACKET(C) given(S). { parse_expect(ps, W, unnamed, A, S, C); }
 clause ::= LOWERED(W) BY postfix(A). { parse_clause(ps, CLAUSE_LOWERED, W, NULL, A, A->span.hi); }
 clause ::= UNIT(W) expr(A) laws. { parse_clause(ps, CLAUSE_UNIT, W, NULL, A, A->span.hi); }
 clause ::= law laws.
+given(R) ::= . { R = NULL; }
+given(R) ::= FOR named(A). { R = A; }
 laws ::= .
 laws ::= laws COMMA law.
 law ::= ASSOCIATIVE(A). { parse_law(ps, A, NULL); }
 law ::= ASSOCIATIVE(A) WITHIN expr(W). { parse_law(ps, A, W); }
 law ::= COMMUTATIVE(A). { parse_law(ps, A, NULL); }
 law ::= COMMUTATIVE(A) WITHIN expr(W). { parse_law(ps, A, W); }
+
+/* A file of expectations. */
+expectations ::= .
+expectations ::= expectations EXPECT(W) LBRACKET exprs(A) RBRACKET(C) given(S). { parse_expect(ps, W, unnamed, A, S, C); }
+expectations ::= expectations EXPECT(W) NAME(N) LBRACKET exprs(A) RBRACKET(C) given(S). { parse_expect(ps, W, N, A, S, C); }
 
 /* ---- patterns ---- */
 

@@ -1,6 +1,7 @@
 /* `risec FILE.rise` and `risec check FILE.rise...`, and what they share with `risec run`: loading, entries, settings. */
 #include "codegen/lower.h"
 #include "driver/driver.h"
+#include "driver/expect.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
@@ -372,6 +373,7 @@ void cmd_compile(Ctx *ctx, Driver *d)
 
 static void check_one(Ctx *ctx, Driver *d, const char *path)
 {
+    int errors = ctx->diags.errors;
     Program *program;
     if (!driver_load(ctx, d, path, &program))
         return;
@@ -386,6 +388,8 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
         if (!lower_entry(ctx, core.entries.at[i], (LowerPass)(PASS_COUNT - 1)))
             driver_fail(d, STATUS_PROGRAM);
     }
+    if (ctx->diags.errors == errors)
+        expect_check(ctx, d, program, path);
 }
 
 void cmd_check(Ctx *ctx, Driver *d)

@@ -1,5 +1,6 @@
 /* `risec help`, `risec explain`, `risec --version`, and the documents that are made from tables of the source. */
 #include "driver/driver.h"
+#include "driver/profile.h"
 #include "ir/prim.h"
 #include "version.h"
 
@@ -66,9 +67,28 @@ static const Topic topics[] = {
      "  --grid N            another number of blocks; the result must not change\n"
      "  --max-findings N    when to stop\n"
      "  --stats             what was executed: instructions, memory accesses, barriers\n"
+     "  --profile           what it costs, line by line: see `risec help profile`\n"
      "\n"
      "It says nothing about time. `--device ref` is the reference interpreter instead: the meaning of the program as mathematics, without "
      "threads or memory.\n"},
+    {"profile", "what the simulator counts, and `expect` clauses",
+     "`risec run FILE --profile` prints a table with a row for each line of the program: what a GPU would do for it, and a verdict in words. "
+     "With --json it is \"profile\". Nothing is measured in time; docs/profiling.md says how each counter is counted.\n"
+     "\n"
+     "An entry asserts on its counters, before its body, for sizes that it names:\n"
+     "\n"
+     "  entry f {n: nat} (xs: n.f32): n.f32\n"
+     "    expect [barriers == 0, sectorsPerWarp <= 4] for n = 4096\n"
+     "    expect [divergentBranches <= warps] for n = 1000 =\n"
+     "    xs |> mapGlobal(id)\n"
+     "\n"
+     "`risec check` runs it and reports what does not hold; `risec check FILE --expect CLAUSES` takes clauses from another file, where `expect "
+     "f [...]` names the entry if there are several. The numbers may be computed from the counters, sizes and tunables by `+ - * / % ^ min "
+     "max ceilDiv log2 pow2`. `for` gives every size, perhaps tunables, and how inputs are made (`xs = iota`; uniform, where nothing is "
+     "said).\n"
+     "\n"
+     "The counters:\n"
+     "\n"},
     {"verify", "how results are compared",
      "`risec run --verify` also runs the reference interpreter, and compares; `--expect FILE.npy` compares with results of --out.\n"
      "\n"
@@ -94,7 +114,7 @@ static const Topic topics[] = {
      "values are in row-major order, whatever the rank, and read back as the very same numbers; what JSON has no number for stands in "
      "quotes: \"inf\", \"-inf\", \"nan\". A result of more than 1,000,000 elements has \"values\": null: write it with --out.\n"
      "\n"
-     "With --verify or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}; with --stats \"stats\".\n"},
+     "With --verify or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}; with --stats \"stats\"; with --profile \"profile\".\n"},
     {"exit", "exit codes",
      "  0   good\n"
      "  1   the program is wrong, or a check failed: an error in the text, a fact\n"
@@ -164,6 +184,8 @@ static bool put_topic(Ctx *ctx, StrBuf *out, const char *word)
     for (int i = 0; i < TOPIC_COUNT; i++) {
         if (strcmp(topics[i].name, word) == 0) {
             options_put_wrapped(out, topics[i].text);
+            if (strcmp(word, "profile") == 0)
+                profile_put_counters(out);
             return true;
         }
     }
@@ -296,6 +318,8 @@ void cmd_help(Ctx *ctx, Driver *d)
         prim_manual(ctx, &out);
     } else if (docs && strcmp(docs, "errors") == 0) {
         errors_manual(ctx, &out);
+    } else if (docs && strcmp(docs, "counters") == 0) {
+        profile_manual(&out);
     } else if (docs) {
         options_manual(&out);
     } else if (line->words.n == 0) {

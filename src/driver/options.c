@@ -12,7 +12,7 @@ enum {
 
 const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
-    [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose. Says nothing when all is well."},
+    [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
     [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
     [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
@@ -45,8 +45,9 @@ const OptRow option_rows[OPT_COUNT] = {
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
     [OPT_VERIFY] = {"verify", 0, OK_FLAG, "", RUN, false, false,
                     "Also run the reference interpreter and compare: see `risec help verify`."},
-    [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE.npy", RUN, false, false,
-                    "Compare with results written by --out, in the same way as --verify."},
+    [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
+                    "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
+                    "clauses in FILE."},
     [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
@@ -57,7 +58,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", RUN, false, false,
                      "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
                      "`risec help profile`."},
-    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options", HELP, false, true,
+    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},
     [OPT_VERSION] = {"version", 'V', OK_FLAG, "", ALL, false, false, "Print the version."},

@@ -120,16 +120,19 @@ static bool put_divergence(StrBuf *out, const SimProfile *profile, const SimLine
     return true;
 }
 
-void profile_verdict(Ctx *ctx, StrBuf *out, const SimProfile *profile, const SimLine *line, const char *before, const char *after)
+void profile_verdict(Ctx *ctx, Sentences *out, const SimProfile *profile, const SimLine *line, CounterId about)
 {
+    CounterId counted = about < COUNTERS_COUNTED || about == COUNTER_COUNT ? about : counter_rows[about].over;
     for (int i = 0; i <= line->accesses.n; i++) {
+        const SimAccess *a = i < line->accesses.n ? &line->accesses.at[i] : NULL;
+        CounterId kind = !a ? COUNT_divergentBranches : a->shared ? COUNT_bankConflicts : COUNT_sectors;
         StrBuf words;
         sb_init(&words, ctx);
-        bool said = i == line->accesses.n              ? put_divergence(&words, profile, line)
-                    : line->accesses.at[i].shared ? put_conflicts(&words, profile, &line->accesses.at[i])
-                                                  : put_traffic(&words, profile, &line->accesses.at[i]);
-        if (said)
-            sb_printf(out, "%s%s%s", before, words.text, after);
+        bool said = !a          ? put_divergence(&words, profile, line)
+                    : a->shared ? put_conflicts(&words, profile, a)
+                                : put_traffic(&words, profile, a);
+        if (said && (counted == kind || counted == COUNTER_COUNT))
+            vec_push(ctx, out, words.text);
     }
 }
 
@@ -143,21 +146,13 @@ static void put_summary(Ctx *ctx, StrBuf *out, const SimProfile *profile)
               100 * (double)most->counts.at[COUNT_instructions] / (double)all);
 }
 
-typedef VEC(const char *) Sentences;
-
-/* Of all lines, the largest waste of sectors first: they are what most programs wait for. */
 static void collect(Ctx *ctx, const SimProfile *profile, Sentences *out)
 {
     for (int i = 0; i < profile->lines.n; i++) {
-        StrBuf words;
-        sb_init(&words, ctx);
-        profile_verdict(ctx, &words, profile, &profile->lines.at[i],
-                        ctx_printf(ctx, "%s: ", profile_line_name(ctx, profile, &profile->lines.at[i])), "\n");
-        for (char *at = words.text; words.len && *at;) {
-            char *end = strchr(at, '\n');
-            vec_push(ctx, out, ctx_printf(ctx, "%.*s", (int)(end - at), at));
-            at = end + 1;
-        }
+        int first = out->n;
+        profile_verdict(ctx, out, profile, &profile->lines.at[i], COUNTER_COUNT);
+        for (; first < out->n; first++)
+            out->at[first] = ctx_printf(ctx, "%s: %s", profile_line_name(ctx, profile, &profile->lines.at[i]), out->at[first]);
     }
     if (!out->n)
         vec_push(ctx, out, "nothing stands out: lanes use neighbouring cells, and warps stay together");
@@ -275,4 +270,30 @@ void profile_json(Ctx *ctx, StrBuf *out, const SimProfile *profile)
         sb_put_json(out, sentences.at[i]);
     }
     sb_puts(out, "]}");
+}
+
+/* ---- what the counters mean ------------------------------------------------------------------------------------------------ */
+
+void profile_put_counters(StrBuf *out)
+{
+    for (int id = 0; id < COUNTER_COUNT; id++) {
+        if (id == COUNTERS_OF_LINES || id == COUNTERS_COUNTED)
+            sb_putc(out, '\n');
+        sb_printf(out, "  %s: %s\n", counter_rows[id].name, counter_rows[id].text);
+    }
+}
+
+void profile_manual(StrBuf *out)
+{
+    static const struct {
+        int first;
+        const char *title;
+    } groups[] = {{0, "Counted at each line"}, {COUNTERS_OF_LINES, "Of the launch"}, {COUNTERS_COUNTED, "Ratios"}};
+    sb_puts(out, "# Counters of the simulator\n\nMade from the table `src/sim/counters.def`; do not edit. [profiling.md](profiling.md) says how each is "
+                 "counted.\n");
+    for (int g = 0; g < 3; g++) {
+        sb_printf(out, "\n## %s\n\n| name | column of `--profile` | meaning |\n|---|---|---|\n", groups[g].title);
+        for (int id = groups[g].first; id < (g < 2 ? groups[g + 1].first : COUNTER_COUNT); id++)
+            sb_printf(out, "| `%s` | %s | %s |\n", counter_rows[id].name, counter_rows[id].heading, counter_rows[id].text);
+    }
 }

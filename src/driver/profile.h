@@ -4,6 +4,10 @@
 
 #include "sim/sim.h"
 
+/* The counters with their meaning, as lines of text, and as the document docs/counters.md. */
+void profile_put_counters(StrBuf *out);
+void profile_manual(StrBuf *out);
+
 void profile_print(Ctx *ctx, StrBuf *out, const SimProfile *profile);
 /* `{"totals": {...}, "lines": [...], "verdict": [...]}` */
 void profile_json(Ctx *ctx, StrBuf *out, const SimProfile *profile);
@@ -13,7 +17,8 @@ const char *profile_line_name(Ctx *ctx, const SimProfile *profile, const SimLine
 const char *profile_line_text(Ctx *ctx, const SimLine *line);
 /* The line that adds most to a counter, or to what a ratio is over; NULL where none does. */
 const SimLine *profile_most(const SimProfile *profile, CounterId id);
-/* What the line costs more than it must, one sentence for each kind, most expensive first. "" where nothing. */
-void profile_verdict(Ctx *ctx, StrBuf *out, const SimProfile *profile, const SimLine *line, const char *before, const char *after);
+/* Appends what the line costs more than it must, a sentence each. `about`: only what adds to this counter; COUNTER_COUNT: all of it. */
+typedef VEC(const char *) Sentences;
+void profile_verdict(Ctx *ctx, Sentences *out, const SimProfile *profile, const SimLine *line, CounterId about);
 
 #endif

@@ -100,6 +100,17 @@ typedef struct Law { /* of an operator: `associative`, `commutative`, `associati
     Ast *within; /* or NULL */
 } Law;
 
+/* What the counters of the simulator are to be, for some sizes: `expect [barriers == 1] for n = 4096`. */
+typedef struct Expect {
+    Span span;
+    const char *entry; /* in a file of expectations: the entry, or NULL for the only one */
+    Span entry_span;
+    int n;
+    Ast **conditions;
+    int n_given;
+    Option *given;     /* after `for` */
+} Expect;
+
 typedef struct Item {
     ItemKind kind;
     Span span, name_span;
@@ -117,6 +128,8 @@ typedef struct Item {
     Ast *unit;          /* OPERATOR */
     int n_laws;
     Law *laws;
+    int n_expects;      /* ENTRY */
+    Expect *expects;
     Ast *body;          /* NULL in a signature (a primitive's header) */
     const char *path;   /* IMPORT: `import "file.rise"` the text; `import std.warp` the dotted name */
     bool is_file;       /* IMPORT: the quoted form */
@@ -132,6 +145,8 @@ AstFile *parse_file(Ctx *ctx, uint32_t file);
 /* A primitive's header, as in `split {n: nat} {t: data} (k: nat) (xs: n.t): (n/k).k.t where k >= 1, n % k == 0`: an item of kind
  * DEF without a body. */
 Item *parse_signature(Ctx *ctx, uint32_t file);
+/* A file of `expect` clauses, and nothing else: an item with these alone. */
+Item *parse_expectations(Ctx *ctx, uint32_t file);
 
 /* Spelled as it would be written, parenthesised only where needed. */
 void ast_print(StrBuf *out, const Ast *ast);

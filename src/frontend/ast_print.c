@@ -279,6 +279,17 @@ static void put_params(StrBuf *out, int n, const Param *params)
     }
 }
 
+static void put_expect(StrBuf *out, const Expect *e)
+{
+    sb_puts(out, "\n  expect [");
+    put_items(out, e->n, e->conditions, NULL);
+    sb_putc(out, ']');
+    for (int i = 0; i < e->n_given; i++) {
+        sb_printf(out, i ? ", %s = " : " for %s = ", e->given[i].name);
+        put(out, e->given[i].value, false);
+    }
+}
+
 static void put_clauses(StrBuf *out, const Item *item)
 {
     if (item->exact)
@@ -295,6 +306,8 @@ static void put_clauses(StrBuf *out, const Item *item)
         sb_puts(out, "\n  where ");
         put_items(out, item->n_where, item->where, NULL);
     }
+    for (int i = 0; i < item->n_expects; i++)
+        put_expect(out, &item->expects[i]);
     if (item->unit) {
         sb_puts(out, "\n  unit ");
         put(out, item->unit, false);

@@ -394,6 +394,24 @@ void parse_law(Parser *ps, Token word, Ast *within)
         vec_push(ps->ctx, &ps->laws, (Law){word.name, token_span(ps, word), within});
 }
 
+void parse_expect(Parser *ps, Token word, Token entry, AstList *conditions, AstList *given, Token close)
+{
+    bool file = ps->item->is_file;
+    if (!file && !clause_fits(ps, token_span(ps, word), "expect", ITEM_ENTRY, false))
+        return;
+    Expect e = {.span = parse_span(ps, word.lo, given ? given->items.at[given->items.n - 1]->span.hi : close.hi)};
+    if (entry.kind != T_END) {
+        e.entry = entry.name;
+        e.entry_span = token_span(ps, entry);
+    }
+    e.n = conditions->items.n;
+    e.conditions = conditions->items.at;
+    e.given = NEWN(ps->ctx, Option, given ? given->items.n : 1);
+    for (int i = 0; given && i < given->items.n && i < given->names.n; i++)
+        e.given[e.n_given++] = (Option){given->names.at[i], given->spans.at[i], given->items.at[i]};
+    vec_push(ps->ctx, &ps->expects, e);
+}
+
 /* ---- items ---------------------------------------------------------------------------------------------------------- */
 
 static ItemKind item_kind(int kind)
@@ -411,6 +429,7 @@ static void begin_item(Parser *ps, ItemKind kind)
 {
     memset(&ps->params, 0, sizeof ps->params);
     memset(&ps->laws, 0, sizeof ps->laws);
+    memset(&ps->expects, 0, sizeof ps->expects);
     ps->item = NEW(ps->ctx, Item);
     ps->item->kind = kind;
     ps->item->span = token_span(ps, ps->tok);
@@ -456,6 +475,8 @@ static Item *end_item(Parser *ps)
     item->params = ps->params.at;
     item->n_laws = ps->laws.n;
     item->laws = ps->laws.at;
+    item->n_expects = ps->expects.n;
+    item->expects = ps->expects.at;
     check_header(ps);
     if (ps->body_broken && item->kind != ITEM_IMPORT)
         item->body = ast_new(ps->ctx, AST_ERROR, parse_span(ps, ps->body_eq.lo, item->span.hi));
@@ -576,5 +597,24 @@ Item *parse_signature(Ctx *ctx, uint32_t file)
     }
     name_item(&ps);
     feed_item(&ps);
+    return end_item(&ps);
+}
+
+Item *parse_expectations(Ctx *ctx, uint32_t file)
+{
+    Parser ps;
+    if (!begin_text(&ps, ctx, file)) {
+        Item *item = NEW(ctx, Item);
+        item->kind = ITEM_ERROR;
+        return item;
+    }
+    begin_item(&ps, ITEM_IMPORT);
+    ps.item->is_file = true;
+    engine_feed(&ps, T_EXPECTATIONS, ps.tok);
+    feed_item(&ps);
+    if (token_starts_item(ps.tok.kind)) {
+        Diag *diag = parse_mistake(&ps, E0116, token_span(&ps, ps.tok), "a file of expectations holds `expect` clauses only");
+        diag_help(ctx, diag, "write `expect [barriers == 1] for n = 4096`");
+    }
     return end_item(&ps);
 }

@@ -69,9 +69,12 @@
     T(LOWERED, "`lowered`")                                                                                                \
     T(BY, "`by`")                                                                                                          \
     T(WITHIN, "`within`")                                                                                                  \
+    T(EXPECT, "`expect`")                                                                                                  \
+    T(FOR, "`for`")                                                                                                        \
     T(ASSOCIATIVE, "`associative`")                                                                                        \
     T(COMMUTATIVE, "`commutative`")                                                                                        \
     T(SIGNATURE, "")         /* from here: never in a text. Starts a primitive's header */                                 \
+    T(EXPECTATIONS, "")      /* starts a file of expectations */                                                           \
     T(RESUME, "")            /* starts the body of an item whose header is broken */                                       \
     T(BROKEN, "")            /* stands for what was skipped after a mistake */
 
@@ -120,6 +123,7 @@ typedef struct Parser {
     Item *item;
     VEC(Param) params;
     VEC(Law) laws;
+    VEC(Expect) expects;
     bool has_launch, has_body;
     bool header_broken; /* the item becomes ITEM_ERROR, which keeps its name */
     bool body_broken;   /* the body becomes AST_ERROR: half a tree would only cause errors about itself */
@@ -186,6 +190,8 @@ void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit
 typedef enum Clause { CLAUSE_WHERE, CLAUSE_LAUNCH, CLAUSE_EXACT, CLAUSE_LOWERED, CLAUSE_UNIT } Clause;
 void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast, uint32_t hi);
 void parse_law(Parser *ps, Token word, Ast *within);
+/* `given` NULL: no `for`. entry.kind T_END: of the item itself. */
+void parse_expect(Parser *ps, Token word, Token entry, AstList *conditions, AstList *given, Token close);
 
 AstList *parse_list_add(Parser *ps, AstList *list, Token name, Ast *item); /* list NULL: a new one; name.kind T_END: no name */
 TokenList *parse_tokens_add(Parser *ps, TokenList *list, Token token);

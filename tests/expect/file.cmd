@@ -1,0 +1,1 @@
+check ../../examples/sum.rise --expect sums.expect

@@ -1,0 +1,2 @@
+check ../run/two.rise --expect two.expect
+exit 1

@@ -1,0 +1,2 @@
+check ../../examples/sum.rise --expect item.expect
+exit 1

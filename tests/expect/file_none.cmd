@@ -1,0 +1,2 @@
+check ../../examples/sum.rise --expect none.expect
+exit 2

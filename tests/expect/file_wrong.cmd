@@ -1,0 +1,2 @@
+check ../../examples/sum.rise --expect wrong.expect
+exit 1

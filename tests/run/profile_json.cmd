@@ -1,0 +1,1 @@
+run five.rise --arg xs=five.npy --profile --json
