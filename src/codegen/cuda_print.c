@@ -354,7 +354,10 @@ typedef struct IndexCount {
 static void count_index(void *user, Nat nat)
 {
     IndexCount *count = user;
-    bool long_text = (nat->kind == NAT_SUM && nat->n_terms >= 3) || (nat->has_vars && divides(nat));
+    bool multiplies = false;
+    for (int i = 0; i < nat->n_terms && nat->n_terms > 1; i++)
+        multiplies |= nat->terms[i].n_factors > 0 && (nat->terms[i].n_factors > 1 || nat->terms[i].coef > 1 || nat->terms[i].coef < -1);
+    bool long_text = multiplies || nat->n_terms >= 3 || (nat->has_vars && divides(nat));
     if (!count->nat && long_text && !cuda_hoisted(count->c, nat))
         vec_push(count->c->ctx, &count->list, nat);
     count->n += nat == count->nat;

@@ -28,6 +28,8 @@ typedef struct Bounds {
     VEC(Nat) done;    /* guarded before */
     VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
     VEC(Nat) most;
+    VEC(Nat) names;   /* index parts with a name, and what they stand for */
+    VEC(Nat) meant;
 } Bounds;
 
 static Nat bound(Bounds *b, Nat nat);
@@ -215,9 +217,18 @@ static Nat bound(Bounds *b, Nat nat)
     return nat;
 }
 
+static Nat spelled_out(const Bounds *b, Nat nat)
+{
+    for (int i = b->names.n - 1; i >= 0; i--)
+        if (nat_mentions(nat, b->names.at[i]))
+            nat = nat_subst(b->ctx, nat, b->names.at[i], b->meant.at[i]);
+    return nat;
+}
+
 static void guard_nat(void *user, Nat nat)
 {
     Bounds *b = user;
+    nat = spelled_out(b, nat);
     if (nat->has_vars)
         guard(b, bound(b, nat));
 }
@@ -227,10 +238,15 @@ static void guard_stmt(void *user, ImpStmt *s)
     Bounds *b = user;
     Ctx *ctx = b->ctx;
     walk_nats(s, guard_nat, b);
+    if (s->kind == IS_DECL && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT) {
+        vec_push(ctx, &b->names, s->var.var->nat);
+        vec_push(ctx, &b->meant, spelled_out(b, s->var.value->nat));
+    }
     if (s->kind != IS_FOR)
         return;
-    Nat lo = bound(b, s->loop.lo), hi = nat_add_k(ctx, highest(b, s->loop.hi), -1), step = bound(b, s->loop.step);
-    if (!not_negative(b, s->loop.lo))
+    Nat first = spelled_out(b, s->loop.lo), end = spelled_out(b, s->loop.hi);
+    Nat lo = bound(b, first), hi = nat_add_k(ctx, highest(b, end), -1), step = bound(b, s->loop.step);
+    if (!not_negative(b, first))
         hi = nat_max(ctx, lo, hi);
     vec_push(ctx, &b->vars, s->loop.var);
     vec_push(ctx, &b->most, hi);

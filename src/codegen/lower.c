@@ -7,9 +7,14 @@ typedef struct PassRow {
 } PassRow;
 
 static const PassRow passes[PASS_COUNT] = {
-    [PASS_TRANSLATE] = {"translate", pass_translate}, [PASS_REGISTERS] = {"registers", pass_registers}, [PASS_MEMORY] = {"memory", pass_memory},
+    [PASS_TRANSLATE] = {"translate", pass_translate},
+    [PASS_REGISTERS] = {"registers", pass_registers},
+    [PASS_CONDITIONS] = {"conditions", pass_conditions},
+    [PASS_MEMORY] = {"memory", pass_memory},
     [PASS_BARRIERS] = {"barriers", pass_barriers},
-    [PASS_TILES] = {"tiles", pass_tiles},             [PASS_COMMON] = {"common", pass_common},
+    [PASS_TILES] = {"tiles", pass_tiles},
+    [PASS_COMMON] = {"common", pass_common},
+    [PASS_HOIST] = {"hoist", pass_hoist},
     [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }

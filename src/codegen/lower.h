@@ -8,10 +8,12 @@
 typedef enum LowerPass {
     PASS_TRANSLATE, /* core to loops and accesses; views become index expressions */
     PASS_REGISTERS, /* private values: forwarded, reused, never copied */
+    PASS_CONDITIONS, /* what is known already is not asked again */
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
     PASS_TILES,     /* loops without guards in full tiles */
     PASS_COMMON,    /* what is loaded or computed again is shared */
+    PASS_HOIST,     /* index parts that a loop does not change */
     PASS_NAMES,     /* identifiers for C */
     PASS_COUNT
 } LowerPass;

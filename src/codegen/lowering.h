@@ -240,10 +240,12 @@ int index_map_apply(Ctx *ctx, const char *map, const Core *prim, Lowering *lw, c
 
 void pass_translate(Lowering *lw);
 void pass_registers(Lowering *lw);
+void pass_conditions(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
 void pass_tiles(Lowering *lw);
 void pass_common(Lowering *lw);
+void pass_hoist(Lowering *lw);
 void pass_names(Lowering *lw);
 
 #endif

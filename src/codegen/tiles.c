@@ -1,4 +1,4 @@
-/* Pass 5, tiles: a loop whose guards hold everywhere but in the last tile runs without them there.
+/* Pass 6, tiles: a loop whose guards hold everywhere but in the last tile runs without them there.
  *
  *   for (i < 8) acc += block*1024 + i*128 + thread < n ? xs[...] : 0
  *     ->  if (block*1024 + 1024 <= n)  for (i < 8) acc += xs[...]

@@ -132,6 +132,12 @@ static void put_call(Printer *p, const char *name, Nat a, Nat b)
     sb_putc(p->out, ')');
 }
 
+/* The start of an array's part, by its name: it leads, as in `base + i*32`. */
+static bool is_base(const NatTerm *t)
+{
+    return t->n_factors == 1 && t->coef == 1 && t->factors[0]->kind == NAT_VAR && t->factors[0]->name && !strcmp(t->factors[0]->name, "base");
+}
+
 /* In C larger steps first: more factors, then the larger coefficient. In RISE the order of the terms. */
 static bool before(const Printer *p, const NatTerm *x, const NatTerm *y)
 {
@@ -139,6 +145,8 @@ static bool before(const Printer *p, const NatTerm *x, const NatTerm *y)
         return y->n_factors == 0;
     if (!p->c)
         return false;
+    if (is_base(x) != is_base(y))
+        return is_base(x);
     if (x->n_factors != y->n_factors)
         return x->n_factors > y->n_factors;
     int64_t kx = x->coef < 0 ? -(x->coef + 1) : x->coef - 1, ky = y->coef < 0 ? -(y->coef + 1) : y->coef - 1;

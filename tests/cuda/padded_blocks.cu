@@ -17,7 +17,8 @@ blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
         } else {
             #pragma unroll
             for (int i = 0; i < 32; i++) {
-                acc += block*32 + i < n ? xs[block*32 + i] : 0.0f;
+                const int index = block*32 + i;
+                acc += index < n ? xs[index] : 0.0f;
             }
         }
         result[block] = acc;

@@ -9,7 +9,8 @@ shift(float *__restrict__ result, const float *__restrict__ xs, int n)
 
     // shift.rise:3: mapWarp
     for (int w = threadIdx.x / 32; w < n; w += 8) {
-        result[w*32 + lane] = __shfl_down_sync(0xffffffff, xs[w*32 + lane], 1);
+        const int index = w*32 + lane;
+        result[index] = __shfl_down_sync(0xffffffff, xs[index], 1);
     }
 }
 
