@@ -153,6 +153,12 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *
             collect_expr(b, info, s->store.value, scope);
             add_access(b, info, s->store.buf, true, s->store.index, s->span, scope);
         }
+        if (s->kind == IS_VSET || s->kind == IS_VSTORE)
+            for (int k = 0; k < s->vec.n; k++)
+                collect_expr(b, info, s->vec.values[k], scope);
+        if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
+            for (int k = 0; k < s->vec.n; k++)
+                add_access(b, info, s->vec.buf, s->kind == IS_VSTORE, nat_add_k(ctx, s->vec.index, k), s->span, scope);
         if (s->kind == IS_IF)
             collect_expr(b, info, s->branch.cond, scope);
         for (int k = 0; k < info->own.n; k++)

@@ -47,12 +47,15 @@ static void reads_of(void *user, ImpExpr **at)
     const ImpExpr *e = *at;
     const ImpStmt *s = c->by;
     if (e->kind == IE_VAR)
-        c->changes |= (s->kind == IS_SET || s->kind == IS_DECL) && s->var.var == e->var.var;
+        c->changes |= imp_sets(s) == e->var.var;
     if (e->kind != IE_LOAD || e->mem.buf->space == SPACE_INPUT)
         return;
+    const ImpBuf *stored = s->kind == IS_VSTORE ? s->vec.buf : s->store.buf;
     switch (s->kind) {
-    case IS_DECL: case IS_SET: case IS_FOR: case IS_IF: case IS_NOTE: break;
-    case IS_STORE: c->changes |= s->store.buf == e->mem.buf || (s->store.buf->space == SPACE_SHARED && e->mem.buf->space == SPACE_SHARED); break;
+    case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD: case IS_FOR: case IS_IF: case IS_NOTE: break;
+    case IS_STORE: case IS_VSTORE:
+        c->changes |= stored == e->mem.buf || (stored->space == SPACE_SHARED && e->mem.buf->space == SPACE_SHARED);
+        break;
     default: c->changes = true; /* barriers, and whatever else other threads meet in */
     }
 }
@@ -126,13 +129,15 @@ static void candidates(Ctx *ctx, ImpExpr *e, Candidates *list)
     }
 }
 
-static ImpExpr *own_value(const ImpStmt *s)
+/* The values that the statement always computes; gives their number. */
+static int own_values(const ImpStmt *s, ImpExpr *const **values)
 {
     switch (s->kind) {
-    case IS_DECL: case IS_SET: return s->var.value;
-    case IS_STORE: return s->store.value;
-    case IS_IF: return s->branch.cond;
-    default: return NULL;
+    case IS_DECL: case IS_SET: *values = &s->var.value; return s->var.value != NULL;
+    case IS_STORE: *values = &s->store.value; return 1;
+    case IS_VSET: case IS_VSTORE: *values = s->vec.values; return s->vec.n;
+    case IS_IF: *values = (ImpExpr *const *)&s->branch.cond; return 1;
+    default: return 0;
     }
 }
 
@@ -153,16 +158,16 @@ static bool share_one(Lowering *lw, ImpBlock *block, int i)
 {
     ImpStmt *s = block->list.at[i];
     Candidates list = {0};
-    ImpExpr *own = own_value(s);
-    if (own)
-        candidates(lw->ctx, own, &list);
+    ImpExpr *const *own;
+    for (int k = 0, n = own_values(s, &own); k < n; k++)
+        candidates(lw->ctx, own[k], &list);
     for (int k = 0; k < list.n; k++) {
         ImpExpr *value = list.at[k];
         Uses count = {value, NULL, 0};
         visit_uses(block, i, &count);
         if (count.n < 2)
             continue;
-        if (s->kind == IS_DECL && own == value && s->var.var->constant && s->var.var->slots == 1 && !s->var.var->nat) { /* it has a name already */
+        if (s->kind == IS_DECL && s->var.value == value && s->var.var->constant && s->var.var->slots == 1 && !s->var.var->nat) { /* it has a name already */
             Uses rest = {value, imp_var(lw->ctx, s->var.var, nat_const(lw->ctx, 0), s->span), 0};
             visit_uses(block, i + 1, &rest);
             continue;

@@ -1,5 +1,6 @@
 /* Expressions of imp as CUDA C. */
 #include "codegen/cuda_internal.h"
+#include "codegen/walk.h"
 
 #include <math.h>
 
@@ -40,6 +41,10 @@ void cuda_slot(Cuda *c, const ImpVar *var, Nat slot)
     put(c, c->var_names[var->id]);
     if (var->slots == 1)
         return;
+    if (var->vector) {
+        sb_printf(c->out, ".%c", "xyzw"[slot->value & 3]);
+        return;
+    }
     put(c, "[");
     cuda_nat(c, slot, C_ANY);
     put(c, "]");
@@ -551,4 +556,31 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value)
         return;
     put(c, " = ");
     cuda_expr(c, value, C_ANY);
+}
+
+typedef struct OtherSlot {
+    const ImpVar *var;
+    int slot;
+    bool found;
+} OtherSlot;
+
+static void find_other_slot(void *user, ImpExpr **at)
+{
+    OtherSlot *o = user;
+    o->found |= (*at)->kind == IE_VAR && (*at)->var.var == o->var && !nat_is((*at)->var.slot, o->slot);
+}
+
+bool cuda_by_component(const ImpStmt *s)
+{
+    bool own = false; /* otherwise one assignment of the whole is shorter */
+    for (int k = 0; k < s->vec.n; k++) {
+        ImpExpr *value = s->vec.values[k];
+        OtherSlot other = {s->vec.var, k, false}, any = {s->vec.var, -1, false};
+        walk_expr(&value, find_other_slot, &other);
+        walk_expr(&value, find_other_slot, &any);
+        if (other.found)
+            return false;
+        own |= any.found;
+    }
+    return own;
 }

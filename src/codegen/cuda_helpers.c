@@ -11,25 +11,26 @@ static const HelperRow helper_rows[HELP_COUNT] = {
 };
 
 typedef struct TypeRow {
-    const char *name, *unsigned_name, *least;
+    const char *name, *unsigned_name, *least, *vector;
 } TypeRow;
 
 static const TypeRow type_rows[SC_COUNT] = {
     [SC_BOOL] = {"bool", "bool", "false"},
-    [SC_I8] = {"signed char", "unsigned char", "-128"},
-    [SC_I16] = {"short", "unsigned short", "-32768"},
-    [SC_I32] = {"int", "unsigned", "-2147483647 - 1"},
-    [SC_I64] = {"long long", "unsigned long long", "-9223372036854775807ll - 1"},
-    [SC_U8] = {"unsigned char", "unsigned char", "0"},
-    [SC_U16] = {"unsigned short", "unsigned short", "0"},
-    [SC_U32] = {"unsigned", "unsigned", "0"},
-    [SC_U64] = {"unsigned long long", "unsigned long long", "0"},
-    [SC_F16] = {"unsigned short", "unsigned short", "0"},
-    [SC_BF16] = {"unsigned short", "unsigned short", "0"},
-    [SC_F32] = {"float", "unsigned", "0"},
-    [SC_F64] = {"double", "unsigned long long", "0"}};
+    [SC_I8] = {"signed char", "unsigned char", "-128", "char"},
+    [SC_I16] = {"short", "unsigned short", "-32768", "short"},
+    [SC_I32] = {"int", "unsigned", "-2147483647 - 1", "int"},
+    [SC_I64] = {"long long", "unsigned long long", "-9223372036854775807ll - 1", "longlong"},
+    [SC_U8] = {"unsigned char", "unsigned char", "0", "uchar"},
+    [SC_U16] = {"unsigned short", "unsigned short", "0", "ushort"},
+    [SC_U32] = {"unsigned", "unsigned", "0", "uint"},
+    [SC_U64] = {"unsigned long long", "unsigned long long", "0", "ulonglong"},
+    [SC_F16] = {"unsigned short", "unsigned short", "0", "ushort"},
+    [SC_BF16] = {"unsigned short", "unsigned short", "0", "ushort"},
+    [SC_F32] = {"float", "unsigned", "0", "float"},
+    [SC_F64] = {"double", "unsigned long long", "0", "double"}};
 
 const char *cuda_type(Scalar s) { return type_rows[s].name; }
+const char *cuda_vector_type(Ctx *ctx, Scalar s, int n) { return ctx_printf(ctx, "%s%d", type_rows[s].vector, n); }
 
 /* ---- the table of operators and functions --------------------------------------------------------------------------- */
 

@@ -68,6 +68,7 @@ typedef struct HostParam {
 typedef struct Host {
     Cuda *c;
     const ImpProgram *program;
+    int depth; /* of braces within the function */
     VEC(HostParam) buffers;
     VEC(Nat) sizes; /* the entry's, then what else a launch depends on */
 } Host;
@@ -189,6 +190,21 @@ static void put_checks(Host *h)
     }
 }
 
+static const char *margin_text(const Host *h) { return ctx_printf(h->c->ctx, "%*s", 4 * (h->depth + 1), ""); }
+static void put_margin(const Host *h) { put(h->c, margin_text(h)); }
+
+/* The condition under which a kernel that has another may be launched (imp.h, Note [Variants]); false when it has no guard. */
+static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
+{
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED && buf->align)
+            sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", param_of(h, k, buf), buf->align);
+    }
+    return n > 0;
+}
+
 static void put_launch(Host *h, const ImpKernel *k, const char *name)
 {
     static const char *const axis_names[3] = {"blocks", "blocks_y", "blocks_z"};
@@ -203,8 +219,14 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
     bool dynamic = kernel_shared_is_dynamic(k), block = dynamic; /* whether something is declared */
     for (int a = 0; a <= last; a++)
         block |= !nat_is_const(kernel_grid(ctx, k, a));
-    const char *margin = block ? "        " : "    ";
-    put(c, block ? "    {\n" : "");
+    bool brace = block && !h->depth; /* the variants have braces of their own */
+    int mark_depth = h->depth;
+    if (brace) {
+        put_margin(h);
+        put(c, "{\n");
+        h->depth++;
+    }
+    const char *margin = margin_text(h);
     for (int a = 0; a <= last; a++) {
         Nat grid = kernel_grid(ctx, k, a);
         if (nat_is_const(grid)) {
@@ -214,11 +236,11 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
             continue;
         }
         const char *var = c_name_claim(c->names, axis_names[a]);
-        sb_printf(c->out, "        long long %s = ", var);
+        sb_printf(c->out, "%slong long %s = ", margin, var);
         cuda_nat(c, k->blocks[a], C_ANY);
         put(c, ";\n");
         if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, LAUNCH_MAX_GRID)))
-            sb_printf(c->out, "        if (%s > %d)\n            %s = %d;\n", var, LAUNCH_MAX_GRID, var, LAUNCH_MAX_GRID);
+            sb_printf(c->out, "%sif (%s > %d)\n%s    %s = %d;\n", margin, var, LAUNCH_MAX_GRID, margin, var, LAUNCH_MAX_GRID);
         blocks[a] = ctx_printf(ctx, "(unsigned)%s", var);
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
@@ -226,7 +248,7 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
     const char *pad = some.len ? ctx_printf(ctx, "    %s", margin) : margin;
     if (dynamic) {
         shared = c_name_claim(c->names, "shared");
-        sb_printf(c->out, "        const long long %s = ", shared);
+        sb_printf(c->out, "%sconst long long %s = ", margin, shared);
         cuda_nat(c, k->shared_bytes, C_ANY);
         put(c, ";\n");
     }
@@ -256,8 +278,37 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
     put(c, ");\n");
     if (some.len)
         sb_printf(c->out, "%s}\n", margin);
-    put(c, block ? "    }\n" : "");
+    h->depth = mark_depth;
+    if (brace) {
+        put_margin(h);
+        put(c, "}\n");
+    }
     c_names_release(c->names, mark);
+}
+
+/* if (guard) { the kernel } else if ... { the last one }; */
+static void put_variants(Host *h, const ImpKernel *k, const char *const *names, int *number)
+{
+    StrBuf guard;
+    sb_init(&guard, h->c->ctx);
+    if (!k->otherwise || !host_guard(h, k, &guard)) {
+        put_launch(h, k, names[*number]);
+        for (; k; k = k->otherwise)
+            ++*number;
+        return;
+    }
+    put_margin(h);
+    sb_printf(h->c->out, "if (%s) {\n", guard.text);
+    h->depth++;
+    put_launch(h, k, names[(*number)++]);
+    h->depth--;
+    put_margin(h);
+    put(h->c, "} else {\n");
+    h->depth++;
+    put_variants(h, k->otherwise, names, number);
+    h->depth--;
+    put_margin(h);
+    put(h->c, "}\n");
 }
 
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name)
@@ -272,8 +323,9 @@ void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, c
     put_signature(&h, name);
     put(c, "{\n");
     put_checks(&h);
+    int number = 0;
     for (int i = 0; i < program->kernels.n; i++)
-        put_launch(&h, program->kernels.at[i], kernels[i]);
+        put_variants(&h, program->kernels.at[i], kernels, &number);
     put(c, "    return (int)cudaGetLastError();\n}\n");
     c_names_release(c->names, mark);
 }

@@ -47,6 +47,7 @@ typedef struct Cuda {
 /* ---- cuda_helpers.c ---------------------------------------------------------------------------------------------------- */
 
 const char *cuda_type(Scalar s);     /* "unsigned char" */
+const char *cuda_vector_type(Ctx *ctx, Scalar s, int n); /* "uchar4" */
 const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type); /* its name; it will be in the text */
 void cuda_nat_helpers(Cuda *c, int nat_c_bits);
 void cuda_put_helpers(Cuda *c, StrBuf *out);
@@ -64,11 +65,13 @@ void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
 /* `target = value`, or `target += e` where the value allows it; `target` is an IE_VAR or, of a cell, an IE_LOAD. */
 void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
+/* Whether a vector register may be set one component after the other: no value reads a component other than its own. */
+bool cuda_by_component(const ImpStmt *vset);
 bool nat_is_wide(const Cuda *c, Nat nat);
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 
-/* The function of the host that launches a program. `kernels`: the kernels' names in C. */
+/* The function of the host that launches a program. `kernels`: the names in C, as imp_variant counts. */
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name);
 /* A condition over sizes as C; false when it is no such condition. */
 bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact);
@@ -82,7 +85,7 @@ const char *cuda_place(Ctx *ctx, Span span, int *line);
 
 /* The names that the kernels of the programs have in C, in order. */
 typedef struct CudaNames {
-    const char ***kernels; /* [program][kernel] */
+    const char ***kernels; /* [program][as imp_variant counts] */
     const char **launches; /* [program]: the host function's */
 } CudaNames;
 void cuda_global_names(Ctx *ctx, CNames *names, int n, ImpProgram *const *programs, CudaNames *result);

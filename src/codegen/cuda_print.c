@@ -88,6 +88,8 @@ static void read_stmt(void *user, ImpStmt *s)
     Reads *r = user;
     if ((s->kind == IS_DECL || s->kind == IS_SET) && !r->c->live[s->var.var->id])
         return;
+    if ((s->kind == IS_VSET || s->kind == IS_VLOAD) && !r->c->live[s->vec.var->id])
+        return;
     walk_own(s, read_expr, r);
     walk_nats(s, read_nat, r);
 }
@@ -124,6 +126,9 @@ static bool is_shown(const Cuda *c, const ImpStmt *s)
     case IS_DECL:
     case IS_SET:
         return c->live[s->var.var->id];
+    case IS_VSET:
+    case IS_VLOAD:
+        return c->live[s->vec.var->id];
     case IS_FOR:
         return any_shown(c, &s->loop.body);
     case IS_IF:
@@ -131,6 +136,7 @@ static bool is_shown(const Cuda *c, const ImpStmt *s)
     case IS_ALLOC:
         return false;
     case IS_STORE:
+    case IS_VSTORE:
     case IS_SYNC:
     case IS_NOTE:
         return true;
@@ -289,8 +295,11 @@ static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
     const char *name = c_name_claim(c->names, var->name);
-    sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", cuda_type(var->type), name);
-    if (var->slots != 1) {
+    const char *type = var->vector ? cuda_vector_type(c->ctx, var->type, var->slots) : cuda_type(var->type);
+    sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
+    if (var->vector) {
+        put(c, ";\n");
+    } else if (var->slots != 1) {
         sb_printf(c->out, "[%d];\n", var->slots);
     } else if (s->var.value) {
         put(c, " = ");
@@ -437,8 +446,94 @@ static void print_for(Cuda *c, const ImpStmt *s)
     leave(c, scope);
 }
 
+static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
+{
+    const ImpExpr *first = s->vec.values[0];
+    bool whole = first->kind == IE_VAR && first->var.var->vector && first->var.var->slots == s->vec.n;
+    for (int k = 0; whole && k < s->vec.n; k++) {
+        const ImpExpr *e = s->vec.values[k];
+        whole = e->kind == IE_VAR && e->var.var == first->var.var && nat_is(e->var.slot, k);
+    }
+    if (whole) {
+        put(c, c->var_names[first->var.var->id]);
+        return;
+    }
+    sb_printf(c->out, "make_%s(", cuda_vector_type(c->ctx, type, s->vec.n));
+    size_t length = 0;
+    StrBuf parts[IMP_VECTOR_MAX], *out = c->out;
+    for (int k = 0; k < s->vec.n; k++) {
+        sb_init(&parts[k], c->ctx);
+        c->out = &parts[k];
+        cuda_expr(c, s->vec.values[k], C_ANY);
+        length += parts[k].len + 2;
+    }
+    c->out = out;
+    for (int k = 0; k < s->vec.n; k++) {
+        put(c, !k ? "" : length <= ONE_LINE ? ", " : ",");
+        if (length > ONE_LINE) { /* one below the other */
+            put(c, "\n    ");
+            indent(c);
+        }
+        sb_putn(c->out, parts[k].text, parts[k].len);
+    }
+    put(c, ")");
+}
+
+/* The cells as one vector: *reinterpret_cast<const float4 *>(xs + 4*i). */
+static void put_cells(Cuda *c, const ImpStmt *s)
+{
+    const ImpBuf *buf = s->vec.buf;
+    Nat shift = c->buf_shifts[buf->id], index = shift ? nat_add(c->ctx, s->vec.index, shift) : s->vec.index;
+    sb_printf(c->out, "*reinterpret_cast<%s%s *>(%s", buf->space == SPACE_INPUT ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
+              c->buf_names[buf->id]);
+    if (!nat_is(index, 0)) {
+        put(c, " + ");
+        cuda_nat(c, index, C_SUM);
+    }
+    put(c, ")");
+}
+
+static void print_vec(Cuda *c, const ImpStmt *s)
+{
+    if (s->kind == IS_VSTORE) {
+        put_cells(c, s);
+        put(c, " = ");
+        put_vector(c, s, s->vec.buf->elem);
+        put(c, ";");
+        return;
+    }
+    ImpVar *var = s->vec.var;
+    const char *name = s->vec.declares ? c_name_claim(c->names, var->name) : c->var_names[var->id];
+    if (s->kind == IS_VSET && !s->vec.declares && cuda_by_component(s)) {
+        for (int k = 0; k < s->vec.n; k++) {
+            Nat slot = nat_const(c->ctx, k);
+            if (k) {
+                put(c, "\n");
+                indent(c);
+            }
+            cuda_slot(c, var, slot);
+            cuda_assign(c, imp_var(c->ctx, var, slot, s->span), s->vec.values[k]);
+            put(c, ";");
+        }
+        return;
+    }
+    if (s->vec.declares)
+        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_type(c->ctx, var->type, s->vec.n));
+    sb_printf(c->out, "%s = ", name);
+    if (s->kind == IS_VLOAD)
+        put_cells(c, s);
+    else
+        put_vector(c, s, var->type);
+    put(c, ";");
+    c->var_names[var->id] = name;
+}
+
 static void print_simple(Cuda *c, const ImpStmt *s)
 {
+    if (s->kind == IS_VLOAD || s->kind == IS_VSTORE) {
+        print_vec(c, s);
+        return;
+    }
     if (s->kind == IS_SET) {
         cuda_slot(c, s->var.var, s->var.slot);
         cuda_assign(c, imp_var(c->ctx, s->var.var, s->var.slot, s->span), s->var.value);
@@ -457,7 +552,8 @@ static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
         const ImpStmt *s = block->list.at[i];
         if (!is_shown(c, s))
             continue;
-        if (only || (s->kind != IS_SET && s->kind != IS_STORE))
+        bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
+        if (only || (s->kind != IS_SET && s->kind != IS_STORE && !move))
             return NULL;
         only = s;
     }
@@ -551,6 +647,12 @@ static void print_block(Cuda *c, const ImpBlock *block)
             print_simple(c, s);
             put(c, "\n");
             break;
+        case IS_VSET:
+        case IS_VLOAD:
+        case IS_VSTORE:
+            print_vec(c, s);
+            put(c, "\n");
+            break;
         case IS_FOR:
             print_for(c, s);
             break;
@@ -602,6 +704,7 @@ static void use_in_stmt(void *user, ImpStmt *s)
 {
     BufUse *u = user;
     u->used |= s->kind == IS_STORE && s->store.buf == u->buf;
+    u->used |= (s->kind == IS_VLOAD || s->kind == IS_VSTORE) && s->vec.buf == u->buf;
     walk_own(s, use_in_expr, u);
 }
 
@@ -618,6 +721,7 @@ static void put_group(Cuda *c, const ImpBuf *first)
 {
     const ImpKernel *k = c->kernel;
     bool alike = true;
+    int align = 0;
     int64_t size = scalar_bytes(first->elem), from = first->offset ? first->offset->value : 0, lo = from, hi = lo;
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
@@ -625,13 +729,15 @@ static void put_group(Cuda *c, const ImpBuf *first)
             continue;
         int64_t at = buf->offset ? buf->offset->value : 0, end = at + buf->count->value * scalar_bytes(buf->elem);
         alike &= buf->elem == first->elem && (at - from) % size == 0;
+        align = buf->align > align ? buf->align : align;
         lo = at < lo ? at : lo;
         hi = end > hi ? end : hi;
     }
     const char *name = c->buf_names[first->id];
     indent(c);
     if (alike) {
-        sb_printf(c->out, "__shared__ %s %s[%lld];\n", cuda_type(first->elem), name, (long long)(hi > lo ? (hi - lo) / size : 1));
+        const char *aligned = align ? ctx_printf(c->ctx, "__align__(%d) ", align) : "";
+        sb_printf(c->out, "__shared__ %s%s %s[%lld];\n", aligned, cuda_type(first->elem), name, (long long)(hi > lo ? (hi - lo) / size : 1));
     } else {
         lo -= lo % 16; /* keeps every buffer as aligned as it was planned */
         sb_printf(c->out, "__shared__ __align__(16) unsigned char %s[%lld];\n", name = c_name_claim(c->names, "bytes"), (long long)(hi - lo));
@@ -714,6 +820,18 @@ static void put_kernel_comment(Cuda *c, const char *name)
     put(c, "\n");
 }
 
+/* What the kernel's caller owes it. */
+static void put_alignment(Cuda *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->kernel->bufs.n; i++) {
+        const ImpBuf *buf = c->kernel->bufs.at[i];
+        if (buf->space != SPACE_SHARED && buf->align)
+            sb_printf(c->out, "%s%s to %d bytes", n++ ? ", " : "// Aligned: ", c->buf_names[buf->id], buf->align);
+    }
+    put(c, n ? ".\n" : "");
+}
+
 static void put_parameters(Cuda *c, const char *name)
 {
     const ImpKernel *k = c->kernel;
@@ -761,6 +879,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     find_live(c);
 
     put_kernel_comment(c, name);
+    put_alignment(c);
     sb_printf(c->out, "extern \"C\" __global__ void __launch_bounds__(%d", k->threads[0] * k->threads[1] * k->threads[2]);
     if (k->min_blocks > 0)
         sb_printf(c->out, ", %lld", (long long)k->min_blocks);
@@ -784,9 +903,12 @@ void cuda_global_names(Ctx *ctx, CNames *names, int n, ImpProgram *const *progra
     result->kernels = NEWN(ctx, const char **, n + 1);
     result->launches = NEWN(ctx, const char *, n + 1);
     for (int i = 0; i < n; i++) {
-        result->kernels[i] = NEWN(ctx, const char *, programs[i]->kernels.n + 1);
-        for (int j = 0; j < programs[i]->kernels.n; j++)
-            result->kernels[i][j] = c_name_claim_global(names, programs[i]->kernels.at[j]->name);
+        int variants = 0;
+        while (imp_variant(programs[i], variants))
+            variants++;
+        result->kernels[i] = NEWN(ctx, const char *, variants + 1);
+        for (int j = 0; j < variants; j++)
+            result->kernels[i][j] = c_name_claim_global(names, imp_variant(programs[i], j)->name);
     }
     for (int i = 0; i < n; i++) {
         const char *entry = programs[i]->entry ? programs[i]->entry->name : programs[i]->kernels.n ? programs[i]->kernels.at[0]->name : "entry";
@@ -818,8 +940,8 @@ void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool 
     CudaNames names;
     cuda_global_names(ctx, c.names, n, programs, &names);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < programs[i]->kernels.n; j++) {
-            print_kernel(&c, programs[i]->kernels.at[j], names.kernels[i][j]);
+        for (int j = 0; imp_variant(programs[i], j); j++) {
+            print_kernel(&c, imp_variant(programs[i], j), names.kernels[i][j]);
             put(&c, "\n");
         }
     c.out = &host;

@@ -12,6 +12,8 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_gather] = {.read = lower_read_gather},
     [P_reorder] = {.read = lower_read_gather},
     [P_concat] = {.read = lower_read_concat},
+    [P_asVector] = {lower_read_vectors, lower_write_vectors},
+    [P_asScalar] = {lower_read_vectors, lower_write_vectors},
     /* sequential */
     [P_mapSeq] = {.write = lower_write_map},
     [P_mapSeqUnroll] = {.write = lower_write_map},

@@ -81,6 +81,21 @@ ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span)
     return e;
 }
 
+int imp_vector_width(Scalar elem, int w)
+{
+    for (int n = IMP_VECTOR_MAX; n > 1; n /= 2)
+        if (w % n == 0 && n * scalar_bytes(elem) <= 16)
+            return n;
+    return 1;
+}
+
+ImpVar *imp_sets(const ImpStmt *s)
+{
+    return s->kind == IS_DECL || s->kind == IS_SET ? s->var.var : s->kind == IS_VSET || s->kind == IS_VLOAD ? s->vec.var : NULL;
+}
+
+bool imp_declares(const ImpStmt *s) { return s->kind == IS_DECL || ((s->kind == IS_VSET || s->kind == IS_VLOAD) && s->vec.declares); }
+
 ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
 {
     ImpStmt *s = NEW(ctx, ImpStmt);
@@ -89,6 +104,25 @@ ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
     if (block)
         vec_push(ctx, &block->list, s);
     return s;
+}
+
+/* ---- variants ------------------------------------------------------------------------------------------------------ */
+
+ImpKernel *imp_variant(const ImpProgram *program, int k)
+{
+    for (int i = 0; i < program->kernels.n; i++)
+        for (ImpKernel *variant = program->kernels.at[i]; variant; variant = variant->otherwise)
+            if (k-- == 0)
+                return variant;
+    return NULL;
+}
+
+bool imp_has_guard(const ImpKernel *kernel)
+{
+    for (int i = 0; i < kernel->bufs.n; i++)
+        if (kernel->bufs.at[i]->space != SPACE_SHARED && kernel->bufs.at[i]->align)
+            return true;
+    return false;
 }
 
 /* ---- barriers, for tests ------------------------------------------------------------------------------------------- */
@@ -118,6 +152,9 @@ static ImpStmt *find_sync(const ImpBlock *block, int *k)
         case IS_DECL:
         case IS_SET:
         case IS_STORE:
+        case IS_VSET:
+        case IS_VLOAD:
+        case IS_VSTORE:
         case IS_ALLOC:
         case IS_NOTE:
             break;

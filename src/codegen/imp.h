@@ -23,7 +23,11 @@ typedef struct ImpBuf {
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
+    int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Variants] */
 } ImpBuf;
+
+/* The widest vector register, in components. */
+enum { IMP_VECTOR_MAX = 4 };
 
 /* A register, or a small register array, of each thread. */
 typedef struct ImpVar {
@@ -34,6 +38,7 @@ typedef struct ImpVar {
     Nat nat;          /* an integer, set once, whose value indices mention by this nat variable; else NULL */
     bool constant;    /* set only by its IS_DECL */
     bool named;       /* the program names it: it is not reused for another value */
+    bool vector;      /* a short vector (float4): 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */
     Span span;
 } ImpVar;
 
@@ -74,6 +79,10 @@ typedef enum ImpStmtKind {
     IS_DECL,  /* var.var, var.value (NULL: not yet set) */
     IS_SET,   /* var.var, var.slot, var.value */
     IS_STORE, /* store.buf at store.index gets store.value */
+    IS_VSET,  /* vec.var, a vector register, gets vec.values: all are read before any is set */
+    IS_VLOAD, /* vec.var gets the cells vec.index .. vec.index + vec.n - 1 of vec.buf in one access: vec.index is a multiple of vec.n, and
+               * vec.buf->align at least their bytes */
+    IS_VSTORE, /* those cells get vec.values, likewise */
     IS_FOR,   /* for (var = lo; var < hi; var += step) body; step >= 1 */
     IS_IF,    /* cond, then, otherwise (may be empty) */
     IS_SYNC,  /* sync: a barrier of the block or of the warp */
@@ -91,6 +100,14 @@ struct ImpStmt {
         struct { ImpVar *var; Nat slot; ImpExpr *value; } var;
         struct { ImpBuf *buf; Nat index; ImpExpr *value; } store;
         struct {
+            ImpVar *var;   /* of vec.n slots */
+            ImpBuf *buf;
+            Nat index;
+            int n;
+            bool declares; /* VSET, VLOAD: it is the register's declaration, too */
+            ImpExpr *values[IMP_VECTOR_MAX];
+        } vec;
+        struct {
             Nat var, lo, hi, step;
             PrimId level;  /* P_mapBlock, P_mapLane, ..., P_reduceSeq: what the loop is for */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
@@ -103,6 +120,10 @@ struct ImpStmt {
     };
 };
 
+/* Note [Variants]. A kernel may have others to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
+ * the last one has no guard. All compute the same from the same arguments. Guards so far: alignment (every buffer in global memory starts at a
+ * multiple of its `align`). lower.c makes the chain by lowering the entry again with less allowed (Lowering.narrow); the manifest has the chain as
+ * nested objects, the host's function tests the guards (host_guard in cuda_host.c), and the simulator runs the variant it is told to. */
 typedef struct ImpKernel {
     const char *name;
     const CoreEntry *entry;
@@ -118,12 +139,17 @@ typedef struct ImpKernel {
     Nat grid[3], block[3], thread[3], warp, lane;
     Nat shared_bytes;     /* of a block, planned; a constant, or over the sizes: then memory is dynamic */
     ImpBlock body;
+    struct ImpKernel *otherwise; /* see Note [Variants]; NULL: none */
 } ImpKernel;
 
 typedef struct ImpProgram {
     const CoreEntry *entry;
     VEC(ImpKernel *) kernels;
 } ImpProgram;
+
+/* The kernels of a program with their variants: each one's chain follows it. Number k, or NULL. */
+ImpKernel *imp_variant(const ImpProgram *program, int k);
+bool imp_has_guard(const ImpKernel *kernel); /* a buffer of global memory has to be aligned */
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 
@@ -136,6 +162,10 @@ ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span 
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);
 ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span);
 ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span);
+int imp_vector_width(Scalar elem, int w); /* components of the vector registers that hold w of them: 1 where there are none */
+/* The register that the statement itself sets or declares; NULL: none. */
+ImpVar *imp_sets(const ImpStmt *stmt);
+bool imp_declares(const ImpStmt *stmt);
 ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span); /* appended to block unless NULL */
 
 /* The pseudo-code of --emit=imp. */

@@ -132,6 +132,15 @@ static void print_expr(Printer *p, const ImpExpr *e, Prec prec)
 
 static void print_block(Printer *p, const ImpBlock *block);
 
+static void print_cells(Printer *p, const ImpStmt *s)
+{
+    sb_printf(p->out, "%s[", s->vec.buf->name);
+    print_nat(p, s->vec.index, 0);
+    put(p, " .. ");
+    print_nat(p, nat_add_k(p->ctx, s->vec.index, s->vec.n - 1), 0);
+    put(p, "]");
+}
+
 static void print_var_stmt(Printer *p, const ImpStmt *s)
 {
     const ImpVar *var = s->var.var;
@@ -142,15 +151,41 @@ static void print_var_stmt(Printer *p, const ImpStmt *s)
         return;
     }
     sb_printf(p->out, "%s %s: ", var->constant ? "let" : "var", var->name);
-    if (var->slots != 1)
-        sb_printf(p->out, "%d.", var->slots);
-    put(p, scalar_name(var->type));
+    if (var->vector)
+        sb_printf(p->out, "vec[%d, %s]", var->slots, scalar_name(var->type));
+    else if (var->slots != 1)
+        sb_printf(p->out, "%d.%s", var->slots, scalar_name(var->type));
+    else
+        put(p, scalar_name(var->type));
     if (s->var.value) {
         put(p, " = ");
         print_expr(p, s->var.value, PREC_ANY);
     }
     if (var->nat)
         c_names_set(p->names, var->nat, var->name);
+}
+
+/* v := (a, b) or v := xs[4*i .. 4*i + 3], and likewise a store. */
+static void print_vec(Printer *p, const ImpStmt *s)
+{
+    if (s->kind == IS_VSTORE) {
+        print_cells(p, s);
+    } else if (s->vec.declares) {
+        sb_printf(p->out, "%s %s: vec[%d, %s]", s->vec.var->constant ? "let" : "var", s->vec.var->name, s->vec.n, scalar_name(s->vec.var->type));
+    } else {
+        put(p, s->vec.var->name);
+    }
+    put(p, s->kind != IS_VSTORE && s->vec.declares ? " = " : " := ");
+    if (s->kind == IS_VLOAD) {
+        print_cells(p, s);
+        return;
+    }
+    put(p, "(");
+    for (int k = 0; k < s->vec.n; k++) {
+        put(p, k ? ", " : "");
+        print_expr(p, s->vec.values[k], PREC_ANY);
+    }
+    put(p, ")");
 }
 
 static void print_for(Printer *p, const ImpStmt *s)
@@ -185,6 +220,11 @@ static void print_stmt(Printer *p, const ImpStmt *s)
         print_cell(p, s->store.buf, s->store.index);
         put(p, " := ");
         print_expr(p, s->store.value, PREC_ANY);
+        break;
+    case IS_VSET:
+    case IS_VLOAD:
+    case IS_VSTORE:
+        print_vec(p, s);
         break;
     case IS_FOR:
         print_for(p, s);
@@ -240,6 +280,8 @@ static void print_buf(Printer *p, const ImpBuf *buf)
     }
     if (buf->offset && buf->group >= 0)
         sb_printf(p->out, ", group %d", buf->group);
+    if (buf->align)
+        sb_printf(p->out, ", aligned to %d", buf->align);
     put(p, "\n");
 }
 
@@ -258,6 +300,8 @@ static void print_per_axis(Printer *p, const char *what, const Nat n[3])
 
 static void print_kernel(Printer *p, const ImpKernel *k)
 {
+    if (k->otherwise)
+        sb_printf(p->out, "-- where its buffers are not so aligned: %s\n", k->otherwise->name);
     sb_printf(p->out, "kernel %s(", k->name);
     for (int i = 0; i < k->n_sizes; i++)
         sb_printf(p->out, "%s%s", i ? ", " : "", k->sizes[i]->name);
@@ -288,8 +332,8 @@ static void print_kernel(Printer *p, const ImpKernel *k)
 
 void imp_print(StrBuf *out, const ImpProgram *program)
 {
-    for (int i = 0; i < program->kernels.n; i++) {
-        const ImpKernel *k = program->kernels.at[i];
+    const ImpKernel *k;
+    for (int i = 0; (k = imp_variant(program, i)); i++) {
         Printer p = {.ctx = out->ctx, .out = out, .names = c_names_new(out->ctx, false), .facts = k->entry ? k->entry->known : NULL};
         put(&p, i ? "\n" : "");
         print_kernel(&p, k);

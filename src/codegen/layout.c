@@ -20,7 +20,7 @@ static Nat product(Lowering *lw, Type t, int64_t pad)
     Nat n = nat_const(lw->ctx, 1);
     for (; t->kind == TY_ARRAY; t = t->elem)
         n = nat_mul(lw->ctx, n, nat_add_k(lw->ctx, lower_nat(lw, t->size), t->elem->kind == TY_ARRAY ? 0 : pad));
-    return n;
+    return nat_mul_k(lw->ctx, n, type_width(t));
 }
 
 Nat layout_cells(Lowering *lw, Type t, const BufLayout *layout) { return product(lw, t, layout ? layout->pad : 0); }
@@ -59,9 +59,12 @@ const BufLayout *layout_of(Lowering *lw, const PrimOptions *options, Type t, Sca
         layout->pad = lower_nat(lw, options->pad)->value;
     layout->period = 1;
     int64_t width = options->swizzle ? row_length(lw, t)->value : 0;
-    int64_t cells = ALL_BANKS_BYTES / scalar_bytes(elem), bank = scalar_bytes(elem) < BANK_BYTES ? BANK_BYTES / scalar_bytes(elem) : 1;
+    while (t->kind == TY_ARRAY)
+        t = t->elem;
+    int bytes = scalar_bytes(elem) * type_width(t);
+    int64_t cells = ALL_BANKS_BYTES / bytes, bank = bytes < BANK_BYTES ? BANK_BYTES / bytes : 1;
     int64_t common = gcd(width, cells);
-    if (width > 0 && common > bank) {
+    if (width > 0 && cells > 0 && common > bank) {
         layout->period = cells / common;
         layout->step = bank;
     }
@@ -136,7 +139,7 @@ static View *overwritten(Lowering *lw, InPlace *in, const View *v)
             return NULL;
         copy->source = overwritten(lw, in, v->source);
         return copy->source ? copy : NULL;
-    case VIEW_PROJ:
+    case VIEW_PROJ: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR:
         copy->source = overwritten(lw, in, v->source);
         return copy->source ? copy : NULL;
     case VIEW_TUPLE: case VIEW_ZIP:
@@ -146,6 +149,7 @@ static View *overwritten(Lowering *lw, InPlace *in, const View *v)
                 return NULL;
         return copy;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: case VIEW_GUARD:
+    case VIEW_VECTOR:
         return NULL;
     }
     return NULL;
@@ -360,6 +364,12 @@ static void collect(Proof *p, const ImpBlock *block, const Scope *scope)
             collect_loads(p, s->store.value, scope);
             touch(p, s->store.buf, true, s->store.index, s->span, scope);
             break;
+        case IS_VSET: case IS_VLOAD: case IS_VSTORE:
+            for (int k = 0; s->kind != IS_VLOAD && k < s->vec.n; k++)
+                collect_loads(p, s->vec.values[k], scope);
+            for (int k = 0; s->kind != IS_VSET && k < s->vec.n; k++)
+                touch(p, s->vec.buf, s->kind == IS_VSTORE, nat_add_k(p->ctx, s->vec.index, k), s->span, scope);
+            break;
         case IS_FOR: collect(p, &s->loop.body, scope_under(p, scope, s, NULL, false)); break;
         case IS_IF:
             collect_loads(p, s->branch.cond, scope);
@@ -491,11 +501,16 @@ static void use_root(void *user, ImpExpr **at)
         (*at)->mem.buf = root((*at)->mem.buf);
 }
 
-static void store_to_root(void *user, ImpStmt *s)
+static void move_to_root(void *user, ImpStmt *s)
 {
     (void)user;
     if (s->kind == IS_STORE)
         s->store.buf = root(s->store.buf);
+    if (s->kind == IS_VLOAD || s->kind == IS_VSTORE) {
+        int align = s->vec.buf->align;
+        s->vec.buf = root(s->vec.buf);
+        s->vec.buf->align = s->vec.buf->align < align ? align : s->vec.buf->align;
+    }
 }
 
 void layout_finish_in_place(Lowering *lw)
@@ -509,7 +524,7 @@ void layout_finish_in_place(Lowering *lw)
         if (in->first && !check(&p, in))
             return;
     walk_block(&kernel->body, use_root, NULL);
-    walk_stmts(&kernel->body, store_to_root, NULL);
+    walk_stmts(&kernel->body, move_to_root, NULL);
     int n = 0;
     for (int i = 0; i < kernel->bufs.n; i++)
         if (!kernel->bufs.at[i]->replaces) {

@@ -27,13 +27,35 @@ LowerPass lower_pass_find(const char *name)
     return (LowerPass)p;
 }
 
-ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
+static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass last, bool narrow)
 {
-    Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram)};
+    Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram), .narrow = narrow};
     lw.program->entry = entry;
     for (int p = 0; p <= (int)last && p < PASS_COUNT && !lw.failed; p++)
         passes[p].run(&lw);
     return lw.failed ? NULL : lw.program;
+}
+
+/* Kernels with a guard get a variant without one. */
+static void add_variants(Ctx *ctx, ImpProgram *program, LowerPass last)
+{
+    bool guarded = false;
+    for (int i = 0; i < program->kernels.n; i++)
+        guarded |= imp_has_guard(program->kernels.at[i]);
+    ImpProgram *narrow = guarded ? lower_variant(ctx, program->entry, last, true) : NULL;
+    for (int i = 0; narrow && i < program->kernels.n; i++)
+        if (imp_has_guard(program->kernels.at[i])) {
+            program->kernels.at[i]->otherwise = narrow->kernels.at[i];
+            narrow->kernels.at[i]->name = ctx_printf(ctx, "%s_unaligned", narrow->kernels.at[i]->name);
+        }
+}
+
+ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
+{
+    ImpProgram *program = lower_variant(ctx, entry, last, false);
+    if (program)
+        add_variants(ctx, program, last);
+    return program;
 }
 
 /* ---- the last pass, names: parameters in order, identifiers unique; only the sizes that are used ------------------------------------ */
@@ -47,7 +69,8 @@ static const char *const taken[] = {
     "void", "volatile", "wchar_t", "while", "and", "or", "not", "xor", "bitand", "bitor", "compl", "and_eq", "or_eq", "xor_eq", "not_eq", "char8_t",
     "char16_t", "char32_t", "concept", "requires", "decltype", "const_cast", "static_assert", "thread_local", "threadIdx", "blockIdx", "blockDim",
     "gridDim", "warpSize", "min", "max", "abs", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tanh", "floor", "ceil", "rint", "fma", "pow", "fmin",
-    "fmax", "fminf", "fmaxf", "sqrtf", "fabs", "fabsf", "half", "int2", "int4", "float2", "float4", "double2", "dim3", "uint", "main", "NULL", "assert",
+    "fmax", "fminf", "fmaxf", "sqrtf", "fabs", "fabsf", "half", "char2", "char4", "uchar2", "uchar4", "short2", "short4", "ushort2", "ushort4", "int2", "int4", "uint2", "uint4",
+    "longlong2", "ulonglong2", "float2", "float4", "double2", "dim3", "uint", "main", "NULL", "assert",
     "printf", "malloc", "free", "warp", "lane", "thread", "threadY", "threadZ", "stream"};
 
 typedef struct Names { /* of the registers that are in scope */
@@ -88,8 +111,8 @@ static void name_registers(Lowering *lw, const ImpBlock *block, Names *names, bo
     int outer = names->scope.n;
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
-        if (s->kind == IS_DECL) {
-            ImpVar *var = s->var.var;
+        if (imp_declares(s)) {
+            ImpVar *var = imp_sets(s);
             if (named[var->id] && is_taken(lw, var->name, names, lw->kernel->bufs.n)) { /* a copy, in a place where its name means another */
                 for (int k = 0; k < lw->kernel->vars.n; k++)
                     if (named[k] && lw->kernel->vars.at[k] != var)
@@ -157,7 +180,7 @@ typedef struct VarUse {
 static void use_var(void *user, ImpStmt *s)
 {
     VarUse *u = user;
-    u->used |= (s->kind == IS_DECL || s->kind == IS_SET) && s->var.var == u->var;
+    u->used |= imp_sets(s) == u->var;
 }
 
 void pass_names(Lowering *lw)

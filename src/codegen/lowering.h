@@ -28,6 +28,9 @@ typedef enum ViewKind {
     VIEW_GEN,    /* lambda applied to the index */
     VIEW_GATHER, /* source at the index that `other` holds */
     VIEW_CONCAT, /* source, then other from lo on */
+    VIEW_VECTOR, /* a short vector of n components: items */
+    VIEW_AS_VECTOR, /* source, an array of scalars, as one of vectors */
+    VIEW_AS_SCALAR, /* source, an array of vectors, as one of their components */
     VIEW_GUARD   /* writing side: stores to source happen only where cond holds */
 } ViewKind;
 
@@ -102,6 +105,7 @@ typedef struct Lowering {
     NatFacts *facts;   /* what holds at this place */
     Levels open;
     bool any_block;    /* the kernel has more than one block */
+    bool narrow;       /* no vector accesses of global memory, whose alignment is the caller's choice */
     bool failed;
     int n_statements;
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
@@ -145,6 +149,39 @@ Placement view_owner(Lowering *lw, const View *view, PrimId level, int axis);
 /* Stores a scalar through an acceptor. */
 void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span);
 bool view_is_private(const View *view);
+View *view_copy(Lowering *lw, const View *view);
+View *view_cond(Lowering *lw, ImpExpr *cond, View *then, View *otherwise);
+bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span); /* exactly one thread gets here to write it; else diagnosed */
+
+/* ---- vectors.c ---------------------------------------------------------------------------------------------------------- */
+
+/* A scalar, or the components of a vector, as expressions. */
+typedef struct Value {
+    int n;
+    ImpExpr **parts;
+} Value;
+/* Registers for one: a scalar's, or vector registers that hold the components. */
+typedef struct Registers {
+    int n, width; /* components, and of each register */
+    ImpVar **vars;
+} Registers;
+int type_width(Type t); /* components; 1 of what is no vector */
+View *lower_read_vectors(Lowering *lw, const Core *term);
+bool lower_write_vectors(Lowering *lw, const Core *term, View *acceptor);
+View *vector_at(Lowering *lw, View *view, Nat i);     /* of AS_VECTOR and AS_SCALAR */
+View *vector_part(Lowering *lw, View *vector, Nat j); /* component j of a view of a vector */
+/* Is this the array of the components of a vector in registers? Those have no index that varies: a loop over them is written out. */
+bool vector_wants_unroll(const View *xs, Nat n);
+/* What a view of a scalar or a vector holds. Emits loads; `name`: of the registers that they take. */
+Value value_of(Lowering *lw, View *view, const char *name);
+Value value_choose(Lowering *lw, ImpExpr *cond, Value then, Value otherwise, Span span);
+View *value_view(Lowering *lw, Type type, Value value, Span span);
+void value_store(Lowering *lw, View *acceptor, Value value, Span span);
+Registers registers_new(Lowering *lw, const char *name, Type type, Span span);
+void registers_declare(Lowering *lw, Registers regs, Span span); /* without a value */
+/* Sets all of it; `declares`: this is the declaration, too. */
+void registers_set(Lowering *lw, Registers regs, Value value, bool declares, Span span);
+Value registers_value(Lowering *lw, Registers regs, Span span);
 
 /* ---- storage.c ---------------------------------------------------------------------------------------------------------- */
 

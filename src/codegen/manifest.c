@@ -235,10 +235,32 @@ static void axes(Json *j, const char *name, const Nat n[3])
     texts(j, name, 3, list);
 }
 
-static void kernel(Json *j, const ImpKernel *k, const char *name, const Arguments *names)
+/* What has to be aligned beyond its elements: [{"argument": "xs", "bytes": 16}]. */
+static void alignment(Json *j, const ImpKernel *k, const Arguments *names)
+{
+    key(j, "aligned");
+    sb_putc(j->out, '[');
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (!buf->align || buf->space == SPACE_SHARED)
+            continue;
+        bool temp = buf->space == SPACE_TEMP;
+        const char *name = temp ? buf->name : buf->space == SPACE_OUTPUT ? names->outputs.at[buf->component] : names->inputs.at[buf->component];
+        sb_puts(j->out, n++ ? ", {" : "{");
+        sb_put_json(j->out, temp ? "workspace" : "argument");
+        sb_puts(j->out, ": ");
+        sb_put_json(j->out, name);
+        sb_printf(j->out, ", \"bytes\": %d}", buf->align);
+    }
+    sb_putc(j->out, ']');
+}
+
+/* `kernels`: names in C, this one's first and then those of its other variants. */
+static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernels, const Arguments *names)
 {
     Ctx *ctx = j->ctx;
-    next(j);
+    const char *name = kernels[0];
     open(j, '{');
     text(j, "name", name);
     Nat grid[3];
@@ -255,6 +277,8 @@ static void kernel(Json *j, const ImpKernel *k, const char *name, const Argument
     parameters(j, k, names);
     number(j, "indexBits", 32);
     guards(j, k);
+    if (imp_has_guard(k))
+        alignment(j, k, names);
     workspace(j, k);
     key(j, "lines");
     open(j, '[');
@@ -262,6 +286,10 @@ static void kernel(Json *j, const ImpKernel *k, const char *name, const Argument
     ImpBlock body = k->body;
     walk_stmts(&body, note_line, &lines);
     close(j, ']');
+    if (k->otherwise) {
+        key(j, "otherwise");
+        kernel_fields(j, k->otherwise, kernels + 1, names);
+    }
     close(j, '}');
 }
 
@@ -303,8 +331,12 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     Arguments names = arguments(j, entry);
     key(j, "kernels");
     open(j, '[');
-    for (int i = 0; i < program->kernels.n; i++)
-        kernel(j, program->kernels.at[i], kernels[i], &names);
+    for (int i = 0, number = 0; i < program->kernels.n; i++) {
+        next(j);
+        kernel_fields(j, program->kernels.at[i], kernels + number, &names);
+        for (const ImpKernel *k = program->kernels.at[i]; k; k = k->otherwise)
+            number++;
+    }
     close(j, ']');
     close(j, '}');
 }

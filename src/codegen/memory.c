@@ -41,6 +41,8 @@ static void plan_lives(Planner *p, ImpBlock *block)
         walk_own(s, touch_loads, p);
         if (s->kind == IS_STORE)
             touch(p, s->store.buf);
+        if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
+            touch(p, s->vec.buf);
         if (s->kind == IS_ALLOC) {
             Life *life = &p->lives[s->alloc->id];
             life->buf = s->alloc;
@@ -80,6 +82,7 @@ static void find_store(void *user, ImpStmt *s)
 {
     Uses *u = user;
     u->found |= s->kind == IS_STORE && s->store.buf == u->buf;
+    u->found |= (s->kind == IS_VLOAD || s->kind == IS_VSTORE) && s->vec.buf == u->buf;
 }
 
 static bool uses_buffer(ImpStmt *s, const ImpBuf *buf)
@@ -120,6 +123,8 @@ static void place(Planner *p, int n_bufs, int b)
     int64_t align = scalar_bytes(life->buf->elem), offset = 0;
     if (life->bytes >= 16)
         align = 16;
+    else if (life->buf->align)
+        align = life->buf->align;
     for (bool moved = true; moved;) { /* the lowest place that no buffer alive at the same time takes */
         moved = false;
         for (int k = 0; k < n_bufs; k++) {

@@ -38,21 +38,20 @@ static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat 
 
 static bool is_trivial(const ImpExpr *e) { return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR; }
 
-/* A scalar that is read several times is computed once, in a register. */
+/* A scalar or vector that is read several times is computed once, in registers. */
 static View *in_register(Lowering *lw, View *view, const char *name, int uses)
 {
-    ImpExpr *value = view_scalar(lw, view);
-    View *v = view_new(lw, VIEW_SCALAR, view->type, view->span);
-    v->expr = value;
-    if (uses <= 1 || is_trivial(value))
-        return v;
-    ImpVar *var = lower_new_var(lw, name, value->type, view->span);
-    var->constant = var->named = true;
-    ImpStmt *s = lower_emit(lw, IS_DECL, view->span);
-    s->var.var = var;
-    s->var.value = value;
-    v->expr = imp_var(lw->ctx, var, nat_const(lw->ctx, 0), view->span);
-    return v;
+    Value value = value_of(lw, view, name);
+    bool trivial = true;
+    for (int k = 0; k < value.n; k++)
+        trivial &= is_trivial(value.parts[k]);
+    if (uses <= 1 || trivial)
+        return value_view(lw, view->type, value, view->span);
+    Registers regs = registers_new(lw, name, view->type, view->span);
+    for (int k = 0; k < regs.n / regs.width; k++)
+        regs.vars[k]->constant = regs.vars[k]->named = true;
+    registers_set(lw, regs, value, true, view->span);
+    return value_view(lw, view->type, registers_value(lw, regs, view->span), view->span);
 }
 
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
@@ -130,7 +129,7 @@ typedef struct Fold {
     View *acc, *xs;
     const Env *env;
     int n;
-    ImpVar **vars;
+    Registers *state; /* of each component */
 } Fold;
 
 int lower_scalar_count(Type t)
@@ -161,20 +160,20 @@ static void fold_step(Lowering *lw, Nat i, void *user)
     View *next = lower_apply_read(lw, fold->lambda, fold->env, 2, args);
     if (next->kind == VIEW_ERROR)
         return;
-    ImpExpr *values[LIMIT_TUPLE_ITEMS];
+    Value values[LIMIT_TUPLE_ITEMS];
     for (int k = 0; k < fold->n; k++) {
-        values[k] = view_scalar(lw, lower_component(lw, next, k, fold->n));
+        View *component = lower_component(lw, next, k, fold->n);
+        values[k] = value_of(lw, component, "v");
         if (fold->n > 1) { /* all of the old state is read before any of it changes */
-            ImpVar *var = lower_new_var(lw, ctx_printf(ctx, "next_%d", k + 1), values[k]->type, fold->lambda->span);
-            var->constant = true;
-            ImpStmt *s = lower_emit(lw, IS_DECL, fold->lambda->span);
-            s->var.var = var;
-            s->var.value = values[k];
-            values[k] = imp_var(ctx, var, nat_const(ctx, 0), fold->lambda->span);
+            Registers regs = registers_new(lw, ctx_printf(ctx, "next_%d", k + 1), component->type, fold->lambda->span);
+            for (int r = 0; r < regs.n / regs.width; r++)
+                regs.vars[r]->constant = true;
+            registers_set(lw, regs, values[k], true, fold->lambda->span);
+            values[k] = registers_value(lw, regs, fold->lambda->span);
         }
     }
     for (int k = 0; k < fold->n; k++)
-        lower_emit_set(lw, fold->vars[k], values[k], fold->lambda->span);
+        registers_set(lw, fold->state[k], values[k], false, fold->lambda->span);
 }
 
 bool lower_unrolled(Lowering *lw, const Core *e, Nat n, bool *ok)
@@ -208,15 +207,14 @@ View *lower_read_reduce(Lowering *lw, const Core *e)
     if (!ok || fold.xs->kind == VIEW_ERROR || init->kind == VIEW_ERROR)
         return view_error(lw, e->type);
     lw->hint = NULL;
+    unroll |= vector_wants_unroll(fold.xs, size);
     View *items[LIMIT_TUPLE_ITEMS];
-    fold.vars = NEWN(ctx, ImpVar *, fold.n);
+    fold.state = NEWN(ctx, Registers, fold.n);
     for (int k = 0; k < fold.n; k++) {
-        ImpExpr *start = view_scalar(lw, lower_component(lw, init, k, fold.n));
-        fold.vars[k] = lower_new_var(lw, acc_name(lw, fold.lambda, k, fold.n), start->type, e->span);
-        ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
-        s->var.var = fold.vars[k];
-        s->var.value = start;
-        items[k] = scalar_view(lw, e->type->kind == TY_TUPLE ? e->type->items[k] : e->type, imp_var(ctx, fold.vars[k], nat_const(ctx, 0), e->span));
+        Type t = e->type->kind == TY_TUPLE ? e->type->items[k] : e->type;
+        fold.state[k] = registers_new(lw, acc_name(lw, fold.lambda, k, fold.n), t, e->span);
+        registers_set(lw, fold.state[k], value_of(lw, lower_component(lw, init, k, fold.n), "v"), true, e->span);
+        items[k] = value_view(lw, t, registers_value(lw, fold.state[k], e->span), e->span);
     }
     if (e->type->kind == TY_TUPLE) {
         fold.acc = view_new(lw, VIEW_TUPLE, e->type, e->span);
@@ -310,26 +308,34 @@ View *lower_read_concat(Lowering *lw, const Core *e)
     return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
 }
 
+/* Vectors: component by component; a scalar operand (the condition of select) goes with each. */
 static View *read_scalar_prim(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
-    if (!type_is_scalar_like(e->type) || e->type->kind == TY_VEC) {
+    if (!type_is_scalar_like(e->type)) {
         lower_error(lw, E0501, e->span, "%s on values of type %s does not become CUDA in this version", prim_name(e->prim.id), type_text(ctx, e->type));
         return view_error(lw, e->type);
     }
-    ImpExpr *args[8];
+    Value args[8], result = {.n = type_width(e->type)};
     for (int k = 0; k < e->prim.n_args; k++) {
         View *v = lower_read(lw, e->prim.args[k]);
         if (v->kind == VIEW_ERROR)
             return v;
-        args[k] = view_scalar(lw, v);
+        args[k] = value_of(lw, v, "v");
     }
     Scalar type = type_scalar_of(ctx, e->type);
-    ImpExpr *value = e->prim.id == P_cast ? imp_cast(ctx, type, args[0], e->span) : imp_op(ctx, e->prim.id, type, e->prim.n_args, args, e->span);
-    for (int k = 0; e->prim.id != P_cast && k < 2; k++)
-        if (cond_is(lw, value, k == 0))
-            value = imp_lit(ctx, scalar_int(SC_BOOL, k == 0), e->span);
-    return scalar_view(lw, e->type, value);
+    result.parts = NEWN(ctx, ImpExpr *, result.n);
+    for (int i = 0; i < result.n; i++) {
+        ImpExpr *at[8], *value;
+        for (int k = 0; k < e->prim.n_args; k++)
+            at[k] = args[k].parts[args[k].n > 1 ? i : 0];
+        value = e->prim.id == P_cast ? imp_cast(ctx, type, at[0], e->span) : imp_op(ctx, e->prim.id, type, e->prim.n_args, at, e->span);
+        for (int k = 0; e->prim.id != P_cast && k < 2; k++)
+            if (cond_is(lw, value, k == 0))
+                value = imp_lit(ctx, scalar_int(SC_BOOL, k == 0), e->span);
+        result.parts[i] = value;
+    }
+    return value_view(lw, e->type, result, e->span);
 }
 
 static View *read_if(Lowering *lw, const Core *e)
@@ -347,7 +353,7 @@ static View *read_if(Lowering *lw, const Core *e)
     ImpBlock sides[2] = {{{0}}}, *out = lw->out;
     NatFacts *facts = lw->facts;
     View *views[2];
-    ImpExpr *values[2][LIMIT_TUPLE_ITEMS];
+    Value values[2][LIMIT_TUPLE_ITEMS];
     for (int k = 0; k < 2; k++) {
         lw->out = &sides[k];
         lw->facts = nat_facts_new(ctx, facts);
@@ -355,7 +361,7 @@ static View *read_if(Lowering *lw, const Core *e)
             assume(lw, cond);
         views[k] = lower_read(lw, k ? e->cond.otherwise : e->cond.then);
         for (int i = 0; i < n && views[k]->kind != VIEW_ERROR; i++)
-            values[k][i] = view_scalar(lw, lower_component(lw, views[k], i, n));
+            values[k][i] = value_of(lw, lower_component(lw, views[k], i, n), "v");
     }
     lw->out = out;
     lw->facts = facts;
@@ -378,10 +384,10 @@ static View *read_if(Lowering *lw, const Core *e)
     View *result = view_new(lw, VIEW_TUPLE, e->type, e->span);
     result->n = n;
     result->items = NEWN(ctx, View *, n);
-    ImpVar *vars[LIMIT_TUPLE_ITEMS] = {NULL};
+    Registers regs[LIMIT_TUPLE_ITEMS];
     for (int i = 0; i < n && !plain; i++) {
-        vars[i] = lower_new_var(lw, "chosen", values[0][i]->type, e->span);
-        lower_emit(lw, IS_DECL, e->span)->var.var = vars[i];
+        regs[i] = registers_new(lw, "chosen", e->type->kind == TY_TUPLE ? e->type->items[i] : e->type, e->span);
+        registers_declare(lw, regs[i], e->span);
     }
     if (!plain) {
         ImpStmt *s = lower_emit(lw, IS_IF, e->span);
@@ -389,7 +395,7 @@ static View *read_if(Lowering *lw, const Core *e)
         for (int k = 0; k < 2; k++) {
             lw->out = &sides[k];
             for (int i = 0; i < n; i++)
-                lower_emit_set(lw, vars[i], values[k][i], e->span);
+                registers_set(lw, regs[i], values[k][i], false, e->span);
         }
         lw->out = out;
         s->branch.then = sides[0];
@@ -397,8 +403,8 @@ static View *read_if(Lowering *lw, const Core *e)
     }
     for (int i = 0; i < n; i++) {
         Type t = e->type->kind == TY_TUPLE ? e->type->items[i] : e->type;
-        result->items[i] = scalar_view(lw, t, plain ? imp_cond(ctx, cond, values[0][i], values[1][i], e->span)
-                                                    : imp_var(ctx, vars[i], nat_const(ctx, 0), e->span));
+        Value value = plain ? value_choose(lw, cond, values[0][i], values[1][i], e->span) : registers_value(lw, regs[i], e->span);
+        result->items[i] = value_view(lw, t, value, e->span);
     }
     return e->type->kind == TY_TUPLE ? result : result->items[0];
 }

@@ -31,7 +31,7 @@ static void mention(void *user, ImpExpr **at)
 static void set_count(void *user, ImpStmt *s)
 {
     Mentions *m = user;
-    m->n += s->kind == IS_SET && s->var.var == m->var;
+    m->n += s->kind != IS_DECL && imp_sets(s) == m->var;
 }
 
 static int reads_in(ImpStmt *s, const ImpVar *var)
@@ -83,7 +83,7 @@ static bool can_move(ImpBlock *list, int i, int j)
         return false;
     for (int k = i + 1; k < j; k++) {
         ImpStmtKind kind = list->list.at[k]->kind;
-        bool straight = kind == IS_DECL || kind == IS_SET || kind == IS_NOTE || kind == IS_ALLOC;
+        bool straight = kind == IS_DECL || kind == IS_SET || kind == IS_VSET || kind == IS_VLOAD || kind == IS_NOTE || kind == IS_ALLOC;
         if ((d.loads || d.shuffles) && !straight)
             return false;
     }
@@ -115,7 +115,7 @@ static ImpExpr **own_value(ImpStmt *s)
     case IS_DECL: case IS_SET: return s->var.value ? &s->var.value : NULL;
     case IS_STORE: return &s->store.value;
     case IS_IF: return &s->branch.cond;
-    case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: return NULL;
+    case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: return NULL;
     }
     return NULL;
 }

@@ -154,7 +154,7 @@ static View *reg_leaf(Lowering *lw, Type t, int component, void *user)
     (void)component;
     View *v = view_new(lw, VIEW_REG, t, maker->span);
     v->var = lower_new_var(lw, maker->name, type_scalar_of(lw->ctx, innermost(t)), maker->span);
-    v->var->slots = (int)maker->slots;
+    v->var->slots = (int)maker->slots * type_width(innermost(t));
     v->slot = nat_const(lw->ctx, 0);
     v->dims = maker->dims;
     v->n_dims = maker->n_dims;

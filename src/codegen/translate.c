@@ -40,7 +40,7 @@ void lower_write_map_of(Lowering *lw, const Core *e, View *xs, View *acceptor)
     if (is_seq_map(id)) {
         bool ok, unroll = lower_unrolled(lw, e, n, &ok);
         if (ok)
-            seq_each(lw, e, n, unroll, map_step, &w);
+            seq_each(lw, e, n, unroll || vector_wants_unroll(w.xs, n), map_step, &w);
         return;
     }
     Placement place;
@@ -107,16 +107,6 @@ static void no_writer(Lowering *lw, const Core *e)
               o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal");
 }
 
-static ImpExpr *in_own_register(Lowering *lw, ImpExpr *value, Span span)
-{
-    ImpVar *var = lower_new_var(lw, "value", value->type, span);
-    var->constant = true;
-    ImpStmt *s = lower_emit(lw, IS_DECL, span);
-    s->var.var = var;
-    s->var.value = value;
-    return imp_var(lw->ctx, var, nat_const(lw->ctx, 0), span);
-}
-
 static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
 {
     View *v = lower_read(lw, e);
@@ -127,15 +117,19 @@ static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
         no_writer(lw, e);
         return;
     }
-    ImpExpr *values[LIMIT_TUPLE_ITEMS];
+    Value values[LIMIT_TUPLE_ITEMS];
     bool in_place = n > 1 && view_is_in_place(acceptor);
     for (int k = 0; k < n; k++) {
-        values[k] = view_scalar(lw, lower_component(lw, v, k, n));
-        if (in_place) /* all is read before any of it is written over */
-            values[k] = in_own_register(lw, values[k], e->span);
+        View *component = lower_component(lw, v, k, n);
+        values[k] = value_of(lw, component, "v");
+        if (!in_place)
+            continue;
+        Registers regs = registers_new(lw, "value", component->type, e->span); /* all is read before any of it is written over */
+        registers_set(lw, regs, values[k], true, e->span);
+        values[k] = registers_value(lw, regs, e->span);
     }
     for (int k = 0; k < n; k++)
-        view_store(lw, lower_component(lw, acceptor, k, n), values[k], e->span);
+        value_store(lw, lower_component(lw, acceptor, k, n), values[k], e->span);
 }
 
 static void write_if(Lowering *lw, const Core *e, View *acceptor)

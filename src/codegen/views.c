@@ -16,7 +16,7 @@ View *view_error(Lowering *lw, Type type)
     return view_new(lw, VIEW_ERROR, type, NO_SPAN);
 }
 
-static View *view_copy(Lowering *lw, const View *v)
+View *view_copy(Lowering *lw, const View *v)
 {
     View *copy = NEW(lw->ctx, View);
     *copy = *v;
@@ -62,7 +62,7 @@ View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool wri
 
 /* ---- applying an index -------------------------------------------------------------------------------------------------- */
 
-static View *cond_view(Lowering *lw, ImpExpr *cond, View *then, View *otherwise)
+View *view_cond(Lowering *lw, ImpExpr *cond, View *then, View *otherwise)
 {
     if (then->kind == VIEW_ERROR || otherwise->kind == VIEW_ERROR)
         return then->kind == VIEW_ERROR ? then : otherwise;
@@ -84,7 +84,7 @@ static View *pad_at(Lowering *lw, View *v, Nat i)
     View *inside = view_at(lw, v->source, simplify(lw, nat_sub(ctx, i, v->lo)));
     if (!low && !high)
         return inside;
-    return cond_view(lw, low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, v->span) : low ? low : high, inside, v->other);
+    return view_cond(lw, low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, v->span) : low ? low : high, inside, v->other);
 }
 
 static View *concat_at(Lowering *lw, View *v, Nat i)
@@ -95,7 +95,7 @@ static View *concat_at(Lowering *lw, View *v, Nat i)
     Nat beyond = simplify(lw, nat_sub(ctx, i, v->lo));
     if (nat_le(ctx, lw->facts, v->lo, i))
         return view_at(lw, v->other, beyond);
-    return cond_view(lw, nat_cmp(lw, P_lt, i, v->lo, v->span), view_at(lw, v->source, i), view_at(lw, v->other, beyond));
+    return view_cond(lw, nat_cmp(lw, P_lt, i, v->lo, v->span), view_at(lw, v->source, i), view_at(lw, v->other, beyond));
 }
 
 /* An integer expression as a nat: itself, or a register that indices may mention. */
@@ -122,7 +122,10 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
     at->type = v->type->elem;
     at->dims = v->dims + 1;
     at->n_dims = v->n_dims - 1;
-    int64_t inner = 1;
+    Type cell = v->type;
+    while (cell->kind == TY_ARRAY)
+        cell = cell->elem;
+    int64_t inner = type_width(cell);
     for (int k = 1; k < v->n_dims; k++)
         inner *= v->dims[k].slots;
     Nat slot = i;
@@ -151,7 +154,8 @@ View *view_at(Lowering *lw, View *v, Nat i)
     Ctx *ctx = lw->ctx;
     switch (v->kind) {
     case VIEW_ERROR: return v;
-    case VIEW_SCALAR: case VIEW_TUPLE: break;
+    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_VECTOR: break;
+    case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return vector_at(lw, v, i);
     case VIEW_BUF: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
@@ -178,7 +182,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
     }
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
-    case VIEW_COND: return cond_view(lw, v->cond, view_at(lw, v->source, i), view_at(lw, v->other, i));
+    case VIEW_COND: return view_cond(lw, v->cond, view_at(lw, v->source, i), view_at(lw, v->other, i));
     case VIEW_GUARD: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
@@ -201,13 +205,14 @@ View *view_proj(Lowering *lw, View *v, int k)
     switch (v->kind) {
     case VIEW_ERROR: return v;
     case VIEW_TUPLE: case VIEW_ZIP: return v->items[k];
-    case VIEW_COND: return cond_view(lw, v->cond, view_proj(lw, v->source, k), view_proj(lw, v->other, k));
+    case VIEW_COND: return view_cond(lw, v->cond, view_proj(lw, v->source, k), view_proj(lw, v->other, k));
     case VIEW_GUARD: {
         View *at = view_copy(lw, v);
         at->source = view_proj(lw, v->source, k);
         at->type = at->source->type;
         return at;
     }
+    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break; /* of scalars, never of tuples */
     case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: {
         View *at = view_new(lw, VIEW_PROJ, v->type, v->span);
         Type t = v->type;
@@ -273,7 +278,8 @@ ImpExpr *view_scalar(Lowering *lw, View *v)
     case VIEW_REG: return imp_var(ctx, v->var, v->slot, v->span);
     case VIEW_COND: return cond_scalar(lw, v);
     case VIEW_GUARD: return view_scalar(lw, v->source);
-    case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: break;
+    case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
     }
     lw->failed = true;
     return imp_lit(ctx, scalar_int(SC_I32, 0), v->span);
@@ -302,7 +308,7 @@ Placement view_owner(Lowering *lw, const View *v, PrimId level, int axis)
             place.shift = nat_add(lw->ctx, place.shift, nat_mul_k(lw->ctx, lower_nat(lw, v->prim->prim.nats[1]), place.stride));
         break;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_TUPLE: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
-    case VIEW_CONCAT: case VIEW_GUARD: break;
+    case VIEW_CONCAT: case VIEW_GUARD: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
     }
     return place;
 }
@@ -311,23 +317,29 @@ bool view_is_private(const View *v)
 {
     switch (v->kind) {
     case VIEW_REG: return true;
-    case VIEW_TUPLE: case VIEW_ZIP: return v->n > 0 && view_is_private(v->items[0]);
-    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: return view_is_private(v->source);
+    case VIEW_TUPLE: case VIEW_ZIP: case VIEW_VECTOR: return v->n > 0 && view_is_private(v->items[0]);
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return view_is_private(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: return false;
     }
     return false;
 }
 
-static void store_buf(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
+bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span)
 {
     const char *missing = NULL;
-    bool shared = acceptor->buf->space == SPACE_SHARED;
-    if (!single_writer(lw, !shared, &missing)) {
+    if (!single_writer(lw, buf->space != SPACE_SHARED, &missing)) {
         Diag *d = lower_error(lw, E0405, span, "several %s would write this result", !strncmp(missing, "mapBlock", 8) ? "blocks" : "threads");
         diag_label(lw->ctx, d, "nothing says which one: there is no %s around it", missing);
         diag_help(lw->ctx, d, "distribute it: `%s(f)` over an array, or `split(k) |> %s(f)` where k is the whole length, to let the first one do it", missing, missing);
-        return;
+        return false;
     }
+    return true;
+}
+
+static void store_buf(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
+{
+    if (!view_one_writer(lw, acceptor->buf, span))
+        return;
     ImpStmt *s = lower_emit(lw, IS_STORE, span);
     s->store.buf = acceptor->buf;
     s->store.index = simplify(lw, acceptor->offset);
@@ -358,7 +370,7 @@ void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
         return;
     }
     case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
-    case VIEW_CONCAT: break;
+    case VIEW_CONCAT: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
     }
     lower_error(lw, E0510, span, "risec lost track of where this result goes");
 }

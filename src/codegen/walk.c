@@ -28,8 +28,12 @@ void walk_own(ImpStmt *s, ExprFn fn, void *user)
             walk_expr(&s->var.value, fn, user);
         break;
     case IS_STORE: walk_expr(&s->store.value, fn, user); break;
+    case IS_VSET: case IS_VSTORE:
+        for (int i = 0; i < s->vec.n; i++)
+            walk_expr(&s->vec.values[i], fn, user);
+        break;
     case IS_IF: walk_expr(&s->branch.cond, fn, user); break;
-    case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
+    case IS_VLOAD: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
     }
 }
 
@@ -84,6 +88,8 @@ void map_nats(ImpStmt *s, NatMap map, void *user)
     walk_own(s, map_expr_nats, &m);
     if (s->kind == IS_STORE)
         s->store.index = map(user, s->store.index);
+    if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
+        s->vec.index = map(user, s->vec.index);
     if (s->kind == IS_SET)
         s->var.slot = map(user, s->var.slot);
     if (s->kind == IS_FOR) {

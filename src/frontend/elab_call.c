@@ -110,6 +110,8 @@ static bool take_data(Call *c, int i)
         v = force_gen(e, v, p->kind, c->env, NULL);
     if (v.kind == V_ERROR)
         return false;
+    if (c->f->kind == F_PRIM && c->f->prim == P_asScalar && is_vector(e, v))
+        v = array_of_vector(e, v);
     bool good;
     if (!pattern_open(p->kind, c->env)) {
         Type t = eval_type(e, p->kind, c->env);

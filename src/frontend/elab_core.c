@@ -380,7 +380,7 @@ static bool nat_to_core(Elab *e, Value v, Type want, Core **core)
         e->mis = (Mismatch){.kind = MIS_KIND, .from_idx = true};
         return false;
     }
-    bool scalar = !head || (head->kind == TY_SCALAR && head->scalar != SC_BOOL) || head->kind == TY_META;
+    bool scalar = !head || (head->kind == TY_SCALAR && head->scalar != SC_BOOL) || head->kind == TY_VEC || head->kind == TY_META;
     if (!scalar)
         return mismatch_kind(e);
     Type t = meta_new(e, false, true, MASK_NUM, v.literal ? SC_I32 : SC_I64, v.span);

@@ -376,6 +376,8 @@ static Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
             elab_error(e, E0214, ast->span, "an index has no name");
             return v_error(ast->span);
         }
+        if (is_vector(e, base))
+            base = vector_components(e, base);
         Value args[2] = {eval(e, ast->call.items[i], env, NULL), base};
         if (args[0].kind == V_ERROR)
             return args[0];

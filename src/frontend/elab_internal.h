@@ -290,6 +290,13 @@ Value v_nat(Nat nat, Span span);
 Value v_fun(const Fun *fun, Span span);
 Value v_with_lets(Elab *e, Value v, LetBind *outer);
 bool core_is_atom(const Core *core);
+/* elab_vector.c. A scalar as the vector of which each component is it; what core_splatted gives back of it. */
+Core *core_splat(Elab *e, Core *x, Type vec);
+const Core *core_splatted(const Core *core);
+bool splat_operand(Elab *e, Value *v, Type vec); /* false: *v is no scalar of that element type; see e->mis */
+bool is_vector(Elab *e, Value v);
+Value array_of_vector(Elab *e, Value v);   /* as an array of one */
+Value vector_components(Elab *e, Value v); /* as an array of scalars */
 /* The value as a name may stand for it: what must be computed once becomes a variable in *lets. */
 Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets);
 const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span span);

@@ -308,6 +308,13 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
             diag_help(ctx, d, "apply it to the components: `(a.1 %s b.1, a.2 %s b.2)`", sign, sign);
         return v_error(span);
     }
+    if (is_vector(e, second) && type_resolve(e, x->type)->kind == TY_SCALAR) {
+        first = v_core(e, x);
+        if (splat_operand(e, &first, type_resolve(e, second.core->type)))
+            x = value_core(e, first);
+    } else if (second.kind == V_CORE && type_resolve(e, x->type)->kind == TY_VEC && !is_vector(e, second)) {
+        splat_operand(e, &second, type_resolve(e, x->type));
+    }
     if (!value_to_core(e, second, x->type, &y)) {
         if (e->mis.kind == MIS_REPORTED)
             return v_error(span);
@@ -440,6 +447,14 @@ static void finish_literal(Elab *e, const PendingLit *p)
     Core *core = p->core;
     const Lit *lit = &p->lit;
     core->type = type_zonk(e, core->type);
+    if (core->type->kind == TY_VEC) {
+        PendingLit scalar = *p;
+        Type vec = core->type;
+        scalar.core = core_new(e, CORE_LIT, core->span, vec->elem);
+        finish_literal(e, &scalar);
+        *core = *core_splat(e, scalar.core, vec);
+        return;
+    }
     Scalar s = core->type->kind == TY_SCALAR ? core->type->scalar : SC_I32;
     if (lit->name) {
         if (!scalar_named(s, lit->name, &core->lit)) {
@@ -496,6 +511,12 @@ void finish_literals(Elab *e)
     for (int i = 0; i < e->sizes_used.n; i++) {
         Core *core = e->sizes_used.at[i];
         core->type = type_zonk(e, core->type);
+        if (core->type->kind == TY_VEC) {
+            Core *scalar = core_new(e, CORE_SIZE, core->span, core->type->elem);
+            scalar->size = core->size;
+            *core = *core_splat(e, scalar, core->type);
+            core = scalar;
+        }
         if (core->type->kind == TY_SCALAR && scalar_is_int(core->type->scalar) && nat_is_const(core->size) &&
             !(core->type->scalar == SC_U64 ? core->size->value >= 0 : scalar_int_fits(core->type->scalar, core->size->value)))
             elab_error(e, E0319, core->span, "the size %lld does not fit %s", (long long)core->size->value, scalar_name(core->type->scalar));
@@ -593,7 +614,7 @@ void finish_units(Elab *e)
                 continue;
             want = &builtin;
         }
-        const Core *got = p->unit;
+        const Core *got = core_splatted(p->unit);
         ScalarValue v;
         /* A constant size is a constant here. -0 is taken for a sum's unit too: it is one. */
         Core as_lit = {.kind = CORE_LIT};

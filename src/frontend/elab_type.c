@@ -85,7 +85,7 @@ static bool solve(Elab *e, int meta, Type t)
             return mismatch(e, t);
         if (t->kind == TY_VEC) {
             Type elem = type_resolve(e, t->elem);
-            if (m->literal || elem->kind != TY_SCALAR || !(m->mask >> elem->scalar & 1))
+            if (elem->kind != TY_SCALAR || !(m->mask >> elem->scalar & 1))
                 return mismatch(e, t);
         } else if (t->kind != TY_SCALAR) {
             return mismatch(e, t);

@@ -558,6 +558,51 @@ static void compile_store(Compiler *c, const ImpStmt *s)
     i->site = site(c, s->span, s->store.buf, true, "");
 }
 
+/* All values before the registers are set: they may be read in them. */
+static void compile_vector_set(Compiler *c, const ImpStmt *s)
+{
+    int value[IMP_VECTOR_MAX], reg = var_register(c, s->vec.var);
+    for (int k = 0; k < s->vec.n; k++) {
+        int at = compile_expr(c, s->vec.values[k]);
+        value[k] = temp(c);
+        Ins *i = emit(c, X_MOVE);
+        i->dst = value[k];
+        i->a = at;
+    }
+    for (int k = 0; k < s->vec.n; k++)
+        emit_set(c, reg + k, value[k]);
+}
+
+static void compile_vector(Compiler *c, const ImpStmt *s)
+{
+    if (s->kind != IS_VSTORE && (s->vec.var->slots != s->vec.n || !s->vec.var->vector))
+        bug(c, "moves a vector through registers of another size");
+    if (s->kind != IS_VSTORE && s->vec.declares) {
+        Ins *i = emit(c, X_UNSET);
+        i->dst = var_register(c, s->vec.var);
+        i->k = s->vec.n;
+    }
+    if (s->kind == IS_VSET) {
+        compile_vector_set(c, s);
+        return;
+    }
+    int first = c->code->operands.n, values[IMP_VECTOR_MAX] = {0};
+    if (s->kind == IS_VSTORE && s->vec.buf->space == SPACE_INPUT)
+        bug(c, "writes an input");
+    for (int k = 0; s->kind == IS_VSTORE && k < s->vec.n; k++)
+        values[k] = compile_expr(c, s->vec.values[k]);
+    for (int k = 0; s->kind == IS_VSTORE && k < s->vec.n; k++)
+        run_push(c->arena, &c->code->operands, values[k]);
+    int index = compile_nat(c, s->vec.index, s->span);
+    Ins *i = emit(c, s->kind == IS_VLOAD ? X_VLOAD : X_VSTORE);
+    i->dst = s->kind == IS_VLOAD ? var_register(c, s->vec.var) : 0;
+    i->a = index;
+    i->b = s->vec.buf->id;
+    i->c = first;
+    i->k = s->vec.n;
+    i->site = site(c, s->span, s->vec.buf, s->kind == IS_VSTORE, "");
+}
+
 static void compile_for(Compiler *c, const ImpStmt *s)
 {
     int lo = compile_nat(c, s->loop.lo, s->span), hi = compile_nat(c, s->loop.hi, s->span), step = compile_nat(c, s->loop.step, s->span);
@@ -633,6 +678,9 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_DECL:
     case IS_SET: compile_set(c, s); break;
     case IS_STORE: compile_store(c, s); break;
+    case IS_VSET:
+    case IS_VLOAD:
+    case IS_VSTORE: compile_vector(c, s); break;
     case IS_FOR: compile_for(c, s); break;
     case IS_IF: compile_if(c, s); break;
     case IS_SYNC: compile_sync(c, s); break;

@@ -315,6 +315,13 @@ static void run_warp(Run *run, Warp *w)
             (ins->op == X_LOAD ? mem_load : mem_store)(run, w, ins, index, stride);
             break;
         }
+        case X_VLOAD:
+        case X_VSTORE: {
+            int stride;
+            const int64_t *index = operand(w, ins->a, &stride);
+            (ins->op == X_VLOAD ? mem_load_vector : mem_store_vector)(run, w, ins, index, stride);
+            break;
+        }
         case X_APPLY:
             lanes_apply((PrimId)ins->prim, (Scalar)ins->type, w->mask, &w->v[ins->dst], &w->v[ins->a],
                         ins->b >= 0 ? &w->v[ins->b] : NULL, ins->c >= 0 ? &w->v[ins->c] : NULL);

@@ -53,12 +53,14 @@ static void store_cells(Scalar type, unsigned char *bytes, uint32_t mask, const 
     }
 }
 
+static bool is_store(const Ins *ins) { return ins->op == X_STORE || ins->op == X_VSTORE; }
+
 /* ---- bounds -------------------------------------------------------------------------------------------------------- */
 
 static void out_of_bounds(Run *run, const Warp *warp, const Ins *ins, const Mem *mem, int lane, int64_t cell)
 {
     FindingPlace place = {warp->number, lane, ins->site, NO_SITE, -1, mem->buf, cell};
-    const char *verb = ins->op == X_STORE ? "writes" : "reads", *name = mem->buf->name;
+    const char *verb = is_store(ins) ? "writes" : "reads", *name = mem->buf->name;
     sim_find(run, SIM_OUT_OF_BOUNDS, place, "%s %s[%lld], and %s has %lld %s", verb, name, (long long)cell, name, (long long)mem->count,
              mem->count == 1 ? "cell" : "cells");
 }
@@ -119,7 +121,7 @@ static void race(const Actor *me, uint32_t era, uint32_t thread, uint32_t other_
     const char *why = !here                                   ? "nothing orders blocks of one launch"
                       : (int)thread / WARP == me->warp->number ? "no barrier of the warp or block is between"
                                                                : "no barrier of the block is between";
-    sim_find(run, SIM_RACE, place, "%s %s[%lld], which %s %s; %s", me->ins->op == X_STORE ? "writes" : "reads", me->mem->buf->name,
+    sim_find(run, SIM_RACE, place, "%s %s[%lld], which %s %s; %s", is_store(me->ins) ? "writes" : "reads", me->mem->buf->name,
              (long long)me->cell, other, verb, why);
 }
 
@@ -284,4 +286,51 @@ void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int s
     count_access(run, ins, mem, mask, index, stride, 1);
     shadow_stores(actor(run, warp, ins, mem), mask, index, stride);
     store_cells(mem->buf->elem, mem->bytes, mask, index, stride, &warp->v[ins->dst]);
+}
+
+/* ---- vector accesses ------------------------------------------------------------------------------------------------ */
+
+/* Hardware takes the address as it is or stops; the emitted code promises that it fits. */
+static void check_alignment(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    const ImpBuf *buf = run->mems[ins->b].buf;
+    int64_t bytes = ins->k * scalar_bytes(buf->elem), base = buf->offset && nat_is_const(buf->offset) ? buf->offset->value : 0;
+    for (int l = 0; l < WARP; l++) {
+        if (!(warp->mask >> l & 1) || (index[l * stride] % ins->k == 0 && base % bytes == 0 && buf->align >= bytes))
+            continue;
+        FindingPlace place = {warp->number, l, ins->site, NO_SITE, -1, buf, index[l * stride]};
+        sim_find(run, SIM_MISALIGNED, place, "%s %lld cells of %s at once, from %s[%lld] on, which is not aligned to %lld bytes",
+                 is_store(ins) ? "writes" : "reads", (long long)ins->k, buf->name, buf->name, (long long)index[l * stride], (long long)bytes);
+    }
+}
+
+void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    int64_t from[WARP];
+    Ins one = *ins;
+    check_alignment(run, warp, ins, index, stride);
+    for (int64_t k = 0; k < ins->k; k++) {
+        for (int l = 0; l < WARP; l++)
+            from[l] = index[l * stride] + k;
+        one.dst = ins->dst + (int)k;
+        Lanes old = warp->v[one.dst];
+        mem_load(run, warp, &one, from, 1);
+        for (int l = 0; l < WARP; l++) /* the register is a variable: other lanes keep theirs */
+            if (!(warp->mask >> l & 1))
+                warp->v[one.dst].u[l] = old.u[l];
+        warp->set[one.dst] |= warp->mask;
+    }
+}
+
+void mem_store_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    int64_t to[WARP];
+    Ins one = *ins;
+    check_alignment(run, warp, ins, index, stride);
+    for (int64_t k = 0; k < ins->k; k++) {
+        for (int l = 0; l < WARP; l++)
+            to[l] = index[l * stride] + k;
+        one.dst = run->code->operands.at[ins->c + k];
+        mem_store(run, warp, &one, to, 1);
+    }
 }

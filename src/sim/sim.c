@@ -329,6 +329,13 @@ static void check_results(Run *run)
     }
 }
 
+static const ImpKernel *chosen_variant(const Run *run, const ImpKernel *kernel)
+{
+    for (int k = 0; k < run->options->variant && kernel->otherwise; k++)
+        kernel = kernel->otherwise;
+    return kernel;
+}
+
 static void sim_body(Ctx *ctx, void *user)
 {
     Run *run = user;
@@ -352,7 +359,7 @@ static void sim_body(Ctx *ctx, void *user)
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
     for (int i = 0; i < run->program->kernels.n && !run->failed && !run->stop; i++)
-        run_kernel(run, run->program->kernels.at[i]);
+        run_kernel(run, chosen_variant(run, run->program->kernels.at[i]));
     count_finish(run);
     if (run->failed)
         return;

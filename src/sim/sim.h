@@ -13,6 +13,7 @@ typedef enum SimFindingKind {
     SIM_SHUFFLE_INACTIVE /* reads a lane that does not take part, or not all lanes get there */,
     SIM_OUTPUT_UNWRITTEN /* a cell of a result that no thread wrote */,
     SIM_INDEX_VALUE /* an idx computed or read, or a loop's index, is not in the range that the simplifier was told */, SIM_REGISTER_UNSET,
+    SIM_MISALIGNED /* a vector access at an index that is no multiple of its width, or in a buffer that is not aligned so */,
     SIM_ARITHMETIC /* an index leaves 64 bits (a loop's: 32), divides by 0, or a loop does not step forward */
 } SimFindingKind;
 
@@ -31,6 +32,7 @@ typedef struct SimFinding {
 typedef struct SimOptions {
     uint64_t seed;        /* 0: blocks and warps in order of their numbers */
     int64_t grid[3];      /* 0: as the kernel's default launch. Axes that the kernel does not tell apart (grid[a] a constant) stay as they are */
+    int variant;          /* which of each kernel's variants runs, 0 the first; the last one where there are fewer */
     int max_findings;     /* different ones; 0: 10; the run stops there */
     uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
     bool profile;         /* count by lines: SimReport.profile */

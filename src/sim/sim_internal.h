@@ -65,6 +65,8 @@ typedef enum OpCode {
     X_SET_SLOT,  /* register b + slot a, of k slots = dst; c: the variable */
     X_LOAD,      /* dst = buffer b at a */
     X_STORE,     /* buffer b at a = dst */
+    X_VLOAD,     /* registers dst .. dst+k-1 = buffer b from a on */
+    X_VSTORE,    /* buffer b from a on = registers operands[c .. c+k) */
     X_APPLY,     /* dst = prim(a, b, c) at `type` */
     X_CAST,      /* dst = a; k: type of a; `type`: of dst */
     X_SHFL,      /* dst = a, of `type`, shuffled as `prim` by b */
@@ -103,6 +105,7 @@ typedef struct Code {
     VEC(Preset) vectors;  /* constants in all lanes */
     VEC(Preset) scalars;  /* constants, sizes, the grid */
     VEC(int) sync_loops;
+    VEC(int) operands;    /* of vector stores */
     int n_vectors, n_scalars, n_masks;
     int thread_reg[3], block_reg[3], warp_reg, lane_reg; /* operands; INT32_MAX: not a variable of the kernel */
 } Code;
@@ -250,6 +253,9 @@ void count_split(Run *run, const Ins *ins, uint32_t before, uint32_t on);
 void count_meeting(Run *run, const Ins *ins);
 /* An access of the lanes in `mask`, each to `cells` consecutive cells from its index on. */
 void count_access(Run *run, const Ins *ins, const Mem *mem, uint32_t mask, const int64_t *index, int stride, int cells);
+/* Vector accesses: the cells of one lane are neighbours and move together. */
+void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+void mem_store_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 
 /* report.c. `lane` -1: the whole warp. Each pair of places is reported once, then counted. */
 typedef struct FindingPlace {

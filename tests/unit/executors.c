@@ -106,7 +106,7 @@ bool trial_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, uint64
                 return false;
             if (!launch_buffer(ctx, entry, launch, t, buf, true))
                 return false;
-            while (inner->kind == TY_ARRAY)
+            while (inner->kind == TY_ARRAY || inner->kind == TY_VEC)
                 inner = inner->elem;
             int64_t bound = 17;
             if (inner->kind == TY_IDX && !launch_nat(ctx, entry, launch, inner->size, &bound))
@@ -142,16 +142,23 @@ static void run(Ctx *ctx, void *user)
         return;
     Launch ref, sim;
     copy_launch(ctx, entry, &launch, &ref);
-    copy_launch(ctx, entry, &launch, &sim);
-    SimOptions options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}};
-    if (!sim_run(ctx, r->c->imp, &sim, &options, r->report)) {
-        r->outcome = FINDING;
+    if (r->trial.compare && !interp_run(ctx, entry, &ref))
         return;
+    int variants = 1; /* all of a kernel's variants give the same */
+    for (int k = 0; k < r->c->imp->kernels.n; k++) {
+        int n = 0;
+        for (const ImpKernel *v = r->c->imp->kernels.at[k]; v; v = v->otherwise)
+            n++;
+        variants = n > variants ? n : variants;
     }
-    if (r->trial.compare) {
-        if (!interp_run(ctx, entry, &ref))
+    for (int v = 0; v < variants; v++) {
+        copy_launch(ctx, entry, &launch, &sim);
+        SimOptions options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .variant = v};
+        if (!sim_run(ctx, r->c->imp, &sim, &options, r->report)) {
+            r->outcome = FINDING;
             return;
-        for (int k = 0; k < ref.n_results; k++)
+        }
+        for (int k = 0; r->trial.compare && k < ref.n_results; k++)
             if (memcmp(ref.results[k].bytes, sim.results[k].bytes, (size_t)ref.results[k].count * (size_t)scalar_bytes(ref.results[k].elem))) {
                 r->outcome = DIFFER;
                 return;

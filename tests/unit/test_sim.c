@@ -874,6 +874,54 @@ static void test_scopes(void)
     }
 }
 
+/* Vector accesses. 0: right; 1: an index that is no multiple; 2: a buffer that is not aligned; 3: beyond the end; 4: a race of two halves;
+ * 5: a register that is set from its own components, all read before. */
+static void test_vectors(void)
+{
+    for (int kind = 0; kind < 6; kind++) {
+        Test *t = start(32, 1, 1, 1, 128);
+        ImpBuf *to = output(t, "ys", SC_F32, K(t, 128)), *xs = input(t, "xs", SC_F32, t->n), *tile = shared(t, "tile", SC_F32, 128);
+        ImpVar *v = reg(t, "v", SC_F32, 4);
+        Nat lane = t->kernel->lane, at = mul(t, lane, 4);
+        v->vector = true;
+        to->align = xs->align = 16;
+        tile->align = kind == 2 ? 8 : 16;
+        tile->offset = K(t, 0);
+        t->kernel->shared_bytes = K(t, 512);
+        alloc(t, tile);
+        ImpStmt *s = stmt(t, IS_VLOAD);
+        s->vec.var = v;
+        s->vec.buf = xs;
+        s->vec.index = kind == 3 ? add(t, at, K(t, 4)) : at;
+        s->vec.n = 4;
+        s->vec.declares = true;
+        if (kind == 5) {
+            s = stmt(t, IS_VSET);
+            s->vec.var = v;
+            s->vec.n = 4;
+            for (int k = 0; k < 4; k++)
+                s->vec.values[k] = imp_var(t->ctx, v, K(t, 3 - k), next_span(t));
+        }
+        s = stmt(t, IS_VSTORE);
+        s->vec.buf = tile;
+        s->vec.index = kind == 1 ? nat_min(t->ctx, add(t, at, K(t, 2)), K(t, 124)) : kind == 4 ? nat_mod(t->ctx, at, K(t, 64)) : at;
+        s->vec.n = 4;
+        for (int k = 0; k < 4; k++)
+            s->vec.values[k] = imp_var(t->ctx, v, K(t, k), next_span(t));
+        for (int k = 0; k < 4; k++)
+            store(t, to, add(t, at, K(t, k)), load(t, tile, add(t, kind == 4 ? nat_mod(t->ctx, at, K(t, 64)) : at, K(t, 3 - k))));
+        static const int kinds[] = {-1, SIM_MISALIGNED, SIM_MISALIGNED, SIM_OUT_OF_BOUNDS, SIM_RACE, -1};
+        if (kind == 1) { /* stores that overlap race as well */
+            run_on(t, 0, 0);
+            CHECK(!t->good && found(t, SIM_MISALIGNED) > 0);
+        } else
+            CHECK(always(t, 0, kinds[kind]));
+        if (kind == 0)
+            CHECK(t->report.global_loads == 128 && t->report.shared_stores == 128);
+        finish(t);
+    }
+}
+
 static void test_indices(void)
 {
     /* 0: divisor 0; 1: log2 of 0; 2: 64 bits; 3: a loop without a step; 4: a loop beyond 32 bits; 5: the same faults where no lane is; 6: power */
@@ -1240,6 +1288,7 @@ int main(void)
     test_registers();
     test_scopes();
     test_indices();
+    test_vectors();
     test_limits();
     test_random_races();
     test_arithmetic();

@@ -1,0 +1,419 @@
+/* Short vectors: asVector and asScalar as views, values of type vec[w, t] in registers, and the accesses that move several cells at once.
+ *
+ * Note [Vector values]. A vector is a view whose components are scalars (VIEW_VECTOR, or the part of a buffer or of registers that vector_part
+ * gives). Arithmetic goes component by component. Where all components are neighbours in one buffer, from a multiple of their number on, one access
+ * moves as many as fit into 16 bytes; in every other case they move one by one, so that only speed depends on what is proved here. */
+#include "codegen/lowering.h"
+
+enum { LIMIT_VECTOR_WIDTH = 64, ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 4 };
+
+int type_width(Type t) { return t->kind == TY_VEC ? (int)t->size->value : 1; }
+
+static Nat simplify(Lowering *lw, Nat n) { return nat_simplify(lw->ctx, lw->facts, n); }
+
+/* ---- views ------------------------------------------------------------------------------------------------------------------ */
+
+static bool width_fits(Lowering *lw, Type vec, Span span)
+{
+    if (nat_is_const(vec->size) && vec->size->value >= 1 && vec->size->value <= LIMIT_VECTOR_WIDTH)
+        return true;
+    Diag *d = lower_error(lw, E0417, span, "a vector of %s components: %s", nat_text(lw->ctx, vec->size),
+                          nat_is_const(vec->size) ? "no thread has so many registers for one" : "registers need a constant number");
+    diag_help(lw->ctx, d, "vectors have up to %d components; 16 bytes move at once: 4 of f32 or i32, 2 of f64 or i64", LIMIT_VECTOR_WIDTH);
+    return false;
+}
+
+static View *vectors_view(Lowering *lw, ViewKind kind, View *source, Type type, Span span)
+{
+    ViewKind inverse = kind == VIEW_AS_VECTOR ? VIEW_AS_SCALAR : VIEW_AS_VECTOR;
+    Type vec = kind == VIEW_AS_VECTOR ? type->elem : source->type->elem;
+    if (source->kind == VIEW_ERROR || !width_fits(lw, vec, span))
+        return view_error(lw, type);
+    if (source->kind == inverse && (kind == VIEW_AS_SCALAR || source->source->type->elem == vec))
+        return source->source;
+    View *v = view_new(lw, kind, type, span);
+    v->source = source;
+    v->size = vec->size;
+    return v;
+}
+
+View *lower_read_vectors(Lowering *lw, const Core *e)
+{
+    View *source = lower_read(lw, e->prim.args[0]);
+    return vectors_view(lw, e->prim.id == P_asVector ? VIEW_AS_VECTOR : VIEW_AS_SCALAR, source, lower_type(lw, e->type), e->span);
+}
+
+/* The source is written through the inverse. */
+bool lower_write_vectors(Lowering *lw, const Core *e, View *acceptor)
+{
+    const Core *source = e->prim.args[0];
+    View *v = vectors_view(lw, e->prim.id == P_asVector ? VIEW_AS_SCALAR : VIEW_AS_VECTOR, acceptor, lower_type(lw, source->type), e->span);
+    lower_write(lw, source, v);
+    return true;
+}
+
+View *vector_at(Lowering *lw, View *v, Nat i)
+{
+    Ctx *ctx = lw->ctx;
+    int w = (int)v->size->value;
+    if (v->kind == VIEW_AS_SCALAR)
+        return vector_part(lw, view_at(lw, v->source, simplify(lw, nat_div(ctx, i, v->size))), simplify(lw, nat_mod(ctx, i, v->size)));
+    View *vector = view_new(lw, VIEW_VECTOR, v->type->elem, v->span);
+    vector->n = w;
+    vector->items = NEWN(ctx, View *, w);
+    for (int j = 0; j < w; j++) {
+        vector->items[j] = view_at(lw, v->source, nat_add_k(ctx, nat_mul_k(ctx, i, w), j));
+        if (vector->items[j]->kind == VIEW_ERROR)
+            return vector->items[j];
+    }
+    return vector;
+}
+
+bool vector_wants_unroll(const View *xs, Nat n)
+{
+    for (int k = 0; xs->kind == VIEW_ZIP && k < xs->n; k++)
+        if (vector_wants_unroll(xs->items[k], n))
+            return true;
+    return xs->kind == VIEW_AS_SCALAR && xs->source->kind == VIEW_GEN && nat_is_const(n) && n->value <= LIMIT_VECTOR_WIDTH;
+}
+
+/* Components that are mentioned by an index that varies: registers in an array. */
+static View *indexed_part(Lowering *lw, View *vector, Nat j)
+{
+    Ctx *ctx = lw->ctx;
+    Value value = value_of(lw, vector, "v");
+    ImpVar *var = lower_new_var(lw, "parts", value.parts[0]->type, vector->span);
+    var->slots = value.n;
+    lower_emit(lw, IS_DECL, vector->span)->var.var = var;
+    for (int k = 0; k < value.n; k++) {
+        ImpStmt *s = lower_emit(lw, IS_SET, vector->span);
+        s->var.var = var;
+        s->var.slot = nat_const(ctx, k);
+        s->var.value = value.parts[k];
+    }
+    View *part = view_new(lw, VIEW_SCALAR, vector->type->elem, vector->span);
+    part->expr = imp_var(ctx, var, j, vector->span);
+    return part;
+}
+
+View *vector_part(Lowering *lw, View *v, Nat j)
+{
+    Ctx *ctx = lw->ctx;
+    switch (v->kind) {
+    case VIEW_ERROR: return v;
+    case VIEW_VECTOR: return nat_is_const(j) ? v->items[j->value] : indexed_part(lw, v, j);
+    case VIEW_BUF: case VIEW_REG: {
+        View *part = view_copy(lw, v);
+        part->type = v->type->elem;
+        if (v->kind == VIEW_BUF)
+            part->offset = nat_add(ctx, v->offset, j);
+        else
+            part->slot = nat_add(ctx, v->slot, j);
+        return part;
+    }
+    case VIEW_COND: return view_cond(lw, v->cond, vector_part(lw, v->source, j), vector_part(lw, v->other, j));
+    case VIEW_GUARD: {
+        View *part = view_copy(lw, v);
+        part->source = vector_part(lw, v->source, j);
+        part->type = part->source->type;
+        return part;
+    }
+    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
+    }
+    lower_error(lw, E0510, v->span, "risec lost track of a vector here");
+    return view_error(lw, v->type->elem);
+}
+
+/* All components, each a view of a scalar. */
+static View **parts_of(Lowering *lw, View *v, int n)
+{
+    View **parts = NEWN(lw->ctx, View *, n);
+    for (int k = 0; k < n; k++)
+        parts[k] = v->type->kind == TY_VEC ? vector_part(lw, v, nat_const(lw->ctx, k)) : v;
+    return parts;
+}
+
+/* ---- which accesses may be one ----------------------------------------------------------------------------------------------- */
+
+/* Cells that the parts are, in one access: neighbours from an aligned one on. 1: none beyond the first. */
+static int access_width(Lowering *lw, View *const *parts, int n)
+{
+    Ctx *ctx = lw->ctx;
+    const View *first = parts[0];
+    if (first->kind != VIEW_BUF || (lw->narrow && first->buf->space != SPACE_SHARED))
+        return 1;
+    int w = imp_vector_width(first->buf->elem, n);
+    if (w < 2 || w * scalar_bytes(first->buf->elem) < ACCESS_BYTES_MIN || !nat_divides(ctx, lw->facts, nat_const(ctx, w), first->offset))
+        return 1;
+    for (int k = 1; k < w; k++)
+        if (parts[k]->kind != VIEW_BUF || parts[k]->buf != first->buf || !nat_is(nat_sub(ctx, parts[k]->offset, first->offset), k))
+            return 1;
+    return w;
+}
+
+static void need_alignment(ImpBuf *buf, int w)
+{
+    int bytes = w * scalar_bytes(buf->elem);
+    if (buf->align < bytes)
+        buf->align = bytes;
+}
+
+/* `a < b` or `a <= b` for all components at once: the sides that move from component to component start at a multiple of w, and the bounds
+ * are multiples. */
+static bool same_comparison(Lowering *lw, const ImpExpr *first, const ImpExpr *e, int k, int w)
+{
+    Ctx *ctx = lw->ctx;
+    Nat width = nat_const(ctx, w);
+    if (first->kind != IE_OP || e->kind != IE_OP || e->op.id != first->op.id || e->op.n != 2)
+        return false;
+    if (e->op.id == P_and)
+        return same_comparison(lw, first->op.args[0], e->op.args[0], k, w) && same_comparison(lw, first->op.args[1], e->op.args[1], k, w);
+    if (e->op.id != P_lt && e->op.id != P_le)
+        return false;
+    for (int side = 0; side < 2; side++)
+        if (first->op.args[side]->kind != IE_NAT || e->op.args[side]->kind != IE_NAT)
+            return false;
+    Nat a = first->op.args[0]->nat, b = first->op.args[1]->nat, ak = e->op.args[0]->nat, bk = e->op.args[1]->nat;
+    if (ak == a && bk == b)
+        return true;
+    if (!nat_divides(ctx, lw->facts, width, a) || !nat_divides(ctx, lw->facts, width, b))
+        return false;
+    return e->op.id == P_lt ? bk == b && nat_is(nat_sub(ctx, ak, a), k) : ak == a && nat_is(nat_sub(ctx, bk, b), k);
+}
+
+/* Guards of the components that are one guard of the vector. */
+static bool same_guard(Lowering *lw, View *const *parts, int n, ViewKind kind)
+{
+    for (int k = 0; k < n; k++)
+        if (parts[k]->kind != kind || (k && parts[k]->cond != parts[0]->cond && !same_comparison(lw, parts[0]->cond, parts[k]->cond, k, n)))
+            return false;
+    return true;
+}
+
+static View *vector_of(Lowering *lw, View *const *parts, int n, Type type, Span span)
+{
+    View *v = view_new(lw, VIEW_VECTOR, type, span);
+    v->n = n;
+    v->items = NEWN(lw->ctx, View *, n);
+    memcpy(v->items, parts, sizeof *parts * (size_t)n);
+    return v;
+}
+
+/* ---- registers --------------------------------------------------------------------------------------------------------------- */
+
+Registers registers_new(Lowering *lw, const char *name, Type type, Span span)
+{
+    Ctx *ctx = lw->ctx;
+    Scalar elem = type_scalar_of(ctx, type);
+    Registers r = {.n = type_width(type), .width = imp_vector_width(elem, type_width(type))};
+    int count = r.n / r.width;
+    r.vars = NEWN(ctx, ImpVar *, count);
+    for (int k = 0; k < count; k++) {
+        r.vars[k] = lower_new_var(lw, count > 1 ? ctx_printf(ctx, "%s_%d", name, k + 1) : name, elem, span);
+        r.vars[k]->slots = r.width;
+        r.vars[k]->vector = r.width > 1;
+    }
+    return r;
+}
+
+void registers_declare(Lowering *lw, Registers r, Span span)
+{
+    for (int k = 0; k < r.n / r.width; k++)
+        lower_emit(lw, IS_DECL, span)->var.var = r.vars[k];
+}
+
+void registers_set(Lowering *lw, Registers r, Value value, bool declares, Span span)
+{
+    for (int k = 0; k < r.n / r.width; k++) {
+        if (r.width == 1) {
+            ImpStmt *s = lower_emit(lw, declares ? IS_DECL : IS_SET, span);
+            s->var.var = r.vars[k];
+            s->var.slot = nat_const(lw->ctx, 0);
+            s->var.value = value.parts[k];
+            continue;
+        }
+        ImpStmt *s = lower_emit(lw, IS_VSET, span);
+        s->vec.var = r.vars[k];
+        s->vec.n = r.width;
+        s->vec.declares = declares;
+        memcpy(s->vec.values, value.parts + k * r.width, sizeof *value.parts * (size_t)r.width);
+    }
+}
+
+Value registers_value(Lowering *lw, Registers r, Span span)
+{
+    Value value = {r.n, NEWN(lw->ctx, ImpExpr *, r.n)};
+    for (int k = 0; k < r.n; k++)
+        value.parts[k] = imp_var(lw->ctx, r.vars[k / r.width], nat_const(lw->ctx, k % r.width), span);
+    return value;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------ */
+
+View *value_view(Lowering *lw, Type type, Value value, Span span)
+{
+    Type elem = type->kind == TY_VEC ? type->elem : type;
+    View **parts = NEWN(lw->ctx, View *, value.n);
+    for (int k = 0; k < value.n; k++) {
+        parts[k] = view_new(lw, VIEW_SCALAR, elem, value.parts[k]->span);
+        parts[k]->expr = value.parts[k];
+    }
+    return type->kind == TY_VEC ? vector_of(lw, parts, value.n, type, span) : parts[0];
+}
+
+Value value_choose(Lowering *lw, ImpExpr *cond, Value then, Value otherwise, Span span)
+{
+    Value value = {then.n, NEWN(lw->ctx, ImpExpr *, then.n)};
+    for (int k = 0; k < then.n; k++)
+        value.parts[k] = imp_cond(lw->ctx, cond, then.parts[k], otherwise.parts[k], span);
+    return value;
+}
+
+static Value cond_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span);
+
+/* Neighbours that one access moves take a vector register. */
+static Value parts_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span)
+{
+    Ctx *ctx = lw->ctx;
+    Value value = {n, NEWN(ctx, ImpExpr *, n)};
+    if (n > 1 && same_guard(lw, parts, n, VIEW_COND))
+        return cond_value(lw, parts, n, name, type, span);
+    for (int k = 0, w; k < n; k += w) {
+        w = n > 1 ? access_width(lw, parts + k, n) : 1;
+        if (w == 1) {
+            value.parts[k] = view_scalar(lw, parts[k]);
+            continue;
+        }
+        ImpVar *var = lower_new_var(lw, w < n ? ctx_printf(ctx, "%s_%d", name, k / w + 1) : name, parts[k]->buf->elem, span);
+        var->slots = w;
+        var->vector = var->constant = true;
+        need_alignment(parts[k]->buf, w);
+        ImpStmt *s = lower_emit(lw, IS_VLOAD, span);
+        s->vec.var = var;
+        s->vec.buf = parts[k]->buf;
+        s->vec.index = simplify(lw, parts[k]->offset);
+        s->vec.n = w;
+        s->vec.declares = true;
+        for (int j = 0; j < w; j++)
+            value.parts[k + j] = imp_var(ctx, var, nat_const(ctx, j), span);
+    }
+    return value;
+}
+
+/* A vector register of `from` that is loaded in the block is loaded into `to` at once. */
+static bool load_into(ImpBlock *block, ImpExpr *const *parts, ImpVar *to)
+{
+    if (!to->vector || parts[0]->kind != IE_VAR)
+        return false;
+    ImpVar *from = parts[0]->var.var;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind != IS_VLOAD || s->vec.var != from || s->vec.n != to->slots || !s->vec.declares)
+            continue;
+        s->vec.var = to;
+        s->vec.declares = false;
+        return true;
+    }
+    return false;
+}
+
+/* Sets in the block; what is loaded there is not copied. */
+static void set_in_block(Lowering *lw, ImpBlock *block, Registers regs, Value value, Span span)
+{
+    ImpBlock *out = lw->out;
+    lw->out = block;
+    for (int k = 0; k < regs.n / regs.width; k++) {
+        Registers one = {regs.width, regs.width, regs.vars + k};
+        Value part = {regs.width, value.parts + k * regs.width};
+        if (!load_into(block, part.parts, regs.vars[k]))
+            registers_set(lw, one, part, false, span);
+    }
+    lw->out = out;
+}
+
+/* One condition for all components. */
+static Value cond_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span)
+{
+    Ctx *ctx = lw->ctx;
+    ImpExpr *cond = parts[0]->cond;
+    ImpBlock sides[2] = {{{0}}}, *out = lw->out;
+    NatFacts *facts = lw->facts;
+    Value values[2];
+    for (int k = 0; k < 2; k++) {
+        View **side = NEWN(ctx, View *, n);
+        for (int i = 0; i < n; i++)
+            side[i] = k ? parts[i]->other : parts[i]->source;
+        lw->out = &sides[k];
+        lw->facts = nat_facts_new(ctx, facts);
+        if (k == 0)
+            assume(lw, cond);
+        values[k] = parts_value(lw, side, n, name, type, span);
+    }
+    lw->out = out;
+    lw->facts = facts;
+    if (!sides[0].list.n && !sides[1].list.n)
+        return value_choose(lw, cond, values[0], values[1], span);
+    Registers regs = registers_new(lw, name, type, span);
+    bool plain = !sides[1].list.n; /* what it is otherwise is set first, and the load replaces it */
+    for (int k = 0; k < n; k++)
+        plain &= values[1].parts[k]->kind == IE_LIT;
+    if (plain)
+        registers_set(lw, regs, values[1], true, span);
+    else
+        registers_declare(lw, regs, span);
+    ImpStmt *s = lower_emit(lw, IS_IF, span);
+    s->branch.cond = cond;
+    s->branch.then = sides[0];
+    set_in_block(lw, &s->branch.then, regs, values[0], span);
+    if (!plain) {
+        s->branch.otherwise = sides[1];
+        set_in_block(lw, &s->branch.otherwise, regs, values[1], span);
+    }
+    return registers_value(lw, regs, span);
+}
+
+Value value_of(Lowering *lw, View *v, const char *name)
+{
+    int n = type_width(v->type);
+    return parts_value(lw, parts_of(lw, v, n), n, name, v->type, v->span);
+}
+
+static void store_parts(Lowering *lw, View *const *parts, Value value, Span span)
+{
+    if (value.n > 1 && same_guard(lw, parts, value.n, VIEW_GUARD)) {
+        if (cond_is(lw, parts[0]->cond, false))
+            return;
+        ImpStmt *s = lower_emit(lw, IS_IF, span);
+        s->branch.cond = parts[0]->cond;
+        ImpBlock *out = lw->out;
+        View **inside = NEWN(lw->ctx, View *, value.n);
+        for (int k = 0; k < value.n; k++)
+            inside[k] = parts[k]->source;
+        lw->out = &s->branch.then;
+        store_parts(lw, inside, value, span);
+        lw->out = out;
+        return;
+    }
+    for (int k = 0, w; k < value.n; k += w) {
+        w = value.n > 1 ? access_width(lw, parts + k, value.n) : 1;
+        if (w == 1) {
+            view_store(lw, parts[k], value.parts[k], span);
+            continue;
+        }
+        if (!view_one_writer(lw, parts[k]->buf, span))
+            return;
+        need_alignment(parts[k]->buf, w);
+        ImpStmt *s = lower_emit(lw, IS_VSTORE, span);
+        s->vec.buf = parts[k]->buf;
+        s->vec.index = simplify(lw, parts[k]->offset);
+        s->vec.n = w;
+        memcpy(s->vec.values, value.parts + k, sizeof *value.parts * (size_t)w);
+    }
+}
+
+void value_store(Lowering *lw, View *acceptor, Value value, Span span)
+{
+    if (acceptor->kind != VIEW_ERROR)
+        store_parts(lw, parts_of(lw, acceptor, value.n), value, span);
+}
