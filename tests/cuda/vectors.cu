@@ -62,11 +62,11 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
         if (thread == 0) {
             float4 acc_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
             for (int i = 0; i < 128; i++) {
-                const float4 b_1 = *reinterpret_cast<float4 *>(shared + i*4);
-                acc_1.x += b_1.x;
-                acc_1.y += b_1.y;
-                acc_1.z += b_1.z;
-                acc_1.w += b_1.w;
+                const float4 b = *reinterpret_cast<float4 *>(shared + i*4);
+                acc_1.x += b.x;
+                acc_1.y += b.y;
+                acc_1.z += b.z;
+                acc_1.w += b.w;
             }
             float acc_2 = 0.0f;
             acc_2 += acc_1.x;
@@ -129,7 +129,8 @@ swap(double *__restrict__ result, const double *__restrict__ xs, int n)
     // vectors.rise:11: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const double2 v = *reinterpret_cast<const double2 *>(xs + i*2);
-        *reinterpret_cast<double2 *>(result + i*2) = make_double2(v.x < v.y ? v.x : -v.x, v.x < v.y ? v.y : -v.y);
+        const bool holds = v.x < v.y;
+        *reinterpret_cast<double2 *>(result + i*2) = make_double2(holds ? v.x : -v.x, holds ? v.y : -v.y);
     }
 }
 
@@ -140,8 +141,9 @@ swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, int n
     // vectors.rise:11: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const double2 v = make_double2(xs[i*2], xs[i*2 + 1]);
-        result[i*2] = v.x < v.y ? v.x : -v.x;
-        result[i*2 + 1] = v.x < v.y ? v.y : -v.y;
+        const bool holds = v.x < v.y;
+        result[i*2] = holds ? v.x : -v.x;
+        result[i*2 + 1] = holds ? v.y : -v.y;
     }
 }
 
