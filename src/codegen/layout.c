@@ -244,12 +244,12 @@ bool view_is_in_place(const View *v)
 {
     switch (v->kind) {
     case VIEW_BUF: return v->buf->replaces != NULL;
-    case VIEW_TUPLE: case VIEW_ZIP:
+    case VIEW_TUPLE: case VIEW_ZIP: case VIEW_VECTOR:
         for (int k = 0; k < v->n; k++)
             if (view_is_in_place(v->items[k]))
                 return true;
         return false;
-    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: return view_is_in_place(v->source);
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return view_is_in_place(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: return false;
     }
     return false;

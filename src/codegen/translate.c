@@ -97,6 +97,15 @@ static bool write_view(Lowering *lw, const Core *e, View *acceptor)
     return true;
 }
 
+/* A value that only views make, of what is there: read, not written. */
+static bool is_read(const Core *e)
+{
+    for (; e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_VIEW; e = e->prim.args[e->prim.n_args - 1])
+        if (!e->prim.n_args || e->prim.id == P_generate)
+            return true;
+    return e->kind == CORE_VAR || e->kind == CORE_PROJ;
+}
+
 static void no_writer(Lowering *lw, const Core *e)
 {
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements of this array");
@@ -118,13 +127,15 @@ static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
         return;
     }
     Value values[LIMIT_TUPLE_ITEMS];
-    bool in_place = n > 1 && view_is_in_place(acceptor);
+    bool in_place = (n > 1 || type_width(e->type) > 1) && view_is_in_place(acceptor);
     for (int k = 0; k < n; k++) {
         View *component = lower_component(lw, v, k, n);
         values[k] = value_of(lw, component, "v");
         if (!in_place)
             continue;
         Registers regs = registers_new(lw, "value", component->type, e->span); /* all is read before any of it is written over */
+        for (int r = 0; r < regs.n / regs.width; r++)
+            regs.vars[r]->constant = true;
         registers_set(lw, regs, values[k], true, e->span);
         values[k] = registers_value(lw, regs, e->span);
     }
@@ -188,6 +199,8 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
         }
         break;
     case CORE_PRIM:
+        if (e->prim.id == P_single && lower_scalar_count(e->type) >= 0 && is_read(e))
+            break;
         if (lower_forms[e->prim.id].write ? lower_forms[e->prim.id].write(lw, e, acceptor) : write_view(lw, e, acceptor))
             return;
         if (array && prim_rows[e->prim.id].level != LEVEL_VIEW && prim_rows[e->prim.id].level != LEVEL_SHFL) {

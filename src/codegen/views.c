@@ -161,7 +161,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
         at->type = v->type->elem;
         if (v->layout && at->type->kind == TY_ARRAY)
             at->row = nat_add(ctx, v->row, nat_mul(ctx, i, layout_rows(lw, at->type)));
-        at->offset = nat_add(ctx, v->offset, at->type->kind == TY_ARRAY ? nat_mul(ctx, i, layout_cells(lw, at->type, v->layout)) : layout_column(lw, v, i));
+        at->offset = nat_add(ctx, v->offset, at->type->kind == TY_ARRAY ? nat_mul(ctx, i, layout_cells(lw, at->type, v->layout)) : nat_mul_k(ctx, layout_column(lw, v, i), type_width(at->type)));
         return at;
     }
     case VIEW_REG: return reg_at(lw, v, i);

@@ -168,6 +168,8 @@ static bool substitutable(const Elab *e, const Core *core)
     case CORE_PRIM:
         if (prim_rows[core->prim.id].level != LEVEL_VIEW)
             return false;
+        if (core_splatted(core) != core) /* a scalar as a vector */
+            return substitutable(e, core_splatted(core));
         /* unzip gives a tuple of arrays and stays a view; a tuple read from an array is a read. */
         if (t->kind != TY_ARRAY && core->prim.id != P_unzip)
             return false;
