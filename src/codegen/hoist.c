@@ -158,6 +158,8 @@ static void find_part(void *user, ImpStmt *s)
     walk_own(s, find_in_expr, f);
     if (!f->part && s->kind == IS_STORE)
         f->part = fixed_part(f->hoist, s->store.index);
+    if (!f->part && (s->kind == IS_VLOAD || s->kind == IS_VSTORE))
+        f->part = fixed_part(f->hoist, s->vec.index);
 }
 
 static void hoist_from(Hoist *h, ImpStmt *loop)

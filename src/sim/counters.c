@@ -187,8 +187,10 @@ static int kind_of(const Ins *ins, CounterId *kind)
     case X_STEP: *kind = COUNT_indexArithmetic; return !ins->prim;
     case X_SYNC_WARP:
     case X_SYNC_BLOCK: *kind = COUNT_barrierInstructions; return 1;
-    case X_LOAD: *kind = COUNT_loads; return 1;
-    case X_STORE: *kind = COUNT_stores; return 1;
+    case X_LOAD:
+    case X_VLOAD: *kind = COUNT_loads; return 1;
+    case X_STORE:
+    case X_VSTORE: *kind = COUNT_stores; return 1;
     case X_APPLY:
     case X_CAST: *kind = COUNT_arithmetic; return 1;
     case X_SHFL: *kind = COUNT_shuffles; return scalar_bytes((Scalar)ins->type) > WORD ? 2 : 1;
@@ -217,7 +219,7 @@ static Counts counts_of(const Run *run, int at)
         c.at[COUNT_blockBarriers] = t->meetings;
     if (ins->op == X_SYNC_WARP)
         c.at[COUNT_warpBarriers] = executed.times;
-    if (ins->op == X_LOAD || ins->op == X_STORE) {
+    if (ins->op == X_LOAD || ins->op == X_STORE || ins->op == X_VLOAD || ins->op == X_VSTORE) {
         bool shared = run->mems[ins->b].shared;
         c.at[shared ? COUNT_sharedRequests : COUNT_globalRequests] = t->requests;
         c.at[COUNT_bankConflicts] = t->conflicts;
@@ -251,7 +253,7 @@ static void add_access(Run *run, SimLine *line, int at, const Counts *c)
     const Ins *ins = &run->code->ins.at[at];
     const Tally *t = &run->profiler->tallies[at];
     const Mem *mem = &run->mems[ins->b];
-    bool store = ins->op != X_LOAD;
+    bool store = ins->op != X_LOAD && ins->op != X_VLOAD;
     int i = 0;
     while (i < line->accesses.n && (line->accesses.at[i].store != store || strcmp(line->accesses.at[i].buffer, mem->buf->name) != 0))
         i++;

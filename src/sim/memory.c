@@ -264,28 +264,44 @@ static void shadow_stores(Actor me, uint32_t mask, const int64_t *index, int str
 
 static unsigned lanes_in(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
 
-void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+/* Gives the lanes whose cells exist. */
+static uint32_t load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
 {
     const Mem *mem = &run->mems[ins->b];
     uint32_t mask = in_bounds(run, warp, ins, mem, index, stride);
     Lanes value, *dst = &warp->v[ins->dst]; /* the index may be in dst */
     *(mem->shared ? &run->report->shared_loads : &run->report->global_loads) += lanes_in(mask);
-    count_access(run, ins, mem, mask, index, stride, 1);
     if (mem->shadow)
         shadow_loads(actor(run, warp, ins, mem), mask, index, stride);
     memset(&value, 0, sizeof value); /* what is out of bounds reads as 0 */
     load_cells(mem->buf->elem, mem->bytes, mask, index, stride, &value);
     *dst = value;
+    return mask;
 }
 
-void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+static uint32_t store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
 {
     const Mem *mem = &run->mems[ins->b];
     uint32_t mask = in_bounds(run, warp, ins, mem, index, stride);
     *(mem->shared ? &run->report->shared_stores : &run->report->global_stores) += lanes_in(mask);
-    count_access(run, ins, mem, mask, index, stride, 1);
     shadow_stores(actor(run, warp, ins, mem), mask, index, stride);
     store_cells(mem->buf->elem, mem->bytes, mask, index, stride, &warp->v[ins->dst]);
+    return mask;
+}
+
+void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    int64_t from[WARP]; /* the value may replace the index */
+    for (int l = 0; l < WARP; l++)
+        from[l] = index[l * stride];
+    uint32_t mask = load(run, warp, ins, from, 1);
+    count_access(run, ins, &run->mems[ins->b], mask, from, 1, 1);
+}
+
+void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    uint32_t mask = store(run, warp, ins, index, stride);
+    count_access(run, ins, &run->mems[ins->b], mask, index, stride, 1);
 }
 
 /* ---- vector accesses ------------------------------------------------------------------------------------------------ */
@@ -306,31 +322,37 @@ static void check_alignment(Run *run, Warp *warp, const Ins *ins, const int64_t 
 
 void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
 {
-    int64_t from[WARP];
+    int64_t first[WARP], from[WARP];
+    uint32_t mask = warp->mask;
     Ins one = *ins;
+    for (int l = 0; l < WARP; l++) /* a component may replace the index */
+        first[l] = index[l * stride];
     check_alignment(run, warp, ins, index, stride);
     for (int64_t k = 0; k < ins->k; k++) {
         for (int l = 0; l < WARP; l++)
-            from[l] = index[l * stride] + k;
+            from[l] = first[l] + k;
         one.dst = ins->dst + (int)k;
         Lanes old = warp->v[one.dst];
-        mem_load(run, warp, &one, from, 1);
+        mask &= load(run, warp, &one, from, 1);
         for (int l = 0; l < WARP; l++) /* the register is a variable: other lanes keep theirs */
             if (!(warp->mask >> l & 1))
                 warp->v[one.dst].u[l] = old.u[l];
         warp->set[one.dst] |= warp->mask;
     }
+    count_access(run, ins, &run->mems[ins->b], mask, first, 1, (int)ins->k);
 }
 
 void mem_store_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
 {
     int64_t to[WARP];
+    uint32_t mask = warp->mask;
     Ins one = *ins;
     check_alignment(run, warp, ins, index, stride);
     for (int64_t k = 0; k < ins->k; k++) {
         for (int l = 0; l < WARP; l++)
             to[l] = index[l * stride] + k;
         one.dst = run->code->operands.at[ins->c + k];
-        mem_store(run, warp, &one, to, 1);
+        mask &= store(run, warp, &one, to, 1);
     }
+    count_access(run, ins, &run->mems[ins->b], mask, index, stride, (int)ins->k);
 }

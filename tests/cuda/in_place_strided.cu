@@ -13,7 +13,8 @@ sum(float *__restrict__ result, const float *__restrict__ xs, int n)
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // in_place_strided.rise:4: mapThreads
         __syncthreads();
-        sdata[thread] = block*128 + thread < n ? xs[block*128 + thread] : 0.0f;
+        const int index = block*128 + thread;
+        sdata[thread] = index < n ? xs[index] : 0.0f;
 
         // in_place_strided.rise:7: mapThreads
         __syncthreads();

@@ -10,9 +10,10 @@ padded(float *__restrict__ result, const float *__restrict__ xs)
     const int threadY = threadIdx.y;
 
     // shared_layouts.rise:2: mapThreads
-    shared[threadY*33 + thread] = xs[threadY*32 + thread];
+    const int index = threadY*32 + thread;
+    shared[threadY*33 + thread] = xs[index];
     __syncthreads();
-    result[threadY*32 + thread] = shared[thread*33 + threadY];
+    result[index] = shared[thread*33 + threadY];
 }
 
 // swizzled: 32 x 32 threads a block, 1 block
@@ -24,9 +25,10 @@ swizzled(float *__restrict__ result, const float *__restrict__ xs)
     const int threadY = threadIdx.y;
 
     // shared_layouts.rise:4: mapThreads
-    shared[threadY*32 + (thread + threadY) % 32] = xs[threadY*32 + thread];
+    const int index = threadY*32 + thread;
+    shared[threadY*32 + (thread + threadY) % 32] = xs[index];
     __syncthreads();
-    result[threadY*32 + thread] = shared[thread*32 + (thread + threadY) % 32];
+    result[index] = shared[thread*32 + (thread + threadY) % 32];
 }
 
 // swizzledDoubles: 32 x 32 threads a block, 1 block

@@ -27,9 +27,12 @@ scale_unaligned(float *__restrict__ result, const float *__restrict__ a, const f
     const int end = ((n + 63) / 64)*16;
     for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         result[i*4] = a_1 * (i*4 < n ? xs[i*4] : 0.0f) + 1.0f;
-        result[i*4 + 1] = a_1 * (i*4 < n ? xs[i*4 + 1] : 0.0f) + 1.0f;
-        result[i*4 + 2] = a_1 * (i*4 < n ? xs[i*4 + 2] : 0.0f) + 1.0f;
-        result[i*4 + 3] = a_1 * (i*4 < n ? xs[i*4 + 3] : 0.0f) + 1.0f;
+        const int index = i*4 + 1;
+        result[index] = a_1 * (i*4 < n ? xs[index] : 0.0f) + 1.0f;
+        const int index_1 = i*4 + 2;
+        result[index_1] = a_1 * (i*4 < n ? xs[index_1] : 0.0f) + 1.0f;
+        const int index_2 = i*4 + 3;
+        result[index_2] = a_1 * (i*4 < n ? xs[index_2] : 0.0f) + 1.0f;
     }
 }
 
@@ -46,9 +49,10 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // vectors.rise:7: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const int base = block*2048 + thread*16;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const float4 b = *reinterpret_cast<const float4 *>(xs + block*2048 + thread*16 + i*4);
+            const float4 b = *reinterpret_cast<const float4 *>(xs + base + i*4);
             acc.x += b.x;
             acc.y += b.y;
             acc.z += b.z;
@@ -90,12 +94,13 @@ sums_unaligned(float *__restrict__ result, const float *__restrict__ xs, int n)
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // vectors.rise:7: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const int base = block*2048 + thread*16;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc.x += xs[block*2048 + thread*16 + i*4];
-            acc.y += xs[block*2048 + thread*16 + i*4 + 1];
-            acc.z += xs[block*2048 + thread*16 + i*4 + 2];
-            acc.w += xs[block*2048 + thread*16 + i*4 + 3];
+            acc.x += xs[base + i*4];
+            acc.y += xs[base + i*4 + 1];
+            acc.z += xs[base + i*4 + 2];
+            acc.w += xs[base + i*4 + 3];
         }
         __syncthreads();
         *reinterpret_cast<float4 *>(shared + thread*4) = acc;
@@ -140,10 +145,11 @@ swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, int n
 {
     // vectors.rise:11: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const double2 v = make_double2(xs[i*2], xs[i*2 + 1]);
+        const int index = i*2 + 1;
+        const double2 v = make_double2(xs[i*2], xs[index]);
         const bool holds = v.x < v.y;
         result[i*2] = holds ? v.x : -v.x;
-        result[i*2 + 1] = holds ? v.y : -v.y;
+        result[index] = holds ? v.y : -v.y;
     }
 }
 
