@@ -355,12 +355,13 @@ static void note_bound(Search *s, int64_t lo, int64_t scale)
     s->found = true;
 }
 
-/* r - a/k >= 0 for a constant k is k*r - a + k - 1 >= 0, no more and no less, since all of them are integers. */
+/* r - a/k >= 0 for a constant k is k*r - a + k - 1 >= 0, and r + a/k >= 0 is k*r + a >= 0, no more and no less, since all of them
+ * are integers. */
 static bool whole_quotient(Search *s, const Poly *p, int depth, int uses)
 {
     for (int i = 0; i < p->n && !s->collect; i++) {
         const NatTerm *t = &p->at[i];
-        if (t->coef != -1 || t->n_factors != 1 || t->factors[0]->kind != NAT_DIV || !nat_is_const(t->factors[0]->b) || t->factors[0]->b->value < 2)
+        if ((t->coef != -1 && t->coef != 1) || t->n_factors != 1 || t->factors[0]->kind != NAT_DIV || !nat_is_const(t->factors[0]->b) || t->factors[0]->b->value < 2)
             continue;
         Nat x = t->factors[0];
         bool alone = true;
@@ -379,8 +380,9 @@ static bool whole_quotient(Search *s, const Poly *p, int depth, int uses)
             one.at[0] = p->at[j];
             poly_add_poly(&goal, &one, TERM_K(x->b->value));
         }
-        poly_add_nat(&goal, x->a, TERM_K(-1));
-        poly_add_k(&goal, x->b->value - 1);
+        poly_add_nat(&goal, x->a, TERM_K(t->coef));
+        if (t->coef < 0)
+            poly_add_k(&goal, x->b->value - 1);
         return !goal.overflow && nonneg(s, &goal, depth - 1, uses, 0);
     }
     return false;
