@@ -1,5 +1,7 @@
-/* Programs of many shapes: sim equals ref for the size classes, without a finding; every barrier is needed. Arguments: the programs. */
+/* Programs of many shapes: sim equals ref for the size classes, without a finding; every barrier is needed. Arguments: the programs;
+ * a number is the largest size of those after it. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "executors.h"
 
@@ -9,12 +11,17 @@ static const int64_t grids[] = {0, 1, 2};
 int main(int argc, char **argv)
 {
     long checks = 0, wrong = 0;
+    int64_t largest = INT64_MAX;
     for (int f = 1; f < argc; f++) {
+        if (argv[f][0] >= '0' && argv[f][0] <= '9') {
+            largest = strtoll(argv[f], NULL, 10);
+            continue;
+        }
         Compiled c = compile_file(argv[f], "");
         int ran = 0;
         if (!c.imp)
             wrong++;
-        for (size_t s = 0; c.imp && s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t s = 0; c.imp && s < sizeof sizes / sizeof *sizes && sizes[s] <= largest; s++)
             for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
                 SimReport report = {.warp_instructions = 0};
                 int64_t n = sizes[s];
