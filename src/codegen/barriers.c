@@ -126,7 +126,11 @@ static void collect_expr(Barriers *b, StmtInfo *info, const ImpExpr *e, const Sc
         collect_expr(b, info, e->cond.then, scope_cond(b->ctx, scope, e->cond.cond, false));
         collect_expr(b, info, e->cond.otherwise, scope_cond(b->ctx, scope, e->cond.cond, true));
         return;
-    case IE_SHFL: collect_expr(b, info, e->shfl.value, scope); return;
+    case IE_SHFL:
+        if (e->shfl.by)
+            collect_expr(b, info, e->shfl.by, scope);
+        collect_expr(b, info, e->shfl.value, scope);
+        return;
     }
 }
 

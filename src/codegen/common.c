@@ -125,7 +125,11 @@ static void candidates(Ctx *ctx, ImpExpr *e, Candidates *list)
         break;
     case IE_CAST: candidates(ctx, e->cast.value, list); break;
     case IE_COND: candidates(ctx, e->cond.cond, list); break;
-    case IE_SHFL: candidates(ctx, e->shfl.value, list); break;
+    case IE_SHFL:
+        if (e->shfl.by)
+            candidates(ctx, e->shfl.by, list);
+        candidates(ctx, e->shfl.value, list);
+        break;
     }
 }
 

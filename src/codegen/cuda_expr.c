@@ -465,9 +465,24 @@ static void put_cast(Cuda *c, const ImpExpr *e, CPrec prec)
     }
 }
 
+static void put_warp_reduction(Cuda *c, const ImpExpr *e)
+{
+    static const struct { PrimId op; CudaHelper helper; } rows[] = {{P_add, HELP_REDUCE_ADD}, {P_min, HELP_REDUCE_MIN}, {P_max, HELP_REDUCE_MAX},
+                                                                    {P_bitAnd, HELP_REDUCE_AND}, {P_bitOr, HELP_REDUCE_OR}, {P_bitXor, HELP_REDUCE_XOR}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op == e->shfl.op)
+            sb_printf(c->out, "%s(", cuda_helper(c, rows[i].helper, e->type));
+    cuda_expr(c, e->shfl.value, C_ANY);
+    put(c, ")");
+}
+
 static void put_shuffle(Cuda *c, const ImpExpr *e, CPrec prec)
 {
-    const char *name = e->shfl.id == P_shflXor ? "__shfl_xor_sync" : e->shfl.id == P_shflUp ? "__shfl_up_sync" : "__shfl_down_sync";
+    const char *name = e->shfl.id == P_shfl ? "__shfl_sync" : e->shfl.id == P_shflXor ? "__shfl_xor_sync" : e->shfl.id == P_shflUp ? "__shfl_up_sync" : "__shfl_down_sync";
+    if (e->shfl.id == P_reduceWarp) {
+        put_warp_reduction(c, e);
+        return;
+    }
     bool small = is_small(e->type), is_bool = e->type == SC_BOOL;
     if (small)
         open_cast(c, e->type, prec);
@@ -476,7 +491,7 @@ static void put_shuffle(Cuda *c, const ImpExpr *e, CPrec prec)
     put(c, small || is_bool ? "(int)" : "");
     cuda_expr(c, e->shfl.value, small || is_bool ? C_UNARY : C_ANY);
     put(c, ", ");
-    cuda_nat(c, e->shfl.by, C_ANY);
+    cuda_expr(c, e->shfl.by, C_ANY);
     put(c, ")");
     if (is_bool)
         put(c, prec > C_EQUAL ? " != 0)" : " != 0");

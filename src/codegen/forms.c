@@ -33,4 +33,7 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_shflDown] = {.read = lower_read_shuffle},
     [P_shflUp] = {.read = lower_read_shuffle},
     [P_shflXor] = {.read = lower_read_shuffle},
+    [P_shfl] = {.read = lower_read_shuffle},
+    [P_broadcast] = {.read = lower_read_shuffle},
+    [P_reduceWarp] = {.read = lower_read_reduce_warp},
 };

@@ -58,6 +58,8 @@ ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span 
 
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span)
 {
+    if (value->type == type)
+        return value;
     ImpExpr *e = make(ctx, IE_CAST, type, span);
     e->cast.value = value;
     return e;
@@ -72,7 +74,16 @@ ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Sp
     return e;
 }
 
-ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span)
+ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span) { return imp_shfl_by(ctx, id, imp_nat(ctx, by, SC_I32, span), value, span); }
+
+ImpExpr *imp_reduce_warp(Ctx *ctx, PrimId op, ImpExpr *value, Span span)
+{
+    ImpExpr *e = imp_shfl_by(ctx, P_reduceWarp, NULL, value, span);
+    e->shfl.op = op;
+    return e;
+}
+
+ImpExpr *imp_shfl_by(Ctx *ctx, PrimId id, ImpExpr *by, ImpExpr *value, Span span)
 {
     ImpExpr *e = make(ctx, IE_SHFL, value->type, span);
     e->shfl.id = id;

@@ -51,7 +51,8 @@ typedef enum ImpExprKind {
     IE_OP,   /* op.id of op.args: a scalar function; the operand type is args[0]->type (select: args[1]) */
     IE_CAST, /* cast.value to `type` */
     IE_COND, /* cond.cond ? cond.then : cond.otherwise, only the chosen one is evaluated */
-    IE_SHFL  /* shfl: P_shflDown, P_shflUp or P_shflXor by shfl.by; all 32 lanes of the warp get here */
+    IE_SHFL  /* shfl; all 32 lanes of the warp get here. id: P_shflDown, P_shflUp or P_shflXor by `by`, P_shfl from lane `by`; or P_reduceWarp:
+              * shfl.value of all lanes, combined by the scalar function `op`; its type is i32 or u32 */
 } ImpExprKind;
 
 struct ImpExpr {
@@ -66,7 +67,7 @@ struct ImpExpr {
         struct { PrimId id; int n; ImpExpr **args; } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
-        struct { PrimId id; Nat by; ImpExpr *value; } shfl;
+        struct { PrimId id, op; ImpExpr *by, *value; } shfl;
     };
 };
 
@@ -162,6 +163,8 @@ ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span 
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);
 ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span);
 ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span);
+ImpExpr *imp_shfl_by(Ctx *ctx, PrimId id, ImpExpr *by, ImpExpr *value, Span span);
+ImpExpr *imp_reduce_warp(Ctx *ctx, PrimId op, ImpExpr *value, Span span);
 int imp_vector_width(Scalar elem, int w); /* components of the vector registers that hold w of them: 1 where there are none */
 /* The register that the statement itself sets or declares; NULL: none. */
 ImpVar *imp_sets(const ImpStmt *stmt);

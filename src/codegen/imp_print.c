@@ -120,7 +120,10 @@ static void print_expr(Printer *p, const ImpExpr *e, Prec prec)
         break;
     case IE_SHFL:
         sb_printf(p->out, "%s(", prim_name(e->shfl.id));
-        print_nat(p, e->shfl.by, 0);
+        if (e->shfl.by)
+            print_expr(p, e->shfl.by, PREC_ANY);
+        else
+            put(p, prim_name(e->shfl.op));
         put(p, ", ");
         print_expr(p, e->shfl.value, PREC_ANY);
         put(p, ")");

@@ -340,7 +340,11 @@ static void collect_loads(Proof *p, const ImpExpr *e, const Scope *scope)
         collect_loads(p, e->cond.then, scope_under(p, scope, NULL, e->cond.cond, false));
         collect_loads(p, e->cond.otherwise, scope_under(p, scope, NULL, e->cond.cond, true));
         return;
-    case IE_SHFL: collect_loads(p, e->shfl.value, scope); return;
+    case IE_SHFL:
+        if (e->shfl.by)
+            collect_loads(p, e->shfl.by, scope);
+        collect_loads(p, e->shfl.value, scope);
+        return;
     }
 }
 

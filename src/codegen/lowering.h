@@ -76,6 +76,7 @@ struct View {
     Nat slot;
     int n_dims;
     RegDim *dims;
+    ImpVar *spread; /* REG of one element in lane 0: what all lanes of the warp have of it, or NULL */
     int n;
     View **items;
     int k;
@@ -220,6 +221,7 @@ void layout_finish_in_place(Lowering *lw);
 /* ---- shuffle.c ---------------------------------------------------------------------------------------------------------- */
 
 View *lower_read_shuffle(Lowering *lw, const Core *term);
+View *lower_read_reduce_warp(Lowering *lw, const Core *term);
 
 /* ---- read.c, translate.c -------------------------------------------------------------------------------------------------- */
 

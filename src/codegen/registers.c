@@ -104,7 +104,7 @@ static bool under_condition(const ImpExpr *e, const ImpVar *var, bool inside)
     case IE_CAST: return under_condition(e->cast.value, var, inside);
     case IE_COND:
         return under_condition(e->cond.cond, var, inside) || under_condition(e->cond.then, var, true) || under_condition(e->cond.otherwise, var, true);
-    case IE_SHFL: return under_condition(e->shfl.value, var, inside);
+    case IE_SHFL: return under_condition(e->shfl.value, var, inside) || (e->shfl.by && under_condition(e->shfl.by, var, inside));
     }
     return false;
 }
@@ -167,7 +167,7 @@ static bool forward_copy(ImpBlock *list, int i)
             here &= !sets_in(list->list.at[j], e->var.var);
         if (!here)
             return false;
-    } else if (!(e->kind == IE_VAR && e->var.var->slots == 1) && e->kind != IE_LIT)
+    } else if (!(e->kind == IE_VAR && e->var.var->slots == 1) && e->kind != IE_LIT && !(e->kind == IE_NAT && (nat_is_const(e->nat) || e->nat->kind == NAT_VAR)))
         return false;
     replace_after(list, i, var, e);
     block_remove(list, i);

@@ -1,60 +1,267 @@
-/* Values that the lanes of a warp exchange in registers. */
+/* Values that the lanes of a warp exchange in registers. All lanes execute a shuffle, where it stands in the program: what consumes its result may run
+ * in fewer. */
 #include "codegen/lowering.h"
 
-static View *shuffle_component(Lowering *lw, const Core *e, View *source)
+/* ---- where a shuffle may stand ---------------------------------------------------------------------------------------------- */
+
+static bool has_array(Type t)
+{
+    bool found = t->kind == TY_ARRAY;
+    for (int k = 0; t->kind == TY_TUPLE && k < t->n_items; k++)
+        found |= has_array(t->items[k]);
+    return found;
+}
+
+/* False when `source` cannot be exchanged here (diagnosed). */
+static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
 {
     Ctx *ctx = lw->ctx;
-    Levels saved = lw->open;
-    lw->open.lane = true;
-    ImpExpr *own = view_scalar(lw, view_at(lw, source, lw->kernel->lane));
-    lw->open = saved;
-    ImpVar *var = lower_new_var(lw, "other", own->type, e->span);
+    const char *name = prim_name(e->prim.id);
+    Span span = e->prim.args[e->prim.n_args - 1]->span;
+    Diag *d = NULL;
+    if (lw->open.lane || !lw->open.warp) {
+        d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp" : "a shuffle outside a warp");
+        diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
+                                        : "put it inside mapWarp: `split(32) |> mapWarp(fun part => ...)`", name);
+    } else if (!view_is_private(source) || !view_owner(lw, source, P_mapLane, 0).stride) {
+        d = lower_error(lw, E0413, span, "a shuffle needs one private element in each lane");
+        diag_label(ctx, d, "these values are not in the lanes' registers");
+        diag_help(ctx, d, "put them there first: `mapLane(id) |> toPrivate |> %s(...)`", name);
+    } else if (has_array(source->type->elem)) {
+        d = lower_error(lw, E0413, span, "a shuffle exchanges one scalar, or a tuple of them, of each lane");
+        diag_label(ctx, d, "here each lane has %s", type_text(ctx, source->type->elem));
+        diag_help(ctx, d, "shuffle the elements one by one, each from an array `32.t`, or exchange the arrays through shared memory: `toShared`");
+    }
+    return !d;
+}
+
+/* ---- registers of lanes --------------------------------------------------------------------------------------------------------- */
+
+static ImpVar *declare(Lowering *lw, const char *name, ImpExpr *value, Span span)
+{
+    ImpVar *var = lower_new_var(lw, name, value->type, span);
     var->constant = true;
-    ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
+    ImpStmt *s = lower_emit(lw, IS_DECL, span);
     s->var.var = var;
-    s->var.value = imp_shfl(ctx, e->prim.id, lower_nat(lw, e->prim.nats[0]), own, e->span);
-    View *v = view_new(lw, VIEW_REG, source->type, e->span);
+    s->var.value = value;
+    return var;
+}
+
+static bool is_simple(const ImpExpr *e) { return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR; }
+
+/* An array of `extent` scalars in the lanes' registers: element i in lane i. */
+static View *lane_registers(Lowering *lw, Type type, ImpVar *var, PrimId level, int64_t extent, Span span)
+{
+    Ctx *ctx = lw->ctx;
+    View *v = view_new(lw, VIEW_REG, type, span);
     v->var = var;
     v->slot = nat_const(ctx, 0);
     v->n_dims = 1;
     v->dims = NEW(ctx, RegDim);
-    *v->dims = (RegDim){.level = P_mapLane, .extent = nat_const(ctx, 32), .slots = 1, .place = {1, nat_const(ctx, 0)}};
+    *v->dims = (RegDim){.level = level, .extent = nat_const(ctx, extent), .slots = 1, .place = {1, nat_const(ctx, 0)}};
     return v;
 }
 
-/* All lanes execute it, here: what consumes it may run in fewer. */
+/* What this lane has of an array with one element in each lane. */
+static View *own_element(Lowering *lw, View *array)
+{
+    Levels saved = lw->open;
+    lw->open.lane = true;
+    View *v = view_at(lw, array, lw->kernel->lane);
+    lw->open = saved;
+    return v;
+}
+
+static ImpExpr *own_scalar(Lowering *lw, View *element)
+{
+    Levels saved = lw->open;
+    lw->open.lane = true;
+    ImpExpr *e = view_scalar(lw, element);
+    lw->open = saved;
+    return e;
+}
+
+/* ---- shuffles --------------------------------------------------------------------------------------------------------------------- */
+
+static View *shuffled(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View *source)
+{
+    Type elem = source->type->elem;
+    if (elem->kind != TY_TUPLE) {
+        ImpExpr *own = own_scalar(lw, own_element(lw, source));
+        return lane_registers(lw, source->type, declare(lw, "other", imp_shfl_by(lw->ctx, id, by, own, e->span), e->span), P_mapLane, 32, e->span);
+    }
+    View *v = view_new(lw, VIEW_ZIP, source->type, e->span);
+    v->n = elem->n_items;
+    v->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++)
+        v->items[k] = shuffled(lw, e, id, by, view_proj(lw, source, k));
+    return v;
+}
+
 View *lower_read_shuffle(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
-    View *source = lower_read(lw, e->prim.args[0]);
+    PrimId id = e->prim.id;
+    View *source = lower_read(lw, e->prim.args[e->prim.n_args - 1]);
     if (source->kind == VIEW_ERROR)
         return source;
-    if (lw->open.lane || !lw->open.warp) {
-        Diag *d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp"
-                                                                : "a shuffle outside a warp");
-        diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
-                                        : "put it inside mapWarp: `split(32) |> mapWarp(fun part => ...)`", prim_name(e->prim.id));
+    if (!may_shuffle(lw, e, source))
         return view_error(lw, e->type);
+    ImpExpr *by;
+    if (id == P_shfl) {
+        View *lanes = lower_read(lw, e->prim.args[0]);
+        if (lanes->kind != VIEW_ERROR)
+            lanes = own_element(lw, lanes);
+        if (lanes->kind == VIEW_ERROR)
+            return lanes;
+        by = own_scalar(lw, lanes);
+        if (!is_simple(by) && type_component_count(e->type) > 1)
+            by = imp_var(ctx, declare(lw, "source", by, e->span), nat_const(ctx, 0), e->span);
+    } else
+        by = imp_nat(ctx, lower_nat(lw, e->prim.nats[0]), SC_I32, e->span);
+    return shuffled(lw, e, id == P_broadcast ? P_shfl : id, by, source);
+}
+
+/* ---- reduceWarp --------------------------------------------------------------------------------------------------------------------- */
+
+/* The scalars of a value, tuples taken apart. */
+typedef struct Leaves {
+    int n;
+    ImpVar **vars;
+} Leaves;
+
+static void collect_leaves(Lowering *lw, View *v, const char *name, Leaves *leaves, Span span)
+{
+    if (v->type->kind == TY_TUPLE)
+        for (int k = 0; k < v->type->n_items; k++)
+            collect_leaves(lw, view_proj(lw, v, k), name, leaves, span);
+    else
+        leaves->vars[leaves->n++] = declare(lw, name, own_scalar(lw, v), span);
+}
+
+static Leaves leaves_of(Lowering *lw, View *v, const char *name, Span span)
+{
+    Leaves leaves = {0, NEWN(lw->ctx, ImpVar *, type_component_count(v->type))};
+    collect_leaves(lw, v, name, &leaves, span);
+    return leaves;
+}
+
+static View *value_of_leaves(Lowering *lw, Type t, const Leaves *leaves, int *at, Span span)
+{
+    View *v = view_new(lw, t->kind == TY_TUPLE ? VIEW_TUPLE : VIEW_SCALAR, t, span);
+    if (t->kind != TY_TUPLE) {
+        v->expr = imp_var(lw->ctx, leaves->vars[(*at)++], nat_const(lw->ctx, 0), span);
+        return v;
     }
-    if (!view_is_private(source) || !view_owner(lw, source, P_mapLane, 0).stride) {
-        Diag *d = lower_error(lw, E0413, e->prim.args[0]->span, "a shuffle needs one private element in each lane");
-        diag_label(ctx, d, "these values are not in the lanes' registers");
-        diag_help(ctx, d, "put them there first: `mapLane(id) |> toPrivate |> %s(...)`", prim_name(e->prim.id));
-        return view_error(lw, e->type);
-    }
-    Type elem = e->type->elem;
-    if (elem->kind != TY_TUPLE)
-        return shuffle_component(lw, e, source);
-    View *v = view_new(lw, VIEW_ZIP, e->type, e->span);
-    v->n = elem->n_items;
-    v->items = NEWN(ctx, View *, v->n);
-    for (int k = 0; k < v->n; k++) {
-        if (!type_is_scalar_like(elem->items[k])) {
-            lower_error(lw, E0501, e->span, "a shuffle of nested tuples does not become CUDA in this version");
-            return view_error(lw, e->type);
-        }
-        v->items[k] = shuffle_component(lw, e, view_proj(lw, source, k));
-    }
+    v->n = t->n_items;
+    v->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++)
+        v->items[k] = value_of_leaves(lw, t->items[k], leaves, at, span);
     return v;
 }
 
+/* The result: element 0 of an array of one. */
+static View *result_of_leaves(Lowering *lw, Type t, const Leaves *leaves, const Leaves *spread, int *at, Span span)
+{
+    Type array = type_array(lw->ctx, nat_const(lw->ctx, 1), t);
+    if (t->kind != TY_TUPLE) {
+        View *v = lane_registers(lw, array, leaves->vars[*at], spread ? P_mapLane : P_mapSeq, 1, span);
+        v->spread = spread ? spread->vars[*at] : NULL;
+        ++*at;
+        return v;
+    }
+    View *v = view_new(lw, VIEW_ZIP, array, span);
+    v->n = t->n_items;
+    v->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++)
+        v->items[k] = result_of_leaves(lw, t->items[k], leaves, spread, at, span);
+    return v;
+}
+
+/* The scalar function that the operator is, of its two parameters in either order, when exchanging them changes no bit; else P_COUNT. */
+static PrimId symmetric_function(const Core *op)
+{
+    static const PrimId symmetric[] = {P_add, P_mul, P_min, P_max, P_and, P_or, P_bitAnd, P_bitOr, P_bitXor};
+    const Core *body = op->lambda.body;
+    if (op->lambda.n != 2 || body->kind != CORE_PRIM || body->prim.n_args != 2)
+        return P_COUNT;
+    for (int k = 0; k < 2; k++)
+        if (body->prim.args[k]->kind != CORE_VAR || (body->prim.args[k]->var != op->lambda.params[0] && body->prim.args[k]->var != op->lambda.params[1]))
+            return P_COUNT;
+    if (body->prim.args[0]->var == body->prim.args[1]->var)
+        return P_COUNT;
+    for (size_t k = 0; k < sizeof symmetric / sizeof *symmetric; k++)
+        if (symmetric[k] == body->prim.id)
+            return body->prim.id;
+    return P_COUNT;
+}
+
+/* One instruction does integers of up to 32 bits, and bools as numbers: any order gives the same bits. NULL: not this. */
+static ImpExpr *in_one(Lowering *lw, PrimId function, ImpExpr *own, Span span)
+{
+    Scalar type = own->type;
+    bool is_bool = type == SC_BOOL;
+    if ((!scalar_is_int(type) && !is_bool) || scalar_bytes(type) > 4 || function == P_COUNT || function == P_mul)
+        return NULL;
+    Scalar wide = scalar_is_signed(type) ? SC_I32 : SC_U32;
+    if (is_bool)
+        function = function == P_and ? P_bitAnd : function == P_or ? P_bitOr : function;
+    ImpExpr *value = imp_reduce_warp(lw->ctx, function, type == wide ? own : imp_cast(lw->ctx, wide, own, span), span);
+    return type == wide ? value : imp_cast(lw->ctx, type, value, span);
+}
+
+/* x = op(x, shflXor(m, x)) for m = 16, 8, 4, 2, 1. */
+static bool reduce_tree(Lowering *lw, const Core *e, Type elem, Leaves *mine)
+{
+    Ctx *ctx = lw->ctx;
+    const Core *op = e->prim.args[0];
+    for (int64_t mask = 16; mask > 0; mask /= 2) {
+        Leaves other = {mine->n, NEWN(ctx, ImpVar *, mine->n)};
+        for (int k = 0; k < mine->n; k++) {
+            ImpExpr *own = imp_var(ctx, mine->vars[k], nat_const(ctx, 0), e->span);
+            other.vars[k] = declare(lw, "other", imp_shfl(ctx, P_shflXor, nat_const(ctx, mask), own, e->span), e->span);
+        }
+        int a = 0, b = 0;
+        View *args[2] = {value_of_leaves(lw, elem, mine, &a, e->span), value_of_leaves(lw, elem, &other, &b, e->span)};
+        Levels saved = lw->open;
+        lw->open.lane = true;
+        View *next = lower_apply_read(lw, op, lw->env, 2, args);
+        lw->open = saved;
+        if (next->kind == VIEW_ERROR)
+            return false;
+        *mine = leaves_of(lw, next, "value", op->span);
+    }
+    return true;
+}
+
+View *lower_read_reduce_warp(Lowering *lw, const Core *e)
+{
+    Ctx *ctx = lw->ctx;
+    const Core *op = e->prim.args[0];
+    View *source = lower_read(lw, e->prim.args[1]);
+    if (source->kind == VIEW_ERROR)
+        return source;
+    if (!may_shuffle(lw, e, source))
+        return view_error(lw, e->type);
+    Type elem = lower_type(lw, e->type)->elem;
+    PrimId function = symmetric_function(op);
+    View *own = own_element(lw, source);
+    ImpExpr *single = elem->kind == TY_TUPLE ? NULL : in_one(lw, function, own_scalar(lw, own), e->span);
+    Leaves mine, spread;
+    if (single) {
+        mine = (Leaves){1, NEW(ctx, ImpVar *)};
+        mine.vars[0] = declare(lw, "value", single, e->span);
+    } else {
+        mine = leaves_of(lw, own, "value", e->span);
+        if (!reduce_tree(lw, e, elem, &mine))
+            return view_error(lw, e->type);
+    }
+    bool same = elem->kind != TY_TUPLE && function != P_COUNT; /* in all lanes, to the bit */
+    spread = (Leaves){0, NEWN(ctx, ImpVar *, mine.n)};
+    for (int k = 0; k < mine.n && !same; k++) {
+        ImpExpr *value = imp_var(ctx, mine.vars[k], nat_const(ctx, 0), e->span);
+        spread.vars[k] = declare(lw, "value", imp_shfl(ctx, P_shfl, nat_const(ctx, 0), value, e->span), e->span);
+    }
+    int at = 0;
+    return result_of_leaves(lw, elem, &mine, same ? NULL : &spread, &at, e->span);
+}

@@ -136,6 +136,10 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
         Nat owner = simplify(lw, nat_mod(ctx, p, count)), id = level_id(lw, dim->level, dim->axis);
         bool here = level_is_open(lw, dim->level, dim->axis) &&
                     (nat_equal(ctx, lw->facts, owner, id) || (nat_le(ctx, lw->facts, owner, id) && nat_le(ctx, lw->facts, id, owner)));
+        if (!here && v->spread) {
+            at->var = v->spread;
+            return at;
+        }
         if (!here) {
             Diag *d = lower_error(lw, E0403, v->span, "a private value is read by another %s than the one that holds it", thing);
             diag_label(ctx, d, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, owner));

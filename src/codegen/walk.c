@@ -16,7 +16,11 @@ void walk_expr(ImpExpr **at, ExprFn fn, void *user)
         walk_expr(&e->cond.then, fn, user);
         walk_expr(&e->cond.otherwise, fn, user);
         break;
-    case IE_SHFL: walk_expr(&e->shfl.value, fn, user); break;
+    case IE_SHFL:
+        if (e->shfl.by)
+            walk_expr(&e->shfl.by, fn, user);
+        walk_expr(&e->shfl.value, fn, user);
+        break;
     }
 }
 
@@ -77,7 +81,7 @@ static void map_expr_nats(void *user, ImpExpr **at)
 {
     const NatMapping *m = user;
     ImpExpr *e = *at;
-    Nat *nat = e->kind == IE_NAT ? &e->nat : e->kind == IE_VAR ? &e->var.slot : e->kind == IE_LOAD ? &e->mem.index : e->kind == IE_SHFL ? &e->shfl.by : NULL;
+    Nat *nat = e->kind == IE_NAT ? &e->nat : e->kind == IE_VAR ? &e->var.slot : e->kind == IE_LOAD ? &e->mem.index : NULL;
     if (nat)
         *nat = m->map(m->user, *nat);
 }

@@ -140,6 +140,31 @@ static void combine(Interp *in, const Code *code, State *state, int unit, int xs
     fold(in, code, state, array, row, 1, NULL, false);
 }
 
+/* The 32 elements of xs, combined by the lanes of a warp: each with the one whose number differs by 16, by 8, 4, 2, 1. What lane 0 has then. */
+static void combine_lanes(Interp *in, const Code *code, Cell *out)
+{
+    const Code *xs = code->args[code->n - 1];
+    const Shape *row = code->arg_rows[code->n - 1];
+    const Lambda *f = code->lambda;
+    Cell *lanes[2];
+    for (int b = 0; b < 2; b++) {
+        lanes[b] = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * xs->shape->n);
+        new_value(in, code->span, xs->shape, lanes[b]);
+    }
+    copy_rows(row, lanes[0], 0, &in->cells[xs->at], 0, 32);
+    int now = 0;
+    Mark mark = interp_mark(in);
+    for (int64_t d = 16; d > 0; d /= 2, now = !now)
+        for (int64_t i = 0; i < d; i++) {
+            get_row(row, lanes[now], i, &in->cells[f->params[0]]);
+            get_row(row, lanes[now], i + d, &in->cells[f->params[1]]);
+            eval(in, f->body);
+            put_row(row, lanes[!now], i, &in->cells[f->body->at]);
+            interp_release(in, mark);
+        }
+    copy_rows(row, out, 0, lanes[now], 0, 1);
+}
+
 static void reduce_by_index(Interp *in, Code *code)
 {
     const Lambda *op = code->lambda;
@@ -563,8 +588,11 @@ static void eval_prim(Interp *in, Code *code)
         combine(in, code, &state, 1, 2);
         copy_cells(in, code->at, state.at, code->shape->n);
         return;
-    case P_atomicReduce:
     case P_reduceWarp:
+        new_value(in, code->span, code->shape, out);
+        combine_lanes(in, code, out);
+        return;
+    case P_atomicReduce:
         combine(in, code, &state, 1, code->n - 1);
         new_value(in, code->span, code->shape, out);
         put_row(code->row, out, 0, &in->cells[state.at]);

@@ -379,6 +379,9 @@ static int compile_nat_value(Compiler *c, const ImpExpr *e)
     return dst;
 }
 
+/* How far a shuffle goes, or from which lane: an index where one value serves all lanes. */
+static int compile_shuffle_lane(Compiler *c, const ImpExpr *by) { return by->kind == IE_NAT ? compile_nat(c, by->nat, by->span) : compile_expr(c, by); }
+
 static int compile_cond(Compiler *c, const ImpExpr *e)
 {
     int dst = temp(c), m = masks(c, 2);
@@ -484,10 +487,11 @@ static int compile_expr(Compiler *c, const ImpExpr *e)
         break;
     }
     case IE_SHFL: {
-        if (e->shfl.id != P_shflDown && e->shfl.id != P_shflUp && e->shfl.id != P_shflXor)
+        bool reduces = e->shfl.id == P_reduceWarp;
+        if (e->shfl.id != P_shflDown && e->shfl.id != P_shflUp && e->shfl.id != P_shflXor && e->shfl.id != P_shfl && !reduces)
             bug(c, "has a shuffle of no known kind");
         Mark m = mark(c);
-        int a = compile_expr(c, e->shfl.value), by = compile_nat(c, e->shfl.by, e->span);
+        int a = compile_expr(c, e->shfl.value), by = reduces ? (int)e->shfl.op : compile_shuffle_lane(c, e->shfl.by);
         release(c, m);
         dst = temp(c);
         Ins *i = emit(c, X_SHFL);

@@ -104,6 +104,18 @@ static void check_range(Run *run, Warp *warp, const Ins *ins)
              (long long)(high ? c[l * sc] : b[l * sb]));
 }
 
+/* Only for functions whose result does not depend on the order. */
+static void reduce_lanes(PrimId op, Scalar type, Lanes *dst, const Lanes *from)
+{
+    Lanes acc = *from, other;
+    for (int d = WARP / 2; d > 0; d /= 2) {
+        for (int l = 0; l < WARP; l++)
+            other.u[l] = acc.u[l ^ d];
+        lanes_apply(op, type, FULL_MASK, &acc, &acc, &other, NULL);
+    }
+    *dst = acc;
+}
+
 static void shuffle(Run *run, Warp *warp, const Ins *ins)
 {
     if (warp->mask != FULL_MASK) {
@@ -115,19 +127,29 @@ static void shuffle(Run *run, Warp *warp, const Ins *ins)
         else
             sim_find(run, SIM_SHUFFLE_INACTIVE, place, "does not exist, and a shuffle needs all 32 lanes of its warp");
     }
+    run->report->shuffles++;
+    if (ins->prim == P_reduceWarp) {
+        reduce_lanes((PrimId)ins->b, (Scalar)ins->type, &warp->v[ins->dst], &warp->v[ins->a]);
+        return;
+    }
     int stride;
     const int64_t *by = operand(warp, ins->b, &stride);
     Lanes from = warp->v[ins->a], *dst = &warp->v[ins->dst];
+    uint32_t bad = 0;
     int64_t distance[WARP]; /* dst may be the register of the distances */
     for (int l = 0; l < WARP; l++)
         distance[l] = by[l * stride];
     for (int l = 0; l < WARP; l++) {
         int64_t d = distance[l], source = l;
-        if (d >= 0 && d < WARP)
-            source = ins->prim == P_shflXor ? (l ^ d) : ins->prim == P_shflUp ? l - d : l + d;
+        if (d < 0 || d >= WARP)
+            bad |= (1u << l) & warp->mask;
+        else
+            source = ins->prim == P_shfl    ? d
+                     : ins->prim == P_shflXor ? (l ^ d) : ins->prim == P_shflUp ? l - d : l + d;
         dst->u[l] = from.u[source >= 0 && source < WARP ? source : l];
     }
-    run->report->shuffles++;
+    if (bad)
+        sim_find(run, SIM_INDEX_VALUE, place_of(warp, bad, ins), "shuffles by %lld, and a warp has 32 lanes", (long long)distance[first_lane(bad)]);
 }
 
 static void register_slot(Run *run, Warp *warp, const Ins *ins)

@@ -69,7 +69,7 @@ typedef enum OpCode {
     X_VSTORE,    /* buffer b from a on = registers operands[c .. c+k) */
     X_APPLY,     /* dst = prim(a, b, c) at `type` */
     X_CAST,      /* dst = a; k: type of a; `type`: of dst */
-    X_SHFL,      /* dst = a, of `type`, shuffled as `prim` by b */
+    X_SHFL,      /* dst = a, of `type`, shuffled as `prim` by b; P_reduceWarp: all lanes of a combined by the scalar function b */
     X_NAT,       /* dst = index value a as a value of `type` */
     X_RANGE,     /* a is within b (when k & 1) and c (when k & 2), else the compiler assumed something wrong */
     N_ADDMUL,    /* dst = a + k * b */
