@@ -374,11 +374,6 @@ static Value prim_result(Call *c)
     Core *core = core_prim(e, c->f->prim, c->span, type_resolve(e, t), n_nats, nats, n_args, args);
     core->prim.options = c->f->options;
     if (c->f->place) {
-        const Ast *f_type = NULL;
-        for (int i = 0; i < h->n_params; i++)
-            if (h->params[i].name && strcmp(h->params[i].name, "xs") == 0)
-                f_type = h->params[i].kind;
-        (void)f_type;
         Value place = *c->f->place;
         CoreVar *var = core_var(e, param_name(e, place.fun, 0), type_idx(ctx, nats[0]), place.span);
         Value arg = v_core(e, core_of_var(e, var, place.span));

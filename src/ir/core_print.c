@@ -361,7 +361,19 @@ static void put_lambda(Printer *p, const Core *term, Prec prec, int indent)
 
 /* ---- primitives ------------------------------------------------------------------------------------------------- */
 
-static void put_options(Printer *p, const Core *term, int indent)
+/* Its body is a size, not a value of a type. */
+static void put_place(Printer *p, const Core *place)
+{
+    int scope = p->scope.n;
+    const CoreVar *var = place->lambda.params[0];
+    print_text(p, "place = fun ");
+    print_text(p, print_bind(p, var, var->nat, var->name));
+    print_text(p, " => ");
+    print_nat(p, place->lambda.body->size, PREC_LOWEST);
+    unbind_to(p, scope);
+}
+
+static void put_options(Printer *p, const Core *term)
 {
     const PrimOptions *o = &term->prim.options;
     const char *before = "[";
@@ -391,8 +403,7 @@ static void put_options(Printer *p, const Core *term, int indent)
     }
     if (o->place) {
         print_text(p, before);
-        print_text(p, "place = ");
-        print_term(p, o->place, PREC_LOWEST, indent);
+        put_place(p, o->place);
         before = ", ";
     }
     print_text(p, before[0] == ',' ? "]" : "");
@@ -412,7 +423,7 @@ static void put_call(Printer *p, const Core *term, int skip, int indent)
     print_text(p, word ? "" : "(");
     print_text(p, prim_name(id));
     print_text(p, word ? "" : ")");
-    put_options(p, term, indent);
+    put_options(p, term);
     const char *before = "{";
     int nat = 0, arg = 0;
     if (id == P_generate || id == P_iterate) { /* their sizes follow from no argument */
