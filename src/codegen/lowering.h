@@ -88,7 +88,7 @@ struct View {
     Nat at[4];
     const Core *lambda;
     const Env *env;
-    const NatFacts *facts_then; /* COND: what holds where cond does */
+    ImpBlock before_then, before_other; /* COND: what source and other need, where they are chosen */
 };
 
 /* What is open around the place of translation. */
