@@ -75,11 +75,6 @@ static View *cond_view(Lowering *lw, ImpExpr *cond, View *then, View *otherwise,
     return v;
 }
 
-View *view_cond(Lowering *lw, ImpExpr *cond, View *then, View *otherwise)
-{
-    return cond_view(lw, cond, then, otherwise, (ImpBlock){{0}}, (ImpBlock){{0}});
-}
-
 /* Applying an index may take statements (an index that is loaded). On one side of a condition they must run only where that side is chosen: they
  * are kept with the view until it is read. */
 typedef struct Aside {
@@ -149,12 +144,19 @@ static View *concat_at(Lowering *lw, View *v, Nat i)
     return cond_view(lw, cond, then, otherwise, before, before_other);
 }
 
-static View *cond_at(Lowering *lw, View *v, Nat i)
+View *view_cond_map(Lowering *lw, const View *v, ViewFn fn, void *user)
 {
     ImpBlock before = block_list_copy(lw, &v->before_then), before_other = block_list_copy(lw, &v->before_other);
-    View *then = at_aside(lw, v->source, i, v->cond, &before), *otherwise = at_aside(lw, v->other, i, NULL, &before_other);
+    Aside saved = aside(lw, &before, v->cond);
+    View *then = fn(lw, v->source, user);
+    aside_end(lw, saved);
+    saved = aside(lw, &before_other, NULL);
+    View *otherwise = fn(lw, v->other, user);
+    aside_end(lw, saved);
     return cond_view(lw, v->cond, then, otherwise, before, before_other);
 }
+
+static View *at_index(Lowering *lw, View *v, void *i) { return view_at(lw, v, *(Nat *)i); }
 
 /* An integer expression as a nat: itself, or a register that indices may mention. */
 static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
@@ -245,7 +247,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
     }
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
-    case VIEW_COND: return cond_at(lw, v, i);
+    case VIEW_COND: return view_cond_map(lw, v, at_index, &i);
     case VIEW_GUARD: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
