@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Every example says in its first comment how to run it and what that prints, and costs what its expect clauses say. README.md and docs/gallery.md show
+what is emitted now.
+
+    tests/scripts/examples.py [--write]     compares; or writes the outputs and the pages again. RISEC names the binary.
+
+In an example the lines `--   $ risec ...` are commands, given in the root of the repository; the comment lines that follow are their output. In a page a
+line `<!-- table -->` is followed by the table of all examples, `<!-- rise NAME -->` by the program examples/NAME.rise, `<!-- emitted NAME -->` by the kernels that
+risec makes of it, and `<!-- hand NAME -->` by tests/handwritten/NAME.cu, without its host function.
+"""
+import glob
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
+PAGES = ("README.md", "docs/gallery.md")
+COMMAND, LINE = "--   $ risec ", "--   "
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def risec(words):
+    done = subprocess.run([RISEC, *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return done.stdout if done.returncode == 0 and not done.stderr else f"exit code {done.returncode}\n{done.stderr}"
+
+
+def with_outputs(path):
+    """The example as it should be; and how many commands it has."""
+    lines, out, commands, at = read(path).splitlines(), [], 0, 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        out.append(line)
+        if line.startswith(COMMAND):
+            commands += 1
+            while at < len(lines) and lines[at].startswith(LINE) and not lines[at].startswith(COMMAND):
+                at += 1
+            out += [LINE + text for text in risec(shlex.split(line[len(COMMAND):])).splitlines()]
+    return "\n".join(out) + "\n", commands
+
+
+def examples():
+    return sorted(glob.glob(f"{ROOT}/examples/*.rise"))
+
+
+def name_of(path):
+    return os.path.basename(path)[: -len(".rise")]
+
+
+def first_sentence(path):
+    text = ""
+    for line in read(path).splitlines():
+        if not line.startswith("-- ") or line.startswith(LINE):
+            break
+        text += line[2:]
+    return re.split(r"(?<=[.]) (?=[A-Z])", text.strip())[0].rstrip(".:")
+
+
+def program(path):
+    """The program without its first comment."""
+    lines = read(path).splitlines()
+    while lines and (lines[0].startswith("--") or not lines[0].strip()):
+        lines.pop(0)
+    return "\n".join(lines)
+
+
+def emitted(path):
+    """The kernels, without the head of the file and the host function."""
+    text = risec([path])
+    return re.split(r"^#ifndef __CUDACC_RTC__$", text.split("\n\n", 1)[-1], flags=re.M)[0].strip()
+
+
+def hand(path):
+    """The twin without its first comment and its host function."""
+    text = read(f"{ROOT}/tests/handwritten/{name_of(path)}.cu")
+    return re.split(r'^extern "C"', text.split("\n", 1)[1], flags=re.M)[0].strip()
+
+
+def table():
+    rows = ["| example | what it shows |", "|---|---|"]
+    rows += [f"| [{name_of(path)}](../examples/{name_of(path)}.rise) | {first_sentence(path)} |" for path in examples()]
+    return "\n".join(rows)
+
+
+def filled(text):
+    def fenced(kind, body):
+        return f"```{kind}\n{body}\n```"
+
+    def fill(match):
+        kind, path = match[1], f"examples/{match[2]}.rise"
+        body = {
+            "table": table,
+            "rise": lambda: fenced("rise", program(f"{ROOT}/{path}")),
+            "emitted": lambda: fenced("cuda", emitted(path)),
+            "hand": lambda: fenced("cuda", hand(path)),
+        }[kind]()
+        return f"{match[0].splitlines()[0]}\n{body}\n<!-- end -->"
+
+    return re.sub(r"^<!-- (table|rise|emitted|hand) ?(\w*) -->\n.*?^<!-- end -->$", fill, text, flags=re.M | re.S)
+
+
+def check(name, path, wanted, write):
+    if read(path) == wanted:
+        print(f"ok {name}")
+        return True
+    if write:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(wanted)
+        print(f"ok {name}")
+        return True
+    print(f"not ok {name}\n# {os.path.relpath(path, ROOT)} is out of date: run tests/scripts/examples.py --write and look at what changed")
+    have, want = read(path).splitlines(), wanted.splitlines()
+    for k in range(max(len(have), len(want))):
+        if have[k : k + 1] != want[k : k + 1]:
+            print(f"# line {k + 1}: {have[k : k + 1]} should be {want[k : k + 1]}")
+            break
+    return False
+
+
+def main():
+    write, good = "--write" in sys.argv[1:], True
+    for path in examples():
+        wanted, commands = with_outputs(path)
+        if "exit code" in wanted or not commands:
+            print(f"not ok output of {name_of(path)}\n# " + ("its command fails" if commands else f"no line of its first comment begins with `{COMMAND}`"))
+            good = False
+        else:
+            good &= check(f"output of {name_of(path)}", path, wanted, write)
+        text = risec(["check", path])
+        print(f"not ok check of {name_of(path)}\n# " + text.replace("\n", "\n# ") if text else f"ok check of {name_of(path)}")
+        good &= not text
+    for page in PAGES:
+        good &= check(page, f"{ROOT}/{page}", filled(read(f"{ROOT}/{page}")), write)
+    return 0 if good else 1
+
+
+sys.exit(main())
