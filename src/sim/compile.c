@@ -35,6 +35,7 @@ typedef struct Compiler {
     bool failed;
     Span span;
     Span statement, place; /* of profiles: see place_of_expr */
+    struct IndexCosts *costs; /* of profiles, or NULL */
 } Compiler;
 
 static int compile_expr(Compiler *c, const ImpExpr *e);
@@ -366,6 +367,7 @@ static int compile_nat_value(Compiler *c, const ImpExpr *e)
     if (nat_is_const(e->nat))
         return preset(c, true, scalar_cast(e->type, (ScalarValue){.type = SC_I64, .i = e->nat->value}).u);
     Mark m = mark(c);
+    index_count(c->costs, e->nat, false, c->place);
     int a = compile_nat(c, e->nat, e->span);
     if (e->type == SC_I64 && a >= 0)
         return a;
@@ -440,6 +442,7 @@ static int compile_op(Compiler *c, const ImpExpr *e)
 static int compile_load(Compiler *c, const ImpExpr *e)
 {
     Mark m = mark(c);
+    index_count(c->costs, e->mem.index, true, c->place);
     int index = compile_nat(c, e->mem.index, e->span);
     release(c, m);
     int dst = temp(c);
@@ -546,6 +549,7 @@ static void compile_set(Compiler *c, const ImpStmt *s)
     }
     if (s->kind == IS_DECL)
         c->var_known[var->id] = value >= 0;
+    index_bind(c->costs, var->nat);
     if (var->nat && value >= 0 && var->nat->kind == NAT_VAR)
         check_range(c, var->nat, reg, s->span);
 }
@@ -554,6 +558,7 @@ static void compile_store(Compiler *c, const ImpStmt *s)
 {
     if (s->store.buf->space == SPACE_INPUT)
         bug(c, "writes an input");
+    index_count(c->costs, s->store.index, true, c->place);
     int value = compile_expr(c, s->store.value), index = compile_nat(c, s->store.index, s->span);
     Ins *i = emit(c, X_STORE);
     i->dst = value;
@@ -609,6 +614,9 @@ static void compile_vector(Compiler *c, const ImpStmt *s)
 
 static void compile_for(Compiler *c, const ImpStmt *s)
 {
+    index_count(c->costs, s->loop.lo, false, s->span);
+    index_count(c->costs, s->loop.hi, false, s->span);
+    index_count(c->costs, s->loop.step, false, s->span);
     int lo = compile_nat(c, s->loop.lo, s->span), hi = compile_nat(c, s->loop.hi, s->span), step = compile_nat(c, s->loop.step, s->span);
     /* Active lanes are always in the same trip: where they start and step alike, they have the same value. */
     int var = lo < 0 && step < 0 ? ~pool_temp(c, &c->scalars) : temp(c);
@@ -628,6 +636,8 @@ static void compile_for(Compiler *c, const ImpStmt *s)
     i->b = hi;
     i->m = m;
     bind(c, s->loop.var, var, -1);
+    index_enter(c->costs, true, s->loop.unroll);
+    index_bind(c->costs, s->loop.var);
     if (s->loop.var->kind == NAT_VAR)
         check_range(c, s->loop.var, var, s->span);
     run_push(c->arena, &c->loops, m + 1);
@@ -640,10 +650,19 @@ static void compile_for(Compiler *c, const ImpStmt *s)
     i->m = m;
     i->k = test;
     i->site = at;
+    index_leave(c->costs, here(c) - 1);
     c->code->ins.at[test].k = here(c);
     emit(c, X_ENDFOR)->m = m;
     c->bindings.n = bindings;
     c->masks -= 2;
+}
+
+static void compile_branch(Compiler *c, const ImpBlock *block)
+{
+    int first = here(c);
+    index_enter(c->costs, false, false);
+    compile_block(c, block);
+    index_leave(c->costs, first);
 }
 
 static void compile_if(Compiler *c, const ImpStmt *s)
@@ -653,11 +672,11 @@ static void compile_if(Compiler *c, const ImpStmt *s)
     i->a = cond;
     i->m = m;
     int branch = here(c) - 1;
-    compile_block(c, &s->branch.then);
+    compile_branch(c, &s->branch.then);
     c->code->ins.at[branch].k = here(c);
     emit(c, X_ELSE)->m = m;
     branch = here(c) - 1;
-    compile_block(c, &s->branch.otherwise);
+    compile_branch(c, &s->branch.otherwise);
     c->code->ins.at[branch].k = here(c);
     emit(c, X_ENDIF)->m = m;
     c->masks -= 2;
@@ -744,7 +763,7 @@ static void bind_launch(Compiler *c)
 bool compile_kernel(Run *run, Code *code)
 {
     const ImpKernel *kernel = run->kernel;
-    Compiler c = {.run = run, .arena = run->arena, .code = code};
+    Compiler c = {.run = run, .arena = run->arena, .code = code, .costs = index_costs_new(run, code)};
     size_t n = (size_t)kernel->vars.n;
     c.var_reg = ARENA_NEWN(run->arena, int, n);
     c.var_known = ARENA_NEWN(run->arena, bool, n);

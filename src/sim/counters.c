@@ -184,7 +184,7 @@ static int kind_of(const Ins *ins, CounterId *kind)
     case X_CHECK_SET: case X_GET_SLOT: case X_SET_SLOT: case X_RANGE: return 0;
     case X_IF: *kind = ins->prim ? COUNT_arithmetic : COUNT_branches; return 1;
     case X_TEST: *kind = COUNT_branches; return !ins->prim;
-    case X_STEP: *kind = COUNT_indexArithmetic; return !ins->prim;
+    case X_STEP: *kind = COUNT_indexArithmetic; return !ins->prim; /* all other: see count_indices */
     case X_SYNC_WARP:
     case X_SYNC_BLOCK: *kind = COUNT_barrierInstructions; return 1;
     case X_LOAD:
@@ -196,8 +196,7 @@ static int kind_of(const Ins *ins, CounterId *kind)
     case X_SHFL: *kind = COUNT_shuffles; return scalar_bytes((Scalar)ins->type) > WORD ? 2 : 1;
     case X_NAT: *kind = COUNT_arithmetic; return scalar_is_float((Scalar)ins->type); /* an integer is the index itself */
     case N_ADDMUL: case N_MULK: case N_ADD: case N_MUL: case N_DIV: case N_MOD: case N_MIN: case N_MAX: case N_POW: case N_LOG2:
-        *kind = COUNT_indexArithmetic;
-        return 1;
+        return 0; /* see count_indices */
     }
     return 0;
 }
@@ -273,6 +272,23 @@ static void add_access(Run *run, SimLine *line, int at, const Counts *c)
         a->stride_kind = STRIDE_MIXED;
 }
 
+static void count_indices(Run *run)
+{
+    const Code *code = run->code;
+    for (int i = 0; i < code->index_costs.n; i++) {
+        const IndexCost *cost = &code->index_costs.at[i];
+        Executed home = run->profiler->executed[code->homes.at[cost->home]];
+        uint64_t operations = (uint64_t)cost->operations;
+        Counts c = {{0}};
+        c.at[COUNT_indexArithmetic] = c.at[COUNT_instructions] = operations * home.times;
+        c.at[COUNT_laneInstructions] = operations * home.lanes;
+        if (!home.times)
+            continue;
+        add_counts(&find_line(run, cost->place)->counts, &c);
+        add_counts(&run->report->profile->total, &c);
+    }
+}
+
 static bool any(const Counts *c)
 {
     for (int i = 0; i < COUNTERS_OF_LINES; i++)
@@ -305,6 +321,7 @@ void count_end(Run *run)
         if (run->profiler->tallies[at].requests)
             add_access(run, line, at, &c);
     }
+    count_indices(run);
     const int *t = run->kernel->threads;
     total->at[COUNT_kernels]++;
     total->at[COUNT_blocks] += (uint64_t)run->blocks;

@@ -2,7 +2,7 @@
  *
  * compile.c turns the imp of a kernel into flat code over registers of 32 lanes, so that a warp can stop at a barrier and go on later.
  * exec.c runs that code: warps within a block, blocks within a grid. lanes.c is its arithmetic, memory.c its loads and stores with
- * their checks, report.c words findings, counters.c counts for profiles, sim.c sets up a launch.
+ * their checks, report.c words findings, counters.c and index_cost.c count for profiles, sim.c sets up a launch.
  *
  * Note [Happens-before]. Two accesses of one cell, at least one a write, by different threads race unless they are ordered. What orders
  * them: a barrier of the block between them (the era differs), or, for lanes of one warp, a barrier of that warp (the epoch differs).
@@ -98,6 +98,11 @@ typedef struct Preset { /* a register that keeps its value for the whole launch 
     uint64_t bits;
 } Preset;
 
+typedef struct IndexCost { /* of profiles: operations that are paid each time homes[home] runs */
+    int home, operations;
+    Span place;
+} IndexCost;
+
 typedef struct Code {
     VEC(Ins) ins;
     VEC(Span) spans;      /* beside ins: where each comes from */
@@ -106,6 +111,8 @@ typedef struct Code {
     VEC(Preset) scalars;  /* constants, sizes, the grid */
     VEC(int) sync_loops;
     VEC(int) operands;    /* of vector stores */
+    VEC(IndexCost) index_costs;
+    VEC(int) homes;       /* instructions */
     int n_vectors, n_scalars, n_masks;
     int thread_reg[3], block_reg[3], warp_reg, lane_reg; /* operands; INT32_MAX: not a variable of the kernel */
 } Code;
@@ -237,6 +244,9 @@ uint32_t lanes_nat(OpCode op, int64_t k, int n, int64_t *dst, const int64_t *a, 
 /* memory.c */
 void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+/* Vector accesses: the cells of one lane are neighbours and move together. */
+void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+void mem_store_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 
 /* counters.c: what a profile counts. All but count_executed may be called in any run. */
 void count_begin(Run *run);  /* a kernel, once it is compiled */
@@ -253,9 +263,16 @@ void count_split(Run *run, const Ins *ins, uint32_t before, uint32_t on);
 void count_meeting(Run *run, const Ins *ins);
 /* An access of the lanes in `mask`, each to `cells` consecutive cells from its index on. */
 void count_access(Run *run, const Ins *ins, const Mem *mem, uint32_t mask, const int64_t *index, int stride, int cells);
-/* Vector accesses: the cells of one lane are neighbours and move together. */
-void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
-void mem_store_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+
+/* index_cost.c: index arithmetic as it is left by a compiler, for profiles. NULL costs (no profile) take all calls. */
+struct IndexCosts *index_costs_new(Run *run, Code *code);
+/* A scope begins: the body of a loop, or a branch of an `if`. */
+void index_enter(struct IndexCosts *costs, bool loop, bool unrolled);
+/* It ends; the instruction `home` runs once for each time that it is entered. */
+void index_leave(struct IndexCosts *costs, int home);
+/* The variable gets its value in the present scope. */
+void index_bind(struct IndexCosts *costs, Nat var);
+void index_count(struct IndexCosts *costs, Nat index, bool address, Span place);
 
 /* report.c. `lane` -1: the whole warp. Each pair of places is reported once, then counted. */
 typedef struct FindingPlace {

@@ -311,6 +311,56 @@ static void check_branch(int64_t below, uint64_t divergent)
     }
 }
 
+/* ---- indices ------------------------------------------------------------------------------------------------------------------ */
+
+/* Within a loop of 5 trips, perhaps unrolled, in one warp: a load at `index` of the counter and the thread. Line 2. */
+static uint64_t looped_index(Nat (*index)(Test *t, Nat i), bool unroll, bool twice)
+{
+    Test *t = start(SC_F32, 32, 1);
+    ImpStmt *s = stmt(t, IS_FOR);
+    s->loop.var = nat_var(t->ctx, "i", K(t, 0), K(t, 4));
+    s->loop.lo = K(t, 0);
+    s->loop.hi = K(t, 5);
+    s->loop.step = K(t, 1);
+    s->loop.unroll = unroll;
+    t->out = &s->loop.body;
+    for (int k = 0; k < 1 + twice; k++)
+        store(t, t->ys, t->t, load(t, t->xs, index(t, s->loop.var)));
+    uint64_t operations = 0;
+    if (run(t)) {
+        operations = total(t, COUNT_indexArithmetic) - (unroll ? 0 : 5);
+        CHECK(total(t, COUNT_loads) == (twice ? 10 : 5) && ratio(t, COUNT_lanesPerInstruction) == 32);
+    }
+    finish(t);
+    return operations;
+}
+
+static Nat row(Test *t, Nat i) { return nat_add(t->ctx, times(t, i, 32), t->t); }                 /* i*32 + t */
+static Nat column(Test *t, Nat i) { return nat_add(t->ctx, times(t, t->t, 32), i); }              /* t*32 + i */
+static Nat fixed(Test *t, Nat i) { return (void)i, nat_add_k(t->ctx, times(t, t->t, 2), 7); }     /* t*2 + 7 */
+static Nat square(Test *t, Nat i) { return nat_add(t->ctx, nat_mul(t->ctx, i, t->t), t->t); }     /* i*t + t */
+static Nat divided(Test *t, Nat i) { return nat_div(t->ctx, row(t, i), K(t, 99)); }               /* (i*32 + t) / 99 */
+
+static void test_indices(void)
+{
+    CHECK(looped_index(row, false, false) == 5 && looped_index(row, true, false) == 0 && looped_index(row, false, true) == 5);
+    CHECK(looped_index(column, false, false) == 1 + 5 && looped_index(column, true, false) == 1);
+    CHECK(looped_index(fixed, false, false) == 1 && looped_index(fixed, true, true) == 1);
+    CHECK(looped_index(square, false, false) == 5 && looped_index(square, true, false) == 5);
+    CHECK(looped_index(divided, false, true) == 10 && looped_index(divided, true, false) == 10);
+    /* In a branch that no warp takes, nothing is computed; a condition's number is no address, so its constant is added. */
+    Test *t = start(SC_F32, 32, 1);
+    ImpStmt *s = stmt(t, IS_IF);
+    s->branch.cond = less(t, nat_add_k(t->ctx, times(t, t->t, 3), 1), K(t, 0));
+    t->out = &s->branch.then;
+    store(t, t->ys, t->t, load(t, t->xs, times(t, t->t, 5)));
+    t->out = &s->branch.otherwise;
+    store(t, t->ys, t->t, load(t, t->xs, times(t, t->t, 7)));
+    if (run(t))
+        CHECK(at_line(t, 2, COUNT_indexArithmetic) == 0 && at_line(t, 3, COUNT_indexArithmetic) == 1 && total(t, COUNT_indexArithmetic) == 3);
+    finish(t);
+}
+
 /* ---- shuffles, barriers, instructions -------------------------------------------------------------------------------------------- */
 
 static void check_shuffle(Scalar elem, uint64_t each)
@@ -499,6 +549,7 @@ int main(int argc, char **argv)
     check_shuffle(SC_F32, 1);
     check_shuffle(SC_I32, 1);
     check_shuffle(SC_F64, 2);
+    test_indices();
     test_barriers();
     test_kernels();
     test_table();
