@@ -602,6 +602,7 @@ static void compile_vector(Compiler *c, const ImpStmt *s)
         values[k] = compile_expr(c, s->vec.values[k]);
     for (int k = 0; s->kind == IS_VSTORE && k < s->vec.n; k++)
         run_push(c->arena, &c->code->operands, values[k]);
+    index_count(c->costs, s->vec.index, true, s->span);
     int index = compile_nat(c, s->vec.index, s->span);
     Ins *i = emit(c, s->kind == IS_VLOAD ? X_VLOAD : X_VSTORE);
     i->dst = s->kind == IS_VLOAD ? var_register(c, s->vec.var) : 0;
