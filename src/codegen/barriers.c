@@ -461,7 +461,7 @@ static void check_grid(Barriers *b, const StmtInfo *all)
             bool own_copy = false;
             for (int a = 0; a < 3; a++)
                 own_copy |= nat_mentions(w->buf->count, k->grid[a]) && k->grid[a]->kind == NAT_VAR;
-            if (w->buf->space != SPACE_TEMP || r->buf != w->buf || !w->write || r->write || own_copy || access_same_owner(b->lw, w, r))
+            if (w->buf->space != SPACE_TEMP || r->buf != w->buf || !w->write || r->write || own_copy || access_owner(b->lw, w, r) != OWNER_UNKNOWN)
                 continue;
             Diag *d = lower_error(b->lw, E0408, r->span, "this reads what other blocks wrote, in the same launch");
             diag_note(b->ctx, d, w->span, "written here; blocks run in any order and do not wait for each other");

@@ -360,10 +360,12 @@ Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
     if ((!a->write && !b->write) || !may_alias(a->buf, b->buf))
         return CONFLICT_NONE;
     Footprint *x = footprint(lw, a, still), *y = footprint(lw, b, still);
-    if (x->empty || y->empty || (a->buf == b->buf && (x->unknown || y->unknown) && access_same_owner(lw, a, b)))
+    if (x->empty || y->empty)
         return CONFLICT_NONE;
-    if (x->unknown || y->unknown)
-        return worst(x, y);
+    if (x->unknown || y->unknown) {
+        Owner owner = a->buf == b->buf ? access_owner(lw, a, b) : OWNER_UNKNOWN;
+        return owner == OWNER_THREAD ? CONFLICT_NONE : owner == OWNER_WARP && worst(x, y) == CONFLICT_BLOCK ? CONFLICT_WARP : worst(x, y);
+    }
     Nat delta = nat_sub(lw->ctx, y->base, x->base);
     if (!nat_is_const(delta) || (a->buf != b->buf && !nat_is(y->base, 0)))
         return worst(x, y);
@@ -382,30 +384,6 @@ Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
         }
     }
     return found;
-}
-
-bool access_same_owner(Lowering *lw, const Access *a, const Access *b)
-{
-    Ctx *ctx = lw->ctx;
-    Nat from[MAX_KNOWN], to[MAX_KNOWN];
-    const ImpStmt *la[MAX_KNOWN], *lb[MAX_KNOWN];
-    int na = 0, nb = 0, n = 0;
-    for (const Scope *s = a->scope; s && na < MAX_KNOWN; s = s->parent)
-        if (s->loop)
-            la[na++] = s->loop;
-    for (const Scope *s = b->scope; s && nb < MAX_KNOWN; s = s->parent)
-        if (s->loop)
-            lb[nb++] = s->loop;
-    if (na != nb || na == MAX_KNOWN)
-        return false;
-    for (int i = na - 1; i >= 0; i--) { /* outermost first */
-        if (nat_subst_many(ctx, lb[i]->loop.lo, n, from, to) != la[i]->loop.lo || nat_subst_many(ctx, lb[i]->loop.hi, n, from, to) != la[i]->loop.hi ||
-            nat_subst_many(ctx, lb[i]->loop.step, n, from, to) != la[i]->loop.step)
-            return false;
-        from[n] = lb[i]->loop.var;
-        to[n++] = la[i]->loop.var;
-    }
-    return nat_subst_many(ctx, b->index, n, from, to) == a->index;
 }
 
 /* ---- in place ---------------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #define RISEC_CODEGEN_FOOTPRINT_H
 
 #include "codegen/lowering.h"
+#include "codegen/walk.h"
 
 /* The loops and conditions around an access, innermost first. */
 typedef struct Scope {
@@ -35,8 +36,9 @@ typedef enum Conflict { CONFLICT_NONE, CONFLICT_WARP, CONFLICT_BLOCK } Conflict;
 /* Whether two different threads may touch one cell by these accesses, at least one of them a write; CONFLICT_WARP: only threads of one warp. `still`:
  * the outermost so many scopes, common to both, are in the same iteration. */
 Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still);
-/* True when both indices are the same function of loops that hand out their iterations in the same way: then a cell is touched by one thread only. */
-bool access_same_owner(Lowering *lw, const Access *a, const Access *b);
+/* owner.c: what two accesses of one buffer that meet in a cell have in common, whatever the cell: their block, their warp, the thread. */
+typedef enum Owner { OWNER_UNKNOWN, OWNER_BLOCK, OWNER_WARP, OWNER_THREAD } Owner;
+Owner access_owner(Lowering *lw, const Access *a, const Access *b);
 /* For toShared[inPlace]. Both go through the accesses in their threads' own order, with the outermost `still` scopes in one iteration; false when the
  * cells cannot be told.
  * True when each cell that both touch is read by one thread alone, the one that writes it, and there no later than it is written; a pass through

@@ -88,7 +88,7 @@ struct View {
     Nat at[4];
     const Core *lambda;
     const Env *env;
-    const NatFacts *facts_then; /* COND: what holds where cond does */
+    ImpBlock before_then, before_other; /* COND: what source and other need, where they are chosen */
 };
 
 /* What is open around the place of translation. */
@@ -151,7 +151,9 @@ Placement view_owner(Lowering *lw, const View *view, PrimId level, int axis);
 void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span);
 bool view_is_private(const View *view);
 View *view_copy(Lowering *lw, const View *view);
-View *view_cond(Lowering *lw, ImpExpr *cond, View *then, View *otherwise);
+/* A conditional view with fn applied to both sides; what fn emits runs only where its side is chosen. */
+typedef View *(*ViewFn)(Lowering *lw, View *view, void *user);
+View *view_cond_map(Lowering *lw, const View *cond, ViewFn fn, void *user);
 bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span); /* exactly one thread gets here to write it; else diagnosed */
 
 /* ---- vectors.c ---------------------------------------------------------------------------------------------------------- */

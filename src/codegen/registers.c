@@ -1,5 +1,6 @@
 /* Pass 2, registers: private values are forwarded and reused, never copied.
  *
+ *   float x; if c { x = a } else { x = b } y = x  ->  if c { y = a } else { y = b }
  *   float x; x = e;              ->  const float x = e;
  *   const float y = x;           ->  (y is x)
  *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
@@ -122,7 +123,7 @@ static ImpExpr **own_value(ImpStmt *s)
 
 static void find_shuffle(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_SHFL; }
 
-/* ---- the four rules; each returns true when it changed the list at statement i -------------------------------------------- */
+/* ---- the rules; each returns true when it changed the list at statement i -------------------------------------------- */
 
 static bool declare_with_value(ImpBlock *list, int i)
 {
@@ -255,6 +256,36 @@ static void rename_sets(void *user, ImpStmt *s)
         s->var.var = (ImpVar *)pair[1];
 }
 
+/* T x; if (c) x = a; else x = b; y = x;  ->  if (c) y = a; else y = b; */
+static bool set_directly(ImpBlock *list, int i)
+{
+    const ImpVar *var = list->list.at[i]->var.var;
+    if (list->list.at[i]->var.value || !plain(var) || var->named)
+        return false;
+    int reads = 0, at = -1;
+    for (int j = i + 1; j < list->list.n; j++) {
+        const ImpStmt *s = list->list.at[j];
+        reads += reads_in(list->list.at[j], var);
+        if (s->kind == IS_SET && s->var.value->kind == IE_VAR && s->var.value->var.var == var && plain(s->var.var) && s->var.var->type == var->type)
+            at = j;
+    }
+    if (reads != 1 || at < 0)
+        return false;
+    const ImpVar *to = list->list.at[at]->var.var;
+    for (int j = i + 1; j < at; j++)
+        if (reads_in(list->list.at[j], to) || sets_in(list->list.at[j], to) || (list->list.at[j]->kind == IS_DECL && list->list.at[j]->var.var == to))
+            return false;
+    for (int j = at + 1; j < list->list.n; j++)
+        if (sets_in(list->list.at[j], var))
+            return false;
+    const ImpVar *pair[2] = {var, to};
+    ImpBlock between = {.list = {list->list.at + i + 1, at - i - 1, 0}};
+    walk_stmts(&between, rename_sets, pair);
+    block_remove(list, at);
+    block_remove(list, i);
+    return true;
+}
+
 /* if a { if b { ... } } is if a and b { ... }. */
 static void merge_conditions(Ctx *ctx, ImpBlock *list)
 {
@@ -275,6 +306,7 @@ static void merge_conditions(Ctx *ctx, ImpBlock *list)
 }
 
 typedef bool (*Rule)(Ctx *ctx, ImpBlock *list, int i);
+static bool rule_direct(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return set_directly(list, i); }
 static bool rule_declare(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return declare_with_value(list, i); }
 static bool rule_copy(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_copy(list, i); }
 static bool rule_single(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_single(list, i); }
@@ -306,7 +338,7 @@ static void apply_rule(Ctx *ctx, ImpBlock *list, Rule rule)
 
 void pass_registers(Lowering *lw)
 {
-    static const Rule rules[] = {rule_declare, rule_copy, rule_single, rule_reuse};
+    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
     merge_conditions(lw->ctx, &lw->kernel->body);

@@ -96,6 +96,8 @@ static View *indexed_part(Lowering *lw, View *vector, Nat j)
     return part;
 }
 
+static View *part_at(Lowering *lw, View *v, void *j) { return vector_part(lw, v, *(Nat *)j); }
+
 View *vector_part(Lowering *lw, View *v, Nat j)
 {
     Ctx *ctx = lw->ctx;
@@ -111,7 +113,7 @@ View *vector_part(Lowering *lw, View *v, Nat j)
             part->slot = nat_add(ctx, v->slot, j);
         return part;
     }
-    case VIEW_COND: return view_cond(lw, v->cond, vector_part(lw, v->source, j), vector_part(lw, v->other, j));
+    case VIEW_COND: return view_cond_map(lw, v, part_at, &j);
     case VIEW_GUARD: {
         View *part = view_copy(lw, v);
         part->source = vector_part(lw, v->source, j);

@@ -62,7 +62,7 @@ View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool wri
 
 /* ---- applying an index -------------------------------------------------------------------------------------------------- */
 
-View *view_cond(Lowering *lw, ImpExpr *cond, View *then, View *otherwise)
+static View *cond_view(Lowering *lw, ImpExpr *cond, View *then, View *otherwise, ImpBlock before_then, ImpBlock before_other)
 {
     if (then->kind == VIEW_ERROR || otherwise->kind == VIEW_ERROR)
         return then->kind == VIEW_ERROR ? then : otherwise;
@@ -70,21 +70,64 @@ View *view_cond(Lowering *lw, ImpExpr *cond, View *then, View *otherwise)
     v->cond = cond;
     v->source = then;
     v->other = otherwise;
+    v->before_then = before_then;
+    v->before_other = before_other;
     return v;
+}
+
+/* Applying an index may take statements (an index that is loaded). On one side of a condition they must run only where that side is chosen: they
+ * are kept with the view until it is read. */
+typedef struct Aside {
+    ImpBlock *out;
+    NatFacts *facts;
+} Aside;
+
+static Aside aside(Lowering *lw, ImpBlock *before, const ImpExpr *cond)
+{
+    Aside saved = {lw->out, lw->facts};
+    lw->out = before;
+    lw->facts = nat_facts_new(lw->ctx, lw->facts);
+    if (cond)
+        assume(lw, cond);
+    return saved;
+}
+
+static void aside_end(Lowering *lw, Aside saved)
+{
+    lw->out = saved.out;
+    lw->facts = saved.facts;
+}
+
+static View *at_aside(Lowering *lw, View *v, Nat i, const ImpExpr *cond, ImpBlock *before)
+{
+    Aside saved = aside(lw, before, cond);
+    View *at = view_at(lw, v, i);
+    aside_end(lw, saved);
+    return at;
+}
+
+static ImpBlock block_list_copy(Lowering *lw, const ImpBlock *block)
+{
+    ImpBlock copy = {{0}};
+    for (int i = 0; i < block->list.n; i++)
+        vec_push(lw->ctx, &copy.list, block->list.at[i]);
+    return copy;
 }
 
 static View *pad_at(Lowering *lw, View *v, Nat i)
 {
     Ctx *ctx = lw->ctx;
-    Nat hi = nat_add(ctx, v->lo, v->size);
+    Nat hi = nat_add(ctx, v->lo, v->size), inside = simplify(lw, nat_sub(ctx, i, v->lo));
     if (nat_lt(ctx, lw->facts, i, v->lo) || nat_le(ctx, lw->facts, hi, i))
         return v->other;
     ImpExpr *low = nat_le(ctx, lw->facts, v->lo, i) ? NULL : nat_cmp(lw, P_le, v->lo, i, v->span);
     ImpExpr *high = nat_lt(ctx, lw->facts, i, hi) ? NULL : nat_cmp(lw, P_lt, i, hi, v->span);
-    View *inside = view_at(lw, v->source, simplify(lw, nat_sub(ctx, i, v->lo)));
     if (!low && !high)
-        return inside;
-    return view_cond(lw, low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, v->span) : low ? low : high, inside, v->other);
+        return view_at(lw, v->source, inside);
+    ImpExpr *cond = low && high ? imp_op2(ctx, P_and, SC_BOOL, low, high, v->span) : low ? low : high;
+    ImpBlock before = {{0}};
+    View *then = at_aside(lw, v->source, inside, cond, &before);
+    return cond_view(lw, cond, then, v->other, before, (ImpBlock){{0}});
 }
 
 static View *concat_at(Lowering *lw, View *v, Nat i)
@@ -95,8 +138,25 @@ static View *concat_at(Lowering *lw, View *v, Nat i)
     Nat beyond = simplify(lw, nat_sub(ctx, i, v->lo));
     if (nat_le(ctx, lw->facts, v->lo, i))
         return view_at(lw, v->other, beyond);
-    return view_cond(lw, nat_cmp(lw, P_lt, i, v->lo, v->span), view_at(lw, v->source, i), view_at(lw, v->other, beyond));
+    ImpExpr *cond = nat_cmp(lw, P_lt, i, v->lo, v->span);
+    ImpBlock before = {{0}}, before_other = {{0}};
+    View *then = at_aside(lw, v->source, i, cond, &before), *otherwise = at_aside(lw, v->other, beyond, NULL, &before_other);
+    return cond_view(lw, cond, then, otherwise, before, before_other);
 }
+
+View *view_cond_map(Lowering *lw, const View *v, ViewFn fn, void *user)
+{
+    ImpBlock before = block_list_copy(lw, &v->before_then), before_other = block_list_copy(lw, &v->before_other);
+    Aside saved = aside(lw, &before, v->cond);
+    View *then = fn(lw, v->source, user);
+    aside_end(lw, saved);
+    saved = aside(lw, &before_other, NULL);
+    View *otherwise = fn(lw, v->other, user);
+    aside_end(lw, saved);
+    return cond_view(lw, v->cond, then, otherwise, before, before_other);
+}
+
+static View *at_index(Lowering *lw, View *v, void *i) { return view_at(lw, v, *(Nat *)i); }
 
 /* An integer expression as a nat: itself, or a register that indices may mention. */
 static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
@@ -107,6 +167,7 @@ static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
     if (e->kind == IE_VAR && e->var.var->nat)
         return e->var.var->nat;
     ImpVar *var = lower_new_var(lw, "at", e->type, e->span);
+    var->constant = true;
     var->nat = nat_var(ctx, "at", nat_const(ctx, 0), nat_add_k(ctx, size, -1));
     ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
     s->var.var = var;
@@ -186,7 +247,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
     }
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
-    case VIEW_COND: return view_cond(lw, v->cond, view_at(lw, v->source, i), view_at(lw, v->other, i));
+    case VIEW_COND: return view_cond_map(lw, v, at_index, &i);
     case VIEW_GUARD: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
@@ -209,7 +270,7 @@ View *view_proj(Lowering *lw, View *v, int k)
     switch (v->kind) {
     case VIEW_ERROR: return v;
     case VIEW_TUPLE: case VIEW_ZIP: return v->items[k];
-    case VIEW_COND: return view_cond(lw, v->cond, view_proj(lw, v->source, k), view_proj(lw, v->other, k));
+    case VIEW_COND: return cond_view(lw, v->cond, view_proj(lw, v->source, k), view_proj(lw, v->other, k), v->before_then, v->before_other);
     case VIEW_GUARD: {
         View *at = view_copy(lw, v);
         at->source = view_proj(lw, v->source, k);
@@ -238,6 +299,59 @@ View *view_proj(Lowering *lw, View *v, int k)
 
 /* ---- scalars ------------------------------------------------------------------------------------------------------------ */
 
+typedef struct Rename {
+    Lowering *lw;
+    ImpVar *from, *to;
+} Rename;
+
+static void rename_expr(void *user, ImpExpr **at)
+{
+    const Rename *r = user;
+    if ((*at)->kind == IE_VAR && (*at)->var.var == r->from)
+        (*at)->var.var = r->to;
+}
+
+static Nat rename_nat(void *user, Nat nat)
+{
+    const Rename *r = user;
+    return r->from->nat && nat_mentions(nat, r->from->nat) ? nat_subst(r->lw->ctx, nat, r->from->nat, r->to->nat) : nat;
+}
+
+static void rename_stmt(void *user, ImpStmt *s)
+{
+    const Rename *r = user;
+    walk_own(s, rename_expr, user);
+    map_nats(s, rename_nat, user);
+    if ((s->kind == IS_DECL || s->kind == IS_SET) && s->var.var == r->from)
+        s->var.var = r->to;
+}
+
+/* The statements that were kept with the view, once more, and the value that they lead to: with registers of their own. */
+static ImpExpr *side_scalar(Lowering *lw, ImpBlock *block, const ImpBlock *before, View *view)
+{
+    for (int i = 0; i < before->list.n; i++)
+        vec_push(lw->ctx, &block->list, imp_copy_stmt(lw->ctx, before->list.at[i]));
+    lw->out = block;
+    ImpExpr *value = imp_copy_expr(lw->ctx, view_scalar(lw, view));
+    ImpStmt last = {.kind = IS_SET, .var = {.slot = nat_const(lw->ctx, 0)}};
+    for (int i = 0; i < before->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind != IS_DECL)
+            continue;
+        Rename r = {lw, s->var.var, lower_new_var(lw, s->var.var->name, s->var.var->type, s->var.var->span)};
+        int id = r.to->id;
+        *r.to = *r.from;
+        r.to->id = id;
+        if (r.from->nat)
+            r.to->nat = nat_var(lw->ctx, r.from->nat->name, r.from->nat->lo, r.from->nat->hi);
+        walk_stmts(block, rename_stmt, &r);
+        last.var.value = value;
+        rename_stmt(&r, &last);
+        value = last.var.value;
+    }
+    return value;
+}
+
 /* A guarded value: a conditional expression when neither side needs statements, else a register set in the branches. */
 static ImpExpr *cond_scalar(Lowering *lw, View *v)
 {
@@ -246,11 +360,9 @@ static ImpExpr *cond_scalar(Lowering *lw, View *v)
     NatFacts *facts = lw->facts;
     lw->facts = nat_facts_new(ctx, facts);
     assume(lw, v->cond);
-    lw->out = &then;
-    ImpExpr *a = view_scalar(lw, v->source);
+    ImpExpr *a = side_scalar(lw, &then, &v->before_then, v->source);
     lw->facts = facts;
-    lw->out = &otherwise;
-    ImpExpr *b = view_scalar(lw, v->other);
+    ImpExpr *b = side_scalar(lw, &otherwise, &v->before_other, v->other);
     lw->out = out;
     if (!then.list.n && !otherwise.list.n) {
         if (a->kind == IE_COND && imp_same_value(a->cond.otherwise, b)) /* two pads with the same value */

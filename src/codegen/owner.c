@@ -1,0 +1,212 @@
+/* Whether two accesses of a buffer meet a cell only from the same thread, where footprints cannot enumerate the cells: by the form of the indices.
+ *
+ * Both indices must be the same function of the same loops, and that function must be one to one: then a cell tells the values of all variables in
+ * it. A hardware id among them, or a loop that hands its trips out by one, is the same on both sides. What those ids leave open (the lanes of a
+ * warp, say, when only the warp is told) may still differ. */
+#include "codegen/footprint.h"
+
+enum { MAX_LOOPS = 32, MAX_TERMS = 8 };
+
+typedef struct Loops {
+    const ImpStmt *at[MAX_LOOPS]; /* innermost first */
+    int n;
+} Loops;
+
+static bool loops_around(const Scope *s, Loops *loops)
+{
+    loops->n = 0;
+    for (; s; s = s->parent)
+        if (s->loop) {
+            if (loops->n == MAX_LOOPS)
+                return false;
+            loops->at[loops->n++] = s->loop;
+        }
+    return true;
+}
+
+/* Are the loops around b those around a, with other names, and is b's index then a's? */
+static bool same_function(Ctx *ctx, const Access *a, const Access *b, const Loops *la, const Loops *lb)
+{
+    Nat from[MAX_LOOPS], to[MAX_LOOPS];
+    int n = 0;
+    if (la->n != lb->n)
+        return false;
+    for (int i = la->n - 1; i >= 0; i--) { /* outermost first */
+        const ImpStmt *x = la->at[i], *y = lb->at[i];
+        if (nat_subst_many(ctx, y->loop.lo, n, from, to) != x->loop.lo || nat_subst_many(ctx, y->loop.hi, n, from, to) != x->loop.hi ||
+            nat_subst_many(ctx, y->loop.step, n, from, to) != x->loop.step)
+            return false;
+        from[n] = y->loop.var;
+        to[n++] = x->loop.var;
+    }
+    return nat_subst_many(ctx, b->index, n, from, to) == a->index;
+}
+
+/* ---- one to one ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Term { /* coefficient * variable */
+    Nat coef, var;
+} Term;
+
+typedef struct Sizes {
+    const CoreEntry *entry;
+    bool others;
+} Sizes;
+
+static void find_other(void *user, Nat var)
+{
+    Sizes *s = user;
+    for (int i = 0; i < s->entry->n_sizes; i++)
+        if (s->entry->sizes[i] == var)
+            return;
+    s->others = true;
+}
+
+static bool only_sizes(Lowering *lw, Nat nat)
+{
+    Sizes s = {lw->entry, false};
+    nat_each_var(lw->ctx, nat, find_other, &s);
+    return !s.others;
+}
+
+/* The index as a sum of coefficient * variable, the coefficients over the sizes alone; -1 when it is no such sum. */
+static int split_terms(Lowering *lw, Nat index, Term terms[MAX_TERMS])
+{
+    Ctx *ctx = lw->ctx;
+    int n = 0;
+    if (index->kind == NAT_VAR && !only_sizes(lw, index)) {
+        terms[0] = (Term){nat_const(ctx, 1), index};
+        return 1;
+    }
+    if (index->kind != NAT_SUM)
+        return only_sizes(lw, index) ? 0 : -1;
+    for (int i = 0; i < index->n_terms; i++) {
+        const NatTerm *t = &index->terms[i];
+        Term term = {nat_const(ctx, t->coef), NULL};
+        for (int k = 0; k < t->n_factors; k++) {
+            if (only_sizes(lw, t->factors[k]))
+                term.coef = nat_mul(ctx, term.coef, t->factors[k]);
+            else if (t->factors[k]->kind != NAT_VAR || term.var)
+                return -1;
+            else
+                term.var = t->factors[k];
+        }
+        if (!term.var)
+            continue;
+        for (int k = 0; k < n; k++)
+            if (terms[k].var == term.var)
+                return -1;
+        if (n == MAX_TERMS)
+            return -1;
+        terms[n++] = term;
+    }
+    return n;
+}
+
+/* Each coefficient is more than all smaller terms together can make up: a number in mixed radix, whose digits can be read off. */
+static bool one_to_one(Lowering *lw, Term *terms, int n)
+{
+    Ctx *ctx = lw->ctx;
+    const NatFacts *known = lw->entry->known;
+    Nat below = nat_const(ctx, 0); /* the most that the terms taken so far add up to */
+    for (int taken = 0; taken < n; taken++) {
+        int next = -1;
+        for (int i = taken; i < n && next < 0; i++)
+            if (nat_lt(ctx, known, below, terms[i].coef))
+                next = i;
+        for (int i = taken; i < n && next >= 0; i++) /* the smallest of them */
+            if (nat_lt(ctx, known, below, terms[i].coef) && nat_lt(ctx, known, terms[i].coef, terms[next].coef))
+                next = i;
+        if (next < 0)
+            return false;
+        Term t = terms[next];
+        terms[next] = terms[taken];
+        terms[taken] = t;
+        bool last = taken == n - 1;
+        if (!t.var->lo || !nat_le(ctx, known, nat_const(ctx, 0), t.var->lo) || (!last && !t.var->hi))
+            return false;
+        if (!last)
+            below = nat_add(ctx, below, nat_mul(ctx, t.coef, t.var->hi));
+    }
+    return true;
+}
+
+/* ---- who is told -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Told {
+    Lowering *lw;
+    bool block[3], thread[3], warp, lane;
+} Told;
+
+static void tell(void *user, Nat var)
+{
+    Told *t = user;
+    const ImpKernel *k = t->lw->kernel;
+    for (int a = 0; a < 3; a++) {
+        t->block[a] |= var == k->block[a];
+        t->thread[a] |= var == k->thread[a];
+    }
+    t->warp |= var == k->warp;
+    t->lane |= var == k->lane;
+}
+
+/* A loop from id + ... in steps of the number of instances gives each trip to one of them: its variable tells the ids in its start. */
+static void tell_loop(Told *t, const ImpStmt *loop)
+{
+    switch (prim_rows[loop->loop.level].level) {
+    case LEVEL_GRID: case LEVEL_BLOCK: case LEVEL_THREAD: case LEVEL_WARP: case LEVEL_LANE: nat_each_var(t->lw->ctx, loop->loop.lo, tell, t); break;
+    default: break;
+    }
+}
+
+/* A condition `id == c` around both accesses. */
+static void tell_condition(Told *t, const ImpExpr *e)
+{
+    if (e->kind != IE_OP || e->op.n != 2)
+        return;
+    if (e->op.id == P_and) {
+        tell_condition(t, e->op.args[0]);
+        tell_condition(t, e->op.args[1]);
+    } else if (e->op.id == P_eq && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT && nat_is_const(e->op.args[1]->nat) &&
+               e->op.args[0]->nat->kind == NAT_VAR)
+        tell(t, e->op.args[0]->nat);
+}
+
+/* Is the same comparison around both? */
+static void tell_conditions(Told *t, const Access *a, const Access *b)
+{
+    for (const Scope *s = a->scope; s; s = s->parent)
+        for (const Scope *r = b->scope; s->cond && !s->negated && r; r = r->parent)
+            if (r->cond && !r->negated && imp_same_value(s->cond, r->cond)) {
+                tell_condition(t, s->cond);
+                break;
+            }
+}
+
+Owner access_owner(Lowering *lw, const Access *a, const Access *b)
+{
+    Loops la, lb;
+    Term terms[MAX_TERMS];
+    if (!loops_around(a->scope, &la) || !loops_around(b->scope, &lb) || !same_function(lw->ctx, a, b, &la, &lb))
+        return OWNER_UNKNOWN;
+    int n = split_terms(lw, a->index, terms);
+    if (n < 0 || !one_to_one(lw, terms, n))
+        return OWNER_UNKNOWN;
+    Told told = {.lw = lw};
+    for (int i = 0; i < n; i++) {
+        tell(&told, terms[i].var);
+        for (int k = 0; k < la.n; k++)
+            if (la.at[k]->loop.var == terms[i].var)
+                tell_loop(&told, la.at[k]);
+    }
+    tell_conditions(&told, a, b);
+    const ImpKernel *k = lw->kernel;
+    bool block = true, thread = true, warp = told.warp || k->threads[0] * k->threads[1] * k->threads[2] <= 32;
+    for (int i = 0; i < 3; i++) {
+        block &= told.block[i] || nat_is_const(k->block[i]);
+        thread &= told.thread[i] || k->threads[i] == 1;
+    }
+    if (a->buf->space != SPACE_SHARED && !block)
+        return OWNER_UNKNOWN;
+    return thread || (warp && told.lane) ? OWNER_THREAD : warp ? OWNER_WARP : OWNER_BLOCK;
+}
