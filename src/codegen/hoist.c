@@ -7,7 +7,7 @@
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
-enum { MIN_COST = 3, /* additions and multiplications that a name saves in each trip */ DIVISION_COST = 4 };
+enum { MIN_COST = 2, /* additions and multiplications that a name saves in each trip */ DIVISION_COST = 4 };
 
 typedef struct Level { /* a list of statements around the place */
     ImpBlock *block;

@@ -6,6 +6,7 @@
  *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
  *   const float b = a + t;       ->  a = a + t  (and b is a)        when a is not read afterwards
  *
+ *   x = c ? e : x                ->  if c { x = e }
  *   if a { if b { s } }          ->  if a and b { s }
  *
  * Requires: registers are declared in the list of statements where they live. Keeps every value and the order of memory accesses; a
@@ -232,10 +233,14 @@ static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
 {
     ImpStmt *decl = list->list.at[i];
     ImpVar *var = decl->var.var;
-    if (!decl->var.value || decl->var.value->kind != IE_OP || !plain(var) || var->named)
+    ImpExpr *value = decl->var.value;
+    if (!value || (value->kind != IE_OP && value->kind != IE_COND) || !plain(var) || var->named)
         return false;
     Reusable r = {list, i, var, NULL};
-    walk_expr(&decl->var.value, find_reusable, &r);
+    if (value->kind == IE_OP)
+        walk_expr(&decl->var.value, find_reusable, &r);
+    else if (value->cond.otherwise->kind == IE_VAR) /* c ? e : x is x, changed where c holds */
+        find_reusable(&r, &value->cond.otherwise);
     if (!r.found)
         return false;
     r.found->constant = false;
@@ -247,6 +252,56 @@ static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
         walk_stmt(list->list.at[j], mention, &m);
     }
     return true;
+}
+
+/* The next value of the same name, where the one before is not needed any more: as `other` in each step of a tree of shuffles. */
+static bool use_again(Ctx *ctx, ImpBlock *list, int i)
+{
+    ImpStmt *decl = list->list.at[i];
+    ImpVar *var = decl->var.var;
+    if (!decl->var.value || !plain(var) || var->named)
+        return false;
+    for (int k = 0; k < i; k++) {
+        const ImpStmt *s = list->list.at[k];
+        ImpVar *old = s->kind == IS_DECL ? s->var.var : NULL;
+        if (!old || !s->var.value || old->type != var->type || !plain(old) || old->named || strcmp(old->name, var->name))
+            continue;
+        bool dead = true;
+        for (int j = i + 1; j < list->list.n; j++)
+            dead &= !reads_in(list->list.at[j], old) && !sets_in(list->list.at[j], old);
+        if (!dead)
+            continue;
+        old->constant = false;
+        decl->kind = IS_SET;
+        decl->var.var = old;
+        decl->var.slot = nat_const(ctx, 0);
+        replace_after(list, i, var, imp_var(ctx, old, nat_const(ctx, 0), decl->span));
+        return true;
+    }
+    return false;
+}
+
+/* x = c ? e : x  ->  if (c) x = e */
+static void set_conditionally(Ctx *ctx, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            set_conditionally(ctx, &s->loop.body);
+        if (s->kind == IS_IF) {
+            set_conditionally(ctx, &s->branch.then);
+            set_conditionally(ctx, &s->branch.otherwise);
+        }
+        const ImpExpr *value = s->kind == IS_SET ? s->var.value : NULL;
+        if (!value || value->kind != IE_COND || value->cond.otherwise->kind != IE_VAR || value->cond.otherwise->var.var != s->var.var ||
+            value->cond.otherwise->var.slot != s->var.slot)
+            continue;
+        ImpStmt *choice = imp_stmt(ctx, NULL, IS_IF, s->span);
+        choice->branch.cond = value->cond.cond;
+        vec_push(ctx, &choice->branch.then.list, s);
+        s->var.value = value->cond.then;
+        list->list.at[i] = choice;
+    }
 }
 
 static void rename_sets(void *user, ImpStmt *s)
@@ -321,6 +376,17 @@ static bool rule_reuse(Ctx *ctx, ImpBlock *list, int i)
     return true;
 }
 
+static bool rule_again(Ctx *ctx, ImpBlock *list, int i)
+{
+    const ImpVar *var = list->list.at[i]->var.var;
+    if (!use_again(ctx, list, i))
+        return false;
+    const ImpVar *pair[2] = {var, list->list.at[i]->var.var};
+    ImpBlock rest = {.list = {list->list.at + i + 1, list->list.n - i - 1, 0}};
+    walk_stmts(&rest, rename_sets, pair);
+    return true;
+}
+
 static void apply_rule(Ctx *ctx, ImpBlock *list, Rule rule)
 {
     for (int i = 0; i < list->list.n; i++) {
@@ -338,8 +404,9 @@ static void apply_rule(Ctx *ctx, ImpBlock *list, Rule rule)
 
 void pass_registers(Lowering *lw)
 {
-    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse};
+    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_again};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
+    set_conditionally(lw->ctx, &lw->kernel->body);
     merge_conditions(lw->ctx, &lw->kernel->body);
 }

@@ -115,27 +115,30 @@ static Nat largest_over(Tiles *t, Nat nat, int first)
     return nat ? nat_simplify(t->ctx, t->facts, nat) : NULL;
 }
 
-static void note_guard(Tiles *t, const ImpExpr *e, int64_t times, int first)
+static bool note_guard(Tiles *t, const ImpExpr *e, int first)
 {
     if (e->kind == IE_OP && e->op.id == P_and) {
-        note_guard(t, e->op.args[0], times, first);
-        note_guard(t, e->op.args[1], times, first);
-        return;
+        bool a = note_guard(t, e->op.args[0], first);
+        return note_guard(t, e->op.args[1], first) || a;
     }
     Nat d = excess(t->ctx, e);
     Nat most = d ? largest_over(t, d, first) : NULL;
     if (!most || nat_is_error(most) || nat_is_const(most))
-        return;
+        return false;
     int k = 0;
-    while (k < t->full.n && t->full.at[k] != most)
-        k++;
+    while (k < t->full.n && !nat_le(t->ctx, t->facts, most, t->full.at[k])) {
+        if (nat_le(t->ctx, t->facts, t->full.at[k], most)) /* the stronger one says both */
+            t->full.at[k] = most;
+        else
+            k++;
+    }
     if (k == t->full.n) {
         if (k == MAX_FULL_CONDITIONS)
-            return;
+            return false;
         vec_push(t->ctx, &t->full, most);
     }
     vec_push(t->ctx, &t->guards, d);
-    t->spared += times;
+    return true;
 }
 
 typedef struct Place {
@@ -150,7 +153,7 @@ static void visit_expr(void *user, ImpExpr **at)
     if ((*at)->kind == IE_SHFL)
         p->tiles->blocked = true;
     if ((*at)->kind == IE_COND)
-        note_guard(p->tiles, (*at)->cond.cond, p->times, p->first);
+        p->tiles->spared += note_guard(p->tiles, (*at)->cond.cond, p->first) ? p->times : 0;
 }
 
 static int64_t trips(const ImpStmt *loop)
@@ -179,7 +182,7 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
             t->bounds.n--;
             break;
         case IS_IF:
-            note_guard(t, s->branch.cond, times, first);
+            t->spared += note_guard(t, s->branch.cond, first) ? times : 0;
             visit_block(t, &s->branch.then, times, first);
             visit_block(t, &s->branch.otherwise, times, first);
             break;

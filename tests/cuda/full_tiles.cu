@@ -12,15 +12,16 @@ fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // full_tiles.rise:4: mapThreads
         float acc = 0.0f;
+        const int base = block*2048 + thread;
         if (block*2048 + 2048 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc += xs[block*2048 + i*256 + thread];
+                acc += xs[base + i*256];
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const int index = block*2048 + i*256 + thread;
+                const int index = base + i*256;
                 acc += index < n ? xs[index] : 0.0f;
             }
         }

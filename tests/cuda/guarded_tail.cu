@@ -10,12 +10,12 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
     // guarded_tail.rise:3: mapBlock
     for (int block = blockIdx.x; block < n; block += gridDim.x) {
         float acc = 0.0f;
+        const int base = block*m + thread;
         const int end = m / 32;
         for (int i = 0; i < end; i++) {
-            acc += xs[block*m + i*32 + thread];
+            acc += xs[base + i*32];
         }
-        if (m % 32 != 0)
-            acc += (m / 32)*32 + thread < m ? xs[block*m + (m / 32)*32 + thread] : 0.0f;
+        if (m % 32 != 0) acc += (m / 32)*32 + thread < m ? xs[base + (m / 32)*32] : 0.0f;
         result[block*32 + thread] = acc;
     }
 }
@@ -31,6 +31,8 @@ extern "C" int guardedTail_launch(float *result, const float *xs, long long n, l
     if (n*32 > 2147483647)
         return (int)cudaErrorInvalidValue;
     if (m*n > 2147483647)
+        return (int)cudaErrorInvalidValue;
+    if ((n - 1)*m + 31 > 2147483647)
         return (int)cudaErrorInvalidValue;
     if (m + 31 > 2147483647)
         return (int)cudaErrorInvalidValue;

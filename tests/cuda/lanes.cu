@@ -60,31 +60,31 @@ best(int *__restrict__ result, const float *__restrict__ xs)
     const int lane = threadIdx.x % 32;
 
     // lanes.rise:13: mapLane
-    const float value = xs[lane];
-    const float other = __shfl_xor_sync(0xffffffff, value, 16);
-    const int other_1 = __shfl_xor_sync(0xffffffff, lane, 16);
+    float value = xs[lane];
+    float other = __shfl_xor_sync(0xffffffff, value, 16);
+    int other_1 = __shfl_xor_sync(0xffffffff, lane, 16);
     const bool holds = value < other || (value == other && lane < other_1);
-    const float value_1 = holds ? value : other;
-    const int value_2 = holds ? lane : other_1;
-    const float other_2 = __shfl_xor_sync(0xffffffff, value_1, 8);
-    const int other_3 = __shfl_xor_sync(0xffffffff, value_2, 8);
-    const bool holds_1 = value_1 < other_2 || (value_1 == other_2 && value_2 < other_3);
-    const float value_3 = holds_1 ? value_1 : other_2;
-    const int value_4 = holds_1 ? value_2 : other_3;
-    const float other_4 = __shfl_xor_sync(0xffffffff, value_3, 4);
-    const int other_5 = __shfl_xor_sync(0xffffffff, value_4, 4);
-    const bool holds_2 = value_3 < other_4 || (value_3 == other_4 && value_4 < other_5);
-    const float value_5 = holds_2 ? value_3 : other_4;
-    const int value_6 = holds_2 ? value_4 : other_5;
-    const float other_6 = __shfl_xor_sync(0xffffffff, value_5, 2);
-    const int other_7 = __shfl_xor_sync(0xffffffff, value_6, 2);
-    const bool holds_3 = value_5 < other_6 || (value_5 == other_6 && value_6 < other_7);
-    const float value_7 = holds_3 ? value_5 : other_6;
-    const int value_8 = holds_3 ? value_6 : other_7;
-    const float other_8 = __shfl_xor_sync(0xffffffff, value_7, 1);
-    const int other_9 = __shfl_xor_sync(0xffffffff, value_8, 1);
-    const int value_9 = value_7 < other_8 || (value_7 == other_8 && value_8 < other_9) ? value_8 : other_9;
-    if (lane == 0) result[0] = value_9;
+    float value_1 = holds ? value : other;
+    if (holds) other_1 = lane;
+    other = __shfl_xor_sync(0xffffffff, value_1, 8);
+    int other_2 = __shfl_xor_sync(0xffffffff, other_1, 8);
+    const bool holds_1 = value_1 < other || (value_1 == other && other_1 < other_2);
+    value = holds_1 ? value_1 : other;
+    if (holds_1) other_2 = other_1;
+    other = __shfl_xor_sync(0xffffffff, value, 4);
+    other_1 = __shfl_xor_sync(0xffffffff, other_2, 4);
+    const bool holds_2 = value < other || (value == other && other_2 < other_1);
+    value_1 = holds_2 ? value : other;
+    if (holds_2) other_1 = other_2;
+    other = __shfl_xor_sync(0xffffffff, value_1, 2);
+    other_2 = __shfl_xor_sync(0xffffffff, other_1, 2);
+    const bool holds_3 = value_1 < other || (value_1 == other && other_1 < other_2);
+    value = holds_3 ? value_1 : other;
+    if (holds_3) other_2 = other_1;
+    other = __shfl_xor_sync(0xffffffff, value, 1);
+    other_1 = __shfl_xor_sync(0xffffffff, other_2, 1);
+    if (value < other || (value == other && other_2 < other_1)) other_1 = other_2;
+    if (lane == 0) result[0] = other_1;
 }
 
 #ifndef __CUDACC_RTC__
