@@ -339,7 +339,7 @@ static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
         if (!b->inserted)
             break;
     }
-    if (!nat_lt(b->ctx, b->lw->entry->known, s->loop.lo, s->loop.hi))
+    if (!nat_lt(b->ctx, b->lw->kernel->known, s->loop.lo, s->loop.hi))
         state_join(b, &b->now, &before);
 }
 
@@ -465,7 +465,7 @@ static void check_grid(Barriers *b, const StmtInfo *all)
                 continue;
             Diag *d = lower_error(b->lw, E0408, r->span, "this reads what other blocks wrote, in the same launch");
             diag_note(b->ctx, d, w->span, "written here; blocks run in any order and do not wait for each other");
-            diag_help(b->ctx, d, "stay within the block: move `toGlobal` inside mapBlock, or let two entries do it");
+            diag_help(b->ctx, d, "stay within the block: move `toGlobal` inside mapBlock, or go on in a second launch: `nextKernel`");
             return;
         }
 }

@@ -42,14 +42,14 @@ static bool put_fact(Cuda *c, const Core *e, CPrec prec)
     return false;
 }
 
-bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact)
+bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec)
 {
     StrBuf text, *saved = c->out;
     const NatFacts *facts = c->facts;
     sb_init(&text, c->ctx);
     c->out = &text;
     c->facts = NULL; /* nothing is known before it is checked */
-    bool good = put_fact(c, fact, C_UNARY);
+    bool good = put_fact(c, fact, prec);
     c->out = saved;
     c->facts = facts;
     if (good)
@@ -59,19 +59,20 @@ bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact)
 
 /* ---- the function ------------------------------------------------------------------------------------------------------- */
 
-typedef struct HostParam {
-    const ImpKernel *kernel;
-    const ImpBuf *buf;
-    const char *name;
-} HostParam;
-
 typedef struct Host {
     Cuda *c;
     const ImpProgram *program;
-    int depth; /* of braces within the function */
-    VEC(HostParam) buffers;
-    VEC(Nat) sizes; /* the entry's, then what else a launch depends on */
+    HostBuffers buffers;
+    const char **names; /* of the buffers */
+    VEC(Nat) sizes;  /* the entry's, then what else a launch depends on */
+    int depth;       /* of braces within the function */
 } Host;
+
+static void indent(const Host *h)
+{
+    for (int i = 0; i <= h->depth; i++)
+        put(h->c, "    ");
+}
 
 static void add_size(void *user, Nat var)
 {
@@ -79,32 +80,75 @@ static void add_size(void *user, Nat var)
     for (int i = 0; i < h->sizes.n; i++)
         if (h->sizes.at[i] == var)
             return;
-    vec_push(h->c->ctx, &h->sizes, var);
+    if (!imp_is_device_size(var))
+        vec_push(h->c->ctx, &h->sizes, var);
 }
 
-static const char *param_of(const Host *h, const ImpKernel *k, const ImpBuf *buf)
+static bool same_memory(const ImpBuf *a, const ImpBuf *b)
 {
-    for (int i = 0; i < h->buffers.n; i++) {
-        const HostParam *p = &h->buffers.at[i];
-        if (p->buf == buf || (p->buf->space == buf->space && buf->space != SPACE_TEMP && p->buf->component == buf->component))
-            return p->name;
-    }
-    (void)k;
-    return NULL;
+    return a == b || (a->space == b->space && (a->space == SPACE_TEMP ? !strcmp(a->name, b->name) : a->component == b->component));
 }
+
+static int buffer_at(const HostBuffers *list, const ImpBuf *buf)
+{
+    for (int i = 0; i < list->n; i++)
+        if (same_memory(list->at[i].buf, buf))
+            return i;
+    return -1;
+}
+
+static void add_buffers(Ctx *ctx, const ImpProgram *program, ImpSpace space, HostBuffers *list)
+{
+    for (int i = 0; i < program->kernels.n; i++) {
+        const ImpKernel *k = program->kernels.at[i];
+        for (int b = 0; b < k->bufs.n; b++)
+            if (k->bufs.at[b]->space == space && buffer_at(list, k->bufs.at[b]) < 0)
+                vec_push(ctx, list, ((HostBuffer){k, k->bufs.at[b]}));
+    }
+}
+
+static void add_arguments(Ctx *ctx, const ImpProgram *program, ImpSpace space, Type type, const char *name, int first, HostBuffers *list)
+{
+    int n = type_component_count(type);
+    for (int k = 0; k < n; k++) {
+        HostBuffers used = {0};
+        add_buffers(ctx, program, space, &used);
+        ImpBuf *buf = NEW(ctx, ImpBuf);
+        Type t = type_component(ctx, type, k);
+        *buf = (ImpBuf){.space = space, .component = first + k, .elem = type_scalar_of(ctx, t), .count = nat_const(ctx, 1)};
+        for (; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
+            buf->count = nat_mul(ctx, buf->count, t->size);
+        buf->name = n > 1 ? ctx_printf(ctx, "%s_%d", name, k + 1) : name;
+        int at = buffer_at(&used, buf);
+        vec_push(ctx, list, at >= 0 ? used.at[at] : ((HostBuffer){NULL, buf}));
+    }
+}
+
+void host_buffers(Ctx *ctx, const ImpProgram *program, HostBuffers *list)
+{
+    const CoreEntry *entry = program->entry;
+    if (entry && entry->result) {
+        add_arguments(ctx, program, SPACE_OUTPUT, entry->result, "result", 0, list);
+        for (int i = 0, first = 0; i < entry->n_inputs; i++) {
+            add_arguments(ctx, program, SPACE_INPUT, entry->inputs[i]->type, entry->inputs[i]->name, first, list);
+            first += type_component_count(entry->inputs[i]->type);
+        }
+    }
+    add_buffers(ctx, program, SPACE_OUTPUT, list);
+    add_buffers(ctx, program, SPACE_INPUT, list);
+    add_buffers(ctx, program, SPACE_TEMP, list);
+}
+
+static const char *param_of(const Host *h, const ImpBuf *buf) { return h->names[buffer_at(&h->buffers, buf)]; }
 
 static void find_params(Host *h)
 {
-    static const ImpSpace order[] = {SPACE_OUTPUT, SPACE_INPUT, SPACE_TEMP};
     Cuda *c = h->c;
-    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
-        for (int i = 0; i < h->program->kernels.n; i++) {
-            const ImpKernel *k = h->program->kernels.at[i];
-            for (int b = 0; b < k->bufs.n; b++)
-                if (k->bufs.at[b]->space == order[o] && !param_of(h, k, k->bufs.at[b]))
-                    vec_push(c->ctx, &h->buffers, ((HostParam){k, k->bufs.at[b], c_name_claim(c->names, k->bufs.at[b]->name)}));
-        }
     const CoreEntry *entry = h->program->entry;
+    host_buffers(c->ctx, h->program, &h->buffers);
+    h->names = NEWN(c->ctx, const char *, h->buffers.n);
+    for (int i = 0; i < h->buffers.n; i++)
+        h->names[i] = c_name_claim(c->names, h->buffers.at[i].buf->name);
     for (int i = 0; entry && i < entry->n_sizes; i++)
         add_size(h, entry->sizes[i]);
     for (int i = 0; i < h->program->kernels.n; i++) {
@@ -120,65 +164,123 @@ static void find_params(Host *h)
         c_names_set(c->names, h->sizes.at[i], c_name_claim(c->names, h->sizes.at[i]->name));
 }
 
+enum { HOST_LINE_WIDTH = 110 };
+
+typedef struct Columns {
+    Cuda *c;
+    size_t start, at; /* where parameters begin, and where the line is */
+} Columns;
+
+static void put_param(Columns *line, const char *text)
+{
+    bool first = line->at == line->start;
+    if (!first && line->at + strlen(text) + 1 > HOST_LINE_WIDTH) {
+        put(line->c, "\n");
+        for (size_t i = 0; i < line->start; i++)
+            put(line->c, " ");
+        line->at = line->start;
+        first = true;
+    }
+    sb_printf(line->c->out, "%s%s", first ? "" : " ", text);
+    line->at += strlen(text) + !first;
+}
+
 static void put_signature(Host *h, const char *name)
 {
     Cuda *c = h->c;
     for (int i = 0; i < h->buffers.n; i++) {
-        const HostParam *p = &h->buffers.at[i];
-        sb_printf(c->out, "//   %s: ", p->name);
-        cuda_comment_text(c->out, nat_text(c->ctx, kernel_cells(c->ctx, p->kernel, p->buf)));
-        sb_printf(c->out, " %s%s\n", cuda_type(p->buf->elem), p->buf->space == SPACE_TEMP ? " of workspace, for one launch at a time" : "");
+        const HostBuffer *p = &h->buffers.at[i];
+        sb_printf(c->out, "//   %s: ", h->names[i]);
+        cuda_comment_text(c->out, nat_text(c->ctx, p->kernel ? kernel_cells(c->ctx, p->kernel, p->buf) : p->buf->count));
+        sb_printf(c->out, " %s%s%s\n", cuda_type(p->buf->elem), p->buf->space == SPACE_TEMP ? " of workspace, for one launch at a time" : "",
+                  p->buf->zero ? "; zero before the first one" : "");
     }
-    sb_printf(c->out, "extern \"C\" int %s(", name);
+    Columns line = {c, 0, 0};
+    const char *start = ctx_printf(c->ctx, "extern \"C\" int %s(", name);
+    put(c, start);
+    line.start = line.at = strlen(start);
     for (int i = 0; i < h->buffers.n; i++) {
-        const HostParam *p = &h->buffers.at[i];
-        sb_printf(c->out, "%s%s *%s, ", p->buf->space == SPACE_INPUT ? "const " : "", cuda_type(p->buf->elem), p->name);
+        const ImpBuf *buf = h->buffers.at[i].buf;
+        put_param(&line, ctx_printf(c->ctx, "%s%s *%s,", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem), h->names[i]));
     }
     for (int i = 0; i < h->sizes.n; i++)
-        sb_printf(c->out, "long long %s, ", c_names_get(c->names, h->sizes.at[i]));
-    put(c, "cudaStream_t stream)\n");
+        put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
+    put_param(&line, "cudaStream_t stream)");
+    put(c, "\n");
 }
 
-static void refuse_if(Cuda *c, const char *cond) { sb_printf(c->out, "    if (%s)\n        return (int)cudaErrorInvalidValue;\n", cond); }
+/* ---- checks -------------------------------------------------------------------------------------------------------------- */
+
+static void refuse_if(const Host *h, const char *cond)
+{
+    indent(h);
+    sb_printf(h->c->out, "if (%s)\n", cond);
+    indent(h);
+    put(h->c, "    return (int)cudaErrorInvalidValue;\n");
+}
+
+static bool same_when(const ImpKernel *a, const ImpKernel *b)
+{
+    bool same = a->when.n == b->when.n;
+    for (int i = 0; same && i < a->when.n; i++)
+        same = a->when.at[i].test == b->when.at[i].test && a->when.at[i].holds == b->when.at[i].holds;
+    return same;
+}
+
+/* Of all kernels in the same case as this one. */
+static void put_guards(Host *h, const ImpKernel *of)
+{
+    Cuda *c = h->c;
+    StrBuf text, *out = c->out;
+    VEC(const char *) before = {0};
+    for (int i = 0; i < h->program->kernels.n; i++) {
+        const ImpKernel *k = h->program->kernels.at[i];
+        IndexGuards guards;
+        if (!same_when(k, of))
+            continue;
+        index_guards(c->ctx, k, &guards);
+        for (int pass = 0; pass < 2; pass++) {
+            int n = pass ? guards.at_most_max.n : guards.at_least_one.n;
+            for (int g = 0; g < n; g++) {
+                sb_init(&text, c->ctx);
+                c->out = &text;
+                cuda_nat(c, pass ? guards.at_most_max.at[g] : guards.at_least_one.at[g], C_SUM);
+                sb_printf(&text, pass ? " > %lld" : " < 1", (long long)INDEX_MAX);
+                c->out = out;
+                const char *cond = intern_z(c->ctx, text.text);
+                bool again = false;
+                for (int b = 0; b < before.n; b++)
+                    again |= before.at[b] == cond;
+                if (again)
+                    continue;
+                refuse_if(h, cond);
+                vec_push(c->ctx, &before, cond);
+            }
+        }
+    }
+}
 
 /* One condition a line, in an order in which each may be computed: sizes, divisors, products, facts. */
 static void put_checks(Host *h)
 {
     Cuda *c = h->c;
     Ctx *ctx = c->ctx;
-    StrBuf text, *out = c->out;
+    StrBuf text;
     sb_init(&text, ctx);
     for (int i = 0; i < h->sizes.n; i++) {
         const char *size = c_names_get(c->names, h->sizes.at[i]);
         sb_printf(&text, "%s%s < 0 || %s > %lld", i ? " || " : "", size, size, (long long)INDEX_MAX);
     }
     if (h->sizes.n)
-        refuse_if(c, text.text);
-    const char *before = "";
-    for (int i = 0; i < h->program->kernels.n; i++) {
-        IndexGuards guards;
-        index_guards(ctx, h->program->kernels.at[i], &guards);
-        for (int pass = 0; pass < 2; pass++) {
-            int n = pass ? guards.at_most_max.n : guards.at_least_one.n;
-            for (int g = 0; g < n; g++) {
-                sb_init(&text, ctx);
-                c->out = &text;
-                cuda_nat(c, pass ? guards.at_most_max.at[g] : guards.at_least_one.at[g], C_SUM);
-                sb_printf(&text, pass ? " > %lld" : " < 1", (long long)INDEX_MAX);
-                c->out = out;
-                const char *cond = intern_z(ctx, text.text);
-                if (cond != before)
-                    refuse_if(c, cond);
-                before = cond;
-            }
-        }
-    }
+        refuse_if(h, text.text);
+    static const ImpKernel always;
+    put_guards(h, &always);
     const CoreEntry *entry = h->program->entry;
     for (int i = 0; entry && i < entry->n_facts; i++) {
         sb_init(&text, ctx);
         sb_puts(&text, "!");
-        if (cuda_fact(c, &text, entry->facts[i])) {
-            refuse_if(c, text.text);
+        if (cuda_fact(c, &text, entry->facts[i], C_UNARY)) {
+            refuse_if(h, text.text);
         } else {
             put(c, "    // not checked here: ");
             StrBuf fact;
@@ -190,8 +292,87 @@ static void put_checks(Host *h)
     }
 }
 
-static const char *margin_text(const Host *h) { return ctx_printf(h->c->ctx, "%*s", 4 * (h->depth + 1), ""); }
-static void put_margin(const Host *h) { put(h->c, margin_text(h)); }
+/* ---- launches ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct DeviceUse {
+    bool sms, resident;
+} DeviceUse;
+
+static void note_device(void *user, Nat var)
+{
+    DeviceUse *use = user;
+    if (imp_is_device_size(var))
+        *(!strcmp(var->name, "numSM") ? &use->sms : &use->resident) = true;
+}
+
+static void each_device_size(Ctx *ctx, const ImpKernel *k, void (*fn)(void *user, Nat var), void *user)
+{
+    for (int a = 0; a < 3; a++)
+        nat_each_var(ctx, k->blocks[a], fn, user);
+    for (int i = 0; i < k->n_sizes; i++)
+        fn(user, k->sizes[i]);
+}
+
+static DeviceUse device_use(Ctx *ctx, const ImpKernel *k)
+{
+    DeviceUse use = {false, false};
+    each_device_size(ctx, k, note_device, &use);
+    return use;
+}
+
+static void set_device_names(void *user, Nat var)
+{
+    Cuda *c = user;
+    if (imp_is_device_size(var))
+        c_names_set(c->names, var, var->name);
+}
+
+static void return_error(const Host *h, const char *margin, const char *call)
+{
+    Cuda *c = h->c;
+    int mark = c_names_mark(c->names);
+    const char *error = c_name_claim(c->names, "error");
+    sb_printf(c->out, "%sif (const cudaError_t %s = %s)\n%s    return (int)%s;\n", margin, error, call, margin, error);
+    c_names_release(c->names, mark);
+}
+
+/* The sizes of the device that the grid mentions. */
+static void put_device_sizes(Host *h, const ImpKernel *k, const char *margin, const char *name, const char *shared)
+{
+    Cuda *c = h->c;
+    DeviceUse use = device_use(c->ctx, k);
+    c_name_claim(c->names, "numSM");
+    c_name_claim(c->names, "maxResident");
+    each_device_size(c->ctx, k, set_device_names, c);
+    int threads = k->threads[0] * k->threads[1] * k->threads[2];
+    if (use.sms) {
+        sb_printf(c->out, "%slong long numSM;\n", margin);
+        return_error(h, margin, "rise_multiprocessors(&numSM)");
+    }
+    if (use.resident) {
+        sb_printf(c->out, "%slong long maxResident;\n", margin);
+        return_error(h, margin, ctx_printf(c->ctx, "rise_resident_blocks((const void *)%s, %d, %s%s, &maxResident)", name, threads,
+                                           strcmp(shared, "0") ? "(size_t)" : "", shared));
+    }
+}
+
+static void put_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
+{
+    Cuda *c = h->c;
+    sb_printf(c->out, "%s%s<<<%s, ", margin, name, grid);
+    if (k->threads[1] == 1 && k->threads[2] == 1)
+        sb_printf(c->out, "%d", k->threads[0]);
+    else
+        sb_printf(c->out, "dim3(%d, %d, %d)", k->threads[0], k->threads[1], k->threads[2]);
+    sb_printf(c->out, ", %s%s, stream>>>(", strcmp(shared, "0") ? "(size_t)" : "", shared);
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++)
+        if (k->bufs.at[i]->space != SPACE_SHARED)
+            sb_printf(c->out, "%s%s", n++ ? ", " : "", param_of(h, k->bufs.at[i]));
+    for (int i = 0; i < k->n_sizes; i++)
+        sb_printf(c->out, "%s(int)%s", n++ ? ", " : "", c_names_get(c->names, k->sizes[i]));
+    put(c, ");\n");
+}
 
 /* The condition under which a kernel that has another may be launched (imp.h, Note [Variants]); false when it has no guard. */
 static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
@@ -200,12 +381,13 @@ static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
         if (buf->space != SPACE_SHARED && buf->align)
-            sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", param_of(h, k, buf), buf->align);
+            sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", param_of(h, buf), buf->align);
     }
     return n > 0;
 }
 
-static void put_launch(Host *h, const ImpKernel *k, const char *name)
+/* `braces`: the kernel stands alone between braces. */
+static void put_launch(Host *h, const ImpKernel *k, const char *name, bool braces)
 {
     static const char *const axis_names[3] = {"blocks", "blocks_y", "blocks_z"};
     Cuda *c = h->c;
@@ -219,14 +401,28 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
     bool dynamic = kernel_shared_is_dynamic(k), block = dynamic; /* whether something is declared */
     for (int a = 0; a <= last; a++)
         block |= !nat_is_const(kernel_grid(ctx, k, a));
-    bool brace = block && !h->depth; /* the variants have braces of their own */
-    int mark_depth = h->depth;
-    if (brace) {
-        put_margin(h);
+    DeviceUse device = device_use(ctx, k);
+    block |= device.sms || device.resident;
+    block &= !braces;
+    if (block) {
+        indent(h);
         put(c, "{\n");
         h->depth++;
     }
-    const char *margin = margin_text(h);
+    StrBuf margin_text, *out = c->out;
+    sb_init(&margin_text, ctx);
+    c->out = &margin_text;
+    indent(h);
+    c->out = out;
+    const char *margin = margin_text.text;
+    if (dynamic) {
+        shared = c_name_claim(c->names, "shared");
+        sb_printf(c->out, "%sconst long long %s = ", margin, shared);
+        cuda_nat(c, k->shared_bytes, C_ANY);
+        put(c, ";\n");
+        return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", name, shared));
+    }
+    put_device_sizes(h, k, margin, name, shared);
     for (int a = 0; a <= last; a++) {
         Nat grid = kernel_grid(ctx, k, a);
         if (nat_is_const(grid)) {
@@ -245,70 +441,80 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name)
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
     }
-    const char *pad = some.len ? ctx_printf(ctx, "    %s", margin) : margin;
-    if (dynamic) {
-        shared = c_name_claim(c->names, "shared");
-        sb_printf(c->out, "%sconst long long %s = ", margin, shared);
-        cuda_nat(c, k->shared_bytes, C_ANY);
-        put(c, ";\n");
-    }
+    const char *grid = last == 0   ? blocks[0]
+                       : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
+                                   : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);
     if (some.len)
-        sb_printf(c->out, "%sif (%s) {\n", margin, some.text);
-    if (dynamic) {
-        const char *error = c_name_claim(c->names, "error");
-        sb_printf(c->out, "%sconst cudaError_t %s =\n%s    cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s);\n",
-                  pad, error, pad, name, shared);
-        sb_printf(c->out, "%sif (%s != cudaSuccess)\n%s    return (int)%s;\n", pad, error, pad, error);
-    }
-    sb_printf(c->out, "%s%s<<<", pad, name);
-    put(c, last ? "dim3(" : "");
-    for (int a = 0; a <= last; a++)
-        sb_printf(c->out, "%s%s", a ? ", " : "", blocks[a]);
-    put(c, last ? "), " : ", ");
-    if (k->threads[1] == 1 && k->threads[2] == 1)
-        sb_printf(c->out, "%d", k->threads[0]);
-    else
-        sb_printf(c->out, "dim3(%d, %d, %d)", k->threads[0], k->threads[1], k->threads[2]);
-    sb_printf(c->out, ", %s%s, stream>>>(", dynamic ? "(size_t)" : "", shared);
-    for (int i = 0, n = 0; i < k->bufs.n; i++)
-        if (k->bufs.at[i]->space != SPACE_SHARED)
-            sb_printf(c->out, "%s%s", n++ ? ", " : "", param_of(h, k, k->bufs.at[i]));
-    for (int i = 0; i < k->n_sizes; i++)
-        sb_printf(c->out, ", (int)%s", c_names_get(c->names, k->sizes[i]));
-    put(c, ");\n");
-    if (some.len)
-        sb_printf(c->out, "%s}\n", margin);
-    h->depth = mark_depth;
-    if (brace) {
-        put_margin(h);
+        sb_printf(c->out, "%sif (%s)\n", margin, some.text);
+    put_call(h, k, name, some.len ? ctx_printf(ctx, "    %s", margin) : margin, grid, shared);
+    if (block) {
+        h->depth--;
+        indent(h);
         put(c, "}\n");
     }
     c_names_release(c->names, mark);
 }
 
 /* if (guard) { the kernel } else if ... { the last one }; */
-static void put_variants(Host *h, const ImpKernel *k, const char *const *names, int *number)
+static void put_variants(Host *h, const ImpKernel *k, const char *const *names, int *number, bool braces)
 {
     StrBuf guard;
     sb_init(&guard, h->c->ctx);
     if (!k->otherwise || !host_guard(h, k, &guard)) {
-        put_launch(h, k, names[*number]);
+        put_launch(h, k, names[*number], braces);
         for (; k; k = k->otherwise)
             ++*number;
         return;
     }
-    put_margin(h);
+    indent(h);
     sb_printf(h->c->out, "if (%s) {\n", guard.text);
     h->depth++;
-    put_launch(h, k, names[(*number)++]);
+    put_launch(h, k, names[(*number)++], true);
     h->depth--;
-    put_margin(h);
+    indent(h);
     put(h->c, "} else {\n");
     h->depth++;
-    put_variants(h, k->otherwise, names, number);
+    put_variants(h, k->otherwise, names, number, true);
     h->depth--;
-    put_margin(h);
+    indent(h);
     put(h->c, "}\n");
+}
+
+/* if (n <= 4096) { ... } else { ... } around the kernels of a case. */
+static void put_launches(Host *h, const char *const *names)
+{
+    static const ImpKernel none;
+    Cuda *c = h->c;
+    const ImpKernel *before = &none;
+    int number = 0;
+    for (int i = 0; i <= h->program->kernels.n; i++) {
+        const ImpKernel *k = i < h->program->kernels.n ? h->program->kernels.at[i] : &none;
+        int common = 0;
+        while (common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test &&
+               k->when.at[common].holds == before->when.at[common].holds)
+            common++;
+        bool otherwise = common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test;
+        while (h->depth > common) {
+            h->depth--;
+            indent(h);
+            put(c, h->depth == common && otherwise ? "} else {\n" : "}\n");
+        }
+        for (int w = common; w < k->when.n; w++, h->depth++) {
+            if (w == common && otherwise)
+                continue;
+            indent(h);
+            put(c, k->when.at[w].holds ? "if (" : "if (!");
+            cuda_fact(c, c->out, k->when.at[w].test, k->when.at[w].holds ? C_ANY : C_UNARY);
+            put(c, ") {\n");
+        }
+        if (k == &none)
+            break;
+        c->facts = k->known;
+        if (k->when.n && !same_when(k, before))
+            put_guards(h, k);
+        put_variants(h, k, names, &number, false);
+        before = k;
+    }
 }
 
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name)
@@ -323,9 +529,42 @@ void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, c
     put_signature(&h, name);
     put(c, "{\n");
     put_checks(&h);
-    int number = 0;
-    for (int i = 0; i < program->kernels.n; i++)
-        put_variants(&h, program->kernels.at[i], kernels, &number);
+    put_launches(&h, kernels);
     put(c, "    return (int)cudaGetLastError();\n}\n");
     c_names_release(c->names, mark);
+}
+
+/* What several host functions call. */
+void cuda_host_helpers(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs)
+{
+    DeviceUse any = {false, false};
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < programs[i]->kernels.n; k++) {
+            DeviceUse use = device_use(ctx, programs[i]->kernels.at[k]);
+            any.sms |= use.sms;
+            any.resident |= use.resident;
+        }
+    if (any.sms || any.resident)
+        sb_puts(out, "// Multiprocessors of the current device.\n"
+                     "static cudaError_t rise_multiprocessors(long long *count)\n"
+                     "{\n"
+                     "    int device, sms = 0;\n"
+                     "    cudaError_t error = cudaGetDevice(&device);\n"
+                     "    if (error == cudaSuccess)\n"
+                     "        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);\n"
+                     "    *count = sms;\n"
+                     "    return error;\n"
+                     "}\n\n");
+    if (any.resident)
+        sb_puts(out, "// Blocks of a kernel that fit on the current device at once.\n"
+                     "static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t shared, long long *count)\n"
+                     "{\n"
+                     "    long long sms;\n"
+                     "    int each = 0;\n"
+                     "    cudaError_t error = rise_multiprocessors(&sms);\n"
+                     "    if (error == cudaSuccess)\n"
+                     "        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared);\n"
+                     "    *count = sms * each;\n"
+                     "    return error;\n"
+                     "}\n\n");
 }

@@ -74,7 +74,9 @@ bool nat_is_wide(const Cuda *c, Nat nat);
 /* The function of the host that launches a program. `kernels`: the names in C, as imp_variant counts. */
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name);
 /* A condition over sizes as C; false when it is no such condition. */
-bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact);
+bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
+/* The functions that the host functions call. */
+void cuda_host_helpers(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs);
 
 /* ---- cuda_print.c ------------------------------------------------------------------------------------------------------ */
 

@@ -844,7 +844,7 @@ static void put_parameters(Cuda *c, const char *name)
         if (buf && buf->space == SPACE_SHARED)
             continue;
         const char *param = !buf ? ctx_printf(c->ctx, "int %s", c_names_get(c->names, k->sizes[i - k->bufs.n]))
-                                 : ctx_printf(c->ctx, "%s%s *__restrict__ %s", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem),
+                                 : ctx_printf(c->ctx, "%s%s *__restrict__ %s", kernel_writes(k, buf) ? "" : "const ", cuda_type(buf->elem),
                                               c->buf_names[buf->id]);
         if (n++) {
             sb_puts(&text, ",");
@@ -865,7 +865,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
 {
     c->kernel = k;
     c->exact = k->entry && k->entry->exact;
-    c->facts = k->entry ? k->entry->known : NULL;
+    c->facts = k->known;
     Scope scope = enter(c);
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++)
@@ -945,6 +945,7 @@ void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool 
             put(&c, "\n");
         }
     c.out = &host;
+    cuda_host_helpers(ctx, &host, n, programs);
     c.line_directives = false;
     for (int i = 0; i < n; i++) {
         put(&c, i ? "\n" : "");

@@ -40,14 +40,17 @@ ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar ele
     ImpBuf *buf = NEW(lw->ctx, ImpBuf);
     if (elem == SC_F16 || elem == SC_BF16)
         lower_error(lw, E0502, span, "%s does not become CUDA in this version", scalar_name(elem));
-    buf->id = lw->kernel->bufs.n;
+    buf->id = space == SPACE_SHARED ? lw->kernel->bufs.n : lw->globals.n;
     buf->name = name;
     buf->space = space;
     buf->elem = elem;
     buf->count = count;
     buf->span = span;
     buf->group = -1;
-    vec_push(lw->ctx, &lw->kernel->bufs, buf);
+    if (space == SPACE_SHARED)
+        vec_push(lw->ctx, &lw->kernel->bufs, buf);
+    else
+        vec_push(lw->ctx, &lw->globals, buf);
     return buf;
 }
 
@@ -98,28 +101,37 @@ bool cond_is(Lowering *lw, ImpExpr *e, bool value)
     return op == P_le && (value ? nat_le(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, b, a));
 }
 
-void assume(Lowering *lw, const ImpExpr *e)
+static void assume_that(Lowering *lw, const ImpExpr *e, bool holds)
 {
+    static const PrimId opposite[] = {[P_eq - P_eq] = P_ne, [P_ne - P_eq] = P_eq, [P_lt - P_eq] = P_ge,
+                                      [P_le - P_eq] = P_gt, [P_gt - P_eq] = P_le, [P_ge - P_eq] = P_lt};
     Ctx *ctx = lw->ctx;
-    if (e->kind == IE_OP && e->op.id == P_and) {
-        assume(lw, e->op.args[0]);
-        assume(lw, e->op.args[1]);
+    if (e->kind == IE_OP && e->op.id == (holds ? P_and : P_or)) {
+        assume_that(lw, e->op.args[0], holds);
+        assume_that(lw, e->op.args[1], holds);
         return;
     }
-    if (!is_nat_comparison(e))
+    if (e->kind == IE_OP && e->op.id == P_not) {
+        assume_that(lw, e->op.args[0], !holds);
+        return;
+    }
+    if (!is_nat_comparison(e) || e->op.id < P_eq || e->op.id > P_ge)
         return;
     Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
-    if (e->op.id == P_lt)
+    PrimId op = holds ? e->op.id : opposite[e->op.id - P_eq];
+    if (op == P_lt)
         nat_fact_le(ctx, lw->facts, nat_add_k(ctx, a, 1), b);
-    else if (e->op.id == P_le)
+    else if (op == P_le)
         nat_fact_le(ctx, lw->facts, a, b);
-    else if (e->op.id == P_gt)
+    else if (op == P_gt)
         nat_fact_le(ctx, lw->facts, nat_add_k(ctx, b, 1), a);
-    else if (e->op.id == P_ge)
+    else if (op == P_ge)
         nat_fact_le(ctx, lw->facts, b, a);
-    else if (e->op.id == P_eq)
+    else if (op == P_eq)
         nat_fact_eq(ctx, lw->facts, a, b);
-    else if (e->op.id == P_ne)
+    else
         nat_fact_ne(ctx, lw->facts, a, b);
 }
 
+void assume(Lowering *lw, const ImpExpr *e) { assume_that(lw, e, true); }
+void assume_not(Lowering *lw, const ImpExpr *e) { assume_that(lw, e, false); }

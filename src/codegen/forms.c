@@ -29,6 +29,8 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_toGlobal] = {lower_read_memory, lower_write_through},
     [P_toShared] = {lower_read_memory, lower_write_through},
     [P_toPrivate] = {lower_read_memory, lower_write_through},
+    /* grid */
+    [P_nextKernel] = {lower_read_next_kernel, lower_write_next_kernel},
     /* warp */
     [P_shflDown] = {.read = lower_read_shuffle},
     [P_shflUp] = {.read = lower_read_shuffle},

@@ -136,6 +136,12 @@ bool imp_has_guard(const ImpKernel *kernel)
     return false;
 }
 
+bool imp_is_device_size(Nat var)
+{
+    int64_t value;
+    return launch_device_size(var, &value);
+}
+
 /* ---- barriers, for tests ------------------------------------------------------------------------------------------- */
 
 /* A barrier that was taken out stays in its place as one of these two notes; which one, by address, says what to put back. */

@@ -17,9 +17,12 @@ typedef struct ImpBuf {
     ImpSpace space;
     Scalar elem;
     Nat count;        /* cells. INPUT, OUTPUT: of the whole array. SHARED: in one block. TEMP: of the whole grid (mentions grid) */
-    int component;    /* INPUT: index in Launch.buffers; OUTPUT: in Launch.results */
+    int component;    /* INPUT: index in Launch.buffers; OUTPUT: in Launch.results; TEMP: which buffer of the entry's workspace. Kernels that
+                         share memory have each their own ImpBuf for it, alike in space, component and name */
     Type type;        /* INPUT, OUTPUT: the array's type, for the manifest; of type idx: values to check are below its size */
     Span span;        /* where the program asks for it */
+    bool named;       /* its name is final */
+    bool zero;        /* TEMP: all cells are zero before the first launch, and again after each */
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
@@ -121,6 +124,12 @@ struct ImpStmt {
     };
 };
 
+/* A kernel is launched only where all of these hold: the way through the size tests at the top of the entry. */
+typedef struct ImpWhen {
+    const Core *test; /* a condition over sizes */
+    bool holds;       /* or does not */
+} ImpWhen;
+
 /* Note [Variants]. A kernel may have others to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
  * the last one has no guard. All compute the same from the same arguments. Guards so far: alignment (every buffer in global memory starts at a
  * multiple of its `align`). lower.c makes the chain by lowering the entry again with less allowed (Lowering.narrow); the manifest has the chain as
@@ -128,6 +137,8 @@ struct ImpStmt {
 typedef struct ImpKernel {
     const char *name;
     const CoreEntry *entry;
+    VEC(ImpWhen) when;    /* outermost first */
+    const NatFacts *known; /* the entry's facts, and what follows from `when`; NULL: nothing */
     int n_sizes;          /* the entry's sizes that the kernel uses, passed as int after the pointers */
     Nat *sizes;
     VEC(ImpBuf *) bufs;   /* parameters in order: outputs, inputs, temps; then shared */
@@ -145,7 +156,7 @@ typedef struct ImpKernel {
 
 typedef struct ImpProgram {
     const CoreEntry *entry;
-    VEC(ImpKernel *) kernels;
+    VEC(ImpKernel *) kernels; /* in the order of their launches */
 } ImpProgram;
 
 /* The kernels of a program with their variants: each one's chain follows it. Number k, or NULL. */
@@ -170,6 +181,9 @@ int imp_vector_width(Scalar elem, int w); /* components of the vector registers 
 ImpVar *imp_sets(const ImpStmt *stmt);
 bool imp_declares(const ImpStmt *stmt);
 ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span); /* appended to block unless NULL */
+
+/* numSM or maxResident: what a device says at launch. */
+bool imp_is_device_size(Nat var);
 
 /* The pseudo-code of --emit=imp. */
 void imp_print(StrBuf *out, const ImpProgram *program);

@@ -58,6 +58,15 @@ static Nat highest(Bounds *b, Nat nat)
     return others.found ? bound(b, nat) : nat;
 }
 
+static void note_device_size(void *user, Nat var) { *(bool *)user |= imp_is_device_size(var); }
+
+static bool mentions_device(Ctx *ctx, Nat nat)
+{
+    bool found = false;
+    nat_each_var(ctx, nat, note_device_size, &found);
+    return found;
+}
+
 static Nat bound_var(Bounds *b, Nat var)
 {
     const ImpKernel *k = b->kernel;
@@ -68,11 +77,13 @@ static Nat bound_var(Bounds *b, Nat var)
         if (var == k->grid[a])
             return nat_const(b->ctx, LAUNCH_MAX_GRID);
         if (var == k->block[a])
-            return nat_add_k(b->ctx, k->blocks[a], -1);
+            return nat_add_k(b->ctx, mentions_device(b->ctx, k->blocks[a]) ? nat_const(b->ctx, LAUNCH_MAX_GRID) : k->blocks[a], -1);
     }
     for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
         if (var == k->entry->sizes[i])
             return var;
+    if (imp_is_device_size(var))
+        return nat_const(b->ctx, LAUNCH_MAX_GRID);
     /* Thread ids and idx registers have a bound from the start. What has none is an idx that the sizes bound elsewhere. */
     return var->hi ? highest(b, var->hi) : nat_const(b->ctx, INDEX_MAX / 4);
 }
@@ -256,12 +267,13 @@ static void guard_stmt(void *user, ImpStmt *s)
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
 {
     *guards = (IndexGuards){0};
-    NatFacts *known = kernel->entry ? (NatFacts *)kernel->entry->known : NULL; /* a child adds nothing to it */
+    NatFacts *known = (NatFacts *)kernel->known; /* a child adds nothing to it */
     Bounds b = {.ctx = ctx, .kernel = kernel, .facts = nat_facts_new(ctx, known), .guards = guards};
     for (int i = 0; kernel->entry && i < kernel->entry->n_sizes; i++)
         nat_fact_le(ctx, b.facts, kernel->entry->sizes[i], nat_const(ctx, INDEX_MAX));
     for (int a = 0; a < 3; a++)
-        guard_nat(&b, kernel->blocks[a]);
+        if (!mentions_device(ctx, kernel->blocks[a])) /* else 64 bits are enough for the host */
+            guard_nat(&b, kernel->blocks[a]);
     for (int i = 0; i < kernel->bufs.n; i++)
         guard_nat(&b, kernel_cells(ctx, kernel, kernel->bufs.at[i]));
     if (kernel->shared_bytes)

@@ -11,13 +11,27 @@ typedef struct Plan {
     Nat blocks[3];      /* largest extent of mapBlock per axis, or NULL */
     Nat global[3];
     bool has_threads, has_warps, has_lanes, has_blocks, has_global, unknown_threads, unknown_warps;
+    const Core *start, *here; /* the kernel that is planned, and the one that the walk is in: see launch_plan */
 } Plan;
+
+struct DeviceSubst {
+    Ctx *ctx;
+    Nat *nat;
+};
+
+static void without_device_size(void *user, Nat var)
+{
+    const struct DeviceSubst *s = user;
+    if (imp_is_device_size(var))
+        *s->nat = nat_subst(s->ctx, *s->nat, var, nat_const(s->ctx, 1));
+}
 
 /* An extent counts for the launch only when it is known there: over the entry's sizes, not over loop variables. */
 static bool known_at_launch(const Plan *plan, Nat n)
 {
     struct { const CoreEntry *entry; Nat rest; Ctx *ctx; } s = {plan->lw->entry, n, plan->lw->ctx};
     Nat rest = n;
+    nat_each_var(s.ctx, n, without_device_size, &(struct DeviceSubst){s.ctx, &rest});
     for (int i = 0; i < s.entry->n_sizes; i++)
         rest = nat_subst(s.ctx, rest, s.entry->sizes[i], nat_const(s.ctx, 7));
     return nat_is_const(rest) || nat_is_error(rest);
@@ -27,11 +41,13 @@ static Nat larger(Plan *plan, Nat a, Nat b)
 {
     if (!known_at_launch(plan, b))
         b = nat_const(plan->lw->ctx, 1);
-    return a ? nat_simplify(plan->lw->ctx, plan->lw->entry->known, nat_max(plan->lw->ctx, a, b)) : b;
+    return a ? nat_simplify(plan->lw->ctx, plan->lw->known, nat_max(plan->lw->ctx, a, b)) : b;
 }
 
 static void plan_map(Plan *plan, const Core *e)
 {
+    if (plan->here != plan->start)
+        return;
     Nat n = place_end(plan->lw, e);
     int axis = e->prim.options.axis;
     bool constant = nat_is_const(n);
@@ -63,15 +79,26 @@ static void plan_map(Plan *plan, const Core *e)
     }
 }
 
+/* In the order of the translation: what a pattern works on, then the pattern itself. */
 static void plan_walk(Plan *plan, const Core *e)
 {
+    const Core *decided = lower_decided(plan->lw, e);
+    if (decided) {
+        plan_walk(plan, decided);
+        return;
+    }
     switch (e->kind) {
     case CORE_PRIM:
-        if (e->prim.id == P_mapGlobal || e->prim.id == P_mapBlock || e->prim.id == P_mapThreads || e->prim.id == P_mapWarp ||
-            e->prim.id == P_mapLane)
+        for (int i = 0; i < e->prim.n_args; i++)
+            if (e->prim.args[i]->kind != CORE_LAMBDA)
+                plan_walk(plan, e->prim.args[i]);
+        if (e->prim.id == P_nextKernel)
+            plan->here = e;
+        if (is_parallel_map(e->prim.id))
             plan_map(plan, e);
         for (int i = 0; i < e->prim.n_args; i++)
-            plan_walk(plan, e->prim.args[i]);
+            if (e->prim.args[i]->kind == CORE_LAMBDA)
+                plan_walk(plan, e->prim.args[i]);
         break;
     case CORE_LAMBDA: plan_walk(plan, e->lambda.body); break;
     case CORE_LET:
@@ -92,11 +119,16 @@ static void plan_walk(Plan *plan, const Core *e)
     }
 }
 
+/* What the program says of the launch: behind the entry's result type, or in the brackets of nextKernel. */
+typedef struct Clause {
+    Nat blocks, threads, min_blocks;
+    Span span;
+} Clause;
+
 /* Threads of the block: as the launch clause says, else the largest constant extent, else 256; a multiple of 32 in total. One thread when no
  * level below the block is used: then nothing says that there are more. */
-static void plan_threads(Plan *plan, int threads[3])
+static void plan_threads(Plan *plan, const Clause *clause, int threads[3])
 {
-    const CoreEntry *entry = plan->lw->entry;
     bool any = plan->has_threads || plan->has_warps || plan->has_lanes || plan->has_global;
     int64_t t[3] = {1, 1, 1};
     if (any) {
@@ -118,11 +150,11 @@ static void plan_threads(Plan *plan, int threads[3])
         if (t[0] * t[1] * t[2] < wanted)
             t[0] = (wanted + t[1] * t[2] - 1) / (t[1] * t[2]);
     }
-    if (entry->launch_threads) {
-        t[0] = nat_is_const(entry->launch_threads) ? entry->launch_threads->value : 0;
+    if (clause->threads) {
+        t[0] = nat_is_const(clause->threads) ? clause->threads->value : 0;
         if (t[0] < 1 || t[0] > MAX_THREADS) {
-            Diag *d = lower_error(plan->lw, E0409, entry->name_span, "threads = %s is not a number of threads that a block can have",
-                                  nat_text(plan->lw->ctx, entry->launch_threads));
+            Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s is not a number of threads that a block can have",
+                                  nat_text(plan->lw->ctx, clause->threads));
             diag_help(plan->lw->ctx, d, "give a constant from 1 to %d", MAX_THREADS);
             t[0] = 32;
         }
@@ -143,28 +175,31 @@ static void plan_threads(Plan *plan, int threads[3])
         threads[a] = (int)t[a];
 }
 
-void launch_plan(Lowering *lw)
+void launch_plan(Lowering *lw, const Core *start)
 {
     static const char *const grid_names[3] = {"gridDim.x", "gridDim.y", "gridDim.z"};
     static const char *const block_names[3] = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
     static const char *const thread_names[3] = {"thread", "threadY", "threadZ"};
     Ctx *ctx = lw->ctx;
     ImpKernel *kernel = lw->kernel;
-    Plan plan = {.lw = lw};
+    const CoreEntry *entry = lw->entry;
+    Clause clause = {entry->launch_blocks, entry->launch_threads, entry->launch_min_blocks, entry->name_span};
+    if (start)
+        clause = (Clause){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
+    Plan plan = {.lw = lw, .start = start};
     Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);
-    plan_walk(&plan, lw->entry->body);
-    plan_threads(&plan, kernel->threads);
+    plan_walk(&plan, entry->body);
+    plan_threads(&plan, &clause, kernel->threads);
     for (int a = 0; a < 3; a++) {
         Nat blocks = plan.blocks[a];
         if (plan.global[a]) {
             Nat n = nat_ceil_div(ctx, plan.global[a], nat_const(ctx, kernel->threads[a]));
             blocks = blocks ? nat_max(ctx, blocks, n) : n;
         }
-        if (a == 0 && lw->entry->launch_blocks)
-            blocks = lw->entry->launch_blocks;
-        kernel->blocks[a] = blocks ? blocks : one;
+        if (a == 0 && clause.blocks && (plan.has_blocks || plan.has_global)) /* without them there is one block */
+            blocks = clause.blocks;
+        kernel->blocks[a] = blocks ? nat_simplify(ctx, lw->known, blocks) : one;
         bool single = nat_is(kernel->blocks[a], 1);
-        lw->any_block |= !single;
         kernel->grid[a] = single ? one : nat_var(ctx, grid_names[a], one, NULL);
         kernel->block[a] = single ? zero : nat_var(ctx, block_names[a], zero, nat_add_k(ctx, kernel->grid[a], -1));
         kernel->thread[a] = kernel->threads[a] == 1 ? zero : nat_var(ctx, thread_names[a], zero, nat_const(ctx, kernel->threads[a] - 1));
@@ -172,8 +207,9 @@ void launch_plan(Lowering *lw)
     int total = kernel->threads[0] * kernel->threads[1] * kernel->threads[2];
     kernel->warp = total <= 32 ? zero : nat_var(ctx, "warp", zero, nat_const(ctx, total / 32 - 1));
     kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, 31));
-    if (lw->entry->launch_min_blocks && nat_is_const(lw->entry->launch_min_blocks))
-        kernel->min_blocks = lw->entry->launch_min_blocks->value;
+    if (clause.min_blocks && nat_is_const(clause.min_blocks))
+        kernel->min_blocks = clause.min_blocks->value;
+    lw->any_block = kernel_has_blocks(kernel);
 }
 
 /* ---- levels -------------------------------------------------------------------------------------------------------------- */

@@ -31,8 +31,13 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
 {
     Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram), .narrow = narrow};
     lw.program->entry = entry;
-    for (int p = 0; p <= (int)last && p < PASS_COUNT && !lw.failed; p++)
-        passes[p].run(&lw);
+    pass_translate(&lw);
+    for (int k = 0; k < lw.program->kernels.n; k++) {
+        lw.kernel = lw.program->kernels.at[k];
+        lw.any_block = kernel_has_blocks(lw.kernel);
+        for (int p = PASS_TRANSLATE + 1; p <= (int)last && p < PASS_COUNT && !lw.failed; p++)
+            passes[p].run(&lw);
+    }
     return lw.failed ? NULL : lw.program;
 }
 
@@ -103,6 +108,26 @@ static const char *unique(Lowering *lw, const char *name, const Names *names, in
     for (int k = 1; is_taken(lw, candidate, names, n_bufs); k++)
         candidate = ctx_printf(lw->ctx, "%s_%d", name, k);
     return candidate;
+}
+
+/* Workspace has one name in all kernels of the entry: that is how a host tells that it is the same memory. */
+static const char *workspace_name(Lowering *lw, const ImpBuf *buf, int n_bufs)
+{
+    ImpBuf *global = buf->component < lw->globals.n ? lw->globals.at[buf->component] : NULL;
+    if (!global)
+        return unique(lw, buf->name, NULL, n_bufs);
+    const char *candidate = global->name;
+    bool clash = !global->named;
+    for (int k = 0; clash; k++) {
+        candidate = k ? ctx_printf(lw->ctx, "%s_%d", global->name, k) : global->name;
+        clash = is_taken(lw, candidate, NULL, n_bufs);
+        for (int i = 0; i < lw->globals.n && !clash; i++) {
+            const ImpBuf *other = lw->globals.at[i];
+            clash = other != global && (other->space != SPACE_TEMP || other->named) && !strcmp(other->name, candidate);
+        }
+    }
+    global->named = true;
+    return global->name = candidate;
 }
 
 /* Registers of blocks that do not contain each other may have the same name. */
@@ -183,6 +208,23 @@ static void use_var(void *user, ImpStmt *s)
     u->used |= imp_sets(s) == u->var;
 }
 
+/* numSM and maxResident where indices mention them: parameters like the sizes. */
+typedef struct DeviceSizes {
+    Ctx *ctx;
+    Nat at[2];
+    int n;
+} DeviceSizes;
+
+static void find_device_size(void *user, Nat var)
+{
+    DeviceSizes *d = user;
+    if (imp_is_device_size(var) && !(d->n && d->at[0] == var) && d->n < 2)
+        d->at[d->n++] = var;
+}
+
+static void nat_device_sizes(void *user, Nat nat) { nat_each_var(((DeviceSizes *)user)->ctx, nat, find_device_size, user); }
+static void stmt_device_sizes(void *user, ImpStmt *s) { walk_nats(s, nat_device_sizes, user); }
+
 void pass_names(Lowering *lw)
 {
     static const ImpSpace order[] = {SPACE_OUTPUT, SPACE_INPUT, SPACE_TEMP, SPACE_SHARED};
@@ -199,7 +241,7 @@ void pass_names(Lowering *lw)
     for (int i = 0; i < n; i++) {
         k->bufs.at[i] = sorted[i];
         sorted[i]->id = i;
-        sorted[i]->name = unique(lw, sorted[i]->name, NULL, i);
+        sorted[i]->name = sorted[i]->space == SPACE_TEMP ? workspace_name(lw, sorted[i], i) : unique(lw, sorted[i]->name, NULL, i);
     }
     int vars = 0;
     for (int i = 0; i < k->vars.n; i++) { /* registers that the passes took away are gone */
@@ -213,7 +255,9 @@ void pass_names(Lowering *lw)
         k->vars.at[i]->id = i;
     Names names = {{0}};
     name_registers(lw, &k->body, &names, NEWN(ctx, bool, vars + 1));
-    k->sizes = NEWN(ctx, Nat, lw->entry->n_sizes);
+    DeviceSizes device = {.ctx = ctx};
+    walk_stmts(&k->body, stmt_device_sizes, &device);
+    k->sizes = NEWN(ctx, Nat, lw->entry->n_sizes + 2);
     for (int i = 0; i < lw->entry->n_sizes; i++) {
         SizeUse u = {lw->entry->sizes[i], false};
         walk_stmts(&k->body, stmt_sizes, &u);
@@ -224,4 +268,6 @@ void pass_names(Lowering *lw)
         if (u.used)
             k->sizes[k->n_sizes++] = lw->entry->sizes[i];
     }
+    for (int i = 0; i < device.n; i++)
+        k->sizes[k->n_sizes++] = device.at[i];
 }

@@ -26,6 +26,14 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last);
 /* CUDA C of a whole program: one or several entries' kernels. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
  * `host`: also plain C host functions under #ifndef __CUDACC_RTC__. */
 void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives);
+/* The buffers that a launch is given, in the order of the host function's parameters: results and inputs of the entry, whether a kernel uses them or
+ * not, then workspace. */
+typedef struct HostBuffer {
+    const ImpKernel *kernel; /* one that uses it (kernel_cells); NULL: none */
+    const ImpBuf *buf;
+} HostBuffer;
+typedef VEC(HostBuffer) HostBuffers;
+void host_buffers(Ctx *ctx, const ImpProgram *program, HostBuffers *list);
 /* The manifest (JSON): docs/manifest.md describes it. */
 void manifest_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs);
 

@@ -96,11 +96,21 @@ typedef struct Levels {
     bool global[3], block[3], thread[3], warp, lane;
 } Levels;
 
+/* A size test at the top of the entry, in the case that is being lowered. */
+typedef struct Decision {
+    const Core *test; /* the CORE_IF */
+    bool holds;
+} Decision;
+
 typedef struct Lowering {
     Ctx *ctx;
     const CoreEntry *entry;
     ImpProgram *program;
     ImpKernel *kernel;
+    VEC(ImpBuf *) globals; /* what lies in global memory; each kernel gets its own copy of those that it uses */
+    View **inputs;         /* by parameter of the entry */
+    NatFacts *known;       /* what holds in all of the case */
+    VEC(Decision) decisions;
     ImpBlock *out;     /* statements go to its end */
     const Env *env;
     NatFacts *facts;   /* what holds at this place */
@@ -115,7 +125,8 @@ typedef struct Lowering {
 
 /* ---- launch.c: threads and blocks, and the loops of the levels ---------------------------------------------------------- */
 
-void launch_plan(Lowering *lw);
+/* Of the kernel that goes on at `start`: a nextKernel, or NULL for the first one. */
+void launch_plan(Lowering *lw, const Core *start);
 /* Runs `body(i)` for every element i < n of a map at `level`, on the instances that `place` says. Emits the loop or guard that it takes. False
  * when the level may not stand here (diagnosed). */
 typedef void (*LevelBody)(Lowering *lw, Nat i, void *user);
@@ -270,6 +281,22 @@ bool cond_is(Lowering *lw, ImpExpr *cond, bool value); /* a size comparison that
 /* A comparison of nats as an expression: lo <= i or i < hi. */
 ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span);
 void assume(Lowering *lw, const ImpExpr *cond); /* adds what a condition says about nats to the facts */
+void assume_not(Lowering *lw, const ImpExpr *cond); /* adds what its opposite says */
+
+/* ---- kernels.c: entries of several kernels ------------------------------------------------------------------------------------ */
+
+/* All kernels of the entry, for each case of its size tests. */
+void lower_kernels(Lowering *lw);
+/* What follows belongs to a new kernel, which goes on at `start` (see launch_plan) with what `scope` computes. */
+void kernel_begin(Lowering *lw, const Core *start, const Core *scope);
+bool kernel_has_blocks(const ImpKernel *kernel); /* more than one, in some launch */
+/* The branch of a size test that this case takes; NULL when it is none. */
+const Core *lower_decided(const Lowering *lw, const Core *e);
+
+/* ---- grid.c: how the blocks of a kernel meet ------------------------------------------------------------------------------------ */
+
+View *lower_read_next_kernel(Lowering *lw, const Core *term);
+bool lower_write_next_kernel(Lowering *lw, const Core *term, View *acceptor);
 
 /* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
 
@@ -277,7 +304,7 @@ void assume(Lowering *lw, const ImpExpr *cond); /* adds what a condition says ab
 int index_map_rank(const char *map);
 int index_map_apply(Ctx *ctx, const char *map, const Core *prim, Lowering *lw, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
 
-/* ---- passes: each takes the whole program and keeps it valid ------------------------------------------------------------------- */
+/* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 
 void pass_translate(Lowering *lw);
 void pass_registers(Lowering *lw);

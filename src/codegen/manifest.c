@@ -153,7 +153,7 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
     open(j, '[');
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
-        const char *type = ctx_printf(j->ctx, "%s%s *", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem));
+        const char *type = ctx_printf(j->ctx, "%s%s *", kernel_writes(k, buf) ? "" : "const ", cuda_type(buf->elem));
         if (buf->space == SPACE_OUTPUT && buf->component < names->outputs.n)
             parameter(j, "argument", names->outputs.at[buf->component], type);
         else if (buf->space == SPACE_INPUT && buf->component < names->inputs.n)
@@ -166,26 +166,55 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
     close(j, ']');
 }
 
-static void workspace(Json *j, const ImpKernel *k)
+/* Whether a kernel before this one has the same memory. */
+static bool met_before(const ImpProgram *program, int kernel, const ImpBuf *buf)
+{
+    for (int k = 0; k < kernel; k++)
+        for (int i = 0; i < program->kernels.at[k]->bufs.n; i++) {
+            const ImpBuf *other = program->kernels.at[k]->bufs.at[i];
+            if (other->space == SPACE_TEMP && !strcmp(other->name, buf->name))
+                return true;
+        }
+    return false;
+}
+
+static void workspace(Json *j, const ImpProgram *program)
 {
     key(j, "workspace");
     open(j, '[');
-    for (int i = 0; i < k->bufs.n; i++) {
-        const ImpBuf *buf = k->bufs.at[i];
-        if (buf->space != SPACE_TEMP)
-            continue;
-        next(j);
-        open(j, '{');
-        text(j, "name", buf->name);
-        text(j, "elem", scalar_name(buf->elem));
-        nat(j, "count", kernel_cells(j->ctx, k, buf));
-        nat(j, "bytes", nat_mul_k(j->ctx, kernel_cells(j->ctx, k, buf), scalar_bytes(buf->elem)));
-        number(j, "alignment", 16);
-        key(j, "zero");
-        sb_puts(j->out, "false");
-        close(j, '}');
-    }
+    for (int k = 0; k < program->kernels.n; k++)
+        for (int i = 0; i < program->kernels.at[k]->bufs.n; i++) {
+            const ImpBuf *buf = program->kernels.at[k]->bufs.at[i];
+            if (buf->space != SPACE_TEMP || met_before(program, k, buf))
+                continue;
+            Nat cells = kernel_cells(j->ctx, program->kernels.at[k], buf);
+            next(j);
+            open(j, '{');
+            text(j, "name", buf->name);
+            text(j, "elem", scalar_name(buf->elem));
+            nat(j, "count", cells);
+            nat(j, "bytes", nat_mul_k(j->ctx, cells, scalar_bytes(buf->elem)));
+            number(j, "alignment", 16);
+            key(j, "zero");
+            sb_puts(j->out, buf->zero ? "true" : "false");
+            close(j, '}');
+        }
     close(j, ']');
+}
+
+/* The size tests that choose the kernel, as conditions that hold. */
+static void when(Json *j, const ImpKernel *k)
+{
+    const char **list = NEWN(j->ctx, const char *, k->when.n + 1);
+    for (int i = 0; i < k->when.n; i++) {
+        StrBuf test;
+        sb_init(&test, j->ctx);
+        sb_puts(&test, k->when.at[i].holds ? "" : "not (");
+        core_print(&test, k->when.at[i].test);
+        sb_puts(&test, k->when.at[i].holds ? "" : ")");
+        list[i] = test.text;
+    }
+    texts(j, "when", k->when.n, list);
 }
 
 static void guards(Json *j, const ImpKernel *k)
@@ -263,6 +292,7 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
     const char *name = kernels[0];
     open(j, '{');
     text(j, "name", name);
+    when(j, k);
     Nat grid[3];
     for (int a = 0; a < 3; a++)
         grid[a] = kernel_grid(ctx, k, a);
@@ -279,7 +309,6 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
     guards(j, k);
     if (imp_has_guard(k))
         alignment(j, k, names);
-    workspace(j, k);
     key(j, "lines");
     open(j, '[');
     Lines lines = {.j = j};
@@ -329,6 +358,7 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     key(j, "exact");
     sb_puts(j->out, entry->exact ? "true" : "false");
     Arguments names = arguments(j, entry);
+    workspace(j, program);
     key(j, "kernels");
     open(j, '[');
     for (int i = 0, number = 0; i < program->kernels.n; i++) {

@@ -341,6 +341,9 @@ static View *read_scalar_prim(Lowering *lw, const Core *e)
 static View *read_if(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
+    const Core *decided = lower_decided(lw, e);
+    if (decided)
+        return lower_read(lw, decided);
     View *c = lower_read(lw, e->cond.cond);
     if (c->kind == VIEW_ERROR)
         return c;

@@ -382,6 +382,6 @@ static void split_loops(Tiles *t, ImpBlock *block)
 
 void pass_tiles(Lowering *lw)
 {
-    Tiles t = {.ctx = lw->ctx, .lw = lw, .facts = nat_facts_new(lw->ctx, (NatFacts *)lw->entry->known)};
+    Tiles t = {.ctx = lw->ctx, .lw = lw, .facts = nat_facts_new(lw->ctx, (NatFacts *)lw->kernel->known)};
     split_loops(&t, &lw->kernel->body);
 }

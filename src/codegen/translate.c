@@ -174,6 +174,11 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
     if (acceptor->kind == VIEW_ERROR)
         return;
     bool array = e->type->kind == TY_ARRAY;
+    const Core *decided = lower_decided(lw, e);
+    if (decided) {
+        lower_write(lw, decided, acceptor);
+        return;
+    }
     switch (e->kind) {
     case CORE_LET: {
         const Env *env = lw->env;
@@ -216,29 +221,4 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
         write_scalars(lw, e, acceptor);
 }
 
-/* ---- the pass ---------------------------------------------------------------------------------------------------------------------------------- */
-
-void pass_translate(Lowering *lw)
-{
-    Ctx *ctx = lw->ctx;
-    const CoreEntry *entry = lw->entry;
-    ImpKernel *kernel = NEW(ctx, ImpKernel);
-    kernel->name = entry->name;
-    kernel->entry = entry;
-    lw->kernel = kernel;
-    lw->out = &kernel->body;
-    lw->facts = nat_facts_new(ctx, (NatFacts *)entry->known);
-    vec_push(ctx, &lw->program->kernels, kernel);
-    launch_plan(lw);
-    View *result = lower_buffers(lw, entry->result, (BufMaker){.space = SPACE_OUTPUT, .name = "result", .span = entry->name_span});
-    int first = 0;
-    for (int i = 0; i < entry->n_inputs; i++) {
-        CoreVar *var = entry->inputs[i];
-        View *v = lower_buffers(lw, var->type, (BufMaker){.space = SPACE_INPUT, .name = var->name, .span = var->span, .first = first});
-        first += type_component_count(var->type);
-        lower_bind(lw, var, v, entry->body);
-    }
-    lower_write(lw, entry->body, result);
-    if (!lw->failed)
-        layout_finish_in_place(lw);
-}
+void pass_translate(Lowering *lw) { lower_kernels(lw); }

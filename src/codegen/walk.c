@@ -158,6 +158,8 @@ static void copy_node(void *user, ImpExpr **at)
     *at = copy;
 }
 
+void imp_own_exprs(Ctx *ctx, ImpStmt *s) { walk_own(s, copy_node, ctx); }
+
 ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e)
 {
     ImpExpr *copy = (ImpExpr *)e;
@@ -185,6 +187,49 @@ ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s)
     }
     walk_own(copy, copy_node, ctx);
     return copy;
+}
+
+typedef struct BufWalk {
+    BufFn fn;
+    void *user;
+} BufWalk;
+
+static void expr_buf(void *user, ImpExpr **at)
+{
+    const BufWalk *w = user;
+    if ((*at)->kind == IE_LOAD)
+        w->fn(w->user, &(*at)->mem.buf);
+}
+
+void walk_bufs(ImpStmt *s, BufFn fn, void *user)
+{
+    BufWalk w = {fn, user};
+    walk_own(s, expr_buf, &w);
+    if (s->kind == IS_STORE)
+        fn(user, &s->store.buf);
+    if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
+        fn(user, &s->vec.buf);
+    if (s->kind == IS_ALLOC)
+        fn(user, &s->alloc);
+}
+
+typedef struct FindWrite {
+    const ImpBuf *buf;
+    bool found;
+} FindWrite;
+
+static void find_write(void *user, ImpStmt *s)
+{
+    FindWrite *f = user;
+    f->found |= (s->kind == IS_STORE && s->store.buf == f->buf) || (s->kind == IS_VSTORE && s->vec.buf == f->buf);
+}
+
+bool kernel_writes(const ImpKernel *kernel, const ImpBuf *buf)
+{
+    FindWrite f = {buf, buf->space == SPACE_OUTPUT};
+    ImpBlock body = kernel->body;
+    walk_stmts(&body, find_write, &f);
+    return f.found;
 }
 
 void block_remove(ImpBlock *block, int i)

@@ -26,6 +26,13 @@ bool imp_same_value(const ImpExpr *a, const ImpExpr *b);
 /* Copies that share nothing that a pass changes: the registers and loop variables are the same. */
 ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e);
 ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s);
+/* Gives the statement itself expressions that it shares with nothing else. */
+void imp_own_exprs(Ctx *ctx, ImpStmt *s);
+/* Every buffer that the statement itself or its own expressions mention; fn may replace it. */
+typedef void (*BufFn)(void *user, ImpBuf **at);
+void walk_bufs(ImpStmt *stmt, BufFn fn, void *user);
+/* Does some statement of the kernel change cells of the buffer? */
+bool kernel_writes(const ImpKernel *kernel, const ImpBuf *buf);
 /* Takes statement i out of the list, or puts one in before it. */
 void block_remove(ImpBlock *block, int i);
 void block_insert(Ctx *ctx, ImpBlock *block, int i, ImpStmt *stmt);

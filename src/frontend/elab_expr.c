@@ -612,7 +612,8 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
         if (!good || core[i]->kind == CORE_UNIT_ERROR)
             return v_error(ast->span);
     }
-    Core *core_if = core_new(e, CORE_IF, ast->span, type_resolve(e, core[0]->type));
+    /* What is wanted holds outside of the branches too; the type of a branch may rest on its condition. */
+    Core *core_if = core_new(e, CORE_IF, ast->span, type_resolve(e, want ? want : core[0]->type));
     core_if->cond.cond = cond;
     core_if->cond.then = core[0];
     core_if->cond.otherwise = core[1];

@@ -90,12 +90,11 @@ static void add_var(void *user, Nat var)
     v->cells[v->n++] = cell;
 }
 
-/* What belongs to no binder: a device that runs one block at a time, as in launch.c. */
+/* What belongs to no binder. */
 static bool device_var(void *user, Nat var, int64_t *value)
 {
     (void)user;
-    *value = 1;
-    return strcmp(var->name, "numSM") == 0 || strcmp(var->name, "maxResident") == 0;
+    return launch_device_size(var, value);
 }
 
 static Size compile_size(Compiler *c, Nat nat)

@@ -1,10 +1,19 @@
 /* What must hold before an entry is run, whoever runs it: sizes, facts, shapes, indices. */
 #include "ir/interp.h"
 
+enum { LAUNCH_RESIDENT_BLOCKS = 4 }; /* where there is no device */
+
 typedef struct Lookup {
     const CoreEntry *entry;
     const Launch *launch;
 } Lookup;
+
+bool launch_device_size(Nat var, int64_t *value)
+{
+    bool sms = strcmp(var->name, "numSM") == 0, resident = strcmp(var->name, "maxResident") == 0;
+    *value = resident ? LAUNCH_RESIDENT_BLOCKS : 1;
+    return var->kind == NAT_VAR && (sms || resident);
+}
 
 static bool value_of(void *user, Nat var, int64_t *value)
 {
@@ -14,12 +23,7 @@ static bool value_of(void *user, Nat var, int64_t *value)
             *value = l->launch->sizes[i];
             return true;
         }
-    /* Of a device that runs one block at a time: what has no device still has a result. */
-    if (strcmp(var->name, "numSM") == 0 || strcmp(var->name, "maxResident") == 0) {
-        *value = 1;
-        return true;
-    }
-    return false;
+    return launch_device_size(var, value);
 }
 
 /* "n = 1001, m = 3": the sizes that something mentions. */
@@ -149,6 +153,14 @@ static bool fact_value(Ctx *ctx, const CoreEntry *entry, const Launch *launch, c
         break;
     }
     return false;
+}
+
+bool launch_test(Ctx *ctx, const CoreEntry *entry, const Launch *launch, const Core *test, bool *holds)
+{
+    ScalarValue value;
+    bool good = fact_value(ctx, entry, launch, test, &value);
+    *holds = good && value.i;
+    return good;
 }
 
 static void fact_sizes(Ctx *ctx, const Core *fact, Sizes *sizes)

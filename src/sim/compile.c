@@ -234,8 +234,9 @@ static int nat_sum(Compiler *c, Nat a)
 static int nat_var_operand(Compiler *c, Nat a)
 {
     const Binding *b = find_binding(c, a);
-    if (!b && device_size(a))
-        return const_operand(c, 1);
+    int64_t value;
+    if (!b && launch_device_size(a, &value))
+        return const_operand(c, value);
     if (!b) {
         bug(c, ctx_printf(c->run->ctx, "mentions `%s` where it has no value", a->name));
         return const_operand(c, 0);
@@ -294,7 +295,7 @@ typedef struct Known {
 static void is_bound(void *user, Nat var)
 {
     Known *k = user;
-    k->all = k->all && (find_binding(k->c, var) || device_size(var));
+    k->all = k->all && (find_binding(k->c, var) || imp_is_device_size(var));
 }
 
 /* Whether a bound of a variable can be evaluated here. */

@@ -19,8 +19,7 @@ static bool value_of(void *user, Nat var, int64_t *value)
             *value = run->grid[a];
             return true;
         }
-    *value = 1;
-    return device_size(var);
+    return launch_device_size(var, value);
 }
 
 /* A nat over sizes and the grid: how large something of the kernel is. False with a diagnostic. */
@@ -298,6 +297,17 @@ static void run_kernel(Run *run, const ImpKernel *kernel)
     count_end(run);
 }
 
+static bool is_launched(Run *run, const ImpKernel *kernel)
+{
+    bool launched = true;
+    for (int i = 0; i < kernel->when.n && launched && !run->failed; i++) {
+        bool holds;
+        run->failed = !launch_test(run->ctx, run->program->entry, run->launch, kernel->when.at[i].test, &holds);
+        launched = holds == kernel->when.at[i].holds;
+    }
+    return launched && !run->failed;
+}
+
 /* What no thread wrote, after the last kernel. */
 static void check_results(Run *run)
 {
@@ -359,7 +369,8 @@ static void sim_body(Ctx *ctx, void *user)
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
     for (int i = 0; i < run->program->kernels.n && !run->failed && !run->stop; i++)
-        run_kernel(run, chosen_variant(run, run->program->kernels.at[i]));
+        if (is_launched(run, run->program->kernels.at[i]))
+            run_kernel(run, chosen_variant(run, run->program->kernels.at[i]));
     count_finish(run);
     if (run->failed)
         return;

@@ -214,9 +214,6 @@ typedef struct Run {
 
 enum { LIMIT_BLOCK_ERAS = 1 << 20 };
 
-/* numSM and maxResident: here, as for the interpreter, of a device that runs one block at a time. */
-static inline bool device_size(Nat var) { return strcmp(var->name, "numSM") == 0 || strcmp(var->name, "maxResident") == 0; }
-
 static inline uint64_t next_random(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */

@@ -43,9 +43,8 @@ extern "C" int fullTiles_launch(float *result, const float *xs, long long n, cud
         long long blocks = (n + 2047) / 2048;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             fullTiles<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

@@ -24,7 +24,8 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
 // Launches guardedTail on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 32*n float
 //   xs: n*m float
-extern "C" int guardedTail_launch(float *result, const float *xs, long long n, long long m, cudaStream_t stream)
+extern "C" int guardedTail_launch(float *result, const float *xs, long long n, long long m,
+                                  cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -42,9 +43,8 @@ extern "C" int guardedTail_launch(float *result, const float *xs, long long n, l
         long long blocks = n;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             guardedTail<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, (int)n, (int)m);
-        }
     }
     return (int)cudaGetLastError();
 }

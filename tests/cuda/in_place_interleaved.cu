@@ -51,9 +51,8 @@ extern "C" int sum_launch(float *result, const float *xs, long long n, cudaStrea
         long long blocks = (n + 127) / 128;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             sum<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

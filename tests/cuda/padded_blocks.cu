@@ -39,9 +39,8 @@ extern "C" int blocks_launch(float *result, const float *xs, long long n, cudaSt
         long long blocks_1 = (n + 31) / 32;
         if (blocks_1 > 65535)
             blocks_1 = 65535;
-        if (blocks_1 > 0) {
+        if (blocks_1 > 0)
             blocks<<<(unsigned)blocks_1, 1, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

@@ -20,7 +20,8 @@ planes(float *__restrict__ result, const float *__restrict__ xs, int n, int m, i
 // Launches planes on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n*m*k float
 //   xs: n*m*k float
-extern "C" int planes_launch(float *result, const float *xs, long long n, long long m, long long k, cudaStream_t stream)
+extern "C" int planes_launch(float *result, const float *xs, long long n, long long m, long long k,
+                             cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647 || k < 0 || k > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -44,9 +45,8 @@ extern "C" int planes_launch(float *result, const float *xs, long long n, long l
         long long blocks_z = n;
         if (blocks_z > 65535)
             blocks_z = 65535;
-        if (blocks > 0 && blocks_y > 0 && blocks_z > 0) {
+        if (blocks > 0 && blocks_y > 0 && blocks_z > 0)
             planes<<<dim3((unsigned)blocks, (unsigned)blocks_y, (unsigned)blocks_z), dim3(32, 8, 1), 0, stream>>>(result, xs, (int)n, (int)m, (int)k);
-        }
     }
     return (int)cudaGetLastError();
 }

@@ -25,7 +25,8 @@ sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const flo
 //   result_1: n float
 //   result_2: n float
 //   xs: 8*n float
-extern "C" int sharedLoad_launch(float *result_1, float *result_2, const float *xs, long long n, cudaStream_t stream)
+extern "C" int sharedLoad_launch(float *result_1, float *result_2, const float *xs, long long n,
+                                 cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -37,9 +38,8 @@ extern "C" int sharedLoad_launch(float *result_1, float *result_2, const float *
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             sharedLoad<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

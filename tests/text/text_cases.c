@@ -68,39 +68,20 @@ static void put_buffer(StrBuf *out, Role role, Scalar elem, int64_t align, bool 
         sb_putn(out, (const char *)bytes, (size_t)count * (size_t)scalar_bytes(elem));
 }
 
-/* The pointers that the emitted host function takes, in its order: results, inputs, workspace; only those that a kernel uses. */
-typedef VEC(const ImpBuf *) Bufs;
-
-static void host_buffers(Ctx *ctx, const ImpProgram *imp, Bufs *bufs)
-{
-    static const ImpSpace order[] = {SPACE_OUTPUT, SPACE_INPUT, SPACE_TEMP};
-    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
-        for (int k = 0; k < imp->kernels.n; k++)
-            for (int b = 0; b < imp->kernels.at[k]->bufs.n; b++) {
-                const ImpBuf *buf = imp->kernels.at[k]->bufs.at[b];
-                bool seen = buf->space != order[o];
-                for (int i = 0; i < bufs->n && !seen; i++)
-                    seen = bufs->at[i]->space == buf->space &&
-                           (buf->space == SPACE_TEMP ? strcmp(bufs->at[i]->name, buf->name) == 0 : bufs->at[i]->component == buf->component);
-                if (!seen)
-                    vec_push(ctx, bufs, buf);
-            }
-}
-
-static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const Bufs *bufs)
+static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const HostBuffers *bufs)
 {
     put(out, bufs->n);
     for (int i = 0; i < bufs->n; i++) {
-        const ImpBuf *buf = bufs->at[i];
+        const ImpBuf *buf = bufs->at[i].buf;
         const HostBuf *host = buf->space == SPACE_OUTPUT ? &launch->results[buf->component] : &launch->buffers[buf->component];
         if (buf->space != SPACE_TEMP) {
             put_buffer(out, buf->space == SPACE_OUTPUT ? ROLE_OUT : ROLE_IN, host->elem, scalar_bytes(host->elem), false, host->count, host->bytes);
             continue;
         }
         int64_t count;
-        if (!launch_nat(ctx, imp->entry, launch, kernel_cells(ctx, imp->kernels.at[0], buf), &count))
+        if (!launch_nat(ctx, imp->entry, launch, kernel_cells(ctx, bufs->at[i].kernel, buf), &count))
             return false;
-        put_buffer(out, ROLE_TEMP, buf->elem, WORKSPACE_ALIGNMENT, false, count, NULL);
+        put_buffer(out, ROLE_TEMP, buf->elem, WORKSPACE_ALIGNMENT, buf->zero, count, NULL);
     }
     return true;
 }
@@ -116,7 +97,7 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
 {
     const CoreEntry *entry = imp->entry;
     Launch launch;
-    Bufs bufs = {0};
+    HostBuffers bufs = {0};
     if (!trial_launch(ctx, entry, sizes, r->job->seed + (uint64_t)r->out.n, r->job->cells, &launch))
         return;
     launch.n_results = type_component_count(entry->result);

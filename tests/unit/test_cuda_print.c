@@ -225,9 +225,8 @@ static void test_kernel(Ctx *ctx)
                      "        long long blocks = (n + 63) / 64;\n"
                      "        if (blocks > 65535)\n"
                      "            blocks = 65535;\n"
-                     "        if (blocks > 0) {\n"
+                     "        if (blocks > 0)\n"
                      "            sumBlocks<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n);\n"
-                     "        }\n"
                      "    }\n"
                      "    return (int)cudaGetLastError();\n"
                      "}\n"
@@ -452,7 +451,7 @@ static void test_shared(Ctx *ctx)
     text = printed(&t);
     HAS(text, "    extern __shared__ __align__(16) unsigned char bytes[];\n    float *a = (float *)bytes;\n    float *b = (float *)(bytes + 128);\n");
     HAS(text, "    float *e = (float *)(bytes + 304);\n");
-    HAS(text, "cudaFuncSetAttribute((const void *)dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);");
+    HAS(text, "cudaFuncSetAttribute((const void *)dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared))\n            return (int)error;");
     HAS(text, "64, (size_t)shared, stream>>>(out, (int)n);");
     HAS(text, ", 4*n + 304 bytes of dynamic shared memory\n");
 }
@@ -494,7 +493,7 @@ static void test_two_dimensions(Ctx *ctx)
     ImpProgram *const programs[] = {t.program};
     manifest_print(ctx, &out_text, 1, programs);
     HAS(out_text.text, "\"grid\": [\"min(ceilDiv(n, 64), 65535)\", \"min(n, 65535)\", \"1\"]");
-    HAS(out_text.text, "{\"workspace\": \"temp\", \"type\": \"float *\"}");
+    HAS(out_text.text, "{\"workspace\": \"temp\", \"type\": \"const float *\"}");
     sb_init(&out_text, ctx);
     cuda_print(ctx, &out_text, 1, programs, true);
     HAS(out_text.text, "#line 2 \"p.rise\"\n        out[");

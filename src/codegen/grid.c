@@ -1,0 +1,148 @@
+/* How the blocks of a kernel meet: nextKernel.
+ *
+ *   nextKernel(f, x) written to A  =  x stored in global memory; a new kernel: f(x) written to A */
+#include "codegen/lowering.h"
+
+/* ---- what the blocks leave in global memory ------------------------------------------------------------------------------ */
+
+/* Can the term be read as it stands, without anything being computed first? */
+static bool is_stored(const Core *e)
+{
+    switch (e->kind) {
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_UNIT_ERROR: return true;
+    case CORE_LET: case CORE_IF: return false;
+    case CORE_PROJ: return is_stored(e->proj.value);
+    case CORE_TUPLE:
+        for (int i = 0; i < e->tuple.n; i++)
+            if (!is_stored(e->tuple.items[i]))
+                return false;
+        return true;
+    case CORE_PRIM:
+        if (prim_rows[e->prim.id].level != LEVEL_VIEW && prim_rows[e->prim.id].level != LEVEL_SCALAR)
+            return false;
+        for (int i = 0; i < e->prim.n_args; i++)
+            if (!is_stored(e->prim.args[i]))
+                return false;
+        return true;
+    }
+    return false;
+}
+
+static View *stage(Lowering *lw, const Core *e, const char *name);
+
+static View *stage_items(Lowering *lw, ViewKind kind, const Core *e, int n, Core **items, const char *name)
+{
+    View *v = view_new(lw, kind, lower_type(lw, e->type), e->span);
+    v->n = n;
+    v->items = NEWN(lw->ctx, View *, n);
+    for (int k = 0; k < n; k++) {
+        v->items[k] = stage(lw, items[k], name);
+        if (v->items[k]->kind == VIEW_ERROR)
+            return v->items[k];
+    }
+    return v;
+}
+
+static bool is_zip(PrimId id) { return id == P_zip || id == P_zip3 || id == P_zip4; }
+
+/* Views that lower_apply_view applies to whatever its last argument is; the others are there already. */
+static bool is_applied_view(const Core *e)
+{
+    if (prim_rows[e->prim.id].level != LEVEL_VIEW || lower_forms[e->prim.id].read)
+        return false;
+    for (int i = 0; i + 1 < e->prim.n_args; i++)
+        if (!is_stored(e->prim.args[i]))
+            return false;
+    return true;
+}
+
+/* Makes the term readable by all blocks, later: what it computes is written to global memory, here. Layout views around what is computed stay
+ * views, and what lies in global memory stays where it is. */
+static View *stage(Lowering *lw, const Core *e, const char *name)
+{
+    if (is_stored(e))
+        return lower_read(lw, e);
+    if (e->kind == CORE_LET) {
+        const Env *env = lw->env;
+        lw->hint = e->let.var->name;
+        View *value = lower_read(lw, e->let.value);
+        lw->hint = NULL;
+        lower_bind(lw, e->let.var, value, e->let.body);
+        View *v = stage(lw, e->let.body, name);
+        lw->env = env;
+        return v;
+    }
+    if (e->kind == CORE_TUPLE)
+        return stage_items(lw, VIEW_TUPLE, e, e->tuple.n, e->tuple.items, name);
+    if (e->kind == CORE_PROJ)
+        return view_proj(lw, stage(lw, e->proj.value, name), e->proj.index);
+    if (e->kind == CORE_PRIM) {
+        PrimId id = e->prim.id;
+        if (is_zip(id))
+            return stage_items(lw, VIEW_ZIP, e, e->prim.n_args, e->prim.args, name);
+        if (is_applied_view(e))
+            return lower_apply_view(lw, e, stage(lw, e->prim.args[e->prim.n_args - 1], name));
+        if (id == P_toPrivate || id == P_toShared)
+            return stage(lw, e->prim.args[0], name);
+        if (id == P_toGlobal) {
+            lw->hint = name;
+            return lower_read(lw, e);
+        }
+    }
+    View *v = lower_buffers(lw, lower_type(lw, e->type), (BufMaker){.space = SPACE_TEMP, .name = name, .span = e->span});
+    lower_write(lw, e, v);
+    return v;
+}
+
+/* The parameter's name when the program gave it one that says something; `xs` is also what a function without a name calls its argument. */
+static const char *stage_name(const Core *f)
+{
+    const char *name = f->lambda.params[0]->name;
+    return name && strlen(name) > 1 && strcmp(name, "xs") ? name : "temp";
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------------------- */
+
+static bool at_grid_level(Lowering *lw, const Core *e)
+{
+    static const Levels none;
+    if (lw->out == &lw->kernel->body && !memcmp(&lw->open, &none, sizeof none))
+        return true;
+    Diag *d = lower_error(lw, E0422, e->span, "%s stands inside a part that only some blocks or threads execute", prim_name(e->prim.id));
+    diag_label(lw->ctx, d, "all blocks of the kernel meet here");
+    diag_help(lw->ctx, d, "write it at the level of the grid: `xs |> mapBlock(f) |> %s(g)`", prim_name(e->prim.id));
+    return false;
+}
+
+/* ---- nextKernel --------------------------------------------------------------------------------------------------------------- */
+
+/* Begins the next kernel with f's parameter bound; false when it cannot (diagnosed). */
+static bool begin_next(Lowering *lw, const Core *e)
+{
+    const Core *f = e->prim.args[0];
+    if (!at_grid_level(lw, e))
+        return false;
+    View *x = stage(lw, e->prim.args[1], stage_name(f));
+    if (x->kind == VIEW_ERROR || lw->failed)
+        return false;
+    kernel_begin(lw, e, f->lambda.body);
+    lower_bind(lw, f->lambda.params[0], x, f->lambda.body);
+    return true;
+}
+
+bool lower_write_next_kernel(Lowering *lw, const Core *e, View *acceptor)
+{
+    const Env *env = lw->env;
+    if (begin_next(lw, e))
+        lower_write(lw, e->prim.args[0]->lambda.body, acceptor);
+    lw->env = env;
+    return true;
+}
+
+View *lower_read_next_kernel(Lowering *lw, const Core *e)
+{
+    const Env *env = lw->env;
+    View *v = begin_next(lw, e) ? lower_read(lw, e->prim.args[0]->lambda.body) : view_error(lw, e->type);
+    lw->env = env;
+    return v;
+}
