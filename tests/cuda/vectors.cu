@@ -170,16 +170,14 @@ extern "C" int scale_launch(float *result, const float *a, const float *xs, long
         long long blocks = (n + 1023) / 1024;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             scale<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, (int)n);
-        }
     } else {
         long long blocks = (n + 1023) / 1024;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             scale_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
@@ -197,16 +195,14 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
         long long blocks = n / 2048;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             sums<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
-        }
     } else {
         long long blocks = n / 2048;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             sums_unaligned<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
@@ -226,16 +222,14 @@ extern "C" int swap_launch(double *result, const double *xs, long long n, cudaSt
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             swap<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     } else {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             swap_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
