@@ -115,8 +115,14 @@ static void put_nat_value(Cuda *c, const ImpExpr *e, CPrec prec)
         cuda_nat(c, e->nat, prec);
         return;
     }
+    if (e->type == SC_BF16) { /* a float may have rounded it already */
+        sb_printf(c->out, "%s((double)", cuda_helper(c, HELP_TO_ODD, SC_F64));
+        cuda_nat(c, e->nat, C_UNARY);
+        put(c, ")");
+        return;
+    }
     put(c, prec > C_UNARY ? "(" : "");
-    sb_printf(c->out, "(%s)", cuda_type(e->type));
+    sb_printf(c->out, "(%s)", cuda_value_type(e->type));
     cuda_nat(c, e->nat, C_UNARY);
     put(c, prec > C_UNARY ? ")" : "");
 }
@@ -199,7 +205,7 @@ static void put_infix(Cuda *c, const char *op, CPrec own, const ImpExpr *a, cons
 static void open_cast(Cuda *c, Scalar type, CPrec prec)
 {
     put(c, prec > C_UNARY ? "(" : "");
-    sb_printf(c->out, "(%s)", cuda_type(type));
+    sb_printf(c->out, "(%s)", cuda_value_type(type));
 }
 
 static void close_cast(Cuda *c, CPrec prec) { put(c, prec > C_UNARY ? ")" : ""); }
@@ -421,7 +427,7 @@ static void put_op(Cuda *c, const ImpExpr *e, CPrec prec)
     PrimId id = e->op.id;
     if (id == P_select) {
         if (has_shuffle(e->op.args[1]) || has_shuffle(e->op.args[2])) {
-            sb_printf(c->out, "%s<%s>", cuda_helper(c, HELP_BOTH, SC_I32), cuda_type(e->type));
+            sb_printf(c->out, "%s<%s>", cuda_helper(c, HELP_BOTH, SC_I32), cuda_value_type(e->type));
             put_args(c, e);
         } else {
             put_choice(c, e->op.args[0], e->op.args[1], e->op.args[2], prec);
@@ -447,8 +453,19 @@ static void put_cast(Cuda *c, const ImpExpr *e, CPrec prec)
                                                   [SC_U8] = HELP_TO_U8, [SC_U16] = HELP_TO_U16, [SC_U32] = HELP_TO_U32, [SC_U64] = HELP_TO_U64};
     const ImpExpr *value = e->cast.value;
     Scalar from = value->type, to = e->type;
-    if (from == to) {
+    bool wide_int = scalar_is_int(from) && scalar_bytes(from) >= 4;
+    from = cuda_is_half(from) ? SC_F32 : from;
+    if (from == to || (from == SC_F32 && cuda_is_half(to))) { /* what rounds is around it */
         cuda_expr(c, value, prec);
+    } else if (cuda_is_half(to) && (from == SC_F64 || (to == SC_BF16 && wide_int))) { /* a float may round it before */
+        bool is_long = scalar_bytes(from) == 8 && from != SC_F64;
+        sb_printf(c->out, "%s(", cuda_helper(c, HELP_TO_ODD, SC_F64));
+        if (is_long)
+            sb_printf(c->out, "%s(", cuda_helper(c, scalar_is_signed(from) ? HELP_STICKY : HELP_STICKY_U, from));
+        else if (from != SC_F64)
+            put(c, "(double)");
+        cuda_expr(c, value, is_long || from == SC_F64 ? C_ANY : C_UNARY);
+        put(c, is_long ? "))" : ")");
     } else if (to == SC_BOOL) {
         put(c, prec > C_EQUAL ? "(" : "");
         cuda_expr(c, value, C_LESS);
@@ -499,7 +516,7 @@ static void put_shuffle(Cuda *c, const ImpExpr *e, CPrec prec)
         close_cast(c, prec);
 }
 
-void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec)
+void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
 {
     switch (e->kind) {
     case IE_LIT:
@@ -512,7 +529,10 @@ void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec)
         cuda_slot(c, e->var.var, e->var.slot);
         break;
     case IE_LOAD:
-        cuda_cell(c, e->mem.buf, e->mem.index);
+        if (cuda_is_half(e->type))
+            cuda_half_load(c, e);
+        else
+            cuda_cell(c, e->mem.buf, e->mem.index);
         break;
     case IE_OP:
         put_op(c, e, prec);
@@ -527,6 +547,14 @@ void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec)
         put_shuffle(c, e, prec);
         break;
     }
+}
+
+void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec)
+{
+    if (cuda_is_half(e->type) && cuda_half_rounds(e))
+        cuda_half_round(c, e);
+    else
+        cuda_unrounded(c, e, prec);
 }
 
 /* ---- assignment ----------------------------------------------------------------------------------------------------------- */
@@ -546,7 +574,7 @@ static bool put_compound(Cuda *c, const ImpExpr *target, const ImpExpr *value)
     const char *text;
     CPrec own;
     CudaHelper helper;
-    if (value->kind != IE_OP || value->op.n != 2 || is_small(value->type) || value->type == SC_BOOL)
+    if (value->kind != IE_OP || value->op.n != 2 || is_small(value->type) || value->type == SC_BOOL || cuda_is_half(value->type))
         return false;
     PrimId id = value->op.id;
     bool is_float = scalar_is_float(value->type);
@@ -570,7 +598,10 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value)
     if (put_compound(c, target, value))
         return;
     put(c, " = ");
-    cuda_expr(c, value, C_ANY);
+    if (target->kind == IE_LOAD && cuda_is_half(target->type))
+        cuda_half_store(c, value);
+    else
+        cuda_expr(c, value, C_ANY);
 }
 
 typedef struct OtherSlot {

@@ -30,6 +30,8 @@ static const TypeRow type_rows[SC_COUNT] = {
     [SC_F64] = {"double", "unsigned long long", "0", "double"}};
 
 const char *cuda_type(Scalar s) { return type_rows[s].name; }
+const char *cuda_value_type(Scalar s) { return cuda_type(cuda_is_half(s) ? SC_F32 : s); }
+const char *cuda_vector_value_type(Ctx *ctx, Scalar s, int n) { return cuda_vector_type(ctx, cuda_is_half(s) ? SC_F32 : s, n); }
 const char *cuda_vector_type(Ctx *ctx, Scalar s, int n) { return ctx_printf(ctx, "%s%d", type_rows[s].vector, n); }
 
 /* ---- the table of operators and functions --------------------------------------------------------------------------- */

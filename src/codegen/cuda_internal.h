@@ -46,8 +46,10 @@ typedef struct Cuda {
 
 /* ---- cuda_helpers.c ---------------------------------------------------------------------------------------------------- */
 
-const char *cuda_type(Scalar s);     /* "unsigned char" */
-const char *cuda_vector_type(Ctx *ctx, Scalar s, int n); /* "uchar4" */
+const char *cuda_type(Scalar s);     /* in memory: "unsigned char" */
+const char *cuda_value_type(Scalar s); /* of a register or an expression */
+const char *cuda_vector_type(Ctx *ctx, Scalar s, int n); /* in memory: "uchar4" */
+const char *cuda_vector_value_type(Ctx *ctx, Scalar s, int n);
 const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type); /* its name; it will be in the text */
 void cuda_nat_helpers(Cuda *c, int nat_c_bits);
 void cuda_put_helpers(Cuda *c, StrBuf *out);
@@ -59,6 +61,7 @@ bool cuda_operator(PrimId id, const char **text, CPrec *prec);
 
 /* The text's C type is the scalar's own, or int for types narrower than that; its value is in the scalar's range. */
 void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
+void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec); /* before the rounding that cuda_half_rounds tells of */
 void cuda_nat(Cuda *c, Nat nat, CPrec prec);
 const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
@@ -68,6 +71,17 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
 /* Whether a vector register may be set one component after the other: no value reads a component other than its own. */
 bool cuda_by_component(const ImpStmt *vset);
 bool nat_is_wide(const Cuda *c, Nat nat);
+
+/* ---- cuda_half.c: f16 and bf16, which are unsigned short in memory and float in registers -------------------------------- */
+
+bool cuda_is_half(Scalar s);
+bool cuda_half_rounds(const ImpExpr *e); /* may the float that computes it lie between two values of the type? */
+void cuda_half_round(Cuda *c, const ImpExpr *e);
+void cuda_half_load(Cuda *c, const ImpExpr *load);
+void cuda_half_store(Cuda *c, const ImpExpr *value); /* the bits of a value, for a cell */
+/* The functions that turn vectors of bits into vectors of values, and back. */
+const char *cuda_half_from(Cuda *c, Scalar type, int n);
+const char *cuda_half_to(Cuda *c, Scalar type, int n);
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 

@@ -295,7 +295,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
     const char *name = c_name_claim(c->names, var->name);
-    const char *type = var->vector ? cuda_vector_type(c->ctx, var->type, var->slots) : cuda_type(var->type);
+    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : cuda_value_type(var->type);
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -458,13 +458,17 @@ static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
         put(c, c->var_names[first->var.var->id]);
         return;
     }
-    sb_printf(c->out, "make_%s(", cuda_vector_type(c->ctx, type, s->vec.n));
+    bool half_store = s->kind == IS_VSTORE && cuda_is_half(type); /* the conversion rounds */
+    sb_printf(c->out, "make_%s(", cuda_vector_value_type(c->ctx, type, s->vec.n));
     size_t length = 0;
     StrBuf parts[IMP_VECTOR_MAX], *out = c->out;
     for (int k = 0; k < s->vec.n; k++) {
         sb_init(&parts[k], c->ctx);
         c->out = &parts[k];
-        cuda_expr(c, s->vec.values[k], C_ANY);
+        if (half_store)
+            cuda_unrounded(c, s->vec.values[k], C_ANY);
+        else
+            cuda_expr(c, s->vec.values[k], C_ANY);
         length += parts[k].len + 2;
     }
     c->out = out;
@@ -496,10 +500,13 @@ static void put_cells(Cuda *c, const ImpStmt *s)
 static void print_vec(Cuda *c, const ImpStmt *s)
 {
     if (s->kind == IS_VSTORE) {
+        bool half = cuda_is_half(s->vec.buf->elem);
         put_cells(c, s);
         put(c, " = ");
+        if (half)
+            sb_printf(c->out, "%s(", cuda_half_to(c, s->vec.buf->elem, s->vec.n));
         put_vector(c, s, s->vec.buf->elem);
-        put(c, ";");
+        put(c, half ? ");" : ";");
         return;
     }
     ImpVar *var = s->vec.var;
@@ -518,13 +525,16 @@ static void print_vec(Cuda *c, const ImpStmt *s)
         return;
     }
     if (s->vec.declares)
-        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_type(c->ctx, var->type, s->vec.n));
+        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_value_type(c->ctx, var->type, s->vec.n));
     sb_printf(c->out, "%s = ", name);
+    bool half = s->kind == IS_VLOAD && cuda_is_half(s->vec.buf->elem);
+    if (half)
+        sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
     if (s->kind == IS_VLOAD)
         put_cells(c, s);
     else
         put_vector(c, s, var->type);
-    put(c, ";");
+    put(c, half ? ");" : ";");
     c->var_names[var->id] = name;
 }
 

@@ -24,8 +24,6 @@ ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span)
 ImpVar *lower_new_var(Lowering *lw, const char *name, Scalar type, Span span)
 {
     ImpVar *var = NEW(lw->ctx, ImpVar);
-    if (type == SC_F16 || type == SC_BF16)
-        lower_error(lw, E0502, span, "%s does not become CUDA in this version", scalar_name(type));
     var->id = lw->kernel->vars.n;
     var->name = name;
     var->type = type;
@@ -38,8 +36,6 @@ ImpVar *lower_new_var(Lowering *lw, const char *name, Scalar type, Span span)
 ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar elem, Nat count, Span span)
 {
     ImpBuf *buf = NEW(lw->ctx, ImpBuf);
-    if (elem == SC_F16 || elem == SC_BF16)
-        lower_error(lw, E0502, span, "%s does not become CUDA in this version", scalar_name(elem));
     buf->id = space == SPACE_SHARED ? lw->kernel->bufs.n : lw->globals.n;
     buf->name = name;
     buf->space = space;

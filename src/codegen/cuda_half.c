@@ -1,0 +1,67 @@
+/* f16 and bf16 in CUDA C, without headers: 16 bits in memory, float in registers and expressions. An operation is computed in float and rounded to
+ * the type at once, as scalar_apply does, so that the bits agree; what cannot leave the type (a minimum, a negation, a load) is not rounded again.
+ * A sum in f32 of f16 elements therefore converts each element once and nothing else. */
+#include "codegen/cuda_internal.h"
+
+bool cuda_is_half(Scalar s) { return s == SC_F16 || s == SC_BF16; }
+
+static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
+
+static bool is_exact(PrimId id)
+{
+    return id == P_min || id == P_max || id == P_neg || id == P_abs || id == P_floor || id == P_ceil || id == P_round || id == P_select;
+}
+
+bool cuda_half_rounds(const ImpExpr *e)
+{
+    if (e->kind == IE_NAT)
+        return !nat_is_const(e->nat);
+    if (e->kind == IE_OP)
+        return !is_exact(e->op.id);
+    if (e->kind != IE_CAST)
+        return false;
+    Scalar from = e->cast.value->type; /* bytes and truth values are values of either type */
+    return from != e->type && (scalar_is_float(from) || scalar_bytes(from) > 1);
+}
+
+static const char *from_bits(Cuda *c, Scalar type) { return cuda_helper(c, type == SC_F16 ? HELP_FROM_F16 : HELP_FROM_BF16, type); }
+static const char *to_bits(Cuda *c, Scalar type) { return cuda_helper(c, type == SC_F16 ? HELP_TO_F16 : HELP_TO_BF16, type); }
+
+void cuda_half_round(Cuda *c, const ImpExpr *e)
+{
+    from_bits(c, e->type);
+    to_bits(c, e->type);
+    sb_printf(c->out, "%s(", cuda_helper(c, e->type == SC_F16 ? HELP_ROUND_F16 : HELP_ROUND_BF16, e->type));
+    cuda_unrounded(c, e, C_ANY);
+    put(c, ")");
+}
+
+void cuda_half_load(Cuda *c, const ImpExpr *load)
+{
+    sb_printf(c->out, "%s(", from_bits(c, load->type));
+    cuda_cell(c, load->mem.buf, load->mem.index);
+    put(c, ")");
+}
+
+void cuda_half_store(Cuda *c, const ImpExpr *value)
+{
+    if (value->kind == IE_LOAD) { /* a copy */
+        cuda_cell(c, value->mem.buf, value->mem.index);
+        return;
+    }
+    sb_printf(c->out, "%s(", to_bits(c, value->type)); /* rounds as well */
+    cuda_unrounded(c, value, C_ANY);
+    put(c, ")");
+}
+
+const char *cuda_half_from(Cuda *c, Scalar type, int n)
+{
+    from_bits(c, type);
+    return type == SC_F16 ? cuda_helper(c, n == 2 ? HELP_FROM_F16_2 : HELP_FROM_F16_4, type) : cuda_helper(c, n == 2 ? HELP_FROM_BF16_2 : HELP_FROM_BF16_4, type);
+}
+
+const char *cuda_half_to(Cuda *c, Scalar type, int n)
+{
+    to_bits(c, type);
+    return type == SC_F16 ? cuda_helper(c, n == 2 ? HELP_TO_F16_2 : HELP_TO_F16_4, type) : cuda_helper(c, n == 2 ? HELP_TO_BF16_2 : HELP_TO_BF16_4, type);
+}
