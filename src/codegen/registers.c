@@ -1,6 +1,7 @@
 /* Pass 2, registers: private values are forwarded and reused, never copied.
  *
  *   float x; if c { x = a } else { x = b } y = x  ->  if c { y = a } else { y = b }
+ *   float a[2]; a[0] = e; ...    ->  float a_1, a_2; a_1 = e; ...   when all its slots are constants
  *   float x; x = e;              ->  const float x = e;
  *   const float y = x;           ->  (y is x)
  *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
@@ -402,9 +403,87 @@ static void apply_rule(Ctx *ctx, ImpBlock *list, Rule rule)
     }
 }
 
+/* ---- small register arrays whose slots are all constants become registers ---------------------------------------------------- */
+
+enum { MAX_PARTS = 8 };
+
+typedef struct Parts {
+    Lowering *lw;
+    ImpVar *var;
+    ImpVar *parts[MAX_PARTS];
+    bool constant; /* every mention of it has a constant slot */
+    bool replace;
+} Parts;
+
+static void part_of_expr(void *user, ImpExpr **at)
+{
+    Parts *p = user;
+    if ((*at)->kind != IE_VAR || (*at)->var.var != p->var)
+        return;
+    p->constant &= nat_is_const((*at)->var.slot);
+    if (p->replace)
+        *at = imp_var(p->lw->ctx, p->parts[(*at)->var.slot->value], nat_const(p->lw->ctx, 0), (*at)->span);
+}
+
+static void part_of_set(void *user, ImpStmt *s)
+{
+    Parts *p = user;
+    if (s->kind != IS_SET || s->var.var != p->var)
+        return;
+    p->constant &= nat_is_const(s->var.slot);
+    if (!p->replace)
+        return;
+    s->var.var = p->parts[s->var.slot->value];
+    s->var.slot = nat_const(p->lw->ctx, 0);
+}
+
+static void declare_parts(Parts *p, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            declare_parts(p, &s->loop.body);
+        if (s->kind == IS_IF) {
+            declare_parts(p, &s->branch.then);
+            declare_parts(p, &s->branch.otherwise);
+        }
+        if (s->kind != IS_DECL || s->var.var != p->var)
+            continue;
+        s->var.var = p->parts[0];
+        for (int k = 1; k < p->var->slots; k++) {
+            ImpStmt *decl = imp_stmt(p->lw->ctx, NULL, IS_DECL, s->span);
+            decl->var.var = p->parts[k];
+            decl->var.value = s->var.value ? imp_copy_expr(p->lw->ctx, s->var.value) : NULL;
+            block_insert(p->lw->ctx, block, i + k, decl);
+        }
+        i += p->var->slots - 1;
+    }
+}
+
+static void split_arrays(Lowering *lw)
+{
+    ImpBlock *body = &lw->kernel->body;
+    for (int i = 0, n = lw->kernel->vars.n; i < n; i++) {
+        Parts p = {.lw = lw, .var = lw->kernel->vars.at[i], .constant = true};
+        if (p.var->slots < 2 || p.var->slots > MAX_PARTS || p.var->vector)
+            continue;
+        walk_block(body, part_of_expr, &p);
+        walk_stmts(body, part_of_set, &p);
+        if (!p.constant)
+            continue;
+        for (int k = 0; k < p.var->slots; k++)
+            p.parts[k] = lower_new_var(lw, ctx_printf(lw->ctx, "%s_%d", p.var->name, k + 1), p.var->type, p.var->span);
+        p.replace = true;
+        walk_block(body, part_of_expr, &p);
+        walk_stmts(body, part_of_set, &p);
+        declare_parts(&p, body);
+    }
+}
+
 void pass_registers(Lowering *lw)
 {
     static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_again};
+    split_arrays(lw);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
     set_conditionally(lw->ctx, &lw->kernel->body);

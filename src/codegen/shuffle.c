@@ -83,9 +83,31 @@ static ImpExpr *own_scalar(Lowering *lw, View *element)
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------------------------- */
 
+/* A vector: component by component, into registers of as many slots. */
+static View *shuffled_vector(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View *source)
+{
+    Ctx *ctx = lw->ctx;
+    Levels saved = lw->open;
+    lw->open.lane = true;
+    Value own = value_of(lw, view_at(lw, source, lw->kernel->lane), "v");
+    lw->open = saved;
+    ImpVar *var = lower_new_var(lw, "other", own.parts[0]->type, e->span);
+    var->slots = own.n;
+    lower_emit(lw, IS_DECL, e->span)->var.var = var;
+    for (int k = 0; k < own.n; k++) {
+        ImpStmt *s = lower_emit(lw, IS_SET, e->span);
+        s->var.var = var;
+        s->var.slot = nat_const(ctx, k);
+        s->var.value = imp_shfl_by(ctx, id, by, own.parts[k], e->span);
+    }
+    return lane_registers(lw, source->type, var, P_mapLane, 32, e->span);
+}
+
 static View *shuffled(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View *source)
 {
     Type elem = source->type->elem;
+    if (elem->kind == TY_VEC)
+        return shuffled_vector(lw, e, id, by, source);
     if (elem->kind != TY_TUPLE) {
         ImpExpr *own = own_scalar(lw, own_element(lw, source));
         return lane_registers(lw, source->type, declare(lw, "other", imp_shfl_by(lw->ctx, id, by, own, e->span), e->span), P_mapLane, 32, e->span);
