@@ -172,7 +172,8 @@ casts(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result
 //   a: 1 unsigned short
 //   xs: n unsigned short
 //   ys: n unsigned short
-extern "C" int axpy_launch(unsigned short *result, const unsigned short *a, const unsigned short *xs, const unsigned short *ys, long long n, cudaStream_t stream)
+extern "C" int axpy_launch(unsigned short *result, const unsigned short *a, const unsigned short *xs,
+                           const unsigned short *ys, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -182,9 +183,8 @@ extern "C" int axpy_launch(unsigned short *result, const unsigned short *a, cons
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             axpy<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, ys, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
@@ -204,16 +204,14 @@ extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
         long long blocks = (n + 16320) / 16384;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             sums<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     } else {
         long long blocks = (n + 16320) / 16384;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             sums_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
@@ -221,7 +219,8 @@ extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
 // Launches halve on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n unsigned short
 //   xs: n unsigned short
-extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, long long n, cudaStream_t stream)
+extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, long long n,
+                            cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -233,16 +232,14 @@ extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, lo
         long long blocks = (n + 1020) / 1024;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             halve<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     } else {
         long long blocks = (n + 1020) / 1024;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             halve_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
@@ -253,7 +250,9 @@ extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, lo
 //   xs: n double
 //   is: n long long
 //   us: n unsigned long long
-extern "C" int casts_launch(unsigned short *result_1, unsigned short *result_2, const double *xs, const long long *is, const unsigned long long *us, long long n, cudaStream_t stream)
+extern "C" int casts_launch(unsigned short *result_1, unsigned short *result_2, const double *xs,
+                            const long long *is, const unsigned long long *us, long long n,
+                            cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -263,9 +262,8 @@ extern "C" int casts_launch(unsigned short *result_1, unsigned short *result_2, 
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             casts<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, is, us, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }
