@@ -371,6 +371,17 @@ static const char *input_words(const Expecting *x, const char *name, Span *span)
     return text.text;
 }
 
+/* Counts say as much for small sizes, so that a check stays short. */
+static bool is_small(const Expecting *x, const char *what, const HostBuf *buf)
+{
+    if (buf->count <= LIMIT_EXPECT_CELLS)
+        return true;
+    Diag *diag = diag_error(x->ctx, E0634, x->clause->span, "%s of `%s` has %lld elements%s, and expectations are checked on up to %d", what,
+                            x->entry->name, (long long)buf->count, sizes_words(x), LIMIT_EXPECT_CELLS);
+    diag_help(x->ctx, diag, "take smaller sizes: most counters grow with them");
+    return false;
+}
+
 static bool make_input(Expecting *x, const CoreVar *var, Type type, HostBuf *buf, uint64_t seed)
 {
     Span span;
@@ -384,7 +395,7 @@ static bool make_input(Expecting *x, const CoreVar *var, Type type, HostBuf *buf
         diag_help(x->ctx, diag, "write iota, ones, zeros, uniform, normal or a number");
         return false;
     }
-    return launch_buffer(x->ctx, x->entry, &x->launch, type, buf, false) &&
+    return launch_buffer(x->ctx, x->entry, &x->launch, type, buf, false) && is_small(x, ctx_printf(x->ctx, "the input `%s`", var->name), buf) &&
            (elem->kind != TY_IDX || launch_nat(x->ctx, x->entry, &x->launch, elem->size, &below)) &&
            input_fill(x->ctx, var->name, words, seed, elem->kind == TY_IDX, below, buf);
 }
@@ -402,21 +413,30 @@ static bool make_inputs(Expecting *x)
             if (!make_input(x, var, type_component(x->ctx, var->type, c), &x->launch.buffers[k], (uint64_t)k))
                 return false;
     }
+    for (int c = 0; c < type_component_count(x->entry->result); c++) {
+        HostBuf result;
+        if (!launch_buffer(x->ctx, x->entry, &x->launch, type_component(x->ctx, x->entry->result, c), &result, false) ||
+            !is_small(x, "the result", &result))
+            return false;
+    }
     return launch_check(x->ctx, x->entry, &x->launch);
 }
 
 static void check_clause(Ctx *ctx, Driver *d, Program *program, int number, const Expect *clause)
 {
     Expecting x = {.ctx = ctx, .d = d, .program = program, .number = number, .clause = clause};
-    static const SimOptions options = {.profile = true};
+    static const SimOptions options = {.profile = true, .max_steps = LIMIT_EXPECT_STEPS};
     if (!elaborate(&x) || !set_sizes(&x) || !make_inputs(&x))
         return;
     const ImpProgram *imp = lower_entry(ctx, x.entry, (LowerPass)(PASS_COUNT - 1));
     if (!imp)
         return;
+    int before = ctx->diags.list.n;
     bool ran = sim_run(ctx, imp, &x.launch, &options, &x.report);
     if (x.report.findings.n)
         sim_diagnose(ctx, &x.report);
+    for (int i = before; i < ctx->diags.list.n; i++)
+        diag_note(ctx, ctx->diags.list.at[i], clause->span, "in the run for this");
     for (int i = 0; ran && i < clause->n; i++)
         check_condition(&x, clause->conditions[i]);
 }

@@ -99,7 +99,7 @@ static bool put_conflicts(StrBuf *out, const SimProfile *profile, const SimAcces
     bool always = a->counts.at[COUNT_sharedRequests] * (uint64_t)(a->ways - 1) <= conflicts;
     sb_printf(out, "%s%d-way bank conflicts on %s of `%s`: ", always ? "" : "up to ", a->ways, a->store ? "stores" : "loads", a->buffer);
     if (a->stride_kind != STRIDE_SAME) {
-        sb_puts(out, "the lanes of a warp use different words of one bank");
+        sb_puts(out, "the lanes of a warp use different words of one bank; let neighbouring lanes use neighbouring cells");
         return true;
     }
     int64_t apart = a->stride < 0 ? -a->stride : a->stride;
@@ -155,7 +155,7 @@ static void collect(Ctx *ctx, const SimProfile *profile, Sentences *out)
             out->at[first] = ctx_printf(ctx, "%s: %s", profile_line_name(ctx, profile, &profile->lines.at[i]), out->at[first]);
     }
     if (!out->n)
-        vec_push(ctx, out, "nothing stands out: lanes use neighbouring cells, and warps stay together");
+        vec_push(ctx, out, "nothing stands out: next to no wasted sectors, bank conflicts or divergent branches");
     StrBuf summary;
     sb_init(&summary, ctx);
     put_summary(ctx, &summary, profile);

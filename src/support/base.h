@@ -105,6 +105,8 @@ enum {
     LIMIT_IMP_STATEMENTS = 8000,
     LIMIT_ARRAY_RANK = 32,
     LIMIT_TUPLE_ITEMS = 64,
+    LIMIT_EXPECT_CELLS = 1 << 26, /* of an input or a result, in a run for an `expect` clause */
+    LIMIT_EXPECT_STEPS = 1 << 24, /* warp instructions of such a run */
     LIMIT_TYPE_COMPONENTS = 1024  /* scalars of a tuple, nested ones included */
 };
 
