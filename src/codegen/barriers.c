@@ -242,7 +242,7 @@ static int common_depth(const Scope *a, const Scope *b)
 /* The same pairs meet again in each round and each trial. */
 static Conflict conflict(Barriers *b, Access *x, Access *y, int still)
 {
-    if (still >= MET_DEPTHS)
+    if (still >= MET_DEPTHS || x->id < 0 || y->id < 0)
         return access_conflict(b->lw, x, y, still);
     if (!x->met)
         x->met = NEWN(b->ctx, signed char, b->n_accesses * MET_DEPTHS);
@@ -320,6 +320,51 @@ static void sync_before(Barriers *b, ImpBlock *list, int *i, Conflict need, Plac
 
 static void walk(Barriers *b, ImpBlock *list, Place place);
 
+static bool waits_each_time(const ImpBlock *body)
+{
+    for (int i = 0; i < body->list.n; i++)
+        if (body->list.at[i]->kind == IS_SYNC && body->list.at[i]->sync == SYNC_BLOCK && !body->list.at[i]->info->hidden)
+            return true;
+    return false;
+}
+
+/* The scope without the loop at this depth. */
+static const Scope *scope_without(Ctx *ctx, const Scope *scope, int depth)
+{
+    if (scope->depth == depth)
+        return scope->parent;
+    Scope *s = NEW(ctx, Scope);
+    *s = *scope;
+    s->parent = scope_without(ctx, scope->parent, depth);
+    s->depth = scope->depth - 1;
+    return s;
+}
+
+/* Where all threads wait in every iteration, what is not ordered after the loop happened in its last one. */
+static void leave_loop(Barriers *b, const ImpStmt *s)
+{
+    Ctx *ctx = b->ctx;
+    int depth = s->info->inside->depth;
+    if (!nat_is(s->loop.step, 1) || !waits_each_time(&s->loop.body))
+        return;
+    State after = {{0}};
+    for (int i = 0; i < b->now.list.n; i++) {
+        Pending p = b->now.list.at[i];
+        Access *a = p.access;
+        if (scope_at(a->scope, depth) == s->info->inside && p.carried != depth) {
+            if (a->last_of != s) {
+                a->last_of = s;
+                a->last = NEW(ctx, Access);
+                *a->last = (Access){.buf = a->buf, .write = a->write, .span = a->span, .id = -1, .scope = scope_without(ctx, a->scope, depth)};
+                a->last->index = nat_subst(ctx, a->index, s->loop.var, nat_add_k(ctx, s->loop.hi, -1));
+            }
+            p.access = a->last;
+        }
+        state_add(b, &after, p);
+    }
+    b->now = after;
+}
+
 static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
 {
     State before = state_copy(b, &b->now);
@@ -339,6 +384,7 @@ static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
         if (!b->inserted)
             break;
     }
+    leave_loop(b, s);
     if (!nat_lt(b->ctx, b->lw->kernel->known, s->loop.lo, s->loop.hi))
         state_join(b, &b->now, &before);
 }
@@ -451,6 +497,39 @@ static void lift_out_of_loops(Barriers *b, ImpBlock *block)
     }
 }
 
+/* Where a barrier of the warp and one of the block follow each other, one of the block in the place of the first or of the second may do for both. */
+static void merge_neighbours(Barriers *b, ImpBlock *block)
+{
+    int before = -1;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            merge_neighbours(b, &s->loop.body);
+        if (s->kind == IS_IF) {
+            merge_neighbours(b, &s->branch.then);
+            merge_neighbours(b, &s->branch.otherwise);
+        }
+        if (s->kind != IS_SYNC)
+            continue;
+        int kept = i;
+        ImpStmt *pair[2] = {before < 0 ? s : block->list.at[before], s};
+        for (int k = 0; k < 2 && pair[0]->sync != pair[1]->sync; k++) {
+            SyncScope scope = pair[k]->sync;
+            pair[k]->sync = SYNC_BLOCK;
+            pair[1 - k]->info->hidden = true;
+            if (!anything_missing(b)) {
+                block_remove(block, k ? before : i);
+                kept = k ? i - 1 : before;
+                i--;
+                break;
+            }
+            pair[k]->sync = scope;
+            pair[1 - k]->info->hidden = false;
+        }
+        before = kept;
+    }
+}
+
 /* Global memory of the grid: what a block wrote, another one may not read in the same launch. */
 static void check_grid(Barriers *b, const StmtInfo *all)
 {
@@ -485,4 +564,5 @@ void pass_barriers(Lowering *lw)
     drop_needless(&b, &lw->kernel->body);
     lift_out_of_loops(&b, &lw->kernel->body);
     drop_needless(&b, &lw->kernel->body);
+    merge_neighbours(&b, &lw->kernel->body);
 }

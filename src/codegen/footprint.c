@@ -355,19 +355,10 @@ static bool may_alias(const ImpBuf *a, const ImpBuf *b)
     return a == b || (a->space == SPACE_SHARED && b->space == SPACE_SHARED && a->group >= 0 && a->group == b->group);
 }
 
-Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
+/* Do they meet, the second one's cells lying delta further on? */
+static Conflict cells_conflict(const Access *a, const Footprint *x, const Access *b, const Footprint *y, Nat delta)
 {
-    if ((!a->write && !b->write) || !may_alias(a->buf, b->buf))
-        return CONFLICT_NONE;
-    Footprint *x = footprint(lw, a, still), *y = footprint(lw, b, still);
-    if (x->empty || y->empty)
-        return CONFLICT_NONE;
-    if (x->unknown || y->unknown) {
-        Owner owner = a->buf == b->buf ? access_owner(lw, a, b) : OWNER_UNKNOWN;
-        return owner == OWNER_THREAD ? CONFLICT_NONE : owner == OWNER_WARP && worst(x, y) == CONFLICT_BLOCK ? CONFLICT_WARP : worst(x, y);
-    }
-    Nat delta = nat_sub(lw->ctx, y->base, x->base);
-    if (!nat_is_const(delta) || (a->buf != b->buf && !nat_is(y->base, 0)))
+    if (!nat_is_const(delta))
         return worst(x, y);
     int64_t sa = scalar_bytes(a->buf->elem), sb = scalar_bytes(b->buf->elem);
     int64_t oa = a->buf->offset ? a->buf->offset->value : 0, ob = b->buf->offset ? b->buf->offset->value : 0;
@@ -384,6 +375,39 @@ Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
         }
     }
     return found;
+}
+
+static void keep_var(void *user, Nat var) { *(Nat *)user = var; }
+
+/* As cells_conflict; where the distance hangs on whether one variable is even, both cases for themselves: buffers that alternate. */
+static Conflict parity_conflict(Lowering *lw, const Access *a, const Footprint *x, const Access *b, const Footprint *y, Nat delta)
+{
+    Ctx *ctx = lw->ctx;
+    Nat var = NULL, half;
+    if (!nat_is_const(delta))
+        nat_each_var(ctx, delta, keep_var, &var);
+    if (!var)
+        return cells_conflict(a, x, b, y, delta);
+    half = nat_var(ctx, "half", nat_const(ctx, 0), NULL);
+    Conflict even = cells_conflict(a, x, b, y, nat_subst(ctx, delta, var, nat_mul_k(ctx, half, 2)));
+    Conflict odd = cells_conflict(a, x, b, y, nat_subst(ctx, delta, var, nat_add_k(ctx, nat_mul_k(ctx, half, 2), 1)));
+    return even > odd ? even : odd;
+}
+
+Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
+{
+    if ((!a->write && !b->write) || !may_alias(a->buf, b->buf))
+        return CONFLICT_NONE;
+    Footprint *x = footprint(lw, a, still), *y = footprint(lw, b, still);
+    if (x->empty || y->empty)
+        return CONFLICT_NONE;
+    if (x->unknown || y->unknown) {
+        Owner owner = a->buf == b->buf ? access_owner(lw, a, b) : OWNER_UNKNOWN;
+        return owner == OWNER_THREAD ? CONFLICT_NONE : owner == OWNER_WARP && worst(x, y) == CONFLICT_BLOCK ? CONFLICT_WARP : worst(x, y);
+    }
+    if (a->buf != b->buf && !nat_is(y->base, 0))
+        return worst(x, y);
+    return parity_conflict(lw, a, x, b, y, nat_sub(lw->ctx, y->base, x->base));
 }
 
 /* ---- in place ---------------------------------------------------------------------------------------------------------------- */

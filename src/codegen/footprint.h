@@ -26,7 +26,9 @@ typedef struct Access {
     Span span;
     const Scope *scope;
     Footprint **cache; /* by number of scopes that stand still */
-    int id;            /* among n_accesses */
+    int id;            /* among n_accesses; -1: made later, for one iteration of a loop */
+    const ImpStmt *last_of;    /* a loop after whose last iteration it was looked at, and */
+    struct Access *last;       /* the access as it is then */
     signed char *met;  /* conflicts found before: by still (up to MET_DEPTHS) and the other's id; 0 not yet, else Conflict + 1 */
 } Access;
 
