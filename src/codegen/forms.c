@@ -17,8 +17,10 @@ const LowerForm lower_forms[P_COUNT] = {
     /* sequential */
     [P_mapSeq] = {.write = lower_write_map},
     [P_mapSeqUnroll] = {.write = lower_write_map},
-    [P_reduceSeq] = {.read = lower_read_reduce},
-    [P_reduceSeqUnroll] = {.read = lower_read_reduce},
+    [P_reduceSeq] = {lower_read_reduce, lower_write_reduce},
+    [P_reduceSeqUnroll] = {lower_read_reduce, lower_write_reduce},
+    [P_scanSeq] = {.write = lower_write_scan},
+    [P_scanSeqExcl] = {.write = lower_write_scan},
     /* parallel */
     [P_mapGlobal] = {.write = lower_write_map},
     [P_mapBlock] = {.write = lower_write_map},

@@ -61,6 +61,8 @@ typedef struct Env {
     const CoreVar *var;
     View *view;
     Nat nat, value; /* var->nat, and what it stands for here */
+    const Core *let; /* that binds it; or NULL */
+    bool once;      /* a stored value that is read in one place only: who reads it may go on with its registers or memory */
 } Env;
 
 struct View {
@@ -196,6 +198,7 @@ void registers_declare(Lowering *lw, Registers regs, Span span); /* without a va
 /* Sets all of it; `declares`: this is the declaration, too. */
 void registers_set(Lowering *lw, Registers regs, Value value, bool declares, Span span);
 Value registers_value(Lowering *lw, Registers regs, Span span);
+bool view_all_private(const View *view); /* no component lies in memory */
 
 /* ---- storage.c ---------------------------------------------------------------------------------------------------------- */
 
@@ -252,6 +255,8 @@ View *lower_read_generate(Lowering *lw, const Core *term);
 View *lower_read_gather(Lowering *lw, const Core *term);
 View *lower_read_concat(Lowering *lw, const Core *term);
 View *lower_read_reduce(Lowering *lw, const Core *term);
+bool lower_write_reduce(Lowering *lw, const Core *term, View *acceptor);
+bool lower_write_scan(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_map(Lowering *lw, const Core *term, View *acceptor);
 /* As lower_write_map, with the array already read. */
 void lower_write_map_of(Lowering *lw, const Core *term, View *xs, View *acceptor);
@@ -269,6 +274,8 @@ bool lower_unrolled(Lowering *lw, const Core *pattern, Nat n, bool *ok);
 void lower_emit_set(Lowering *lw, ImpVar *var, ImpExpr *value, Span span);
 /* Binds a lambda's parameters to views and reads or writes its body. */
 View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, View **args);
+/* The value of a let, bound. */
+void lower_let(Lowering *lw, const Core *let);
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope);
 /* A nat or a type of core as it is here: index variables replaced by what they stand for. */
 Nat lower_nat(Lowering *lw, Nat nat);

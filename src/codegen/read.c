@@ -1,5 +1,5 @@
 /* Reading: makes the value of a term readable, and gives a view of it. Emits the statements that this takes. */
-#include "codegen/lowering.h"
+#include "codegen/sequences.h"
 
 /* ---- binding --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static int count_uses(const Core *e, const CoreVar *var, int k)
 static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat value)
 {
     Env *env = NEW(lw->ctx, Env);
-    *env = (Env){lw->env, var, view, nat, value};
+    *env = (Env){.next = lw->env, .var = var, .view = view, .nat = nat, .value = value};
     lw->env = env;
 }
 
@@ -95,6 +95,18 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
     push_env(lw, var, view, NULL, NULL);
 }
 
+void lower_let(Lowering *lw, const Core *let)
+{
+    bool once = core_is_fresh(lw, let->let.value) && count_uses(let->let.body, let->let.var, -1) == 1;
+    lw->hint = let->let.var->name;
+    View *value = lower_read(lw, let->let.value);
+    lw->hint = NULL;
+    lower_bind(lw, let->let.var, value, let->let.body);
+    Env *env = (Env *)lw->env;
+    env->let = let;
+    env->once = once;
+}
+
 View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, View **args)
 {
     const Env *saved = lw->env;
@@ -115,67 +127,6 @@ static View *scalar_view(Lowering *lw, Type type, ImpExpr *e)
     return v;
 }
 
-/* Names are compiler-made for one-letter parameters: they say nothing outside the lambda. */
-static const char *acc_name(Lowering *lw, const Core *lambda, int k, int n)
-{
-    const char *name = lambda->lambda.params[0]->name;
-    if (!name || strlen(name) < 2)
-        name = "acc";
-    return n > 1 ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : name;
-}
-
-typedef struct Fold {
-    const Core *lambda;
-    View *acc, *xs;
-    const Env *env;
-    int n;
-    Registers *state; /* of each component */
-} Fold;
-
-int lower_scalar_count(Type t)
-{
-    if (t->kind != TY_TUPLE)
-        return type_is_scalar_like(t) ? 1 : -1;
-    for (int k = 0; k < t->n_items; k++)
-        if (!type_is_scalar_like(t->items[k]))
-            return -1;
-    return t->n_items;
-}
-
-View *lower_component(Lowering *lw, View *v, int k, int n) { return n == 1 && v->type->kind != TY_TUPLE ? v : view_proj(lw, v, k); }
-
-void lower_emit_set(Lowering *lw, ImpVar *var, ImpExpr *value, Span span)
-{
-    ImpStmt *s = lower_emit(lw, IS_SET, span);
-    s->var.var = var;
-    s->var.slot = nat_const(lw->ctx, 0);
-    s->var.value = value;
-}
-
-static void fold_step(Lowering *lw, Nat i, void *user)
-{
-    Fold *fold = user;
-    Ctx *ctx = lw->ctx;
-    View *args[2] = {fold->acc, view_at(lw, fold->xs, i)};
-    View *next = lower_apply_read(lw, fold->lambda, fold->env, 2, args);
-    if (next->kind == VIEW_ERROR)
-        return;
-    Value values[LIMIT_TUPLE_ITEMS];
-    for (int k = 0; k < fold->n; k++) {
-        View *component = lower_component(lw, next, k, fold->n);
-        values[k] = value_of(lw, component, "v");
-        if (fold->n > 1) { /* all of the old state is read before any of it changes */
-            Registers regs = registers_new(lw, ctx_printf(ctx, "next_%d", k + 1), component->type, fold->lambda->span);
-            for (int r = 0; r < regs.n / regs.width; r++)
-                regs.vars[r]->constant = true;
-            registers_set(lw, regs, values[k], true, fold->lambda->span);
-            values[k] = registers_value(lw, regs, fold->lambda->span);
-        }
-    }
-    for (int k = 0; k < fold->n; k++)
-        registers_set(lw, fold->state[k], values[k], false, fold->lambda->span);
-}
-
 bool lower_unrolled(Lowering *lw, const Core *e, Nat n, bool *ok)
 {
     *ok = true;
@@ -187,44 +138,6 @@ bool lower_unrolled(Lowering *lw, const Core *e, Nat n, bool *ok)
                           nat_text(lw->ctx, n), LIMIT_UNROLL_TRIPS);
     diag_help(lw->ctx, d, "use `%s`", e->prim.id == P_mapSeqUnroll ? "mapSeq" : "reduceSeq");
     return *ok = false;
-}
-
-View *lower_read_reduce(Lowering *lw, const Core *e)
-{
-    Ctx *ctx = lw->ctx;
-    bool ok;
-    Nat size = lower_nat(lw, e->prim.args[2]->type->size);
-    bool unroll = lower_unrolled(lw, e, size, &ok);
-    Fold fold = {.lambda = e->prim.args[0], .env = lw->env, .n = lower_scalar_count(e->type)};
-    if (fold.n < 0) {
-        Diag *d = lower_error(lw, E0501, e->span, "%s with an accumulator of type %s does not become CUDA in this version", prim_name(e->prim.id),
-                              type_text(ctx, e->type));
-        diag_help(ctx, d, "accumulate scalars or tuples of scalars");
-        return view_error(lw, e->type);
-    }
-    fold.xs = lower_read(lw, e->prim.args[2]);
-    View *init = lower_read(lw, e->prim.args[1]);
-    if (!ok || fold.xs->kind == VIEW_ERROR || init->kind == VIEW_ERROR)
-        return view_error(lw, e->type);
-    lw->hint = NULL;
-    unroll |= vector_wants_unroll(fold.xs, size);
-    View *items[LIMIT_TUPLE_ITEMS];
-    fold.state = NEWN(ctx, Registers, fold.n);
-    for (int k = 0; k < fold.n; k++) {
-        Type t = e->type->kind == TY_TUPLE ? e->type->items[k] : e->type;
-        fold.state[k] = registers_new(lw, acc_name(lw, fold.lambda, k, fold.n), t, e->span);
-        registers_set(lw, fold.state[k], value_of(lw, lower_component(lw, init, k, fold.n), "v"), true, e->span);
-        items[k] = value_view(lw, t, registers_value(lw, fold.state[k], e->span), e->span);
-    }
-    if (e->type->kind == TY_TUPLE) {
-        fold.acc = view_new(lw, VIEW_TUPLE, e->type, e->span);
-        fold.acc->n = fold.n;
-        fold.acc->items = NEWN(ctx, View *, fold.n);
-        memcpy(fold.acc->items, items, sizeof *items * (size_t)fold.n);
-    } else
-        fold.acc = items[0];
-    seq_each(lw, e, size, unroll, fold_step, &fold);
-    return fold.acc;
 }
 
 View *lower_apply_view(Lowering *lw, const Core *e, View *source)
@@ -430,7 +343,7 @@ static View *read_prim(Lowering *lw, const Core *e)
         Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", prim_name(id));
         diag_label(ctx, d, "its elements live nowhere");
         diag_help(ctx, d, "store it: `%s(...) |> %s`", prim_name(id),
-                  id == P_mapGlobal || id == P_mapBlock ? "toGlobal" : id == P_mapLane || is_seq_map(id) ? "toPrivate" : "toShared");
+                  id == P_mapGlobal || id == P_mapBlock ? "toGlobal" : id == P_mapLane || prim_rows[id].level == LEVEL_SEQ ? "toPrivate" : "toShared");
     }
     return view_error(lw, e->type);
 }
@@ -450,10 +363,8 @@ View *lower_read(Lowering *lw, const Core *e)
     case CORE_LET: {
         const Env *env = lw->env;
         const char *hint = lw->hint;
-        lw->hint = e->let.var->name;
-        View *value = lower_read(lw, e->let.value);
+        lower_let(lw, e);
         lw->hint = hint;
-        lower_bind(lw, e->let.var, value, e->let.body);
         View *v = lower_read(lw, e->let.body);
         lw->env = env;
         return v;

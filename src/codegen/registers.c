@@ -6,7 +6,7 @@
  *   const float y = x;           ->  (y is x)
  *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
  *   const float b = a + t;       ->  a = a + t  (and b is a)        when a is not read afterwards
- *
+ *   float t = a; ... t = t + b; a = t  ->  ... a = a + b            when a is not mentioned in between, nor t afterwards
  *   x = c ? e : x                ->  if c { x = e }
  *   if a { if b { s } }          ->  if a and b { s }
  *
@@ -365,6 +365,38 @@ typedef bool (*Rule)(Ctx *ctx, ImpBlock *list, int i);
 static bool rule_direct(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return set_directly(list, i); }
 static bool rule_declare(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return declare_with_value(list, i); }
 static bool rule_copy(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_copy(list, i); }
+/* A copy that is changed and then put back. */
+static bool rule_round_trip(Ctx *ctx, ImpBlock *list, int i)
+{
+    ImpStmt *decl = list->list.at[i];
+    ImpVar *copy = decl->var.var;
+    const ImpExpr *e = decl->var.value;
+    if (!e || e->kind != IE_VAR || !plain(copy) || copy->named || copy->constant || !plain(e->var.var) || e->var.var->constant || e->var.var->type != copy->type)
+        return false;
+    ImpVar *var = e->var.var;
+    int back = i + 1;
+    for (;; back++) {
+        if (back == list->list.n)
+            return false;
+        ImpStmt *s = list->list.at[back];
+        if (s->kind == IS_SET && s->var.var == var && s->var.value->kind == IE_VAR && s->var.value->var.var == copy)
+            break;
+        if (reads_in(s, var) || sets_in(s, var))
+            return false;
+    }
+    for (int j = back + 1; j < list->list.n; j++)
+        if (reads_in(list->list.at[j], copy) || sets_in(list->list.at[j], copy))
+            return false;
+    const ImpVar *pair[2] = {copy, var};
+    ImpBlock between = {.list = {list->list.at + i + 1, back - i - 1, 0}};
+    Mentions m = {copy, imp_var(ctx, var, nat_const(ctx, 0), decl->span), 0};
+    walk_block(&between, mention, &m);
+    walk_stmts(&between, rename_sets, pair);
+    block_remove(list, back);
+    block_remove(list, i);
+    return true;
+}
+
 static bool rule_single(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_single(list, i); }
 static bool rule_reuse(Ctx *ctx, ImpBlock *list, int i)
 {
@@ -482,7 +514,7 @@ static void split_arrays(Lowering *lw)
 
 void pass_registers(Lowering *lw)
 {
-    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_again};
+    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip, rule_again};
     split_arrays(lw);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);

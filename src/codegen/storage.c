@@ -1,5 +1,5 @@
 /* Where values are stored: buffers in memory, and registers. */
-#include "codegen/lowering.h"
+#include "codegen/sequences.h"
 
 /* ---- views over components --------------------------------------------------------------------------------------------- */
 
@@ -140,6 +140,10 @@ static bool private_dims(Lowering *lw, const Core *e, RegMaker *maker)
             return private_dims(lw, e->prim.args[0], maker);
         if (is_parallel_map(e->prim.id) || is_seq_map(e->prim.id))
             return private_dim(lw, e, maker) && private_dims(lw, e->prim.args[0]->lambda.body, maker);
+        if (e->prim.id == P_scanSeq || e->prim.id == P_scanSeqExcl)
+            return private_dim(lw, e, maker) && private_dims(lw, e->prim.args[1], maker);
+        if (e->prim.id == P_reduceSeq || e->prim.id == P_reduceSeqUnroll)
+            return private_dims(lw, e->prim.args[1], maker);
         break;
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_TUPLE: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
@@ -168,9 +172,7 @@ static View *read_private(Lowering *lw, const Core *e)
     const char *hint = lw->hint;
     if (e->kind == CORE_LET) {
         const Env *env = lw->env;
-        lw->hint = e->let.var->name;
-        View *value = lower_read(lw, e->let.value);
-        lower_bind(lw, e->let.var, value, e->let.body);
+        lower_let(lw, e);
         lw->hint = hint;
         View *v = read_private(lw, e->let.body);
         lw->env = env;
@@ -181,7 +183,7 @@ static View *read_private(Lowering *lw, const Core *e)
         return lower_apply_view(lw, e, read_private(lw, e->prim.args[0]));
     if (e->type->kind != TY_ARRAY || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL))
         return lower_read(lw, e);
-    if (e->kind == CORE_VAR || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_MEM)) {
+    if (e->kind == CORE_VAR || core_stored_by(lw, e) == P_toPrivate || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_MEM)) { /* it has a place: perhaps this one */
         View *v = lower_read(lw, e);
         if (v->kind == VIEW_ERROR || view_is_private(v))
             return v;

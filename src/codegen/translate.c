@@ -7,7 +7,7 @@
  *
  * Requires core that core_verify accepts. Establishes: every index is a nat over sizes, ids and loop variables; every store has one writer.
  * Leaves out: barriers, places of shared buffers, names of C. */
-#include "codegen/lowering.h"
+#include "codegen/sequences.h"
 
 /* ---- writing -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -182,10 +182,7 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
     switch (e->kind) {
     case CORE_LET: {
         const Env *env = lw->env;
-        lw->hint = e->let.var->name;
-        View *value = lower_read(lw, e->let.value);
-        lw->hint = NULL;
-        lower_bind(lw, e->let.var, value, e->let.body);
+        lower_let(lw, e);
         lower_write(lw, e->let.body, acceptor);
         lw->env = env;
         return;
@@ -215,9 +212,10 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
         break;
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
-    if (array)
+    bool registers = e->kind == CORE_VAR || e->kind == CORE_PROJ || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL);
+    if (array && !(registers && copy_registers(lw, lower_read(lw, e), acceptor, e->span)))
         no_writer(lw, e);
-    else
+    else if (!array)
         write_scalars(lw, e, acceptor);
 }
 

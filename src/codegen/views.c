@@ -440,6 +440,14 @@ bool view_is_private(const View *v)
     return false;
 }
 
+bool view_all_private(const View *v)
+{
+    for (int k = 0; k < v->n; k++)
+        if (!view_all_private(v->items[k]))
+            return false;
+    return (!v->source || view_all_private(v->source)) && v->kind != VIEW_BUF;
+}
+
 bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span)
 {
     const char *missing = NULL;
