@@ -168,19 +168,6 @@ static void rename_expr(void *user, ImpExpr **at)
     }
 }
 
-/* Views may have put one expression into several statements: each gets its own before it changes. */
-static void own_expressions(Ctx *ctx, ImpStmt *s)
-{
-    if ((s->kind == IS_DECL || s->kind == IS_SET) && s->var.value)
-        s->var.value = imp_copy_expr(ctx, s->var.value);
-    if (s->kind == IS_STORE)
-        s->store.value = imp_copy_expr(ctx, s->store.value);
-    if (s->kind == IS_IF)
-        s->branch.cond = imp_copy_expr(ctx, s->branch.cond);
-    for (int k = 0; (s->kind == IS_VSET || s->kind == IS_VSTORE) && k < s->vec.n; k++)
-        s->vec.values[k] = imp_copy_expr(ctx, s->vec.values[k]);
-}
-
 static bool assigns_itself(const ImpStmt *s)
 {
     if (s->kind == IS_SET)
@@ -202,7 +189,7 @@ static void rename_block(const Rename *r, ImpBlock *block)
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         bool gone = (s->kind == IS_DECL && leaf->next.var && s->var.var == leaf->next.var) || (s->kind == IS_ALLOC && s->alloc == leaf->next.buf);
-        own_expressions(r->lw->ctx, s);
+        imp_own_exprs(r->lw->ctx, s); /* views may have put one expression into several statements */
         walk_own(s, rename_expr, (void *)r);
         if (s->kind == IS_SET && leaf->next.var && s->var.var == leaf->next.var)
             s->var.var = leaf->now.var;
@@ -267,6 +254,6 @@ void state_share(Lowering *lw, ImpBlock *body, const StateLeaf *leaf, Nat now, N
     rename_block(&r, body);
     if (leaf->next.buf && leaf->now.buf->align < leaf->next.buf->align)
         leaf->now.buf->align = leaf->next.buf->align;
-    if (leaf->next.buf)
+    if (leaf->next.buf && leaf->next.buf->space == SPACE_SHARED)
         forget_buffer(lw->kernel, leaf->next.buf);
 }

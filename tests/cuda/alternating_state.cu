@@ -43,9 +43,8 @@ extern "C" int treeLoop_launch(int *result, const int *xs, long long n, cudaStre
         long long blocks = n / 64;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             treeLoop<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

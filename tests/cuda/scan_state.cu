@@ -22,7 +22,7 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             const float x = xs[i*8 + j];
             const bool holds = x > acc_1;
             const int next_2 = holds ? wrap_add(acc_2, 1) : acc_2;
-            acc_1 = holds ? x : acc_1;
+            if (holds) acc_1 = x;
             acc_2 = next_2;
         }
         #pragma unroll
@@ -39,7 +39,8 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
 //   result_1: 8*n float
 //   result_2: 8*n int
 //   xs: 8*n float
-extern "C" int scanPairs_launch(float *result_1, int *result_2, const float *xs, long long n, cudaStream_t stream)
+extern "C" int scanPairs_launch(float *result_1, int *result_2, const float *xs, long long n,
+                                cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -51,9 +52,8 @@ extern "C" int scanPairs_launch(float *result_1, int *result_2, const float *xs,
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             scanPairs<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

@@ -67,7 +67,8 @@ mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ 
 //   result_2: 4*n int
 //   result_3: 4*n int
 //   xs: 36*n int
-extern "C" int mixed_launch(int *result_1, int *result_2, int *result_3, const int *xs, long long n, cudaStream_t stream)
+extern "C" int mixed_launch(int *result_1, int *result_2, int *result_3, const int *xs, long long n,
+                            cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -79,9 +80,8 @@ extern "C" int mixed_launch(int *result_1, int *result_2, int *result_3, const i
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0) {
+        if (blocks > 0)
             mixed<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, xs, (int)n);
-        }
     }
     return (int)cudaGetLastError();
 }

@@ -48,7 +48,8 @@ matmul(float *__restrict__ result, const float *__restrict__ a, const float *__r
 //   result: n*m float
 //   a: n*l float
 //   b: m*l float
-extern "C" int matmul_launch(float *result, const float *a, const float *b, long long n, long long m, long long l, cudaStream_t stream)
+extern "C" int matmul_launch(float *result, const float *a, const float *b, long long n, long long m,
+                             long long l, cudaStream_t stream)
 {
     if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647 || l < 0 || l > 2147483647)
         return (int)cudaErrorInvalidValue;
@@ -77,9 +78,8 @@ extern "C" int matmul_launch(float *result, const float *a, const float *b, long
         long long blocks_y = (n + 15) / 16;
         if (blocks_y > 65535)
             blocks_y = 65535;
-        if (blocks > 0 && blocks_y > 0) {
+        if (blocks > 0 && blocks_y > 0)
             matmul<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(16, 16, 1), 0, stream>>>(result, a, b, (int)n, (int)m, (int)l);
-        }
     }
     return (int)cudaGetLastError();
 }
