@@ -1,7 +1,7 @@
-// A histogram of 256 bins for each part of 4096 numbers: the block brings its part to shared memory, and each thread counts for its bin.
+// A histogram of 256 bins. Each block counts 4096 numbers from shared memory, each thread its bin; a second kernel adds the counts.
 enum { BINS = 256, PART = 4096 };
 
-__global__ void count(unsigned *out, const unsigned *xs, int n)
+__global__ void count(unsigned *counts, const unsigned *xs, int n)
 {
     __shared__ unsigned part[PART];
     const int first = blockIdx.x * PART, size = min(PART, n - first);
@@ -11,12 +11,27 @@ __global__ void count(unsigned *out, const unsigned *xs, int n)
     unsigned sum = 0;
     for (int i = 0; i < size; i++)
         sum += part[i] == threadIdx.x;
-    out[blockIdx.x * BINS + threadIdx.x] = sum;
+    counts[blockIdx.x * BINS + threadIdx.x] = sum;
+}
+
+__global__ void add(unsigned *out, const unsigned *counts, int parts)
+{
+    unsigned sum = 0;
+    for (int i = 0; i < parts; i++)
+        sum += counts[i * BINS + threadIdx.x];
+    out[threadIdx.x] = sum;
 }
 
 extern "C" int histogram_hand(unsigned *out, const unsigned *xs, int n, cudaStream_t stream)
 {
-    if (n > 0)
-        count<<<(n + PART - 1) / PART, BINS, 0, stream>>>(out, xs, n);
+    const int parts = (n + PART - 1) / PART;
+    unsigned *counts = nullptr;
+    if (parts > 0) {
+        cudaMallocAsync((void **)&counts, parts * BINS * sizeof(unsigned), stream);
+        count<<<parts, BINS, 0, stream>>>(counts, xs, n);
+    }
+    add<<<1, BINS, 0, stream>>>(out, counts, parts);
+    if (counts)
+        cudaFreeAsync(counts, stream);
     return (int)cudaGetLastError();
 }
