@@ -2,7 +2,7 @@
 """Runs all tests of both builds. ./test.sh builds them and calls this.
 
     tests/run_tests.py [-v] [-j N] [WORD...]     tests with one of the words in their names; all without words
-    tests/run_tests.py --regen [WORD...]         writes the goldens that exist again
+    tests/run_tests.py --regen [WORD...]         writes the goldens that exist again, the outputs in the examples, and the pages made of them
 
 Kinds of tests:
 
@@ -223,7 +223,9 @@ def regenerate(words):
             with open(path, "wb") as file:
                 file.write(got)
             print(f"{name}: written")
-    return status
+    code, out, err = run([f"{TESTS}/scripts/examples.py", "--write"], ROOT, SCRIPT_SECONDS)
+    print("".join(line + "\n" for line in tail(out + err).splitlines() if not line.startswith("ok ")), end="")
+    return status or code
 
 
 # ---- what all programs and all codes must do -------------------------------------------------------------------------------

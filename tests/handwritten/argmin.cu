@@ -33,7 +33,7 @@ __device__ void least_of_block(float *value, long long *at, Least a)
     }
     __syncthreads();
     if (warp == 0) {
-        a = lane < THREADS / 32 ? Least{values[lane], places[lane]} : Least{INFINITY, LLONG_MAX};
+        a = lane < THREADS / 32 ? Least{values[lane], places[lane]} : Least{INFINITY, 0x7fffffffffffffff};
         a = least_of_warp(a);
         if (lane == 0) {
             *value = a.value;
@@ -45,7 +45,7 @@ __device__ void least_of_block(float *value, long long *at, Least a)
 __global__ void reduce_parts(float *values, long long *places, const float *xs, int n)
 {
     const int first = blockIdx.x * PART, end = min(first + PART, n);
-    Least a = {INFINITY, LLONG_MAX};
+    Least a = {INFINITY, 0x7fffffffffffffff};
     for (int i = first + threadIdx.x; i < end; i += THREADS)
         a = least(a, xs[i], i);
     least_of_block(values + blockIdx.x, places + blockIdx.x, a);
@@ -53,7 +53,7 @@ __global__ void reduce_parts(float *values, long long *places, const float *xs, 
 
 __global__ void reduce_rest(float *value, long long *at, const float *values, const long long *places, int n)
 {
-    Least a = {INFINITY, LLONG_MAX};
+    Least a = {INFINITY, 0x7fffffffffffffff};
     for (int i = threadIdx.x; i < n; i += THREADS)
         a = least(a, values[i], places[i]);
     least_of_block(value, at, a);

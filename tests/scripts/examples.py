@@ -26,9 +26,15 @@ def read(path):
         return file.read()
 
 
+class Failed(Exception):
+    pass
+
+
 def risec(words):
     done = subprocess.run([RISEC, *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    return done.stdout if done.returncode == 0 and not done.stderr else f"exit code {done.returncode}\n{done.stderr}"
+    if done.returncode or done.stderr:
+        raise Failed(f"risec {shlex.join(words)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
 
 
 def with_outputs(path):
@@ -106,38 +112,41 @@ def filled(text):
     return re.sub(r"^<!-- (table|rise|emitted|hand) ?(\w*) -->\n.*?^<!-- end -->$", fill, text, flags=re.M | re.S)
 
 
-def check(name, path, wanted, write):
+def same(path, wanted, write):
     if read(path) == wanted:
-        print(f"ok {name}")
-        return True
+        return
     if write:
         with open(path, "w", encoding="utf-8") as file:
             file.write(wanted)
-        print(f"ok {name}")
-        return True
-    print(f"not ok {name}\n# {os.path.relpath(path, ROOT)} is out of date: run tests/scripts/examples.py --write and look at what changed")
+        print(f"# {os.path.relpath(path, ROOT)}: written")
+        return
     have, want = read(path).splitlines(), wanted.splitlines()
-    for k in range(max(len(have), len(want))):
-        if have[k : k + 1] != want[k : k + 1]:
-            print(f"# line {k + 1}: {have[k : k + 1]} should be {want[k : k + 1]}")
-            break
-    return False
+    k = next(k for k in range(len(have) + len(want)) if have[k : k + 1] != want[k : k + 1])
+    raise Failed(f"run tests/scripts/examples.py --write and look at what changes: line {k + 1} should be {want[k : k + 1]}")
+
+
+def example(path, write):
+    wanted, commands = with_outputs(path)
+    if not commands:
+        raise Failed(f"no line of its first comment begins with `{COMMAND}`")
+    same(path, wanted, write)
+    risec(["check", os.path.relpath(path, ROOT)])
+
+
+def page(path, write):
+    same(path, filled(read(path)), write)
 
 
 def main():
     write, good = "--write" in sys.argv[1:], True
-    for path in examples():
-        wanted, commands = with_outputs(path)
-        if "exit code" in wanted or not commands:
-            print(f"not ok output of {name_of(path)}\n# " + ("its command fails" if commands else f"no line of its first comment begins with `{COMMAND}`"))
-            good = False
-        else:
-            good &= check(f"output of {name_of(path)}", path, wanted, write)
-        text = risec(["check", path])
-        print(f"not ok check of {name_of(path)}\n# " + text.replace("\n", "\n# ") if text else f"ok check of {name_of(path)}")
-        good &= not text
-    for page in PAGES:
-        good &= check(page, f"{ROOT}/{page}", filled(read(f"{ROOT}/{page}")), write)
+    for test, paths in (example, examples()), (page, [f"{ROOT}/{name}" for name in PAGES]):
+        for path in paths:
+            try:
+                test(path, write)
+                print(f"ok {os.path.relpath(path, ROOT)}")
+            except Failed as failure:
+                print(f"not ok {os.path.relpath(path, ROOT)}\n# " + str(failure).rstrip().replace("\n", "\n# "))
+                good = False
     return 0 if good else 1
 
 
