@@ -1,9 +1,10 @@
 #include "driver/profile.h"
 
 enum {
+    LANES = 32,
     TEXT_SHOWN = 64,      /* bytes of a line of the program beside its counts */
     PERCENT_WORTH = 2,    /* of all sectors or wavefronts that a line must waste to be named in the verdict */
-    DIVERGENT_WORTH = 3,  /* divergent branches among 100 instructions */
+    PERCENT_IDLE = 10,    /* of all lanes of all instructions that are idle at one line */
     PADDING_HELPS_FROM = 8 /* cells between neighbouring lanes: such a distance is that of rows */
 };
 
@@ -108,15 +109,17 @@ static bool put_conflicts(StrBuf *out, const SimProfile *profile, const SimAcces
     return true;
 }
 
-static bool put_divergence(StrBuf *out, const SimProfile *profile, const SimLine *line)
+static bool put_idle(StrBuf *out, const SimProfile *profile, const SimLine *line)
 {
     const Counts *c = &line->counts;
-    if (!worth(c->at[COUNT_divergentBranches], profile->total.at[COUNT_instructions], DIVERGENT_WORTH))
+    uint64_t idle = LANES * c->at[COUNT_instructions] - c->at[COUNT_laneInstructions];
+    if (!worth(idle, LANES * profile->total.at[COUNT_instructions], PERCENT_IDLE))
         return false;
-    sb_printf(out, "the lanes of a warp split at %llu of %llu branches, and ", (unsigned long long)c->at[COUNT_divergentBranches],
-              (unsigned long long)c->at[COUNT_branches]);
     put_ratio(out, counter_value(c, COUNT_lanesPerInstruction));
-    sb_puts(out, " of 32 lanes are active on average: let whole warps go the same way");
+    sb_puts(out, " of 32 lanes are active on average");
+    if (c->at[COUNT_divergentBranches])
+        sb_printf(out, ", as the lanes of a warp split at %llu of %llu branches: let whole warps go the same way",
+                  (unsigned long long)c->at[COUNT_divergentBranches], (unsigned long long)c->at[COUNT_branches]);
     return true;
 }
 
@@ -128,7 +131,7 @@ void profile_verdict(Ctx *ctx, Sentences *out, const SimProfile *profile, const 
         CounterId kind = !a ? COUNT_divergentBranches : a->shared ? COUNT_bankConflicts : COUNT_sectors;
         StrBuf words;
         sb_init(&words, ctx);
-        bool said = !a          ? put_divergence(&words, profile, line)
+        bool said = !a          ? put_idle(&words, profile, line)
                     : a->shared ? put_conflicts(&words, profile, a)
                                 : put_traffic(&words, profile, a);
         if (said && (counted == kind || counted == COUNTER_COUNT))
@@ -155,7 +158,7 @@ static void collect(Ctx *ctx, const SimProfile *profile, Sentences *out)
             out->at[first] = ctx_printf(ctx, "%s: %s", profile_line_name(ctx, profile, &profile->lines.at[i]), out->at[first]);
     }
     if (!out->n)
-        vec_push(ctx, out, "nothing stands out: next to no wasted sectors, bank conflicts or divergent branches");
+        vec_push(ctx, out, "nothing stands out: next to no wasted sectors, bank conflicts or idle lanes");
     StrBuf summary;
     sb_init(&summary, ctx);
     put_summary(ctx, &summary, profile);

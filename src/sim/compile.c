@@ -455,14 +455,19 @@ static int compile_load(Compiler *c, const ImpExpr *e)
     return dst;
 }
 
-/* A load belongs to who reads, not to where the array was made; nor does anything belong to the declaration of an input. */
-static Span place_of_expr(const Compiler *c, const ImpExpr *e)
+static bool declares_input(const Compiler *c, Span span)
 {
     const CoreEntry *entry = c->run->program->entry;
     for (int i = 0; i < entry->n_inputs; i++)
-        if (entry->inputs[i]->span.file == e->span.file && entry->inputs[i]->span.lo == e->span.lo)
-            return c->statement;
-    return e->kind == IE_LOAD ? c->statement : e->span;
+        if (entry->inputs[i]->span.file == span.file && entry->inputs[i]->span.lo == span.lo)
+            return true;
+    return false;
+}
+
+/* A load belongs to who reads, not to where the array was made; nor does anything belong to the declaration of an input. */
+static Span place_of_expr(const Compiler *c, const ImpExpr *e)
+{
+    return e->kind == IE_LOAD || declares_input(c, e->span) ? c->statement : e->span;
 }
 
 static int compile_expr(Compiler *c, const ImpExpr *e)
@@ -698,7 +703,8 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
 {
     Mark m = mark(c);
     Span outer = c->statement;
-    c->span = c->statement = c->place = s->span;
+    c->span = s->span;
+    c->statement = c->place = outer.file && declares_input(c, s->span) ? outer : s->span;
     switch (s->kind) {
     case IS_DECL:
     case IS_SET: compile_set(c, s); break;
