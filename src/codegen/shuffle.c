@@ -47,6 +47,45 @@ static ImpVar *declare(Lowering *lw, const char *name, ImpExpr *value, Span span
     return var;
 }
 
+/* A register, or one for all components of a vector, that holds the value from here on. */
+static ImpVar *keep(Lowering *lw, const char *name, Value value, Span span)
+{
+    if (value.n == 1)
+        return declare(lw, name, value.parts[0], span);
+    ImpVar *var = lower_new_var(lw, name, value.parts[0]->type, span);
+    var->slots = value.n;
+    var->vector = imp_vector_width(var->type, value.n) == value.n;
+    if (var->vector) {
+        registers_set(lw, (Registers){value.n, value.n, &var}, value, true, span);
+        return var;
+    }
+    lower_emit(lw, IS_DECL, span)->var.var = var;
+    for (int k = 0; k < value.n; k++) {
+        ImpStmt *s = lower_emit(lw, IS_SET, span);
+        s->var.var = var;
+        s->var.slot = nat_const(lw->ctx, k);
+        s->var.value = value.parts[k];
+    }
+    return var;
+}
+
+static Value kept(Lowering *lw, ImpVar *var, Span span)
+{
+    Value value = {var->slots, NEWN(lw->ctx, ImpExpr *, var->slots)};
+    for (int k = 0; k < value.n; k++)
+        value.parts[k] = imp_var(lw->ctx, var, nat_const(lw->ctx, k), span);
+    return value;
+}
+
+/* The value as other lanes have it. */
+static Value exchanged(Lowering *lw, PrimId id, ImpExpr *by, Value own, Span span)
+{
+    Value value = {own.n, NEWN(lw->ctx, ImpExpr *, own.n)};
+    for (int k = 0; k < own.n; k++)
+        value.parts[k] = imp_shfl_by(lw->ctx, id, by, own.parts[k], span);
+    return value;
+}
+
 static bool is_simple(const ImpExpr *e) { return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR; }
 
 /* An array of `extent` scalars in the lanes' registers: element i in lane i. */
@@ -72,13 +111,13 @@ static View *own_element(Lowering *lw, View *array)
     return v;
 }
 
-static ImpExpr *own_scalar(Lowering *lw, View *element)
+static Value own_value(Lowering *lw, View *element)
 {
     Levels saved = lw->open;
     lw->open.lane = true;
-    ImpExpr *e = view_scalar(lw, element);
+    Value value = value_of(lw, element, "value");
     lw->open = saved;
-    return e;
+    return value;
 }
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------------------------- */
@@ -109,8 +148,8 @@ static View *shuffled(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View 
     if (elem->kind == TY_VEC)
         return shuffled_vector(lw, e, id, by, source);
     if (elem->kind != TY_TUPLE) {
-        ImpExpr *own = own_scalar(lw, own_element(lw, source));
-        return lane_registers(lw, source->type, declare(lw, "other", imp_shfl_by(lw->ctx, id, by, own, e->span), e->span), P_mapLane, 32, e->span);
+        Value other = exchanged(lw, id, by, own_value(lw, own_element(lw, source)), e->span);
+        return lane_registers(lw, source->type, keep(lw, "other", other, e->span), P_mapLane, 32, e->span);
     }
     View *v = view_new(lw, VIEW_ZIP, source->type, e->span);
     v->n = elem->n_items;
@@ -136,8 +175,8 @@ View *lower_read_shuffle(Lowering *lw, const Core *e)
             lanes = own_element(lw, lanes);
         if (lanes->kind == VIEW_ERROR)
             return lanes;
-        by = own_scalar(lw, lanes);
-        if (!is_simple(by) && type_component_count(e->type) > 1)
+        by = own_value(lw, lanes).parts[0];
+        if (!is_simple(by) && e->type->elem->kind != TY_SCALAR)
             by = imp_var(ctx, declare(lw, "source", by, e->span), nat_const(ctx, 0), e->span);
     } else
         by = imp_nat(ctx, lower_nat(lw, e->prim.nats[0]), SC_I32, e->span);
@@ -146,7 +185,7 @@ View *lower_read_shuffle(Lowering *lw, const Core *e)
 
 /* ---- reduceWarp --------------------------------------------------------------------------------------------------------------------- */
 
-/* The scalars of a value, tuples taken apart. */
+/* The scalars and vectors of a value, tuples taken apart. */
 typedef struct Leaves {
     int n;
     ImpVar **vars;
@@ -158,7 +197,7 @@ static void collect_leaves(Lowering *lw, View *v, const char *name, Leaves *leav
         for (int k = 0; k < v->type->n_items; k++)
             collect_leaves(lw, view_proj(lw, v, k), name, leaves, span);
     else
-        leaves->vars[leaves->n++] = declare(lw, name, own_scalar(lw, v), span);
+        leaves->vars[leaves->n++] = keep(lw, name, own_value(lw, v), span);
 }
 
 static Leaves leaves_of(Lowering *lw, View *v, const char *name, Span span)
@@ -170,11 +209,9 @@ static Leaves leaves_of(Lowering *lw, View *v, const char *name, Span span)
 
 static View *value_of_leaves(Lowering *lw, Type t, const Leaves *leaves, int *at, Span span)
 {
-    View *v = view_new(lw, t->kind == TY_TUPLE ? VIEW_TUPLE : VIEW_SCALAR, t, span);
-    if (t->kind != TY_TUPLE) {
-        v->expr = imp_var(lw->ctx, leaves->vars[(*at)++], nat_const(lw->ctx, 0), span);
-        return v;
-    }
+    if (t->kind != TY_TUPLE)
+        return value_view(lw, t, kept(lw, leaves->vars[(*at)++], span), span);
+    View *v = view_new(lw, VIEW_TUPLE, t, span);
     v->n = t->n_items;
     v->items = NEWN(lw->ctx, View *, v->n);
     for (int k = 0; k < v->n; k++)
@@ -239,10 +276,9 @@ static bool reduce_tree(Lowering *lw, const Core *e, Type elem, Leaves *mine)
     const Core *op = e->prim.args[0];
     for (int64_t mask = 16; mask > 0; mask /= 2) {
         Leaves other = {mine->n, NEWN(ctx, ImpVar *, mine->n)};
-        for (int k = 0; k < mine->n; k++) {
-            ImpExpr *own = imp_var(ctx, mine->vars[k], nat_const(ctx, 0), e->span);
-            other.vars[k] = declare(lw, "other", imp_shfl(ctx, P_shflXor, nat_const(ctx, mask), own, e->span), e->span);
-        }
+        ImpExpr *by = imp_nat(ctx, nat_const(ctx, mask), SC_I32, e->span);
+        for (int k = 0; k < mine->n; k++)
+            other.vars[k] = keep(lw, "other", exchanged(lw, P_shflXor, by, kept(lw, mine->vars[k], e->span), e->span), e->span);
         int a = 0, b = 0;
         View *args[2] = {value_of_leaves(lw, elem, mine, &a, e->span), value_of_leaves(lw, elem, &other, &b, e->span)};
         Levels saved = lw->open;
@@ -268,7 +304,8 @@ View *lower_read_reduce_warp(Lowering *lw, const Core *e)
     Type elem = lower_type(lw, e->type)->elem;
     PrimId function = symmetric_function(op);
     View *own = own_element(lw, source);
-    ImpExpr *single = elem->kind == TY_TUPLE ? NULL : in_one(lw, function, own_scalar(lw, own), e->span);
+    bool scalar = elem->kind == TY_SCALAR || elem->kind == TY_IDX;
+    ImpExpr *single = scalar ? in_one(lw, function, own_value(lw, own).parts[0], e->span) : NULL;
     Leaves mine, spread;
     if (single) {
         mine = (Leaves){1, NEW(ctx, ImpVar *)};
@@ -280,10 +317,9 @@ View *lower_read_reduce_warp(Lowering *lw, const Core *e)
     }
     bool same = elem->kind != TY_TUPLE && function != P_COUNT; /* in all lanes, to the bit */
     spread = (Leaves){0, NEWN(ctx, ImpVar *, mine.n)};
-    for (int k = 0; k < mine.n && !same; k++) {
-        ImpExpr *value = imp_var(ctx, mine.vars[k], nat_const(ctx, 0), e->span);
-        spread.vars[k] = declare(lw, "value", imp_shfl(ctx, P_shfl, nat_const(ctx, 0), value, e->span), e->span);
-    }
+    ImpExpr *first = imp_nat(ctx, nat_const(ctx, 0), SC_I32, e->span);
+    for (int k = 0; k < mine.n && !same; k++)
+        spread.vars[k] = keep(lw, "value", exchanged(lw, P_shfl, first, kept(lw, mine.vars[k], e->span), e->span), e->span);
     int at = 0;
     return result_of_leaves(lw, elem, &mine, same ? NULL : &spread, &at, e->span);
 }
