@@ -8,6 +8,7 @@
  * Requires: memory is planned (buffers may share bytes). Establishes: every two accesses of one cell by different threads of a block, one of them a
  * write, are ordered. Refuses: an order that only a barrier could give which some threads would not reach; memory of other blocks. */
 #include "codegen/footprint.h"
+#include "codegen/uniform.h"
 #include "codegen/walk.h"
 
 typedef struct StmtInfo {
@@ -31,6 +32,7 @@ typedef struct State {
 typedef struct Barriers {
     Lowering *lw;
     Ctx *ctx;
+    Uniform uniform;
     State now;
     int n_accesses;
     bool trial;    /* only look: is something not ordered? */
@@ -38,53 +40,6 @@ typedef struct Barriers {
 } Barriers;
 
 /* ---- what each statement touches -------------------------------------------------------------------------------------------- */
-
-typedef struct Uniformity {
-    const ImpKernel *kernel;
-    bool block, warp;
-    const Scope *scope;
-} Uniformity;
-
-static void look_at_var(void *user, Nat var)
-{
-    Uniformity *u = user;
-    const ImpKernel *k = u->kernel;
-    for (int a = 0; a < 3; a++) {
-        if (var == k->thread[a])
-            u->block = u->warp = false;
-        if (var == k->block[a] || var == k->grid[a])
-            return;
-    }
-    if (var == k->warp)
-        u->block = false;
-    else if (var == k->lane)
-        u->block = u->warp = false;
-    for (const Scope *s = u->scope; s; s = s->parent)
-        if (s->loop && s->loop->loop.var == var) {
-            u->block &= s->loop->info->block_uniform;
-            u->warp &= s->loop->info->warp_uniform;
-            return;
-        }
-    for (int i = 0; i < k->vars.n; i++)
-        if (k->vars.at[i]->nat == var)
-            u->block = u->warp = false;
-}
-
-static void look_at_nat(Uniformity *u, Ctx *ctx, Nat n) { nat_each_var(ctx, n, look_at_var, u); }
-
-typedef struct ExprLook {
-    Uniformity *u;
-    Ctx *ctx;
-} ExprLook;
-
-static void look_at_expr(void *user, ImpExpr **at)
-{
-    ExprLook *l = user;
-    if ((*at)->kind == IE_NAT)
-        look_at_nat(l->u, l->ctx, (*at)->nat);
-    else if ((*at)->kind == IE_VAR || (*at)->kind == IE_LOAD || (*at)->kind == IE_SHFL)
-        l->u->block = l->u->warp = false; /* data */
-}
 
 static Scope *scope_new(Ctx *ctx, const Scope *parent)
 {
@@ -134,23 +89,22 @@ static void collect_expr(Barriers *b, StmtInfo *info, const ImpExpr *e, const Sc
     }
 }
 
-static void collect(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *outer);
+static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const LoopSame *loops, StmtInfo *outer);
 
-static void collect_nested(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *info)
+static void collect_nested(Barriers *b, ImpBlock *block, const Scope *scope, const LoopSame *loops, StmtInfo *info)
 {
     StmtInfo inner = {.hidden = false};
-    collect(b, block, scope, &inner);
+    collect(b, block, scope, loops, &inner);
     for (int i = 0; i < inner.nested.n; i++)
         vec_push(b->ctx, &info->nested, inner.nested.at[i]);
 }
 
-static void collect(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *outer)
+static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const LoopSame *loops, StmtInfo *outer)
 {
     Ctx *ctx = b->ctx;
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         StmtInfo *info = s->info = NEW(ctx, StmtInfo);
-        Uniformity u = {b->lw->kernel, true, true, scope};
         if ((s->kind == IS_DECL || s->kind == IS_SET) && s->var.value)
             collect_expr(b, info, s->var.value, scope);
         if (s->kind == IS_STORE) {
@@ -168,26 +122,23 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, StmtInfo *
         for (int k = 0; k < info->own.n; k++)
             vec_push(ctx, &info->nested, info->own.at[k]);
         if (s->kind == IS_FOR) {
-            look_at_nat(&u, ctx, s->loop.lo);
-            look_at_nat(&u, ctx, s->loop.hi);
-            look_at_nat(&u, ctx, s->loop.step);
-            info->block_uniform = u.block;
-            info->warp_uniform = u.warp;
+            LoopSame loop = {loops, s->loop.var, uniform_loop(&b->uniform, loops, s)};
+            info->block_uniform = loop.same & SAME_IN_BLOCK;
+            info->warp_uniform = loop.same & SAME_IN_WARP;
             Scope *inner = scope_new(ctx, scope);
             inner->loop = s;
-            inner->uniform = u.block;
+            inner->uniform = info->block_uniform;
             info->inside = inner;
-            collect_nested(b, &s->loop.body, inner, info);
+            collect_nested(b, &s->loop.body, inner, &loop, info);
         }
         if (s->kind == IS_IF) {
-            ExprLook look = {&u, ctx};
-            walk_expr(&s->branch.cond, look_at_expr, &look);
-            info->block_uniform = u.block;
-            info->warp_uniform = u.warp;
+            int same = uniform_expr(&b->uniform, loops, s->branch.cond);
+            info->block_uniform = same & SAME_IN_BLOCK;
+            info->warp_uniform = same & SAME_IN_WARP;
             info->inside = scope_cond(ctx, scope, s->branch.cond, false);
             info->inside_else = scope_cond(ctx, scope, s->branch.cond, true);
-            collect_nested(b, &s->branch.then, info->inside, info);
-            collect_nested(b, &s->branch.otherwise, info->inside_else, info);
+            collect_nested(b, &s->branch.then, info->inside, loops, info);
+            collect_nested(b, &s->branch.otherwise, info->inside_else, loops, info);
         }
         for (int k = 0; k < info->nested.n; k++)
             vec_push(ctx, &outer->nested, info->nested.at[k]);
@@ -293,7 +244,7 @@ static void refuse(Barriers *b, const Access *mine, const Access *other, SyncSco
     diag_label(b->ctx, d, "it %s what other threads of the %s %s", mine->write ? "overwrites" : "reads", scope == SYNC_BLOCK ? "block" : "warp",
                other->write ? "write" : "read");
     diag_note(b->ctx, d, other->span, "here, inside a part that not all threads execute in step");
-    diag_help(b->ctx, d, "store the array before the level that only some threads get into");
+    diag_help(b->ctx, d, "store the array before the level or the `if` that only some threads get into; a condition that is the same for all threads is none");
 }
 
 /* Puts a barrier before statement *i when it is needed, and steps over it. */
@@ -551,9 +502,9 @@ static void check_grid(Barriers *b, const StmtInfo *all)
 
 void pass_barriers(Lowering *lw)
 {
-    Barriers b = {.lw = lw, .ctx = lw->ctx};
+    Barriers b = {.lw = lw, .ctx = lw->ctx, .uniform = uniform_of(lw)};
     StmtInfo all = {.hidden = false};
-    collect(&b, &lw->kernel->body, NULL, &all);
+    collect(&b, &lw->kernel->body, NULL, NULL, &all);
     check_grid(&b, &all);
     if (lw->failed || !all.nested.n)
         return;

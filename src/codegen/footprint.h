@@ -15,7 +15,7 @@ typedef struct Scope {
     const ImpStmt *loop;     /* a loop, or */
     const ImpExpr *cond;     /* a condition that holds */
     bool negated;            /* it does not */
-    bool uniform;            /* a loop whose bounds are the same for all threads of the block */
+    bool uniform;            /* a loop whose bounds, or an `if` whose condition, is the same for all threads of the block */
 } Scope;
 
 typedef struct Footprint Footprint;

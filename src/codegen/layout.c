@@ -9,6 +9,7 @@
  * exchanged. At the end, when all accesses are there, every such pair of buffers is proved to be one: no cell is read as the old buffer's after it was
  * written as the new one's. Until then every IE_LOAD says by its buffer which of the values of a cell it means, wherever the load ended up. */
 #include "codegen/footprint.h"
+#include "codegen/uniform.h"
 #include "codegen/walk.h"
 
 enum { BANK_BYTES = 4, ALL_BANKS_BYTES = 32 * BANK_BYTES };
@@ -266,6 +267,7 @@ typedef struct Touch {
 typedef struct Proof {
     Lowering *lw;
     Ctx *ctx;
+    Uniform uniform;
     int now;
     Span where;
     VEC(Touch *) touches;
@@ -279,38 +281,17 @@ static ImpBuf *root(ImpBuf *buf)
     return buf;
 }
 
-typedef struct Uniform {
-    const ImpKernel *kernel;
-    const Scope *scope;
-    bool is;
-} Uniform;
-
-static void look_at(void *user, Nat var)
-{
-    Uniform *u = user;
-    const ImpKernel *k = u->kernel;
-    u->is &= var != k->thread[0] && var != k->thread[1] && var != k->thread[2] && var != k->warp && var != k->lane;
-    for (int i = 0; i < k->vars.n; i++)
-        u->is &= k->vars.at[i]->nat != var;
-    for (const Scope *s = u->scope; s; s = s->parent)
-        u->is &= !s->loop || s->loop->loop.var != var || s->uniform;
-}
-
-/* All threads of the block run it with the same bounds. */
-static bool is_uniform(const Proof *p, const ImpStmt *loop, const Scope *scope)
-{
-    Uniform u = {p->lw->kernel, scope, true};
-    const Nat nats[] = {loop->loop.lo, loop->loop.hi, loop->loop.step};
-    for (int i = 0; i < 3; i++)
-        nat_each_var(p->ctx, nats[i], look_at, &u);
-    return u.is;
-}
-
-static const Scope *scope_under(const Proof *p, const Scope *parent, const ImpStmt *loop, const ImpExpr *cond, bool negated)
+static const Scope *scope_under(const Proof *p, const Scope *parent, const ImpExpr *cond, bool negated, int same)
 {
     Scope *s = NEW(p->ctx, Scope);
-    *s = (Scope){.parent = parent, .depth = scope_depth(parent) + 1, .loop = loop, .cond = cond, .negated = negated};
-    s->uniform = loop && is_uniform(p, loop, parent);
+    *s = (Scope){.parent = parent, .depth = scope_depth(parent) + 1, .cond = cond, .negated = negated, .uniform = same & SAME_IN_BLOCK};
+    return s;
+}
+
+static const Scope *scope_of_loop(const Proof *p, const Scope *parent, const ImpStmt *loop, int same)
+{
+    Scope *s = NEW(p->ctx, Scope);
+    *s = (Scope){.parent = parent, .depth = scope_depth(parent) + 1, .loop = loop, .uniform = same & SAME_IN_BLOCK};
     return s;
 }
 
@@ -337,8 +318,8 @@ static void collect_loads(Proof *p, const ImpExpr *e, const Scope *scope)
     case IE_CAST: collect_loads(p, e->cast.value, scope); return;
     case IE_COND:
         collect_loads(p, e->cond.cond, scope);
-        collect_loads(p, e->cond.then, scope_under(p, scope, NULL, e->cond.cond, false));
-        collect_loads(p, e->cond.otherwise, scope_under(p, scope, NULL, e->cond.cond, true));
+        collect_loads(p, e->cond.then, scope_under(p, scope, e->cond.cond, false, 0));
+        collect_loads(p, e->cond.otherwise, scope_under(p, scope, e->cond.cond, true, 0));
         return;
     case IE_SHFL:
         if (e->shfl.by)
@@ -348,12 +329,13 @@ static void collect_loads(Proof *p, const ImpExpr *e, const Scope *scope)
     }
 }
 
-static void collect(Proof *p, const ImpBlock *block, const Scope *scope)
+static void collect(Proof *p, const ImpBlock *block, const Scope *scope, const LoopSame *loops)
 {
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
         p->now++;
         p->where = s->span;
+        int same;
         for (InPlace *in = p->lw->in_place; in; in = in->before)
             if (in->first == s) {
                 in->from = p->now;
@@ -374,11 +356,16 @@ static void collect(Proof *p, const ImpBlock *block, const Scope *scope)
             for (int k = 0; s->kind != IS_VSET && k < s->vec.n; k++)
                 touch(p, s->vec.buf, s->kind == IS_VSTORE, nat_add_k(p->ctx, s->vec.index, k), s->span, scope);
             break;
-        case IS_FOR: collect(p, &s->loop.body, scope_under(p, scope, s, NULL, false)); break;
+        case IS_FOR: {
+            LoopSame loop = {loops, s->loop.var, uniform_loop(&p->uniform, loops, s)};
+            collect(p, &s->loop.body, scope_of_loop(p, scope, s, loop.same), &loop);
+            break;
+        }
         case IS_IF:
+            same = uniform_expr(&p->uniform, loops, s->branch.cond);
             collect_loads(p, s->branch.cond, scope);
-            collect(p, &s->branch.then, scope_under(p, scope, NULL, s->branch.cond, false));
-            collect(p, &s->branch.otherwise, scope_under(p, scope, NULL, s->branch.cond, true));
+            collect(p, &s->branch.then, scope_under(p, scope, s->branch.cond, false, same), loops);
+            collect(p, &s->branch.otherwise, scope_under(p, scope, s->branch.cond, true, same), loops);
             break;
         case IS_ALLOC: p->alloc[s->alloc->id] = scope; break;
         case IS_SYNC: case IS_NOTE: break;
@@ -436,11 +423,21 @@ static bool has_loop(const Scope *scope, int from, int to)
     return false;
 }
 
+/* Do these lie in the two branches of an `if` that all threads of the block take alike? */
+static bool are_alternatives(const Scope *a, const Scope *b, int common)
+{
+    a = scope_at(a, common + 1);
+    b = scope_at(b, common + 1);
+    return a && b && a->depth == common + 1 && b->depth == common + 1 && a->cond && a->cond == b->cond && a->negated != b->negated && a->uniform;
+}
+
 /* One read of a cell as it was before the in-place write `store`. False: refused. */
 static bool check_load(Proof *p, const InPlace *in, Touch *load, Touch *store)
 {
     const Scope *alloc = p->alloc[root((ImpBuf *)store->access.buf)->id];
     int still = scope_depth(alloc), common = common_depth(load->access.scope, store->access.scope);
+    if (are_alternatives(load->access.scope, store->access.scope, common) && !has_loop(store->access.scope, still, common))
+        return true;
     if (load->position > store->position) {
         refuse_stale(p, in, load, false);
         return false;
@@ -522,8 +519,8 @@ void layout_finish_in_place(Lowering *lw)
     if (!lw->in_place)
         return;
     ImpKernel *kernel = lw->kernel;
-    Proof p = {.lw = lw, .ctx = lw->ctx, .alloc = NEWN(lw->ctx, const Scope *, kernel->bufs.n)};
-    collect(&p, &kernel->body, NULL);
+    Proof p = {.lw = lw, .ctx = lw->ctx, .uniform = uniform_of(lw), .alloc = NEWN(lw->ctx, const Scope *, kernel->bufs.n)};
+    collect(&p, &kernel->body, NULL, NULL);
     for (const InPlace *in = lw->in_place; in; in = in->before)
         if (in->first && !check(&p, in))
             return;

@@ -23,6 +23,10 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
         d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp" : "a shuffle outside a warp");
         diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
                                         : "put it inside mapWarp: `split(32) |> mapWarp(fun part => ...)`", name);
+    } else if (view_is_private(source) && !view_owner(lw, source, P_mapLane, 0).stride) {
+        d = lower_error(lw, E0413, span, "a shuffle needs element i in lane i");
+        diag_label(ctx, d, "these private values lie elsewhere");
+        diag_help(ctx, d, "put them into the lanes through shared memory: `toShared` instead of `toPrivate`, then `mapLane(id) |> toPrivate |> %s(...)`; `shfl` rearranges lanes", name);
     } else if (!view_is_private(source) || !view_owner(lw, source, P_mapLane, 0).stride) {
         d = lower_error(lw, E0413, span, "a shuffle needs one private element in each lane");
         diag_label(ctx, d, "these values are not in the lanes' registers");

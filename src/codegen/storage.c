@@ -194,7 +194,12 @@ static View *read_private(Lowering *lw, const Core *e)
         return view_error(lw, e->type);
     int component = 0;
     View *v = view_of_leaves(lw, lower_type(lw, e->type), reg_leaf, &maker, &component, e->span);
+    bool failed = lw->failed;
+    lw->failed = false;
     lower_write(lw, e, v);
+    if (lw->failed) /* what reads them now would only say so again */
+        return view_error(lw, e->type);
+    lw->failed = failed;
     return v;
 }
 

@@ -454,7 +454,8 @@ bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span)
     if (!single_writer(lw, buf->space != SPACE_SHARED, &missing)) {
         Diag *d = lower_error(lw, E0405, span, "several %s would write this result", !strncmp(missing, "mapBlock", 8) ? "blocks" : "threads");
         diag_label(lw->ctx, d, "nothing says which one: there is no %s around it", missing);
-        diag_help(lw->ctx, d, "distribute it: `%s(f)` over an array, or `split(k) |> %s(f)` where k is the whole length, to let the first one do it", missing, missing);
+        diag_help(lw->ctx, d, "let the first one do it: `single(generate{n = 1}(fun _ => ...) |> %s(id))` around this; or hand the elements of an array out: `%s(f)`", missing,
+                  missing);
         return false;
     }
     return true;
