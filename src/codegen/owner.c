@@ -93,12 +93,15 @@ static int split_terms(Lowering *lw, Nat index, Term terms[MAX_TERMS])
         }
         if (!term.var)
             continue;
-        for (int k = 0; k < n; k++)
-            if (terms[k].var == term.var)
-                return -1;
-        if (n == MAX_TERMS)
+        int k = 0;
+        while (k < n && terms[k].var != term.var)
+            k++;
+        if (k == MAX_TERMS)
             return -1;
-        terms[n++] = term;
+        if (k == n)
+            terms[n++] = term;
+        else
+            terms[k].coef = nat_add(ctx, terms[k].coef, term.coef);
     }
     return n;
 }
@@ -115,7 +118,7 @@ static bool one_to_one(Lowering *lw, Term *terms, int n)
             if (nat_lt(ctx, known, below, terms[i].coef))
                 next = i;
         for (int i = taken; i < n && next >= 0; i++) /* the smallest of them */
-            if (nat_lt(ctx, known, below, terms[i].coef) && nat_lt(ctx, known, terms[i].coef, terms[next].coef))
+            if (nat_lt(ctx, known, below, terms[i].coef) && nat_le(ctx, known, terms[i].coef, terms[next].coef))
                 next = i;
         if (next < 0)
             return false;

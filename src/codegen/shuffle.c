@@ -27,7 +27,7 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
         d = lower_error(lw, E0413, span, "a shuffle needs element i in lane i");
         diag_label(ctx, d, "these private values lie elsewhere");
         diag_help(ctx, d, "put them into the lanes through shared memory: `toShared` instead of `toPrivate`, then `mapLane(id) |> toPrivate |> %s(...)`; `shfl` rearranges lanes", name);
-    } else if (!view_is_private(source) || !view_owner(lw, source, P_mapLane, 0).stride) {
+    } else if (!view_is_private(source)) {
         d = lower_error(lw, E0413, span, "a shuffle needs one private element in each lane");
         diag_label(ctx, d, "these values are not in the lanes' registers");
         diag_help(ctx, d, "put them there first: `mapLane(id) |> toPrivate |> %s(...)`", name);
@@ -126,31 +126,9 @@ static Value own_value(Lowering *lw, View *element)
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------------------------- */
 
-/* A vector: component by component, into registers of as many slots. */
-static View *shuffled_vector(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View *source)
-{
-    Ctx *ctx = lw->ctx;
-    Levels saved = lw->open;
-    lw->open.lane = true;
-    Value own = value_of(lw, view_at(lw, source, lw->kernel->lane), "v");
-    lw->open = saved;
-    ImpVar *var = lower_new_var(lw, "other", own.parts[0]->type, e->span);
-    var->slots = own.n;
-    lower_emit(lw, IS_DECL, e->span)->var.var = var;
-    for (int k = 0; k < own.n; k++) {
-        ImpStmt *s = lower_emit(lw, IS_SET, e->span);
-        s->var.var = var;
-        s->var.slot = nat_const(ctx, k);
-        s->var.value = imp_shfl_by(ctx, id, by, own.parts[k], e->span);
-    }
-    return lane_registers(lw, source->type, var, P_mapLane, 32, e->span);
-}
-
 static View *shuffled(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View *source)
 {
     Type elem = source->type->elem;
-    if (elem->kind == TY_VEC)
-        return shuffled_vector(lw, e, id, by, source);
     if (elem->kind != TY_TUPLE) {
         Value other = exchanged(lw, id, by, own_value(lw, own_element(lw, source)), e->span);
         return lane_registers(lw, source->type, keep(lw, "other", other, e->span), P_mapLane, 32, e->span);
