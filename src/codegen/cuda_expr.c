@@ -393,6 +393,12 @@ static void put_nat_comparison(Cuda *c, const ImpExpr *e, CPrec prec)
 
 static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const ImpExpr *otherwise, CPrec prec)
 {
+    bool is_and = otherwise->kind == IE_LIT && otherwise->type == SC_BOOL && !otherwise->lit.i;
+    bool is_or = then->kind == IE_LIT && then->type == SC_BOOL && then->lit.i;
+    if (is_and || is_or) {
+        put_infix(c, is_and ? "&&" : "||", is_and ? C_AND : C_OR, cond, is_and ? then : otherwise, prec);
+        return;
+    }
     bool paren = prec > C_CHOICE;
     put(c, paren ? "(" : "");
     cuda_expr(c, cond, C_OR);

@@ -498,8 +498,19 @@ static Value eval_call(Elab *e, const Ast *ast, const Env *env, Type want)
 
 /* ---- if --------------------------------------------------------------------------------------------------------------- */
 
+/* `a and b` is `if a then b else false` where b rests on a; `a or b` is `if a then true else b`. */
+static bool is_lazy(const Core *cond, bool is_and)
+{
+    const Core *other = cond->kind != CORE_IF ? NULL : is_and ? cond->cond.otherwise : cond->cond.then;
+    return other && other->kind == CORE_LIT && other->lit.type == SC_BOOL && (other->lit.i != 0) == !is_and;
+}
+
 void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds)
 {
+    if (is_lazy(cond, holds)) {
+        cond_facts(e, facts, cond->cond.cond, holds);
+        cond_facts(e, facts, holds ? cond->cond.then : cond->cond.otherwise, holds);
+    }
     if (cond->kind != CORE_PRIM)
         return;
     Core *const *args = cond->prim.args;
@@ -546,6 +557,42 @@ void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds)
         nat_fact_ne(e->ctx, facts, a, b);
         break;
     }
+}
+
+static bool is_bool(Elab *e, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    return t && t->kind == TY_SCALAR && t->scalar == SC_BOOL;
+}
+
+/* The right side is computed only where the left one leaves it open, when it makes sense only there: `i < n and xs[i] > 0`. */
+static Value eval_and_or(Elab *e, const Ast *ast, const Env *env)
+{
+    bool is_and = ast->bin.op == OP_AND;
+    Value a = eval(e, ast->bin.lhs, env, NULL), b;
+    bool open = is_bool(e, a) && a.core->kind != CORE_LIT;
+    NatFacts *outer = e->facts;
+    if (open) {
+        e->quiet++;
+        b = eval(e, ast->bin.rhs, env, NULL);
+        e->quiet--;
+        open = b.kind == V_ERROR;
+        if (open) {
+            e->facts = nat_facts_new(e->ctx, outer);
+            cond_facts(e, e->facts, a.core, is_and);
+        }
+    }
+    b = eval(e, ast->bin.rhs, env, NULL);
+    e->facts = outer;
+    if (!open || !is_bool(e, b))
+        return eval_binary(e, ast->bin.op, a, b, ast->span, ast->bin.op_span);
+    Core *known = core_new(e, CORE_LIT, ast->span, type_scalar(e->ctx, SC_BOOL));
+    known->lit = scalar_int(SC_BOOL, !is_and);
+    Core *lazy = core_new(e, CORE_IF, ast->span, known->type);
+    lazy->cond.cond = a.core;
+    lazy->cond.then = is_and ? b.core : core_done(e, known);
+    lazy->cond.otherwise = is_and ? core_done(e, known) : b.core;
+    return v_core(e, core_done(e, lazy));
 }
 
 static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
@@ -762,6 +809,8 @@ static Value eval_in(Elab *e, const Ast *ast, const Env *env, Type want)
         return eval_unary(e, ast->bin.op, v, ast->span);
     }
     case AST_BINARY: {
+        if (ast->bin.op == OP_AND || ast->bin.op == OP_OR)
+            return eval_and_or(e, ast, env);
         Value a = eval(e, ast->bin.lhs, env, NULL), b = eval(e, ast->bin.rhs, env, NULL);
         return eval_binary(e, ast->bin.op, a, b, ast->span, ast->bin.op_span);
     }
