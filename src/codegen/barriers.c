@@ -59,7 +59,7 @@ static const Scope *scope_cond(Ctx *ctx, const Scope *parent, const ImpExpr *con
 
 static void add_access(Barriers *b, StmtInfo *info, const ImpBuf *buf, bool write, Nat index, Span span, const Scope *scope)
 {
-    if (buf->space != SPACE_SHARED && buf->space != SPACE_TEMP)
+    if (buf->space != SPACE_SHARED && buf->space != SPACE_TEMP && !buf->rewritten)
         return;
     Access *a = NEW(b->ctx, Access);
     *a = (Access){.buf = buf, .write = write, .index = index, .span = span, .scope = scope, .id = b->n_accesses++};
@@ -110,6 +110,8 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const Loop
         if (s->kind == IS_STORE) {
             collect_expr(b, info, s->store.value, scope);
             add_access(b, info, s->store.buf, true, s->store.index, s->span, scope);
+            if (info->own.n)
+                info->own.at[info->own.n - 1]->unordered = s->store.unordered;
         }
         if (s->kind == IS_VSET || s->kind == IS_VSTORE)
             for (int k = 0; k < s->vec.n; k++)
@@ -205,6 +207,8 @@ static Conflict conflict(Barriers *b, Access *x, Access *y, int still)
 
 static Conflict needed(Barriers *b, Access *a, Pending *p, const Access **other)
 {
+    if (a->buf->space == SPACE_OUTPUT && p->carried != INT32_MAX) /* elements of a map have cells of their own in the result */
+        return CONFLICT_NONE;
     int still = common_depth(a->scope, p->access->scope);
     if (p->carried <= still)
         still = p->carried - 1;
@@ -306,7 +310,7 @@ static void leave_loop(Barriers *b, const ImpStmt *s)
             if (a->last_of != s) {
                 a->last_of = s;
                 a->last = NEW(ctx, Access);
-                *a->last = (Access){.buf = a->buf, .write = a->write, .span = a->span, .id = -1, .scope = scope_without(ctx, a->scope, depth)};
+                *a->last = (Access){.buf = a->buf, .write = a->write, .span = a->span, .unordered = a->unordered, .id = -1, .scope = scope_without(ctx, a->scope, depth)};
                 a->last->index = nat_subst(ctx, a->index, s->loop.var, nat_add_k(ctx, s->loop.hi, -1));
             }
             p.access = a->last;

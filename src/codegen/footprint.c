@@ -398,6 +398,8 @@ Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
 {
     if ((!a->write && !b->write) || !may_alias(a->buf, b->buf))
         return CONFLICT_NONE;
+    if (a->unordered && b->unordered && a->buf == b->buf && !memcmp(&a->span, &b->span, sizeof a->span))
+        return CONFLICT_NONE;
     Footprint *x = footprint(lw, a, still), *y = footprint(lw, b, still);
     if (x->empty || y->empty)
         return CONFLICT_NONE;

@@ -26,6 +26,7 @@ typedef struct Access {
     Span span;
     const Scope *scope;
     Footprint **cache; /* by number of scopes that stand still */
+    bool unordered;    /* a store whose meeting itself in a cell is the program's wish */
     int id;            /* among n_accesses; -1: made later, for one iteration of a loop */
     const ImpStmt *last_of;    /* a loop after whose last iteration it was looked at, and */
     struct Access *last;       /* the access as it is then */

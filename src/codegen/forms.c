@@ -11,6 +11,8 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_generate] = {.read = lower_read_generate},
     [P_gather] = {.read = lower_read_gather},
     [P_reorder] = {.read = lower_read_gather},
+    [P_scatter] = {lower_read_scatter, lower_write_scatter},
+    [P_scatterUnchecked] = {lower_read_scatter, lower_write_scatter},
     [P_concat] = {.read = lower_read_concat},
     [P_asVector] = {lower_read_vectors, lower_write_vectors},
     [P_asScalar] = {lower_read_vectors, lower_write_vectors},

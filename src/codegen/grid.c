@@ -18,6 +18,8 @@ static bool is_stored(const Core *e)
                 return false;
         return true;
     case CORE_PRIM:
+        if (e->prim.id == P_scatter || e->prim.id == P_scatterUnchecked)
+            return false;
         if (prim_rows[e->prim.id].level != LEVEL_VIEW && prim_rows[e->prim.id].level != LEVEL_SCALAR)
             return false;
         for (int i = 0; i < e->prim.n_args; i++)
@@ -103,7 +105,7 @@ static const char *stage_name(const Core *f)
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------- */
 
-static bool at_grid_level(Lowering *lw, const Core *e)
+bool lower_at_grid_level(Lowering *lw, const Core *e)
 {
     static const Levels none;
     if (lw->out == &lw->kernel->body && !memcmp(&lw->open, &none, sizeof none))
@@ -120,7 +122,7 @@ static bool at_grid_level(Lowering *lw, const Core *e)
 static bool begin_next(Lowering *lw, const Core *e)
 {
     const Core *f = e->prim.args[0];
-    if (!at_grid_level(lw, e))
+    if (!lower_at_grid_level(lw, e))
         return false;
     View *x = stage(lw, e->prim.args[1], stage_name(f));
     if (x->kind == VIEW_ERROR || lw->failed)

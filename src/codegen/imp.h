@@ -26,6 +26,7 @@ typedef struct ImpBuf {
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
+    bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Variants] */
 } ImpBuf;
 
@@ -102,7 +103,7 @@ struct ImpStmt {
     Span span;        /* the .rise text that it comes from */
     union {
         struct { ImpVar *var; Nat slot; ImpExpr *value; } var;
-        struct { ImpBuf *buf; Nat index; ImpExpr *value; } store;
+        struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ } store;
         struct {
             ImpVar *var;   /* of vec.n slots */
             ImpBuf *buf;

@@ -89,9 +89,12 @@ static void plan_walk(Plan *plan, const Core *e)
     }
     switch (e->kind) {
     case CORE_PRIM:
-        for (int i = 0; i < e->prim.n_args; i++)
+        for (int i = 0; i < e->prim.n_args; i++) {
+            if (e == plan->start && e->prim.id != P_nextKernel && i == e->prim.n_args - 1)
+                plan->here = e; /* a scatter whose background the kernel before has written */
             if (e->prim.args[i]->kind != CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
+        }
         if (e->prim.id == P_nextKernel)
             plan->here = e;
         if (is_parallel_map(e->prim.id))
@@ -184,7 +187,7 @@ void launch_plan(Lowering *lw, const Core *start)
     ImpKernel *kernel = lw->kernel;
     const CoreEntry *entry = lw->entry;
     Clause clause = {entry->launch_blocks, entry->launch_threads, entry->launch_min_blocks, entry->name_span};
-    if (start)
+    if (start && start->prim.id == P_nextKernel)
         clause = (Clause){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
     Plan plan = {.lw = lw, .start = start};
     Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);

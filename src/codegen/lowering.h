@@ -90,6 +90,7 @@ struct View {
     Nat at[4];
     const Core *lambda;
     const Env *env;
+    bool unordered;      /* GATHER, BUF: written by scatterUnchecked: several threads may store to one cell */
     ImpBlock before_then, before_other; /* COND: what source and other need, where they are chosen */
 };
 
@@ -304,6 +305,12 @@ const Core *lower_decided(const Lowering *lw, const Core *e);
 
 View *lower_read_next_kernel(Lowering *lw, const Core *term);
 bool lower_write_next_kernel(Lowering *lw, const Core *term, View *acceptor);
+bool lower_at_grid_level(Lowering *lw, const Core *term); /* all blocks get here; else diagnosed */
+
+/* ---- scatter.c ---------------------------------------------------------------------------------------------------------- */
+
+View *lower_read_scatter(Lowering *lw, const Core *term);
+bool lower_write_scatter(Lowering *lw, const Core *term, View *acceptor);
 
 /* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -188,7 +188,7 @@ static bool same_comparison(Lowering *lw, const ImpExpr *first, const ImpExpr *e
 static bool same_guard(Lowering *lw, View *const *parts, int n, ViewKind kind)
 {
     for (int k = 0; k < n; k++)
-        if (parts[k]->kind != kind || (k && parts[k]->cond != parts[0]->cond && !same_comparison(lw, parts[0]->cond, parts[k]->cond, k, n)))
+        if (parts[k]->kind != kind || parts[k]->before_then.list.n || parts[k]->before_other.list.n || (k && parts[k]->cond != parts[0]->cond && !same_comparison(lw, parts[0]->cond, parts[k]->cond, k, n)))
             return false;
     return true;
 }

@@ -214,6 +214,16 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
     return at;
 }
 
+/* A cell that several threads may write. */
+static View *as_unordered(Lowering *lw, View *v)
+{
+    View *copy = view_copy(lw, v);
+    copy->unordered = true;
+    if (v->kind == VIEW_GUARD)
+        copy->source = as_unordered(lw, v->source);
+    return copy;
+}
+
 View *view_at(Lowering *lw, View *v, Nat i)
 {
     Ctx *ctx = lw->ctx;
@@ -259,7 +269,10 @@ View *view_at(Lowering *lw, View *v, Nat i)
         arg->expr = imp_nat(ctx, i, type_scalar_of(ctx, arg->type), v->span);
         return lower_apply_read(lw, v->lambda, v->env, 1, &arg);
     }
-    case VIEW_GATHER: return view_at(lw, v->source, scalar_as_nat(lw, view_scalar(lw, view_at(lw, v->other, i)), lower_nat(lw, v->size)));
+    case VIEW_GATHER: {
+        View *at = view_at(lw, v->source, scalar_as_nat(lw, view_scalar(lw, view_at(lw, v->other, i)), lower_nat(lw, v->size)));
+        return v->unordered ? as_unordered(lw, at) : at;
+    }
     }
     lower_error(lw, E0510, v->span, "risec lost track of an array here");
     return view_error(lw, v->type);
@@ -469,6 +482,7 @@ static void store_buf(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
     s->store.buf = acceptor->buf;
     s->store.index = simplify(lw, acceptor->offset);
     s->store.value = value;
+    s->store.unordered = acceptor->unordered;
 }
 
 void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)

@@ -571,6 +571,7 @@ static void compile_store(Compiler *c, const ImpStmt *s)
     i->a = index;
     i->b = s->store.buf->id;
     i->site = site(c, s->span, s->store.buf, true, "");
+    c->code->sites.at[i->site].unordered = s->store.unordered;
 }
 
 /* All values before the registers are set: they may be read in them. */

@@ -239,6 +239,13 @@ static void shadow_loads(Actor me, uint32_t mask, const int64_t *index, int stri
     }
 }
 
+/* Stores of one scatterUnchecked, or of two copies of it. */
+static bool may_meet(const Run *run, uint32_t a, uint32_t b)
+{
+    const Site *x = &run->code->sites.at[a], *y = &run->code->sites.at[b];
+    return x->unordered && y->unordered && memcmp(&x->span, &y->span, sizeof x->span) == 0;
+}
+
 static void shadow_stores(Actor me, uint32_t mask, const int64_t *index, int stride)
 {
     Run *run = me.run;
@@ -251,7 +258,7 @@ static void shadow_stores(Actor me, uint32_t mask, const int64_t *index, int str
         me.cell = index[l * stride];
         Shadow *s = me.mem->shadow + me.cell * me.mem->granules;
         for (int g = 0; g < me.mem->granules; g++, s++) {
-            if (races_with_write(run, warp, me.floor, thread + (uint32_t)l, s))
+            if (races_with_write(run, warp, me.floor, thread + (uint32_t)l, s) && !may_meet(run, me.ins->site, s->w_site))
                 race(&me, s->w_era, s->w_thread, s->w_site, "wrote");
             else if (races_with_reads(run, warp, me.floor, thread + (uint32_t)l, s, &who))
                 race(&me, s->r_era, who, s->r_site, "read");

@@ -89,7 +89,7 @@ typedef struct Ins {
 typedef struct Site {
     Span span;
     const ImpBuf *buf; /* of an access, else NULL */
-    bool store;
+    bool store, unordered; /* unordered: stores of this place may meet each other in a cell */
     const char *what;  /* what is computed, for messages: "an index", "a loop bound" */
 } Site;
 
