@@ -922,6 +922,26 @@ static void test_vectors(void)
     }
 }
 
+/* Stores that may meet each other in a cell: 0: they do; 1: the same without that mark; 2: another store meets them. */
+static void test_unordered(void)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        Test *t = start(64, 1, 1, 1, 4);
+        ImpBuf *to = output(t, "ys", SC_I32, K(t, 4));
+        ImpStmt *s = stmt(t, IS_STORE);
+        s->store.buf = to;
+        s->store.index = nat_mod(t->ctx, t->kernel->thread[0], K(t, 4));
+        s->store.value = i32(t, 1);
+        s->store.unordered = kind != 1;
+        if (kind == 2) {
+            when(t, less(t, t->kernel->thread[0], K(t, 1)));
+            store(t, to, K(t, 1), i32(t, 2));
+        }
+        CHECK(always(t, 0, kind == 0 ? -1 : SIM_RACE));
+        finish(t);
+    }
+}
+
 static void test_indices(void)
 {
     /* 0: divisor 0; 1: log2 of 0; 2: 64 bits; 3: a loop without a step; 4: a loop beyond 32 bits; 5: the same faults where no lane is; 6: power */
@@ -1289,6 +1309,7 @@ int main(void)
     test_scopes();
     test_indices();
     test_vectors();
+    test_unordered();
     test_limits();
     test_random_races();
     test_arithmetic();
