@@ -8,7 +8,7 @@ typedef struct MapReader {
     int n_in;
     const char *in_name[4];
     size_t in_len[4];
-    const Nat *in;
+    const Nat *in, *nats;
 } MapReader;
 
 static void skip_spaces(MapReader *r)
@@ -50,7 +50,7 @@ static Nat lookup(MapReader *r, const char *name, size_t len)
         if (p->kind->kind != AST_NAME || strcmp(p->kind->name.text, "nat"))
             continue;
         if (p->name && strlen(p->name) == len && !memcmp(p->name, name, len))
-            return lower_nat(r->lw, r->prim->prim.nats[nat]);
+            return r->nats[nat];
         nat++;
     }
     return nat_error(r->lw->ctx);
@@ -125,10 +125,9 @@ static Nat read_sum(MapReader *r)
     }
 }
 
-int index_map_apply(Ctx *ctx, const char *map, const Core *prim, Lowering *lw, const Nat *in, Nat *out, int max_out, ImpExpr **cond)
+int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *nats, const Nat *in, Nat *out, int max_out, ImpExpr **cond)
 {
-    MapReader r = {.lw = lw, .at = map, .prim = prim, .in = in};
-    (void)ctx;
+    MapReader r = {.lw = lw, .at = map, .prim = prim, .in = in, .nats = nats};
     while (!(r.at[0] == '-' && r.at[1] == '>')) {
         size_t len = name_length(r.at);
         if (len) {

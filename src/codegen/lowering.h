@@ -84,7 +84,8 @@ struct View {
     int k;
     View *source, *other;
     Nat lo, size;
-    const Core *prim;    /* MAP: the application whose row and nats give the map; GEN: its lambda's */
+    const Core *prim;    /* MAP: the application whose row gives the map, with */
+    const Nat *nats;     /* MAP: its nats, as they were where the view was made */
     bool writing;        /* MAP: which of the row's two maps */
     int rank, got;
     Nat at[4];
@@ -159,6 +160,7 @@ View *view_proj(Lowering *lw, View *view, int k);
 ImpExpr *view_scalar(Lowering *lw, View *view);
 /* A view through the index map of a table row. */
 View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool writing);
+View *view_inverse(Lowering *lw, const View *map, View *acceptor); /* an acceptor of the map's source */
 /* The place of the distributed private array under the view's first dimension at this level; stride 0 when there is none. */
 Placement view_owner(Lowering *lw, const View *view, PrimId level, int axis);
 /* Stores a scalar through an acceptor. */
@@ -258,6 +260,8 @@ View *lower_read_concat(Lowering *lw, const Core *term);
 View *lower_read_reduce(Lowering *lw, const Core *term);
 bool lower_write_reduce(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_scan(Lowering *lw, const Core *term, View *acceptor);
+View *lower_read_iterate(Lowering *lw, const Core *term);
+bool lower_write_iterate(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_map(Lowering *lw, const Core *term, View *acceptor);
 /* As lower_write_map, with the array already read. */
 void lower_write_map_of(Lowering *lw, const Core *term, View *xs, View *acceptor);
@@ -275,6 +279,8 @@ bool lower_unrolled(Lowering *lw, const Core *pattern, Nat n, bool *ok);
 void lower_emit_set(Lowering *lw, ImpVar *var, ImpExpr *value, Span span);
 /* Binds a lambda's parameters to views and reads or writes its body. */
 View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, View **args);
+/* A nat parameter of a function, bound to a size. */
+void lower_bind_nat(Lowering *lw, Nat nat, Nat value);
 /* The value of a let, bound. */
 void lower_let(Lowering *lw, const Core *let);
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope);
@@ -314,9 +320,10 @@ bool lower_write_scatter(Lowering *lw, const Core *term, View *acceptor);
 
 /* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
 
-/* Applies a map of the table ("i j -> i * k + j | cond"): how many indices it takes, how many it gives, and their values. */
+/* Applies a map of the table ("i j -> i * k + j | cond") for the primitive with these nats: how many indices it takes, how many it gives, and
+ * their values. */
 int index_map_rank(const char *map);
-int index_map_apply(Ctx *ctx, const char *map, const Core *prim, Lowering *lw, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
+int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *nats, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
 
 /* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 

@@ -95,6 +95,8 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
     push_env(lw, var, view, NULL, NULL);
 }
 
+void lower_bind_nat(Lowering *lw, Nat nat, Nat value) { push_env(lw, NULL, NULL, nat, value); }
+
 void lower_let(Lowering *lw, const Core *let)
 {
     bool once = core_is_fresh(lw, let->let.value) && count_uses(let->let.body, let->let.var, -1) == 1;
@@ -201,7 +203,7 @@ View *lower_read_gather(Lowering *lw, const Core *e)
     Core **args = e->prim.args;
     View *v = view_new(lw, VIEW_GATHER, lower_type(lw, e->type), e->span);
     v->source = lower_read(lw, args[1]);
-    v->size = args[1]->type->size;
+    v->size = lower_nat(lw, args[1]->type->size);
     if (e->prim.id == P_gather)
         v->other = lower_read(lw, args[0]);
     else {

@@ -288,3 +288,67 @@ bool lower_write_scan(Lowering *lw, const Core *e, View *acceptor)
     seq_each(lw, e, lower_nat(lw, e->type->size), fold.written_out, scan_step, &fold);
     return true;
 }
+
+/* ---- iterate -------------------------------------------------------------------------------------------------------------------------- */
+
+/* The sizes change from step to step, and with them the text: the steps are written out. */
+static bool iterate_steps(Lowering *lw, const Core *e, int64_t *steps)
+{
+    Nat k = lower_nat(lw, e->prim.nats[2]);
+    *steps = nat_is_const(k) ? k->value : 0;
+    if (nat_is_const(k) && k->value <= LIMIT_UNROLL_TRIPS)
+        return true;
+    Diag *d = lower_error(lw, E0414, e->span, "iterate with %s steps: only a constant number up to %d is written out", nat_text(lw->ctx, k), LIMIT_UNROLL_TRIPS);
+    diag_help(lw->ctx, d, "make it a tunable, as in `(steps: nat = 8)`, or use `reduceSeq`, whose state keeps its size");
+    return false;
+}
+
+/* Binds the parameters for the step that leaves m * n^left elements. */
+static void iterate_bind(Lowering *lw, const Core *e, int64_t left, View *xs)
+{
+    const Core *f = e->prim.args[0];
+    Nat l = lower_nat(lw, e->prim.nats[0]), n = lower_nat(lw, e->prim.nats[1]);
+    for (int64_t i = 0; i < left; i++)
+        l = nat_mul(lw->ctx, l, n);
+    lower_bind_nat(lw, f->lambda.nats[0], l);
+    lower_bind(lw, f->lambda.params[0], xs, f->lambda.body);
+}
+
+/* What the last but `left` steps give. */
+static View *iterate_read(Lowering *lw, const Core *e, int64_t steps, int64_t left)
+{
+    const Env *saved = lw->env;
+    View *xs = lower_read(lw, e->prim.args[1]);
+    for (int64_t i = steps; i-- > left && xs->kind != VIEW_ERROR;) {
+        iterate_bind(lw, e, i, xs);
+        xs = lower_read(lw, e->prim.args[0]->lambda.body);
+        lw->env = saved;
+    }
+    return xs;
+}
+
+View *lower_read_iterate(Lowering *lw, const Core *e)
+{
+    int64_t steps;
+    return iterate_steps(lw, e, &steps) ? iterate_read(lw, e, steps, 0) : view_error(lw, e->type);
+}
+
+/* The last step writes the result. */
+bool lower_write_iterate(Lowering *lw, const Core *e, View *acceptor)
+{
+    int64_t steps;
+    const Env *saved = lw->env;
+    if (!iterate_steps(lw, e, &steps))
+        return true;
+    if (steps == 0) {
+        lower_write(lw, e->prim.args[1], acceptor);
+        return true;
+    }
+    View *xs = iterate_read(lw, e, steps, 1);
+    if (xs->kind == VIEW_ERROR)
+        return true;
+    iterate_bind(lw, e, 0, xs);
+    lower_write(lw, e->prim.args[0]->lambda.body, acceptor);
+    lw->env = saved;
+    return true;
+}

@@ -447,6 +447,14 @@ static bool same_dim(Lowering *lw, const RegDim *a, const RegDim *b)
            a->place.stride == b->place.stride && nat_equal(lw->ctx, lw->facts, a->place.shift, b->place.shift);
 }
 
+static bool same_nats(const View *a, const View *b)
+{
+    for (int k = 0; k < a->prim->prim.n_nats; k++)
+        if (a->prim->prim.id != b->prim->prim.id || a->nats[k] != b->nats[k])
+            return false;
+    return a->prim->prim.id == b->prim->prim.id;
+}
+
 static bool held_alike(Lowering *lw, const View *a, const View *b)
 {
     if (a->kind != b->kind || a->n != b->n || (a->kind == VIEW_REG && (a->n_dims != b->n_dims || a->var->type != b->var->type)))
@@ -461,7 +469,7 @@ static bool held_alike(Lowering *lw, const View *a, const View *b)
         if (!held_alike(lw, a->items[k], b->items[k]))
             return false;
     if (a->kind == VIEW_MAP)
-        return a->prim->prim.id == b->prim->prim.id && a->writing == b->writing && !a->got && !b->got && held_alike(lw, a->source, b->source);
+        return same_nats(a, b) && a->writing == b->writing && !a->got && !b->got && held_alike(lw, a->source, b->source);
     return a->kind == VIEW_TUPLE || a->kind == VIEW_ZIP;
 }
 
@@ -530,7 +538,7 @@ bool copy_private(Lowering *lw, View *from, View *to, Span span)
         return true;
     }
     if (from->kind == VIEW_MAP && !from->got && prim_rows[from->prim->prim.id].write[0])
-        return copy_private(lw, from->source, view_map(lw, from->prim, to, from->source->type, true), span);
+        return copy_private(lw, from->source, view_inverse(lw, from, to), span);
     if (from->kind != VIEW_REG)
         return false;
     RegDim *dim = &from->dims[0];

@@ -38,7 +38,7 @@ static View *map_complete(Lowering *lw, View *v)
 {
     Nat out[4];
     ImpExpr *cond;
-    int n = index_map_apply(lw->ctx, map_text(v), v->prim, lw, v->at, out, 4, &cond);
+    int n = index_map_apply(lw, map_text(v), v->prim, v->nats, v->at, out, 4, &cond);
     View *at = v->source;
     for (int i = 0; i < n; i++)
         at = view_at(lw, at, simplify(lw, out[i]));
@@ -50,14 +50,28 @@ static View *map_complete(Lowering *lw, View *v)
     return guard;
 }
 
-View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool writing)
+static View *map_with(Lowering *lw, const Core *prim, const Nat *nats, View *source, Type type, bool writing)
 {
     View *v = view_new(lw, VIEW_MAP, type, prim->span);
     v->prim = prim;
+    v->nats = nats;
     v->source = source;
     v->writing = writing;
     v->rank = index_map_rank(map_text(v));
     return v->rank ? v : map_complete(lw, v);
+}
+
+View *view_map(Lowering *lw, const Core *prim, View *source, Type type, bool writing)
+{
+    Nat *nats = NEWN(lw->ctx, Nat, prim->prim.n_nats);
+    for (int i = 0; i < prim->prim.n_nats; i++)
+        nats[i] = lower_nat(lw, prim->prim.nats[i]);
+    return map_with(lw, prim, nats, source, type, writing);
+}
+
+View *view_inverse(Lowering *lw, const View *map, View *acceptor)
+{
+    return map_with(lw, map->prim, map->nats, acceptor, map->source->type, !map->writing);
 }
 
 /* ---- applying an index -------------------------------------------------------------------------------------------------- */
@@ -434,7 +448,7 @@ Placement view_owner(Lowering *lw, const View *v, PrimId level, int axis)
             break;
         place = view_owner(lw, v->source, level, axis);
         if (place.stride && v->prim->prim.id == P_drop)
-            place.shift = nat_add(lw->ctx, place.shift, nat_mul_k(lw->ctx, lower_nat(lw, v->prim->prim.nats[1]), place.stride));
+            place.shift = nat_add(lw->ctx, place.shift, nat_mul_k(lw->ctx, v->nats[1], place.stride));
         break;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_TUPLE: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
     case VIEW_CONCAT: case VIEW_GUARD: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
