@@ -23,6 +23,8 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_reduceSeqUnroll] = {lower_read_reduce, lower_write_reduce},
     [P_scanSeq] = {.write = lower_write_scan},
     [P_scanSeqExcl] = {.write = lower_write_scan},
+    [P_circularBuffer] = {.read = lower_read_windows},
+    [P_rotateValues] = {.read = lower_read_windows},
     [P_iterate] = {lower_read_iterate, lower_write_iterate},
     /* parallel */
     [P_mapGlobal] = {.write = lower_write_map},

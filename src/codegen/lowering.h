@@ -31,6 +31,8 @@ typedef enum ViewKind {
     VIEW_VECTOR, /* a short vector of n components: items */
     VIEW_AS_VECTOR, /* source, an array of scalars, as one of vectors */
     VIEW_AS_SCALAR, /* source, an array of vectors, as one of their components */
+    VIEW_WINDOWS, /* of `size` values of a function of source: only for patterns that go from one to the next (windows.c) */
+    VIEW_RING,   /* source, `size` of them, from number lo on and around */
     VIEW_GUARD   /* writing side: stores to source happen only where cond holds */
 } ViewKind;
 
@@ -215,6 +217,8 @@ typedef struct BufMaker {
     const PrimOptions *options; /* of toShared, or NULL */
 } BufMaker;
 View *lower_buffers(Lowering *lw, Type type, BufMaker maker);
+/* Registers for what the map `term` computes; nothing is written. */
+View *lower_new_private(Lowering *lw, const Core *term, const char *name);
 View *lower_read_memory(Lowering *lw, const Core *term);
 /* What a map writes to private memory lies where the map runs. */
 void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Placement place);
@@ -260,6 +264,8 @@ View *lower_read_concat(Lowering *lw, const Core *term);
 View *lower_read_reduce(Lowering *lw, const Core *term);
 bool lower_write_reduce(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_scan(Lowering *lw, const Core *term, View *acceptor);
+View *lower_read_windows(Lowering *lw, const Core *term);
+View *windows_refuse(Lowering *lw, const View *view);
 View *lower_read_iterate(Lowering *lw, const Core *term);
 bool lower_write_iterate(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_map(Lowering *lw, const Core *term, View *acceptor);

@@ -17,6 +17,7 @@ typedef struct Fold {
     const Core *pattern, *lambda;
     const Env *env;
     View *state, *xs;
+    Windows windows;
     View *out;       /* scans: the acceptor */
     int n;           /* scalars of the state; -1: it has arrays in it */
     Registers *registers; /* of scalars */
@@ -205,16 +206,19 @@ static bool fold_begin(Lowering *lw, Fold *fold, View *into)
         return false;
     fold->written_out |= vector_wants_unroll(fold->xs, size);
     fold->state = fold->n < 0 ? state_start(lw, e, into) : scalar_start(lw, fold);
-    return fold->state->kind != VIEW_ERROR && (fold->n >= 0 || state_check_owners(lw, fold->lambda->lambda.body, fold->state));
+    if (fold->state->kind == VIEW_ERROR || !windows_begin(lw, fold->xs, &fold->windows))
+        return false;
+    return (fold->n >= 0 || state_check_owners(lw, fold->lambda->lambda.body, fold->state));
 }
 
 static void step(Lowering *lw, Fold *fold, Nat i)
 {
-    View *x = view_at(lw, fold->xs, i);
+    View *x = windows_at(lw, &fold->windows, i);
     if (fold->n < 0)
         array_step(lw, fold, x, i);
     else
         scalar_step(lw, fold, x);
+    windows_next(lw, &fold->windows, i);
 }
 
 static void fold_step(Lowering *lw, Nat i, void *user) { step(lw, user, i); }

@@ -49,6 +49,23 @@ bool core_is_fresh(Lowering *lw, const Core *term);
 /* toPrivate, toShared or toGlobal, as the term itself says; P_COUNT when it does not. */
 PrimId core_stored_by(Lowering *lw, const Core *term);
 
+/* Every element of a register array of n moves one place down. */
+void registers_rotate(Lowering *lw, const View *array, int64_t n, Span span);
+
+/* ---- windows.c ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct KeptWindows {
+    View *windows, *store;
+} KeptWindows;
+/* The array that a sequential pattern goes through, and the windows in it. */
+typedef struct Windows {
+    View *xs;
+    VEC(KeptWindows) list;
+} Windows;
+bool windows_begin(Lowering *lw, View *xs, Windows *windows); /* false: diagnosed */
+View *windows_at(Lowering *lw, const Windows *windows, Nat i); /* computes what is new in element i */
+void windows_next(Lowering *lw, const Windows *windows, Nat i); /* after what reads element i */
+
 /* ---- in_place.c ------------------------------------------------------------------------------------------------------------ */
 
 /* May the step, translated into body, work in place? See Note [In place]. */

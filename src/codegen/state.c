@@ -134,7 +134,7 @@ bool view_is_place(const View *v)
     case VIEW_MAP: return !strchr(prim_rows[v->prim->prim.id].read, '|') && view_is_place(v->source);
     case VIEW_PROJ: return view_is_place(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: case VIEW_GUARD:
-    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
+    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
     }
     return false;
 }
@@ -473,16 +473,10 @@ static bool held_alike(Lowering *lw, const View *a, const View *b)
     return a->kind == VIEW_TUPLE || a->kind == VIEW_ZIP;
 }
 
-static void copy_slots(Lowering *lw, const View *from, const View *to, Span span)
+/* to[slot] = from[slot], n slots. */
+static void move_slots(Lowering *lw, ImpVar *to, Nat to_slot, ImpVar *from, Nat from_slot, int64_t n, Span span)
 {
     Ctx *ctx = lw->ctx;
-    for (int k = 0; k < from->n; k++)
-        copy_slots(lw, from->items[k], to->items[k], span);
-    if (from->kind == VIEW_MAP)
-        copy_slots(lw, from->source, to->source, span);
-    if (from->kind != VIEW_REG)
-        return;
-    int64_t n = slot_count(from);
     Nat slot = nat_const(ctx, 0);
     ImpBlock *out = lw->out;
     if (n > 1) {
@@ -497,10 +491,29 @@ static void copy_slots(Lowering *lw, const View *from, const View *to, Span span
         lw->out = &loop->loop.body;
     }
     ImpStmt *s = lower_emit(lw, IS_SET, span);
-    s->var.var = to->var;
-    s->var.slot = nat_add(ctx, to->slot, slot);
-    s->var.value = imp_var(ctx, from->var, nat_add(ctx, from->slot, slot), span);
+    s->var.var = to;
+    s->var.slot = nat_add(ctx, to_slot, slot);
+    s->var.value = imp_var(ctx, from, nat_add(ctx, from_slot, slot), span);
     lw->out = out;
+}
+
+static void copy_slots(Lowering *lw, const View *from, const View *to, Span span)
+{
+    for (int k = 0; k < from->n; k++)
+        copy_slots(lw, from->items[k], to->items[k], span);
+    if (from->kind == VIEW_MAP)
+        copy_slots(lw, from->source, to->source, span);
+    if (from->kind == VIEW_REG)
+        move_slots(lw, to->var, to->slot, from->var, from->slot, slot_count(from), span);
+}
+
+void registers_rotate(Lowering *lw, const View *array, int64_t n, Span span)
+{
+    for (int k = 0; k < array->n; k++)
+        registers_rotate(lw, array->items[k], n, span);
+    int64_t slots = slot_count(array);
+    if (array->kind == VIEW_REG && n > 1)
+        move_slots(lw, array->var, array->slot, array->var, nat_add_k(lw->ctx, array->slot, slots / n), slots / n * (n - 1), span);
 }
 
 bool copy_registers(Lowering *lw, const View *from, const View *to, Span span)

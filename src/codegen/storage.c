@@ -166,6 +166,15 @@ static View *reg_leaf(Lowering *lw, Type t, int component, void *user)
     return v;
 }
 
+View *lower_new_private(Lowering *lw, const Core *e, const char *name)
+{
+    RegMaker maker = {.dims = NEWN(lw->ctx, RegDim, LIMIT_ARRAY_RANK), .slots = 1, .span = e->span, .name = name};
+    if (!private_dims(lw, e, &maker))
+        return view_error(lw, e->type);
+    int component = 0;
+    return view_of_leaves(lw, lower_type(lw, e->type), reg_leaf, &maker, &component, e->span);
+}
+
 /* toPrivate(e). Layout views around what is computed are kept as views: they move nothing, and the registers stay where they are computed. */
 static View *read_private(Lowering *lw, const Core *e)
 {
@@ -188,12 +197,10 @@ static View *read_private(Lowering *lw, const Core *e)
         if (v->kind == VIEW_ERROR || view_is_private(v))
             return v;
     }
-    RegMaker maker = {.dims = NEWN(lw->ctx, RegDim, LIMIT_ARRAY_RANK), .slots = 1, .span = e->span, .name = hint ? hint : "value"};
     lw->hint = NULL;
-    if (!private_dims(lw, e, &maker))
-        return view_error(lw, e->type);
-    int component = 0;
-    View *v = view_of_leaves(lw, lower_type(lw, e->type), reg_leaf, &maker, &component, e->span);
+    View *v = lower_new_private(lw, e, hint ? hint : "value");
+    if (v->kind == VIEW_ERROR)
+        return v;
     bool failed = lw->failed;
     lw->failed = false;
     lower_write(lw, e, v);

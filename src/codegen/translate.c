@@ -15,6 +15,7 @@ typedef struct MapWrite {
     const Core *map;
     View *xs, *acceptor;
     const Env *env;
+    Windows windows; /* of a sequential map */
 } MapWrite;
 
 static void map_step(Lowering *lw, Nat i, void *user)
@@ -23,14 +24,16 @@ static void map_step(Lowering *lw, Nat i, void *user)
     const Core *f = w->map->prim.args[0];
     const Env *saved = lw->env;
     lw->env = w->env;
-    lower_bind(lw, f->lambda.params[0], view_at(lw, w->xs, i), f->lambda.body);
+    lower_bind(lw, f->lambda.params[0], w->windows.xs ? windows_at(lw, &w->windows, i) : view_at(lw, w->xs, i), f->lambda.body);
     lower_write(lw, f->lambda.body, view_at(lw, w->acceptor, i));
     lw->env = saved;
+    if (w->windows.xs)
+        windows_next(lw, &w->windows, i);
 }
 
 void lower_write_map_of(Lowering *lw, const Core *e, View *xs, View *acceptor)
 {
-    MapWrite w = {e, xs, acceptor, lw->env};
+    MapWrite w = {.map = e, .xs = xs, .acceptor = acceptor, .env = lw->env};
     PrimId id = e->prim.id;
     Nat n = lower_nat(lw, e->type->size);
     if (xs->kind == VIEW_ERROR || acceptor->kind == VIEW_ERROR)
@@ -39,7 +42,7 @@ void lower_write_map_of(Lowering *lw, const Core *e, View *xs, View *acceptor)
     note->note = prim_name(id);
     if (is_seq_map(id)) {
         bool ok, unroll = lower_unrolled(lw, e, n, &ok);
-        if (ok)
+        if (ok && windows_begin(lw, xs, &w.windows))
             seq_each(lw, e, n, unroll || vector_wants_unroll(w.xs, n), map_step, &w);
         return;
     }

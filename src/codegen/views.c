@@ -269,6 +269,8 @@ View *view_at(Lowering *lw, View *v, Nat i)
         at->at[at->got++] = i;
         return at->got == at->rank ? map_complete(lw, at) : at;
     }
+    case VIEW_WINDOWS: return windows_refuse(lw, v);
+    case VIEW_RING: return view_at(lw, v->source, simplify(lw, nat_mod(ctx, nat_add(ctx, v->lo, i), v->size)));
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
     case VIEW_COND: return view_cond_map(lw, v, at_index, &i);
@@ -305,7 +307,8 @@ View *view_proj(Lowering *lw, View *v, int k)
         return at;
     }
     case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break; /* of scalars, never of tuples */
-    case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: {
+    case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_WINDOWS: case VIEW_RING: {
         View *at = view_new(lw, VIEW_PROJ, v->type, v->span);
         Type t = v->type;
         Nat sizes[LIMIT_ARRAY_RANK];
@@ -422,7 +425,7 @@ ImpExpr *view_scalar(Lowering *lw, View *v)
     case VIEW_COND: return cond_scalar(lw, v);
     case VIEW_GUARD: return view_scalar(lw, v->source);
     case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
-    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
+    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
     }
     lw->failed = true;
     return imp_lit(ctx, scalar_int(SC_I32, 0), v->span);
@@ -451,7 +454,7 @@ Placement view_owner(Lowering *lw, const View *v, PrimId level, int axis)
             place.shift = nat_add(lw->ctx, place.shift, nat_mul_k(lw->ctx, v->nats[1], place.stride));
         break;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_TUPLE: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
-    case VIEW_CONCAT: case VIEW_GUARD: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
+    case VIEW_CONCAT: case VIEW_GUARD: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
     }
     return place;
 }
@@ -461,8 +464,9 @@ bool view_is_private(const View *v)
     switch (v->kind) {
     case VIEW_REG: return true;
     case VIEW_TUPLE: case VIEW_ZIP: case VIEW_VECTOR: return v->n > 0 && view_is_private(v->items[0]);
-    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return view_is_private(v->source);
-    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: return false;
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_RING: return view_is_private(v->source);
+    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_WINDOWS: return false;
     }
     return false;
 }
@@ -523,7 +527,7 @@ void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
         return;
     }
     case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
-    case VIEW_CONCAT: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break;
+    case VIEW_CONCAT: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
     }
     lower_error(lw, E0510, span, "risec lost track of where this result goes");
 }
