@@ -6,8 +6,8 @@
 
 Kinds of tests:
 
-  unit/       each program build/*/unit/test_* is one test for each build. tests/unit/args says what it is given. The last line of its
-              output is `NAME: N checks, N wrong`.
+  unit/       each program build/*/unit/test_* (from tests/unit and tests/random) is one test for each build. tests/unit/args says what
+              it is given. The last line of its output is `NAME: N checks, N wrong`.
   <stage>/    tests/<stage>/<point>.rise with a golden beside it. The extension says what is compared:
                 .ast .core .imp .manifest   what `risec --emit=` of that name prints
                 .cu                         what `risec --emit=cuda` prints
@@ -135,7 +135,7 @@ def unit_test(name, build, program, args):
 
 def unit_tests():
     table = unit_arguments()
-    for source in sorted(glob.glob(f"{TESTS}/unit/test_*.c")):
+    for source in sorted(glob.glob(f"{TESTS}/unit/test_*.c") + glob.glob(f"{TESTS}/random/test_*.c")):
         program = os.path.basename(source)[: -len(".c")]
         for build in BUILDS:
             runs = table.get((program, build), [[]])

@@ -78,11 +78,13 @@ static Nat fixed_part(Hoist *h, Nat nat)
 /* nat with `part` replaced, where all terms of it are there. */
 static Nat replace_part(Ctx *ctx, Nat nat, Nat part, Nat by)
 {
-    int found = 0;
-    for (int i = 0; i < part->n_terms; i++)
+    int found = 0, terms = part->kind == NAT_SUM ? part->n_terms : 1; /* a bare atom is a term of its own */
+    for (int i = 0; i < terms; i++) {
+        Nat want = part->kind == NAT_SUM ? term_nat(ctx, &part->terms[i]) : part;
         for (int j = 0; j < nat->n_terms; j++)
-            found += nat->terms[j].coef == part->terms[i].coef && term_nat(ctx, &nat->terms[j]) == term_nat(ctx, &part->terms[i]);
-    return part->n_terms && found == part->n_terms ? nat_add(ctx, nat_sub(ctx, nat, part), by) : nat;
+            found += term_nat(ctx, &nat->terms[j]) == want;
+    }
+    return found == terms ? nat_add(ctx, nat_sub(ctx, nat, part), by) : nat;
 }
 
 typedef struct Replace {

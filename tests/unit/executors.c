@@ -74,6 +74,8 @@ static uint64_t next_random(uint64_t *state)
 typedef struct Run {
     Compiled *c;
     Trial trial;
+    const int64_t *sizes; /* instead of trial.n, or NULL */
+    uint64_t max_steps;
     SimReport *report;
     Outcome outcome;
 } Run;
@@ -137,13 +139,11 @@ static void run(Ctx *ctx, void *user)
     int64_t *sizes = NEWN(ctx, int64_t, entry->n_sizes);
     r->outcome = CANNOT;
     for (int i = 0; i < entry->n_sizes; i++)
-        sizes[i] = r->trial.n;
+        sizes[i] = r->sizes ? r->sizes[i] : r->trial.n;
     if (!trial_launch(ctx, entry, sizes, r->trial.seed, r->trial.max_cells, &launch))
         return;
     Launch ref, sim;
     copy_launch(ctx, entry, &launch, &ref);
-    if (r->trial.compare && !interp_run(ctx, entry, &ref))
-        return;
     int variants = 1; /* all of a kernel's variants give the same */
     for (int k = 0; k < r->c->imp->kernels.n; k++) {
         int n = 0;
@@ -153,11 +153,13 @@ static void run(Ctx *ctx, void *user)
     }
     for (int v = 0; v < variants; v++) {
         copy_launch(ctx, entry, &launch, &sim);
-        SimOptions options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .variant = v};
+        SimOptions options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .variant = v, .max_steps = r->max_steps};
         if (!sim_run(ctx, r->c->imp, &sim, &options, r->report)) {
-            r->outcome = FINDING;
+            r->outcome = r->max_steps && r->report->findings.n == 0 ? CANNOT : FINDING; /* without a finding: given up */
             return;
         }
+        if (v == 0 && r->trial.compare && !interp_run(ctx, entry, &ref))
+            return;
         for (int k = 0; r->trial.compare && k < ref.n_results; k++)
             if (memcmp(ref.results[k].bytes, sim.results[k].bytes, (size_t)ref.results[k].count * (size_t)scalar_bytes(ref.results[k].elem))) {
                 r->outcome = DIFFER;
@@ -167,10 +169,12 @@ static void run(Ctx *ctx, void *user)
     r->outcome = AGREE;
 }
 
-Outcome run_trial(Compiled *c, Trial trial, SimReport *report)
+Outcome run_trial(Compiled *c, Trial trial, SimReport *report) { return run_trial_at(c, trial, NULL, 0, report); }
+
+Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, SimReport *report)
 {
     SimReport own = {.warp_instructions = 0};
-    Run r = {c, trial, report ? report : &own, CANNOT};
+    Run r = {c, trial, sizes, max_steps, report ? report : &own, CANNOT};
     if (!ctx_try(c->ctx, run, &r))
         return CANNOT;
     if (!trial.quiet && r.outcome != AGREE) {

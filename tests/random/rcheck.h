@@ -1,0 +1,50 @@
+/* Compiles and runs one random program, and says what came of it. */
+#ifndef RISEC_TESTS_RCHECK_H
+#define RISEC_TESTS_RCHECK_H
+
+#include "executors.h"
+#include "rtree.h"
+
+typedef enum Verdict {
+    V_GOOD,
+    V_REFUSED,   /* with a code that says: not lowered, not proved, not readable there */
+    V_NOT_RUN,   /* compiled, but no trial could be run */
+    V_DIFFER,    /* sim and ref; from here on it is a failure */
+    V_FINDING,   /* of the simulator */
+    V_INTERNAL,  /* E0510, or core that core_verify does not accept */
+    V_ILL_TYPED, /* refused as if the program were wrong */
+    V_RUN_CODE,  /* a run ended with a code that no well-typed program has */
+    V_CRASH,
+    V_HANG,
+    V_COUNT
+} Verdict;
+extern const char *const verdict_names[V_COUNT];
+static inline bool verdict_fails(Verdict v) { return v >= V_DIFFER; }
+
+typedef struct RTrial {
+    int64_t sizes[NAMES_MAX]; /* beside RProgram.names */
+    int64_t grid;
+    uint64_t seed;
+} RTrial;
+
+typedef struct RResult {
+    Verdict verdict;
+    int code;      /* DiagCode of the refusal or the failure; -1: none */
+    int finding;   /* SimFindingKind of the first */
+    int agreed, cannot; /* trials */
+    RTrial trial;  /* FAILS in a run: which one */
+    unsigned char reads[P_COUNT], writes[P_COUNT]; /* is the primitive in the program, on which side */
+} RResult;
+
+/* Which scalar types this version lowers: found by compiling. */
+void lowered_scalars(bool scalars[SC_COUNT]);
+/* Tries the trials that follow from the seed. `say`: prints what is wrong. */
+RResult check_program(const RProgram *p, uint64_t seed, bool say);
+/* One trial of a compiled program. */
+Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimReport *report);
+/* Trial k of a program; there are TRIALS. */
+enum { TRIALS = 4 };
+RTrial random_trial(const RProgram *p, uint64_t seed, int k);
+Compiled compile_quietly(const char *text);
+
+#endif

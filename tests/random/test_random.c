@@ -1,0 +1,207 @@
+/* Random well-typed programs: what is compiled runs on the simulator without a finding and gives what the reference interpreter gives.
+ *
+ *     test_random [--count N] [--seed N] [--only K] [--show K]
+ *
+ * Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
+ * process, so that a crash is a result too. A failing program is shrunk before it is shown. */
+#include <signal.h>
+#include <stdio.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rcheck.h"
+#include "rgen.h"
+#include "rshrink.h"
+
+enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 120, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85 };
+
+typedef struct Totals {
+    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], agreed, cannot;
+} Totals;
+
+static uint64_t program_seed(uint64_t seed, long k) { return seed * 1000003u + (uint64_t)k; }
+
+static void add(Totals *t, const RResult *r)
+{
+    t->n++;
+    t->verdicts[r->verdict]++;
+    t->agreed += r->agreed;
+    t->cannot += r->cannot;
+    if (r->verdict == V_REFUSED)
+        t->codes[r->code]++;
+    for (int id = 0; id < P_COUNT && r->verdict == V_GOOD; id++) {
+        t->reads[id] += r->reads[id];
+        t->writes[id] += r->writes[id];
+        t->either[id] += r->reads[id] || r->writes[id];
+    }
+}
+
+static RResult check_one(uint64_t seed, long k, const bool *scalars, bool say)
+{
+    Pool *pool = pool_new();
+    RProgram *p = generate_program(pool, program_seed(seed, k), scalars);
+    if (say)
+        printf("%s", program_text(p));
+    RResult r = check_program(p, program_seed(seed, k), say);
+    pool_free(pool);
+    return r;
+}
+
+/* ---- the programs from `first` on, in a child: results come through a pipe until it ends or dies -------------------------------------------- */
+
+static long run_child(uint64_t seed, long first, long count, const bool *scalars, Totals *t, void (*failed)(long k, const RResult *r, void *user), void *user)
+{
+    int ends[2];
+    fflush(stdout);
+    if (pipe(ends) != 0)
+        return count;
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        for (long k = first; k < count; k++) {
+            alarm(HANG_SECONDS);
+            RResult r = check_one(seed, k, scalars, false);
+            if (write(ends[1], &r, sizeof r) != sizeof r)
+                break;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    FILE *in = fdopen(ends[0], "rb");
+    RResult r;
+    long k = first;
+    for (; child > 0 && k < count && fread(&r, sizeof r, 1, in) == 1; k++) {
+        add(t, &r);
+        if (verdict_fails(r.verdict))
+            failed(k, &r, user);
+    }
+    fclose(in);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (k < count) {
+        r = (RResult){.verdict = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? V_HANG : V_CRASH, .code = -1};
+        add(t, &r);
+        failed(k++, &r, user);
+    }
+    return k;
+}
+
+/* ---- failures --------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Failures {
+    uint64_t seed;
+    const bool *scalars;
+    long n;
+} Failures;
+
+static void show_failure(long k, const RResult *r, void *user)
+{
+    Failures *f = user;
+    if (f->n++ >= SHOWN_FAILURES) {
+        printf("FAILED program %ld: %s\n", k, verdict_names[r->verdict]);
+        return;
+    }
+    Pool *pool = pool_new();
+    RProgram *p = generate_program(pool, program_seed(f->seed, k), f->scalars);
+    printf("FAILED: %s (--seed %llu --only %ld)\n", verdict_names[r->verdict], (unsigned long long)f->seed, k);
+    RProgram *small = shrink_program(p, program_seed(f->seed, k), r);
+    printf("%s", program_text(small));
+    if (r->verdict < V_CRASH) /* the others end who runs them */
+        shrink_say(small, program_seed(f->seed, k));
+    fflush(stdout);
+    pool_free(small->pool);
+    pool_free(pool);
+}
+
+/* ---- totals ------------------------------------------------------------------------------------------------------------------------------------- */
+
+static int print_prims(const Totals *t)
+{
+    int missing = 0;
+    printf("programs with each primitive (reading side + writing side of a view):");
+    int column = 0;
+    for (int id = 0; id < P_COUNT; id++)
+        if (prim_is_lowered((PrimId)id)) {
+            printf("%s%s %ld", column++ % 8 ? ", " : "\n  ", prim_name((PrimId)id), t->either[id]);
+            if (prim_rows[id].write[0] || t->writes[id])
+                printf(" (%ld + %ld)", t->reads[id], t->writes[id]);
+        }
+    printf("\n");
+    for (int id = 0; id < P_COUNT; id++)
+        if (prim_is_lowered((PrimId)id) && !t->either[id]) {
+            printf("never generated: %s\n", prim_name((PrimId)id));
+            missing++;
+        }
+    return missing;
+}
+
+static void print_verdicts(const Totals *t)
+{
+    for (int v = 0; v < V_COUNT; v++)
+        if (t->verdicts[v])
+            printf("%ld %s%s", t->verdicts[v], verdict_names[v], v == V_REFUSED ? " (" : "; ");
+        else if (v == V_REFUSED)
+            printf("0 refused (");
+    int n = 0;
+    for (int code = 0; code < DIAG_CODE_COUNT; code++)
+        if (t->codes[code])
+            printf("%s%s %ld", n++ ? ", " : "by code: ", diag_code_name((DiagCode)code), t->codes[code]);
+    printf(")\n%ld trials agree, %ld could not be run\n", t->agreed, t->cannot);
+}
+
+int main(int argc, char **argv)
+{
+    long count = DEFAULT_COUNT, only = -1, print = -1;
+    uint64_t seed = DEFAULT_SEED;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        long value = strtol(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--count") == 0)
+            count = value;
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = (uint64_t)value;
+        else if (strcmp(argv[i], "--only") == 0)
+            only = value;
+        else if (strcmp(argv[i], "--show") == 0)
+            print = value;
+    }
+#ifdef __GLIBC__ /* each program frees what it took: keep it for the next one */
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+#endif
+    bool scalars[SC_COUNT];
+    lowered_scalars(scalars);
+    if (print >= 0) {
+        Pool *pool = pool_new();
+        printf("%s", program_text(generate_program(pool, program_seed(seed, print), scalars)));
+        pool_free(pool);
+        return 0;
+    }
+    Totals *totals = calloc(1, sizeof *totals);
+    Failures failures = {seed, scalars, 0};
+    if (only >= 0) {
+        run_child(seed, only, only + 1, scalars, totals, show_failure, &failures);
+        if (!failures.n) {
+            RResult r = check_one(seed, only, scalars, true);
+            printf("%s\n", verdict_names[r.verdict]);
+        }
+        free(totals);
+        return failures.n != 0;
+    }
+    printf("random: seed %llu, %ld programs\n", (unsigned long long)seed, count);
+    for (long k = 0; k < count;)
+        k = run_child(seed, k, count, scalars, totals, show_failure, &failures);
+    print_verdicts(totals);
+    int missing = print_prims(totals);
+    bool enough = totals->verdicts[V_GOOD] * 100 >= count * ACCEPTED_PERCENT;
+    if (!enough)
+        printf("only %ld of %ld programs were accepted and run\n", totals->verdicts[V_GOOD], count);
+    long wrong = failures.n + (enough ? 0 : 1);
+    (void)missing;
+    printf("random: %ld checks, %ld wrong\n", totals->agreed, wrong);
+    free(totals);
+    return wrong != 0;
+}
