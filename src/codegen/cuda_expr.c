@@ -18,6 +18,50 @@ const char *cuda_hoisted(const Cuda *c, Nat nat)
     return NULL;
 }
 
+bool nat_is_wide(const Cuda *c, Nat nat)
+{
+    for (int i = 0; i < c->wide.n; i++)
+        if (nat_mentions(nat, c->wide.at[i]))
+            return true;
+    return false;
+}
+
+static bool fits_int(const Cuda *c, Nat nat)
+{
+    NatRange r = nat_range(c->ctx, c->facts, nat);
+    return r.has_lo && r.has_hi && r.lo >= -INDEX_MAX && r.hi <= INDEX_MAX;
+}
+
+/* With 64-bit indices: is there a part without a wide variable that int could not hold? */
+static bool outgrows_int(const Cuda *c, Nat nat)
+{
+    if (!nat->has_vars)
+        return false;
+    if (nat->kind != NAT_VAR && !nat_is_wide(c, nat) && !fits_int(c, nat))
+        return true;
+    if ((nat->a && outgrows_int(c, nat->a)) || (nat->b && outgrows_int(c, nat->b)))
+        return true;
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Nat narrow = nat_const(c->ctx, t->coef); /* the variables that are int, multiplied first or last */
+        for (int k = 0; k < t->n_factors; k++) {
+            if (outgrows_int(c, t->factors[k]))
+                return true;
+            if (!nat_is_wide(c, t->factors[k]))
+                narrow = nat_mul(c->ctx, narrow, t->factors[k]);
+        }
+        if (narrow->has_vars && narrow->kind != NAT_VAR && !fits_int(c, narrow))
+            return true;
+    }
+    return false;
+}
+
+static const char *as_long_long(void *user, Nat var)
+{
+    const Cuda *c = user;
+    return ctx_printf(c->ctx, "(long long)%s", c_names_get(c->names, var));
+}
+
 void cuda_nat(Cuda *c, Nat nat, CPrec prec)
 {
     if (cuda_hoisted(c, nat)) {
@@ -25,15 +69,9 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
         return;
     }
     int min_prec = prec <= C_SUM ? 0 : prec == C_PRODUCT ? 1 : 2;
-    cuda_nat_helpers(c, nat_print_c(c->ctx, c->out, nat, c->facts, c_names_of, c->names, min_prec));
-}
-
-bool nat_is_wide(const Cuda *c, Nat nat)
-{
-    for (int i = 0; i < c->wide.n; i++)
-        if (nat_mentions(nat, c->wide.at[i]))
-            return true;
-    return false;
+    bool cast = c->kernel && c->kernel->wide && outgrows_int(c, nat);
+    cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, as_long_long, c, min_prec)
+                             : nat_print_c(c->ctx, c->out, nat, c->facts, c_names_of, c->names, min_prec));
 }
 
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot)
@@ -441,7 +479,9 @@ static void put_op(Cuda *c, const ImpExpr *e, CPrec prec)
         return;
     }
     Scalar t = e->op.args[0]->type;
-    if (is_comparison(id) && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT && !scalar_is_float(t))
+    /* Of sizes and indices: as they are. Of values in a kernel with 64-bit indices, after the cast to their type. */
+    if (is_comparison(id) && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT && !scalar_is_float(t) &&
+        (t == SC_I64 || !c->kernel || !c->kernel->wide))
         put_nat_comparison(c, e, prec);
     else if (t == SC_BOOL)
         put_bool_op(c, e, prec);

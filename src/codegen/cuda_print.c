@@ -253,7 +253,7 @@ static bool put_ids(Cuda *c)
         const char *name = c_name_claim(c->names, id->wanted);
         c_names_set(c->names, id->var, name);
         indent(c);
-        sb_printf(c->out, "const int %s = %s;\n", name, id->text);
+        sb_printf(c->out, "const %s %s = %s;\n", nat_is_wide(c, id->var) ? "long long" : "int", name, id->text);
         any = true;
     }
     for (int a = 0; a < 3; a++)
@@ -295,7 +295,8 @@ static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
     const char *name = c_name_claim(c->names, var->name);
-    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : cuda_value_type(var->type);
+    bool wide = var->nat && s->var.value && s->var.value->kind == IE_NAT && nat_is_wide(c, s->var.value->nat);
+    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : wide ? "long long" : cuda_value_type(var->type);
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -303,7 +304,10 @@ static void print_decl(Cuda *c, const ImpStmt *s)
         sb_printf(c->out, "[%d];\n", var->slots);
     } else if (s->var.value) {
         put(c, " = ");
-        cuda_expr(c, s->var.value, C_ANY);
+        if (wide)
+            cuda_nat(c, s->var.value->nat, C_ANY);
+        else
+            cuda_expr(c, s->var.value, C_ANY);
         put(c, ";\n");
     } else {
         put(c, ";\n");
@@ -322,7 +326,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     }
     if (var->nat) {
         c_names_set(c->names, var->nat, name);
-        if (scalar_bytes(var->type) == 8)
+        if (wide || scalar_bytes(var->type) == 8)
             vec_push(c->ctx, &c->wide, var->nat);
     }
 }
@@ -430,7 +434,7 @@ static void print_for(Cuda *c, const ImpStmt *s)
     }
     Scope scope = enter(c);
     const char *name = c_name_claim_loop(c->names, s->loop.var->name);
-    bool wide = nat_is_wide(c, s->loop.lo) || nat_is_wide(c, s->loop.hi);
+    bool wide = nat_is_wide(c, s->loop.lo) || nat_is_wide(c, s->loop.hi) || (nat_is_const(s->loop.hi) && s->loop.hi->value > INDEX_MAX);
     sb_printf(c->out, "for (%s %s = ", wide ? "long long" : "int", name);
     cuda_nat(c, s->loop.lo, C_ANY);
     c_names_set(c->names, s->loop.var, name);
@@ -853,7 +857,7 @@ static void put_parameters(Cuda *c, const char *name)
         const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
         if (buf && buf->space == SPACE_SHARED)
             continue;
-        const char *param = !buf ? ctx_printf(c->ctx, "int %s", c_names_get(c->names, k->sizes[i - k->bufs.n]))
+        const char *param = !buf ? ctx_printf(c->ctx, "%s %s", k->wide ? "long long" : "int", c_names_get(c->names, k->sizes[i - k->bufs.n]))
                                  : ctx_printf(c->ctx, "%s%s *__restrict__ %s", kernel_writes(k, buf) ? "" : "const ", cuda_type(buf->elem),
                                               c->buf_names[buf->id]);
         if (n++) {
@@ -886,6 +890,11 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
         c->buf_names[k->bufs.at[i]->id] = c_name_claim(c->names, k->bufs.at[i]->name);
     for (int i = 0; i < k->n_sizes; i++)
         c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
+    for (int i = 0; k->wide && i < k->n_sizes; i++)
+        vec_push(c->ctx, &c->wide, k->sizes[i]);
+    for (int a = 0; k->wide && a < 3; a++)
+        if (k->block[a]->kind == NAT_VAR)
+            vec_push(c->ctx, &c->wide, k->block[a]);
     find_live(c);
 
     put_kernel_comment(c, name);

@@ -67,7 +67,7 @@ Type lower_type(Lowering *lw, Type t)
 
 ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span)
 {
-    return imp_op2(lw->ctx, op, SC_BOOL, imp_nat(lw->ctx, a, SC_I32, span), imp_nat(lw->ctx, b, SC_I32, span), span);
+    return imp_op2(lw->ctx, op, SC_BOOL, imp_nat(lw->ctx, a, SC_I64, span), imp_nat(lw->ctx, b, SC_I64, span), span);
 }
 
 static bool is_nat_comparison(const ImpExpr *e)

@@ -140,7 +140,7 @@ typedef struct ImpKernel {
     const CoreEntry *entry;
     VEC(ImpWhen) when;    /* outermost first */
     const NatFacts *known; /* the entry's facts, and what follows from `when`; NULL: nothing */
-    int n_sizes;          /* the entry's sizes that the kernel uses, passed as int after the pointers */
+    int n_sizes;          /* the entry's sizes that the kernel uses, passed after the pointers: as int, or as long long when wide */
     Nat *sizes;
     VEC(ImpBuf *) bufs;   /* parameters in order: outputs, inputs, temps; then shared */
     VEC(ImpVar *) vars;
@@ -152,6 +152,7 @@ typedef struct ImpKernel {
     Nat grid[3], block[3], thread[3], warp, lane;
     Nat shared_bytes;     /* of a block, planned; a constant, or over the sizes: then memory is dynamic */
     ImpBlock body;
+    bool wide;            /* sizes, and indices over them, have 64 bits; else they fit 31 (index_guards.h), which is a guard */
     struct ImpKernel *otherwise; /* see Note [Variants]; NULL: none */
 } ImpKernel;
 
