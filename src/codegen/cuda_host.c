@@ -227,37 +227,90 @@ static bool same_when(const ImpKernel *a, const ImpKernel *b)
     return same;
 }
 
+static bool takes_wide(Ctx *ctx, const ImpKernel *k)
+{
+    IndexGuards guards;
+    index_guards(ctx, k, &guards);
+    return k->wide || (k->otherwise && k->otherwise->wide) || index_guards_hold(ctx, k, &guards);
+}
+
+static bool all_take_wide(const Host *h)
+{
+    bool all = true;
+    for (int i = 0; i < h->program->kernels.n; i++)
+        all &= takes_wide(h->c->ctx, h->program->kernels.at[i]);
+    return all;
+}
+
+static const char *as_double(void *user, Nat var)
+{
+    const Cuda *c = user;
+    return ctx_printf(c->ctx, "(double)%s", c_names_get(c->names, var));
+}
+
+/* Sizes up to WIDE_SIZE_MAX keep it below WIDE_INDEX_MAX. */
+static bool is_small_sum(Nat nat)
+{
+    bool small = nat->n_terms <= 2;
+    for (int i = 0; i < nat->n_terms; i++)
+        small &= nat->terms[i].n_factors == 0 ? nat->terms[i].coef < WIDE_SIZE_MAX
+                                              : nat->terms[i].n_factors == 1 && nat->terms[i].coef <= WIDE_INDEX_MAX / WIDE_SIZE_MAX / 2;
+    return small;
+}
+
+typedef struct Refusals { /* conditions that were tested before */
+    VEC(const char *) list;
+} Refusals;
+
+static void refuse_once(Host *h, Refusals *before, const StrBuf *text)
+{
+    const char *cond = intern_z(h->c->ctx, text->text);
+    for (int i = 0; i < before->list.n; i++)
+        if (before->list.at[i] == cond)
+            return;
+    refuse_if(h, cond);
+    vec_push(h->c->ctx, &before->list, cond);
+}
+
+static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
+{
+    Cuda *c = h->c;
+    Ctx *ctx = c->ctx;
+    StrBuf text, *out = c->out;
+    IndexGuards guards;
+    index_guards(ctx, k, &guards);
+    bool wide = takes_wide(ctx, k);
+    for (int i = 0; i < guards.at_least_one.n; i++) {
+        sb_init(&text, ctx);
+        c->out = &text;
+        cuda_nat(c, guards.at_least_one.at[i], C_SUM);
+        c->out = out;
+        sb_puts(&text, " < 1");
+        refuse_once(h, before, &text);
+    }
+    for (int i = 0; i < guards.at_most_max.n; i++) {
+        Nat nat = guards.at_most_max.at[i];
+        if (wide && is_small_sum(nat))
+            continue;
+        sb_init(&text, ctx);
+        c->out = &text;
+        if (wide)
+            nat_print_c(ctx, &text, nat, c->facts, as_double, c, 1);
+        else
+            cuda_nat(c, nat, C_SUM);
+        c->out = out;
+        sb_printf(&text, wide ? " > %lld.0" : " > %lld", (long long)(wide ? WIDE_INDEX_MAX : INDEX_MAX));
+        refuse_once(h, before, &text);
+    }
+}
+
 /* Of all kernels in the same case as this one. */
 static void put_guards(Host *h, const ImpKernel *of)
 {
-    Cuda *c = h->c;
-    StrBuf text, *out = c->out;
-    VEC(const char *) before = {0};
-    for (int i = 0; i < h->program->kernels.n; i++) {
-        const ImpKernel *k = h->program->kernels.at[i];
-        IndexGuards guards;
-        if (!same_when(k, of))
-            continue;
-        index_guards(c->ctx, k, &guards);
-        for (int pass = 0; pass < 2; pass++) {
-            int n = pass ? guards.at_most_max.n : guards.at_least_one.n;
-            for (int g = 0; g < n; g++) {
-                sb_init(&text, c->ctx);
-                c->out = &text;
-                cuda_nat(c, pass ? guards.at_most_max.at[g] : guards.at_least_one.at[g], C_SUM);
-                sb_printf(&text, pass ? " > %lld" : " < 1", (long long)INDEX_MAX);
-                c->out = out;
-                const char *cond = intern_z(c->ctx, text.text);
-                bool again = false;
-                for (int b = 0; b < before.n; b++)
-                    again |= before.at[b] == cond;
-                if (again)
-                    continue;
-                refuse_if(h, cond);
-                vec_push(c->ctx, &before, cond);
-            }
-        }
-    }
+    Refusals before = {0};
+    for (int i = 0; i < h->program->kernels.n; i++)
+        if (same_when(h->program->kernels.at[i], of))
+            put_guards_of(h, h->program->kernels.at[i], &before);
 }
 
 /* One condition a line, in an order in which each may be computed: sizes, divisors, products, facts. */
@@ -267,9 +320,10 @@ static void put_checks(Host *h)
     Ctx *ctx = c->ctx;
     StrBuf text;
     sb_init(&text, ctx);
+    long long most = all_take_wide(h) ? WIDE_SIZE_MAX : INDEX_MAX;
     for (int i = 0; i < h->sizes.n; i++) {
         const char *size = c_names_get(c->names, h->sizes.at[i]);
-        sb_printf(&text, "%s%s < 0 || %s > %lld", i ? " || " : "", size, size, (long long)INDEX_MAX);
+        sb_printf(&text, "%s%s < 0 || %s > %lld", i ? " || " : "", size, size, most);
     }
     if (h->sizes.n)
         refuse_if(h, text.text);
@@ -370,8 +424,48 @@ static void put_call(Host *h, const ImpKernel *k, const char *name, const char *
         if (k->bufs.at[i]->space != SPACE_SHARED)
             sb_printf(c->out, "%s%s", n++ ? ", " : "", param_of(h, k->bufs.at[i]));
     for (int i = 0; i < k->n_sizes; i++)
-        sb_printf(c->out, "%s(int)%s", n++ ? ", " : "", c_names_get(c->names, k->sizes[i]));
+        sb_printf(c->out, "%s%s%s", n++ ? ", " : "", k->wide ? "" : "(int)", c_names_get(c->names, k->sizes[i]));
     put(c, ");\n");
+}
+
+/* 31 bits hold the sizes and whatever the kernel computes for an index. */
+static void put_narrow_guard(Host *h, const ImpKernel *k)
+{
+    Cuda *c = h->c;
+    IndexGuards guards;
+    index_guards(c->ctx, k, &guards);
+    int n = 0;
+    for (int i = 0; i < k->n_sizes; i++) {
+        bool said = false;
+        for (int g = 0; g < guards.at_most_max.n; g++)
+            said |= nat_le(c->ctx, k->known, k->sizes[i], guards.at_most_max.at[g]);
+        if (!said)
+            sb_printf(c->out, "%s%s <= %lld", n++ ? " && " : "", c_names_get(c->names, k->sizes[i]), (long long)INDEX_MAX);
+    }
+    for (int g = 0; g < guards.at_most_max.n; g++) {
+        put(c, n++ ? " && " : "");
+        cuda_nat(c, guards.at_most_max.at[g], C_SUM);
+        sb_printf(c->out, " <= %lld", (long long)INDEX_MAX);
+    }
+    put(c, n ? "" : "true");
+}
+
+/* The kernel, or its twin where the indices are too large for it. */
+static void put_calls(Host *h, const ImpKernel *k, const char *const *names, const char *margin, const char *grid, const char *shared)
+{
+    Cuda *c = h->c;
+    const ImpKernel *twin = imp_wide_twin(k);
+    const char *inner = twin ? ctx_printf(c->ctx, "    %s", margin) : margin;
+    if (twin) {
+        sb_printf(c->out, "%sif (", margin);
+        put_narrow_guard(h, k);
+        put(c, ")\n");
+    }
+    put_call(h, k, names[0], inner, grid, shared);
+    if (twin) {
+        sb_printf(c->out, "%selse\n", margin);
+        put_call(h, twin, names[1], inner, grid, shared);
+    }
 }
 
 /* The condition under which a kernel that has another may be launched (imp.h, Note [Variants]); false when it has no guard. */
@@ -387,7 +481,7 @@ static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
 }
 
 /* `braces`: the kernel stands alone between braces. */
-static void put_launch(Host *h, const ImpKernel *k, const char *name, bool braces)
+static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bool braces)
 {
     static const char *const axis_names[3] = {"blocks", "blocks_y", "blocks_z"};
     Cuda *c = h->c;
@@ -420,9 +514,10 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name, bool brace
         sb_printf(c->out, "%sconst long long %s = ", margin, shared);
         cuda_nat(c, k->shared_bytes, C_ANY);
         put(c, ";\n");
-        return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", name, shared));
+        for (int i = 0; i < 1 + (imp_wide_twin(k) != NULL); i++)
+            return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", names[i], shared));
     }
-    put_device_sizes(h, k, margin, name, shared);
+    put_device_sizes(h, k, margin, names[0], shared);
     for (int a = 0; a <= last; a++) {
         Nat grid = kernel_grid(ctx, k, a);
         if (nat_is_const(grid)) {
@@ -444,9 +539,12 @@ static void put_launch(Host *h, const ImpKernel *k, const char *name, bool brace
     const char *grid = last == 0   ? blocks[0]
                        : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
                                    : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);
+    bool opens = some.len && imp_wide_twin(k);
     if (some.len)
-        sb_printf(c->out, "%sif (%s)\n", margin, some.text);
-    put_call(h, k, name, some.len ? ctx_printf(ctx, "    %s", margin) : margin, grid, shared);
+        sb_printf(c->out, "%sif (%s)%s\n", margin, some.text, opens ? " {" : "");
+    put_calls(h, k, names, some.len ? ctx_printf(ctx, "    %s", margin) : margin, grid, shared);
+    if (opens)
+        sb_printf(c->out, "%s}\n", margin);
     if (block) {
         h->depth--;
         indent(h);
@@ -460,21 +558,25 @@ static void put_variants(Host *h, const ImpKernel *k, const char *const *names, 
 {
     StrBuf guard;
     sb_init(&guard, h->c->ctx);
-    if (!k->otherwise || !host_guard(h, k, &guard)) {
-        put_launch(h, k, names[*number], braces);
-        for (; k; k = k->otherwise)
+    int own = imp_wide_twin(k) ? 2 : 1;
+    const ImpKernel *other = own == 2 ? imp_wide_twin(k)->otherwise : k->otherwise;
+    const char *const *mine = names + *number;
+    *number += own;
+    if (!other || !host_guard(h, k, &guard)) {
+        put_launch(h, k, mine, braces);
+        for (; other; other = other->otherwise)
             ++*number;
         return;
     }
     indent(h);
     sb_printf(h->c->out, "if (%s) {\n", guard.text);
     h->depth++;
-    put_launch(h, k, names[(*number)++], true);
+    put_launch(h, k, mine, true);
     h->depth--;
     indent(h);
     put(h->c, "} else {\n");
     h->depth++;
-    put_variants(h, k->otherwise, names, number, true);
+    put_variants(h, other, names, number, true);
     h->depth--;
     indent(h);
     put(h->c, "}\n");
@@ -521,6 +623,7 @@ void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, c
 {
     int mark = c_names_mark(c->names);
     Host h = {.c = c, .program = program};
+    c->kernel = NULL; /* sizes are long long here */
     c->facts = program->entry ? program->entry->known : NULL;
     c_name_claim(c->names, "stream");
     find_params(&h);

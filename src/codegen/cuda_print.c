@@ -831,6 +831,7 @@ static void put_kernel_comment(Cuda *c, const char *name)
         cuda_comment_text(c->out, nat_text(c->ctx, k->shared_bytes));
         put(c, " bytes of dynamic shared memory");
     }
+    put(c, k->wide ? ", 64-bit indices" : "");
     put(c, "\n");
 }
 

@@ -128,6 +128,11 @@ ImpKernel *imp_variant(const ImpProgram *program, int k)
     return NULL;
 }
 
+const ImpKernel *imp_wide_twin(const ImpKernel *k)
+{
+    return k->otherwise && k->otherwise->wide && !k->wide && k->otherwise->body.list.at == k->body.list.at ? k->otherwise : NULL;
+}
+
 bool imp_has_guard(const ImpKernel *kernel)
 {
     for (int i = 0; i < kernel->bufs.n; i++)

@@ -132,9 +132,10 @@ typedef struct ImpWhen {
 } ImpWhen;
 
 /* Note [Variants]. A kernel may have others to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
- * the last one has no guard. All compute the same from the same arguments. Guards so far: alignment (every buffer in global memory starts at a
- * multiple of its `align`). lower.c makes the chain by lowering the entry again with less allowed (Lowering.narrow); the manifest has the chain as
- * nested objects, the host's function tests the guards (host_guard in cuda_host.c), and the simulator runs the variant it is told to. */
+ * the last one has no guard. All compute the same from the same arguments. Guards: alignment (every buffer in global memory starts at a multiple of
+ * its `align`), and that 31 bits hold every index (index_guards.h), unless the kernel is `wide`. lower.c makes the chain: the same body with wide
+ * indices, then the entry lowered again with less allowed (Lowering.narrow). The manifest has the chain as nested objects, the host's function tests
+ * the guards, and the simulator runs the variant it is told to. */
 typedef struct ImpKernel {
     const char *name;
     const CoreEntry *entry;
@@ -163,6 +164,8 @@ typedef struct ImpProgram {
 
 /* The kernels of a program with their variants: each one's chain follows it. Number k, or NULL. */
 ImpKernel *imp_variant(const ImpProgram *program, int k);
+/* The next variant, where it is this very kernel with wide indices; else NULL. */
+const ImpKernel *imp_wide_twin(const ImpKernel *kernel);
 bool imp_has_guard(const ImpKernel *kernel); /* a buffer of global memory has to be aligned */
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */

@@ -303,8 +303,9 @@ static void print_per_axis(Printer *p, const char *what, const Nat n[3])
 
 static void print_kernel(Printer *p, const ImpKernel *k)
 {
-    if (k->otherwise)
-        sb_printf(p->out, "-- where its buffers are not so aligned: %s\n", k->otherwise->name);
+    const ImpKernel *twin = imp_wide_twin(k), *other = twin ? twin->otherwise : k->otherwise;
+    if (other)
+        sb_printf(p->out, "-- where its buffers are not so aligned: %s\n", other->name);
     sb_printf(p->out, "kernel %s(", k->name);
     for (int i = 0; i < k->n_sizes; i++)
         sb_printf(p->out, "%s%s", i ? ", " : "", k->sizes[i]->name);
@@ -340,5 +341,6 @@ void imp_print(StrBuf *out, const ImpProgram *program)
         Printer p = {.ctx = out->ctx, .out = out, .names = c_names_new(out->ctx, false), .facts = k->known};
         put(&p, i ? "\n" : "");
         print_kernel(&p, k);
+        i += imp_wide_twin(k) != NULL; /* it has the same body */
     }
 }

@@ -264,6 +264,33 @@ static void guard_stmt(void *user, ImpStmt *s)
     guard(b, nat_add(ctx, hi, step)); /* where the variable stops */
 }
 
+bool index_guards_hold(Ctx *ctx, const ImpKernel *k, const IndexGuards *guards)
+{
+    bool hold = guards->at_most_max.n == 0;
+    for (int i = 0; i < k->n_sizes; i++) {
+        NatRange r = nat_range(ctx, k->known, k->sizes[i]);
+        hold &= r.has_hi && r.hi <= INDEX_MAX;
+    }
+    return hold;
+}
+
+static bool is_plain(Nat nat)
+{
+    bool plain = nat->kind == NAT_CONST || nat->kind == NAT_VAR || nat->kind == NAT_SUM;
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            plain &= is_plain(nat->terms[i].factors[k]);
+    return plain;
+}
+
+bool index_guards_are_plain(const IndexGuards *guards)
+{
+    bool plain = true;
+    for (int i = 0; i < guards->at_most_max.n; i++)
+        plain &= is_plain(guards->at_most_max.at[i]);
+    return plain;
+}
+
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
 {
     *guards = (IndexGuards){0};

@@ -9,12 +9,19 @@
 enum { LAUNCH_MAX_GRID = 65535 };
 enum { LAUNCH_MAX_STATIC_SHARED = 48 << 10 }; /* bytes; more must be dynamic */
 #define INDEX_MAX INT64_C(2147483647)
+/* With 64-bit indices: no size is larger, and nothing that a kernel computes for an index leaves 2^52, so that a host can check it in double. */
+#define WIDE_SIZE_MAX (INT64_C(1) << 40)
+#define WIDE_INDEX_MAX (INT64_C(1) << 52)
 
 typedef struct IndexGuards {
     VEC(Nat) at_least_one; /* divisors */
     VEC(Nat) at_most_max;  /* each <= INDEX_MAX. No product in them leaves 64 bits if they are checked in order and no size is negative or above INDEX_MAX */
 } IndexGuards;
 
+/* Are 31 bits enough for all sizes that the kernel's facts allow? */
+bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel, const IndexGuards *guards);
+/* Is each guard a sum of products, which a host can check in double for the wide variant? */
+bool index_guards_are_plain(const IndexGuards *guards);
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards);
 /* True when the kernel's shared memory is given at launch: its size is not constant, or too large for a declaration. */
 bool kernel_shared_is_dynamic(const ImpKernel *kernel);

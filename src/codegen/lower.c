@@ -1,3 +1,4 @@
+#include "codegen/index_guards.h"
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
@@ -41,18 +42,45 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
     return lw.failed ? NULL : lw.program;
 }
 
-/* Kernels with a guard get a variant without one. */
+/* The same kernel for sizes whose indices need more than 31 bits; NULL when there are none, or the host could not tell. */
+static ImpKernel *wide_twin(Ctx *ctx, ImpKernel *k)
+{
+    IndexGuards guards;
+    index_guards(ctx, k, &guards);
+    for (int i = 0; i < guards.at_most_max.n; i++)
+        k->wide |= nat_is_const(guards.at_most_max.at[i]); /* it never fits */
+    if (k->wide)
+        return NULL;
+    if (index_guards_hold(ctx, k, &guards) || !index_guards_are_plain(&guards))
+        return NULL;
+    ImpKernel *wide = NEW(ctx, ImpKernel);
+    *wide = *k;
+    wide->wide = true;
+    wide->name = ctx_printf(ctx, "%s_64", k->name);
+    return wide;
+}
+
+/* Kernels with a guard get variants without: for wide indices, and for buffers that are not aligned, which then has wide indices, too. */
 static void add_variants(Ctx *ctx, ImpProgram *program, LowerPass last)
 {
     bool guarded = false;
     for (int i = 0; i < program->kernels.n; i++)
         guarded |= imp_has_guard(program->kernels.at[i]);
     ImpProgram *narrow = guarded ? lower_variant(ctx, program->entry, last, true) : NULL;
-    for (int i = 0; narrow && i < program->kernels.n; i++)
-        if (imp_has_guard(program->kernels.at[i])) {
-            program->kernels.at[i]->otherwise = narrow->kernels.at[i];
-            narrow->kernels.at[i]->name = ctx_printf(ctx, "%s_unaligned", narrow->kernels.at[i]->name);
+    for (int i = 0; i < program->kernels.n; i++) {
+        ImpKernel *k = program->kernels.at[i];
+        bool plain = last == PASS_COUNT - 1;
+        ImpKernel *wide = plain ? wide_twin(ctx, k) : NULL;
+        if (narrow && imp_has_guard(k)) {
+            k->otherwise = narrow->kernels.at[i];
+            k->otherwise->name = ctx_printf(ctx, "%s_unaligned", k->otherwise->name);
+            k->otherwise->wide = wide != NULL;
         }
+        if (wide) {
+            wide->otherwise = k->otherwise;
+            k->otherwise = wide;
+        }
+    }
 }
 
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)

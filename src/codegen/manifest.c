@@ -162,7 +162,7 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
             parameter(j, "workspace", buf->name, type);
     }
     for (int i = 0; i < k->n_sizes; i++)
-        parameter(j, "size", k->sizes[i]->name, "int");
+        parameter(j, "size", k->sizes[i]->name, k->wide ? "long long" : "int");
     close(j, ']');
 }
 
@@ -224,12 +224,13 @@ static void guards(Json *j, const ImpKernel *k)
     index_guards(ctx, k, &g);
     int n = 0;
     const char **list = NEWN(ctx, const char *, g.at_least_one.n + g.at_most_max.n + (k->entry ? k->entry->n_sizes : 0) + 1);
+    long long most = k->wide ? WIDE_INDEX_MAX : INDEX_MAX;
     for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
-        list[n++] = ctx_printf(ctx, "%s <= %lld", k->entry->sizes[i]->name, (long long)INDEX_MAX);
+        list[n++] = ctx_printf(ctx, "%s <= %lld", k->entry->sizes[i]->name, k->wide ? (long long)WIDE_SIZE_MAX : (long long)INDEX_MAX);
     for (int i = 0; i < g.at_least_one.n; i++)
         list[n++] = ctx_printf(ctx, "%s >= 1", nat_text(ctx, g.at_least_one.at[i]));
     for (int i = 0; i < g.at_most_max.n; i++)
-        list[n++] = ctx_printf(ctx, "%s <= %lld", nat_text(ctx, g.at_most_max.at[i]), (long long)INDEX_MAX);
+        list[n++] = ctx_printf(ctx, "%s <= %lld", nat_text(ctx, g.at_most_max.at[i]), most);
     texts(j, "guards", n, list);
 }
 
@@ -305,7 +306,7 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
     nat(j, "dynamicSharedBytes", kernel_shared_is_dynamic(k) ? shared : nat_const(ctx, 0));
     number(j, "minBlocks", k->min_blocks);
     parameters(j, k, names);
-    number(j, "indexBits", 32);
+    number(j, "indexBits", k->wide ? 64 : 32);
     guards(j, k);
     if (imp_has_guard(k))
         alignment(j, k, names);

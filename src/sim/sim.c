@@ -1,4 +1,5 @@
 /* Sets up a launch: results, workspace, the grid of each kernel, its shared memory and its warps. */
+#include "codegen/index_guards.h"
 #include "sim/sim_internal.h"
 
 #include "support/context.h"
@@ -94,7 +95,7 @@ static bool too_large(Run *run, Span span, const char *name, int64_t count)
 {
     if (count <= INT32_MAX)
         return false;
-    diag_error(run->ctx, E0642, span, "%s has %lld elements, and kernels count in 32 bits: up to %d", name, (long long)count, INT32_MAX);
+    diag_error(run->ctx, E0642, span, "%s has %lld elements, and the simulator counts what kernels write in 32 bits: up to %d", name, (long long)count, INT32_MAX);
     run->failed = true;
     return true;
 }
@@ -222,7 +223,7 @@ static bool set_memory(Run *run)
         const ImpBuf *buf = k->bufs.at[i];
         Mem *mem = &run->mems[i];
         int64_t count;
-        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || too_large(run, buf->span, buf->name, count))
+        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || ((!run->kernel->wide || buf->space != SPACE_INPUT) && too_large(run, buf->span, buf->name, count)))
             return false;
         *mem = (Mem){.buf = buf, .count = count, .cell_bytes = scalar_bytes(buf->elem), .granules = 1};
         bool good = buf->space == SPACE_INPUT    ? set_input(run, buf, count, mem)
@@ -286,6 +287,7 @@ static void set_warps(Run *run)
 static void run_kernel(Run *run, const ImpKernel *kernel)
 {
     run->kernel = kernel;
+    run->index_max = kernel->wide ? INT64_MAX / 4 : INT32_MAX;
     run->code = ARENA_NEW(run->arena, Code);
     if (!set_grid(run) || run->blocks == 0)
         return;
@@ -339,11 +341,31 @@ static void check_results(Run *run)
     }
 }
 
-static const ImpKernel *chosen_variant(const Run *run, const ImpKernel *kernel)
+static bool fits_narrow(Run *run, const ImpKernel *kernel)
 {
-    for (int k = 0; k < run->options->variant && kernel->otherwise; k++)
-        kernel = kernel->otherwise;
-    return kernel;
+    IndexGuards guards;
+    int64_t value;
+    index_guards(run->ctx, kernel, &guards);
+    for (int i = 0; i < run->launch->n_sizes; i++)
+        if (run->launch->sizes[i] > INDEX_MAX)
+            return false;
+    for (int i = 0; i < guards.at_most_max.n; i++)
+        if (!launch_nat(run->ctx, run->program->entry, run->launch, guards.at_most_max.at[i], &value) || value > INDEX_MAX)
+            return false;
+    return true;
+}
+
+/* Number `variant` of the bodies, with the indices that the sizes need. */
+static const ImpKernel *chosen_variant(Run *run, const ImpKernel *kernel)
+{
+    for (int k = 0; k < run->options->variant && kernel->otherwise; k++) {
+        const ImpKernel *next = imp_wide_twin(kernel) ? imp_wide_twin(kernel)->otherwise : kernel->otherwise;
+        if (!next)
+            break;
+        kernel = next;
+    }
+    const ImpKernel *twin = imp_wide_twin(kernel);
+    return twin && !fits_narrow(run, kernel) ? twin : kernel;
 }
 
 static void sim_body(Ctx *ctx, void *user)
@@ -394,7 +416,6 @@ bool sim_run(Ctx *ctx, const ImpProgram *program, Launch *launch, const SimOptio
     run.max_findings = options->max_findings > 0 ? options->max_findings : SIM_MAX_FINDINGS;
     run.steps_left = options->max_steps ? options->max_steps : UINT64_MAX;
     run.random = options->seed;
-    run.index_max = INT32_MAX;
     bool enough = ctx_try(ctx, sim_body, &run);
     arena_free(&arena);
     if (!enough)

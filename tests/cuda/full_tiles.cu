@@ -29,22 +29,52 @@ fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// fullTiles_64: 256 threads a block, ceilDiv(n, 2048) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+fullTiles_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    const int thread = threadIdx.x;
+
+    // full_tiles.rise:3: mapBlock
+    const long long blocks = (n + 2047) / 2048;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // full_tiles.rise:4: mapThreads
+        float acc = 0.0f;
+        const long long base = block*2048 + thread;
+        if (block*2048 + 2048 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += xs[base + i*256];
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const long long index = base + i*256;
+                acc += index < n ? xs[index] : 0.0f;
+            }
+        }
+        result[block*256 + thread] = acc;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches fullTiles on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 256*ceilDiv(n, 2048) float
 //   xs: n float
 extern "C" int fullTiles_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 2047 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 2047) / 2048;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            fullTiles<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 2047 <= 2147483647)
+                fullTiles<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            else
+                fullTiles_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -73,6 +73,19 @@ axpy(unsigned short *__restrict__ result, const unsigned short *__restrict__ a,
     }
 }
 
+// axpy_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+axpy_64(unsigned short *__restrict__ result, const unsigned short *__restrict__ a,
+        const unsigned short *__restrict__ xs, const unsigned short *__restrict__ ys, long long n)
+{
+    const float a_1 = from_f16(a[0]);
+
+    // half.rise:3: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        result[i] = to_f16(round_f16(a_1 * from_f16(xs[i])) + from_f16(ys[i]));
+    }
+}
+
 // sums: 256 threads a block, (n + 16320) / 16384 blocks
 // Aligned: xs to 8 bytes.
 extern "C" __global__ void __launch_bounds__(256)
@@ -99,13 +112,39 @@ sums(float *__restrict__ result, const unsigned short *__restrict__ xs, int n)
     }
 }
 
-// sums_unaligned: 256 threads a block, (n + 16320) / 16384 blocks
+// sums_64: 256 threads a block, (n + 16320) / 16384 blocks, 64-bit indices
+// Aligned: xs to 8 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-sums_unaligned(float *__restrict__ result, const unsigned short *__restrict__ xs, int n)
+sums_64(float *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
 {
     // half.rise:6: mapGlobal
-    const int end = n / 64;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+    const long long end = n / 64;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
+        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        #pragma unroll
+        for (int j = 0; j < 16; j++) {
+            const float4 v = from_bf16(*reinterpret_cast<const ushort4 *>(xs + i*64 + j*4));
+            acc.x += v.x;
+            acc.y += v.y;
+            acc.z += v.z;
+            acc.w += v.w;
+        }
+        float acc_1 = 0.0f;
+        acc_1 += acc.x;
+        acc_1 += acc.y;
+        acc_1 += acc.z;
+        acc_1 += acc.w;
+        result[i] = acc_1;
+    }
+}
+
+// sums_unaligned: 256 threads a block, (n + 16320) / 16384 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sums_unaligned(float *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
+{
+    // half.rise:6: mapGlobal
+    const long long end = n / 64;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         #pragma unroll
         for (int j = 0; j < 16; j++) {
@@ -136,19 +175,32 @@ halve(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs
     }
 }
 
-// halve_unaligned: 256 threads a block, (n + 1020) / 1024 blocks
+// halve_64: 256 threads a block, (n + 1020) / 1024 blocks, 64-bit indices
+// Aligned: result to 8 bytes, xs to 8 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-halve_unaligned(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, int n)
+halve_64(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
 {
     // half.rise:10: mapGlobal
-    const int end = n / 4;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+    const long long end = n / 4;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
+        const float4 v = from_f16(*reinterpret_cast<const ushort4 *>(xs + i*4));
+        *reinterpret_cast<ushort4 *>(result + i*4) = to_f16(make_float4(v.x * 0.5f, v.y * 0.5f, v.z * 0.5f, v.w * 0.5f));
+    }
+}
+
+// halve_unaligned: 256 threads a block, (n + 1020) / 1024 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+halve_unaligned(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
+{
+    // half.rise:10: mapGlobal
+    const long long end = n / 4;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
         result[i*4] = to_f16(from_f16(xs[i*4]) * 0.5f);
-        const int index = i*4 + 1;
+        const long long index = i*4 + 1;
         result[index] = to_f16(from_f16(xs[index]) * 0.5f);
-        const int index_1 = i*4 + 2;
+        const long long index_1 = i*4 + 2;
         result[index_1] = to_f16(from_f16(xs[index_1]) * 0.5f);
-        const int index_2 = i*4 + 3;
+        const long long index_2 = i*4 + 3;
         result[index_2] = to_f16(from_f16(xs[index_2]) * 0.5f);
     }
 }
@@ -166,6 +218,19 @@ casts(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result
     }
 }
 
+// casts_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+casts_64(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result_2,
+         const double *__restrict__ xs, const long long *__restrict__ is,
+         const unsigned long long *__restrict__ us, long long n)
+{
+    // half.rise:13: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        result_1[i] = to_bf16(to_odd(xs[i]));
+        result_2[i] = to_bf16(round_bf16(to_odd(sticky(is[i]))) - round_bf16(to_odd(sticky(us[i]))));
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches axpy on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n unsigned short
@@ -175,16 +240,18 @@ casts(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result
 extern "C" int axpy_launch(unsigned short *result, const unsigned short *a, const unsigned short *xs,
                            const unsigned short *ys, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16776959 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            axpy<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, ys, (int)n);
+        if (blocks > 0) {
+            if (n + 16776959 <= 2147483647)
+                axpy<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, ys, (int)n);
+            else
+                axpy_64<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, ys, n);
+        }
     }
     return (int)cudaGetLastError();
 }
@@ -194,9 +261,7 @@ extern "C" int axpy_launch(unsigned short *result, const unsigned short *a, cons
 //   xs: n unsigned short
 extern "C" int sums_launch(float *result, const unsigned short *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16320 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (!(n % 64 == 0))
         return (int)cudaErrorInvalidValue;
@@ -204,14 +269,18 @@ extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
         long long blocks = (n + 16320) / 16384;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            sums<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 16320 <= 2147483647)
+                sums<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            else
+                sums_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
+        }
     } else {
         long long blocks = (n + 16320) / 16384;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0)
-            sums_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            sums_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
     }
     return (int)cudaGetLastError();
 }
@@ -222,9 +291,7 @@ extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
 extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, long long n,
                             cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 1020 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (!(n % 4 == 0))
         return (int)cudaErrorInvalidValue;
@@ -232,14 +299,18 @@ extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, lo
         long long blocks = (n + 1020) / 1024;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            halve<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 1020 <= 2147483647)
+                halve<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            else
+                halve_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
+        }
     } else {
         long long blocks = (n + 1020) / 1024;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0)
-            halve_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            halve_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
     }
     return (int)cudaGetLastError();
 }
@@ -254,16 +325,18 @@ extern "C" int casts_launch(unsigned short *result_1, unsigned short *result_2, 
                             const long long *is, const unsigned long long *us, long long n,
                             cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16776959 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            casts<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, is, us, (int)n);
+        if (blocks > 0) {
+            if (n + 16776959 <= 2147483647)
+                casts<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, is, us, (int)n);
+            else
+                casts_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, is, us, n);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -37,22 +37,60 @@ sum(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// sum_64: 128 threads a block, ceilDiv(n, 128) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(128)
+sum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    __shared__ float sdata[128];
+    const int thread = threadIdx.x;
+
+    // in_place_interleaved.rise:3: mapBlock
+    const long long blocks = (n + 127) / 128;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // in_place_interleaved.rise:4: mapThreads
+        __syncthreads();
+        const long long index = block*128 + thread;
+        sdata[thread] = index < n ? xs[index] : 0.0f;
+
+        // in_place_interleaved.rise:7: mapThreads
+        __syncwarp();
+        if (thread % 2 == 0) sdata[thread] += sdata[thread + 1];
+        __syncwarp();
+        if (thread % 4 == 0) sdata[thread] += sdata[thread + 2];
+        __syncwarp();
+        if (thread % 8 == 0) sdata[thread] += sdata[thread + 4];
+        __syncwarp();
+        if (thread % 16 == 0) sdata[thread] += sdata[thread + 8];
+        __syncwarp();
+        if (thread % 32 == 0) sdata[thread] += sdata[thread + 16];
+        __syncthreads();
+        if (thread % 64 == 0) sdata[thread] += sdata[thread + 32];
+        __syncthreads();
+        if (thread == 0) sdata[0] += sdata[64];
+
+        // in_place_interleaved.rise:8: mapThreads
+        if (thread == 0) result[block] = sdata[0];
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: ceilDiv(n, 128) float
 //   xs: n float
 extern "C" int sum_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 127 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 127) / 128;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            sum<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 127 <= 2147483647)
+                sum<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
+            else
+                sum_64<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

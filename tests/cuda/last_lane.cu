@@ -28,17 +28,41 @@ lastLane(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
+// lastLane_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+lastLane_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
+{
+    const int lane = threadIdx.x % 32;
+
+    // last_lane.rise:3: mapWarp
+    for (long long w = threadIdx.x / 32; w < n; w += 8) {
+        // warp.rise:19: mapLane
+        int x = xs[w*32 + lane];
+
+        // warp.rise:21: mapLane
+        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16));
+        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 8));
+        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 4));
+        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 2));
+        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 1));
+
+        // warp.rise:22: mapLane
+        if (lane == 31) result[w] = x;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches lastLane on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n int
 //   xs: 32*n int
 extern "C" int lastLane_launch(int *result, const int *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n*32 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    lastLane<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    if (n*32 <= 2147483647)
+        lastLane<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    else
+        lastLane_64<<<1, 256, 0, stream>>>(result, xs, n);
     return (int)cudaGetLastError();
 }
 #endif

@@ -38,6 +38,43 @@ sum(const float *__restrict__ xs, float *__restrict__ partials, int n)
     }
 }
 
+// sum_64: 128 threads a block, 4*numSM blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(128, 2)
+sum_64(const float *__restrict__ xs, float *__restrict__ partials, long long n)
+{
+    __shared__ float shared[128];
+    const int thread = threadIdx.x;
+
+    // next_kernel.rise:3: mapBlock
+    const long long blocks = (n + 1023) / 1024;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // next_kernel.rise:4: mapThreads
+        float acc = 0.0f;
+        const long long base = block*1024 + thread*8;
+        if (block*1024 + 1024 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += xs[base + i];
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += base + i < n ? xs[base + i] : 0.0f;
+            }
+        }
+        __syncthreads();
+        shared[thread] = acc;
+        __syncthreads();
+        if (thread == 0) {
+            float acc_1 = 0.0f;
+            for (int i = 0; i < 128; i++) {
+                acc_1 += shared[i];
+            }
+            partials[block] = acc_1;
+        }
+    }
+}
+
 // sum_finish: 256 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(256)
 sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n)
@@ -54,6 +91,37 @@ sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n
     const int end_1 = (n + 262143) / 262144;
     for (int i = end; i < end_1; i++) {
         const int index = i*256 + thread;
+        acc += index < (n + 1023) / 1024 ? partials[index] : 0.0f;
+    }
+    shared[thread] = acc;
+
+    // next_kernel.rise:8: mapThreads
+    __syncthreads();
+    if (thread == 0) {
+        float acc_1 = 0.0f;
+        for (int i = 0; i < 256; i++) {
+            acc_1 += shared[i];
+        }
+        result[0] = acc_1;
+    }
+}
+
+// sum_finish_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sum_finish_64(float *__restrict__ result, const float *__restrict__ partials, long long n)
+{
+    __shared__ float shared[256];
+    const int thread = threadIdx.x;
+
+    // next_kernel.rise:7: mapThreads
+    float acc = 0.0f;
+    const long long end = (n + 1023) / 262144;
+    for (long long i = 0; i < end; i++) {
+        acc += partials[i*256 + thread];
+    }
+    const long long end_1 = (n + 262143) / 262144;
+    for (long long i = end; i < end_1; i++) {
+        const long long index = i*256 + thread;
         acc += index < (n + 1023) / 1024 ? partials[index] : 0.0f;
     }
     shared[thread] = acc;
@@ -87,11 +155,7 @@ static cudaError_t rise_multiprocessors(long long *count)
 //   partials: ceilDiv(n, 1024) float of workspace, for one launch at a time
 extern "C" int sum_launch(float *result, const float *xs, float *partials, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 1023 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 262143 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long numSM;
@@ -100,9 +164,15 @@ extern "C" int sum_launch(float *result, const float *xs, float *partials, long 
         long long blocks = numSM*4;
         if (blocks > 65535)
             blocks = 65535;
-        sum<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, (int)n);
+        if (n + 1023 <= 2147483647)
+            sum<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, (int)n);
+        else
+            sum_64<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, n);
     }
-    sum_finish<<<1, 256, 0, stream>>>(result, partials, (int)n);
+    if (n + 262143 <= 2147483647)
+        sum_finish<<<1, 256, 0, stream>>>(result, partials, (int)n);
+    else
+        sum_finish_64<<<1, 256, 0, stream>>>(result, partials, n);
     return (int)cudaGetLastError();
 }
 #endif

@@ -25,22 +25,48 @@ blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// blocks_64: 1 thread a block, ceilDiv(n, 32) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(1)
+blocks_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    // padded_blocks.rise:2: mapBlock
+    const long long blocks_1 = (n + 31) / 32;
+    for (long long block = blockIdx.x; block < blocks_1; block += gridDim.x) {
+        float acc = 0.0f;
+        if (block*32 + 32 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 32; i++) {
+                acc += xs[block*32 + i];
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 32; i++) {
+                const long long index = block*32 + i;
+                acc += index < n ? xs[index] : 0.0f;
+            }
+        }
+        result[block] = acc;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches blocks on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: ceilDiv(n, 32) float
 //   xs: n float
 extern "C" int blocks_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 31 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks_1 = (n + 31) / 32;
         if (blocks_1 > 65535)
             blocks_1 = 65535;
-        if (blocks_1 > 0)
-            blocks<<<(unsigned)blocks_1, 1, 0, stream>>>(result, xs, (int)n);
+        if (blocks_1 > 0) {
+            if (n + 31 <= 2147483647)
+                blocks<<<(unsigned)blocks_1, 1, 0, stream>>>(result, xs, (int)n);
+            else
+                blocks_64<<<(unsigned)blocks_1, 1, 0, stream>>>(result, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -16,6 +16,21 @@ planes(float *__restrict__ result, const float *__restrict__ xs, int n, int m, i
     }
 }
 
+// planes_64: 32 x 8 threads a block, ceilDiv(k, 32) x ceilDiv(m, 8) x n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+planes_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m, long long k)
+{
+    // rows_of_planes.rise:3: mapGlobal
+    for (long long l = blockIdx.z; l < n; l += gridDim.z) {
+        for (long long j = blockIdx.y*8 + threadIdx.y; j < m; j += (long long)gridDim.y*8) {
+            for (long long i = blockIdx.x*32 + threadIdx.x; i < k; i += (long long)gridDim.x*32) {
+                const long long index = (l*m + j)*k + i;
+                result[index] = xs[index] + 1.0f;
+            }
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches planes on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n*m*k float
@@ -23,17 +38,11 @@ planes(float *__restrict__ result, const float *__restrict__ xs, int n, int m, i
 extern "C" int planes_launch(float *result, const float *xs, long long n, long long m, long long k,
                              cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647 || k < 0 || k > 2147483647)
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || k < 0 || k > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (k*m > 2147483647)
+    if ((double)k*(double)m > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (k*m*n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 65534 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m + 524279 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (k + 2097119 > 2147483647)
+    if ((double)k*(double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (k + 31) / 32;
@@ -45,8 +54,12 @@ extern "C" int planes_launch(float *result, const float *xs, long long n, long l
         long long blocks_z = n;
         if (blocks_z > 65535)
             blocks_z = 65535;
-        if (blocks > 0 && blocks_y > 0 && blocks_z > 0)
-            planes<<<dim3((unsigned)blocks, (unsigned)blocks_y, (unsigned)blocks_z), dim3(32, 8, 1), 0, stream>>>(result, xs, (int)n, (int)m, (int)k);
+        if (blocks > 0 && blocks_y > 0 && blocks_z > 0) {
+            if (k*m <= 2147483647 && k*m*n <= 2147483647 && n + 65534 <= 2147483647 && m + 524279 <= 2147483647 && k + 2097119 <= 2147483647)
+                planes<<<dim3((unsigned)blocks, (unsigned)blocks_y, (unsigned)blocks_z), dim3(32, 8, 1), 0, stream>>>(result, xs, (int)n, (int)m, (int)k);
+            else
+                planes_64<<<dim3((unsigned)blocks, (unsigned)blocks_y, (unsigned)blocks_z), dim3(32, 8, 1), 0, stream>>>(result, xs, n, m, k);
+        }
     }
     return (int)cudaGetLastError();
 }

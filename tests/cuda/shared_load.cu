@@ -20,6 +20,26 @@ sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const flo
     }
 }
 
+// sharedLoad_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sharedLoad_64(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs,
+              long long n)
+{
+    // shared_load.rise:3: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        float acc_1 = 0.0f;
+        float acc_2 = -3.4028235e+38f;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float x = xs[i*8 + j];
+            acc_1 += x * x;
+            acc_2 = fmaxf(acc_2, x);
+        }
+        result_1[i] = acc_1;
+        result_2[i] = acc_2;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches sharedLoad on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result_1: n float
@@ -28,18 +48,18 @@ sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const flo
 extern "C" int sharedLoad_launch(float *result_1, float *result_2, const float *xs, long long n,
                                  cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 255 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n*8 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            sharedLoad<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 255 <= 2147483647 && n*8 <= 2147483647)
+                sharedLoad<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, (int)n);
+            else
+                sharedLoad_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

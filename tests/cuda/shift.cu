@@ -14,17 +14,31 @@ shift(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// shift_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+shift_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    const int lane = threadIdx.x % 32;
+
+    // shift.rise:3: mapWarp
+    for (long long w = threadIdx.x / 32; w < n; w += 8) {
+        const long long index = w*32 + lane;
+        result[index] = __shfl_down_sync(0xffffffff, xs[index], 1);
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches shift on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 32*n float
 //   xs: 32*n float
 extern "C" int shift_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n*32 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    shift<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    if (n*32 <= 2147483647)
+        shift<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    else
+        shift_64<<<1, 256, 0, stream>>>(result, xs, n);
     return (int)cudaGetLastError();
 }
 #endif

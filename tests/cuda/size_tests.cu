@@ -73,6 +73,22 @@ sum_large_large(const int *__restrict__ xs, int *__restrict__ temp, int n)
     }
 }
 
+// sum_large_large_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sum_large_large_64(const int *__restrict__ xs, int *__restrict__ temp, long long n)
+{
+    const int thread = threadIdx.x;
+
+    // size_tests.rise:9: mapGlobal
+    if (thread == 0) {
+        int acc = 0;
+        for (long long i = 0; i < n; i++) {
+            acc = wrap_add(acc, xs[i]);
+        }
+        temp[0] = acc;
+    }
+}
+
 // sum_large_large_finish: 256 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(256)
 sum_large_large_finish(int *__restrict__ result, const int *__restrict__ temp)
@@ -126,7 +142,7 @@ sum_large_small_finish(int *__restrict__ result, const int *__restrict__ temp_1)
 extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, long long n,
                           cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (n <= 32) {
         if (n >= 8 && n % 2 == 0) {
@@ -141,7 +157,10 @@ extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, lo
         }
     } else {
         if (!(n < 1024)) {
-            sum_large_large<<<1, 256, 0, stream>>>(xs, temp, (int)n);
+            if (n <= 2147483647)
+                sum_large_large<<<1, 256, 0, stream>>>(xs, temp, (int)n);
+            else
+                sum_large_large_64<<<1, 256, 0, stream>>>(xs, temp, n);
             sum_large_large_finish<<<1, 256, 0, stream>>>(result, temp);
         } else {
             sum_large_small<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);

@@ -17,21 +17,38 @@ scale(float *__restrict__ result, const float *__restrict__ a, const float *__re
     }
 }
 
-// scale_unaligned: 256 threads a block, ceilDiv(n, 1024) blocks
+// scale_64: 256 threads a block, ceilDiv(n, 1024) blocks, 64-bit indices
+// Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-scale_unaligned(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ xs, int n)
+scale_64(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ xs, long long n)
 {
     const float a_1 = a[0];
 
     // vectors.rise:3: mapGlobal
-    const int end = ((n + 63) / 64)*16;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+    const long long end = ((n + 63) / 64)*16;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
+        float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (i*4 < n) v = *reinterpret_cast<const float4 *>(xs + i*4);
+        *reinterpret_cast<float4 *>(result + i*4) = make_float4(a_1 * v.x + 1.0f, a_1 * v.y + 1.0f, a_1 * v.z + 1.0f, a_1 * v.w + 1.0f);
+    }
+}
+
+// scale_unaligned: 256 threads a block, ceilDiv(n, 1024) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+scale_unaligned(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ xs,
+                long long n)
+{
+    const float a_1 = a[0];
+
+    // vectors.rise:3: mapGlobal
+    const long long end = ((n + 63) / 64)*16;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
         result[i*4] = a_1 * (i*4 < n ? xs[i*4] : 0.0f) + 1.0f;
-        const int index = i*4 + 1;
+        const long long index = i*4 + 1;
         result[index] = a_1 * (i*4 < n ? xs[index] : 0.0f) + 1.0f;
-        const int index_1 = i*4 + 2;
+        const long long index_1 = i*4 + 2;
         result[index_1] = a_1 * (i*4 < n ? xs[index_1] : 0.0f) + 1.0f;
-        const int index_2 = i*4 + 3;
+        const long long index_2 = i*4 + 3;
         result[index_2] = a_1 * (i*4 < n ? xs[index_2] : 0.0f) + 1.0f;
     }
 }
@@ -82,19 +99,65 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// sums_unaligned: 128 threads a block, n / 2048 blocks
+// sums_64: 128 threads a block, n / 2048 blocks, 64-bit indices
+// Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(128)
-sums_unaligned(float *__restrict__ result, const float *__restrict__ xs, int n)
+sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
     __shared__ __align__(16) float shared[512];
     const int thread = threadIdx.x;
 
     // vectors.rise:6: mapBlock
-    const int blocks = n / 2048;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const long long blocks = n / 2048;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // vectors.rise:7: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        const int base = block*2048 + thread*16;
+        const long long base = block*2048 + thread*16;
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float4 b = *reinterpret_cast<const float4 *>(xs + base + i*4);
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
+        }
+        __syncthreads();
+        *reinterpret_cast<float4 *>(shared + thread*4) = acc;
+
+        // vectors.rise:8: mapThreads
+        __syncthreads();
+        if (thread == 0) {
+            float4 acc_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            for (int i = 0; i < 128; i++) {
+                const float4 b = *reinterpret_cast<float4 *>(shared + i*4);
+                acc_1.x += b.x;
+                acc_1.y += b.y;
+                acc_1.z += b.z;
+                acc_1.w += b.w;
+            }
+            float acc_2 = 0.0f;
+            acc_2 += acc_1.x;
+            acc_2 += acc_1.y;
+            acc_2 += acc_1.z;
+            acc_2 += acc_1.w;
+            result[block] = acc_2;
+        }
+    }
+}
+
+// sums_unaligned: 128 threads a block, n / 2048 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(128)
+sums_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    __shared__ __align__(16) float shared[512];
+    const int thread = threadIdx.x;
+
+    // vectors.rise:6: mapBlock
+    const long long blocks = n / 2048;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // vectors.rise:7: mapThreads
+        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const long long base = block*2048 + thread*16;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             acc.x += xs[base + i*4];
@@ -139,13 +202,26 @@ swap(double *__restrict__ result, const double *__restrict__ xs, int n)
     }
 }
 
-// swap_unaligned: 256 threads a block, ceilDiv(n, 256) blocks
+// swap_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+// Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, int n)
+swap_64(double *__restrict__ result, const double *__restrict__ xs, long long n)
 {
     // vectors.rise:11: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int index = i*2 + 1;
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        const double2 v = *reinterpret_cast<const double2 *>(xs + i*2);
+        const bool holds = v.x < v.y;
+        *reinterpret_cast<double2 *>(result + i*2) = make_double2(holds ? v.x : -v.x, holds ? v.y : -v.y);
+    }
+}
+
+// swap_unaligned: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, long long n)
+{
+    // vectors.rise:11: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        const long long index = i*2 + 1;
         const double2 v = make_double2(xs[i*2], xs[index]);
         const bool holds = v.x < v.y;
         result[i*2] = holds ? v.x : -v.x;
@@ -160,9 +236,7 @@ swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, int n
 //   xs: n float
 extern "C" int scale_launch(float *result, const float *a, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 1023 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (!(n % 4 == 0))
         return (int)cudaErrorInvalidValue;
@@ -170,14 +244,18 @@ extern "C" int scale_launch(float *result, const float *a, const float *xs, long
         long long blocks = (n + 1023) / 1024;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            scale<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 1023 <= 2147483647)
+                scale<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, (int)n);
+            else
+                scale_64<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, n);
+        }
     } else {
         long long blocks = (n + 1023) / 1024;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0)
-            scale_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, (int)n);
+            scale_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, a, xs, n);
     }
     return (int)cudaGetLastError();
 }
@@ -187,7 +265,7 @@ extern "C" int scale_launch(float *result, const float *a, const float *xs, long
 //   xs: n float
 extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (!(n % 2048 == 0))
         return (int)cudaErrorInvalidValue;
@@ -195,14 +273,18 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
         long long blocks = n / 2048;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            sums<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n <= 2147483647)
+                sums<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
+            else
+                sums_64<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, n);
+        }
     } else {
         long long blocks = n / 2048;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0)
-            sums_unaligned<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, (int)n);
+            sums_unaligned<<<(unsigned)blocks, 128, 0, stream>>>(result, xs, n);
     }
     return (int)cudaGetLastError();
 }
@@ -212,24 +294,24 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
 //   xs: 2*n double
 extern "C" int swap_launch(double *result, const double *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 255 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n*2 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            swap<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 255 <= 2147483647 && n*2 <= 2147483647)
+                swap<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            else
+                swap_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
+        }
     } else {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0)
-            swap_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            swap_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
     }
     return (int)cudaGetLastError();
 }

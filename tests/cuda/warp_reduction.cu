@@ -24,17 +24,41 @@ warpSum(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// warpSum_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+warpSum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    const int lane = threadIdx.x % 32;
+
+    // warp_reduction.rise:3: mapWarp
+    for (long long w = threadIdx.x / 32; w < n; w += 8) {
+        // warp.rise:5: mapLane
+        float x = xs[w*32 + lane];
+
+        // warp.rise:7: mapLane
+        x += __shfl_xor_sync(0xffffffff, x, 16);
+        x += __shfl_xor_sync(0xffffffff, x, 8);
+        x += __shfl_xor_sync(0xffffffff, x, 4);
+        x += __shfl_xor_sync(0xffffffff, x, 2);
+        x += __shfl_xor_sync(0xffffffff, x, 1);
+
+        // warp.rise:8: mapLane
+        if (lane == 0) result[w] = x;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches warpSum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n float
 //   xs: 32*n float
 extern "C" int warpSum_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n*32 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    warpSum<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    if (n*32 <= 2147483647)
+        warpSum<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    else
+        warpSum_64<<<1, 256, 0, stream>>>(result, xs, n);
     return (int)cudaGetLastError();
 }
 #endif

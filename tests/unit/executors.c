@@ -148,7 +148,7 @@ static void run(Ctx *ctx, void *user)
     for (int k = 0; k < r->c->imp->kernels.n; k++) {
         int n = 0;
         for (const ImpKernel *v = r->c->imp->kernels.at[k]; v; v = v->otherwise)
-            n++;
+            n += !imp_wide_twin(v);
         variants = n > variants ? n : variants;
     }
     for (int v = 0; v < variants; v++) {
