@@ -57,9 +57,16 @@ static void print_op(Printer *p, const ImpExpr *e, Prec prec)
         return;
     }
     put(p, prec > own ? "(" : "");
-    print_expr(p, e->op.args[0], own == PREC_COMPARE ? own + 1 : own);
+    bool sizes = own == PREC_COMPARE && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT; /* compared as they are */
+    if (sizes)
+        print_nat(p, e->op.args[0]->nat, 0);
+    else
+        print_expr(p, e->op.args[0], own == PREC_COMPARE ? own + 1 : own);
     sb_printf(p->out, " %s ", prim_name(e->op.id));
-    print_expr(p, e->op.args[1], own + 1);
+    if (sizes)
+        print_nat(p, e->op.args[1]->nat, 0);
+    else
+        print_expr(p, e->op.args[1], own + 1);
     put(p, prec > own ? ")" : "");
 }
 

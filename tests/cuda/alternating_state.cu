@@ -29,13 +29,37 @@ treeLoop(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
+// treeLoop_64: 64 threads a block, n / 64 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+treeLoop_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
+{
+    __shared__ int acc[128];
+    const int thread = threadIdx.x;
+
+    // alternating_state.rise:3: mapBlock
+    const long long blocks = n / 64;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // alternating_state.rise:5: mapThreads
+        const long long index = block*64 + thread;
+        acc[thread] = xs[index];
+        #pragma unroll
+        for (int i = 0; i < 6; i++) {
+            __syncthreads();
+            acc[((i + 1) % 2)*64 + thread] = wrap_add(acc[(i % 2)*64 - thread + 63], acc[(i % 2)*64 + thread]);
+        }
+
+        // alternating_state.rise:6: mapThreads
+        result[index] = acc[thread];
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches treeLoop on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n int
 //   xs: n int
 extern "C" int treeLoop_launch(int *result, const int *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (!(n % 64 == 0))
         return (int)cudaErrorInvalidValue;
@@ -43,8 +67,12 @@ extern "C" int treeLoop_launch(int *result, const int *xs, long long n, cudaStre
         long long blocks = n / 64;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            treeLoop<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n <= 2147483647)
+                treeLoop<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n);
+            else
+                treeLoop_64<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -34,6 +34,36 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     }
 }
 
+// scanPairs_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+scanPairs_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
+             long long n)
+{
+    // scan_state.rise:2: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        float value[8];
+        int value_1[8];
+        float acc_1 = 0.0f;
+        int acc_2 = 0;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            value[j] = acc_1;
+            value_1[j] = acc_2;
+            const float x = xs[i*8 + j];
+            const bool holds = x > acc_1;
+            const int next_2 = holds ? wrap_add(acc_2, 1) : acc_2;
+            if (holds) acc_1 = x;
+            acc_2 = next_2;
+        }
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const long long index = i*8 + j;
+            result_1[index] = value[j];
+            result_2[index] = value_1[j];
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches scanPairs on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result_1: 8*n float
@@ -42,18 +72,18 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
 extern "C" int scanPairs_launch(float *result_1, int *result_2, const float *xs, long long n,
                                 cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 255 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n*8 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            scanPairs<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 255 <= 2147483647 && n*8 <= 2147483647)
+                scanPairs<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, (int)n);
+            else
+                scanPairs_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

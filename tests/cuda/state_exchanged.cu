@@ -61,6 +61,62 @@ mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ 
     }
 }
 
+// mixed_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+mixed_64(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ result_3,
+         const int *__restrict__ xs, long long n)
+{
+    // state_exchanged.rise:3: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        int acc_2[4];
+
+        // state_exchanged.rise:8: mapSeq
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            acc_2[j] = 2;
+        }
+        int acc_3[4];
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            acc_3[j] = j;
+        }
+        int acc_1 = 1;
+        #pragma unroll
+        for (int j = 0; j < 9; j++) {
+            int next[4];
+
+            // state_exchanged.rise:6: mapSeq
+            const long long base = i*36 + j*4;
+            #pragma unroll
+            for (int k = 0; k < 4; k++) {
+                next[k] = wrap_add(acc_3[k], xs[base + k]);
+            }
+
+            // state_exchanged.rise:7: mapSeq
+            #pragma unroll
+            for (int k = 0; k < 4; k++) {
+                acc_3[k] = wrap_add(acc_2[3 - k], acc_1);
+            }
+            acc_1 = wrap_add(acc_1, acc_2[0]);
+            #pragma unroll
+            for (int k = 0; k < 4; k++) {
+                acc_2[k] = next[k];
+            }
+        }
+        result_1[i] = acc_1;
+
+        // state_exchanged.rise:9: mapSeq
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            result_2[i*4 + j] = acc_2[j];
+        }
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            result_3[i*4 + j] = acc_3[j];
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches mixed on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result_1: n int
@@ -70,18 +126,18 @@ mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ 
 extern "C" int mixed_launch(int *result_1, int *result_2, int *result_3, const int *xs, long long n,
                             cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 255 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n*36 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            mixed<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 255 <= 2147483647 && n*36 <= 2147483647)
+                mixed<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, xs, (int)n);
+            else
+                mixed_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }

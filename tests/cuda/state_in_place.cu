@@ -30,17 +30,47 @@ columnSums(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// columnSums_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+columnSums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    const int thread = threadIdx.x;
+
+    // state_in_place.rise:3: mapGlobal
+    if (thread < 16) {
+        float acc[4];
+
+        // state_in_place.rise:5: mapSeq
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+            acc[i] = 0.0f;
+        }
+        for (long long i = 0; i < n; i++) {
+            const long long base = i*64 + thread*4;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                acc[j] += xs[base + j];
+            }
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+            result[thread*4 + i] = acc[i];
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches columnSums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 64 float
 //   xs: 64*n float
 extern "C" int columnSums_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n*64 + 956 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    columnSums<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    if (n*64 + 956 <= 2147483647)
+        columnSums<<<1, 256, 0, stream>>>(result, xs, (int)n);
+    else
+        columnSums_64<<<1, 256, 0, stream>>>(result, xs, n);
     return (int)cudaGetLastError();
 }
 #endif
