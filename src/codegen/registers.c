@@ -512,8 +512,42 @@ static void split_arrays(Lowering *lw)
     }
 }
 
+/* ---- loops over register arrays are unrolled: registers have no index that varies ------------------------------------------------ */
+
+enum { MAX_REGISTER_TRIPS = 128 }; /* more than that does not fit the registers, and lies in local memory anyway */
+
+typedef struct SlotUse {
+    Nat var;
+    bool found;
+} SlotUse;
+
+static void slot_of_expr(void *user, ImpExpr **at)
+{
+    SlotUse *u = user;
+    u->found |= (*at)->kind == IE_VAR && nat_mentions((*at)->var.slot, u->var);
+}
+
+static void slot_of_set(void *user, ImpStmt *s)
+{
+    SlotUse *u = user;
+    u->found |= s->kind == IS_SET && nat_mentions(s->var.slot, u->var);
+}
+
+static void unroll_register_loop(void *user, ImpStmt *s)
+{
+    (void)user;
+    if (s->kind != IS_FOR || s->loop.unroll || !nat_is(s->loop.lo, 0) || !nat_is(s->loop.step, 1) || !nat_is_const(s->loop.hi) ||
+        s->loop.hi->value > MAX_REGISTER_TRIPS)
+        return;
+    SlotUse u = {s->loop.var, false};
+    walk_block(&s->loop.body, slot_of_expr, &u);
+    walk_stmts(&s->loop.body, slot_of_set, &u);
+    s->loop.unroll = u.found;
+}
+
 void pass_registers(Lowering *lw)
 {
+    walk_stmts(&lw->kernel->body, unroll_register_loop, NULL);
     static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip, rule_again};
     split_arrays(lw);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)

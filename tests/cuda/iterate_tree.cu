@@ -35,22 +35,54 @@ tree(int *__restrict__ result, const int *__restrict__ xs, int b)
     }
 }
 
+// tree_64: 64 threads a block, b blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+tree_64(int *__restrict__ result, const int *__restrict__ xs, long long b)
+{
+    __shared__ int shared[64];
+    __shared__ int shared_1[32];
+    const int thread = threadIdx.x;
+
+    // iterate_tree.rise:3: mapBlock
+    for (long long block = blockIdx.x; block < b; block += gridDim.x) {
+        __syncthreads();
+        shared[thread] = xs[block*64 + thread];
+
+        // iterate_tree.rise:4: mapThreads
+        __syncthreads();
+        if (thread < 32) shared_1[thread] = wrap_add(shared[thread], shared[thread + 32]);
+        __syncwarp();
+        if (thread < 16) shared[thread] = wrap_add(shared_1[thread], shared_1[thread + 16]);
+        __syncwarp();
+        if (thread < 8) shared[thread + 16] = wrap_add(shared[thread], shared[thread + 8]);
+        __syncwarp();
+        if (thread < 4) shared[thread] = wrap_add(shared[thread + 16], shared[thread + 20]);
+        __syncwarp();
+        if (thread < 2) shared[thread + 4] = wrap_add(shared[thread], shared[thread + 2]);
+        __syncwarp();
+        if (thread == 0) shared[0] = wrap_add(shared[4], shared[5]);
+        if (thread == 0) result[block] = shared[0];
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches tree on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: b int
 //   xs: 64*b int
 extern "C" int tree_launch(int *result, const int *xs, long long b, cudaStream_t stream)
 {
-    if (b < 0 || b > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (b*64 > 2147483647)
+    if (b < 0 || b > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = b;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            tree<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)b);
+        if (blocks > 0) {
+            if (b*64 <= 2147483647)
+                tree<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)b);
+            else
+                tree_64<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, b);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -29,27 +29,51 @@ stencil(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
     }
 }
 
+// stencil_64: 64 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+stencil_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
+{
+    __shared__ float ring[102];
+    const int thread = threadIdx.x;
+
+    // ring_rows.rise:3: mapBlock
+    for (long long block = blockIdx.x; block < n; block += gridDim.x) {
+        __syncthreads();
+        const long long base = (m + 2)*block*34 + thread;
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+            if (thread < 34) ring[i*34 + thread] = xs[base + i*34];
+        }
+        const long long base_1 = block*m*32 + thread;
+        for (long long i = 0; i < m; i++) {
+            __syncthreads();
+            if (thread < 34) ring[((i + 2) % 3)*34 + thread] = xs[base + i*34 + 68];
+
+            // ring_rows.rise:4: mapThreads
+            __syncthreads();
+            if (thread < 32)
+                result[base_1 + i*32] = ring[(i % 3)*34 + thread + 1] + ring[((i + 1) % 3)*34 + thread] + ring[((i + 1) % 3)*34 + thread + 1] + ring[((i + 1) % 3)*34 + thread + 2] + ring[((i + 2) % 3)*34 + thread + 1];
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches stencil on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 32*n*m float
 //   xs: 34*n*m + 68*n float
 extern "C" int stencil_launch(float *result, const float *xs, long long n, long long m, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647)
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (m*n*32 > 2147483647)
+    if ((double)m*(double)n*32 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((m + 2)*n*34 > 2147483647)
+    if ((((double)m + 2)*(double)n*34) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (n + 65534 > 2147483647)
+    if ((((double)n - 1)*(double)m*32 + 63) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((n - 1)*m*32 + 63 > 2147483647)
+    if ((((double)m + 2)*(double)n*34 + 29) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((m + 2)*n*34 + 29 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m + 1 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m*n*32 + 31 > 2147483647)
+    if (((double)m*(double)n*32 + 31) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(m >= 1))
         return (int)cudaErrorInvalidValue;
@@ -57,8 +81,12 @@ extern "C" int stencil_launch(float *result, const float *xs, long long n, long 
         long long blocks = n;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            stencil<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n, (int)m);
+        if (blocks > 0) {
+            if (m*n*32 <= 2147483647 && (m + 2)*n*34 <= 2147483647 && n + 65534 <= 2147483647 && (n - 1)*m*32 + 63 <= 2147483647 && (m + 2)*n*34 + 29 <= 2147483647 && m + 1 <= 2147483647 && m*n*32 + 31 <= 2147483647)
+                stencil<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n, (int)m);
+            else
+                stencil_64<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, n, m);
+        }
     }
     return (int)cudaGetLastError();
 }

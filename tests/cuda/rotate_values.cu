@@ -26,19 +26,42 @@ rotate(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
     }
 }
 
+// rotate_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+rotate_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
+{
+    // rotate_values.rise:3: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        float window[3];
+        const long long base = (m + 2)*i;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const float x = xs[base + j];
+            window[j] = x * x;
+        }
+        for (long long j = 0; j < m; j++) {
+            const float x = xs[base + j + 2];
+            window[2] = x * x;
+            result[i*m + j] = window[0] + 2.0f * window[1] + window[2];
+            #pragma unroll
+            for (int k = 0; k < 2; k++) {
+                window[k] = window[k + 1];
+            }
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches rotate on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n*m float
 //   xs: n*m + 2*n float
 extern "C" int rotate_launch(float *result, const float *xs, long long n, long long m, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647)
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (m*n > 2147483647)
+    if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((m + 2)*n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16776959 > 2147483647)
+    if ((((double)m + 2)*(double)n) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(m >= 1))
         return (int)cudaErrorInvalidValue;
@@ -46,8 +69,12 @@ extern "C" int rotate_launch(float *result, const float *xs, long long n, long l
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            rotate<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n, (int)m);
+        if (blocks > 0) {
+            if (m <= 2147483647 && m*n <= 2147483647 && (m + 2)*n <= 2147483647 && n + 16776959 <= 2147483647)
+                rotate<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n, (int)m);
+            else
+                rotate_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n, m);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -11,6 +11,16 @@ reversed(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// reversed_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+reversed_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    // scatter.rise:3: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        result[n - i - 1] = xs[i];
+    }
+}
+
 // hits: 256 threads a block, n / 256 blocks
 extern "C" __global__ void __launch_bounds__(256)
 hits(int *__restrict__ result, const int *__restrict__ is, int n)
@@ -20,6 +30,23 @@ hits(int *__restrict__ result, const int *__restrict__ is, int n)
     // scatter.rise:6: mapBlock
     const int blocks = n / 256;
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+        if (thread < 64) result[block*64 + thread] = 0;
+        const int i = is[block*256 + thread];
+        const int at = i;
+        __syncthreads();
+        result[block*64 + at] = 1;
+    }
+}
+
+// hits_64: 256 threads a block, n / 256 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+hits_64(int *__restrict__ result, const int *__restrict__ is, long long n)
+{
+    const int thread = threadIdx.x;
+
+    // scatter.rise:6: mapBlock
+    const long long blocks = n / 256;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         if (thread < 64) result[block*64 + thread] = 0;
         const int i = is[block*256 + thread];
         const int at = i;
@@ -38,6 +65,16 @@ spread(float *__restrict__ result, const float *__restrict__ ys, int n)
     }
 }
 
+// spread_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+spread_64(float *__restrict__ result, const float *__restrict__ ys, long long n)
+{
+    // scatter.rise:9: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n*2; i += (long long)gridDim.x*256) {
+        result[i] = ys[i];
+    }
+}
+
 // spread_finish: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
 spread_finish(float *__restrict__ result, const float *__restrict__ xs, int n)
@@ -49,22 +86,35 @@ spread_finish(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
+// spread_finish_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+spread_finish_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+{
+    // scatter.rise:9: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        const float x = xs[i];
+        result[i*2] = x * x;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches reversed on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n float
 //   xs: n float
 extern "C" int reversed_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16776959 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            reversed<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 16776959 <= 2147483647)
+                reversed<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            else
+                reversed_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }
@@ -74,7 +124,7 @@ extern "C" int reversed_launch(float *result, const float *xs, long long n, cuda
 //   is: n int
 extern "C" int hits_launch(int *result, const int *is, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (!(n % 256 == 0))
         return (int)cudaErrorInvalidValue;
@@ -82,8 +132,12 @@ extern "C" int hits_launch(int *result, const int *is, long long n, cudaStream_t
         long long blocks = n / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            hits<<<(unsigned)blocks, 256, 0, stream>>>(result, is, (int)n);
+        if (blocks > 0) {
+            if (n <= 2147483647)
+                hits<<<(unsigned)blocks, 256, 0, stream>>>(result, is, (int)n);
+            else
+                hits_64<<<(unsigned)blocks, 256, 0, stream>>>(result, is, n);
+        }
     }
     return (int)cudaGetLastError();
 }
@@ -95,27 +149,29 @@ extern "C" int hits_launch(int *result, const int *is, long long n, cudaStream_t
 extern "C" int spread_launch(float *result, const float *xs, const float *ys, long long n,
                              cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n*2 + 16776959 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 255 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n*2 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            spread<<<(unsigned)blocks, 256, 0, stream>>>(result, ys, (int)n);
+        if (blocks > 0) {
+            if (n*2 + 16776959 <= 2147483647)
+                spread<<<(unsigned)blocks, 256, 0, stream>>>(result, ys, (int)n);
+            else
+                spread_64<<<(unsigned)blocks, 256, 0, stream>>>(result, ys, n);
+        }
     }
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            spread_finish<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        if (blocks > 0) {
+            if (n + 255 <= 2147483647 && n*2 <= 2147483647)
+                spread_finish<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+            else
+                spread_finish_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n);
+        }
     }
     return (int)cudaGetLastError();
 }
