@@ -35,6 +35,7 @@ typedef struct Barriers {
     Uniform uniform;
     State now;
     int n_accesses;
+    VEC(int) grid_syncs; /* how many accesses stand before each barrier of the grid */
     bool trial;    /* only look: is something not ordered? */
     bool violated, inserted;
 } Barriers;
@@ -57,13 +58,34 @@ static const Scope *scope_cond(Ctx *ctx, const Scope *parent, const ImpExpr *con
     return s;
 }
 
-static void add_access(Barriers *b, StmtInfo *info, const ImpBuf *buf, bool write, Nat index, Span span, const Scope *scope)
+typedef struct Combined {
+    const ImpBuf *buf;
+    bool found;
+} Combined;
+
+static void find_atomic(void *user, ImpStmt *s)
 {
-    if (buf->space != SPACE_SHARED && buf->space != SPACE_TEMP && !buf->rewritten)
-        return;
+    Combined *c = user;
+    c->found |= s->kind == IS_ATOMIC && s->atomic.buf == c->buf;
+}
+
+/* A result that atomics write: elsewhere results have one writer for each cell. */
+static bool is_combined(const Barriers *b, const ImpBuf *buf)
+{
+    Combined c = {buf, false};
+    if (buf->space == SPACE_OUTPUT)
+        walk_stmts(&b->lw->kernel->body, find_atomic, &c);
+    return c.found;
+}
+
+static Access *add_access(Barriers *b, StmtInfo *info, const ImpBuf *buf, bool write, Nat index, Span span, const Scope *scope)
+{
+    if (buf->space != SPACE_SHARED && buf->space != SPACE_TEMP && !buf->rewritten && !is_combined(b, buf))
+        return NULL;
     Access *a = NEW(b->ctx, Access);
     *a = (Access){.buf = buf, .write = write, .index = index, .span = span, .scope = scope, .id = b->n_accesses++};
     vec_push(b->ctx, &info->own, a);
+    return a;
 }
 
 static void collect_expr(Barriers *b, StmtInfo *info, const ImpExpr *e, const Scope *scope)
@@ -113,6 +135,18 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const Loop
             if (info->own.n)
                 info->own.at[info->own.n - 1]->unordered = s->store.unordered;
         }
+        if (s->kind == IS_ATOMIC) {
+            collect_expr(b, info, s->atomic.value, scope);
+            Access *a = add_access(b, info, s->atomic.buf, true, s->atomic.index, s->span, scope);
+            if (a)
+                a->atomic = true;
+        }
+        if (s->kind == IS_TICKET) {
+            add_access(b, info, s->ticket.flag, true, nat_const(ctx, 0), s->span, scope);
+            add_access(b, info, s->ticket.buf, false, nat_const(ctx, 0), s->span, scope)->release = true;
+        }
+        if (s->kind == IS_GRID_SYNC)
+            vec_push(ctx, &b->grid_syncs, b->n_accesses);
         if (s->kind == IS_VSET || s->kind == IS_VSTORE)
             for (int k = 0; k < s->vec.n; k++)
                 collect_expr(b, info, s->vec.values[k], scope);
@@ -134,10 +168,11 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const Loop
             collect_nested(b, &s->loop.body, inner, &loop, info);
         }
         if (s->kind == IS_IF) {
-            int same = uniform_expr(&b->uniform, loops, s->branch.cond);
+            int same = s->branch.last ? SAME_IN_BLOCK | SAME_IN_WARP : uniform_expr(&b->uniform, loops, s->branch.cond);
             info->block_uniform = same & SAME_IN_BLOCK;
             info->warp_uniform = same & SAME_IN_WARP;
             info->inside = scope_cond(ctx, scope, s->branch.cond, false);
+            ((Scope *)info->inside)->last = s->branch.last;
             info->inside_else = scope_cond(ctx, scope, s->branch.cond, true);
             collect_nested(b, &s->branch.then, info->inside, loops, info);
             collect_nested(b, &s->branch.otherwise, info->inside_else, loops, info);
@@ -388,6 +423,8 @@ static void walk(Barriers *b, ImpBlock *list, Place place)
         if (s->kind == IS_SYNC) {
             if (!s->info->hidden)
                 apply_sync(b, s->sync);
+        } else if (s->kind == IS_GRID_SYNC) {
+            apply_sync(b, SYNC_BLOCK);
         } else
             walk_statement(b, list, &i, place);
     }
@@ -485,6 +522,28 @@ static void merge_neighbours(Barriers *b, ImpBlock *block)
     }
 }
 
+/* In the part that only the last block executes? */
+static const Scope *last_part(const Scope *scope)
+{
+    while (scope && !scope->last)
+        scope = scope->parent;
+    return scope;
+}
+
+/* True where all that the write does in any block comes before the read: another part of the program, in the text before a meeting of the blocks
+ * that the read comes after. */
+static bool blocks_met(const Barriers *b, const Access *w, const Access *r)
+{
+    if (last_part(r->scope) && last_part(w->scope) == last_part(r->scope))
+        return true; /* one block */
+    if (last_part(r->scope) && !last_part(w->scope) && w->id < r->id)
+        return true;
+    for (int i = 0; i < b->grid_syncs.n; i++)
+        if (w->id < b->grid_syncs.at[i] && r->id >= b->grid_syncs.at[i])
+            return true;
+    return false;
+}
+
 /* Global memory of the grid: what a block wrote, another one may not read in the same launch. */
 static void check_grid(Barriers *b, const StmtInfo *all)
 {
@@ -495,7 +554,7 @@ static void check_grid(Barriers *b, const StmtInfo *all)
             bool own_copy = false;
             for (int a = 0; a < 3; a++)
                 own_copy |= nat_mentions(w->buf->count, k->grid[a]) && k->grid[a]->kind == NAT_VAR;
-            if (w->buf->space != SPACE_TEMP || r->buf != w->buf || !w->write || r->write || own_copy || access_owner(b->lw, w, r) != OWNER_UNKNOWN)
+            if (w->buf->space != SPACE_TEMP || r->buf != w->buf || !w->write || r->write || r->release || own_copy || blocks_met(b, w, r) || access_owner(b->lw, w, r) != OWNER_UNKNOWN)
                 continue;
             Diag *d = lower_error(b->lw, E0408, r->span, "this reads what other blocks wrote, in the same launch");
             diag_note(b->ctx, d, w->span, "written here; blocks run in any order and do not wait for each other");

@@ -92,6 +92,8 @@ void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index)
 {
     Nat shift = c->buf_shifts[buf->id];
     put(c, c->buf_names[buf->id]);
+    if (c->buf_scalars[buf->id])
+        return;
     put(c, "[");
     cuda_nat(c, shift ? nat_add(c->ctx, index, shift) : index, C_ANY);
     put(c, "]");

@@ -371,6 +371,7 @@ static DeviceUse device_use(Ctx *ctx, const ImpKernel *k)
 {
     DeviceUse use = {false, false};
     each_device_size(ctx, k, note_device, &use);
+    use.resident |= k->cooperative;
     return use;
 }
 
@@ -410,15 +411,16 @@ static void put_device_sizes(Host *h, const ImpKernel *k, const char *margin, co
     }
 }
 
+static const char *block_text(Ctx *ctx, const ImpKernel *k)
+{
+    const int *t = k->threads;
+    return t[1] == 1 && t[2] == 1 ? ctx_printf(ctx, "%d", t[0]) : ctx_printf(ctx, "dim3(%d, %d, %d)", t[0], t[1], t[2]);
+}
+
 static void put_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
 {
     Cuda *c = h->c;
-    sb_printf(c->out, "%s%s<<<%s, ", margin, name, grid);
-    if (k->threads[1] == 1 && k->threads[2] == 1)
-        sb_printf(c->out, "%d", k->threads[0]);
-    else
-        sb_printf(c->out, "dim3(%d, %d, %d)", k->threads[0], k->threads[1], k->threads[2]);
-    sb_printf(c->out, ", %s%s, stream>>>(", strcmp(shared, "0") ? "(size_t)" : "", shared);
+    sb_printf(c->out, "%s%s<<<%s, %s, %s%s, stream>>>(", margin, name, grid, block_text(c->ctx, k), strcmp(shared, "0") ? "(size_t)" : "", shared);
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++)
         if (k->bufs.at[i]->space != SPACE_SHARED)
@@ -450,6 +452,39 @@ static void put_narrow_guard(Host *h, const ImpKernel *k)
     put(c, n ? "" : "true");
 }
 
+/* All blocks at once, or not at all. */
+static void put_cooperative_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
+{
+    Cuda *c = h->c;
+    int mark = c_names_mark(c->names), n = 0;
+    const char **sizes = NEWN(c->ctx, const char *, k->n_sizes + 1);
+    for (int i = 0; i < k->n_sizes; i++) {
+        const char *size = c_names_get(c->names, k->sizes[i]);
+        if (k->wide) {
+            sizes[i] = size;
+            continue;
+        }
+        sizes[i] = c_name_claim(c->names, ctx_printf(c->ctx, "%s_int", size));
+        sb_printf(c->out, "%sint %s = (int)%s;\n", margin, sizes[i], size);
+    }
+    const char *args = c_name_claim(c->names, "args");
+    sb_printf(c->out, "%svoid *%s[] = {", margin, args);
+    for (int i = 0; i < k->bufs.n; i++)
+        if (k->bufs.at[i]->space != SPACE_SHARED)
+            sb_printf(c->out, "%s(void *)&%s", n++ ? ", " : "", param_of(h, k->bufs.at[i]));
+    for (int i = 0; i < k->n_sizes; i++)
+        sb_printf(c->out, "%s&%s", n++ ? ", " : "", sizes[i]);
+    put(c, "};\n");
+    return_error(h, margin, ctx_printf(c->ctx, "cudaLaunchCooperativeKernel((const void *)%s, %s, %s, %s, %s%s, stream)", name, grid, block_text(c->ctx, k), args,
+                                       strcmp(shared, "0") ? "(size_t)" : "", shared));
+    c_names_release(c->names, mark);
+}
+
+static void put_one_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
+{
+    (k->cooperative ? put_cooperative_call : put_call)(h, k, name, margin, grid, shared);
+}
+
 /* The kernel, or its twin where the indices are too large for it. */
 static void put_calls(Host *h, const ImpKernel *k, const char *const *names, const char *margin, const char *grid, const char *shared)
 {
@@ -459,12 +494,14 @@ static void put_calls(Host *h, const ImpKernel *k, const char *const *names, con
     if (twin) {
         sb_printf(c->out, "%sif (", margin);
         put_narrow_guard(h, k);
-        put(c, ")\n");
+        put(c, k->cooperative ? ") {\n" : ")\n");
     }
-    put_call(h, k, names[0], inner, grid, shared);
+    put_one_call(h, k, names[0], inner, grid, shared);
     if (twin) {
-        sb_printf(c->out, "%selse\n", margin);
-        put_call(h, twin, names[1], inner, grid, shared);
+        sb_printf(c->out, k->cooperative ? "%s} else {\n" : "%selse\n", margin);
+        put_one_call(h, twin, names[1], inner, grid, shared);
+        if (k->cooperative)
+            sb_printf(c->out, "%s}\n", margin);
     }
 }
 
@@ -478,6 +515,22 @@ static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
             sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", param_of(h, buf), buf->align);
     }
     return n > 0;
+}
+
+/* Without the cast to unsigned. */
+static const char *plain(const char *blocks) { return strncmp(blocks, "(unsigned)", 10) ? blocks : blocks + 10; }
+
+/* blocks[a], an expression of C, becomes what fits on the device beside the other axes. */
+static void limit_to_resident(Host *h, const char *margin, int last, const char *blocks[3])
+{
+    Cuda *c = h->c;
+    for (int a = last; a >= 0; a--) {
+        const char *fit = c_name_claim(c->names, last ? ctx_printf(c->ctx, "fit_%c", "xyz"[a]) : "fit");
+        sb_printf(c->out, "%sconst long long %s = %s < maxResident ? %s : maxResident;\n", margin, fit, plain(blocks[a]), plain(blocks[a]));
+        if (a)
+            sb_printf(c->out, "%smaxResident /= %s;\n", margin, fit);
+        blocks[a] = ctx_printf(c->ctx, "(unsigned)%s", fit);
+    }
 }
 
 /* `braces`: the kernel stands alone between braces. */
@@ -536,6 +589,8 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
     }
+    if (k->cooperative)
+        limit_to_resident(h, margin, last, blocks);
     const char *grid = last == 0   ? blocks[0]
                        : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
                                    : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);

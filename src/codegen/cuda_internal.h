@@ -38,6 +38,7 @@ typedef struct Cuda {
     uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */
     const char **buf_names;  /* by id */
     Nat *buf_shifts;         /* the cell of the named array that cell 0 is, or NULL: 0 */
+    bool *buf_scalars;       /* shared buffers of one cell, which are no arrays */
     const char **var_names;
     bool *live;              /* registers that something reads */
     VEC(Hoisted) hoisted;

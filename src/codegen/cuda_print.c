@@ -137,6 +137,9 @@ static bool is_shown(const Cuda *c, const ImpStmt *s)
         return false;
     case IS_STORE:
     case IS_VSTORE:
+    case IS_ATOMIC:
+    case IS_TICKET:
+    case IS_GRID_SYNC:
     case IS_SYNC:
     case IS_NOTE:
         return true;
@@ -542,8 +545,100 @@ static void print_vec(Cuda *c, const ImpStmt *s)
     c->var_names[var->id] = name;
 }
 
+/* gridDim.x*gridDim.y, for the axes that have more than one block. */
+static void put_grid_size(Cuda *c)
+{
+    bool any = false;
+    for (int a = 0; a < 3; a++)
+        if (c->kernel->grid[a]->kind == NAT_VAR) {
+            sb_printf(c->out, "%sgridDim.%c", any ? "*" : "", axis_letters[a]);
+            any = true;
+        }
+}
+
+static void print_ticket(Cuda *c, const ImpStmt *s)
+{
+    cuda_cell(c, s->ticket.flag, nat_const(c->ctx, 0));
+    sb_printf(c->out, " = %s(%s, ", cuda_helper(c, HELP_LAST_TICKET, SC_U32), c->buf_names[s->ticket.buf->id]);
+    put_grid_size(c);
+    put(c, ");");
+}
+
+typedef struct OldReads {
+    const ImpVar *old;
+    bool found;
+} OldReads;
+
+static void find_old(void *user, ImpExpr **at)
+{
+    OldReads *r = user;
+    r->found |= (*at)->kind == IE_VAR && (*at)->var.var == r->old;
+}
+
+/* The operand when the value is `old op operand` and CUDA has an atomic for it, with its name and the type that it takes; else NULL. */
+static const ImpExpr *atomic_operand(const ImpStmt *s, const char **name, Scalar *as)
+{
+    static const struct { PrimId id; const char *name; } functions[] = {{P_add, "atomicAdd"},    {P_min, "atomicMin"},   {P_max, "atomicMax"},
+                                                                        {P_bitAnd, "atomicAnd"}, {P_bitOr, "atomicOr"}, {P_bitXor, "atomicXor"}};
+    const ImpExpr *e = s->atomic.value;
+    Scalar type = s->atomic.buf->elem;
+    *name = NULL;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions && e->kind == IE_OP; i++)
+        if (functions[i].id == e->op.id)
+            *name = functions[i].name;
+    if (!*name || e->op.n != 2 || (scalar_is_float(type) && e->op.id != P_add))
+        return NULL;
+    bool ordered = e->op.id == P_min || e->op.id == P_max; /* long long has these, and no other */
+    *as = type == SC_I64 && !ordered ? SC_U64 : type;
+    for (int k = 0; k < 2; k++) {
+        const ImpExpr *old = e->op.args[k];
+        ImpExpr *other = e->op.args[1 - k];
+        OldReads reads = {s->atomic.old, false};
+        walk_expr(&other, find_old, &reads);
+        if (old->kind == IE_VAR && old->var.var == s->atomic.old && !reads.found)
+            return other;
+    }
+    return NULL;
+}
+
+static void print_atomic(Cuda *c, const ImpStmt *s)
+{
+    Scalar type = s->atomic.buf->elem, as;
+    const char *name;
+    const ImpExpr *operand = atomic_operand(s, &name, &as);
+    if (operand) {
+        sb_printf(c->out, "%s(", name);
+        if (as != type)
+            sb_printf(c->out, "(%s *)", cuda_type(as));
+        put(c, "&");
+        cuda_cell(c, s->atomic.buf, s->atomic.index);
+        put(c, ", ");
+        cuda_expr(c, operand, C_ANY);
+        put(c, ");");
+        return;
+    }
+    CudaHelper helper = type == SC_F32 ? HELP_UPDATE_F32 : type == SC_F64 ? HELP_UPDATE_F64 : HELP_UPDATE_INT;
+    int mark = c_names_mark(c->names);
+    const char *old = c_name_claim(c->names, s->atomic.old->name);
+    c->var_names[s->atomic.old->id] = old;
+    sb_printf(c->out, "%s(&", cuda_helper(c, helper, type));
+    cuda_cell(c, s->atomic.buf, s->atomic.index);
+    sb_printf(c->out, ", [=](%s %s) { return ", cuda_type(type), old);
+    cuda_expr(c, s->atomic.value, C_ANY);
+    put(c, "; });");
+    c_names_release(c->names, mark);
+}
+
 static void print_simple(Cuda *c, const ImpStmt *s)
 {
+    if (s->kind == IS_ATOMIC) {
+        print_atomic(c, s);
+        return;
+    }
+    if (s->kind == IS_TICKET) {
+        print_ticket(c, s);
+        return;
+    }
     if (s->kind == IS_VLOAD || s->kind == IS_VSTORE) {
         print_vec(c, s);
         return;
@@ -567,7 +662,7 @@ static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
         if (!is_shown(c, s))
             continue;
         bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
-        if (only || (s->kind != IS_SET && s->kind != IS_STORE && !move))
+        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && !move))
             return NULL;
         only = s;
     }
@@ -673,6 +768,19 @@ static void print_block(Cuda *c, const ImpBlock *block)
         case IS_IF:
             print_if(c, s);
             break;
+        case IS_ATOMIC:
+            print_atomic(c, s);
+            put(c, "\n");
+            break;
+        case IS_TICKET:
+            print_ticket(c, s);
+            put(c, "\n");
+            break;
+        case IS_GRID_SYNC:
+            sb_printf(c->out, "%s(%s, ", cuda_helper(c, HELP_SYNC_GRID, SC_U32), c->buf_names[s->ticket.buf->id]);
+            put_grid_size(c);
+            put(c, ");\n");
+            break;
         case IS_SYNC:
             put(c, s->sync == SYNC_WARP ? "__syncwarp();\n" : "__syncthreads();\n");
             break;
@@ -708,18 +816,16 @@ typedef struct BufUse {
     bool used;
 } BufUse;
 
-static void use_in_expr(void *user, ImpExpr **at)
+static void use_buf(void *user, ImpBuf **at)
 {
     BufUse *u = user;
-    u->used |= (*at)->kind == IE_LOAD && (*at)->mem.buf == u->buf;
+    u->used |= *at == u->buf;
 }
 
 static void use_in_stmt(void *user, ImpStmt *s)
 {
-    BufUse *u = user;
-    u->used |= s->kind == IS_STORE && s->store.buf == u->buf;
-    u->used |= (s->kind == IS_VLOAD || s->kind == IS_VSTORE) && s->vec.buf == u->buf;
-    walk_own(s, use_in_expr, u);
+    if (s->kind != IS_ALLOC)
+        walk_bufs(s, use_buf, user);
 }
 
 static bool is_used(const Cuda *c, const ImpBuf *buf)
@@ -748,8 +854,11 @@ static void put_group(Cuda *c, const ImpBuf *first)
         hi = end > hi ? end : hi;
     }
     const char *name = c->buf_names[first->id];
+    bool single = alike && !align && hi - lo == size;
     indent(c);
-    if (alike) {
+    if (single) {
+        sb_printf(c->out, "__shared__ %s %s;\n", cuda_type(first->elem), name);
+    } else if (alike) {
         const char *aligned = align ? ctx_printf(c->ctx, "__align__(%d) ", align) : "";
         sb_printf(c->out, "__shared__ %s%s %s[%lld];\n", aligned, cuda_type(first->elem), name, (long long)(hi > lo ? (hi - lo) / size : 1));
     } else {
@@ -762,6 +871,7 @@ static void put_group(Cuda *c, const ImpBuf *first)
             continue;
         if (alike) {
             c->buf_names[buf->id] = name;
+            c->buf_scalars[buf->id] = single;
             c->buf_shifts[buf->id] = buf->offset ? nat_const(c->ctx, (buf->offset->value - lo) / size) : NULL;
         } else if (is_used(c, buf)) {
             put_pointer(c, buf, name, lo);
@@ -886,6 +996,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     for (int i = 0; i < k->bufs.n; i++)
         n = k->bufs.at[i]->id >= n ? k->bufs.at[i]->id + 1 : n;
     c->buf_names = NEWN(c->ctx, const char *, n + 1);
+    c->buf_scalars = NEWN(c->ctx, bool, n + 1);
     c->buf_shifts = NEWN(c->ctx, Nat, n + 1);
     for (int i = 0; i < k->bufs.n; i++)
         c->buf_names[k->bufs.at[i]->id] = c_name_claim(c->names, k->bufs.at[i]->name);

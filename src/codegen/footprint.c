@@ -355,6 +355,13 @@ static bool may_alias(const ImpBuf *a, const ImpBuf *b)
     return a == b || (a->space == SPACE_SHARED && b->space == SPACE_SHARED && a->group >= 0 && a->group == b->group);
 }
 
+/* Whoever takes a ticket (b) does so for all of its block. */
+static Conflict release_conflict(Lowering *lw, Access *a, Access *b, int still)
+{
+    Footprint *x = footprint(lw, a, still), *y = footprint(lw, b, still);
+    return x->empty || y->empty ? CONFLICT_NONE : worst(x, y);
+}
+
 /* Do they meet, the second one's cells lying delta further on? */
 static Conflict cells_conflict(const Access *a, const Footprint *x, const Access *b, const Footprint *y, Nat delta)
 {
@@ -396,6 +403,10 @@ static Conflict parity_conflict(Lowering *lw, const Access *a, const Footprint *
 
 Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
 {
+    if (a->release || (a->atomic && b->atomic))
+        return CONFLICT_NONE;
+    if (b->release)
+        return a->write && a->buf->space == SPACE_TEMP ? release_conflict(lw, a, b, still) : CONFLICT_NONE;
     if ((!a->write && !b->write) || !may_alias(a->buf, b->buf))
         return CONFLICT_NONE;
     if (a->unordered && b->unordered && a->buf == b->buf && !memcmp(&a->span, &b->span, sizeof a->span))

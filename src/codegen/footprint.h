@@ -15,6 +15,7 @@ typedef struct Scope {
     const ImpStmt *loop;     /* a loop, or */
     const ImpExpr *cond;     /* a condition that holds */
     bool negated;            /* it does not */
+    bool last;               /* the condition that this is the last block */
     bool uniform;            /* a loop whose bounds, or an `if` whose condition, is the same for all threads of the block */
 } Scope;
 
@@ -22,6 +23,8 @@ typedef struct Footprint Footprint;
 typedef struct Access {
     const ImpBuf *buf;
     bool write;
+    bool atomic;       /* a write that others of its kind may meet */
+    bool release;      /* none at all: what happened before in the block's memory of the grid must be ordered before it */
     Nat index;
     Span span;
     const Scope *scope;

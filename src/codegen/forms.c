@@ -38,6 +38,9 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_toPrivate] = {lower_read_memory, lower_write_through},
     /* grid */
     [P_nextKernel] = {lower_read_next_kernel, lower_write_next_kernel},
+    [P_lastBlock] = {.write = lower_write_last_block},
+    [P_gridSync] = {.write = lower_write_grid_sync},
+    [P_atomicReduce] = {.write = lower_write_atomic_reduce},
     /* warp */
     [P_shflDown] = {.read = lower_read_shuffle},
     [P_shflUp] = {.read = lower_read_shuffle},

@@ -1,6 +1,8 @@
-/* How the blocks of a kernel meet: nextKernel.
+/* How the blocks of a kernel meet: nextKernel, lastBlock, gridSync. Each first stores x in global memory; then f(x) is written
  *
- *   nextKernel(f, x) written to A  =  x stored in global memory; a new kernel: f(x) written to A */
+ *   nextKernel(f, x)  by a new kernel
+ *   lastBlock(f, x)   by the block that takes the last ticket: if (thread 0) last = ticket; if (last) ...
+ *   gridSync(f, x)    by all blocks, after a barrier of the grid */
 #include "codegen/lowering.h"
 
 /* ---- what the blocks leave in global memory ------------------------------------------------------------------------------ */
@@ -147,4 +149,96 @@ View *lower_read_next_kernel(Lowering *lw, const Core *e)
     View *v = begin_next(lw, e) ? lower_read(lw, e->prim.args[0]->lambda.body) : view_error(lw, e->type);
     lw->env = env;
     return v;
+}
+
+/* ---- lastBlock and gridSync ------------------------------------------------------------------------------------------------- */
+
+ImpExpr *first_thread(Lowering *lw, Span span)
+{
+    ImpExpr *first = NULL;
+    for (int a = 0; a < 3; a++) {
+        if (lw->kernel->threads[a] == 1)
+            continue;
+        ImpExpr *here = nat_cmp(lw, P_eq, lw->kernel->thread[a], nat_const(lw->ctx, 0), span);
+        first = first ? imp_op2(lw->ctx, P_and, SC_BOOL, first, here, span) : here;
+    }
+    return first;
+}
+
+/* What must be zero before the first launch, and is again after each. */
+static ImpBuf *counter(Lowering *lw, const char *name, int cells, Span span)
+{
+    ImpBuf *buf = lower_new_buf(lw, SPACE_TEMP, name, SC_U32, nat_const(lw->ctx, cells), span);
+    buf->component = buf->id;
+    buf->zero = true;
+    return buf;
+}
+
+static void write_rest(Lowering *lw, const Core *f, View *x, View *acceptor)
+{
+    const Env *env = lw->env;
+    lower_bind(lw, f->lambda.params[0], x, f->lambda.body);
+    lower_write(lw, f->lambda.body, acceptor);
+    lw->env = env;
+}
+
+static View *staged(Lowering *lw, const Core *e)
+{
+    if (!lower_at_grid_level(lw, e))
+        return NULL;
+    View *x = stage(lw, e->prim.args[1], stage_name(e->prim.args[0]));
+    return x->kind == VIEW_ERROR || lw->failed ? NULL : x;
+}
+
+bool lower_write_last_block(Lowering *lw, const Core *e, View *acceptor)
+{
+    View *x = staged(lw, e);
+    if (!x)
+        return true;
+    if (!kernel_has_blocks(lw->kernel)) { /* it is the last one anyway */
+        write_rest(lw, e->prim.args[0], x, acceptor);
+        return true;
+    }
+    ImpBuf *flag = lower_new_buf(lw, SPACE_SHARED, "last", SC_BOOL, nat_const(lw->ctx, 1), e->span);
+    lower_emit(lw, IS_NOTE, e->span)->note = prim_name(e->prim.id);
+    lower_emit(lw, IS_ALLOC, e->span)->alloc = flag;
+    ImpBlock *out = lw->out;
+    ImpExpr *first = first_thread(lw, e->span);
+    if (first) {
+        ImpStmt *s = lower_emit(lw, IS_IF, e->span);
+        s->branch.cond = first;
+        lw->out = &s->branch.then;
+    }
+    ImpStmt *ticket = lower_emit(lw, IS_TICKET, e->span);
+    ticket->ticket.buf = counter(lw, "ticket", 1, e->span);
+    ticket->ticket.flag = flag;
+    lw->out = out;
+    ImpStmt *s = lower_emit(lw, IS_IF, e->span);
+    s->branch.cond = imp_load(lw->ctx, flag, nat_const(lw->ctx, 0), e->span);
+    s->branch.last = true;
+    NatFacts *facts = lw->facts;
+    lw->out = &s->branch.then;
+    lw->facts = nat_facts_new(lw->ctx, facts);
+    lw->alone = true;
+    lw->any_block = false;
+    write_rest(lw, e->prim.args[0], x, acceptor);
+    lw->alone = false;
+    lw->any_block = true;
+    lw->facts = facts;
+    lw->out = out;
+    return true;
+}
+
+bool lower_write_grid_sync(Lowering *lw, const Core *e, View *acceptor)
+{
+    View *x = staged(lw, e);
+    if (!x)
+        return true;
+    if (kernel_has_blocks(lw->kernel)) {
+        lower_emit(lw, IS_NOTE, e->span)->note = prim_name(e->prim.id);
+        lower_emit(lw, IS_GRID_SYNC, e->span)->ticket.buf = counter(lw, "barrier", 2, e->span);
+        lw->kernel->cooperative = true;
+    }
+    write_rest(lw, e->prim.args[0], x, acceptor);
+    return true;
 }

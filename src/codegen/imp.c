@@ -102,10 +102,12 @@ int imp_vector_width(Scalar elem, int w)
 
 ImpVar *imp_sets(const ImpStmt *s)
 {
+    if (s->kind == IS_ATOMIC)
+        return s->atomic.old;
     return s->kind == IS_DECL || s->kind == IS_SET ? s->var.var : s->kind == IS_VSET || s->kind == IS_VLOAD ? s->vec.var : NULL;
 }
 
-bool imp_declares(const ImpStmt *s) { return s->kind == IS_DECL || ((s->kind == IS_VSET || s->kind == IS_VLOAD) && s->vec.declares); }
+bool imp_declares(const ImpStmt *s) { return s->kind == IS_DECL || s->kind == IS_ATOMIC || ((s->kind == IS_VSET || s->kind == IS_VLOAD) && s->vec.declares); }
 
 ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
 {
@@ -173,7 +175,7 @@ static ImpStmt *find_sync(const ImpBlock *block, int *k)
             break;
         case IS_DECL:
         case IS_SET:
-        case IS_STORE:
+        case IS_STORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC:
         case IS_VSET:
         case IS_VLOAD:
         case IS_VSTORE:

@@ -88,6 +88,10 @@ typedef enum ImpStmtKind {
     IS_VLOAD, /* vec.var gets the cells vec.index .. vec.index + vec.n - 1 of vec.buf in one access: vec.index is a multiple of vec.n, and
                * vec.buf->align at least their bytes */
     IS_VSTORE, /* those cells get vec.values, likewise */
+    IS_ATOMIC, /* atomic.old is what is in cell atomic.index of atomic.buf, which gets atomic.value instead, in one step; value mentions old */
+    IS_TICKET, /* one thread of each block gets here: ticket.flag[0] says whether its block is the last to do so. What happened before it in any block
+                * is visible after that in the last one. The count in ticket.buf[0] is 0 again then */
+    IS_GRID_SYNC, /* a barrier of all blocks, which are all resident (ImpKernel.cooperative); ticket.buf holds its two counters */
     IS_FOR,   /* for (var = lo; var < hi; var += step) body; step >= 1 */
     IS_IF,    /* cond, then, otherwise (may be empty) */
     IS_SYNC,  /* sync: a barrier of the block or of the warp */
@@ -118,7 +122,13 @@ struct ImpStmt {
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
             ImpBlock body;
         } loop;
-        struct { ImpExpr *cond; ImpBlock then, otherwise; } branch;
+        struct {
+            ImpExpr *cond;
+            ImpBlock then, otherwise;
+            bool last; /* cond is the flag of a ticket: the same in the whole block, and true in one block of the grid, the last one */
+        } branch;
+        struct { ImpBuf *buf; Nat index; ImpVar *old; ImpExpr *value; } atomic;
+        struct { ImpBuf *buf, *flag; } ticket;
         SyncScope sync;
         ImpBuf *alloc;
         const char *note;
@@ -147,6 +157,7 @@ typedef struct ImpKernel {
     VEC(ImpVar *) vars;
     int threads[3];       /* threads per block and axis; the product is a multiple of 32 unless it is 1 */
     Nat blocks[3];        /* blocks of the default launch per axis, over the sizes; the result is the same for any number >= 1 */
+    bool cooperative;     /* all blocks are resident at once, at most as many as fit */
     int64_t min_blocks;   /* second argument of __launch_bounds__, 0: not given */
     /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
      * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */
@@ -154,6 +165,7 @@ typedef struct ImpKernel {
     Nat shared_bytes;     /* of a block, planned; a constant, or over the sizes: then memory is dynamic */
     ImpBlock body;
     bool wide;            /* sizes, and indices over them, have 64 bits; else they fit 31 (index_guards.h), which is a guard */
+    struct ImpKernel *init; /* the kernel before it that only prepares it; NULL: none */
     struct ImpKernel *otherwise; /* see Note [Variants]; NULL: none */
 } ImpKernel;
 

@@ -236,6 +236,18 @@ static void print_stmt(Printer *p, const ImpStmt *s)
     case IS_VSTORE:
         print_vec(p, s);
         break;
+    case IS_ATOMIC:
+        put(p, "atomic ");
+        print_cell(p, s->atomic.buf, s->atomic.index);
+        sb_printf(p->out, " := fun %s => ", s->atomic.old->name);
+        print_expr(p, s->atomic.value, PREC_ANY);
+        break;
+    case IS_TICKET:
+        sb_printf(p->out, "%s[0] := last ticket of %s", s->ticket.flag->name, s->ticket.buf->name);
+        break;
+    case IS_GRID_SYNC:
+        sb_printf(p->out, "sync grid by %s", s->ticket.buf->name);
+        break;
     case IS_FOR:
         print_for(p, s);
         break;

@@ -12,6 +12,29 @@ bool kernel_has_blocks(const ImpKernel *kernel)
 
 /* ---- beginning one ------------------------------------------------------------------------------------------------------ */
 
+ImpKernel *kernel_before(Lowering *lw)
+{
+    Ctx *ctx = lw->ctx;
+    ImpKernel *kernel = lw->kernel;
+    if (kernel->init)
+        return kernel->init;
+    Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);
+    ImpKernel *init = NEW(ctx, ImpKernel);
+    init->entry = kernel->entry;
+    init->known = kernel->known;
+    init->when.at = kernel->when.at;
+    init->when.n = kernel->when.n;
+    init->warp = init->lane = zero;
+    for (int a = 0; a < 3; a++) {
+        init->threads[a] = 1;
+        init->blocks[a] = init->grid[a] = one;
+        init->block[a] = init->thread[a] = zero;
+    }
+    vec_push(ctx, &lw->program->kernels, kernel); /* the kernel moves on by one */
+    lw->program->kernels.at[lw->program->kernels.n - 2] = init;
+    return kernel->init = init;
+}
+
 /* All statements of the kernel are there. */
 static void kernel_end(Lowering *lw)
 {
@@ -240,10 +263,20 @@ static void finish_case(Lowering *lw, int first, const char *base)
         if (!does_nothing(program->kernels.at[k]) || (k == program->kernels.n - 1 && n == first))
             program->kernels.at[n++] = program->kernels.at[k];
     program->kernels.n = n;
+    int steps = 0, step = 0;
     for (int k = first; k < n; k++)
-        program->kernels.at[k]->name = k == first   ? base
-                                       : k == n - 1 ? ctx_printf(lw->ctx, "%s_finish", base)
-                                                    : ctx_printf(lw->ctx, "%s_%d", base, k - first + 1);
+        steps += program->kernels.at[k]->name != NULL;
+    for (int k = first; k < n; k++) {
+        ImpKernel *kernel = program->kernels.at[k];
+        if (!kernel->name)
+            continue;
+        step++;
+        kernel->name = step == 1       ? base
+                       : step == steps ? ctx_printf(lw->ctx, "%s_finish", base)
+                                       : ctx_printf(lw->ctx, "%s_%d", base, step);
+        if (kernel->init)
+            kernel->init->name = ctx_printf(lw->ctx, "%s_init", kernel->name);
+    }
 }
 
 static void lower_case(Lowering *lw, View *result, const char *base)

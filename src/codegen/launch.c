@@ -11,6 +11,8 @@ typedef struct Plan {
     Nat blocks[3];      /* largest extent of mapBlock per axis, or NULL */
     Nat global[3];
     bool has_threads, has_warps, has_lanes, has_blocks, has_global, unknown_threads, unknown_warps;
+    bool alone;    /* in the part of the last block */
+    bool meets;    /* the blocks meet: there is one at least */
     const Core *start, *here; /* the kernel that is planned, and the one that the walk is in: see launch_plan */
 } Plan;
 
@@ -68,11 +70,15 @@ static void plan_map(Plan *plan, const Core *e)
         break;
     case LEVEL_LANE: plan->has_lanes = true; break;
     case LEVEL_BLOCK:
+        if (plan->alone)
+            break;
         plan->has_blocks = true;
         plan->blocks[axis] = larger(plan, plan->blocks[axis], n);
         break;
     case LEVEL_GRID:
         plan->has_global = true;
+        if (plan->alone)
+            break;
         plan->global[axis] = larger(plan, plan->global[axis], n);
         break;
     case LEVEL_VIEW: case LEVEL_HIGH: case LEVEL_SEQ: case LEVEL_MEM: case LEVEL_SHFL: case LEVEL_SCALAR: break;
@@ -88,7 +94,7 @@ static void plan_walk(Plan *plan, const Core *e)
         return;
     }
     switch (e->kind) {
-    case CORE_PRIM:
+    case CORE_PRIM: {
         for (int i = 0; i < e->prim.n_args; i++) {
             if (e == plan->start && e->prim.id != P_nextKernel && i == e->prim.n_args - 1)
                 plan->here = e; /* a scatter whose background the kernel before has written */
@@ -99,10 +105,15 @@ static void plan_walk(Plan *plan, const Core *e)
             plan->here = e;
         if (is_parallel_map(e->prim.id))
             plan_map(plan, e);
+        bool alone = plan->alone;
+        plan->alone |= e->prim.id == P_lastBlock;
+        plan->meets |= (e->prim.id == P_lastBlock || e->prim.id == P_gridSync) && plan->here == plan->start;
         for (int i = 0; i < e->prim.n_args; i++)
             if (e->prim.args[i]->kind == CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
+        plan->alone = alone;
         break;
+    }
     case CORE_LAMBDA: plan_walk(plan, e->lambda.body); break;
     case CORE_LET:
         plan_walk(plan, e->let.value);
@@ -201,6 +212,8 @@ void launch_plan(Lowering *lw, const Core *start)
         }
         if (a == 0 && clause.blocks && (plan.has_blocks || plan.has_global)) /* without them there is one block */
             blocks = clause.blocks;
+        if (blocks && plan.meets)
+            blocks = nat_max(ctx, blocks, one);
         kernel->blocks[a] = blocks ? nat_simplify(ctx, lw->known, blocks) : one;
         bool single = nat_is(kernel->blocks[a], 1);
         kernel->grid[a] = single ? one : nat_var(ctx, grid_names[a], one, NULL);
@@ -227,27 +240,29 @@ Nat level_count(const Lowering *lw, PrimId level, int axis)
     const ImpKernel *k = lw->kernel;
     Ctx *ctx = lw->ctx;
     if (level == P_mapBlock)
-        return k->grid[axis];
+        return lw->alone ? nat_const(ctx, 1) : k->grid[axis];
     if (level == P_mapThreads)
         return nat_const(ctx, k->threads[axis]);
     if (level == P_mapWarp)
         return nat_const(ctx, total_threads(lw) <= 32 ? 1 : total_threads(lw) / 32);
     if (level == P_mapLane)
         return nat_const(ctx, 32);
-    return nat_mul_k(ctx, k->grid[axis], k->threads[axis]);
+    return lw->alone ? nat_const(ctx, k->threads[axis]) : nat_mul_k(ctx, k->grid[axis], k->threads[axis]);
 }
 
 Nat level_id(const Lowering *lw, PrimId level, int axis)
 {
     const ImpKernel *k = lw->kernel;
     if (level == P_mapBlock)
-        return k->block[axis];
+        return lw->alone ? nat_const(lw->ctx, 0) : k->block[axis];
     if (level == P_mapThreads)
         return k->thread[axis];
     if (level == P_mapWarp)
         return k->warp;
     if (level == P_mapLane)
         return k->lane;
+    if (lw->alone)
+        return k->thread[axis];
     return nat_add(lw->ctx, nat_mul_k(lw->ctx, k->block[axis], k->threads[axis]), k->thread[axis]);
 }
 
@@ -280,6 +295,11 @@ static bool level_fits(Lowering *lw, const Core *map)
     const char *name = prim_name(level);
     Levels *open = &lw->open;
     Diag *d = NULL;
+    if (lw->alone && level == P_mapBlock && !nat_equal(lw->ctx, lw->facts, lower_nat(lw, map->type->size), nat_const(lw->ctx, 1))) {
+        Diag *one = lower_error(lw, E0423, map->span, "mapBlock over %s elements where only the last block is left", nat_text(lw->ctx, lower_nat(lw, map->type->size)));
+        diag_help(lw->ctx, one, "leave mapBlock out: `lastBlock(fun ys => ys |> ... mapThreads(f))`; or go on in all blocks with `nextKernel` or `gridSync`");
+        return false;
+    }
     bool in_block = any3(open->block), in_threads = any3(open->thread), in_warp = open->warp || open->lane;
     if (level_is_open(lw, level, map->prim.options.axis)) {
         static const char *const axes[3] = {"x", "y", "z"};
@@ -484,7 +504,7 @@ bool single_writer(const Lowering *lw, bool grid_wide, const char **missing)
             return false;
         }
     for (int a = 0; grid_wide && a < 3; a++)
-        if (!nat_is(k->blocks[a], 1) && !o->block[a] && !o->global[a]) {
+        if (!lw->alone && !nat_is(k->blocks[a], 1) && !o->block[a] && !o->global[a]) {
             *missing = blocks[a];
             return false;
         }

@@ -150,7 +150,7 @@ static View *overwritten(Lowering *lw, InPlace *in, const View *v)
                 return NULL;
         return copy;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: case VIEW_GUARD:
-    case VIEW_VECTOR: case VIEW_WINDOWS: case VIEW_RING:
+    case VIEW_VECTOR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC:
         return NULL;
     }
     return NULL;
@@ -252,7 +252,7 @@ bool view_is_in_place(const View *v)
         return false;
     case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return view_is_in_place(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
-    case VIEW_WINDOWS: case VIEW_RING: return false;
+    case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: return false;
     }
     return false;
 }
@@ -369,7 +369,11 @@ static void collect(Proof *p, const ImpBlock *block, const Scope *scope, const L
             collect(p, &s->branch.otherwise, scope_under(p, scope, s->branch.cond, true, same), loops);
             break;
         case IS_ALLOC: p->alloc[s->alloc->id] = scope; break;
-        case IS_SYNC: case IS_NOTE: break;
+        case IS_ATOMIC:
+            collect_loads(p, s->atomic.value, scope);
+            touch(p, s->atomic.buf, true, s->atomic.index, s->span, scope);
+            break;
+        case IS_TICKET: case IS_GRID_SYNC: case IS_SYNC: case IS_NOTE: break;
         }
         for (InPlace *in = p->lw->in_place; in; in = in->before)
             if (in->last == s)
@@ -506,6 +510,8 @@ static void use_root(void *user, ImpExpr **at)
 static void move_to_root(void *user, ImpStmt *s)
 {
     (void)user;
+    if (s->kind == IS_ATOMIC)
+        s->atomic.buf = root(s->atomic.buf);
     if (s->kind == IS_STORE)
         s->store.buf = root(s->store.buf);
     if (s->kind == IS_VLOAD || s->kind == IS_VSTORE) {

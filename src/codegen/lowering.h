@@ -33,7 +33,8 @@ typedef enum ViewKind {
     VIEW_AS_SCALAR, /* source, an array of vectors, as one of their components */
     VIEW_WINDOWS, /* of `size` values of a function of source: only for patterns that go from one to the next (windows.c) */
     VIEW_RING,   /* source, `size` of them, from number lo on and around */
-    VIEW_GUARD   /* writing side: stores to source happen only where cond holds */
+    VIEW_GUARD,  /* writing side: stores to source happen only where cond holds */
+    VIEW_ATOMIC  /* writing side: every element is combined into the one cell that is source, by prim, an atomicReduce in env */
 } ViewKind;
 
 /* Where the elements of a distributed map are: see Note [Owners]. */
@@ -121,7 +122,8 @@ typedef struct Lowering {
     const Env *env;
     NatFacts *facts;   /* what holds at this place */
     Levels open;
-    bool any_block;    /* the kernel has more than one block */
+    bool any_block;    /* more than one block gets here */
+    bool alone;        /* one block of several does: the last one */
     bool narrow;       /* no vector accesses of global memory, whose alignment is the caller's choice */
     bool failed;
     int n_statements;
@@ -309,6 +311,8 @@ void assume_not(Lowering *lw, const ImpExpr *cond); /* adds what its opposite sa
 void lower_kernels(Lowering *lw);
 /* What follows belongs to a new kernel, which goes on at `start` (see launch_plan) with what `scope` computes. */
 void kernel_begin(Lowering *lw, const Core *start, const Core *scope);
+/* A kernel of one thread right before this one, for what must be there before any block begins. */
+ImpKernel *kernel_before(Lowering *lw);
 bool kernel_has_blocks(const ImpKernel *kernel); /* more than one, in some launch */
 /* The branch of a size test that this case takes; NULL when it is none. */
 const Core *lower_decided(const Lowering *lw, const Core *e);
@@ -317,12 +321,21 @@ const Core *lower_decided(const Lowering *lw, const Core *e);
 
 View *lower_read_next_kernel(Lowering *lw, const Core *term);
 bool lower_write_next_kernel(Lowering *lw, const Core *term, View *acceptor);
+bool lower_write_last_block(Lowering *lw, const Core *term, View *acceptor);
+bool lower_write_grid_sync(Lowering *lw, const Core *term, View *acceptor);
+/* The condition that this is the first thread of the block; NULL where there is only one. */
+ImpExpr *first_thread(Lowering *lw, Span span);
 bool lower_at_grid_level(Lowering *lw, const Core *term); /* all blocks get here; else diagnosed */
 
 /* ---- scatter.c ---------------------------------------------------------------------------------------------------------- */
 
 View *lower_read_scatter(Lowering *lw, const Core *term);
 bool lower_write_scatter(Lowering *lw, const Core *term, View *acceptor);
+
+/* ---- atomic.c: reduction into one cell -------------------------------------------------------------------------------------------- */
+
+bool lower_write_atomic_reduce(Lowering *lw, const Core *term, View *acceptor);
+void atomic_store(Lowering *lw, const View *acceptor, ImpExpr *value, Span span);
 
 /* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -18,6 +18,7 @@ typedef struct Planner {
     Ctx *ctx;
     Life *lives; /* by buffer id; buf NULL where it is not shared */
     int now;          /* statements so far, in order of text */
+    VEC(int) flags;   /* ids of those that live as long as the kernel */
     VEC(int) shared;  /* ids of the shared buffers */
 } Planner;
 
@@ -27,22 +28,17 @@ static void touch(Planner *p, const ImpBuf *buf)
         p->lives[buf->id].to = p->now;
 }
 
-static void touch_loads(void *user, ImpExpr **at)
-{
-    if ((*at)->kind == IE_LOAD)
-        touch(user, (*at)->mem.buf);
-}
+static void touch_buf(void *user, ImpBuf **at) { touch(user, *at); }
 
 static void plan_lives(Planner *p, ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         p->now++;
-        walk_own(s, touch_loads, p);
-        if (s->kind == IS_STORE)
-            touch(p, s->store.buf);
-        if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
-            touch(p, s->vec.buf);
+        if (s->kind != IS_ALLOC)
+            walk_bufs(s, touch_buf, p);
+        if (s->kind == IS_TICKET) /* a word of its own: to share bytes would take barriers */
+            vec_push(p->ctx, &p->flags, s->ticket.flag->id);
         if (s->kind == IS_ALLOC) {
             Life *life = &p->lives[s->alloc->id];
             life->buf = s->alloc;
@@ -72,25 +68,23 @@ typedef struct Uses {
     bool found;
 } Uses;
 
-static void find_load(void *user, ImpExpr **at)
+static void find_buf(void *user, ImpBuf **at)
 {
     Uses *u = user;
-    u->found |= (*at)->kind == IE_LOAD && (*at)->mem.buf == u->buf;
+    u->found |= *at == u->buf;
 }
 
-static void find_store(void *user, ImpStmt *s)
+static void find_use(void *user, ImpStmt *s)
 {
-    Uses *u = user;
-    u->found |= s->kind == IS_STORE && s->store.buf == u->buf;
-    u->found |= (s->kind == IS_VLOAD || s->kind == IS_VSTORE) && s->vec.buf == u->buf;
+    if (s->kind != IS_ALLOC)
+        walk_bufs(s, find_buf, user);
 }
 
 static bool uses_buffer(ImpStmt *s, const ImpBuf *buf)
 {
     Uses u = {buf, false};
     ImpBlock one = {.list = {&s, 1, 1}};
-    walk_stmt(s, find_load, &u);
-    walk_stmts(&one, find_store, &u);
+    walk_stmts(&one, find_use, &u);
     return u.found;
 }
 
@@ -151,6 +145,10 @@ void pass_memory(Lowering *lw)
             vec_push(ctx, &p.shared, b);
     sink_allocs(ctx, &kernel->body);
     plan_lives(&p, &kernel->body);
+    for (int i = 0; i < p.flags.n; i++) {
+        p.lives[p.flags.at[i]].from = 0;
+        p.lives[p.flags.at[i]].to = p.now;
+    }
     int64_t total = 0;
     for (int b = 0; b < n; b++) {
         Life *life = &p.lives[b];

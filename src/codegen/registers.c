@@ -117,6 +117,7 @@ static ImpExpr **own_value(ImpStmt *s)
     switch (s->kind) {
     case IS_DECL: case IS_SET: return s->var.value ? &s->var.value : NULL;
     case IS_STORE: return &s->store.value;
+    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: return NULL; /* what an atomic computes is computed again and again */
     case IS_IF: return &s->branch.cond;
     case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: return NULL;
     }
@@ -354,7 +355,7 @@ static void merge_conditions(Ctx *ctx, ImpBlock *list)
         merge_conditions(ctx, &s->branch.then);
         merge_conditions(ctx, &s->branch.otherwise);
         ImpStmt *inner = s->branch.then.list.n == 1 ? s->branch.then.list.at[0] : NULL;
-        if (!inner || inner->kind != IS_IF || s->branch.otherwise.list.n || inner->branch.otherwise.list.n)
+        if (!inner || inner->kind != IS_IF || s->branch.last || s->branch.otherwise.list.n || inner->branch.otherwise.list.n)
             continue;
         s->branch.cond = imp_op2(ctx, P_and, SC_BOOL, s->branch.cond, inner->branch.cond, s->span);
         s->branch.then = inner->branch.then;

@@ -271,6 +271,11 @@ View *view_at(Lowering *lw, View *v, Nat i)
     }
     case VIEW_WINDOWS: return windows_refuse(lw, v);
     case VIEW_RING: return view_at(lw, v->source, simplify(lw, nat_mod(ctx, nat_add(ctx, v->lo, i), v->size)));
+    case VIEW_ATOMIC: {
+        View *at = view_copy(lw, v);
+        at->type = v->type->elem;
+        return at;
+    }
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
     case VIEW_COND: return view_cond_map(lw, v, at_index, &i);
@@ -308,7 +313,7 @@ View *view_proj(Lowering *lw, View *v, int k)
     }
     case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break; /* of scalars, never of tuples */
     case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
-    case VIEW_WINDOWS: case VIEW_RING: {
+    case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: {
         View *at = view_new(lw, VIEW_PROJ, v->type, v->span);
         Type t = v->type;
         Nat sizes[LIMIT_ARRAY_RANK];
@@ -425,7 +430,7 @@ ImpExpr *view_scalar(Lowering *lw, View *v)
     case VIEW_COND: return cond_scalar(lw, v);
     case VIEW_GUARD: return view_scalar(lw, v->source);
     case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
-    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
+    case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }
     lw->failed = true;
     return imp_lit(ctx, scalar_int(SC_I32, 0), v->span);
@@ -454,7 +459,7 @@ Placement view_owner(Lowering *lw, const View *v, PrimId level, int axis)
             place.shift = nat_add(lw->ctx, place.shift, nat_mul_k(lw->ctx, v->nats[1], place.stride));
         break;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_TUPLE: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
-    case VIEW_CONCAT: case VIEW_GUARD: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
+    case VIEW_CONCAT: case VIEW_GUARD: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }
     return place;
 }
@@ -466,7 +471,7 @@ bool view_is_private(const View *v)
     case VIEW_TUPLE: case VIEW_ZIP: case VIEW_VECTOR: return v->n > 0 && view_is_private(v->items[0]);
     case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_RING: return view_is_private(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
-    case VIEW_WINDOWS: return false;
+    case VIEW_WINDOWS: case VIEW_ATOMIC: return false;
     }
     return false;
 }
@@ -508,6 +513,10 @@ void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
     switch (acceptor->kind) {
     case VIEW_ERROR: return;
     case VIEW_BUF: store_buf(lw, acceptor, value, span); return;
+    case VIEW_ATOMIC:
+        if (view_one_writer(lw, acceptor->source->buf, span)) /* for each element: otherwise it would be combined several times */
+            atomic_store(lw, acceptor, value, span);
+        return;
     case VIEW_REG: {
         ImpStmt *s = lower_emit(lw, IS_SET, span);
         s->var.var = acceptor->var;

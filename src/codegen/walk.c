@@ -32,6 +32,8 @@ void walk_own(ImpStmt *s, ExprFn fn, void *user)
             walk_expr(&s->var.value, fn, user);
         break;
     case IS_STORE: walk_expr(&s->store.value, fn, user); break;
+    case IS_ATOMIC: walk_expr(&s->atomic.value, fn, user); break;
+    case IS_TICKET: case IS_GRID_SYNC: break;
     case IS_VSET: case IS_VSTORE:
         for (int i = 0; i < s->vec.n; i++)
             walk_expr(&s->vec.values[i], fn, user);
@@ -92,6 +94,8 @@ void map_nats(ImpStmt *s, NatMap map, void *user)
     walk_own(s, map_expr_nats, &m);
     if (s->kind == IS_STORE)
         s->store.index = map(user, s->store.index);
+    if (s->kind == IS_ATOMIC)
+        s->atomic.index = map(user, s->atomic.index);
     if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
         s->vec.index = map(user, s->vec.index);
     if (s->kind == IS_SET)
@@ -211,6 +215,12 @@ void walk_bufs(ImpStmt *s, BufFn fn, void *user)
         fn(user, &s->vec.buf);
     if (s->kind == IS_ALLOC)
         fn(user, &s->alloc);
+    if (s->kind == IS_ATOMIC)
+        fn(user, &s->atomic.buf);
+    if (s->kind == IS_TICKET || s->kind == IS_GRID_SYNC)
+        fn(user, &s->ticket.buf);
+    if (s->kind == IS_TICKET)
+        fn(user, &s->ticket.flag);
 }
 
 typedef struct FindWrite {
@@ -222,6 +232,7 @@ static void find_write(void *user, ImpStmt *s)
 {
     FindWrite *f = user;
     f->found |= (s->kind == IS_STORE && s->store.buf == f->buf) || (s->kind == IS_VSTORE && s->vec.buf == f->buf);
+    f->found |= (s->kind == IS_ATOMIC && s->atomic.buf == f->buf) || ((s->kind == IS_TICKET || s->kind == IS_GRID_SYNC) && s->ticket.buf == f->buf);
 }
 
 bool kernel_writes(const ImpKernel *kernel, const ImpBuf *buf)

@@ -30,6 +30,7 @@ bool launch_buffer(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Type 
 bool launch_nat(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Nat nat, int64_t *value);
 /* Whether a condition over sizes holds; false with a diagnostic when it has no value. */
 bool launch_test(Ctx *ctx, const CoreEntry *entry, const Launch *launch, const Core *test, bool *holds);
+enum { LAUNCH_RESIDENT_BLOCKS = 4 };
 /* True for numSM and maxResident, with their values where there is no device: of one multiprocessor that takes a few blocks. */
 bool launch_device_size(Nat var, int64_t *value);
 /* Checks sizes >= 0, the entry's facts, the shapes of the inputs, idx values in range. False with diagnostics. */

@@ -1,8 +1,6 @@
 /* What must hold before an entry is run, whoever runs it: sizes, facts, shapes, indices. */
 #include "ir/interp.h"
 
-enum { LAUNCH_RESIDENT_BLOCKS = 4 }; /* where there is no device */
-
 typedef struct Lookup {
     const CoreEntry *entry;
     const Launch *launch;

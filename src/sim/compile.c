@@ -620,6 +620,46 @@ static void compile_vector(Compiler *c, const ImpStmt *s)
     i->site = site(c, s->span, s->vec.buf, s->kind == IS_VSTORE, "");
 }
 
+/* Lane by lane: each sees what the one before it left. */
+static void compile_atomic(Compiler *c, const ImpStmt *s)
+{
+    int index = compile_nat(c, s->atomic.index, s->span), old = var_register(c, s->atomic.old), m = masks(c, 2);
+    uint32_t at = site(c, s->span, s->atomic.buf, true, "");
+    emit(c, X_LANES)->m = m;
+    int top = here(c);
+    emit(c, X_LANE)->m = m;
+    Ins *i = emit(c, X_OLD);
+    i->dst = old;
+    i->a = index;
+    i->b = s->atomic.buf->id;
+    i->site = at;
+    c->var_known[s->atomic.old->id] = true;
+    int value = compile_expr(c, s->atomic.value);
+    c->var_known[s->atomic.old->id] = false;
+    i = emit(c, X_ATOMIC);
+    i->dst = value;
+    i->a = index;
+    i->b = s->atomic.buf->id;
+    i->site = at;
+    emit(c, X_JUMP)->k = top;
+    c->code->ins.at[top].k = here(c);
+    c->masks -= 2;
+}
+
+static void compile_ticket(Compiler *c, const ImpStmt *s)
+{
+    int value = temp(c);
+    Ins *i = emit(c, X_TICKET);
+    i->dst = value;
+    i->a = s->ticket.buf->id;
+    i->site = site(c, s->span, s->ticket.buf, true, "");
+    i = emit(c, X_STORE);
+    i->dst = value;
+    i->a = const_operand(c, 0);
+    i->b = s->ticket.flag->id;
+    i->site = site(c, s->span, s->ticket.flag, true, "");
+}
+
 static void compile_for(Compiler *c, const ImpStmt *s)
 {
     index_count(c->costs, s->loop.lo, false, s->span);
@@ -716,6 +756,9 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_FOR: compile_for(c, s); break;
     case IS_IF: compile_if(c, s); break;
     case IS_SYNC: compile_sync(c, s); break;
+    case IS_ATOMIC: compile_atomic(c, s); break;
+    case IS_TICKET: compile_ticket(c, s); break;
+    case IS_GRID_SYNC: emit(c, X_SYNC_GRID)->site = site(c, s->span, NULL, false, ""); break;
     case IS_ALLOC: emit(c, X_ALLOC)->a = s->alloc->id; break;
     case IS_NOTE: break;
     }

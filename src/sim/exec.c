@@ -317,6 +317,27 @@ static void run_warp(Run *run, Warp *w)
                 goto out;
             break;
         case X_SYNC_BLOCK: w->state = WARP_WAITS; goto out;
+        case X_SYNC_GRID: w->state = WARP_WAITS_FOR_GRID; goto out;
+        case X_TICKET: mem_ticket(run, w, ins); break;
+        case X_LANES:
+            w->masks[ins->m] = w->masks[ins->m + 1] = w->mask;
+            break;
+        case X_LANE: {
+            uint32_t *left = &w->masks[ins->m + 1];
+            w->mask = *left ? *left & -*left : w->masks[ins->m];
+            if (*left == 0)
+                w->pc = (int)ins->k;
+            *left &= *left - 1;
+            break;
+        }
+        case X_JUMP: w->pc = (int)ins->k; break;
+        case X_OLD:
+        case X_ATOMIC: {
+            int stride;
+            const int64_t *index = operand(w, ins->a, &stride);
+            (ins->op == X_OLD ? mem_old : mem_atomic)(run, w, ins, index, stride);
+            break;
+        }
         case X_ALLOC: w->life[ins->a]++; break;
         case X_UNSET:
             for (int64_t k = 0; k < ins->k; k++)
@@ -440,10 +461,10 @@ static void shuffle_order(Run *run, int *order)
     }
 }
 
+/* Until all warps have ended or wait for the grid. */
 static void run_block(Run *run)
 {
     int order[SIM_MAX_THREADS / WARP];
-    start_block(run);
     for (int n = 0; n < run->n_warps; n++)
         order[n] = n;
     do {
@@ -481,6 +502,75 @@ void block_coordinates(const Run *run, int64_t number, int64_t block[3])
     block[2] = n / run->grid[0] / run->grid[1];
 }
 
+/* Block number n runs from here on. */
+static void begin_block(Run *run, int64_t n)
+{
+    run->block_era = ++run->era;
+    run->acquired = (TicketMark){0};
+    if (run->block_eras.n < LIMIT_BLOCK_ERAS) {
+        run_push(run->arena, &run->block_eras, run->block_era);
+        run_push(run->arena, &run->released, (TicketMark){0});
+    }
+    block_coordinates(run, n, run->block);
+    if (run->era > UINT32_MAX - (1u << 30)) /* eras are numbered in 32 bits */
+        run->stop = true;
+}
+
+/* A warp that has ended while others wait for the grid, or that not all lanes of have come. */
+static void check_grid_barrier(Run *run, int64_t at_barrier)
+{
+    const Ins *waits = NULL;
+    for (int n = 0; n < run->n_warps; n++)
+        if (run->warps[n].state == WARP_WAITS_FOR_GRID)
+            waits = &run->code->ins.at[run->warps[n].pc - 1];
+    for (int n = 0; n < run->n_warps && at_barrier; n++) {
+        const Warp *w = &run->warps[n];
+        if (w->state == WARP_WAITS_FOR_GRID && w->mask == w->all)
+            continue;
+        const Ins *ins = waits ? waits : &run->code->ins.at[0];
+        sim_find(run, SIM_DIVERGENT_BARRIER, place_of(w, w->state == WARP_DONE ? w->all : w->all & ~w->mask, ins),
+                 "does not get to a barrier of the grid at which others wait");
+    }
+}
+
+/* All blocks are resident: each runs to its next barrier of the grid by turns. */
+static void run_together(Run *run)
+{
+    Resident *blocks = ARENA_NEWN(run->arena, Resident, run->blocks);
+    for (int64_t n = 0; n < run->blocks; n++)
+        if (!set_resident(run, &blocks[n]))
+            return;
+    for (bool first = true, waits = true; waits && !run->stop; first = false) {
+        int64_t at_barrier = 0;
+        run->kernel_era = run->era + 1;
+        run->block_eras.n = run->released.n = 0;
+        for (int64_t n = 0; n < run->blocks && !run->stop; n++) {
+            run->warps = blocks[n].warps;
+            run->mems = blocks[n].mems;
+            begin_block(run, n);
+            if (first) {
+                blocks[n].life_era = run->block_era;
+                start_block(run);
+            }
+            run->life_era = blocks[n].life_era;
+            run_block(run);
+            blocks[n].waits = false;
+            for (int w = 0; w < run->n_warps; w++)
+                blocks[n].waits |= run->warps[w].state == WARP_WAITS_FOR_GRID;
+            at_barrier += blocks[n].waits;
+        }
+        waits = at_barrier > 0;
+        for (int64_t n = 0; n < run->blocks && !run->stop && waits; n++) {
+            run->warps = blocks[n].warps;
+            block_coordinates(run, n, run->block);
+            check_grid_barrier(run, at_barrier);
+            for (int w = 0; w < run->n_warps; w++)
+                if (run->warps[w].state == WARP_WAITS_FOR_GRID)
+                    run->warps[w].state = WARP_READY;
+        }
+    }
+}
+
 void run_grid(Run *run)
 {
     run->perm_mul = 1;
@@ -491,15 +581,16 @@ void run_grid(Run *run)
         while (gcd(run->perm_mul, run->blocks) != 1);
         run->perm_add = (int64_t)(next_random(&run->random) % (uint64_t)run->blocks);
     }
+    if (run->kernel->cooperative) {
+        run_together(run);
+        return;
+    }
     run->kernel_era = run->era + 1;
-    run->block_eras.n = 0;
+    run->block_eras.n = run->released.n = 0;
     for (int64_t n = 0; n < run->blocks && !run->stop; n++) {
-        run->block_era = ++run->era;
-        if (run->block_eras.n < LIMIT_BLOCK_ERAS)
-            run_push(run->arena, &run->block_eras, run->block_era);
-        block_coordinates(run, n, run->block);
+        begin_block(run, n);
+        run->life_era = run->block_era;
+        start_block(run);
         run_block(run);
-        if (run->era > UINT32_MAX - (1u << 30)) /* eras are numbered in 32 bits */
-            run->stop = true;
     }
 }

@@ -86,6 +86,7 @@ typedef struct Actor {
     const Ins *ins;
     const Mem *mem;
     uint32_t floor; /* accesses of earlier eras are gone (shared memory) or ordered (earlier launches) */
+    uint32_t upto;  /* from floor to before this era, what there is belongs to other blocks of the launch; there is none in shared memory */
     uint32_t tag;   /* of shared memory: the buffer in its present life */
     int lane;
     int64_t cell;
@@ -107,6 +108,28 @@ static bool era_block(Run *run, uint32_t era, int64_t block[3])
     return true;
 }
 
+/* Is what another block of this launch did, at the era, ordered before this access by tickets? */
+static bool ordered_by_ticket(const Run *run, const Warp *warp, uint32_t me, uint32_t era, uint32_t thread, uint32_t epoch)
+{
+    const TicketMark *mine = &run->acquired;
+    if (!mine->era)
+        return false;
+    if (run->era == mine->era && me != mine->thread && ((int)mine->thread / WARP != warp->number || warp->epoch == mine->epoch))
+        return false; /* the ticket is not ordered before me */
+    int lo = 0, hi = run->block_eras.n;
+    while (lo < hi) { /* the last block that started at or before the era */
+        int mid = (lo + hi) / 2;
+        if (run->block_eras.at[mid] <= era)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0)
+        return false;
+    const TicketMark *its = &run->released.at[lo - 1];
+    return era < its->era || (era == its->era && (thread == its->thread || (thread / WARP == its->thread / WARP && epoch < its->epoch)));
+}
+
 /* `verb` says what the other thread did, `thread` which one it was, in an earlier era or this one. */
 static void race(const Actor *me, uint32_t era, uint32_t thread, uint32_t other_site, const char *verb)
 {
@@ -114,7 +137,7 @@ static void race(const Actor *me, uint32_t era, uint32_t thread, uint32_t other_
     FindingPlace place = {me->warp->number, me->lane, me->ins->site, other_site, (int)thread, me->mem->buf, me->cell};
     if (sim_repeats(run, SIM_RACE, place))
         return;
-    bool here = era >= run->block_era;
+    bool here = me->mem->shared || era >= run->block_era;
     int64_t block[3];
     memcpy(block, run->block, sizeof block);
     const char *other = here || era_block(run, era, block) ? thread_text(run, block, (int)thread) : "a thread of another block";
@@ -126,19 +149,21 @@ static void race(const Actor *me, uint32_t era, uint32_t thread, uint32_t other_
 }
 
 /* True when the last write of the cell is not ordered before this access. */
-static inline bool races_with_write(const Run *run, const Warp *warp, uint32_t floor, uint32_t me, const Shadow *s)
+static inline bool races_with_write(const Run *run, const Warp *warp, uint32_t floor, uint32_t upto, uint32_t me, const Shadow *s)
 {
     if (s->w_era != run->era) /* ordered by a barrier, unless another block of this launch wrote it */
-        return s->w_era >= floor && s->w_era < run->block_era;
+        return s->w_era >= floor && s->w_era < upto && !ordered_by_ticket(run, warp, me, s->w_era, s->w_thread, s->w_epoch);
+    if (s->w_atomic > READERS_ONE + 1)
+        return s->w_atomic > READERS_LANES + 1 || (int)s->w_thread / WARP != warp->number || s->w_epoch == warp->epoch;
     return s->w_thread != me && ((int)s->w_thread / WARP != warp->number || s->w_epoch == warp->epoch);
 }
 
 /* True when a read since the last write is not ordered before this write; *who reads. */
-static inline bool races_with_reads(const Run *run, const Warp *warp, uint32_t floor, uint32_t me, const Shadow *s, uint32_t *who)
+static inline bool races_with_reads(const Run *run, const Warp *warp, uint32_t floor, uint32_t upto, uint32_t me, const Shadow *s, uint32_t *who)
 {
     *who = s->r_thread;
     if (s->r_era != run->era)
-        return s->r_era >= floor && s->r_era < run->block_era;
+        return s->r_era >= floor && s->r_era < upto && !ordered_by_ticket(run, warp, me, s->r_era, s->r_thread, s->r_epoch);
     bool same_warp = (int)s->r_thread / WARP == warp->number;
     if (s->r_many == READERS_WARPS) {
         if (same_warp)
@@ -166,11 +191,11 @@ static inline void first_read(const Run *run, const Warp *warp, uint32_t me, uin
 
 /* Adds a read to the summary: one reader; several lanes of one warp since its last barrier; several warps since the block's last
  * barrier; several blocks. Readers that a barrier separates from all that may come are forgotten. */
-static inline void note_read(const Run *run, const Warp *warp, uint32_t floor, uint32_t me, uint32_t at, Shadow *s)
+static inline void note_read(const Run *run, const Warp *warp, uint32_t floor, uint32_t upto, uint32_t me, uint32_t at, Shadow *s)
 {
     if (s->r_era < floor)
         first_read(run, warp, me, at, s);
-    else if (s->r_era < run->block_era)
+    else if (s->r_era < upto)
         s->r_many = READERS_BLOCKS; /* the reader that is kept is of an earlier block than any writer to come */
     else if (s->r_era != run->era)
         first_read(run, warp, me, at, s);
@@ -194,7 +219,20 @@ static inline void note_write(const Run *run, const Warp *warp, uint32_t me, uin
     s->w_tag = tag;
     s->w_site = at;
     s->w_thread = me & 1023u;
+    s->w_atomic = 0;
     s->r_era = 0;
+}
+
+/* Of a cell whose last write was an atomic that nothing has ordered: who else did one. */
+static uint32_t atomic_company(const Run *run, const Warp *warp, uint32_t me, const Shadow *s)
+{
+    if (!s->w_atomic || s->w_era != run->era)
+        return READERS_ONE + 1;
+    if ((int)s->w_thread / WARP != warp->number || s->w_atomic == READERS_WARPS + 1)
+        return READERS_WARPS + 1;
+    if (s->w_epoch != warp->epoch)
+        return READERS_ONE + 1;
+    return s->w_thread != me || s->w_atomic == READERS_LANES + 1 ? READERS_LANES + 1 : READERS_ONE + 1;
 }
 
 static void unwritten(const Actor *me, const Shadow *s)
@@ -212,7 +250,8 @@ static void unwritten(const Actor *me, const Shadow *s)
 static Actor actor(Run *run, const Warp *warp, const Ins *ins, const Mem *mem)
 {
     Actor me = {.run = run, .warp = warp, .ins = ins, .mem = mem};
-    me.floor = mem->shared ? run->block_era : run->kernel_era;
+    me.floor = mem->shared ? run->life_era : run->kernel_era;
+    me.upto = mem->shared ? run->life_era : run->block_era;
     if (mem->shared)
         me.tag = warp->life[mem->buf->id] * (uint32_t)run->kernel->bufs.n + (uint32_t)mem->buf->id;
     return me;
@@ -230,11 +269,11 @@ static void shadow_loads(Actor me, uint32_t mask, const int64_t *index, int stri
         me.cell = index[l * stride];
         Shadow *s = me.mem->shadow + me.cell * me.mem->granules;
         for (int g = 0; g < me.mem->granules; g++, s++) {
-            if (races_with_write(run, warp, me.floor, thread + (uint32_t)l, s))
+            if (races_with_write(run, warp, me.floor, me.upto, thread + (uint32_t)l, s))
                 race(&me, s->w_era, s->w_thread, s->w_site, "wrote");
             else if (me.mem->shared ? s->w_era < me.floor || s->w_tag != me.tag : s->w_era == 0)
                 unwritten(&me, s);
-            note_read(run, warp, me.floor, thread + (uint32_t)l, me.ins->site, s);
+            note_read(run, warp, me.floor, me.upto, thread + (uint32_t)l, me.ins->site, s);
         }
     }
 }
@@ -258,11 +297,36 @@ static void shadow_stores(Actor me, uint32_t mask, const int64_t *index, int str
         me.cell = index[l * stride];
         Shadow *s = me.mem->shadow + me.cell * me.mem->granules;
         for (int g = 0; g < me.mem->granules; g++, s++) {
-            if (races_with_write(run, warp, me.floor, thread + (uint32_t)l, s) && !may_meet(run, me.ins->site, s->w_site))
+            if (races_with_write(run, warp, me.floor, me.upto, thread + (uint32_t)l, s) && !may_meet(run, me.ins->site, s->w_site))
                 race(&me, s->w_era, s->w_thread, s->w_site, "wrote");
-            else if (races_with_reads(run, warp, me.floor, thread + (uint32_t)l, s, &who))
+            else if (races_with_reads(run, warp, me.floor, me.upto, thread + (uint32_t)l, s, &who))
                 race(&me, s->r_era, who, s->r_site, "read");
             note_write(run, warp, thread + (uint32_t)l, me.tag, me.ins->site, s);
+        }
+    }
+}
+
+static void shadow_atomics(Actor me, uint32_t mask, const int64_t *index, int stride)
+{
+    Run *run = me.run;
+    const Warp *warp = me.warp;
+    uint32_t thread = (uint32_t)warp->number * WARP, who;
+    for (int l = 0; l < WARP; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        me.lane = l;
+        me.cell = index[l * stride];
+        Shadow *s = me.mem->shadow + me.cell * me.mem->granules;
+        for (int g = 0; g < me.mem->granules; g++, s++) {
+            uint32_t company = atomic_company(run, warp, thread + (uint32_t)l, s);
+            if (!s->w_atomic && races_with_write(run, warp, me.floor, me.upto, thread + (uint32_t)l, s))
+                race(&me, s->w_era, s->w_thread, s->w_site, "wrote");
+            else if (me.mem->shared ? s->w_era < me.floor || s->w_tag != me.tag : s->w_era == 0)
+                unwritten(&me, s);
+            else if (races_with_reads(run, warp, me.floor, me.upto, thread + (uint32_t)l, s, &who))
+                race(&me, s->r_era, who, s->r_site, "read");
+            note_write(run, warp, thread + (uint32_t)l, me.tag, me.ins->site, s);
+            s->w_atomic = company & 3u;
         }
     }
 }
@@ -362,4 +426,43 @@ void mem_store_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index
         mask &= store(run, warp, &one, to, 1);
     }
     count_access(run, ins, &run->mems[ins->b], mask, index, stride, (int)ins->k);
+}
+
+/* ---- atomics --------------------------------------------------------------------------------------------------------- */
+
+void mem_old(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    const Mem *mem = &run->mems[ins->b];
+    uint32_t mask = in_bounds(run, warp, ins, mem, index, stride);
+    shadow_atomics(actor(run, warp, ins, mem), mask, index, stride);
+    load_cells(mem->buf->elem, mem->bytes, mask, index, stride, &warp->v[ins->dst]);
+    warp->set[ins->dst] |= warp->mask;
+}
+
+void mem_atomic(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride)
+{
+    const Mem *mem = &run->mems[ins->b];
+    uint32_t mask = in_bounds(run, warp, ins, mem, index, stride);
+    store_cells(mem->buf->elem, mem->bytes, mask, index, stride, &warp->v[ins->dst]);
+}
+
+void mem_ticket(Run *run, Warp *warp, const Ins *ins)
+{
+    unsigned char *cell = run->mems[ins->a].bytes;
+    Lanes *dst = &warp->v[ins->dst];
+    for (int l = 0; l < WARP; l++) {
+        if (!(warp->mask >> l & 1))
+            continue;
+        uint32_t count;
+        memcpy(&count, cell, sizeof count);
+        bool last = (int64_t)count + 1 == run->blocks;
+        count = last ? 0 : count + 1;
+        memcpy(cell, &count, sizeof count);
+        dst->u[l] = last;
+        TicketMark mark = {run->era, warp->epoch, (uint32_t)(warp->number * WARP + l)};
+        if (last)
+            run->acquired = mark;
+        if (run->released.n)
+            run->released.at[run->released.n - 1] = mark;
+    }
 }

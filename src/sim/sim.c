@@ -41,8 +41,9 @@ static bool set_grid(Run *run)
 {
     static const int64_t limits[3] = {INT32_MAX, 65535, 65535};
     const ImpKernel *k = run->kernel;
+    int64_t resident = LAUNCH_RESIDENT_BLOCKS; /* what is left of them for the next axis */
     run->blocks = 1;
-    for (int a = 0; a < 3; a++) {
+    for (int a = 2; a >= 0; a--) {
         int64_t blocks = 1, wanted = run->options->grid[a];
         if (k->blocks[a] && !launch_nat(run->ctx, run->program->entry, run->launch, k->blocks[a], &blocks)) {
             run->failed = true;
@@ -51,8 +52,18 @@ static bool set_grid(Run *run)
         if (wanted > 0 && blocks > 0 && k->grid[a] && k->grid[a]->kind == NAT_VAR)
             blocks = wanted;
         run->grid[a] = blocks < 0 ? 0 : blocks < limits[a] ? blocks : limits[a];
+        if (k->cooperative && wanted <= 0)
+            run->grid[a] = run->grid[a] < resident ? run->grid[a] : resident;
+        if (run->grid[a] > 0)
+            resident /= run->grid[a] < resident ? run->grid[a] : resident;
         if (!mul_fits(run->blocks, run->grid[a], &run->blocks))
             run->blocks = INT64_MAX; /* more than can be run */
+    }
+    if (k->cooperative && run->blocks > LIMIT_RESIDENT_BLOCKS) {
+        diag_error(run->ctx, E0641, run->program->entry->name_span, "%s: %lld blocks that wait for each other, and the simulator runs %d at once", k->name,
+                   (long long)run->blocks, LIMIT_RESIDENT_BLOCKS);
+        run->failed = true;
+        return false;
     }
     return true;
 }
@@ -140,6 +151,8 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
         Global new_one = {.space = buf->space, .component = buf->component, .name = buf->name, .elem = buf->elem, .count = count, .buf = buf};
         new_one.bytes = buf->space == SPACE_OUTPUT ? l->results[buf->component].bytes
                                                    : arena_alloc(run->arena, (size_t)count * (size_t)scalar_bytes(buf->elem));
+        if (buf->zero)
+            memset(new_one.bytes, 0, (size_t)count * (size_t)scalar_bytes(buf->elem));
         new_one.shadow = ARENA_NEWN(run->arena, Shadow, count);
         run_push(run->arena, &run->globals, new_one);
         g = &run->globals.at[run->globals.n - 1];
@@ -280,6 +293,15 @@ static void set_warps(Run *run)
             w->s[code->scalars.at[i].reg] = (int64_t)code->scalars.at[i].bits;
         set_thread_ids(run, w);
     }
+}
+
+bool set_resident(Run *run, Resident *block)
+{
+    if (!set_memory(run))
+        return false;
+    set_warps(run);
+    *block = (Resident){.warps = run->warps, .mems = run->mems};
+    return true;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------- */

@@ -6,7 +6,8 @@
  *
  * Note [Happens-before]. Two accesses of one cell, at least one a write, by different threads race unless they are ordered. What orders
  * them: a barrier of the block between them (the era differs), or, for lanes of one warp, a barrier of that warp (the epoch differs).
- * Blocks of one launch are never ordered; launches are. Barriers do not depend on data, so whether two accesses are ordered does not
+ * Launches are ordered, and so is what comes before and after a barrier of the grid. Other blocks are ordered only by tickets: what a block did before
+ * its ticket comes before what the last block does after its own. Atomics do not race with each other, but with other accesses. Barriers do not depend on data, so whether two accesses are ordered does not
  * depend on the schedule, and a race is found in whatever order the warps ran. The shadow of a cell keeps its last write and a
  * summary of the reads since; that is enough: if an older access races with a new one, then it also raced with the write between,
  * which was reported. */
@@ -56,6 +57,13 @@ typedef enum OpCode {
     X_ENDFOR,    /* mask = m */
     X_SYNC_WARP,
     X_SYNC_BLOCK, /* a, b: the slots of trip counts of the loops around: sync_loops[a .. a+b) */
+    X_SYNC_GRID, /* all blocks meet */
+    X_TICKET,    /* dst = whether this is the last block to count in buffer a */
+    X_LANES,     /* m: mask, m+1: the lanes that are still to come, one after the other */
+    X_LANE,      /* the next one; with none left, mask = m and jump to k */
+    X_JUMP,      /* to k */
+    X_OLD,       /* dst = buffer b at a, the first half of an atomic */
+    X_ATOMIC,    /* buffer b at a = dst, the second half */
     X_ALLOC,     /* a: buffer */
     X_UNSET,     /* registers dst .. dst+k-1: nothing in them yet */
     X_SET,       /* dst = a where the mask is */
@@ -126,10 +134,16 @@ enum { READERS_ONE, READERS_LANES /* of one warp */, READERS_WARPS, READERS_BLOC
 /* What happened to a granule of memory: see Note [Happens-before]. An era is a stretch of one block between two of its barriers,
  * numbered through the whole run from 1 on; 0 is never. */
 typedef struct Shadow {
-    uint32_t w_era, w_epoch, w_tag /* shared: buffer and its life */, w_site;
+    uint32_t w_era, w_epoch, w_tag /* shared: buffer and its life */, w_site : 30, w_atomic : 2 /* 0: no atomic; else who, as r_many + 1 */;
     uint32_t r_era, r_epoch, r_site;
     uint32_t w_thread : 10, r_thread : 10, r_other : 10, r_many : 2; /* r_other: a second reader when r_many says so */
 } Shadow;
+
+/* Where a thread took a ticket: what its block did before that is ordered before what the last block does after its own. */
+typedef struct TicketMark {
+    uint32_t era, epoch; /* era 0: none */
+    uint32_t thread;
+} TicketMark;
 
 /* A buffer as the running kernel sees it. */
 typedef struct Mem {
@@ -156,7 +170,8 @@ typedef struct Global {
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-typedef enum WarpState { WARP_READY, WARP_WAITS, WARP_DONE } WarpState;
+typedef enum WarpState { WARP_READY, WARP_WAITS, WARP_WAITS_FOR_GRID, WARP_DONE } WarpState;
+
 
 typedef struct Warp {
     int number;
@@ -170,6 +185,14 @@ typedef struct Warp {
     uint32_t *set;       /* per vector register: lanes in which it has a value */
     uint32_t *life;      /* per buffer: how often it came into use */
 } Warp;
+
+/* A block that waits at a barrier of the grid, or has ended: what has to be put back to go on with it. */
+typedef struct Resident {
+    Warp *warps;
+    Mem *mems;
+    uint32_t life_era;
+    bool waits; /* for the grid */
+} Resident;
 
 typedef struct FindingKey {
     const Code *code;
@@ -205,14 +228,17 @@ typedef struct Run {
     int n_warps;
     Warp *warps;
     uint32_t kernel_era;
+    VEC(TicketMark) released; /* by block, as block_eras */
+    TicketMark acquired;      /* of the running block, when it is the last one */
     VEC(uint32_t) block_eras; /* first era of each block run so far, of the first LIMIT_BLOCK_ERAS */
 
     /* the block */
     int64_t block[3];
-    uint32_t block_era, era;
+    uint32_t block_era, era; /* block_era: its first one since all blocks met last */
+    uint32_t life_era;       /* its first one */
 } Run;
 
-enum { LIMIT_BLOCK_ERAS = 1 << 20 };
+enum { LIMIT_BLOCK_ERAS = 1 << 20, LIMIT_RESIDENT_BLOCKS = 64 };
 
 static inline uint64_t next_random(uint64_t *state)
 {
@@ -225,6 +251,8 @@ static inline uint64_t next_random(uint64_t *state)
 /* compile.c. False with a diagnostic when the kernel is malformed (a bug in risec). `run` has the kernel, its grid and memory. */
 bool compile_kernel(Run *run, Code *code);
 
+/* sim.c: warps and shared memory of one more block. */
+bool set_resident(Run *run, Resident *block);
 /* exec.c: all blocks of the kernel that is set up in `run`. */
 void run_grid(Run *run);
 void block_coordinates(const Run *run, int64_t number, int64_t block[3]);
@@ -240,6 +268,9 @@ uint32_t lanes_nat(OpCode op, int64_t k, int n, int64_t *dst, const int64_t *a, 
 
 /* memory.c */
 void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+void mem_old(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+void mem_atomic(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
+void mem_ticket(Run *run, Warp *warp, const Ins *ins);
 void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 /* Vector accesses: the cells of one lane are neighbours and move together. */
 void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
