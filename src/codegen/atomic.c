@@ -108,7 +108,7 @@ bool lower_write_atomic_reduce(Lowering *lw, const Core *e, View *acceptor)
     if (cell->kind == VIEW_ERROR)
         return true;
     if (cell->kind != VIEW_BUF)
-        return refuse(lw, e->span, "atomicReduce into a private value", "it combines into one cell of memory: `toShared` or `toGlobal`, or the result of the entry");
+        return refuse(lw, e->span, "atomicReduce into what is no cell of memory", "it combines into one cell: `toShared`, `toGlobal`, or the result of the entry");
     const Levels *o = &lw->open;
     bool in_block = o->block[0] || o->block[1] || o->block[2] || o->global[0] || o->global[1] || o->global[2];
     const Core *unit = e->prim.args[1];

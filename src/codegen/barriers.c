@@ -536,7 +536,7 @@ static bool blocks_met(const Barriers *b, const Access *w, const Access *r)
 {
     if (last_part(r->scope) && last_part(w->scope) == last_part(r->scope))
         return true; /* one block */
-    if (last_part(r->scope) && !last_part(w->scope) && w->id < r->id)
+    if (last_part(r->scope) && w->id < r->id) /* every block takes its ticket after what it wrote, as the last one of an earlier meeting, too */
         return true;
     for (int i = 0; i < b->grid_syncs.n; i++)
         if (w->id < b->grid_syncs.at[i] && r->id >= b->grid_syncs.at[i])

@@ -502,15 +502,21 @@ void block_coordinates(const Run *run, int64_t number, int64_t block[3])
     block[2] = n / run->grid[0] / run->grid[1];
 }
 
+static void forget_blocks(Run *run)
+{
+    run->block_eras.n = 0;
+    for (int b = 0; b < run->kernel->bufs.n; b++)
+        run->tickets[b].released.n = 0;
+}
+
 /* Block number n runs from here on. */
 static void begin_block(Run *run, int64_t n)
 {
     run->block_era = ++run->era;
-    run->acquired = (TicketMark){0};
-    if (run->block_eras.n < LIMIT_BLOCK_ERAS) {
+    for (int b = 0; b < run->kernel->bufs.n; b++)
+        run->tickets[b].acquired = (TicketMark){0};
+    if (run->block_eras.n < LIMIT_BLOCK_ERAS)
         run_push(run->arena, &run->block_eras, run->block_era);
-        run_push(run->arena, &run->released, (TicketMark){0});
-    }
     block_coordinates(run, n, run->block);
     if (run->era > UINT32_MAX - (1u << 30)) /* eras are numbered in 32 bits */
         run->stop = true;
@@ -543,7 +549,7 @@ static void run_together(Run *run)
     for (bool first = true, waits = true; waits && !run->stop; first = false) {
         int64_t at_barrier = 0;
         run->kernel_era = run->era + 1;
-        run->block_eras.n = run->released.n = 0;
+        forget_blocks(run);
         for (int64_t n = 0; n < run->blocks && !run->stop; n++) {
             run->warps = blocks[n].warps;
             run->mems = blocks[n].mems;
@@ -586,7 +592,7 @@ void run_grid(Run *run)
         return;
     }
     run->kernel_era = run->era + 1;
-    run->block_eras.n = run->released.n = 0;
+    forget_blocks(run);
     for (int64_t n = 0; n < run->blocks && !run->stop; n++) {
         begin_block(run, n);
         run->life_era = run->block_era;

@@ -92,42 +92,46 @@ typedef struct Actor {
     int64_t cell;
 } Actor;
 
-static bool era_block(Run *run, uint32_t era, int64_t block[3])
+/* Number of the block that was running at an era: the last one that started at or before it; -1: none. */
+static int block_at(const Run *run, uint32_t era)
 {
     int lo = 0, hi = run->block_eras.n;
-    while (lo < hi) { /* the last block that started at or before the era */
+    while (lo < hi) {
         int mid = (lo + hi) / 2;
         if (run->block_eras.at[mid] <= era)
             lo = mid + 1;
         else
             hi = mid;
     }
-    if (lo == 0 || (lo == run->block_eras.n && lo == LIMIT_BLOCK_ERAS))
+    return lo - 1;
+}
+
+static bool era_block(Run *run, uint32_t era, int64_t block[3])
+{
+    int number = block_at(run, era);
+    if (number < 0 || number == LIMIT_BLOCK_ERAS - 1)
         return false;
-    block_coordinates(run, lo - 1, block);
+    block_coordinates(run, number, block);
     return true;
 }
 
 /* Is what another block of this launch did, at the era, ordered before this access by tickets? */
 static bool ordered_by_ticket(const Run *run, const Warp *warp, uint32_t me, uint32_t era, uint32_t thread, uint32_t epoch)
 {
-    const TicketMark *mine = &run->acquired;
-    if (!mine->era)
-        return false;
-    if (run->era == mine->era && me != mine->thread && ((int)mine->thread / WARP != warp->number || warp->epoch == mine->epoch))
-        return false; /* the ticket is not ordered before me */
-    int lo = 0, hi = run->block_eras.n;
-    while (lo < hi) { /* the last block that started at or before the era */
-        int mid = (lo + hi) / 2;
-        if (run->block_eras.at[mid] <= era)
-            lo = mid + 1;
-        else
-            hi = mid;
+    int block = -1;
+    for (int t = 0; t < run->kernel->bufs.n; t++) {
+        const TicketMark *mine = &run->tickets[t].acquired;
+        bool before_me = run->era > mine->era || me == mine->thread || ((int)mine->thread / WARP == warp->number && warp->epoch > mine->epoch);
+        if (!mine->era || !before_me)
+            continue;
+        block = block < 0 ? block_at(run, era) : block;
+        if (block < 0 || block >= run->tickets[t].released.n)
+            continue;
+        const TicketMark *its = &run->tickets[t].released.at[block];
+        if (era < its->era || (era == its->era && (thread == its->thread || (thread / WARP == its->thread / WARP && epoch < its->epoch))))
+            return true;
     }
-    if (lo == 0)
-        return false;
-    const TicketMark *its = &run->released.at[lo - 1];
-    return era < its->era || (era == its->era && (thread == its->thread || (thread / WARP == its->thread / WARP && epoch < its->epoch)));
+    return false;
 }
 
 /* `verb` says what the other thread did, `thread` which one it was, in an earlier era or this one. */
@@ -460,9 +464,12 @@ void mem_ticket(Run *run, Warp *warp, const Ins *ins)
         memcpy(cell, &count, sizeof count);
         dst->u[l] = last;
         TicketMark mark = {run->era, warp->epoch, (uint32_t)(warp->number * WARP + l)};
+        Tickets *tickets = &run->tickets[ins->a];
         if (last)
-            run->acquired = mark;
-        if (run->released.n)
-            run->released.at[run->released.n - 1] = mark;
+            tickets->acquired = mark;
+        while (tickets->released.n < run->block_eras.n - 1)
+            run_push(run->arena, &tickets->released, (TicketMark){0});
+        if (tickets->released.n < run->block_eras.n)
+            run_push(run->arena, &tickets->released, mark);
     }
 }

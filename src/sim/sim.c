@@ -316,6 +316,7 @@ static void run_kernel(Run *run, const ImpKernel *kernel)
     if (!set_threads(run) || !set_memory(run) || !compile_kernel(run, run->code))
         return;
     set_warps(run);
+    run->tickets = ARENA_NEWN(run->arena, Tickets, kernel->bufs.n);
     count_begin(run);
     run_grid(run);
     count_end(run);

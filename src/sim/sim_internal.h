@@ -145,6 +145,11 @@ typedef struct TicketMark {
     uint32_t thread;
 } TicketMark;
 
+typedef struct Tickets {
+    VEC(TicketMark) released; /* by block, as block_eras */
+    TicketMark acquired;      /* of the running block, when it took the last one */
+} Tickets;
+
 /* A buffer as the running kernel sees it. */
 typedef struct Mem {
     const ImpBuf *buf;
@@ -228,8 +233,7 @@ typedef struct Run {
     int n_warps;
     Warp *warps;
     uint32_t kernel_era;
-    VEC(TicketMark) released; /* by block, as block_eras */
-    TicketMark acquired;      /* of the running block, when it is the last one */
+    struct Tickets *tickets;  /* by buffer */
     VEC(uint32_t) block_eras; /* first era of each block run so far, of the first LIMIT_BLOCK_ERAS */
 
     /* the block */
