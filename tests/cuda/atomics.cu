@@ -70,6 +70,33 @@ most(float *__restrict__ result_1, long long *__restrict__ result_2, float *__re
     }
 }
 
+// most_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+most_64(float *__restrict__ result_1, long long *__restrict__ result_2, float *__restrict__ result_3,
+        double *__restrict__ result_4, const float *__restrict__ xs, const int *__restrict__ ys, long long n)
+{
+    // atomics.rise:4: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        atomic_update(&result_1[0], [=](float old) { return fmaxf(old, xs[i]); });
+    }
+
+    // atomics.rise:5: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        const long long b = wrap_mul((long long)ys[i], 3ll);
+        atomic_update(&result_2[0], [=](long long old) { return old > b ? old : b; });
+    }
+
+    // atomics.rise:6: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        atomicAdd(&result_3[0], xs[i]);
+    }
+
+    // atomics.rise:7: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        atomic_update(&result_4[0], [=](double old) { return fmin(old, (double)xs[i]); });
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches most on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result_1: 1 float
@@ -81,17 +108,19 @@ most(float *__restrict__ result_1, long long *__restrict__ result_2, float *__re
 extern "C" int most_launch(float *result_1, long long *result_2, float *result_3, double *result_4,
                            const float *xs, const int *ys, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16776959 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     most_init<<<1, 1, 0, stream>>>(result_1, result_2, result_3, result_4);
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            most<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, result_4, xs, ys, (int)n);
+        if (blocks > 0) {
+            if (n + 16776959 <= 2147483647)
+                most<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, result_4, xs, ys, (int)n);
+            else
+                most_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, result_3, result_4, xs, ys, n);
+        }
     }
     return (int)cudaGetLastError();
 }

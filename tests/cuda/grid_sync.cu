@@ -47,6 +47,27 @@ shift(int *__restrict__ result, const int *__restrict__ xs, int *__restrict__ zs
     }
 }
 
+// shift_64: 256 threads a block, max(ceilDiv(n, 256), 1) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+shift_64(int *__restrict__ result, const int *__restrict__ xs, int *__restrict__ zs, int *__restrict__ ys,
+         unsigned *__restrict__ barrier, unsigned *__restrict__ barrier_1, long long n)
+{
+    // grid_sync.rise:3: mapGlobal
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        ys[i] = wrap_add(xs[i], 1);
+    }
+    sync_grid(barrier, gridDim.x);
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        zs[i] = wrap_mul(ys[n - i - 1], 2);
+    }
+
+    // grid_sync.rise:4: gridSync
+    sync_grid(barrier_1, gridDim.x);
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+        result[i] = wrap_sub(zs[i], zs[n - i - 1]);
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Multiprocessors of the current device.
 static cudaError_t rise_multiprocessors(long long *count)
@@ -81,9 +102,7 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
 extern "C" int shift_launch(int *result, const int *xs, int *zs, int *ys, unsigned *barrier,
                             unsigned *barrier_1, long long n, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 16776959 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long maxResident;
@@ -93,10 +112,16 @@ extern "C" int shift_launch(int *result, const int *xs, int *zs, int *ys, unsign
         if (blocks > 65535)
             blocks = 65535;
         const long long fit = blocks < maxResident ? blocks : maxResident;
-        int n_int = (int)n;
-        void *args[] = {(void *)&result, (void *)&xs, (void *)&zs, (void *)&ys, (void *)&barrier, (void *)&barrier_1, &n_int};
-        if (const cudaError_t error = cudaLaunchCooperativeKernel((const void *)shift, (unsigned)fit, 256, args, 0, stream))
-            return (int)error;
+        if (n + 16776959 <= 2147483647) {
+            int n_int = (int)n;
+            void *args[] = {(void *)&result, (void *)&xs, (void *)&zs, (void *)&ys, (void *)&barrier, (void *)&barrier_1, &n_int};
+            if (const cudaError_t error = cudaLaunchCooperativeKernel((const void *)shift, (unsigned)fit, 256, args, 0, stream))
+                return (int)error;
+        } else {
+            void *args[] = {(void *)&result, (void *)&xs, (void *)&zs, (void *)&ys, (void *)&barrier, (void *)&barrier_1, &n};
+            if (const cudaError_t error = cudaLaunchCooperativeKernel((const void *)shift_64, (unsigned)fit, 256, args, 0, stream))
+                return (int)error;
+        }
     }
     return (int)cudaGetLastError();
 }

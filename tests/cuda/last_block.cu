@@ -79,6 +79,73 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     }
 }
 
+// sum_64: 256 threads a block, 4*numSM blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256, 4)
+sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ partials,
+       unsigned *__restrict__ ticket, long long n)
+{
+    __shared__ float shared[256];
+    __shared__ bool last;
+    const int thread = threadIdx.x;
+
+    // last_block.rise:3: mapBlock
+    const long long blocks = (n + 2047) / 2048;
+    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // last_block.rise:4: mapThreads
+        float acc = 0.0f;
+        const long long base = block*2048 + thread*8;
+        if (block*2048 + 2048 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += xs[base + i];
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += base + i < n ? xs[base + i] : 0.0f;
+            }
+        }
+        __syncthreads();
+        shared[thread] = acc;
+        __syncthreads();
+        if (thread == 0) {
+            float acc_1 = 0.0f;
+            for (int i = 0; i < 256; i++) {
+                acc_1 += shared[i];
+            }
+            partials[block] = acc_1;
+        }
+    }
+
+    // last_block.rise:6: lastBlock
+    if (thread == 0) last = take_ticket(ticket, gridDim.x);
+    __syncthreads();
+    if (last) {
+        // last_block.rise:7: mapThreads
+        float acc = 0.0f;
+        const long long end = (n + 2047) / 524288;
+        for (long long i = 0; i < end; i++) {
+            acc += partials[i*256 + thread];
+        }
+        const long long end_1 = (n + 524287) / 524288;
+        for (long long i = end; i < end_1; i++) {
+            const long long index = i*256 + thread;
+            acc += index < blocks ? partials[index] : 0.0f;
+        }
+        shared[thread] = acc;
+
+        // last_block.rise:8: mapThreads
+        __syncthreads();
+        if (thread == 0) {
+            float acc_1 = 0.0f;
+            for (int i = 0; i < 256; i++) {
+                acc_1 += shared[i];
+            }
+            result[0] = acc_1;
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Multiprocessors of the current device.
 static cudaError_t rise_multiprocessors(long long *count)
@@ -99,9 +166,7 @@ static cudaError_t rise_multiprocessors(long long *count)
 extern "C" int sum_launch(float *result, const float *xs, float *partials, unsigned *ticket, long long n,
                           cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (n + 524287 > 2147483647)
+    if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
         long long numSM;
@@ -110,7 +175,10 @@ extern "C" int sum_launch(float *result, const float *xs, float *partials, unsig
         long long blocks = numSM*4;
         if (blocks > 65535)
             blocks = 65535;
-        sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, partials, ticket, (int)n);
+        if (n + 524287 <= 2147483647)
+            sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, partials, ticket, (int)n);
+        else
+            sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, partials, ticket, n);
     }
     return (int)cudaGetLastError();
 }
