@@ -1,5 +1,6 @@
 /* Reading: makes the value of a term readable, and gives a view of it. Emits the statements that this takes. */
 #include "codegen/sequences.h"
+#include "codegen/walk.h"
 
 /* ---- binding --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -253,6 +254,21 @@ static View *read_scalar_prim(Lowering *lw, const Core *e)
     return value_view(lw, e->type, result, e->span);
 }
 
+static void find_data(void *user, ImpExpr **at)
+{
+    *(bool *)user |= (*at)->kind == IE_LOAD || (*at)->kind == IE_SHFL || (*at)->kind == IE_OP;
+}
+
+/* Does a condition compute with values, and not only compare indices? */
+static bool asks_data(ImpExpr *cond)
+{
+    bool asks = false;
+    bool comparison = cond->kind == IE_OP && cond->op.n == 2 && cond->op.args[0]->kind == IE_NAT && cond->op.args[1]->kind == IE_NAT;
+    if (!comparison)
+        walk_expr(&cond, find_data, &asks);
+    return asks;
+}
+
 static View *read_if(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
@@ -318,6 +334,14 @@ static View *read_if(Lowering *lw, const Core *e)
         lw->out = out;
         s->branch.then = sides[0];
         s->branch.otherwise = sides[1];
+    }
+    if (plain && n > 1 && asks_data(cond)) { /* once, and before what it asks about changes */
+        ImpVar *holds = lower_new_var(lw, "holds", SC_BOOL, e->span);
+        holds->constant = true;
+        ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
+        s->var.var = holds;
+        s->var.value = cond;
+        cond = imp_var(ctx, holds, nat_const(ctx, 0), e->span);
     }
     for (int i = 0; i < n; i++) {
         Type t = e->type->kind == TY_TUPLE ? e->type->items[i] : e->type;

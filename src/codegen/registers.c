@@ -8,6 +8,7 @@
  *   const float b = a + t;       ->  a = a + t  (and b is a)        when a is not read afterwards
  *   float t = a; ... t = t + b; a = t  ->  ... a = a + b            when a is not mentioned in between, nor t afterwards
  *   x = c ? e : x                ->  if c { x = e }
+ *   if c { s } if c { t }        ->  if c { s; t }
  *   if a { if b { s } }          ->  if a and b { s }
  *
  * Requires: registers are declared in the list of statements where they live. Keeps every value and the order of memory accesses; a
@@ -231,6 +232,16 @@ static void find_reusable(void *user, ImpExpr **at)
         r->found = e->var.var;
 }
 
+/* As find_reusable; of two that would do, the one with the name that is wanted. */
+static void prefer_named(Reusable *r, ImpExpr **at)
+{
+    ImpVar *before = r->found;
+    r->found = NULL;
+    find_reusable(r, at);
+    if (before && (!r->found || !strcmp(r->found->name, "other")))
+        r->found = before;
+}
+
 static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
 {
     ImpStmt *decl = list->list.at[i];
@@ -241,8 +252,12 @@ static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
     Reusable r = {list, i, var, NULL};
     if (value->kind == IE_OP)
         walk_expr(&decl->var.value, find_reusable, &r);
-    else if (value->cond.otherwise->kind == IE_VAR) /* c ? e : x is x, changed where c holds */
-        find_reusable(&r, &value->cond.otherwise);
+    else { /* c ? e : x is x, changed where c holds */
+        if (value->cond.otherwise->kind == IE_VAR)
+            find_reusable(&r, &value->cond.otherwise);
+        if (value->cond.then->kind == IE_VAR && (!r.found || strcmp(r.found->name, var->name)))
+            prefer_named(&r, &value->cond.then);
+    }
     if (!r.found)
         return false;
     r.found->constant = false;
@@ -283,7 +298,18 @@ static bool use_again(Ctx *ctx, ImpBlock *list, int i)
     return false;
 }
 
-/* x = c ? e : x  ->  if (c) x = e */
+static ImpExpr *negated(Ctx *ctx, ImpExpr *e)
+{
+    static const PrimId opposite[] = {[P_eq - P_eq] = P_ne, [P_ne - P_eq] = P_eq, [P_lt - P_eq] = P_ge, [P_le - P_eq] = P_gt, [P_gt - P_eq] = P_le, [P_ge - P_eq] = P_lt};
+    if (e->kind == IE_OP && e->op.id == P_not)
+        return e->op.args[0];
+    bool exact = e->kind == IE_OP && (e->op.id == P_eq || e->op.id == P_ne || !scalar_is_float(e->op.args[0]->type)); /* NaN is neither below nor above */
+    if (exact && e->op.id >= P_eq && e->op.id <= P_ge)
+        return imp_op(ctx, opposite[e->op.id - P_eq], SC_BOOL, 2, e->op.args, e->span);
+    return imp_op(ctx, P_not, SC_BOOL, 1, &e, e->span);
+}
+
+/* x = c ? e : x  ->  if (c) x = e;  x = c ? x : e  ->  if (!c) x = e */
 static void set_conditionally(Ctx *ctx, ImpBlock *list)
 {
     for (int i = 0; i < list->list.n; i++) {
@@ -295,14 +321,58 @@ static void set_conditionally(Ctx *ctx, ImpBlock *list)
             set_conditionally(ctx, &s->branch.otherwise);
         }
         const ImpExpr *value = s->kind == IS_SET ? s->var.value : NULL;
-        if (!value || value->kind != IE_COND || value->cond.otherwise->kind != IE_VAR || value->cond.otherwise->var.var != s->var.var ||
-            value->cond.otherwise->var.slot != s->var.slot)
+        if (!value || value->kind != IE_COND)
+            continue;
+        bool sides[2];
+        for (int k = 0; k < 2; k++) {
+            const ImpExpr *side = k ? value->cond.otherwise : value->cond.then;
+            sides[k] = side->kind == IE_VAR && side->var.var == s->var.var && side->var.slot == s->var.slot;
+        }
+        if (!sides[0] && !sides[1])
             continue;
         ImpStmt *choice = imp_stmt(ctx, NULL, IS_IF, s->span);
-        choice->branch.cond = value->cond.cond;
+        choice->branch.cond = sides[1] ? value->cond.cond : negated(ctx, value->cond.cond);
         vec_push(ctx, &choice->branch.then.list, s);
-        s->var.value = value->cond.then;
+        s->var.value = sides[1] ? value->cond.then : value->cond.otherwise;
         list->list.at[i] = choice;
+    }
+}
+
+typedef struct Disturbs {
+    ImpBlock *by;
+    bool disturbed;
+} Disturbs;
+
+static void disturbed_expr(void *user, ImpExpr **at)
+{
+    Disturbs *d = user;
+    const ImpExpr *e = *at;
+    d->disturbed |= e->kind == IE_LOAD && e->mem.buf->space != SPACE_INPUT;
+    for (int i = 0; e->kind == IE_VAR && i < d->by->list.n; i++)
+        d->disturbed |= sets_in(d->by->list.at[i], e->var.var) > 0;
+}
+
+/* if c { s } if c { t }  ->  if c { s; t } */
+static void merge_neighbours(Ctx *ctx, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            merge_neighbours(ctx, &s->loop.body);
+        if (s->kind != IS_IF)
+            continue;
+        while (i + 1 < list->list.n && list->list.at[i + 1]->kind == IS_IF && !s->branch.otherwise.list.n) {
+            ImpStmt *next = list->list.at[i + 1];
+            Disturbs d = {&s->branch.then, false};
+            walk_expr(&s->branch.cond, disturbed_expr, &d);
+            if (d.disturbed || next->branch.otherwise.list.n || !imp_same_value(s->branch.cond, next->branch.cond))
+                break;
+            for (int k = 0; k < next->branch.then.list.n; k++)
+                vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[k]);
+            block_remove(list, i + 1);
+        }
+        merge_neighbours(ctx, &s->branch.then);
+        merge_neighbours(ctx, &s->branch.otherwise);
     }
 }
 
@@ -548,11 +618,14 @@ static void unroll_register_loop(void *user, ImpStmt *s)
 
 void pass_registers(Lowering *lw)
 {
+    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip};
     walk_stmts(&lw->kernel->body, unroll_register_loop, NULL);
-    static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip, rule_again};
     split_arrays(lw);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
     set_conditionally(lw->ctx, &lw->kernel->body);
     merge_conditions(lw->ctx, &lw->kernel->body);
+    merge_neighbours(lw->ctx, &lw->kernel->body);
+    apply_rule(lw->ctx, &lw->kernel->body, rule_single); /* a condition that one branch is left to ask */
+    apply_rule(lw->ctx, &lw->kernel->body, rule_again);
 }

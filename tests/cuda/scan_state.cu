@@ -20,10 +20,10 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             value[j] = acc_1;
             value_1[j] = acc_2;
             const float x = xs[i*8 + j];
-            const bool holds = x > acc_1;
-            const int next_2 = holds ? wrap_add(acc_2, 1) : acc_2;
-            if (holds) acc_1 = x;
-            acc_2 = next_2;
+            if (x > acc_1) {
+                acc_1 = x;
+                acc_2 = wrap_add(acc_2, 1);
+            }
         }
         #pragma unroll
         for (int j = 0; j < 8; j++) {
@@ -50,10 +50,10 @@ scanPairs_64(float *__restrict__ result_1, int *__restrict__ result_2, const flo
             value[j] = acc_1;
             value_1[j] = acc_2;
             const float x = xs[i*8 + j];
-            const bool holds = x > acc_1;
-            const int next_2 = holds ? wrap_add(acc_2, 1) : acc_2;
-            if (holds) acc_1 = x;
-            acc_2 = next_2;
+            if (x > acc_1) {
+                acc_1 = x;
+                acc_2 = wrap_add(acc_2, 1);
+            }
         }
         #pragma unroll
         for (int j = 0; j < 8; j++) {
