@@ -14,7 +14,8 @@ SEED = int(os.environ.get("SEED", "1"))
 # Sizes that divide, for programs that want that, and primes.
 SIZES = (*run_text.SIZE_CLASSES, 2, 7, 20, 64, 96, 100, 192, 997, 4096, 8192)
 # These do work that grows with the square of the size, on the reference interpreter too.
-LARGEST = {"conditional": 8192, "global_state": 100, "tree_loop_let": 100, "nbody": 2047, "nearest": 2047}
+LARGEST = {"conditional": 8192, "global_state": 100, "tree_loop_let": 100, "nbody": 2047, "nearest": 2047, "knearest": 2047, "nbody_tiled": 2047,
+           "levenshtein": 2047}
 
 
 def main():
