@@ -78,9 +78,9 @@ def program(path):
 
 
 def emitted(path):
-    """The kernels, without the head of the file and the host function."""
-    text = risec([path])
-    return re.split(r"^#ifndef __CUDACC_RTC__$", text.split("\n\n", 1)[-1], flags=re.M)[0].strip()
+    """The kernels, without the head of the file, the host function, and the variants with 64-bit indices."""
+    text = re.split(r"^#ifndef __CUDACC_RTC__$", risec([path]).split("\n\n", 1)[-1], flags=re.M)[0]
+    return re.sub(r"^// \w+_64: .*?^}\n\n?", "", text, flags=re.M | re.S).strip()
 
 
 def hand(path):
