@@ -33,7 +33,11 @@ typedef struct Trial {
     int64_t max_cells; /* of any one array; 0: no limit */
 } Trial;
 /* Warp instructions of a run after which larger sizes are left out: they would take long and show nothing new. */
-enum { TRIAL_ENOUGH = 1 << 20 };
+#ifdef __SANITIZE_ADDRESS__
+enum { TRIAL_ENOUGH = 1 << 15 };
+#else
+enum { TRIAL_ENOUGH = 1 << 18 };
+#endif
 Outcome run_trial(Compiled *c, Trial trial, SimReport *report);
 /* The same with its own value for each size of the entry instead of n, and a limit of the simulator's steps: a run that is given up gives CANNOT. */
 Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, SimReport *report);
