@@ -1,6 +1,6 @@
 /* What the files of the CUDA printer share.
  *
- * cuda_print.c: files, kernels and statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
+ * cuda_print.c: files and kernels. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
  * call. cuda_host.c: the functions of the host. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
@@ -84,6 +84,19 @@ void cuda_half_store(Cuda *c, const ImpExpr *value); /* the bits of a value, for
 const char *cuda_half_from(Cuda *c, Scalar type, int n);
 const char *cuda_half_to(Cuda *c, Scalar type, int n);
 
+/* ---- cuda_stmt.c ------------------------------------------------------------------------------------------------------- */
+
+void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to c->depth */
+bool cuda_any_shown(const Cuda *c, const ImpBlock *block); /* does it print anything? */
+bool cuda_is_shown(const Cuda *c, const ImpStmt *s);
+void cuda_find_live(Cuda *c); /* sets c->live */
+/* Names, hoisted values and wide variables that end with a block of C. */
+typedef struct CudaScope {
+    int names, hoisted, wide;
+} CudaScope;
+CudaScope cuda_enter(Cuda *c);
+void cuda_leave(Cuda *c, CudaScope scope);
+
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 
 /* The function of the host that launches a program. `kernels`: the names in C, as imp_variant counts. */
@@ -95,6 +108,8 @@ void cuda_host_helpers(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs
 
 /* ---- cuda_print.c ------------------------------------------------------------------------------------------------------ */
 
+void cuda_indent(Cuda *c);
+bool cuda_unsigned_safe(Nat nat); /* may gridDim stand in it as it is, an unsigned? */
 /* Text that cannot end a comment or begin a line: what comes from file names and notes. */
 void cuda_comment_text(StrBuf *out, const char *text);
 /* File name without directories, and line; "" and 0 when the span is nowhere. */

@@ -7,11 +7,11 @@
 #include "codegen/walk.h"
 #include "version.h"
 
-enum { LINE_WIDTH = 110, ONE_LINE = 90 };
+enum { LINE_WIDTH = 110 };
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
-static void indent(Cuda *c)
+void cuda_indent(Cuda *c)
 {
     for (int i = 0; i < c->depth; i++)
         put(c, "    ");
@@ -43,114 +43,10 @@ const char *cuda_place(Ctx *ctx, Span span, int *line)
     return base ? base + 1 : source->name;
 }
 
-static void line_directive(Cuda *c, Span span)
-{
-    int line;
-    const char *file = cuda_place(c->ctx, span, &line);
-    if (!c->line_directives || !line)
-        return;
-    sb_printf(c->out, "#line %d \"", line);
-    for (; *file; file++)
-        sb_putc(c->out, *file < ' ' || *file > '~' || *file == '"' || *file == '\\' ? '?' : *file);
-    put(c, "\"\n");
-}
-
-/* ---- what the body uses ------------------------------------------------------------------------------------------------ */
-
-typedef struct Reads {
-    Cuda *c;
-    bool changed;
-} Reads;
-
-static void read_var(Reads *r, const ImpVar *var)
-{
-    r->changed |= !r->c->live[var->id];
-    r->c->live[var->id] = true;
-}
-
-static void read_nat(void *user, Nat nat)
-{
-    Reads *r = user;
-    const ImpKernel *k = r->c->kernel;
-    for (int i = 0; i < k->vars.n; i++)
-        if (k->vars.at[i]->nat && !r->c->live[k->vars.at[i]->id] && nat_mentions(nat, k->vars.at[i]->nat))
-            read_var(r, k->vars.at[i]);
-}
-
-static void read_expr(void *user, ImpExpr **at)
-{
-    if ((*at)->kind == IE_VAR)
-        read_var(user, (*at)->var.var);
-}
-
-static void read_stmt(void *user, ImpStmt *s)
-{
-    Reads *r = user;
-    if ((s->kind == IS_DECL || s->kind == IS_SET) && !r->c->live[s->var.var->id])
-        return;
-    if ((s->kind == IS_VSET || s->kind == IS_VLOAD) && !r->c->live[s->vec.var->id])
-        return;
-    walk_own(s, read_expr, r);
-    walk_nats(s, read_nat, r);
-}
-
-/* A register that only dead registers read is dead: nvcc warns of it, so neither it nor what sets it is printed. */
-static void find_live(Cuda *c)
-{
-    int n = 0;
-    for (int i = 0; i < c->kernel->vars.n; i++)
-        n = c->kernel->vars.at[i]->id >= n ? c->kernel->vars.at[i]->id + 1 : n;
-    c->live = NEWN(c->ctx, bool, n + 1);
-    c->var_names = NEWN(c->ctx, const char *, n + 1);
-    ImpBlock body = c->kernel->body;
-    Reads r = {c, true};
-    while (r.changed) {
-        r.changed = false;
-        walk_stmts(&body, read_stmt, &r);
-    }
-}
-
-static bool is_shown(const Cuda *c, const ImpStmt *s);
-
-static bool any_shown(const Cuda *c, const ImpBlock *block)
-{
-    for (int i = 0; i < block->list.n; i++)
-        if (block->list.at[i]->kind != IS_NOTE && is_shown(c, block->list.at[i]))
-            return true;
-    return false;
-}
-
-static bool is_shown(const Cuda *c, const ImpStmt *s)
-{
-    switch (s->kind) {
-    case IS_DECL:
-    case IS_SET:
-        return c->live[s->var.var->id];
-    case IS_VSET:
-    case IS_VLOAD:
-        return c->live[s->vec.var->id];
-    case IS_FOR:
-        return any_shown(c, &s->loop.body);
-    case IS_IF:
-        return any_shown(c, &s->branch.then) || any_shown(c, &s->branch.otherwise);
-    case IS_ALLOC:
-        return false;
-    case IS_STORE:
-    case IS_VSTORE:
-    case IS_ATOMIC:
-    case IS_TICKET:
-    case IS_GRID_SYNC:
-    case IS_SYNC:
-    case IS_NOTE:
-        return true;
-    }
-    return true;
-}
-
 /* ---- hardware ids ------------------------------------------------------------------------------------------------------ */
 
 /* Sums and products of variables with positive coefficients give the same bits whether computed as int or, as threadIdx is, as unsigned. */
-static bool is_unsigned_safe(Nat nat)
+bool cuda_unsigned_safe(Nat nat)
 {
     for (int i = 0; i < nat->n_terms; i++) {
         if (nat->terms[i].coef < 0)
@@ -185,14 +81,14 @@ static void note_ids(void *user, Nat nat)
         if (!id->var || id->var->kind != NAT_VAR || !nat_mentions(nat, id->var))
             continue;
         id->used = true;
-        id->declared |= !ids->in_place || !(nat == id->var || (id->atom && is_unsigned_safe(nat)));
+        id->declared |= !ids->in_place || !(nat == id->var || (id->atom && cuda_unsigned_safe(nat)));
     }
 }
 
 static void note_stmt(void *user, ImpStmt *s)
 {
     Ids *ids = user;
-    if (!is_shown(ids->c, s))
+    if (!cuda_is_shown(ids->c, s))
         return;
     if (s->kind != IS_FOR) {
         walk_nats(s, note_ids, ids);
@@ -255,7 +151,7 @@ static bool put_ids(Cuda *c)
             continue;
         const char *name = c_name_claim(c->names, id->wanted);
         c_names_set(c->names, id->var, name);
-        indent(c);
+        cuda_indent(c);
         sb_printf(c->out, "const %s %s = %s;\n", nat_is_wide(c, id->var) ? "long long" : "int", name, id->text);
         any = true;
     }
@@ -265,540 +161,12 @@ static bool put_ids(Cuda *c)
     return any;
 }
 
-/* ---- statements -------------------------------------------------------------------------------------------------------- */
-
-static void print_block(Cuda *c, const ImpBlock *block);
-
-typedef struct Scope {
-    int names, hoisted, wide;
-} Scope;
-
-static Scope enter(Cuda *c) { return (Scope){c_names_mark(c->names), c->hoisted.n, c->wide.n}; }
-
-static void leave(Cuda *c, Scope scope)
-{
-    c_names_release(c->names, scope.names);
-    c->hoisted.n = scope.hoisted;
-    c->wide.n = scope.wide;
-}
-
-static void print_body(Cuda *c, const ImpBlock *block)
-{
-    Scope scope = enter(c);
-    put(c, "{\n");
-    c->depth++;
-    print_block(c, block);
-    c->depth--;
-    indent(c);
-    put(c, "}");
-    leave(c, scope);
-}
-
-static void print_decl(Cuda *c, const ImpStmt *s)
-{
-    ImpVar *var = s->var.var;
-    const char *name = c_name_claim(c->names, var->name);
-    bool wide = var->nat && s->var.value && s->var.value->kind == IE_NAT && nat_is_wide(c, s->var.value->nat);
-    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : wide ? "long long" : cuda_value_type(var->type);
-    sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
-    if (var->vector) {
-        put(c, ";\n");
-    } else if (var->slots != 1) {
-        sb_printf(c->out, "[%d];\n", var->slots);
-    } else if (s->var.value) {
-        put(c, " = ");
-        if (wide)
-            cuda_nat(c, s->var.value->nat, C_ANY);
-        else
-            cuda_expr(c, s->var.value, C_ANY);
-        put(c, ";\n");
-    } else {
-        put(c, ";\n");
-    }
-    c->var_names[var->id] = name;
-    if (var->slots != 1 && s->var.value) { /* every slot starts with the value */
-        const char *i = c_name_claim(c->names, "slot");
-        indent(c);
-        put(c, "#pragma unroll\n");
-        indent(c);
-        sb_printf(c->out, "for (int %s = 0; %s < %d; %s++)\n", i, i, var->slots, i);
-        indent(c);
-        sb_printf(c->out, "    %s[%s] = ", name, i);
-        cuda_expr(c, s->var.value, C_ANY);
-        put(c, ";\n");
-    }
-    if (var->nat) {
-        c_names_set(c->names, var->nat, name);
-        if (wide || scalar_bytes(var->type) == 8)
-            vec_push(c->ctx, &c->wide, var->nat);
-    }
-}
-
-static bool divides(Nat nat)
-{
-    if (nat->kind == NAT_DIV || nat->kind == NAT_MOD || nat->kind == NAT_LOG2 || nat->kind == NAT_POW)
-        return true;
-    if ((nat->a && divides(nat->a)) || (nat->b && divides(nat->b)))
-        return true;
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int j = 0; j < nat->terms[i].n_factors; j++)
-            if (divides(nat->terms[i].factors[j]))
-                return true;
-    return false;
-}
-
-/* Declares a name for the nat, before the statement that the line is to begin with. */
-static void hoist(Cuda *c, Nat nat, const char *wanted)
-{
-    const char *name = c_name_claim(c->names, wanted);
-    sb_printf(c->out, "const %s %s = ", nat_is_wide(c, nat) ? "long long" : "int", name);
-    cuda_nat(c, nat, C_ANY);
-    put(c, ";\n");
-    indent(c);
-    vec_push(c->ctx, &c->hoisted, ((Hoisted){nat, name}));
-}
-
-enum { SHARED_INDEX_WINDOW = 8 }; /* statements */
-
-typedef struct IndexCount {
-    const Cuda *c;
-    Nat nat;
-    int n;
-    VEC(Nat) list; /* all that are met, when nat is NULL */
-} IndexCount;
-
-static void count_index(void *user, Nat nat)
-{
-    IndexCount *count = user;
-    bool multiplies = false;
-    for (int i = 0; i < nat->n_terms && nat->n_terms > 1; i++)
-        multiplies |= nat->terms[i].n_factors > 0 && (nat->terms[i].n_factors > 1 || nat->terms[i].coef > 1 || nat->terms[i].coef < -1);
-    bool long_text = multiplies || nat->n_terms >= 3 || (nat->has_vars && divides(nat));
-    if (!count->nat && long_text && !cuda_hoisted(count->c, nat))
-        vec_push(count->c->ctx, &count->list, nat);
-    count->n += nat == count->nat;
-}
-
-static void count_in_stmt(void *user, ImpStmt *s)
-{
-    const IndexCount *count = user;
-    if (is_shown(count->c, s) && s->kind != IS_FOR)
-        walk_nats(s, count_index, user);
-}
-
-/* An index, spelled out each time, hides that it is the same one: it gets a name where this statement or the next ones use it again. */
-static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
-{
-    ImpStmt *s = block->list.at[i];
-    IndexCount own = {.c = c};
-    count_in_stmt(&own, s);
-    for (int k = 0; k < own.list.n; k++) {
-        IndexCount count = {.c = c, .nat = own.list.at[k]};
-        if (cuda_hoisted(c, count.nat))
-            continue;
-        for (int j = i; j < block->list.n && j < i + SHARED_INDEX_WINDOW && count.n < 2; j++) {
-            ImpStmt *next = block->list.at[j];
-            count_in_stmt(&count, next);
-            if (next->kind == IS_IF)
-                walk_stmts(&next->branch.then, count_in_stmt, &count);
-        }
-        if (count.n >= 2)
-            hoist(c, count.nat, "index");
-    }
-}
-
-static void print_step(Cuda *c, const char *name, Nat step)
-{
-    if (nat_is(step, 1)) {
-        sb_printf(c->out, "%s++", name);
-        return;
-    }
-    sb_printf(c->out, "%s += ", name);
-    const ImpKernel *k = c->kernel;
-    const char *saved[3];
-    for (int a = 0; a < 3; a++) { /* in place, gridDim needs no cast */
-        saved[a] = k->grid[a]->kind == NAT_VAR ? c_names_get(c->names, k->grid[a]) : NULL;
-        if (saved[a] && is_unsigned_safe(step))
-            c_names_set(c->names, k->grid[a], ctx_printf(c->ctx, "gridDim.%c", axis_letters[a]));
-    }
-    cuda_nat(c, step, C_ANY);
-    for (int a = 0; a < 3; a++)
-        if (saved[a])
-            c_names_set(c->names, k->grid[a], saved[a]);
-}
-
-static void print_for(Cuda *c, const ImpStmt *s)
-{
-    if (divides(s->loop.hi) && !cuda_hoisted(c, s->loop.hi))
-        hoist(c, s->loop.hi, s->loop.level == P_mapBlock ? "blocks" : s->loop.level == P_mapWarp ? "warps" : "end");
-    if (s->loop.unroll) {
-        put(c, "#pragma unroll\n");
-        indent(c);
-    }
-    Scope scope = enter(c);
-    const char *name = c_name_claim_loop(c->names, s->loop.var->name);
-    bool wide = nat_is_wide(c, s->loop.lo) || nat_is_wide(c, s->loop.hi) || (nat_is_const(s->loop.hi) && s->loop.hi->value > INDEX_MAX);
-    sb_printf(c->out, "for (%s %s = ", wide ? "long long" : "int", name);
-    cuda_nat(c, s->loop.lo, C_ANY);
-    c_names_set(c->names, s->loop.var, name);
-    if (wide)
-        vec_push(c->ctx, &c->wide, s->loop.var);
-    sb_printf(c->out, "; %s < ", name);
-    cuda_nat(c, s->loop.hi, C_SUM);
-    put(c, "; ");
-    print_step(c, name, s->loop.step);
-    put(c, ") ");
-    print_body(c, &s->loop.body);
-    put(c, "\n");
-    leave(c, scope);
-}
-
-static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
-{
-    const ImpExpr *first = s->vec.values[0];
-    bool whole = first->kind == IE_VAR && first->var.var->vector && first->var.var->slots == s->vec.n;
-    for (int k = 0; whole && k < s->vec.n; k++) {
-        const ImpExpr *e = s->vec.values[k];
-        whole = e->kind == IE_VAR && e->var.var == first->var.var && nat_is(e->var.slot, k);
-    }
-    if (whole) {
-        put(c, c->var_names[first->var.var->id]);
-        return;
-    }
-    bool half_store = s->kind == IS_VSTORE && cuda_is_half(type); /* the conversion rounds */
-    sb_printf(c->out, "make_%s(", cuda_vector_value_type(c->ctx, type, s->vec.n));
-    size_t length = 0;
-    StrBuf parts[IMP_VECTOR_MAX], *out = c->out;
-    for (int k = 0; k < s->vec.n; k++) {
-        sb_init(&parts[k], c->ctx);
-        c->out = &parts[k];
-        if (half_store)
-            cuda_unrounded(c, s->vec.values[k], C_ANY);
-        else
-            cuda_expr(c, s->vec.values[k], C_ANY);
-        length += parts[k].len + 2;
-    }
-    c->out = out;
-    for (int k = 0; k < s->vec.n; k++) {
-        put(c, !k ? "" : length <= ONE_LINE ? ", " : ",");
-        if (length > ONE_LINE) { /* one below the other */
-            put(c, "\n    ");
-            indent(c);
-        }
-        sb_putn(c->out, parts[k].text, parts[k].len);
-    }
-    put(c, ")");
-}
-
-/* The cells as one vector: *reinterpret_cast<const float4 *>(xs + 4*i). */
-static void put_cells(Cuda *c, const ImpStmt *s)
-{
-    const ImpBuf *buf = s->vec.buf;
-    Nat shift = c->buf_shifts[buf->id], index = shift ? nat_add(c->ctx, s->vec.index, shift) : s->vec.index;
-    sb_printf(c->out, "*reinterpret_cast<%s%s *>(%s", buf->space == SPACE_INPUT ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
-              c->buf_names[buf->id]);
-    if (!nat_is(index, 0)) {
-        put(c, " + ");
-        cuda_nat(c, index, C_SUM);
-    }
-    put(c, ")");
-}
-
-static void print_vec(Cuda *c, const ImpStmt *s)
-{
-    if (s->kind == IS_VSTORE) {
-        bool half = cuda_is_half(s->vec.buf->elem);
-        put_cells(c, s);
-        put(c, " = ");
-        if (half)
-            sb_printf(c->out, "%s(", cuda_half_to(c, s->vec.buf->elem, s->vec.n));
-        put_vector(c, s, s->vec.buf->elem);
-        put(c, half ? ");" : ";");
-        return;
-    }
-    ImpVar *var = s->vec.var;
-    const char *name = s->vec.declares ? c_name_claim(c->names, var->name) : c->var_names[var->id];
-    if (s->kind == IS_VSET && !s->vec.declares && cuda_by_component(s)) {
-        for (int k = 0; k < s->vec.n; k++) {
-            Nat slot = nat_const(c->ctx, k);
-            if (k) {
-                put(c, "\n");
-                indent(c);
-            }
-            cuda_slot(c, var, slot);
-            cuda_assign(c, imp_var(c->ctx, var, slot, s->span), s->vec.values[k]);
-            put(c, ";");
-        }
-        return;
-    }
-    if (s->vec.declares)
-        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_value_type(c->ctx, var->type, s->vec.n));
-    sb_printf(c->out, "%s = ", name);
-    bool half = s->kind == IS_VLOAD && cuda_is_half(s->vec.buf->elem);
-    if (half)
-        sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
-    if (s->kind == IS_VLOAD)
-        put_cells(c, s);
-    else
-        put_vector(c, s, var->type);
-    put(c, half ? ");" : ";");
-    c->var_names[var->id] = name;
-}
-
-/* gridDim.x*gridDim.y, for the axes that have more than one block. */
-static void put_grid_size(Cuda *c)
-{
-    bool any = false;
-    for (int a = 0; a < 3; a++)
-        if (c->kernel->grid[a]->kind == NAT_VAR) {
-            sb_printf(c->out, "%sgridDim.%c", any ? "*" : "", axis_letters[a]);
-            any = true;
-        }
-}
-
-static void print_ticket(Cuda *c, const ImpStmt *s)
-{
-    cuda_cell(c, s->ticket.flag, nat_const(c->ctx, 0));
-    sb_printf(c->out, " = %s(%s, ", cuda_helper(c, HELP_LAST_TICKET, SC_U32), c->buf_names[s->ticket.buf->id]);
-    put_grid_size(c);
-    put(c, ");");
-}
-
-typedef struct OldReads {
-    const ImpVar *old;
-    bool found;
-} OldReads;
-
-static void find_old(void *user, ImpExpr **at)
-{
-    OldReads *r = user;
-    r->found |= (*at)->kind == IE_VAR && (*at)->var.var == r->old;
-}
-
-/* The operand when the value is `old op operand` and CUDA has an atomic for it, with its name and the type that it takes; else NULL. */
-static const ImpExpr *atomic_operand(const ImpStmt *s, const char **name, Scalar *as)
-{
-    static const struct { PrimId id; const char *name; } functions[] = {{P_add, "atomicAdd"},    {P_min, "atomicMin"},   {P_max, "atomicMax"},
-                                                                        {P_bitAnd, "atomicAnd"}, {P_bitOr, "atomicOr"}, {P_bitXor, "atomicXor"}};
-    const ImpExpr *e = s->atomic.value;
-    Scalar type = s->atomic.buf->elem;
-    *name = NULL;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions && e->kind == IE_OP; i++)
-        if (functions[i].id == e->op.id)
-            *name = functions[i].name;
-    if (!*name || e->op.n != 2 || (scalar_is_float(type) && e->op.id != P_add))
-        return NULL;
-    bool ordered = e->op.id == P_min || e->op.id == P_max; /* long long has these, and no other */
-    *as = type == SC_I64 && !ordered ? SC_U64 : type;
-    for (int k = 0; k < 2; k++) {
-        const ImpExpr *old = e->op.args[k];
-        ImpExpr *other = e->op.args[1 - k];
-        OldReads reads = {s->atomic.old, false};
-        walk_expr(&other, find_old, &reads);
-        if (old->kind == IE_VAR && old->var.var == s->atomic.old && !reads.found)
-            return other;
-    }
-    return NULL;
-}
-
-static void print_atomic(Cuda *c, const ImpStmt *s)
-{
-    Scalar type = s->atomic.buf->elem, as;
-    const char *name;
-    const ImpExpr *operand = atomic_operand(s, &name, &as);
-    if (operand) {
-        sb_printf(c->out, "%s(", name);
-        if (as != type)
-            sb_printf(c->out, "(%s *)", cuda_type(as));
-        put(c, "&");
-        cuda_cell(c, s->atomic.buf, s->atomic.index);
-        put(c, ", ");
-        cuda_expr(c, operand, C_ANY);
-        put(c, ");");
-        return;
-    }
-    CudaHelper helper = type == SC_F32 ? HELP_UPDATE_F32 : type == SC_F64 ? HELP_UPDATE_F64 : HELP_UPDATE_INT;
-    int mark = c_names_mark(c->names);
-    const char *old = c_name_claim(c->names, s->atomic.old->name);
-    c->var_names[s->atomic.old->id] = old;
-    sb_printf(c->out, "%s(&", cuda_helper(c, helper, type));
-    cuda_cell(c, s->atomic.buf, s->atomic.index);
-    sb_printf(c->out, ", [=](%s %s) { return ", cuda_type(type), old);
-    cuda_expr(c, s->atomic.value, C_ANY);
-    put(c, "; });");
-    c_names_release(c->names, mark);
-}
-
-static void print_simple(Cuda *c, const ImpStmt *s)
-{
-    if (s->kind == IS_ATOMIC) {
-        print_atomic(c, s);
-        return;
-    }
-    if (s->kind == IS_TICKET) {
-        print_ticket(c, s);
-        return;
-    }
-    if (s->kind == IS_VLOAD || s->kind == IS_VSTORE) {
-        print_vec(c, s);
-        return;
-    }
-    if (s->kind == IS_SET) {
-        cuda_slot(c, s->var.var, s->var.slot);
-        cuda_assign(c, imp_var(c->ctx, s->var.var, s->var.slot, s->span), s->var.value);
-    } else {
-        cuda_cell(c, s->store.buf, s->store.index);
-        cuda_assign(c, imp_load(c->ctx, s->store.buf, s->store.index, s->span), s->store.value);
-    }
-    put(c, ";");
-}
-
-/* The one statement of the block when it may stand behind `if (...)`; NULL otherwise. */
-static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
-{
-    const ImpStmt *only = NULL;
-    for (int i = 0; i < block->list.n; i++) {
-        const ImpStmt *s = block->list.at[i];
-        if (!is_shown(c, s))
-            continue;
-        bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
-        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && !move))
-            return NULL;
-        only = s;
-    }
-    return only;
-}
-
-static void print_if(Cuda *c, const ImpStmt *s)
-{
-    const ImpBlock *then = &s->branch.then, *otherwise = &s->branch.otherwise;
-    size_t start = c->out->len;
-    put(c, "if (");
-    if (any_shown(c, then)) {
-        cuda_expr(c, s->branch.cond, C_ANY);
-    } else { /* only the other part is left */
-        put(c, "!");
-        cuda_expr(c, s->branch.cond, C_UNARY);
-        then = otherwise;
-    }
-    put(c, ")");
-    bool both = then != otherwise && any_shown(c, otherwise);
-    const ImpStmt *only = both || c->line_directives ? NULL : only_simple(c, then);
-    if (only) {
-        StrBuf line, *out = c->out;
-        sb_init(&line, c->ctx);
-        c->out = &line;
-        print_simple(c, only);
-        c->out = out;
-        if (out->len - start + line.len <= ONE_LINE) {
-            put(c, " ");
-        } else {
-            put(c, "\n    ");
-            indent(c);
-        }
-        sb_putn(out, line.text, line.len);
-        put(c, "\n");
-        return;
-    }
-    put(c, " ");
-    print_body(c, then);
-    if (both) {
-        put(c, " else ");
-        print_body(c, otherwise);
-    }
-    put(c, "\n");
-}
-
-static void print_note(Cuda *c, const ImpStmt *s)
-{
-    int line;
-    const char *file = cuda_place(c->ctx, s->span, &line);
-    put(c, "// ");
-    if (line) {
-        cuda_comment_text(c->out, file);
-        sb_printf(c->out, ":%d: ", line);
-    }
-    cuda_comment_text(c->out, s->note);
-    put(c, "\n");
-}
-
-static void print_block(Cuda *c, const ImpBlock *block)
-{
-    bool first = true;
-    const ImpStmt *last = NULL;
-    for (int i = 0; i < block->list.n; i++) {
-        const ImpStmt *s = block->list.at[i];
-        if (!is_shown(c, s))
-            continue;
-        if (s->kind == IS_NOTE) {
-            /* Nothing left to say something of; or the same again. */
-            const ImpStmt *next = NULL;
-            for (int j = i + 1; j < block->list.n && !next; j++)
-                if (is_shown(c, block->list.at[j]))
-                    next = block->list.at[j];
-            if (!next)
-                continue;
-            if (!first && last->kind != IS_NOTE)
-                put(c, "\n");
-        }
-        if (s->kind != IS_NOTE)
-            line_directive(c, s->span);
-        indent(c);
-        hoist_indices(c, block, i);
-        first = false;
-        last = s;
-        switch (s->kind) {
-        case IS_DECL:
-            print_decl(c, s);
-            break;
-        case IS_SET:
-        case IS_STORE:
-            print_simple(c, s);
-            put(c, "\n");
-            break;
-        case IS_VSET:
-        case IS_VLOAD:
-        case IS_VSTORE:
-            print_vec(c, s);
-            put(c, "\n");
-            break;
-        case IS_FOR:
-            print_for(c, s);
-            break;
-        case IS_IF:
-            print_if(c, s);
-            break;
-        case IS_ATOMIC:
-            print_atomic(c, s);
-            put(c, "\n");
-            break;
-        case IS_TICKET:
-            print_ticket(c, s);
-            put(c, "\n");
-            break;
-        case IS_GRID_SYNC:
-            sb_printf(c->out, "%s(%s, ", cuda_helper(c, HELP_SYNC_GRID, SC_U32), c->buf_names[s->ticket.buf->id]);
-            put_grid_size(c);
-            put(c, ");\n");
-            break;
-        case IS_SYNC:
-            put(c, s->sync == SYNC_WARP ? "__syncwarp();\n" : "__syncthreads();\n");
-            break;
-        case IS_NOTE:
-            print_note(c, s);
-            break;
-        case IS_ALLOC:
-            break;
-        }
-    }
-}
-
 /* ---- shared memory ----------------------------------------------------------------------------------------------------- */
 
 static void put_pointer(Cuda *c, const ImpBuf *buf, const char *bytes, int64_t base)
 {
     Nat offset = buf->offset ? nat_add_k(c->ctx, buf->offset, -base) : nat_const(c->ctx, 0);
-    indent(c);
+    cuda_indent(c);
     sb_printf(c->out, "%s *%s = (%s *)", cuda_type(buf->elem), c->buf_names[buf->id], cuda_type(buf->elem));
     if (nat_is(offset, 0)) {
         sb_printf(c->out, "%s;\n", bytes);
@@ -855,7 +223,7 @@ static void put_group(Cuda *c, const ImpBuf *first)
     }
     const char *name = c->buf_names[first->id];
     bool single = alike && !align && hi - lo == size;
-    indent(c);
+    cuda_indent(c);
     if (single) {
         sb_printf(c->out, "__shared__ %s %s;\n", cuda_type(first->elem), name);
     } else if (alike) {
@@ -892,7 +260,7 @@ static bool put_shared(Cuda *c)
         if (dynamic) {
             if (!bytes) {
                 bytes = c_name_claim(c->names, "bytes");
-                indent(c);
+                cuda_indent(c);
                 sb_printf(c->out, "extern __shared__ __align__(16) unsigned char %s[];\n", bytes);
             }
             put_pointer(c, buf, bytes, 0);
@@ -991,7 +359,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     c->kernel = k;
     c->exact = k->entry && k->entry->exact;
     c->facts = k->known;
-    Scope scope = enter(c);
+    CudaScope scope = cuda_enter(c);
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++)
         n = k->bufs.at[i]->id >= n ? k->bufs.at[i]->id + 1 : n;
@@ -1007,7 +375,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     for (int a = 0; k->wide && a < 3; a++)
         if (k->block[a]->kind == NAT_VAR)
             vec_push(c->ctx, &c->wide, k->block[a]);
-    find_live(c);
+    cuda_find_live(c);
 
     put_kernel_comment(c, name);
     put_alignment(c);
@@ -1019,11 +387,11 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     put(c, "{\n");
     c->depth = 1;
     bool shared = put_shared(c), ids = put_ids(c);
-    if ((shared || ids) && any_shown(c, &k->body))
+    if ((shared || ids) && cuda_any_shown(c, &k->body))
         put(c, "\n");
-    print_block(c, &k->body);
+    cuda_block(c, &k->body);
     put(c, "}\n");
-    leave(c, scope);
+    cuda_leave(c, scope);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------------- */
