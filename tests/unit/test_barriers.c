@@ -26,7 +26,7 @@ int main(int argc, char **argv)
                 Outcome o = run_trial(&c, (Trial){sizes[n_sizes], grids[g], 7 + (uint64_t)g, g == 0, true, 40000}, &report);
                 wrong += o == DIFFER || o == FINDING; /* sizes that the facts refuse or that are too large are passed over */
                 ran += o == AGREE;
-                enough |= report.warp_instructions > TRIAL_ENOUGH;
+                enough |= report.warp_instructions > 4 * TRIAL_ENOUGH;
             }
         if (!ran) {
             wrong++;
