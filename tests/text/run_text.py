@@ -32,6 +32,7 @@ import argparse
 import hashlib
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,9 @@ FAST = ["-O0"]
 COMMON = ["-std=c++17", "-w", "-ffp-contract=off", "-fno-builtin", f"-I{HERE}"]
 PROGRAMS_PER_FILE = 40
 LOG_LINES = 12
+# Of compiling and of the reference interpreter: against what grows or runs for ever.
+PREPARE_BYTES, PREPARE_SECONDS = 1 << 30, 600
+FAULT_HANG_SECONDS = 10  # a changed text that runs for longer is caught; a good one takes milliseconds
 
 
 # ---- from CUDA text to C++ ------------------------------------------------------------------------------------------------------
@@ -139,11 +143,11 @@ def to_cpp(text):
     return launches(text)
 
 
-def host_function(text, name=None):
+def host_function(text, name=""):
     """The last host function of a text, or the one of that name."""
     found = re.findall(r'extern\s*"C"\s*(?:int|void|cudaError_t)\s+(\w+)\s*\([^)]*cudaStream_t', without_comments(text))
     if not found or (name and name not in found):
-        raise TextError(f"there is no host function {name or ''} with a stream as its last parameter")
+        raise TextError(f"there is no host function {name} with a stream as its last parameter")
     return name or found[-1]
 
 
@@ -216,7 +220,7 @@ def compile_batch(folder, units, flags, jobs):
 
 @dataclass
 class Program:
-    """name: letters, digits and _; unique in the batch. One of path (a .rise file) and text (its contents)."""
+    """name: letters, digits, _ and dots; unique in the batch. One of path (a .rise file) and text (its contents)."""
 
     name: str
     path: str = ""
@@ -226,8 +230,8 @@ class Program:
     sizes: tuple = SIZE_CLASSES
     launches: tuple = ()  # of tuples: a value for each size, in order
     cells: int = 70000
-    hand: str = ""        # a .cu file with a twin, NAME_hand for the entry NAME; becomes a result of its own, `name.hand`
-    change: object = None  # a function from the emitted text to another one: for planted faults
+    spread: int = 8       # inputs are integers from -spread to spread; more only where no floats are added
+    hand: str = ""        # a .cu file with ENTRY_hand, or with the twin of the only entry; becomes a result of its own, `name.hand`
 
 
 @dataclass
@@ -249,6 +253,7 @@ def prepare(folder, programs, seed):
             with open(path, "w") as file:
                 file.write(p.text)
         lines += [f"program {p.name} {path}", f"seed {seed}", f"cells {p.cells}"]
+        lines += [f"spread {p.spread}"] + (["narrow"] if p.hand else [])  # plain C does not say what overflow gives
         lines += [f"entry {p.entry}"] if p.entry else []
         lines += [f"set {name}={value}" for name, value in p.settings.items()]
         lines += ["sizes " + " ".join(map(str, p.sizes))] if p.sizes else []
@@ -259,10 +264,24 @@ def prepare(folder, programs, seed):
 
 def text_cases(folder, jobs):
     tool = os.path.join(BUILD, "release", "text", "text_cases")
-    done = subprocess.run([tool, folder], input=jobs, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"text_cases: exit code {done.returncode}: {done.stderr}")
-    return {m[2]: (m[1], m[3]) for m in re.finditer(r"^(ready|refused) ([\w.]+):? (.*)$", done.stdout, re.M)}
+    blocks = re.findall(r"^program .*?^end$", jobs, re.S | re.M)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (PREPARE_BYTES, PREPARE_BYTES))  # noqa: E731
+    shares = os.cpu_count() or 2
+
+    def one(k):
+        try:
+            return subprocess.run([tool, folder], input="\n".join(blocks[k::shares]) + "\n", capture_output=True, text=True, preexec_fn=limit,
+                                  timeout=PREPARE_SECONDS)
+        except subprocess.TimeoutExpired as late:
+            return subprocess.CompletedProcess([], 1, (late.stdout or b"").decode(), "it did not end")
+
+    with ThreadPoolExecutor(shares) as pool:
+        runs = list(pool.map(one, range(shares)))
+    said = {m[2]: (m[1], m[3]) for done in runs for m in re.finditer(r"^(ready|refused) ([\w.]+):? (.*)$", done.stdout, re.M)}
+    for k, done in enumerate(runs):
+        for block in blocks[k::shares]:
+            said.setdefault(block.split()[1], ("broken", f"text_cases: exit code {done.returncode}: {done.stderr.strip()[-200:]}"))
+    return said
 
 
 def logged(folder, name):
@@ -276,17 +295,16 @@ def logged(folder, name):
     return "\n".join((told or lines)[:LOG_LINES])
 
 
-def run_prepared(folder, ready, hands, seed, flags, jobs, change=None):
-    """ready: names with NAME.cu and NAME.cases in the folder; hands: {name: .cu file}. Gives results."""
+def run_prepared(folder, ready, hands, seed, flags, jobs, hang_seconds=120):
+    """ready: names with NAME.cu and NAME.cases in the folder; hands: {name: program}. Gives {name: result}."""
     units, results = [], {}
     for name in [*ready, *(f"{name}.hand" for name in hands)]:
         hand = name.endswith(".hand")
         try:
-            with open(hands[name[:-5]] if hand else os.path.join(folder, name + ".cu")) as file:
+            with open(hands[name[:-5]].hand if hand else os.path.join(folder, name + ".cu")) as file:
                 text = file.read()
-            if change and name in change:
-                text = change[name](text)
-            units.append((name, in_namespace(len(units), name, text, host_function(text))))
+            entry = hand and hands[name[:-5]].entry
+            units.append((name, in_namespace(len(units), name, text, host_function(text, f"{entry}_hand" if entry else ""))))
         except (TextError, OSError) as error:
             results[name] = Result(name, "broken", str(error))
     if not units:
@@ -296,7 +314,8 @@ def run_prepared(folder, ready, hands, seed, flags, jobs, change=None):
     env = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:quarantine_size_mb=4:max_redzone=64", UBSAN_OPTIONS="print_stacktrace=0")
     with ThreadPoolExecutor(jobs) as pool:
         runs = list(pool.map(
-            lambda k: subprocess.run([os.path.join(folder, "batch"), folder, "--seed", str(seed), "--share", f"{k}/{jobs}"], env=env,
+            lambda k: subprocess.run([os.path.join(folder, "batch"), folder, "--seed", str(seed), "--share", f"{k}/{jobs}",
+                                      "--hang", str(hang_seconds)], env=env,
                                      capture_output=True, text=True, errors="replace"), range(jobs)))
     for done in runs:
         for m in re.finditer(r"^(agree|differ|crash|hang|broken) ([\w.]+):? (.*)$", done.stdout, re.M):
@@ -317,14 +336,40 @@ def run_batch(programs, seed=1, checked=True, keep=None, jobs=None):
     try:
         said = prepare(folder, programs, seed)
         ready = [p.name for p in programs if said[p.name][0] == "ready"]
-        results = run_prepared(folder, ready, {p.name: p.hand for p in programs if p.hand and p.name in ready}, seed,
-                               CHECKED if checked else FAST, jobs or os.cpu_count() or 2, {p.name: p.change for p in programs if p.change})
+        results = run_prepared(folder, ready, {p.name: p for p in programs if p.hand and p.name in ready}, seed,
+                               CHECKED if checked else FAST, jobs or os.cpu_count() or 2)
         ordered = []
         for p in programs:
             if said[p.name][0] != "ready":
                 ordered.append(Result(p.name, *said[p.name]))
             ordered += [results[name] for name in (p.name, p.name + ".hand") if name in results]
         return ordered
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_changed(programs, change, seed=1, keep=None, jobs=None):
+    """For planted faults: `change(name, emitted text)` gives (name, text) of changed texts, all of which run with the program's launches. Gives their results in order."""
+    folder = keep or tempfile.mkdtemp(prefix="risec-text-")
+    os.makedirs(folder, exist_ok=True)
+    try:
+        names = []
+        for program, (how, _) in prepare(folder, programs, seed).items():
+            if how != "ready":
+                continue
+            with open(os.path.join(folder, program + ".cu")) as file:
+                text = file.read()
+            for name, changed in change(program, text):
+                with open(os.path.join(folder, name + ".cu"), "w") as file:
+                    file.write(changed)
+                cases = os.path.join(folder, name + ".cases")
+                if os.path.lexists(cases):
+                    os.remove(cases)
+                os.link(os.path.join(folder, program + ".cases"), cases)
+                names.append(name)
+        results = run_prepared(folder, names, {}, seed, CHECKED, jobs or os.cpu_count() or 2, FAULT_HANG_SECONDS)
+        return [results[name] for name in names]
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,6 @@
 /* Runs the programs of a batch on the shim and compares with what the reference interpreter gave.
  *
- *   batch DIR [--seed N] [--share K/N]     every N-th program, from the K-th on
+ *   batch DIR [--seed N] [--share K/N] [--hang SECONDS]     every N-th program, from the K-th on
  *
  * DIR/NAME.cases has the launches of a program (text_cases.c writes it). Each program has a process of its own, so that one that crashes does not take the others along. A line for
  * each, `agree NAME RUNS` or `VERDICT NAME: WHAT`, where VERDICT is differ (wrong bits), crash (a sanitizer or the shim ended it), hang, or
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -26,7 +27,8 @@ cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int pointers, int s
     last_twin = &next;
 }
 
-enum { HANG_SECONDS = 120 /* of one launch; only against hanging for ever */, GRID_CHOICES = 4 };
+enum { GRID_CHOICES = 4 };
+static long hang_seconds = 120; /* of processor time for one launch; only against hanging for ever */
 
 /* ---- cases ----------------------------------------------------------------------------------------------------------------- */
 
@@ -160,6 +162,13 @@ static std::string where_text(const Case &c, const Schedule &how)
     return text + (how.grid_limit ? ", at most " + std::to_string(how.grid_limit) + " blocks" : "");
 }
 
+/* Ends the process when it has used so many seconds; 0: never. */
+static void watch(long seconds)
+{
+    struct itimerval timer = {{0, 0}, {seconds, 0}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
 /* Runs it `times` times with the same workspace: what it must leave zero for the next launch is zero only before the first. "" or what is wrong. */
 static std::string run_case(const Twin &twin, const Case &c, const Schedule &how, int times)
 {
@@ -167,11 +176,12 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
     std::vector<void *> pointers;
     std::string wrong;
     uint64_t state = how.seed;
+    bool aligned = how.turns == TURNS_IN_ORDER || random_below(&state, 2);
     start_run(how);
     for (const Buffer &b : c.buffers) {
-        /* No more than the alignment that was promised. */
-        size_t offset = how.seed && b.align < 256 ? (size_t)b.align * (1 + random_below(&state, 3)) : 0;
-        Guarded g = guarded_new(b.bytes(), offset, how.seed ? 0xc7 : 0x5a);
+        /* As cudaMalloc does it, or no more than the alignment that was promised. */
+        size_t offset = aligned || b.align >= BOUNDARY ? 0 : (size_t)b.align * random_below(&state, 4);
+        Guarded g = guarded_new(b.bytes(), offset, how.turns == TURNS_IN_ORDER ? 0x5a : 0xc7);
         if (b.role == ROLE_IN && b.count)
             memcpy(g.at, b.data, b.bytes());
         if (b.role == ROLE_TEMP && b.zero && b.count)
@@ -180,9 +190,11 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
         pointers.push_back(g.at);
     }
     for (int run = 0; run < times && wrong.empty(); run++) {
-        alarm(HANG_SECONDS);
+        watch(hang_seconds);
         int code = twin.call(pointers.data(), c.sizes.data());
-        alarm(0);
+        watch(0);
+        if (code && wanted_too_much_shared())
+            break;
         progress->runs++;
         if (code)
             wrong = "the host function gives error " + std::to_string(code);
@@ -249,6 +261,8 @@ int main(int argc, char **argv)
             seed = strtoull(argv[i + 1], nullptr, 10);
         else if (!strcmp(argv[i], "--share"))
             sscanf(argv[i + 1], "%d/%d", &share, &shares);
+        else if (!strcmp(argv[i], "--hang"))
+            hang_seconds = atol(argv[i + 1]);
     }
     progress = (Progress *)mmap(nullptr, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (const Twin *t = twins; t; t = t->next, at++) {
@@ -274,7 +288,7 @@ int main(int argc, char **argv)
         if (child < 0 || waitpid(child, &status, 0) < 0) {
             printf("broken %s: no process for it\n", twin.name);
         } else if (status) {
-            bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+            bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
             printf("%s %s: %s\n", hang ? "hang" : "crash", twin.name, where_text(cases.list[(size_t)progress->at_case], progress->how).c_str());
         }
     }

@@ -468,7 +468,6 @@ uint64_t warp_together(Together what, unsigned mask, uint64_t value, int arg, in
 
 Guarded guarded_new(size_t bytes, size_t offset, unsigned char rubbish)
 {
-    enum { BOUNDARY = 256 };
     Guarded g = {nullptr, nullptr, bytes, offset + bytes};
     void *base = nullptr;
     /* The allocator poisons what lies behind; what lies before is poisoned here. An empty one is one byte that nobody may touch. */
@@ -496,7 +495,7 @@ static unsigned char rubbish() { return schedule.turns ? (unsigned char)(0x80 | 
 void *shared_variable(const void *key, size_t bytes, size_t align)
 {
     Block *b = &blocks[me()->of_block];
-    (void)align; /* guarded memory begins at a boundary of 256 */
+    (void)align; /* guarded memory begins at a boundary */
     for (Shared &s : b->shared)
         if (s.key == key)
             return s.memory.at;
@@ -522,6 +521,7 @@ void *dynamic_shared(size_t)
 static cudaError_t last_error;
 static std::vector<std::pair<const void *, int>> opted_in; /* dynamic shared bytes by function */
 static std::vector<void *> allocated;
+static bool too_much_shared;
 
 void start_run(const Schedule &how)
 {
@@ -529,6 +529,7 @@ void start_run(const Schedule &how)
     random_state = how.seed * 0x2545f4914f6cdd1du;
     last_error = cudaSuccess;
     opted_in.clear();
+    too_much_shared = false;
     self = nullptr;
 }
 
@@ -628,8 +629,9 @@ cudaError_t launch_body(const char *name, const void *function, Config how, void
             allowed = o.second > allowed ? o.second : allowed;
     if (how.shared > (size_t)allowed)
         return error_of(cudaErrorInvalidValue);
-    if (schedule.grid_limit && how.grid.x > schedule.grid_limit)
-        how.grid.x = schedule.grid_limit;
+    for (unsigned *axis : {&how.grid.x, &how.grid.y, &how.grid.z})
+        if (schedule.grid_limit && *axis > schedule.grid_limit)
+            *axis = schedule.grid_limit;
     launch_grid = how.grid;
     launch_block = how.block;
     block_threads = thread_count(how.block);
@@ -677,6 +679,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
 {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
+    too_much_shared |= value > SHARED_MAX;
     if (value < 0 || value > SHARED_MAX)
         return error_of(cudaErrorInvalidValue);
     opted_in.push_back({function, value});
@@ -712,6 +715,7 @@ cudaError_t occupancy(int *n, int threads_each, size_t shared)
     return cudaSuccess;
 }
 
+bool wanted_too_much_shared() { return too_much_shared; }
 int live_allocations() { return (int)allocated.size(); }
 
 cudaError_t cudaMalloc(void **at, size_t bytes)
@@ -719,7 +723,7 @@ cudaError_t cudaMalloc(void **at, size_t bytes)
     *at = nullptr;
     if (!bytes)
         return cudaSuccess;
-    if (posix_memalign(at, 256, bytes))
+    if (posix_memalign(at, BOUNDARY, bytes))
         return error_of(cudaErrorMemoryAllocation);
     memset(*at, rubbish(), bytes);
     allocated.push_back(*at);

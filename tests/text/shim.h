@@ -14,7 +14,7 @@ enum Turns { TURNS_IN_ORDER, TURNS_RANDOM, TURNS_BY_WARP, TURNS_BY_THREAD, TURNS
 struct Schedule {
     Turns turns;         /* TURNS_IN_ORDER: one block at a time; else several */
     uint64_t seed;
-    unsigned grid_limit; /* most blocks on axis x, fewer than the host asks for; 0: no limit */
+    unsigned grid_limit; /* most blocks on an axis, though the host asks for more; 0: no limit */
     unsigned multiprocessors;
 };
 extern Schedule schedule;
@@ -23,8 +23,12 @@ void start_run(const Schedule &how); /* forgets errors and attributes of the las
 /* A next number below `bound` from the state. */
 uint64_t random_below(uint64_t *state, uint64_t bound);
 int live_allocations();
+/* The run was refused because no device has that much shared memory. */
+bool wanted_too_much_shared();
 
-/* Exactly `bytes` bytes between poisoned ones, at `offset` behind a 256-byte boundary; full of rubbish. */
+enum { BOUNDARY = 256 }; /* what cudaMalloc aligns to */
+
+/* Exactly `bytes` bytes between poisoned ones, at `offset` behind a boundary; full of rubbish. */
 struct Guarded {
     unsigned char *base, *at;
     size_t bytes, room;

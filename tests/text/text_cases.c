@@ -11,6 +11,8 @@
  *   launch N...              one launch: a value for each size, in order
  *   cells N                  leaves out launches with an array of more cells; default 70000
  *   seed N                   of the inputs; default 1
+ *   spread N                 inputs are integers from -N to N; default 8. More is only right where no floats are added
+ *   narrow                   integers, too; without it every second launch has integers of any value
  *   end
  *
  * Writes DIR/NAME.cu, DIR/NAME.cases (for the emitted host function) and DIR/NAME.hand.cases (for a hand-written one), and prints a line for
@@ -31,7 +33,8 @@ typedef struct Job {
     int n_classes;
     struct { int64_t sizes[MAX_SIZES]; int n; } launches[MAX_LAUNCHES];
     int n_launches;
-    int64_t cells;
+    int64_t cells, spread;
+    bool narrow;
     uint64_t seed;
     const char *dir;
 } Job;
@@ -98,7 +101,9 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
     const CoreEntry *entry = imp->entry;
     Launch launch;
     HostBuffers bufs = {0};
-    if (!trial_launch(ctx, entry, sizes, r->job->seed + (uint64_t)r->out.n, r->job->cells, &launch))
+    const Job *job = r->job;
+    Inputs how = {job->seed + (uint64_t)r->out.n, job->cells, job->spread, !job->narrow && r->out.n % 2};
+    if (!trial_launch(ctx, entry, sizes, &how, &launch))
         return;
     launch.n_results = type_component_count(entry->result);
     launch.results = NEWN(ctx, HostBuf, launch.n_results);
@@ -259,6 +264,8 @@ static bool read_line(Job *job, const char *line)
         job->launches[job->n_launches].n = numbers(rest, job->launches[job->n_launches].sizes, MAX_SIZES);
         return ++job->n_launches > 0;
     }
+    if (strncmp(line, "narrow", 6) == 0)
+        return job->narrow = true;
     int64_t value;
     if (sscanf(rest, "%lld", (long long *)&value) != 1)
         return false;
@@ -266,6 +273,8 @@ static bool read_line(Job *job, const char *line)
         job->cells = value;
     else if (strncmp(line, "seed ", 5) == 0)
         job->seed = (uint64_t)value;
+    else if (strncmp(line, "spread ", 7) == 0)
+        job->spread = value;
     else
         return false;
     return true;

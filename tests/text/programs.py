@@ -1,0 +1,37 @@
+"""The programs that the text executor runs in the tests: all of examples/ and tests/programs/, with the sizes that they are run for."""
+import glob
+import os
+import re
+
+from run_text import ROOT, SIZE_CLASSES, Program
+
+# Beside the classes: sizes that divide, for programs that want that, primes, and several turns of a block.
+SIZES = (*SIZE_CLASSES, 2, 3, 7, 20, 64, 96, 100, 192, 997, 4096, 8192, 20000)
+# These do work that grows with the square of the size, or have a block of many barriers for each row.
+LARGEST = {"programs.conditional": 4096, "nbody": 1025, "nearest": 1025, "knearest": 1025, "nbody_tiled": 1025, "levenshtein": 1025, "histogram": 8192, 
+           "softmax": 1000, "row_sums": 1000, "gemv": 1000, "programs.global_state": 100, "programs.tree_loop_let": 100}
+# These compare floats and add none: other inputs than small ones tell more.
+SPREAD = {"max": 1 << 20, "minmax": 1 << 20, "nearest": 1 << 20, "reverse": 1 << 20}
+
+
+def named_files():
+    """(name, path): examples by their names, the others as programs.NAME."""
+    for prefix, folder in (("", "examples"), ("programs.", "tests/programs")):
+        for path in sorted(glob.glob(f"{ROOT}/{folder}/*.rise")):
+            yield prefix + os.path.basename(path)[: -len(".rise")], path
+
+
+def all_programs():
+    """Every entry: `file`, or `file.entry` where there are several. ENTRY_hand in tests/handwritten/NAME.cu is the twin of an entry of examples/NAME.rise."""
+    for base, path in named_files():
+        hand = f"{ROOT}/tests/handwritten/{base}.cu"
+        with open(path) as file:
+            entries = re.findall(r"^entry\s+(\w+)", file.read(), re.M)
+        twins = ()
+        if os.path.exists(hand):
+            with open(hand) as file:
+                twins = re.findall(r"\b(\w+)_hand\b", file.read())
+        sizes = tuple(n for n in SIZES if n <= LARGEST.get(base, n))
+        for entry in entries:
+            name = base if len(entries) == 1 else f"{base}.{entry}"
+            yield Program(name, path, entry=entry, sizes=sizes, spread=SPREAD.get(base, 8), hand=hand if entry in twins else "")
