@@ -139,13 +139,18 @@ RTrial random_trial(const RProgram *p, uint64_t seed, int k)
     return t;
 }
 
-Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimReport *report)
+void random_sizes(const Compiled *c, const RProgram *p, const RTrial *t, int64_t *sizes)
 {
-    int64_t sizes[NAMES_MAX] = {0};
     for (int i = 0; i < c->entry->n_sizes && i < NAMES_MAX; i++)
         for (int k = 0; k < p->n_names; k++)
             if (strcmp(c->entry->sizes[i]->name, p->names[k]->name) == 0)
                 sizes[i] = t->sizes[k];
+}
+
+Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimReport *report)
+{
+    int64_t sizes[NAMES_MAX] = {0};
+    random_sizes(c, p, t, sizes);
     Trial trial = {.grid = t->grid, .seed = t->seed, .compare = true, .quiet = true, .max_cells = MAX_CELLS};
     return run_trial_at(c, trial, sizes, MAX_STEPS, report);
 }

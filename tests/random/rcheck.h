@@ -45,6 +45,8 @@ Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimRep
 /* Trial k of a program; there are TRIALS. */
 enum { TRIALS = 4 };
 RTrial random_trial(const RProgram *p, uint64_t seed, int k);
+/* The trial's sizes in the order of the entry. */
+void random_sizes(const Compiled *c, const RProgram *p, const RTrial *t, int64_t *sizes);
 Compiled compile_quietly(const char *text);
 
 #endif

@@ -1,0 +1,405 @@
+/* Planted faults: each is noticed by the simulator, by a finding or by a result that differs from the reference interpreter's, for some size, grid and schedule.
+ *
+ *     test_faults [--survivors FILE] [--every N] [--random N] [--seed N] FILE.rise...
+ *
+ * Faults that nothing notices must stand in the survivors file, a line `FILE:LINE: KERNEL: FAULT: PLACE -- why it changes nothing`, and all of that file's lines about
+ * the given files must be of such faults. --every plants only each N-th fault, and then cannot
+ * tell which lines of the file are stale. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rcheck.h"
+#include "rgen.h"
+#include "rmutate.h"
+
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, MAX_STEPS = 1000000, MANY_STEPS = 10000000, MAX_TRIALS = 192, HUNTS = 80, MAX_SIZES = 8, MAX_LINES = 1000, LINE = 600 };
+static const int64_t sizes[] = {33, 1000, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000};
+static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
+enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
+/* Where the entry has several sizes: one of them long, the others short. */
+static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
+/* Where it has one: so many that loops over blocks and over partial results take several turns. */
+static const int64_t many[] = {540001, 1100000};
+
+/* ---- trials, with the reference's results ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct Prepared {
+    Launch launch; /* results are the reference's */
+    int64_t sizes[MAX_SIZES], grid[3], cells;
+    uint64_t seed, steps; /* steps: that the sound program takes */
+    int data;
+} Prepared;
+
+typedef struct Test {
+    Compiled c;
+    int n;
+    Prepared trials[MAX_TRIALS];
+    int hunts;
+    bool random;
+    int last; /* the trial that found the last fault is tried first */
+    /* one run */
+    int trial, variant;
+    bool noticed, ran;
+    uint64_t steps;
+} Test;
+
+static void results_new(Ctx *ctx, const CoreEntry *entry, Launch *launch)
+{
+    launch->n_results = type_component_count(entry->result);
+    launch->results = NEWN(ctx, HostBuf, launch->n_results);
+    for (int k = 0; k < launch->n_results; k++)
+        launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
+}
+
+static bool same_results(const Launch *a, const Launch *b)
+{
+    for (int k = 0; k < a->n_results; k++)
+        if (memcmp(a->results[k].bytes, b->results[k].bytes, (size_t)a->results[k].count * (size_t)scalar_bytes(a->results[k].elem)))
+            return false;
+    return true;
+}
+
+static void simulate(Ctx *ctx, void *user)
+{
+    Test *t = user;
+    const Prepared *p = &t->trials[t->trial];
+    Launch launch = p->launch;
+    SimReport report = {.warp_instructions = 0};
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells == MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
+    results_new(ctx, t->c.entry, &launch);
+    bool good = sim_run(ctx, t->c.imp, &launch, &options, &report);
+    t->ran = good || report.findings.n > 0;
+    t->steps = report.warp_instructions;
+    t->noticed = report.findings.n > 0 || (good && !same_results(&launch, &p->launch));
+}
+
+/* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
+ * kernel makes up stands for none. Special: floats that a fold may start with, too. First, last: this
+ * element is the smallest or the largest. */
+typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS } Data;
+
+static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
+{
+    bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
+    int64_t most = small ? 120 : 1 << 20;
+    for (int64_t i = 0; i < buf->count; i++) {
+        int64_t v = 1 + random_below(state, (int)most);
+        if (data >= DATA_FIRST_LOW) {
+            bool there = i == (data >= DATA_LAST_LOW ? buf->count - 1 : 0);
+            v = !there ? v % 100 : data == DATA_FIRST_LOW || data == DATA_LAST_LOW ? -most : most;
+        }
+        if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
+            v = -v;
+        double f = data != DATA_SPECIAL || (v % 8 == 0 && seed & 1) ? (double)v : v % 8 == 1 || seed / 2 % 3 == 2 ? (double)NAN : seed / 2 % 3 ? (double)INFINITY : -(double)INFINITY;
+        scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, v), buf->bytes + i * scalar_bytes(buf->elem));
+    }
+}
+
+static void fill(Ctx *ctx, const CoreEntry *entry, Prepared *p)
+{
+    uint64_t state = p->seed;
+    int b = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++, b++) {
+            Type t = type_component(ctx, entry->inputs[i]->type, k);
+            while (t->kind == TY_ARRAY)
+                t = t->elem;
+            if (t->kind != TY_IDX && p->launch.buffers[b].elem != SC_BOOL)
+                spread(&p->launch.buffers[b], (Data)p->data, p->seed, &state);
+        }
+}
+
+static void prepare(Ctx *ctx, void *user)
+{
+    Test *t = user;
+    Prepared *p = &t->trials[t->n];
+    const CoreEntry *entry = t->c.entry;
+    t->ran = entry->n_sizes <= MAX_SIZES && trial_launch(ctx, entry, p->sizes, &(Inputs){p->seed, p->cells, 0, false}, &p->launch);
+    if (!t->ran)
+        return;
+    if (p->data != DATA_SMALL)
+        fill(ctx, entry, p);
+    results_new(ctx, entry, &p->launch);
+    t->trial = t->n; /* the simulator says first whether it is too much work */
+    t->variant = 0;
+    simulate(ctx, t);
+    p->steps = t->steps;
+    t->ran = t->ran && interp_run(ctx, entry, &p->launch);
+}
+
+static void add_trial(Test *t, const int64_t *at, int grid, Data data, int64_t cells)
+{
+    if (t->n == MAX_TRIALS)
+        return;
+    Prepared *p = &t->trials[t->n];
+    *p = (Prepared){.grid = {grids[grid][0], grids[grid][1], grids[grid][2]}, .seed = 5 + (uint64_t)t->n, .data = data, .cells = cells};
+    memcpy(p->sizes, at, sizeof p->sizes);
+    t->n += ctx_try(t->c.ctx, prepare, t) && t->ran;
+}
+
+static void add_trials(Test *t)
+{
+    int64_t at[MAX_SIZES];
+    int n = t->c.entry->n_sizes;
+    for (int i = 0; i < N_SIZES; i++)
+        for (int g = 0; g < N_GRIDS; g++) {
+            for (int k = 0; k < MAX_SIZES; k++)
+                at[k] = sizes[i];
+            add_trial(t, at, g, (Data)((4 * i + g) % DATA_KINDS), MAX_CELLS);
+        }
+    for (int i = 0; i < 2 * (DATA_KINDS - DATA_FIRST_LOW); i++) {
+        for (int k = 0; k < MAX_SIZES; k++)
+            at[k] = i % 2 ? 1000 : 2047;
+        add_trial(t, at, 0, (Data)(DATA_FIRST_LOW + i / 2), MAX_CELLS);
+    }
+    for (int i = 0; n > 1 && i < n * 3; i++) {
+        for (int k = 0; k < MAX_SIZES; k++)
+            at[k] = k == i / 3 ? longs[i % 3] : shorts[i % 3];
+        add_trial(t, at, 1, DATA_WIDE, MAX_CELLS);
+    }
+    for (int i = 0; n == 1 && i < 2; i++) {
+        for (int k = 0; k < MAX_SIZES; k++)
+            at[k] = many[i];
+        add_trial(t, at, 0, i ? DATA_NEGATIVE : DATA_WIDE, MANY_CELLS);
+    }
+}
+
+/* More launches, for what none of the others noticed. */
+static void hunt(Test *t)
+{
+    uint64_t state = 77 + (uint64_t)t->hunts;
+    int n = t->c.entry->n_sizes;
+    int64_t at[MAX_SIZES];
+    static const Data large_data[] = {DATA_WIDE, DATA_POSITIVE,   DATA_NEGATIVE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_WIDE, DATA_POSITIVE, DATA_NEGATIVE,
+                                      DATA_WIDE, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_SMALL,    DATA_SPECIAL,    DATA_WIDE, DATA_POSITIVE, DATA_NEGATIVE};
+    Data data = (Data)(t->hunts % DATA_KINDS);
+    bool large = n == 1 && t->hunts % 5 == 4;
+    for (int k = 0; k < MAX_SIZES; k++)
+        at[k] = large ? 600000 + random_below(&state, 1000000) : 1 + random_below(&state, n == 1 ? 4200 : 60);
+    if (n > 1)
+        at[random_below(&state, n)] *= 10;
+    if (large)
+        data = large_data[t->hunts / 5 % (int)(sizeof large_data / sizeof *large_data)];
+    add_trial(t, at, large ? 0 : random_below(&state, N_GRIDS), data, large ? MANY_CELLS : MAX_CELLS);
+    t->hunts++;
+}
+
+/* Does some trial notice what is planted? */
+static bool noticed_by(Test *t, int trial)
+{
+    t->trial = trial;
+    t->ran = t->noticed = false;
+    ctx_try(t->c.ctx, simulate, t);
+    if (t->noticed)
+        t->last = trial;
+    return t->noticed;
+}
+
+static bool noticed(Test *t, int variant)
+{
+    t->variant = variant;
+    for (int k = 0, n = t->n, first = t->last; k < n; k++)
+        if (noticed_by(t, (first + k) % n))
+            return true;
+    while (!t->random && t->hunts < HUNTS) {
+        int n = t->n;
+        hunt(t);
+        if (t->n > n && noticed_by(t, n))
+            return true;
+    }
+    return false;
+}
+
+/* ---- survivors --------------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Survivors {
+    int n;
+    char lines[MAX_LINES][LINE]; /* up to " -- " */
+    bool proved[MAX_LINES], seen[MAX_LINES];
+} Survivors;
+
+static void survivors_load(Survivors *s, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[2 * LINE];
+    while (file && s->n < MAX_LINES && fgets(line, sizeof line, file)) {
+        char *why = strstr(line, " -- ");
+        if (line[0] == '#' || !why)
+            continue;
+        s->proved[s->n] = strlen(why) > 12;
+        *why = 0;
+        snprintf(s->lines[s->n++], LINE, "%.*s", LINE - 1, line);
+    }
+    if (file)
+        fclose(file);
+}
+
+static bool survivor_known(Survivors *s, const char *line)
+{
+    for (int k = 0; k < s->n; k++)
+        if (strcmp(s->lines[k], line) == 0) {
+            s->seen[k] = true;
+            return s->proved[k];
+        }
+    return false;
+}
+
+/* ---- one program -------------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Totals {
+    int every; /* only each so many-th fault */
+    long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], known, wrong;
+} Totals;
+
+static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int variant, Survivors *s, Totals *totals)
+{
+    Ctx *ctx = t->c.ctx;
+    Faults faults = faults_of(ctx, kernel);
+    for (int k = 0; k < faults.list.n; k++) {
+        Fault *f = &faults.list.at[k];
+        if (totals->every > 1 && totals->seen++ % totals->every)
+            continue;
+        fault_plant(ctx, f);
+        bool caught = noticed(t, variant);
+        fault_remove(f);
+        totals->planted[f->kind]++;
+        totals->caught[f->kind] += caught;
+        if (caught || !s)
+            continue;
+        char text[LINE];
+        int line = 0, column = 0;
+        Span span = f->expr ? f->expr->span : f->stmt->span;
+        if (span.file)
+            source_position(ctx, span, &line, &column);
+        snprintf(text, sizeof text, "%s:%d: %s: %s: %s", path, line, kernel->name, fault_names[f->kind], f->what);
+        if (survivor_known(s, text))
+            totals->known++;
+        else {
+            totals->wrong++;
+            printf("%s\n", text);
+            fflush(stdout);
+        }
+    }
+}
+
+static int cheaper(const void *a, const void *b)
+{
+    const Prepared *x = a, *y = b;
+    return x->steps < y->steps ? -1 : x->steps > y->steps;
+}
+
+static void test_program(Test *t, const char *path, Survivors *s, Totals *totals)
+{
+    for (int k = 0; k < t->n; k++) { /* the sound program first */
+        t->variant = 0;
+        if (noticed_by(t, k)) {
+            totals->wrong++;
+            printf("%s: fails without a fault\n", path);
+            return;
+        }
+    }
+    t->last = 0;
+    if (t->n == 0)
+        return;
+    qsort(t->trials, (size_t)t->n, sizeof *t->trials, cheaper);
+    totals->programs++;
+    for (int k = 0; k < t->c.imp->kernels.n; k++) {
+        int variant = 0;
+        for (ImpKernel *kernel = t->c.imp->kernels.at[k]; kernel; kernel = kernel->otherwise)
+            test_kernel(t, path, kernel, variant++, s, totals);
+    }
+}
+
+static void test_file(const char *path, Survivors *s, Totals *totals)
+{
+    Test *t = calloc(1, sizeof *t);
+    t->c = compile_file(path, "");
+    if (t->c.imp)
+        add_trials(t);
+    if (t->n == 0) {
+        totals->wrong++;
+        printf("%s: no size could be run\n", path);
+    } else
+        test_program(t, path, s, totals);
+    compiled_free(&t->c);
+    free(t);
+}
+
+static void test_random_program(uint64_t seed, const bool *scalars, Totals *totals)
+{
+    Pool *pool = pool_new();
+    RProgram *p = generate_program(pool, seed, scalars);
+    Test *t = calloc(1, sizeof *t);
+    t->c = compile_quietly(program_text(p));
+    t->random = true;
+    for (int k = 0; t->c.imp && k < 3 * TRIALS; k++) {
+        RTrial r = random_trial(p, seed + 1000 * (uint64_t)(k / TRIALS), k % TRIALS);
+        Prepared *trial = &t->trials[t->n];
+        *trial = (Prepared){.grid = {r.grid, r.grid, r.grid}, .seed = r.seed, .data = k % DATA_KINDS, .cells = MAX_CELLS};
+        random_sizes(&t->c, p, &r, trial->sizes);
+        t->n += ctx_try(t->c.ctx, prepare, t) && t->ran;
+    }
+    if (t->n)
+        test_program(t, "random", NULL, totals);
+    compiled_free(&t->c);
+    free(t);
+    pool_free(pool);
+}
+
+static void print_totals(const char *what, const Totals *t)
+{
+    long planted = 0, caught = 0;
+    printf("%s: %ld programs", what, t->programs);
+    for (int k = 0; k < FAULT_KINDS; k++) {
+        printf("%s%s %ld of %ld", k % 5 ? ", " : "\n  ", fault_names[k], t->caught[k], t->planted[k]);
+        planted += t->planted[k];
+        caught += t->caught[k];
+    }
+    printf("\n  noticed: %ld of %ld\n", caught, planted);
+}
+
+int main(int argc, char **argv)
+{
+    Survivors *s = calloc(1, sizeof *s);
+    Totals files = {.every = 1}, random = {.every = 1};
+    long count = 0;
+    uint64_t seed = 1;
+    bool scalars[SC_COUNT];
+    lowered_scalars(scalars);
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-' || i + 1 == argc) {
+            test_file(argv[i], s, &files);
+            continue;
+        }
+        if (strcmp(argv[i], "--survivors") == 0)
+            survivors_load(s, argv[i + 1]);
+        else if (strcmp(argv[i], "--random") == 0)
+            count = strtol(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--every") == 0)
+            files.every = random.every = (int)strtol(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = strtoull(argv[i + 1], NULL, 10);
+        i++;
+    }
+    for (long k = 0; k < count; k++)
+        test_random_program(seed * 7919 + (uint64_t)k, scalars, &random);
+    for (int k = 0; k < s->n && files.every <= 1; k++)
+        for (int i = 1; i < argc && !s->seen[k]; i++)
+            if (strncmp(s->lines[k], argv[i], strlen(argv[i])) == 0 && s->lines[k][strlen(argv[i])] == ':') {
+                files.wrong++;
+                printf("no survivor any more: %s\n", s->lines[k]);
+                break;
+            }
+    print_totals("files", &files);
+    if (count) {
+        printf("random seed %llu\n", (unsigned long long)seed);
+        print_totals("random", &random);
+    }
+    long planted = 0;
+    for (int k = 0; k < FAULT_KINDS; k++)
+        planted += files.planted[k] + random.planted[k];
+    printf("%ld survivors known\nfaults: %ld checks, %ld wrong\n", files.known, planted, files.wrong + random.wrong);
+    free(s);
+    return files.wrong + random.wrong != 0;
+}
