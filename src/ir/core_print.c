@@ -440,6 +440,12 @@ static void put_call(Printer *p, const Core *term, int skip, int indent)
             }
             nat++;
         }
+        const Type elem = term->type->kind == TY_ARRAY ? term->type->elem : NULL;
+        if (id == P_generate && elem && elem->kind == TY_IDX && elem->size != term->prim.nats[0]) {
+            /* Only the use that it was made for says the range of such an index. */
+            print_text(p, ", t = ");
+            print_type(p, elem);
+        }
         print_text(p, before[0] == ',' ? "}" : "");
     }
     if (id == P_cast) {
