@@ -1,0 +1,298 @@
+/* librise: compile RISE text and launch it, from any program that can call C.
+ *
+ *     rise_context *ctx;  rise_program *prog;  rise_entry *sum;  rise_call *call;  rise_error err;
+ *
+ *     if (rise_context_new(NULL, &ctx, &err) ||                                     // the GPU, else the simulator
+ *         rise_program_from_file(ctx, "sum.rise", &prog, &err) ||
+ *         rise_entry_get(prog, "sumBlocks", NULL, &sum, &err) ||                    // typed and lowered
+ *         rise_call_new(sum, &call, &err) ||
+ *         rise_call_input(call, "xs", RISE_F32, 1, &n, xs, RISE_HOST, &err) ||      // sizes follow from the shapes
+ *         rise_call_launch(call, NULL, &err) ||                                     // compiles and loads what is missing
+ *         rise_call_read(call, "result", out, sizeof out, &err))                    // waits, then copies
+ *         fprintf(stderr, "%s\n", err.text);
+ *
+ * Objects. A context has one device. A program belongs to a context, an entry to a program, a call to an entry. An entry is one `entry` of
+ * the program with its tunables fixed; asking again for the same one gives the same object. A call is one set of arguments, with the memory that a
+ * launch needs; it may be launched any number of times. Whatever belongs to an object keeps it alive: contexts, programs and calls may be freed in
+ * any order, and are gone when nothing needs them any more. Every _free function takes NULL.
+ *
+ * Errors. What can fail gives a rise_status, RISE_OK being 0, and, where `error` is not NULL, sets *error on failure (and leaves it alone on
+ * success). A function that fails has no other effect, and sets its out parameter, if it has one, to NULL. librise never prints, never ends the
+ * process, and leaves signal handlers, the locale and the current CUDA context as they are. Text in and out is UTF-8. Where a
+ * pointer that must not be NULL is NULL, the status is RISE_ERROR_ARGUMENT; any other pointer that points to nothing is not detected.
+ *
+ * Threads. Contexts, programs and entries may be used by any number of threads at once, each kernel is compiled and loaded once, and the
+ * threads that need it wait for it. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
+ * an object while another thread uses that object itself is an error that is not detected.
+ *
+ * Steps. rise_entry_get needs no GPU and no CUDA. rise_entry_compile runs NVRTC and needs no GPU. rise_entry_load needs the GPU. A launch does those that were not done.
+ *
+ * Not promised: the text of messages and of generated code, and that a cubin is the same from one version to the next.
+ * docs/api.md has a longer introduction. */
+#ifndef RISE_H
+#define RISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(RISE_STATIC) || !defined(__GNUC__)
+#define RISE_API
+#else
+#define RISE_API __attribute__((visibility("default")))
+#endif
+
+/* Of this header; rise_version tells of the library. */
+#define RISE_VERSION_MAJOR 0
+#define RISE_VERSION_MINOR 1
+#define RISE_VERSION_PATCH 0
+/* "0.1.0". Lives as long as the process. */
+RISE_API const char *rise_version(void);
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+typedef enum rise_status {
+    RISE_OK = 0,
+    RISE_ERROR_PROGRAM = 1,       /* the program is wrong: its diagnostics went to the callback; the text is the first one */
+    RISE_ERROR_ARGUMENT = 2,      /* a name, size, shape, type or pointer does not fit; or the sizes break a fact of the program */
+    RISE_ERROR_DEVICE = 3,        /* no driver, no GPU, one that is too small for the kernel, or the driver said no */
+    RISE_ERROR_MEMORY = 4,        /* of the host */
+    RISE_ERROR_DEVICE_MEMORY = 5,
+    RISE_ERROR_FILE = 6,          /* a file cannot be read */
+    RISE_ERROR_NVRTC = 7,         /* there is no NVRTC, or none that knows the architecture */
+    RISE_ERROR_FAULT = 8,         /* the simulator found a race, an access out of bounds or the like; findings went to the callback */
+    RISE_ERROR_LOST = 9,          /* the GPU stopped at a fault; see rise_context_lost */
+    RISE_ERROR_BUG = 70           /* of librise: please report it, with the text */
+} rise_status;
+
+enum { RISE_ERROR_TEXT = 2040 };
+/* Filled by a function that fails. Owned by the caller; holds no pointers and needs no initialisation. */
+typedef struct rise_error {
+    int32_t status;             /* a rise_status */
+    int32_t cuda;               /* the CUresult that the driver gave, else 0 */
+    char text[RISE_ERROR_TEXT]; /* one message of one or several lines, without a newline at the end; cut short where it is longer */
+} rise_error;
+
+/* "RISE_ERROR_PROGRAM"; "?" for what is no status. Lives as long as the process. */
+RISE_API const char *rise_status_name(int status);
+
+/* One diagnostic about the text of a program. The pointers are valid during the callback. */
+typedef struct rise_diagnostic {
+    size_t size;          /* of this struct, as the library knows it */
+    int32_t is_warning;   /* 1: a warning; 0: an error */
+    int32_t line, column; /* from 1, in bytes; 0: nowhere in particular */
+    uint32_t begin, end;  /* bytes [begin, end) of the file */
+    const char *code;     /* "E0303", for `risec explain` */
+    const char *file;     /* name of the file or text; "" */
+    const char *message;  /* one line */
+    const char *help;     /* one line, or NULL */
+} rise_diagnostic;
+/* Called by the thread that called librise, before that call returns, in order of the text. Must not call librise with the same program. */
+typedef void (*rise_diagnostic_fn)(void *user, const rise_diagnostic *diagnostic);
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
+
+typedef struct rise_context rise_context;
+typedef struct rise_program rise_program;
+typedef struct rise_entry rise_entry;
+typedef struct rise_call rise_call;
+
+typedef enum rise_device {
+    RISE_AUTO = 0, /* the GPU if there is one that can be used, else the simulator */
+    RISE_GPU = 1,  /* CUDA, through libcuda.so.1 and libnvrtc; both are loaded when they are needed, and only then */
+    RISE_SIM = 2,  /* the SIMT simulator, which checks every access: slow, and right or RISE_ERROR_FAULT */
+    RISE_REF = 3   /* the reference interpreter: what the program means, without threads */
+} rise_device;
+
+/* Where librise gets memory of the host. Called by any thread, also by several at once. */
+typedef struct rise_allocator {
+    void *user;
+    void *(*alloc)(void *user, size_t bytes); /* aligned to 16 bytes; NULL: there is none */
+    void (*free)(void *user, void *block);    /* block is not NULL */
+} rise_allocator;
+
+/* Zero it, set `size`, then what is wanted. */
+typedef struct rise_context_options {
+    size_t size;                   /* sizeof(rise_context_options) */
+    int32_t device;                /* a rise_device */
+    int32_t ordinal;               /* GPU: number of the device, when neither cuda_context nor a current context says which */
+    void *cuda_context;            /* GPU: a CUcontext to work in; NULL: the calling thread's current one, else the device's primary context,
+                                      which is the one of the CUDA runtime, PyTorch and CuPy. Must outlive the rise_context */
+    rise_diagnostic_fn diagnostic; /* or NULL */
+    void *diagnostic_user;
+    const rise_allocator *allocator; /* copied; NULL: malloc and free */
+    uint64_t sim_seed;             /* SIM: the order of blocks and warps; 0: as they are numbered */
+    int32_t no_disk_cache;         /* 1: compiled kernels are neither looked up on disk nor kept there */
+    int32_t reserved;
+} rise_context_options;
+
+/* options: NULL for RISE_AUTO and the defaults. RISE_ERROR_DEVICE where a GPU is asked for and none can be used: the text says what was looked for. */
+RISE_API int rise_context_new(const rise_context_options *options, rise_context **context, rise_error *error);
+RISE_API void rise_context_free(rise_context *context);
+/* What was chosen: RISE_GPU, RISE_SIM or RISE_REF. RISE_AUTO for NULL. */
+RISE_API int rise_context_device(const rise_context *context);
+/* "NVIDIA H200, sm_90, driver 13.0", "SIMT simulator", "reference interpreter". Lives as long as the context. */
+RISE_API const char *rise_context_device_name(const rise_context *context);
+/* The architecture that the device's kernels are compiled for: "sm_90". "" where there is no GPU. Lives as long as the context. */
+RISE_API const char *rise_context_arch(const rise_context *context);
+/* 1 after a fault on the GPU (an access to memory that is not there, for example): CUDA gives up its whole CUDA context then. Every call that
+ * needs the GPU gives RISE_ERROR_LOST from there on. Free what belongs to the context, and make a new one: where librise
+ * works in the device's primary context and nobody else holds it, the new one works. A CUDA context of the caller has to be replaced by the caller. */
+RISE_API int rise_context_lost(const rise_context *context);
+
+/* Memory on the context's device (SIM and REF: of the host), for arguments that stay there: RISE_DEVICE. Aligned to 256 bytes. Not for inner loops:
+ * all three functions wait, the copies for everything on the device. */
+RISE_API int rise_alloc(rise_context *context, size_t bytes, void **memory, rise_error *error);
+RISE_API void rise_free(rise_context *context, void *memory);
+RISE_API int rise_copy(rise_context *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error);
+
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
+
+/* Reads, parses and resolves names. `name` is for messages, and imports by file are looked for beside it. The text is copied; `size` in
+ * bytes, or (size_t)-1 where a zero byte ends it. RISE_ERROR_PROGRAM after diagnostics. */
+RISE_API int rise_program_from_text(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error);
+/* The file is read once, now; files that it imports are read now and may be read again by rise_entry_get. */
+RISE_API int rise_program_from_file(rise_context *context, const char *path, rise_program **program, rise_error *error);
+RISE_API void rise_program_free(rise_program *program);
+/* The entries of the text, in its order. Names live as long as the program; NULL for a number that is none. */
+RISE_API int rise_program_entry_count(const rise_program *program);
+RISE_API const char *rise_program_entry_name(const rise_program *program, int k);
+
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
+
+/* A size or a tunable by name. */
+typedef struct rise_setting {
+    const char *name;
+    int64_t value;
+} rise_setting;
+
+/* Zero it, set `size`. */
+typedef struct rise_entry_options {
+    size_t size;                  /* sizeof(rise_entry_options) */
+    const rise_setting *settings; /* tunables; with RISE_SPECIALIZE also sizes */
+    size_t n_settings;
+    uint32_t flags;               /* RISE_SPECIALIZE */
+    uint32_t reserved;
+} rise_entry_options;
+/* Sizes among the settings are compiled in: the entry is then for these sizes only, and its code knows them. Worth it where one size serves
+ * many launches; otherwise leave sizes to the launch. */
+enum { RISE_SPECIALIZE = 1 };
+
+/* The entry of that name, or the only one where name is NULL, typed and lowered. options: NULL for the defaults. The entry belongs to the
+ * program and lives as long as it; there is nothing to free. The same settings give the same entry, whatever their order. */
+RISE_API int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *options, rise_entry **entry, rise_error *error);
+RISE_API const char *rise_entry_name(const rise_entry *entry);
+
+/* Sizes that a launch gives, in order of declaration; then tunables, with their values. NULL and 0 for a number that is none. */
+RISE_API int rise_entry_size_count(const rise_entry *entry);
+RISE_API const char *rise_entry_size_name(const rise_entry *entry, int k);
+RISE_API int rise_entry_tunable_count(const rise_entry *entry);
+RISE_API const char *rise_entry_tunable_name(const rise_entry *entry, int k);
+RISE_API int64_t rise_entry_tunable_value(const rise_entry *entry, int k);
+
+/* Elements as they lie in memory. */
+typedef enum rise_type {
+    RISE_BOOL = 1, /* one byte, 0 or 1 */
+    RISE_I8, RISE_I16, RISE_I32, RISE_I64,
+    RISE_U8, RISE_U16, RISE_U32, RISE_U64,
+    RISE_F16, RISE_BF16, RISE_F32, RISE_F64 /* f16 and bf16: 16 bits */
+} rise_type;
+/* 0 for what is no type. */
+RISE_API size_t rise_type_bytes(int type);
+/* "f32"; "?" for what is no type. */
+RISE_API const char *rise_type_name(int type);
+
+/* An argument is one array, dense, row by row, or a scalar (rank 0). A tuple of arrays is one argument per component: "xs.1", "xs.2"; several results are
+ * "result.1", "result.2". Short vectors are one more dimension. Pointers live as long as the entry. */
+typedef struct rise_argument {
+    size_t size;        /* in: sizeof(rise_argument) of the caller, who gets that much of it */
+    const char *name;   /* "xs", "xs.1", "result" */
+    const char *text;   /* its type in RISE: "n.m.f32" */
+    int32_t is_result;
+    int32_t type;       /* a rise_type */
+    int32_t rank;
+    int32_t is_index;   /* idx[n]: its values must be below n. Checked for arrays in memory of the host; otherwise the caller's promise */
+} rise_argument;
+/* Results first, then inputs, in order. */
+RISE_API int rise_entry_argument_count(const rise_entry *entry);
+RISE_API int rise_entry_argument(const rise_entry *entry, int k, rise_argument *argument, rise_error *error);
+
+/* The emitted CUDA C with host functions, and the manifest (docs/manifest.md). They live as long as the entry. */
+RISE_API int rise_entry_cuda(rise_entry *entry, const char **text, size_t *size, rise_error *error);
+RISE_API int rise_entry_manifest(rise_entry *entry, const char **text, size_t *size, rise_error *error);
+
+/* Compiles for an architecture, "sm_75" or later; NULL: that of the context's GPU. Needs NVRTC and no GPU. Results stay in memory, and on disk (unless no_disk_cache). */
+RISE_API int rise_entry_compile(rise_entry *entry, const char *arch, rise_error *error);
+/* What it was compiled to; compiles first where that was not done. The bytes live as long as the entry. *size of PTX leaves out its terminating zero. */
+RISE_API int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_t *size, rise_error *error);
+RISE_API int rise_entry_cubin(rise_entry *entry, const char *arch, const void **bytes, size_t *size, rise_error *error);
+/* Onto the context's GPU, compiling first where that was not done. On SIM and REF there is nothing to do. */
+RISE_API int rise_entry_load(rise_entry *entry, rise_error *error);
+
+/* What a CUDA kernel needs, as the driver says. An entry has one or several, some of them variants of each other. */
+typedef struct rise_kernel {
+    size_t size;              /* in: sizeof(rise_kernel) of the caller */
+    const char *name;         /* lives as long as the entry */
+    int32_t threads[3];       /* of a block: x, y, z */
+    int32_t registers;        /* of a thread */
+    int32_t static_shared;    /* bytes of a block, without what a launch adds */
+    int32_t spills;           /* bytes of local memory of a thread; 0: nothing is spilled */
+    int32_t max_threads;      /* of a block, with these registers */
+    int32_t index_bits;       /* 32 or 64 */
+} rise_kernel;
+RISE_API int rise_entry_kernel_count(const rise_entry *entry);
+/* Registers and the rest are those of the context's GPU: loads first where that was not done. On SIM and REF they are -1. */
+RISE_API int rise_entry_kernel(rise_entry *entry, int k, rise_kernel *kernel, rise_error *error);
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+RISE_API int rise_call_new(rise_entry *entry, rise_call **call, rise_error *error);
+/* Waits for its launches where it has memory of its own on the device. */
+RISE_API void rise_call_free(rise_call *call);
+
+/* Where an array lies. */
+typedef enum rise_memory {
+    RISE_HOST = 0,  /* copied to and from the device by each launch */
+    RISE_DEVICE = 1 /* memory of the context's device, used as it is: rise_alloc, cudaMalloc, tensor.data_ptr(), ... On SIM and REF, of the host */
+} rise_memory;
+
+/* Sets a size that the shapes of the inputs do not tell; one that they do tell must agree. */
+RISE_API int rise_call_size(rise_call *call, const char *name, int64_t value, rise_error *error);
+/* Sets an input: its elements, its shape (`rank` extents, outermost first; copied; NULL for rank 0) and its address, which need not be valid where it has no
+ * elements. The memory stays the caller's; it is read when the launch runs, so it must not change before the launch has finished. The address must be a multiple of the
+ * element's bytes. May be set again, for the next launch. */
+RISE_API int rise_call_input(rise_call *call, const char *name, int type, int rank, const int64_t *shape, const void *data, int where, rise_error *error);
+/* A scalar input: one element, copied now. */
+RISE_API int rise_call_scalar(rise_call *call, const char *name, int type, const void *value, rise_error *error);
+/* Where a result goes: memory of the caller, of `bytes` bytes or more than the result has, that overlaps no other argument. Without this, or after
+ * data = NULL, the call has memory of its own for it. In memory of the host, the result is there once rise_call_wait has returned. */
+RISE_API int rise_call_output(rise_call *call, const char *name, int type, void *data, size_t bytes, int where, rise_error *error);
+
+/* Checks the arguments and makes ready all that a launch needs: sizes, facts, memory, kernels. rise_call_launch does it where something has changed since. */
+RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
+/* Launches on a stream (a CUstream or cudaStream_t; NULL: the legacy default stream) of the context's CUDA context, and returns without waiting. SIM and REF are done when it returns.
+ * Launches of one call on one stream are in order. On another stream than before, a call with memory of its own first waits (on the device) for its
+ * earlier launch, whose stream must still exist then unless rise_call_wait came in between. A launch with everything prepared, and arrays all on the
+ * device, does nothing but launch kernels, so it may be captured into a CUDA graph; that graph must not run beside another launch of the call. */
+RISE_API int rise_call_launch(rise_call *call, void *stream, rise_error *error);
+/* Until the last launch has finished; tells what went wrong in it. */
+RISE_API int rise_call_wait(rise_call *call, rise_error *error);
+
+/* After rise_call_prepare or a launch: the value of a size. */
+RISE_API int rise_call_size_value(rise_call *call, const char *name, int64_t *value, rise_error *error);
+/* Likewise: the shape of an argument. Writes its rank, and up to max_rank extents. */
+RISE_API int rise_call_shape(rise_call *call, const char *name, int max_rank, int *rank, int64_t *shape, rise_error *error);
+/* Likewise: where a result is, on the device (SIM and REF: on the host), and how many bytes it has. The call's own memory lives until the call is
+ * freed or prepared for other sizes. NULL where the result goes to memory of the host on a GPU. */
+RISE_API int rise_call_result(rise_call *call, const char *name, void **data, size_t *bytes, rise_error *error);
+/* Waits, then copies a result to memory of the host; `bytes` must be all of it. */
+RISE_API int rise_call_read(rise_call *call, const char *name, void *to, size_t bytes, rise_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
