@@ -67,7 +67,7 @@ struct ImpExpr {
         ScalarValue lit;
         Nat nat;
         struct { ImpVar *var; Nat slot; } var;
-        struct { ImpBuf *buf; Nat index; } mem;
+        struct { ImpBuf *buf; Nat index; int group; /* cells that the program reads as one vector; 0: no such */ } mem;
         struct { PrimId id; int n; ImpExpr **args; } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
@@ -107,7 +107,7 @@ struct ImpStmt {
     Span span;        /* the .rise text that it comes from */
     union {
         struct { ImpVar *var; Nat slot; ImpExpr *value; } var;
-        struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ } store;
+        struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ int group; /* as in IE_LOAD */ } store;
         struct {
             ImpVar *var;   /* of vec.n slots */
             ImpBuf *buf;

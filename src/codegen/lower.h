@@ -12,6 +12,7 @@ typedef enum LowerPass {
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
     PASS_TILES,     /* loops without guards in full tiles */
+    PASS_VECTORS,  /* one access for a vector that lost its guards */
     PASS_COMMON,    /* what is loaded or computed again is shared */
     PASS_HOIST,     /* index parts that a loop does not change */
     PASS_NAMES,     /* identifiers for C */

@@ -126,6 +126,7 @@ typedef struct Lowering {
     bool alone;        /* one block of several does: the last one */
     bool narrow;       /* no vector accesses of global memory, whose alignment is the caller's choice */
     bool failed;
+    int groups;        /* vectors whose components moved one by one so far */
     int n_statements;
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
@@ -188,6 +189,8 @@ typedef struct Registers {
     int n, width; /* components, and of each register */
     ImpVar **vars;
 } Registers;
+enum { ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 4 }; /* that one access moves */
+void buf_needs(ImpBuf *buf, int w); /* accesses of w elements at once, and so their alignment */
 int type_width(Type t); /* components; 1 of what is no vector */
 View *lower_read_vectors(Lowering *lw, const Core *term);
 bool lower_write_vectors(Lowering *lw, const Core *term, View *acceptor);
@@ -352,6 +355,7 @@ void pass_conditions(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
 void pass_tiles(Lowering *lw);
+void pass_vectors(Lowering *lw);
 void pass_common(Lowering *lw);
 void pass_hoist(Lowering *lw);
 void pass_names(Lowering *lw);

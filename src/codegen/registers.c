@@ -7,6 +7,7 @@
  *   const float t = e; s = t + 1 ->  s = e + 1                      when t is read once
  *   const float b = a + t;       ->  a = a + t  (and b is a)        when a is not read afterwards
  *   float t = a; ... t = t + b; a = t  ->  ... a = a + b            when a is not mentioned in between, nor t afterwards
+ *                                                                 and so for vectors
  *   x = c ? e : x                ->  if c { x = e }
  *   if c { s } if c { t }        ->  if c { s; t }
  *   if a { if b { s } }          ->  if a and b { s }
@@ -468,6 +469,80 @@ static bool rule_round_trip(Ctx *ctx, ImpBlock *list, int i)
     return true;
 }
 
+/* ---- the same for vector registers --------------------------------------------------------------------------------------------- */
+
+/* Does the statement set `to` to all components of `from`, in order? */
+static bool copies_vector(const ImpStmt *s, const ImpVar *to, const ImpVar **from)
+{
+    if (s->kind != IS_VSET || (to && s->vec.var != to) || s->vec.values[0]->kind != IE_VAR)
+        return false;
+    const ImpVar *var = s->vec.values[0]->var.var;
+    bool same = var->vector && var->slots == s->vec.n && s->vec.var->slots == s->vec.n && var->type == s->vec.var->type;
+    for (int k = 0; k < s->vec.n && same; k++)
+        same = s->vec.values[k]->kind == IE_VAR && s->vec.values[k]->var.var == var && nat_is(s->vec.values[k]->var.slot, k);
+    *from = var;
+    return same;
+}
+
+static void rename_vector(void *user, ImpExpr **at)
+{
+    const ImpVar *const *pair = user;
+    if ((*at)->kind == IE_VAR && (*at)->var.var == pair[0])
+        (*at)->var.var = (ImpVar *)pair[1];
+}
+
+static void rename_vector_sets(void *user, ImpStmt *s)
+{
+    const ImpVar *const *pair = user;
+    if ((s->kind == IS_VSET || s->kind == IS_VLOAD) && s->vec.var == pair[0])
+        s->vec.var = (ImpVar *)pair[1];
+    if (s->kind == IS_SET && s->var.var == pair[0])
+        s->var.var = (ImpVar *)pair[1];
+}
+
+static bool vector_round_trip(ImpBlock *list, int i)
+{
+    const ImpStmt *decl = list->list.at[i];
+    const ImpVar *var, *copy = decl->vec.var, *back_from;
+    if (!decl->vec.declares || !copies_vector(decl, NULL, &var) || copy->named || var->constant)
+        return false;
+    int back = i + 1;
+    for (;; back++) {
+        if (back == list->list.n)
+            return false;
+        ImpStmt *s = list->list.at[back];
+        if (copies_vector(s, var, &back_from) && back_from == copy)
+            break;
+        if (reads_in(s, var) || sets_in(s, var))
+            return false;
+    }
+    for (int j = back + 1; j < list->list.n; j++)
+        if (reads_in(list->list.at[j], copy) || sets_in(list->list.at[j], copy))
+            return false;
+    const ImpVar *pair[2] = {copy, var};
+    ImpBlock between = {.list = {list->list.at + i + 1, back - i - 1, 0}};
+    walk_block(&between, rename_vector, pair);
+    walk_stmts(&between, rename_vector_sets, pair);
+    block_remove(list, back);
+    block_remove(list, i);
+    return true;
+}
+
+static void vector_round_trips(ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            vector_round_trips(&s->loop.body);
+        if (s->kind == IS_IF) {
+            vector_round_trips(&s->branch.then);
+            vector_round_trips(&s->branch.otherwise);
+        }
+        if (s->kind == IS_VSET && vector_round_trip(list, i))
+            i--;
+    }
+}
+
 static bool rule_single(Ctx *ctx, ImpBlock *list, int i) { (void)ctx; return forward_single(list, i); }
 static bool rule_reuse(Ctx *ctx, ImpBlock *list, int i)
 {
@@ -623,6 +698,7 @@ void pass_registers(Lowering *lw)
     split_arrays(lw);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
+    vector_round_trips(&lw->kernel->body);
     set_conditionally(lw->ctx, &lw->kernel->body);
     merge_conditions(lw->ctx, &lw->kernel->body);
     merge_neighbours(lw->ctx, &lw->kernel->body);

@@ -4,8 +4,9 @@
  * gives). Arithmetic goes component by component. Where all components are neighbours in one buffer, from a multiple of their number on, one access
  * moves as many as fit into 16 bytes; in every other case they move one by one, so that only speed depends on what is proved here. */
 #include "codegen/lowering.h"
+#include "codegen/walk.h"
 
-enum { LIMIT_VECTOR_WIDTH = 64, ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 4 };
+enum { LIMIT_VECTOR_WIDTH = 64 };
 
 int type_width(Type t) { return t->kind == TY_VEC ? (int)t->size->value : 1; }
 
@@ -154,7 +155,7 @@ static int access_width(Lowering *lw, View *const *parts, int n)
     return w;
 }
 
-static void need_alignment(ImpBuf *buf, int w)
+void buf_needs(ImpBuf *buf, int w)
 {
     int bytes = w * scalar_bytes(buf->elem);
     if (buf->align < bytes)
@@ -274,6 +275,19 @@ Value value_choose(Lowering *lw, ImpExpr *cond, Value then, Value otherwise, Spa
 
 static Value cond_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span);
 
+/* Loads of one vector: see join_cells.c. */
+static void group_load(void *user, ImpExpr **at)
+{
+    if ((*at)->kind == IE_LOAD && !(*at)->mem.group)
+        (*at)->mem.group = *(int *)user;
+}
+
+static void group_store(void *user, ImpStmt *s)
+{
+    if (s->kind == IS_STORE)
+        s->store.group = *(int *)user;
+}
+
 /* Neighbours that one access moves take a vector register. */
 static Value parts_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span)
 {
@@ -281,16 +295,18 @@ static Value parts_value(Lowering *lw, View *const *parts, int n, const char *na
     Value value = {n, NEWN(ctx, ImpExpr *, n)};
     if (n > 1 && same_guard(lw, parts, n, VIEW_COND))
         return cond_value(lw, parts, n, name, type, span);
+    int group = n > 1 ? ++lw->groups : 0;
     for (int k = 0, w; k < n; k += w) {
         w = n > 1 ? access_width(lw, parts + k, n) : 1;
         if (w == 1) {
             value.parts[k] = view_scalar(lw, parts[k]);
+            walk_expr(&value.parts[k], group_load, &group);
             continue;
         }
         ImpVar *var = lower_new_var(lw, w < n ? ctx_printf(ctx, "%s_%d", name, k / w + 1) : name, parts[k]->buf->elem, span);
         var->slots = w;
         var->vector = var->constant = true;
-        need_alignment(parts[k]->buf, w);
+        buf_needs(parts[k]->buf, w);
         ImpStmt *s = lower_emit(lw, IS_VLOAD, span);
         s->vec.var = var;
         s->vec.buf = parts[k]->buf;
@@ -397,15 +413,19 @@ static void store_parts(Lowering *lw, View *const *parts, Value value, Span span
         lw->out = out;
         return;
     }
+    int group = value.n > 1 ? ++lw->groups : 0;
     for (int k = 0, w; k < value.n; k += w) {
         w = value.n > 1 ? access_width(lw, parts + k, value.n) : 1;
         if (w == 1) {
+            int before = lw->out->list.n;
             view_store(lw, parts[k], value.parts[k], span);
+            ImpBlock stored = {.list = {lw->out->list.at + before, lw->out->list.n - before, 0}};
+            walk_stmts(&stored, group_store, &group);
             continue;
         }
         if (!view_one_writer(lw, parts[k]->buf, span))
             return;
-        need_alignment(parts[k]->buf, w);
+        buf_needs(parts[k]->buf, w);
         ImpStmt *s = lower_emit(lw, IS_VSTORE, span);
         s->vec.buf = parts[k]->buf;
         s->vec.index = simplify(lw, parts[k]->offset);
