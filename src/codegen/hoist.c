@@ -2,6 +2,8 @@
  *
  *   for (i < 8) ... xs[block*1024 + warp*256 + i*32 + lane]  ->  const int base = block*1024 + warp*256 + lane;  for (i < 8) ... xs[base + i*32]
  *
+ *   blocks = min(ceilDiv(n, 8192), 4*numSM) in several places  ->  const int blocks = ...;  at the top
+ *
  * Only sums that cost more than a multiplication get a name; they stand as far outside as their variables allow, so that neighbouring loops share
  * them. Loops over blocks and over the grid's threads usually run once: they count as no loop. Keeps every value. */
 #include "codegen/lowering.h"
@@ -198,8 +200,112 @@ static void hoist_block(Hoist *h, ImpBlock *block, const ImpStmt *loop)
     h->levels.n--;
 }
 
+/* ---- sizes that the kernel works out --------------------------------------------------------------------------------------------- */
+
+typedef struct Sizes {
+    Lowering *lw;
+    Nat found; /* the one that is looked for, or the first that is seen */
+    int uses;
+    VEC(Nat) once; /* not worth a name */
+} Sizes;
+
+static void find_inner(void *user, Nat var)
+{
+    Lowering *lw = *(Lowering **)user;
+    bool size = imp_is_device_size(var);
+    for (int i = 0; i < lw->entry->n_sizes; i++)
+        size |= lw->entry->sizes[i] == var;
+    if (!size)
+        *(Lowering **)user = NULL;
+}
+
+/* min, max and divisions by sizes, over sizes alone. */
+static bool is_worked_out(Lowering *lw, Nat nat)
+{
+    bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
+    if (!divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
+        return false;
+    Lowering *all = lw;
+    nat_each_var(lw->ctx, nat, find_inner, (void *)&all);
+    return all != NULL;
+}
+
+static void count_size(Sizes *z, Nat nat)
+{
+    if (!nat || (z->found && !nat_mentions(nat, z->found)))
+        return;
+    bool once = false;
+    for (int i = 0; i < z->once.n; i++)
+        once |= z->once.at[i] == nat;
+    if (!z->found && !once && is_worked_out(z->lw, nat))
+        z->found = nat;
+    if (nat == z->found) {
+        z->uses++;
+        return;
+    }
+    count_size(z, nat->a);
+    count_size(z, nat->b);
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            count_size(z, nat->terms[i].factors[k]);
+}
+
+static void count_nat(void *user, Nat nat) { count_size(user, nat); }
+static void count_stmt(void *user, ImpStmt *s) { walk_nats(s, count_nat, user); }
+
+static Nat subst_nat(void *user, Nat nat)
+{
+    const Replace *r = user;
+    return nat_subst(r->ctx, nat, r->part, r->by);
+}
+
+static void subst_stmt(void *user, ImpStmt *s) { map_nats(s, subst_nat, user); }
+
+static bool is_extent(ImpBlock *block, Nat nat)
+{
+    bool found = false;
+    for (int i = 0; i < block->list.n && !found; i++) {
+        ImpStmt *s = block->list.at[i];
+        found = s->kind == IS_FOR && ((s->loop.level == P_mapBlock && s->loop.hi == nat) || is_extent(&s->loop.body, nat));
+    }
+    return found;
+}
+
+static void name_sizes(Lowering *lw)
+{
+    Ctx *ctx = lw->ctx;
+    ImpBlock *body = &lw->kernel->body;
+    Sizes z = {.lw = lw};
+    for (int i = 0; i < body->list.n; i++) {
+        ImpBlock one = {.list = {body->list.at + i, 1, 0}}, rest = {.list = {body->list.at + i, body->list.n - i, 0}};
+        z.found = NULL;
+        walk_stmts(&one, count_stmt, &z);
+        if (!z.found)
+            continue;
+        z.uses = 0;
+        walk_stmts(&rest, count_stmt, &z);
+        if (z.uses < 2) {
+            vec_push(ctx, &z.once, z.found);
+            i--;
+            continue;
+        }
+        Span span = body->list.at[i]->span;
+        ImpVar *var = lower_new_var(lw, is_extent(&rest, z.found) ? "blocks" : "size", SC_I32, span);
+        var->constant = true;
+        bool positive = nat_le(ctx, lw->kernel->known, nat_const(ctx, 0), z.found);
+        var->nat = nat_var(ctx, var->name, positive ? nat_const(ctx, 0) : NULL, NULL);
+        Replace r = {ctx, z.found, var->nat};
+        walk_stmts(&rest, subst_stmt, &r);
+        ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);
+        decl->var.var = var;
+        decl->var.value = imp_nat(ctx, z.found, SC_I32, span);
+        block_insert(ctx, body, i, decl); /* then the statement again: it may work out others */
+    }
+}
+
 void pass_hoist(Lowering *lw)
 {
     Hoist h = {.lw = lw, .ctx = lw->ctx};
+    name_sizes(lw);
     hoist_block(&h, &lw->kernel->body, NULL);
 }

@@ -28,6 +28,7 @@ typedef struct Bounds {
     VEC(Nat) done;    /* guarded before */
     VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
     VEC(Nat) most;
+    VEC(Nat) ends;    /* beside vars: where the loop ends */
     VEC(Nat) names;   /* index parts with a name, and what they stand for */
     VEC(Nat) meant;
 } Bounds;
@@ -161,6 +162,43 @@ static void guard(Bounds *b, Nat nat)
     require(b, nat);
 }
 
+/* What the positive terms add up to at most: a bound of what is known not to be negative. */
+static Nat bound_up(Bounds *b, Nat nat)
+{
+    Ctx *ctx = b->ctx;
+    if (nat->kind != NAT_SUM)
+        return bound(b, nat);
+    Nat up = nat_const(ctx, 0);
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Nat product = nat_const(ctx, t->coef > 0 ? t->coef : 0);
+        for (int j = 0; j < t->n_factors && t->coef > 0; j++)
+            product = nat_mul(ctx, product, bound(b, t->factors[j]));
+        up = nat_add(ctx, up, product);
+    }
+    return up;
+}
+
+/* c * d * i for a loop with i < a / d: at most c * (a - d), whatever d is. NULL: it is no such product. */
+static Nat bound_strided(Bounds *b, const NatTerm *t)
+{
+    Ctx *ctx = b->ctx;
+    for (int j = 0; j < t->n_factors; j++)
+        for (int v = b->vars.n - 1; v >= 0; v--) {
+            Nat end = b->ends.at[v];
+            if (b->vars.at[v] != t->factors[j] || end->kind != NAT_DIV)
+                continue;
+            Nat stride = nat_const(ctx, t->coef < 0 ? -t->coef : t->coef), d = end->b;
+            for (int k = 0; k < t->n_factors; k++)
+                stride = k == j ? stride : nat_mul(ctx, stride, t->factors[k]);
+            int64_t whole = stride->kind == NAT_SUM ? stride->terms[0].coef : 1, part = d->kind == NAT_SUM ? d->terms[0].coef : 1;
+            if (nat_is_const(d) || part < 1 || whole % part || nat_mul_k(ctx, d, whole / part) != stride)
+                continue;
+            return nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, d)), whole / part);
+        }
+    return NULL;
+}
+
 /* Upper bounds of what the positive and the negative terms add up to: C adds them in that order, so no partial sum is larger. */
 static Nat bound_sum(Bounds *b, Nat nat)
 {
@@ -168,8 +206,8 @@ static Nat bound_sum(Bounds *b, Nat nat)
     Nat up = nat_const(ctx, 0), down = up;
     for (int i = 0; i < nat->n_terms; i++) {
         const NatTerm *t = &nat->terms[i];
-        Nat product = nat_const(ctx, t->coef < 0 ? -t->coef : t->coef);
-        for (int j = 0; j < t->n_factors; j++)
+        Nat strided = bound_strided(b, t), product = strided ? strided : nat_const(ctx, t->coef < 0 ? -t->coef : t->coef);
+        for (int j = 0; j < t->n_factors && !strided; j++)
             product = nat_mul(ctx, product, bound(b, t->factors[j]));
         if (t->coef < 0)
             down = nat_add(ctx, down, product);
@@ -261,6 +299,7 @@ static void guard_stmt(void *user, ImpStmt *s)
         hi = nat_max(ctx, lo, hi);
     vec_push(ctx, &b->vars, s->loop.var);
     vec_push(ctx, &b->most, hi);
+    vec_push(ctx, &b->ends, end);
     guard(b, nat_add(ctx, hi, step)); /* where the variable stops */
 }
 
@@ -277,6 +316,8 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k, const IndexGuards *guards)
 static bool is_plain(Nat nat)
 {
     bool plain = nat->kind == NAT_CONST || nat->kind == NAT_VAR || nat->kind == NAT_SUM;
+    if (nat->kind == NAT_MIN || nat->kind == NAT_MAX || (nat->kind == NAT_DIV && nat_is_const(nat->b)))
+        return is_plain(nat->a) && is_plain(nat->b);
     for (int i = 0; i < nat->n_terms; i++)
         for (int k = 0; k < nat->terms[i].n_factors; k++)
             plain &= is_plain(nat->terms[i].factors[k]);

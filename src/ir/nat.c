@@ -158,14 +158,13 @@ static Nat subst(const Subst *s, Nat a)
     Ctx *ctx = s->ctx;
     if (a->id < s->oldest || !a->has_vars)
         return a;
+    for (int i = 0; i < s->n; i++)
+        if (s->vars[i] == a)
+            return s->by[i];
     switch (a->kind) {
     case NAT_ERROR:
     case NAT_CONST:
-        return a;
     case NAT_VAR:
-        for (int i = 0; i < s->n; i++)
-            if (s->vars[i] == a)
-                return s->by[i];
         return a;
     case NAT_SUM: {
         Nat sum = nat_const(ctx, 0);

@@ -74,7 +74,7 @@ static inline bool nat_is_const(Nat a) { return a->kind == NAT_CONST; }
 static inline bool nat_is(Nat a, int64_t k) { return a->kind == NAT_CONST && a->value == k; }
 static inline bool nat_is_error(Nat a) { return a->kind == NAT_ERROR; }
 
-/* `a` with var replaced, rebuilt by the constructors (so it simplifies). */
+/* `a` with var (or any other atom) replaced, rebuilt by the constructors (so it simplifies). */
 Nat nat_subst(Ctx *ctx, Nat a, Nat var, Nat by);
 Nat nat_subst_many(Ctx *ctx, Nat a, int n, const Nat *vars, const Nat *by); /* all at once */
 bool nat_mentions(Nat a, Nat var);
