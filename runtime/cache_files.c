@@ -1,0 +1,153 @@
+/* The seam of the cache, by calls of POSIX. */
+#include "runtime/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool posix_make_dir(void *user, const char *path)
+{
+    (void)user;
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static int posix_open_dir(void *user, const char *path)
+{
+    (void)user;
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int posix_open_read(void *user, int dir, const char *name)
+{
+    (void)user;
+    return openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+static int posix_open_new(void *user, int dir, const char *name)
+{
+    (void)user;
+    return openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static int posix_open_append(void *user, int dir, const char *name)
+{
+    (void)user;
+    return openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+static void describe(const struct stat *st, CacheStat *out)
+{
+    out->regular = S_ISREG(st->st_mode);
+    out->ours = st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+    out->size = (uint64_t)st->st_size;
+    out->seconds = (int64_t)st->st_mtim.tv_sec;
+}
+
+static bool posix_stat(void *user, int file, CacheStat *out)
+{
+    (void)user;
+    struct stat st;
+    if (fstat(file, &st) != 0)
+        return false;
+    describe(&st, out);
+    return true;
+}
+
+static bool posix_stat_name(void *user, int dir, const char *name, CacheStat *out)
+{
+    (void)user;
+    struct stat st;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    describe(&st, out);
+    return true;
+}
+
+static ssize_t posix_read(void *user, int file, void *bytes, size_t size)
+{
+    (void)user;
+    ssize_t got;
+    do {
+        got = read(file, bytes, size);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static ssize_t posix_write(void *user, int file, const void *bytes, size_t size)
+{
+    (void)user;
+    ssize_t put;
+    do {
+        put = write(file, bytes, size);
+    } while (put < 0 && errno == EINTR);
+    return put;
+}
+
+static bool posix_touch(void *user, int file)
+{
+    (void)user;
+    return futimens(file, NULL) == 0;
+}
+
+static bool posix_close(void *user, int file)
+{
+    (void)user;
+    return close(file) == 0;
+}
+
+static bool posix_rename(void *user, int dir, const char *from, const char *to)
+{
+    (void)user;
+    return renameat(dir, from, dir, to) == 0;
+}
+
+static bool posix_remove(void *user, int dir, const char *name)
+{
+    (void)user;
+    return unlinkat(dir, name, 0) == 0;
+}
+
+static bool posix_list(void *user, int dir, bool (*see)(void *arg, const char *name), void *arg)
+{
+    (void)user;
+    int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (again < 0)
+        return false;
+    DIR *names = fdopendir(again);
+    if (!names) {
+        close(again);
+        return false;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(names)) && see(arg, entry->d_name)) {
+    }
+    return closedir(names) == 0;
+}
+
+static int64_t posix_now(void *user)
+{
+    (void)user;
+    return (int64_t)time(NULL);
+}
+
+const CacheFiles cache_files = {
+    .make_dir = posix_make_dir,
+    .open_dir = posix_open_dir,
+    .open_read = posix_open_read,
+    .open_new = posix_open_new,
+    .open_append = posix_open_append,
+    .stat = posix_stat,
+    .stat_name = posix_stat_name,
+    .read = posix_read,
+    .write = posix_write,
+    .touch = posix_touch,
+    .close = posix_close,
+    .rename = posix_rename,
+    .remove = posix_remove,
+    .list = posix_list,
+    .now = posix_now,
+};

@@ -1,0 +1,32 @@
+/* From CUDA C to code that the driver loads: the cache, and behind it NVRTC, which is loaded only when it is needed.
+ *
+ * One Toolchain may be used by several threads, each with its own Ctx. */
+#ifndef RISE_RUNTIME_TOOLCHAIN_H
+#define RISE_RUNTIME_TOOLCHAIN_H
+
+#include <pthread.h>
+
+#include "runtime/cache.h"
+#include "runtime/nvrtc.h"
+
+typedef struct Toolchain {
+    LibraryLoader loader;
+    Cache cache;
+    int max_major; /* of NVRTC, see nvrtc_load */
+    pthread_mutex_t lock;
+    enum { NVRTC_NOT_TRIED, NVRTC_LOADED, NVRTC_MISSING } state; /* this and the rest under the lock */
+    Nvrtc nvrtc;
+    char why[NVRTC_WHY_MAX]; /* it is missing */
+} Toolchain;
+
+/* NULL stands for the system's loader or files, and for the usual directory of the cache; "" is no cache. */
+void toolchain_init(Toolchain *toolchain, const LibraryLoader *loader, const CacheFiles *files, const char *cache_dir, int max_major);
+void toolchain_done(Toolchain *toolchain);
+
+/* Loads NVRTC unless that was done. NULL with the reason in `why`. */
+const Nvrtc *toolchain_nvrtc(Toolchain *toolchain, StrBuf *why);
+
+/* Code for a text: from the cache, else compiled and put there. As nvrtc_compile. */
+CodeStatus toolchain_compile(Ctx *ctx, Toolchain *toolchain, const CodeRequest *request, Code *code, StrBuf *why);
+
+#endif
