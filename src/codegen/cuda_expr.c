@@ -503,7 +503,10 @@ static void put_cast(Cuda *c, const ImpExpr *e, CPrec prec)
     Scalar from = value->type, to = e->type;
     bool wide_int = scalar_is_int(from) && scalar_bytes(from) >= 4;
     from = cuda_is_half(from) ? SC_F32 : from;
-    if (from == to || (from == SC_F32 && cuda_is_half(to))) { /* what rounds is around it */
+    if (value->kind == IE_NAT && from == SC_I64 && to != SC_BOOL && !cuda_is_half(to)) { /* an index has the bits that it needs */
+        const ImpExpr direct = {.kind = IE_NAT, .type = to, .span = value->span, .nat = value->nat};
+        put_nat_value(c, &direct, prec);
+    } else if (from == to || (from == SC_F32 && cuda_is_half(to))) { /* what rounds is around it */
         cuda_expr(c, value, prec);
     } else if (cuda_is_half(to) && (from == SC_F64 || (to == SC_BF16 && wide_int))) { /* a float may round it before */
         bool is_long = scalar_bytes(from) == 8 && from != SC_F64;

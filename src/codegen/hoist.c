@@ -292,8 +292,8 @@ static void name_sizes(Lowering *lw)
         Span span = body->list.at[i]->span;
         ImpVar *var = lower_new_var(lw, is_extent(&rest, z.found) ? "blocks" : "size", SC_I32, span);
         var->constant = true;
-        bool positive = nat_le(ctx, lw->kernel->known, nat_const(ctx, 0), z.found);
-        var->nat = nat_var(ctx, var->name, positive ? nat_const(ctx, 0) : NULL, NULL);
+        NatRange range = nat_range(ctx, lw->kernel->known, z.found);
+        var->nat = nat_var(ctx, var->name, range.has_lo ? nat_const(ctx, range.lo) : NULL, range.has_hi ? nat_const(ctx, range.hi) : NULL);
         Replace r = {ctx, z.found, var->nat};
         walk_stmts(&rest, subst_stmt, &r);
         ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);

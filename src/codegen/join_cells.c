@@ -3,7 +3,8 @@
  *   acc.x += xs[4*i]; acc.y += xs[4*i + 1]; ...  ->  const float4 v = reinterpret_cast<const float4 *>(xs)[i]; acc.x += v.x; acc.y += v.y; ...
  *
  * A vector of a padded array whose length is no multiple of its width has a guard for each component (Note [Vector values]); in full tiles they are
- * gone. Only cells that the program reads or writes as one vector are joined (`group`), never others that happen to be neighbours.
+ * gone. Cells that the program reads as one vector (`group`) are joined with each other, and so are neighbours that one thread reads one after the
+ * other anyway, as an unrolled fold does, where they fill one access. Stores are joined only where the program writes a vector.
  *
  * Requires: tiles are split. Keeps every value; adds no access. */
 #include "codegen/lowering.h"
@@ -14,9 +15,11 @@ typedef struct Join {
     Ctx *ctx;
     const NatFacts *facts;
     VEC(ImpExpr **) cells; /* loads that are always evaluated, of one group and buffer */
-    int group;             /* 0: the first that is found decides */
-    const ImpBuf *buf;
+    int group;
+    const ImpBuf *buf;     /* NULL: the first that is found decides */
 } Join;
+
+enum { GROUP_TRIED = -1, WINDOW = 24 /* statements: cells that wait for longer cost registers */ };
 
 /* ---- loads --------------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +29,7 @@ static void collect(Join *j, ImpExpr **at)
     switch (e->kind) {
     case IE_LIT: case IE_NAT: case IE_VAR: break;
     case IE_LOAD:
-        if (!e->mem.group || (j->group && (e->mem.group != j->group || e->mem.buf != j->buf)))
+        if (e->mem.group == GROUP_TRIED || (j->buf && (e->mem.group != j->group || e->mem.buf != j->buf)))
             break;
         j->group = e->mem.group;
         j->buf = e->mem.buf;
@@ -42,9 +45,21 @@ static void collect(Join *j, ImpExpr **at)
     }
 }
 
-/* The expressions that the statement evaluates before anything else, each once. */
+static bool only_sets(const ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_IF ? !only_sets(&s->branch.then) || !only_sets(&s->branch.otherwise) : s->kind != IS_DECL && s->kind != IS_SET && s->kind != IS_VSET)
+            return false;
+    }
+    return true;
+}
+
+/* The expressions that the statement evaluates before anything else, each once. False where later statements cannot be looked at: another
+ * thread may meet this one there, or it changes cells. */
 static bool collect_stmt(Join *j, ImpStmt *s)
 {
+    bool fixed = j->buf && j->buf->space == SPACE_INPUT;
     switch (s->kind) {
     case IS_NOTE: case IS_ALLOC: return true;
     case IS_DECL: case IS_SET:
@@ -55,12 +70,14 @@ static bool collect_stmt(Join *j, ImpStmt *s)
         for (int k = 0; k < s->vec.n; k++)
             collect(j, &s->vec.values[k]);
         return true;
-    case IS_STORE: collect(j, &s->store.value); return true;
+    case IS_VLOAD: return true;
+    case IS_STORE: collect(j, &s->store.value); return fixed;
     case IS_VSTORE:
         for (int k = 0; k < s->vec.n; k++)
             collect(j, &s->vec.values[k]);
-        return true;
-    case IS_VLOAD: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_FOR: case IS_IF: case IS_SYNC: return false;
+        return fixed;
+    case IS_IF: collect(j, &s->branch.cond); return only_sets(&s->branch.then) && only_sets(&s->branch.otherwise);
+    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_FOR: case IS_SYNC: return false;
     }
     return false;
 }
@@ -115,7 +132,7 @@ static void load_register(Join *j, ImpStmt *s)
 {
     int w = s->vec.n;
     const ImpExpr *first = s->kind == IS_VSET ? s->vec.values[0] : NULL;
-    if (!first || first->kind != IE_LOAD || !first->mem.group || (j->lw->narrow && first->mem.buf->space != SPACE_SHARED) ||
+    if (!first || first->kind != IE_LOAD || first->mem.group < 1 || (j->lw->narrow && first->mem.buf->space != SPACE_SHARED) ||
         w * scalar_bytes(first->mem.buf->elem) < ACCESS_BYTES_MIN || !starts_access(j, first->mem.index, w))
         return;
     ImpBuf *buf = first->mem.buf;
@@ -136,7 +153,8 @@ static bool join_some(Join *j, ImpBlock *block, int i)
 {
     if (j->cells.n < 2 || (j->lw->narrow && j->buf->space != SPACE_SHARED))
         return false;
-    for (int w = widest(j->buf->elem); w >= 2; w /= 2)
+    int most = widest(j->buf->elem);
+    for (int w = most; w >= 2 && (w == most || j->group); w /= 2) /* what was no vector must fill one */
         for (int k = 0; k < j->cells.n; k++) {
             Nat first = (*j->cells.at[k])->mem.index;
             bool whole = w * scalar_bytes(j->buf->elem) >= ACCESS_BYTES_MIN && starts_access(j, first, w);
@@ -156,18 +174,18 @@ static int join_loads(Join *j, ImpBlock *block, int i)
 {
     int joined = 0;
     for (;;) {
-        j->cells.n = j->group = 0;
+        j->cells.n = 0;
         j->buf = NULL;
-        if (!collect_stmt(j, block->list.at[i + joined]) || !j->group)
+        bool on = collect_stmt(j, block->list.at[i + joined]);
+        if (!j->buf)
             return joined;
-        for (int k = i + joined + 1; j->buf->space == SPACE_INPUT && k < block->list.n; k++)
-            if (!collect_stmt(j, block->list.at[k]))
-                break;
+        for (int k = i + joined + 1; on && k < block->list.n && k < i + joined + WINDOW; k++)
+            on = collect_stmt(j, block->list.at[k]);
         if (join_some(j, block, i + joined))
             joined++;
         else /* they stay as they are; the next group */
             for (int k = 0; k < j->cells.n; k++)
-                (*j->cells.at[k])->mem.group = 0;
+                (*j->cells.at[k])->mem.group = GROUP_TRIED;
     }
 }
 
