@@ -209,14 +209,18 @@ typedef struct Sizes {
     VEC(Nat) once; /* not worth a name */
 } Sizes;
 
-static void find_inner(void *user, Nat var)
+typedef struct OtherVars {
+    const CoreEntry *entry;
+    bool found; /* a variable that is no size */
+} OtherVars;
+
+static void find_other(void *user, Nat var)
 {
-    Lowering *lw = *(Lowering **)user;
+    OtherVars *o = user;
     bool size = imp_is_device_size(var);
-    for (int i = 0; i < lw->entry->n_sizes; i++)
-        size |= lw->entry->sizes[i] == var;
-    if (!size)
-        *(Lowering **)user = NULL;
+    for (int i = 0; i < o->entry->n_sizes; i++)
+        size |= o->entry->sizes[i] == var;
+    o->found |= !size;
 }
 
 /* min, max and divisions by sizes, over sizes alone. */
@@ -225,9 +229,9 @@ static bool is_worked_out(Lowering *lw, Nat nat)
     bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
     if (!divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
         return false;
-    Lowering *all = lw;
-    nat_each_var(lw->ctx, nat, find_inner, (void *)&all);
-    return all != NULL;
+    OtherVars others = {lw->entry, false};
+    nat_each_var(lw->ctx, nat, find_other, &others);
+    return !others.found;
 }
 
 static void count_size(Sizes *z, Nat nat)
