@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The text executor can fail: faults planted into the emitted text (tests/text/faults.py) are caught, by wrong bits, a sanitizer or the shim.
+"""The text executor can fail: wrong kernels (tests/text/misuse.py) are refused, and faults planted into the emitted text (tests/text/faults.py) are caught, by wrong bits, a sanitizer or the shim.
 
-    tests/scripts/text_faults.py            all faults of some programs, and the missing barriers of all
+    tests/scripts/text_faults.py            all faults of some programs
     tests/scripts/text_faults.py --all      all faults of all programs
     tests/scripts/text_faults.py NAME...    all faults of these programs
     ... --list                              also prints what survives in the form of tests/text/survivors.txt
@@ -10,19 +10,21 @@ tests/text/survivors.txt lists faults that change nothing, each with the reason.
 import collections
 import glob
 import os
+import re
 import shutil
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "text"))
 import faults  # noqa: E402
+import misuse  # noqa: E402
 import run_text  # noqa: E402
 from programs import all_programs  # noqa: E402
 
 SEED = int(os.environ.get("SEED", "1"))
-# One of each kind of kernel: reductions, scans, transposition, products, stencils, gathers, dynamic shared memory, three axes, several results.
-SOME = {"sum", "sum_down", "minmax", "warp_scan", "programs.matmul", "programs.tiled_transpose", "programs.shared_dynamic", "programs.shared_pairs",
-        "programs.threads3", "programs.stencil", "programs.gather_indices", "programs.two_results"}
+# One of each kind of kernel: a reduction, a scan, a transposition, a stencil, dynamic shared memory, three axes, indices that are data.
+SOME = {"sum", "max", "warp_scan", "programs.tiled_transpose", "programs.stencil", "programs.shared_dynamic", "programs.threads3", "programs.gather_indices",
+        "programs.operators"}
 
 
 def read_survivors():
@@ -36,24 +38,40 @@ def read_survivors():
     return listed
 
 
+def check_misuse(flags):
+    """What is wrong with the shim, as lines."""
+    programs = [run_text.Program(name, text=misuse.RISE, entry="copy", sizes=(0, 1, 33, 100, 1000), hand=text) for name, _, text in misuse.MISUSE]
+    said = {r.name: r for r in run_text.run_batch(programs, SEED, flags=flags)}
+    for name, wanted, _ in misuse.MISUSE:
+        r = said[name + ".hand"]
+        good = r.verdict == "agree" and r.runs if not wanted else r.verdict in ("differ", "crash") and re.search(wanted, r.detail + "\n" + r.log)
+        if not good:
+            yield f"{name}: {r.verdict} {r.detail} {r.log}"
+
+
 def main(words):
     if not shutil.which(run_text.CXX):
         print(f"skip text faults: no {run_text.CXX}")
         return 0
+    failed = False
     names = {word for word in words if not word.startswith("--")}
-    whole = (lambda name: True) if "--all" in words else (lambda name: name in (names or SOME))
+    wanted = [p for p in all_programs() if "--all" in words or p.name in (names or SOME)]
     what = {}
 
     def change(program, text):
         for k, fault in enumerate(faults.faults_of(text)):
-            if whole(program) or (not names and fault[0] == "barrier"):
-                what[f"{program}.{k}"] = (program, fault)
-                yield f"{program}.{k}", faults.planted(text, fault)
+            what[f"{program}.{k}"] = (program, fault)
+            yield f"{program}.{k}", faults.planted(text, fault)
 
     print(f"# seed {SEED}")
-    wanted = [p for p in all_programs() if not names or p.name in names]
+    for what_runs, flags in (("fibers of its own", run_text.CHECKED), ("ucontext", [*run_text.CHECKED, "-DSHIM_UCONTEXT"])):
+        wrong = list(check_misuse(flags))
+        failed |= bool(wrong)
+        print(f"{'not ok' if wrong else 'ok'} {len(misuse.MISUSE)} kernels on {what_runs}")
+        for line in wrong:
+            print("# " + line.replace("\n", "\n# "))
     results = run_text.run_changed(wanted, change, SEED)
-    survivors, failed = read_survivors(), 0
+    survivors = read_survivors()
     caught, alive, used = collections.Counter(), collections.Counter(), set()
     wrong = []
     for r in results:
@@ -75,7 +93,7 @@ def main(words):
         for text in bad:
             print("# survives: " + text)
         failed |= bool(bad) or not caught[kind]
-    stale = [key for key in survivors if whole(key[0]) and (not names or key[0] in names) and key not in used]
+    stale = [key for key in survivors if key[0] in {p.name for p in wanted} and key not in used]
     print(f"{'not ok' if stale else 'ok'} every fault in survivors.txt survives")
     for key in stale:
         print("# caught, or no longer there: " + " | ".join(key))

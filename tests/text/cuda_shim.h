@@ -70,6 +70,7 @@ struct ThreadIds {
 };
 extern ThreadIds *self;
 extern dim3 launch_grid, launch_block;
+extern long long index_max; /* up to here the host takes the kernel with 32-bit indices */
 
 #define threadIdx (::cuda_shim::self->thread)
 #define blockIdx (::cuda_shim::self->block)

@@ -27,7 +27,7 @@ not depend on the programs is compiled once (in build/release/text).
 
 Each launch is run four times: with threads and blocks in order; then with threads at random, by random ranks of warps and by random ranks of threads, with several blocks at a
 time, a random number of blocks (the grid that the host function asks for, or at most 1, 2 or 3), and buffers that are no better aligned than promised.
-Of launches with more than 4000 cells in an array only one of the random orders is run.
+Every second run takes the kernels with 64-bit indices, where there are such. Of launches with more than 4000 cells in an array only one of the random orders is run.
 """
 import argparse
 import hashlib
@@ -53,7 +53,8 @@ PROGRAMS_PER_FILE = 40
 LOG_LINES = 12
 # Of compiling and of the reference interpreter: against what grows or runs for ever.
 PREPARE_BYTES, PREPARE_SECONDS = 1 << 30, 600
-FAULT_HANG_SECONDS = 10  # a changed text that runs for longer is caught; a good one takes milliseconds
+# A changed text that runs for longer is caught (a good one takes milliseconds); one that agrees has to do it again in other orders.
+FAULT_HANG_SECONDS, FAULT_ROUNDS = 10, 4
 
 
 # ---- from CUDA text to C++ ------------------------------------------------------------------------------------------------------
@@ -134,8 +135,11 @@ def launches(text):
 
 
 def to_cpp(text):
-    """The text as C++ for cuda_shim.h. Lines keep their numbers."""
+    """The text as C++ for cuda_shim.h. Lines keep their numbers. What the host compares with the largest int it compares with a number of the shim's, so that the kernels
+    for large arrays run with small ones."""
     text = without_comments(text)
+    kernels, mark, host = text.partition("#ifndef __CUDACC_RTC__")
+    text = kernels + mark + host.replace("<= 2147483647", "<= ::cuda_shim::index_max")
     text = re.sub(r"^[ \t]*#[ \t]*(include|line)\b.*$", "", text, flags=re.M)
     text = re.sub(r'\bextern\s*"C"\s*(?!\s*\{)', " ", text)
     text = re.sub(r"\b(extern\s+)?((?:__align__\s*\(\s*\d+\s*\)\s*)?\b__shared__\b[^;]*);", shared_declaration, text)
@@ -232,7 +236,7 @@ class Program:
     launches: tuple = ()  # of tuples: a value for each size, in order
     cells: int = 70000
     spread: int = 8       # inputs are integers from -spread to spread; more only where no floats are added
-    hand: str = ""        # a .cu file with ENTRY_hand, or with the twin of the only entry; becomes a result of its own, `name.hand`
+    hand: str = ""        # a .cu file (or its contents) with ENTRY_hand, or with the twin of the only entry; becomes a result of its own, `name.hand`
 
 
 @dataclass
@@ -296,14 +300,18 @@ def logged(folder, name):
     return "\n".join((told or lines)[:LOG_LINES])
 
 
-def run_prepared(folder, ready, hands, seed, flags, jobs, hang_seconds=120):
+def run_prepared(folder, ready, hands, seed, flags, jobs, hang_seconds=120, rounds=1):
     """ready: names with NAME.cu and NAME.cases in the folder; hands: {name: program}. Gives {name: result}."""
     units, results = [], {}
     for name in [*ready, *(f"{name}.hand" for name in hands)]:
         hand = name.endswith(".hand")
         try:
-            with open(hands[name[:-5]].hand if hand else os.path.join(folder, name + ".cu")) as file:
-                text = file.read()
+            path = hands[name[:-5]].hand if hand else os.path.join(folder, name + ".cu")
+            if "\n" in path:
+                text = path
+            else:
+                with open(path) as file:
+                    text = file.read()
             entry = hand and hands[name[:-5]].entry
             units.append((name, in_namespace(len(units), name, text, host_function(text, f"{entry}_hand" if entry else ""))))
         except (TextError, OSError) as error:
@@ -316,7 +324,7 @@ def run_prepared(folder, ready, hands, seed, flags, jobs, hang_seconds=120):
     with ThreadPoolExecutor(jobs) as pool:
         runs = list(pool.map(
             lambda k: subprocess.run([os.path.join(folder, "batch"), folder, "--seed", str(seed), "--share", f"{k}/{jobs}",
-                                      "--hang", str(hang_seconds)], env=env,
+                                      "--hang", str(hang_seconds), "--rounds", str(rounds)], env=env,
                                      capture_output=True, text=True, errors="replace"), range(jobs)))
     for done in runs:
         for m in re.finditer(r"^(agree|differ|crash|hang|broken) ([\w.]+):? (.*)$", done.stdout, re.M):
@@ -330,15 +338,15 @@ def run_prepared(folder, ready, hands, seed, flags, jobs, hang_seconds=120):
     return results
 
 
-def run_batch(programs, seed=1, checked=True, keep=None, jobs=None):
-    """Runs all of them, compiled together; gives a list of Results in order, a program's hand-written twin behind it."""
+def run_batch(programs, seed=1, flags=CHECKED, keep=None, jobs=None):
+    """Runs all of them, compiled together; gives a list of Results in order, a program's hand-written twin behind it. `flags`: CHECKED or FAST."""
     folder = keep or tempfile.mkdtemp(prefix="risec-text-")
     os.makedirs(folder, exist_ok=True)
     try:
         said = prepare(folder, programs, seed)
         ready = [p.name for p in programs if said[p.name][0] == "ready"]
         results = run_prepared(folder, ready, {p.name: p for p in programs if p.hand and p.name in ready}, seed,
-                               CHECKED if checked else FAST, jobs or os.cpu_count() or 2)
+                               flags, jobs or os.cpu_count() or 2)
         ordered = []
         for p in programs:
             if said[p.name][0] != "ready":
@@ -369,7 +377,7 @@ def run_changed(programs, change, seed=1, keep=None, jobs=None):
                     os.remove(cases)
                 os.link(os.path.join(folder, program + ".cases"), cases)
                 names.append(name)
-        results = run_prepared(folder, names, {}, seed, CHECKED, jobs or os.cpu_count() or 2, FAULT_HANG_SECONDS)
+        results = run_prepared(folder, names, {}, seed, CHECKED, jobs or os.cpu_count() or 2, FAULT_HANG_SECONDS, FAULT_ROUNDS)
         return [results[name] for name in names]
     finally:
         if not keep:
@@ -412,7 +420,7 @@ def main():
     sizes = tuple(int(n) for n in options.sizes.split(","))
     programs = [Program(re.sub(r"\W", "_", os.path.basename(f)[: -len(".rise")]), f, entry=options.entry, sizes=sizes, cells=options.cells,
                         settings=dict(s.split("=") for s in options.set), hand=options.hand or "") for f in options.files]
-    return report(run_batch(programs, options.seed, not options.fast, options.keep))
+    return report(run_batch(programs, options.seed, FAST if options.fast else CHECKED, options.keep))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 /* Runs the programs of a batch on the shim and compares with what the reference interpreter gave.
  *
- *   batch DIR [--seed N] [--share K/N] [--hang SECONDS]     every N-th program, from the K-th on
+ *   batch DIR [--seed N] [--share K/N] [--hang SECONDS] [--rounds N]
+ *
+ * K/N: every N-th program, from the K-th on.
+ *
  *
  * DIR/NAME.cases has the launches of a program (text_cases.c writes it). Each program has a process of its own, so that one that crashes does not take the others along. A line for
  * each, `agree NAME RUNS` or `VERDICT NAME: WHAT`, where VERDICT is differ (wrong bits), crash (a sanitizer or the shim ended it), hang, or
@@ -159,6 +162,7 @@ static std::string where_text(const Case &c, const Schedule &how)
     static const char *const turns[] = {"in order", "at random", "by random ranks of warps", "by random ranks"};
     text += std::string(", threads ") + turns[how.turns];
     text += how.turns != TURNS_IN_ORDER ? ", seed " + std::to_string(how.seed) : "";
+    text += how.wide ? ", 64-bit indices" : "";
     return text + (how.grid_limit ? ", at most " + std::to_string(how.grid_limit) + " blocks" : "");
 }
 
@@ -218,10 +222,12 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
 }
 
 /* In a process of its own. */
-static int run_program(const Twin &twin, const Cases &cases, uint64_t seed)
+static int run_program(const Twin &twin, const Cases &cases, uint64_t seed, int rounds)
 {
-    for (size_t i = 0; i < cases.list.size(); i++) {
-        const Case &c = cases.list[i];
+    int n = (int)cases.list.size();
+    for (int run = 0; run < n * rounds; run++) {
+        const int i = run % n, round = run / n;
+        const Case &c = cases.list[(size_t)i];
         bool workspace = false, large = false;
         for (const Buffer &b : c.buffers) {
             workspace |= b.role == ROLE_TEMP;
@@ -232,17 +238,17 @@ static int run_program(const Twin &twin, const Cases &cases, uint64_t seed)
                    twin.n_sizes, c.buffers.size(), c.sizes.size());
             return 0;
         }
-        uint64_t state = seed + i;
+        uint64_t state = seed + (uint64_t)run;
         for (int k = 0; k < TURNS_COUNT; k++) {
-            if (large && k != TURNS_IN_ORDER && k != 1 + (int)i % (TURNS_COUNT - 1))
+            if (large && k != TURNS_IN_ORDER && k != 1 + (i + round) % (TURNS_COUNT - 1))
                 continue;
-            Schedule how = {(Turns)k, 0, 0, 4};
+            Schedule how = {(Turns)k, 0, 0, 4, (i + k + round) % 2 != 0};
             if (k != TURNS_IN_ORDER) {
                 how.seed = 1 + random_below(&state, (uint64_t)1 << 32);
                 how.grid_limit = cases.any_grid ? (unsigned)random_below(&state, GRID_CHOICES) : 0;
                 how.multiprocessors = 1 + (unsigned)random_below(&state, 4);
             }
-            progress->at_case = (int)i;
+            progress->at_case = i;
             progress->how = how;
             std::string wrong = run_case(twin, c, how, workspace ? 2 : 1);
             if (!wrong.empty()) {
@@ -259,7 +265,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = 1;
     std::string dir = argc > 1 ? argv[1] : ".";
-    int share = 0, shares = 1, at = 0;
+    int share = 0, shares = 1, at = 0, rounds = 1;
     for (int i = 2; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--seed"))
             seed = strtoull(argv[i + 1], nullptr, 10);
@@ -267,6 +273,8 @@ int main(int argc, char **argv)
             sscanf(argv[i + 1], "%d/%d", &share, &shares);
         else if (!strcmp(argv[i], "--hang"))
             hang_seconds = atol(argv[i + 1]);
+        else if (!strcmp(argv[i], "--rounds"))
+            rounds = atoi(argv[i + 1]);
     }
     progress = (Progress *)mmap(nullptr, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (const Twin *t = twins; t; t = t->next, at++) {
@@ -284,7 +292,7 @@ int main(int argc, char **argv)
         if (child == 0) {
             int log = open((dir + "/" + twin.name + ".log").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
             dup2(log, 2);
-            int code = run_program(twin, cases, seed);
+            int code = run_program(twin, cases, seed, rounds);
             fflush(stdout);
             _exit(code);
         }

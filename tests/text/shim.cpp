@@ -30,6 +30,7 @@ namespace cuda_shim {
 
 ThreadIds *self;
 dim3 launch_grid, launch_block;
+long long index_max;
 Schedule schedule;
 
 enum {
@@ -530,6 +531,7 @@ void start_run(const Schedule &how)
     last_error = cudaSuccess;
     opted_in.clear();
     too_much_shared = false;
+    index_max = how.wide ? -1 : 2147483647;
     self = nullptr;
 }
 

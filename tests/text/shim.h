@@ -16,6 +16,7 @@ struct Schedule {
     uint64_t seed;
     unsigned grid_limit; /* most blocks on an axis, though the host asks for more; 0: no limit */
     unsigned multiprocessors;
+    bool wide;           /* the kernels with 64-bit indices, where there are such */
 };
 extern Schedule schedule;
 void start_run(const Schedule &how); /* forgets errors and attributes of the last one */
