@@ -31,7 +31,8 @@ def all_programs():
         if os.path.exists(hand):
             with open(hand) as file:
                 twins = re.findall(r"\b(\w+)_hand\b", file.read())
-        sizes = tuple(n for n in SIZES if n <= LARGEST.get(base, n))
+        # Of the slow ones only the classes, and what divides.
+        sizes = tuple(n for n in SIZES if n <= LARGEST[base] and (n in SIZE_CLASSES or n <= 100)) if base in LARGEST else SIZES
         for entry in entries:
             name = base if len(entries) == 1 else f"{base}.{entry}"
             yield Program(name, path, entry=entry, sizes=sizes, spread=SPREAD.get(base, 8), hand=hand if entry in twins else "")

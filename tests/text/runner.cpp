@@ -2,8 +2,7 @@
  *
  *   batch DIR [--seed N] [--share K/N] [--hang SECONDS] [--rounds N]
  *
- * K/N: every N-th program, from the K-th on.
- *
+ * --share K/N: every N-th program, from the K-th on. --rounds: how often each launch is run in all of its orders.
  *
  * DIR/NAME.cases has the launches of a program (text_cases.c writes it). Each program has a process of its own, so that one that crashes does not take the others along. A line for
  * each, `agree NAME RUNS` or `VERDICT NAME: WHAT`, where VERDICT is differ (wrong bits), crash (a sanitizer or the shim ended it), hang, or

@@ -1,4 +1,4 @@
-/* The CUDA printer, on imp built by hand. With a folder as argument, also writes the texts there, for tests/scripts/nvcc.sh. */
+/* The CUDA printer, on imp built by hand. With a folder as argument, also writes the texts there, for tests/scripts/nvcc.py. */
 #include <math.h>
 
 #include "codegen/lower.h"

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""nvcc and NVRTC compile what risec emits for every program in examples/ and tests/cuda/, and the texts of the printer's unit test, for all architectures without a warning; nvcc also
+compiles the hand-written kernels, tests/handwritten/*.cu, whose results text.py checks.
+
+    tests/scripts/nvcc.py                those
+    tests/scripts/nvcc.py FILE.cu...     these texts
+
+Prints `ok NAME`, `not ok NAME` or `skip NAME: REASON` for each. Many texts are compiled together, each in a namespace of its own: most of the time goes into starting compilers.
+When that fails each is compiled alone, to tell which one is wrong."""
+import ctypes
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
+RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
+PRINTER_TEST = os.path.join(BUILD, "release", "unit", "test_cuda_print")
+CUDA = "/usr/local/cuda"
+ARCHS = ("75", "80", "90", "100")
+TEXTS_TOGETHER = 64
+
+
+@dataclass
+class Text:
+    name: str
+    path: str
+    text: str
+
+
+# ---- texts ---------------------------------------------------------------------------------------------------------------------------
+
+
+def read(name, path):
+    with open(path) as file:
+        return Text(name, path, file.read())
+
+
+def emitted(work):
+    """Texts, and the names and messages of programs that risec does not compile."""
+    texts, refused = [], []
+    for path in sorted(glob.glob(f"{ROOT}/examples/*.rise")) + sorted(glob.glob(f"{ROOT}/tests/cuda/*.rise")):
+        folder, name = os.path.basename(os.path.dirname(path)), os.path.basename(path)[: -len(".rise")]
+        out = os.path.join(work, f"{folder}.{name}.cu")
+        done = subprocess.run([RISEC, path, "-o", out], capture_output=True, text=True)
+        if done.returncode:
+            refused.append((f"{folder}/{name} risec", done.stdout + done.stderr))
+        else:
+            texts.append(read(f"{folder}/{name}", out))
+    folder = os.path.join(work, "printer")
+    os.mkdir(folder)
+    done = subprocess.run([PRINTER_TEST, folder], capture_output=True, text=True)
+    printed = sorted(glob.glob(f"{folder}/*.cu"))
+    if done.returncode or not printed:
+        refused.append(("printer", done.stdout + done.stderr))
+    return texts + [read("printer/" + os.path.basename(path)[: -len(".cu")], path) for path in printed], refused
+
+
+def handwritten():
+    return [read("handwritten/" + os.path.basename(path)[: -len(".cu")], path) for path in sorted(glob.glob(f"{ROOT}/tests/handwritten/*.cu"))]
+
+
+def batches(texts):
+    """Lists of texts that define no C function twice."""
+    found = []
+    for text in texts:
+        names = set(re.findall(r'extern\s*"C"[^;{}=]*?\b(\w+)\s*\((?!\s*[\d\s,]+\))', text.text))
+        for taken, batch in found:
+            if not taken & names and len(batch) < TEXTS_TOGETHER:
+                taken |= names
+                batch.append(text)
+                break
+        else:
+            found.append((names, [text]))
+    return [batch for _, batch in found]
+
+
+def joined(batch):
+    """One text. What is included comes first; risec's helpers, which a file has once, are needed in each namespace."""
+    include = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.M)
+    head = sorted({line for text in batch for line in include.findall(text.text)})
+    parts = [f'#undef RISE_HELPERS\nnamespace text{k} {{\n#line 1 "{text.path}"\n{include.sub("", text.text)}\n}}\n' for k, text in enumerate(batch)]
+    return "\n".join(head) + "\n" + "".join(parts)
+
+
+# ---- compilers: each gives what is wrong with a text, or "" -----------------------------------------------------------------------------
+
+
+def find_nvcc():
+    return shutil.which("nvcc") or shutil.which(f"{CUDA}/bin/nvcc")
+
+
+def nvcc_compiles(nvcc, text, work):
+    path = os.path.join(work, "nvcc.cu")
+    with open(path, "w") as file:
+        file.write(text)
+    # One call for all architectures: the host's part is compiled once.
+    archs = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in ARCHS]
+    done = subprocess.run([nvcc, *archs, "-c", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Wno-unused-parameter", "-o", path + ".o", path],
+                          capture_output=True, text=True)
+    # A warning of the host compiler does not fail nvcc.
+    said = (done.stdout + done.stderr).strip()
+    return said or (f"exit code {done.returncode}" if done.returncode else "")
+
+
+def find_nvrtc():
+    names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", *sorted(glob.glob(f"{CUDA}/lib64/libnvrtc.so.1[23]"), reverse=True)]
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            pass
+    return None
+
+
+def nvrtc_compiles(nvrtc, text):
+    for arch in ARCHS:
+        program, size = ctypes.c_void_p(), ctypes.c_size_t()
+        options = [b"--gpu-architecture=sm_" + arch.encode(), b"--std=c++17"]
+        if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"nvrtc.cu", 0, None, None):
+            return "nvrtcCreateProgram failed"
+        result = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+        nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value + 1)
+        nvrtc.nvrtcGetProgramLog(program, log)
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+        said = log.value.decode(errors="replace").strip()
+        if result or said:
+            return f"sm_{arch}: result {result}\n{said}"
+    return ""
+
+
+# ---- all of them -------------------------------------------------------------------------------------------------------------------------
+
+
+def report(name, wrong):
+    print(f"{'not ok' if wrong else 'ok'} {name}")
+    for line in wrong.splitlines():
+        print("# " + line)
+    sys.stdout.flush()
+    return bool(wrong)
+
+
+def check(texts, what, compiles):
+    """True: something is wrong."""
+    failed = False
+    for batch in batches(texts):
+        together = compiles(joined(batch))
+        alone = [compiles(text.text) if together else "" for text in batch]
+        for text, wrong in zip(batch, alone):
+            # If each is right alone and all are wrong together, then this script is wrong.
+            failed |= report(f"{text.name} {what} ({' '.join(ARCHS)})", wrong or (together if not any(alone) else ""))
+    return failed
+
+
+def main(paths):
+    failed = False
+    with tempfile.TemporaryDirectory() as work:
+        if paths:
+            texts, refused, hand = [read(path, path) for path in paths], [], []
+        else:
+            (texts, refused), hand = emitted(work), handwritten()
+        for name, why in refused:
+            failed |= report(name, why or "no text")
+        nvcc, nvrtc = find_nvcc(), find_nvrtc()
+        if nvcc:
+            failed |= check(texts + hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work))
+        else:
+            print(f"skip {len(texts) + len(hand)} texts nvcc: no nvcc on PATH or in {CUDA}/bin")
+        if nvrtc:
+            failed |= check(texts, "nvrtc", lambda text: nvrtc_compiles(nvrtc, text))
+        else:
+            print(f"skip {len(texts)} texts nvrtc: no libnvrtc.so.13 or .12")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
