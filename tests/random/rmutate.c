@@ -2,14 +2,15 @@
 
 #include "codegen/walk.h"
 
-const char *const fault_names[FAULT_KINDS] = {"barrier dropped", "store index + 1", "load index + 1", "guard lost",   "choice lost",  "shuffle changed", "min and max swapped",
-                                              "operands swapped", "last trip lost",  "step doubled",   "first trip lost", "initial value", "wrong slot"};
+const char *const fault_names[FAULT_KINDS] = {"barrier dropped",   "store index + 1", "load index + 1", "guard lost",      "choice lost",   "shuffle changed",   "min and max swapped",
+                                              "operands swapped",  "comparison changed", "last trip lost", "step doubled",  "first trip lost", "initial value", "wrong slot",
+                                              "atomic made plain", "atomic operation", "ticket too early", "ticket unordered", "grid sync dropped"};
 
 /* ---- where -------------------------------------------------------------------------------------------------------------------------------------- */
 
 static void add(Faults *f, FaultKind kind, ImpExpr *e, const char *what)
 {
-    vec_push(f->ctx, &f->list, (Fault){.kind = kind, .stmt = f->at, .expr = e, .what = what});
+    vec_push(f->ctx, &f->list, (Fault){.kind = kind, .kernel = f->kernel, .stmt = f->at, .expr = e, .what = what});
 }
 
 /* (a op b) matters when turned round. */
@@ -18,6 +19,18 @@ static bool ordered(PrimId id)
     switch (id) {
     case P_sub: case P_div: case P_mod: case P_lt: case P_le: case P_gt: case P_ge: case P_shl: case P_shr: case P_pow: return true;
     default: return false;
+    }
+}
+
+/* The comparison that differs where both sides are equal; P_COUNT: none. */
+static PrimId other_comparison(PrimId id)
+{
+    switch (id) {
+    case P_lt: return P_le;
+    case P_le: return P_lt;
+    case P_gt: return P_ge;
+    case P_ge: return P_gt;
+    default: return P_COUNT;
     }
 }
 
@@ -35,7 +48,9 @@ static void look_at_expr(void *user, ImpExpr **at)
     case IE_OP:
         if (e->op.id == P_min || e->op.id == P_max)
             add(f, FAULT_MIN_MAX, e, prim_name(e->op.id));
-        else if (ordered(e->op.id) && e->op.n == 2 && !imp_same_value(e->op.args[0], e->op.args[1]))
+        else if (other_comparison(e->op.id) != P_COUNT)
+            add(f, FAULT_COMPARISON, e, prim_name(e->op.id));
+        if (ordered(e->op.id) && e->op.n == 2 && !imp_same_value(e->op.args[0], e->op.args[1]))
             add(f, FAULT_OPERANDS, e, prim_name(e->op.id));
         break;
     case IE_VAR:
@@ -71,14 +86,25 @@ static void look_at_stmt(void *user, ImpStmt *s)
         if (s->var.var->slots > 1 && nat_is_const(s->var.slot))
             add(f, FAULT_SLOT, NULL, ctx_printf(f->ctx, "%s[%s] =", s->var.var->name, nat_text(f->ctx, s->var.slot)));
         break;
-    case IS_VSET: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_ALLOC: case IS_NOTE: break;
+    case IS_ATOMIC:
+        add(f, FAULT_STORE_INDEX, NULL, ctx_printf(f->ctx, "%s[%s]", s->atomic.buf->name, nat_text(f->ctx, s->atomic.index)));
+        add(f, FAULT_ATOMIC, NULL, s->atomic.buf->name);
+        if (s->atomic.value->kind == IE_OP && s->atomic.value->op.id != P_min && s->atomic.value->op.id != P_max) /* those are swapped as elsewhere */
+            add(f, FAULT_ATOMIC_OP, NULL, prim_name(s->atomic.value->op.id));
+        break;
+    case IS_TICKET:
+        add(f, FAULT_TICKET, NULL, s->ticket.buf->name);
+        add(f, FAULT_NO_TICKET, NULL, s->ticket.buf->name);
+        break;
+    case IS_GRID_SYNC: add(f, FAULT_GRID_SYNC, NULL, s->ticket.buf->name); break;
+    case IS_VSET: case IS_ALLOC: case IS_NOTE: break;
     }
     walk_own(s, look_at_expr, f);
 }
 
 Faults faults_of(Ctx *ctx, ImpKernel *kernel)
 {
-    Faults f = {.ctx = ctx};
+    Faults f = {.ctx = ctx, .kernel = kernel};
     walk_stmts(&kernel->body, look_at_stmt, &f);
     return f;
 }
@@ -116,6 +142,18 @@ static void plant_in_expr(Ctx *ctx, FaultKind kind, ImpExpr *e)
     case FAULT_CHOICE: e->cond.cond = always(ctx, e->span); break;
     case FAULT_SHUFFLE: e->shfl.by = other_lane(ctx, e->shfl.by); break;
     case FAULT_MIN_MAX: e->op.id = e->op.id == P_min ? P_max : P_min; break;
+    case FAULT_COMPARISON: {
+        ImpExpr *b = e->op.args[1];
+        if (b->kind != IE_NAT || (e->op.id != P_le && e->op.id != P_gt)) {
+            e->op.id = other_comparison(e->op.id);
+            break;
+        }
+        ImpExpr **args = NEWN(ctx, ImpExpr *, 2); /* one too many, not one too few: that would only take the careful way more often */
+        args[0] = e->op.args[0];
+        args[1] = imp_nat(ctx, nat_add_k(ctx, b->nat, e->op.id == P_le ? 1 : -1), b->type, b->span);
+        e->op.args = args;
+        break;
+    }
     case FAULT_OPERANDS: {
         ImpExpr **args = NEWN(ctx, ImpExpr *, 2); /* the old ones are put back */
         args[0] = e->op.args[1];
@@ -128,16 +166,96 @@ static void plant_in_expr(Ctx *ctx, FaultKind kind, ImpExpr *e)
     }
 }
 
-static void plant_in_stmt(Ctx *ctx, FaultKind kind, ImpStmt *s)
+typedef struct Swap {
+    Ctx *ctx;
+    const ImpVar *old;
+    ImpExpr *with;
+} Swap;
+
+static void swap_old(void *user, ImpExpr **at)
 {
-    switch (kind) {
-    case FAULT_BARRIER:
+    const Swap *w = user;
+    if ((*at)->kind == IE_VAR && (*at)->var.var == w->old)
+        *at = imp_copy_expr(w->ctx, w->with);
+}
+
+/* The cell's value is read like any other, computed with, and stored. */
+static void make_plain(Ctx *ctx, ImpStmt *s)
+{
+    ImpStmt old = *s;
+    Swap w = {ctx, old.atomic.old, imp_load(ctx, old.atomic.buf, old.atomic.index, s->span)};
+    ImpExpr *value = imp_copy_expr(ctx, old.atomic.value);
+    walk_expr(&value, swap_old, &w);
+    s->kind = IS_STORE;
+    memset(&s->store, 0, sizeof s->store);
+    s->store.buf = old.atomic.buf;
+    s->store.index = old.atomic.index;
+    s->store.value = value;
+}
+
+static void change_operation(Ctx *ctx, ImpStmt *s)
+{
+    ImpExpr *e = imp_copy_expr(ctx, s->atomic.value);
+    switch (e->op.id) {
+    case P_add: e->op.id = P_sub; break;
+    case P_bitAnd: e->op.id = P_bitOr; break;
+    case P_bitOr: case P_bitXor: e->op.id = P_bitAnd; break;
+    case P_and: e->op.id = P_or; break;
+    case P_or: e->op.id = P_and; break;
+    default: e = e->op.args[0]; /* what the thread adds is forgotten, or what was there */
+    }
+    s->atomic.value = e;
+}
+
+/* Instead of the ticket: statements that count in its cell, in one branch that is always taken. */
+static void count_otherwise(Ctx *ctx, Fault *f, bool unordered)
+{
+    ImpStmt *s = f->stmt, *ticket = imp_stmt(ctx, NULL, IS_TICKET, s->span);
+    ImpVar *old = NEW(ctx, ImpVar);
+    *old = (ImpVar){.id = f->kernel->vars.n, .name = "counted", .type = SC_U32, .slots = 1, .constant = true, .span = s->span};
+    vec_push(ctx, &f->kernel->vars, old);
+    *ticket = *s;
+    ImpExpr *one = imp_lit(ctx, scalar_int(SC_U32, 1), s->span), *was = imp_var(ctx, old, nat_const(ctx, 0), s->span);
+    s->kind = IS_IF;
+    memset(&s->branch, 0, sizeof s->branch);
+    s->branch.cond = always(ctx, s->span);
+    ImpStmt *count = imp_stmt(ctx, &s->branch.then, IS_ATOMIC, s->span);
+    count->atomic.buf = ticket->ticket.buf;
+    count->atomic.index = nat_const(ctx, 0);
+    count->atomic.old = old;
+    if (!unordered) { /* the first block finds a count of one */
+        count->atomic.value = imp_op2(ctx, P_max, SC_U32, was, one, s->span);
+        vec_push(ctx, &s->branch.then.list, ticket);
+        return;
+    }
+    Nat blocks = nat_const(ctx, 1);
+    for (int k = 0; k < 3; k++)
+        blocks = nat_mul(ctx, blocks, f->kernel->grid[k]);
+    ImpExpr *last = imp_op2(ctx, P_eq, SC_BOOL, was, imp_nat(ctx, nat_add_k(ctx, blocks, -1), SC_U32, s->span), s->span);
+    count->atomic.value = imp_cond(ctx, last, imp_lit(ctx, scalar_int(SC_U32, 0), s->span), imp_op2(ctx, P_add, SC_U32, was, one, s->span), s->span);
+    ImpStmt *store = imp_stmt(ctx, &s->branch.then, IS_STORE, s->span);
+    store->store.buf = ticket->ticket.flag;
+    store->store.index = nat_const(ctx, 0);
+    store->store.value = imp_copy_expr(ctx, last);
+}
+
+static void plant_in_stmt(Ctx *ctx, Fault *f)
+{
+    ImpStmt *s = f->stmt;
+    switch (f->kind) {
+    case FAULT_ATOMIC: make_plain(ctx, s); break;
+    case FAULT_ATOMIC_OP: change_operation(ctx, s); break;
+    case FAULT_TICKET: count_otherwise(ctx, f, false); break;
+    case FAULT_NO_TICKET: count_otherwise(ctx, f, true); break;
+    case FAULT_BARRIER: case FAULT_GRID_SYNC:
         s->kind = IS_NOTE;
         s->note = "a barrier was here";
         break;
     case FAULT_STORE_INDEX:
         if (s->kind == IS_STORE)
             s->store.index = nat_add_k(ctx, s->store.index, 1);
+        else if (s->kind == IS_ATOMIC)
+            s->atomic.index = nat_add_k(ctx, s->atomic.index, 1);
         else
             s->vec.index = nat_add_k(ctx, s->vec.index, s->vec.n);
         break;
@@ -159,7 +277,7 @@ void fault_plant(Ctx *ctx, Fault *fault)
         fault->old_expr = *fault->expr;
         plant_in_expr(ctx, fault->kind, fault->expr);
     } else
-        plant_in_stmt(ctx, fault->kind, fault->stmt);
+        plant_in_stmt(ctx, fault);
 }
 
 void fault_remove(Fault *fault)

@@ -13,17 +13,24 @@ typedef enum FaultKind {
     FAULT_SHUFFLE,      /* another distance, mask or lane */
     FAULT_MIN_MAX,      /* one for the other */
     FAULT_OPERANDS,     /* exchanged, where the order matters */
+    FAULT_COMPARISON,   /* < for <=, and so on */
     FAULT_LOOP_END,     /* one trip less */
     FAULT_LOOP_STEP,    /* steps twice as long */
     FAULT_LOOP_START,   /* a trip later */
     FAULT_INITIAL,      /* a register starts with another number */
     FAULT_SLOT,         /* the next slot of a register array */
+    FAULT_ATOMIC,       /* an atomic in two steps: a load, and then a store */
+    FAULT_ATOMIC_OP,    /* another operation in it */
+    FAULT_TICKET,       /* taken for the last one, one block too early */
+    FAULT_NO_TICKET,    /* counted without ordering what came before */
+    FAULT_GRID_SYNC,    /* a barrier of the grid taken out */
     FAULT_KINDS
 } FaultKind;
 extern const char *const fault_names[FAULT_KINDS];
 
 typedef struct Fault {
     FaultKind kind;
+    ImpKernel *kernel;
     ImpStmt *stmt;
     ImpExpr *expr;       /* where it is in an expression */
     const char *what;    /* the text of what is changed */
@@ -33,6 +40,7 @@ typedef struct Fault {
 
 typedef struct Faults {
     Ctx *ctx;
+    ImpKernel *kernel;
     VEC(Fault) list;
     ImpStmt *at;
 } Faults;
