@@ -10,6 +10,8 @@ typedef struct Plan {
     int64_t warps;
     Nat blocks[3];      /* largest extent of mapBlock per axis, or NULL */
     Nat global[3];
+    Nat copied;         /* largest background that a scatter of the grid copies, or NULL */
+    int inside;         /* parallel maps around */
     bool has_threads, has_warps, has_lanes, has_blocks, has_global, unknown_threads, unknown_warps;
     bool alone;    /* in the part of the last block */
     bool meets;    /* the blocks meet: there is one at least */
@@ -85,6 +87,14 @@ static void plan_map(Plan *plan, const Core *e)
     }
 }
 
+/* A scatter of the grid copies its background by all threads of it, however few elements there are. */
+static void plan_background(Plan *plan, const Core *e)
+{
+    bool scatter = e->prim.id == P_scatter || e->prim.id == P_scatterUnchecked;
+    if (scatter && !plan->inside && !plan->alone && plan->here == plan->start)
+        plan->copied = larger(plan, plan->copied, lower_nat(plan->lw, e->type->size));
+}
+
 /* In the order of the translation: what a pattern works on, then the pattern itself. */
 static void plan_walk(Plan *plan, const Core *e)
 {
@@ -95,6 +105,7 @@ static void plan_walk(Plan *plan, const Core *e)
     }
     switch (e->kind) {
     case CORE_PRIM: {
+        plan_background(plan, e);
         for (int i = 0; i < e->prim.n_args; i++) {
             if (e == plan->start && e->prim.id != P_nextKernel && i == e->prim.n_args - 1)
                 plan->here = e; /* a scatter whose background the kernel before has written */
@@ -108,9 +119,11 @@ static void plan_walk(Plan *plan, const Core *e)
         bool alone = plan->alone;
         plan->alone |= e->prim.id == P_lastBlock;
         plan->meets |= (e->prim.id == P_lastBlock || e->prim.id == P_gridSync) && plan->here == plan->start;
+        plan->inside += is_parallel_map(e->prim.id);
         for (int i = 0; i < e->prim.n_args; i++)
             if (e->prim.args[i]->kind == CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
+        plan->inside -= is_parallel_map(e->prim.id);
         plan->alone = alone;
         break;
     }
@@ -204,15 +217,19 @@ void launch_plan(Lowering *lw, const Core *start)
     Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);
     plan_walk(&plan, entry->body);
     plan_threads(&plan, &clause, kernel->threads);
+    bool grid = plan.has_blocks || plan.has_global; /* else there is one block */
+    if (plan.copied && grid)
+        plan.global[0] = larger(&plan, plan.global[0], plan.copied);
     for (int a = 0; a < 3; a++) {
         Nat blocks = plan.blocks[a];
         if (plan.global[a]) {
             Nat n = nat_ceil_div(ctx, plan.global[a], nat_const(ctx, kernel->threads[a]));
             blocks = blocks ? nat_max(ctx, blocks, n) : n;
         }
-        if (a == 0 && clause.blocks && (plan.has_blocks || plan.has_global)) /* without them there is one block */
+        bool none = blocks && a == 0 && clause.blocks && grid && !nat_equal(ctx, lw->known, blocks, clause.blocks); /* where there is something to do */
+        if (a == 0 && clause.blocks && grid)
             blocks = clause.blocks;
-        if (blocks && plan.meets)
+        if (blocks && (plan.meets || (none && !nat_le(ctx, lw->known, one, blocks))))
             blocks = nat_max(ctx, blocks, one);
         kernel->blocks[a] = blocks ? nat_simplify(ctx, lw->known, blocks) : one;
         bool single = nat_is(kernel->blocks[a], 1);

@@ -193,6 +193,15 @@ static void mark_rewritten(View *v)
         mark_rewritten(v->source);
 }
 
+/* Does it combine what is written to it? Then a cell of the background that an element overwrites would be combined, too. */
+static bool combines(const View *v)
+{
+    bool found = v->kind == VIEW_ATOMIC || (v->source && combines(v->source));
+    for (int k = 0; k < v->n && !found; k++)
+        found = combines(v->items[k]);
+    return found;
+}
+
 /* ---- writing --------------------------------------------------------------------------------------------------------------------- */
 
 static bool may_scatter(Lowering *lw, const Core *e, Indices indices)
@@ -228,6 +237,11 @@ bool lower_write_scatter(Lowering *lw, const Core *e, View *acceptor)
         bool grid_level = lw->any_block && !any3(lw->open.block) && !any3(lw->open.global);
         if (grid_level && !lower_at_grid_level(lw, e))
             return true;
+        if (combines(acceptor)) {
+            Diag *d = lower_error(lw, E0424, e->span, "atomicReduce of what %s writes: elements come over a background that is combined already", prim_name(e->prim.id));
+            diag_help(lw->ctx, d, "store the cells first, and reduce what then lies there: `%s(...) |> toShared |> mapThreads(id) |> atomicReduce(...)`, or by `nextKernel`", prim_name(e->prim.id));
+            return true;
+        }
         write_background(lw, args[1], acceptor);
         if (lw->failed)
             return true;

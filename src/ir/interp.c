@@ -593,7 +593,9 @@ static void eval_prim(Interp *in, Code *code)
         combine_lanes(in, code, out);
         return;
     case P_atomicReduce:
-        combine(in, code, &state, 1, code->n - 1);
+        state_init(in, code, code->arg_rows[2], &state); /* the unit is in the cell before: max(-inf, nan) is -inf */
+        state_set(in, &state, &in->cells[code->args[1]->at]);
+        fold(in, code, &state, last, code->arg_rows[2], 0, NULL, false);
         new_value(in, code->span, code->shape, out);
         put_row(code->row, out, 0, &in->cells[state.at]);
         return;

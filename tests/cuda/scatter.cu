@@ -55,7 +55,7 @@ hits_64(int *__restrict__ result, const int *__restrict__ is, long long n)
     }
 }
 
-// spread: 256 threads a block, ceilDiv(n, 256) blocks
+// spread: 256 threads a block, ceilDiv(n, 128) blocks
 extern "C" __global__ void __launch_bounds__(256)
 spread(float *__restrict__ result, const float *__restrict__ ys, int n)
 {
@@ -65,7 +65,7 @@ spread(float *__restrict__ result, const float *__restrict__ ys, int n)
     }
 }
 
-// spread_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+// spread_64: 256 threads a block, ceilDiv(n, 128) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 spread_64(float *__restrict__ result, const float *__restrict__ ys, long long n)
 {
@@ -152,7 +152,7 @@ extern "C" int spread_launch(float *result, const float *xs, const float *ys, lo
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     {
-        long long blocks = (n + 255) / 256;
+        long long blocks = (n + 127) / 128;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
