@@ -126,6 +126,10 @@ static Node *map_node(Gen *g, Level level, RVar *x, Node *body, Node *xs)
     Node *args[2] = {node_lambda(g, 1, &x, body), xs};
     Node *e = node_prim(g, level.map, 2, args);
     e->axis = level.axis;
+    if (level.map == P_mapThreads && chance(g, 4)) {
+        e->place[0] = 1 + below(g, 4);
+        e->place[1] = below(g, 8);
+    }
     return e;
 }
 
@@ -138,7 +142,8 @@ static Node *stage(Gen *g, Node *xs, const Level *levels, int n, Place place)
     scope_push(g, x);
     Node *body = n > 1 ? stage(g, node_var(g, x), levels + 1, n - 1, place) : at_place(g, place, x);
     g->n_scope = scope;
-    return random_write_views(g, map_node(g, levels[0], x, body, xs), below(g, 3));
+    Node *e = map_node(g, levels[0], x, body, xs);
+    return chance(g, 5) ? random_scatter(g, e) : random_write_views(g, e, below(g, 3));
 }
 
 /* The same without any view, so that each thread finds in its registers what it put there; the element becomes a scalar. */
@@ -206,11 +211,57 @@ static Node *block_stage(Gen *g, Node *xs)
     if (g->by_warps && (!g->by_threads || chance(g, 50)))
         return stage(g, xs, levels, 1, AT_WARP);
     int n = thread_levels(g, levels);
+    if (n == 1 && chance(g, 12)) {
+        Node *e = below(g, 2) ? NULL : random_row_fold(g, views_to_rank(g, xs, 2), P_mapThreads, chance(g, 60) ? P_toPrivate : P_toShared);
+        e = e || !rtype_is_flat(xs->type->elem) ? e : random_hits(g, xs, P_mapThreads);
+        if (e)
+            return e;
+    }
     Node *e = chance(g, 20) ? private_chain(g, random_views(g, xs, below(g, 2)), levels, n) : NULL;
     return e ? e : stage(g, xs, levels, n, AT_LEAF);
 }
 
 enum { SHARED_MAX = 3000 };
+
+/* How it lies in shared memory. */
+static void lay_out(Gen *g, Node *e)
+{
+    const RType *t = e->type;
+    while (t->elem->kind == R_ARRAY)
+        t = t->elem;
+    e->axis = 1 + below(g, size_is_const(t->size) ? SWIZZLE : SWIZZLE - 1);
+}
+
+/* Each element of a shared array, that nothing else reads, is replaced. */
+static Node *in_place(Gen *g, Node *xs)
+{
+    Level levels[3];
+    int n = thread_levels(g, levels), scope = g->n_scope;
+    if (rtype_rank(xs->type) != n || !g->by_threads)
+        return xs;
+    const RType *t = xs->type;
+    while (t->kind == R_ARRAY)
+        t = t->elem;
+    if (t->kind != R_SCALAR)
+        return xs;
+    Node *cells = xs;
+    for (int k = 0; k < n; k++) { /* maps from the outside in */
+        levels[k].map = P_mapThreads;
+        levels[k].axis = n - 1 - k;
+    }
+    RVar *vars[3];
+    t = xs->type;
+    for (int k = 0; k < n; k++, t = t->elem)
+        vars[k] = var_new(g, t->elem);
+    scope_push(g, vars[n - 1]);
+    Node *body = random_value_of(g, vars[n - 1], vars[n - 1]->type->scalar, 2);
+    g->n_scope = scope;
+    for (int k = n - 1; k >= 0; k--)
+        body = map_node(g, levels[k], vars[k], body, k ? node_var(g, vars[k - 1]) : cells);
+    Node *e = node_prim1(g, P_toShared, body);
+    e->axis = IN_PLACE;
+    return e;
+}
 
 static Node *in_block(Gen *g, RVar *v)
 {
@@ -222,7 +273,19 @@ static Node *in_block(Gen *g, RVar *v)
         if (e->type->kind != R_ARRAY)
             break;
         bool shared = rtype_volume(e->type) <= SHARED_MAX && chance(g, 85);
+        if (chance(g, 5)) {
+            Node *cell = random_atomic(g, e);
+            e = cell ? cell : e;
+        }
         cur = node_prim1(g, shared ? P_toShared : P_toGlobal, e);
+        if (shared && chance(g, 15))
+            lay_out(g, cur);
+        else if (shared && chance(g, 12))
+            cur = in_place(g, cur);
+        if (shared && g->by_threads && g->thread_axes == 1 && chance(g, 15)) {
+            Node *halved = random_iterate(g, cur, P_mapThreads, P_toShared);
+            cur = halved ? halved : cur;
+        }
         if (chance(g, 40)) {
             RVar *s = var_new(g, cur->type);
             lets[n_lets] = s;
@@ -243,8 +306,10 @@ static Node *in_block(Gen *g, RVar *v)
 /* Values of the lanes' registers after a shuffle, or beside one. */
 static Node *shuffled(Gen *g, Node *xs, bool named)
 {
-    static const PrimId ids[] = {P_shflDown, P_shflUp, P_shflXor};
-    Node *e = node_prim_k(g, ids[below(g, 3)], below(g, 32), xs);
+    static const PrimId ids[] = {P_shflDown, P_shflUp, P_shflXor, P_broadcast};
+    if (!named && chance(g, 20))
+        return random_shfl(g, xs);
+    Node *e = node_prim_k(g, ids[below(g, 4)], below(g, 32), xs);
     e->named = named;
     return e;
 }
@@ -301,6 +366,8 @@ static Node *in_lanes(Gen *g, Node *xs)
         RVar *v = var_new(g, p->type);
         if (full && e->type->elem->kind == R_SCALAR && chance(g, 12))
             return warp_tree(g, p);
+        if (full && e->type->elem->kind == R_SCALAR && chance(g, 15))
+            return lane_map(g, random_reduce_warp(g, p));
         if (full && e->type->elem->kind == R_SCALAR && chance(g, 20))
             e = lane_map(g, unrolled(g, p));
         else if (full && chance(g, 75)) {
@@ -364,10 +431,9 @@ static Node *source(Gen *g)
     return node_var(g, v);
 }
 
-static Node *output(Gen *g, Shape shape, int axes)
+static Node *output_from(Gen *g, Shape shape, int axes, Node *xs)
 {
     Level levels[3];
-    Node *xs = source(g);
     for (int k = 0; k < axes; k++)
         levels[k] = (Level){shape == BY_GLOBAL ? P_mapGlobal : P_mapBlock, axes - 1 - k};
     switch (shape) {
@@ -380,6 +446,41 @@ static Node *output(Gen *g, Shape shape, int axes)
     case ONE_BLOCK: return in_block(g, xs->vars[0]); /* without an outer map there is no element: the input itself */
     default: return random_leaf(g, xs->vars[0], 3);
     }
+}
+
+/* The grid goes on with what it made. */
+static Node *finished(Gen *g, Node *e)
+{
+    static const PrimId ids[] = {P_nextKernel, P_nextKernel, P_lastBlock, P_gridSync};
+    PrimId id = ids[below(g, 4)];
+    int scope = g->n_scope;
+    RVar *v = var_new(g, e->type);
+    scope_push(g, v);
+    Shape shape = chance(g, 50) ? BY_GLOBAL : id == P_lastBlock || chance(g, 40) ? ONE_BLOCK : BY_BLOCK;
+    if (shape == BY_GLOBAL)
+        g->thread_axes = 1;
+    Node *body = output_from(g, shape, 1, node_var(g, v));
+    g->n_scope = scope;
+    Node *args[2] = {node_lambda(g, 1, &v, body), e};
+    return node_prim(g, id, 2, args);
+}
+
+static Node *output(Gen *g, Shape shape, int axes, bool alone)
+{
+    Node *xs = source(g);
+    if (shape == BY_GLOBAL && chance(g, 4) && rtype_is_flat(xs->type->elem)) {
+        Node *e = random_hits(g, xs, P_mapGlobal);
+        if (e)
+            return e;
+    }
+    Node *e = output_from(g, shape, axes, xs);
+    if (chance(g, 7)) {
+        Node *cell = random_atomic(g, e);
+        e = cell ? cell : e;
+    }
+    for (int k = 0; k < 2 && alone && shape != ONE_THREAD && shape != BLOCKS_ONLY && e->type->kind == R_ARRAY && chance(g, 16); k++)
+        e = finished(g, e);
+    return e;
 }
 
 static Shape choose_shape(Gen *g, int *axes)
@@ -422,7 +523,7 @@ RProgram *generate_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUN
     int outputs = chance(&g, 78) ? 1 : 2 + below(&g, 2);
     Node *items[3];
     for (int k = 0; k < outputs; k++)
-        items[k] = output(&g, shape, axes);
+        items[k] = output(&g, shape, axes, outputs == 1);
     if (outputs == 1) {
         const RType *t = items[0]->type;
         p->body = items[0];
@@ -440,6 +541,8 @@ RProgram *generate_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUN
         memcpy(e->args, items, sizeof *items * (size_t)outputs);
         p->body = node_done(&g, e);
     }
+    if (chance(&g, 6))
+        p->body = random_size_test(&g, p->body);
     make_launch(&g, shape);
     return p;
 }

@@ -55,8 +55,27 @@ Node *random_flat(Gen *g, RVar *v, int depth);
 Node *random_constant(Gen *g, const RType *t);
 /* reduceSeq over an array. */
 Node *random_reduce(Gen *g, Node *xs, int depth);
+/* A step of a fold: acc and x, or something of them. */
+Node *random_fold_step(Gen *g, RVar *acc, RVar *x, int depth);
+Node *random_seq_map(Gen *g, Node *xs, int depth);
+Node *random_cast(Gen *g, Scalar want, Node *e);
 /* What one thread makes of v: an expression that can be written. */
 Node *random_leaf(Gen *g, RVar *v, int depth);
+
+/* rgen_patterns.c; NULL where it does not fit. */
+/* scan, window, fold of rows, iterate or vectors in one thread: an expression that can be written. */
+Node *random_pattern(Gen *g, Node *xs, int depth);
+Node *random_row_fold(Gen *g, Node *xs, PrimId map, PrimId store);
+Node *random_iterate(Gen *g, Node *xs, PrimId map, PrimId store);
+Node *random_as_vector(Gen *g, Node *xs);
+Node *random_vector(Gen *g, RVar *v, int depth);
+Node *random_shfl(Gen *g, Node *xs);
+Node *random_reduce_warp(Gen *g, Node *xs);
+/* These give e where they do not fit. */
+Node *random_scatter(Gen *g, Node *e);
+Node *random_size_test(Gen *g, Node *body);
+Node *random_hits(Gen *g, Node *xs, PrimId map);
+Node *random_atomic(Gen *g, Node *e);
 
 /* n random views on the reading side, and on the writing side. */
 Node *random_views(Gen *g, Node *xs, int n);

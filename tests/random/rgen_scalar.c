@@ -155,7 +155,7 @@ Node *random_lit(Gen *g, Scalar s)
     return node_lit(g, s, below(g, 8) - (negative ? 3 : 0));
 }
 
-static Node *cast_to(Gen *g, Scalar want, Node *e)
+Node *random_cast(Gen *g, Scalar want, Node *e)
 {
     if (e->type->kind == R_SCALAR && e->type->scalar == want)
         return e;
@@ -169,11 +169,15 @@ static Node *part_of(Gen *g, RVar *v, int k)
 {
     if (v->type->kind == R_SCALAR || v->type->kind == R_IDX)
         return k == 0 ? node_var(g, v) : NULL;
+    if (v->type->kind == R_VEC)
+        return k == 0 ? node_prim_k(g, P_index, below(g, v->type->width), node_var(g, v)) : NULL;
     if (v->type->kind != R_TUPLE || k >= v->type->n)
         return NULL;
     Node *e = node_proj(g, node_var(g, v), k);
     if (e->type->kind == R_TUPLE)
         e = node_proj(g, e, below(g, e->type->n));
+    if (e->type->kind == R_VEC)
+        e = node_prim_k(g, P_index, below(g, e->type->width), e);
     return e->type->kind == R_ARRAY || e->type->kind == R_TUPLE ? NULL : e;
 }
 
@@ -184,7 +188,7 @@ static Node *from_scope(Gen *g, Scalar want)
         RVar *v = g->scope[a > b ? a : b];
         Node *e = part_of(g, v, v->type->kind == R_TUPLE ? below(g, v->type->n) : 0);
         if (e)
-            return cast_to(g, want, e);
+            return random_cast(g, want, e);
     }
     return random_lit(g, want);
 }
@@ -272,7 +276,9 @@ static Node *element(Gen *g, Scalar want)
     }
     if (e->type->kind == R_TUPLE)
         e = node_proj(g, e, below(g, e->type->n));
-    return e->type->kind == R_TUPLE || e->type->kind == R_ARRAY ? NULL : cast_to(g, want, e);
+    if (e->type->kind == R_VEC)
+        e = node_prim_k(g, P_index, below(g, e->type->width), e);
+    return e->type->kind == R_TUPLE || e->type->kind == R_ARRAY ? NULL : random_cast(g, want, e);
 }
 
 static Node *let_value(Gen *g, Scalar want, int depth)
@@ -320,9 +326,15 @@ Node *random_value(Gen *g, Scalar want, int depth)
     if (depth <= 0)
         return chance(g, 80) ? from_scope(g, want) : random_lit(g, want);
     Node *e = NULL;
-    switch (below(g, 16)) {
+    switch (below(g, 17)) {
     case 0: case 1: case 2: e = from_scope(g, want); break;
-    case 3: e = cast_to(g, want, random_value(g, random_scalar(g), depth - 1)); break;
+    case 11: /* more comparisons and conditions */
+        if (want != SC_BOOL) {
+            Node *cond = random_value(g, SC_BOOL, depth);
+            return node_if(g, cond, random_value(g, want, depth - 1), random_value(g, want, 0));
+        }
+        break;
+    case 3: e = random_cast(g, want, random_value(g, random_scalar(g), depth - 1)); break;
     case 4:
         return node_if(g, random_value(g, SC_BOOL, depth - 1), random_value(g, want, depth - 1), random_value(g, want, depth - 1));
     case 5: {
@@ -337,7 +349,7 @@ Node *random_value(Gen *g, Scalar want, int depth)
         RVar *v = array_in_scope(g);
         if (v && depth > 1 && rtype_volume(v->type) <= 64) {
             Node *r = random_reduce(g, node_var(g, v), 1);
-            e = r->type->kind == R_TUPLE ? NULL : cast_to(g, want, r);
+            e = r->type->kind == R_TUPLE ? NULL : random_cast(g, want, r);
         }
         break;
     }
@@ -364,7 +376,7 @@ Node *random_value_of(Gen *g, RVar *v, Scalar want, int depth)
         }
     if (!e)
         return random_value(g, want, depth);
-    e = cast_to(g, want, e);
+    e = random_cast(g, want, e);
     if (depth <= 0 || chance(g, 15))
         return e;
     static const PrimId ops[] = {P_add, P_add, P_sub, P_mul, P_min, P_max};
@@ -437,6 +449,12 @@ static Node *plain_fold(Gen *g, RVar *acc, RVar *x)
     return node_prim(g, t == SC_BOOL ? bools[below(g, 4)] : scalar_is_int(t) ? ints[below(g, 8)] : floats[below(g, 4)], 2, args);
 }
 
+Node *random_fold_step(Gen *g, RVar *acc, RVar *x, int depth)
+{
+    bool same = x->type->kind == R_SCALAR && rtype_equal(acc->type, x->type);
+    return same && chance(g, 50) ? plain_fold(g, acc, x) : fold_value(g, node_var(g, acc), x, depth);
+}
+
 Node *random_reduce(Gen *g, Node *xs, int depth)
 {
     int scope = g->n_scope;
@@ -471,7 +489,7 @@ Node *random_reduce(Gen *g, Node *xs, int depth)
 
 enum { PRIVATE_MAX = 64, UNROLL_MAX = 12 };
 
-static Node *seq_map(Gen *g, Node *xs, int depth)
+Node *random_seq_map(Gen *g, Node *xs, int depth)
 {
     int scope = g->n_scope;
     RVar *x = var_new(g, xs->type->elem);
@@ -486,7 +504,7 @@ static Node *seq_map(Gen *g, Node *xs, int depth)
 /* An array that this thread keeps, to read it again. */
 static Node *kept(Gen *g, Node *xs, int depth)
 {
-    Node *c = seq_map(g, xs, depth);
+    Node *c = random_seq_map(g, xs, depth);
     bool constant = true;
     for (const RType *t = c->type; t->kind == R_ARRAY; t = t->elem)
         constant &= size_is_const(t->size);
@@ -499,21 +517,27 @@ Node *random_leaf(Gen *g, RVar *v, int depth)
 {
     if (v->type->kind == R_TUPLE && !rtype_is_flat(v->type)) /* with arrays in it, or nested */
         return random_value_of(g, v, random_scalar(g), depth);
+    if (v->type->kind == R_VEC && chance(g, 75))
+        return random_vector(g, v, depth);
     if (v->type->kind != R_ARRAY)
         return random_flat(g, v, depth);
     int scope = g->n_scope;
     Node *xs = random_views(g, node_var(g, v), below(g, 3));
     if (xs->type->kind != R_ARRAY)
         xs = node_var(g, v);
-    Node *e = NULL;
+    Node *e = chance(g, 28) ? random_pattern(g, xs, depth - 1) : NULL;
+    if (e) {
+        g->n_scope = scope;
+        return e;
+    }
     switch (below(g, 8)) {
     case 0: case 1: case 2: e = random_reduce(g, xs, depth - 1); break;
-    case 3: e = seq_map(g, xs, depth - 1); break;
+    case 3: e = random_seq_map(g, xs, depth - 1); break;
     case 4: case 5: { /* a fold, and then what it gives is used */
         Node *r = random_reduce(g, xs, depth - 1);
         RVar *s = var_new(g, r->type);
         scope_push(g, s);
-        Node *body = chance(g, 50) ? seq_map(g, node_var(g, v), depth - 1) : random_flat(g, s, depth);
+        Node *body = chance(g, 50) ? random_seq_map(g, node_var(g, v), depth - 1) : random_flat(g, s, depth);
         e = node_let(g, s, r, body);
         break;
     }
@@ -530,7 +554,7 @@ Node *random_leaf(Gen *g, RVar *v, int depth)
         Node *again = random_views(g, bound ? node_var(g, s) : k, below(g, 3));
         if (again->type->kind != R_ARRAY)
             again = bound ? node_var(g, s) : k;
-        e = chance(g, 50) ? random_reduce(g, again, depth - 1) : random_write_views(g, seq_map(g, again, depth - 1), below(g, 2));
+        e = chance(g, 50) ? random_reduce(g, again, depth - 1) : random_write_views(g, random_seq_map(g, again, depth - 1), below(g, 2));
         if (bound)
             e = node_let(g, s, k, e);
     }

@@ -191,6 +191,8 @@ static Node *one_view(Gen *g, PrimId id, Node *xs)
         return node_done(g, e);
     }
     case P_concat: return concatenated(g, xs);
+    case P_asVector: return random_as_vector(g, xs);
+    case P_asScalar: return t->elem->kind == R_VEC ? node_prim1(g, id, xs) : NULL;
     case P_single: return size_equal(n, size_const(1)) && t->elem->kind == R_ARRAY ? node_prim1(g, id, xs) : NULL;
     case P_index: return least >= 1 && t->elem->kind == R_ARRAY ? node_prim_k(g, id, below(g, least > 8 ? 8 : (int)least), xs) : NULL;
     default: return NULL;
@@ -200,7 +202,7 @@ static Node *one_view(Gen *g, PrimId id, Node *xs)
 Node *random_views(Gen *g, Node *xs, int n)
 {
     static const PrimId ids[] = {P_id,  P_reverse, P_split,  P_split,  P_stride,   P_splitDrop, P_join,   P_transpose, P_transpose, P_zip,   P_zip,    P_unzip, P_take,
-                                 P_drop, P_slide,  P_slide, P_padCst, P_padTo, P_padClamp, P_gather,    P_reorder, P_concat,   P_single,    P_index};
+                                 P_drop, P_slide,  P_slide, P_padCst, P_padTo, P_padClamp, P_gather,    P_reorder, P_concat,   P_single,    P_index, P_asVector, P_asScalar};
     for (int k = 0, tries = 0; k < n && tries < 6 * n; tries++) {
         int inputs = g->p->n_inputs;
         PrimId id = ids[below(g, (int)(sizeof ids / sizeof *ids))];
@@ -218,7 +220,7 @@ Node *random_views(Gen *g, Node *xs, int n)
 /* Every cell that is left must be written: views that only leave cells out, or move them. */
 Node *random_write_views(Gen *g, Node *xs, int n)
 {
-    static const PrimId ids[] = {P_reverse, P_split, P_splitDrop, P_join, P_join, P_transpose, P_transpose, P_take, P_drop, P_stride, P_id};
+    static const PrimId ids[] = {P_reverse, P_split, P_splitDrop, P_join, P_join, P_transpose, P_transpose, P_take, P_drop, P_stride, P_id, P_asScalar, P_asScalar, P_asScalar};
     for (int k = 0; k < n; k++) {
         if (xs->type->kind != R_ARRAY)
             return xs;

@@ -115,6 +115,13 @@ static void put_type(Out *o, const RType *t)
 {
     switch (t->kind) {
     case R_SCALAR: put(o, scalar_name(t->scalar)); break;
+    case R_VEC:
+        put(o, "vec[");
+        put_number(o, t->width);
+        put(o, ", ");
+        put(o, scalar_name(t->scalar));
+        put(o, "]");
+        break;
     case R_IDX:
         put(o, "idx[");
         put_size(o, t->size, false);
@@ -142,6 +149,10 @@ static void put_node(Out *o, const Node *e, Hold hold);
 
 static void put_lit(Out *o, const Node *e, bool atom)
 {
+    if (e->extreme) {
+        put(o, scalar_is_float(e->scalar) ? (e->value < 0 ? "-inf" : "inf") : e->value < 0 ? "lowest" : "highest");
+        return;
+    }
     if (e->scalar == SC_BOOL) {
         put(o, e->value ? "(0 == 0)" : "(0 == 1)");
         return;
@@ -242,6 +253,42 @@ static void put_reorder(Out *o, const Node *e)
     put(o, ")");
 }
 
+/* Indices below the second size. */
+static void put_indices(Out *o, const Node *e)
+{
+    put(o, "generate(fun i => "); /* its length, and what the indices are below, come from where it stands */
+    switch ((IndexForm)e->value) {
+    case INDEX_BACK:
+        put_size(o, e->sizes[1], true);
+        put(o, " - 1 - i");
+        break;
+    case INDEX_SPREAD: put(o, "2 * i + 1"); break;
+    case INDEX_ROUND:
+        put(o, "(i + 5) % ");
+        put_size(o, e->sizes[1], true);
+        break;
+    default: put(o, "i"); break;
+    }
+    put(o, ")");
+}
+
+static void put_options(Out *o, const Node *e)
+{
+    static const char *const axes[] = {"", "y", "z"}, *const layouts[] = {"", "pad = 1", "pad = 2", "pad = 3", "swizzle", "inPlace"};
+    const char *first = e->prim == P_toShared ? layouts[e->axis] : axes[e->axis];
+    if (!first[0] && !e->place[0])
+        return;
+    put(o, "[");
+    put(o, first);
+    if (e->place[0]) {
+        put(o, first[0] ? ", place = fun i => " : "place = fun i => ");
+        put_number(o, e->place[0]);
+        put(o, " * i + ");
+        put_number(o, e->place[1]);
+    }
+    put(o, "]");
+}
+
 /* name[axis](sizes and the first n_args arguments). */
 static void put_prim_args(Out *o, const Node *e, int n_args)
 {
@@ -250,8 +297,7 @@ static void put_prim_args(Out *o, const Node *e, int n_args)
         return;
     }
     put(o, prim_name(e->prim));
-    if (e->axis)
-        put(o, e->axis == 1 ? "[y]" : "[z]");
+    put_options(o, e);
     if (e->prim == P_generate) {
         put(o, "{n = ");
         put_size(o, e->sizes[0], false);
@@ -320,7 +366,7 @@ static void put_prim(Out *o, const Node *e, Hold hold)
         return;
     }
     bool zip = e->prim == P_zip || e->prim == P_zip3 || e->prim == P_zip4;
-    if (zip || e->call || e->prim == P_generate || e->prim == P_concat || e->prim == P_gather) {
+    if (zip || e->call || e->prim == P_generate || e->prim == P_concat || e->prim == P_gather || e->prim == P_scatter || e->prim == P_scatterUnchecked) {
         if (e->prim == P_reorder) {
             put_reorder(o, e);
             put(o, "(");
@@ -353,6 +399,27 @@ static void put_unroll(Out *o, const Node *e, Hold hold)
     put_node(o, e->args[1], ANY);
     put(o, ")");
     put(o, hold == ATOM ? ")" : "");
+}
+
+/* xs |> iterate{n = 2}(k, fun l ys => zip(take(l, ys), drop(l, ys)) |> map(fun a b) |> store) */
+static void put_iterate(Out *o, const Node *e, Hold hold)
+{
+    const Node *f = e->args[0];
+    put(o, hold == ATOM ? "(" : "");
+    put_node(o, e->args[1], PIPED);
+    put(o, " |> iterate{n = 2}(");
+    put_number(o, e->value);
+    put(o, ", fun l ys => zip(take(l, ys), drop(l, ys)) |> ");
+    put(o, prim_name(e->prim));
+    put(o, "(fun (");
+    put(o, f->vars[0]->name);
+    put(o, ", ");
+    put(o, f->vars[1]->name);
+    put(o, ") => ");
+    put_node(o, f->args[0], ANY);
+    put(o, ") |> ");
+    put(o, prim_name((PrimId)e->list[0]));
+    put(o, hold == ATOM ? "))" : ")");
 }
 
 static void put_node(Out *o, const Node *e, Hold hold)
@@ -412,6 +479,15 @@ static void put_node(Out *o, const Node *e, Hold hold)
         put(o, "]");
         break;
     case N_UNROLL: put_unroll(o, e, hold); break;
+    case N_ITERATE: put_iterate(o, e, hold); break;
+    case N_INDICES: put_indices(o, e); break;
+    case N_TEST:
+        put(o, hold == ANY ? "" : "(");
+        put_size(o, e->sizes[0], false);
+        put(o, " <= ");
+        put_number(o, e->value);
+        put(o, hold == ANY ? "" : ")");
+        break;
     case N_TREE:
         put(o, hold == ATOM ? "(" : "");
         put_node(o, e->args[1], PIPED);

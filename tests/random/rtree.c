@@ -131,7 +131,7 @@ RType *type_of_scalar(RProgram *p, Scalar s)
     return t;
 }
 
-static const RType *type_of_idx(RProgram *p, RSize size)
+RType *type_of_idx(RProgram *p, RSize size)
 {
     RType *t = POOL_NEW(p->pool, RType);
     t->kind = R_IDX;
@@ -156,6 +156,7 @@ bool rtype_equal(const RType *a, const RType *b)
         return false;
     switch (a->kind) {
     case R_SCALAR: return a->scalar == b->scalar;
+    case R_VEC: return a->scalar == b->scalar && a->width == b->width;
     case R_IDX: return size_equal(a->size, b->size);
     case R_ARRAY: return size_equal(a->size, b->size) && rtype_equal(a->elem, b->elem);
     case R_TUPLE:
@@ -170,15 +171,16 @@ bool rtype_equal(const RType *a, const RType *b)
 bool rtype_is_flat(const RType *t)
 {
     if (t->kind != R_TUPLE)
-        return t->kind != R_ARRAY;
+        return t->kind != R_ARRAY && t->kind != R_VEC;
     for (int k = 0; k < t->n; k++)
-        if (t->items[k]->kind == R_TUPLE || t->items[k]->kind == R_ARRAY)
+        if (t->items[k]->kind != R_SCALAR && t->items[k]->kind != R_IDX)
             return false;
     return true;
 }
 
 int rtype_rank(const RType *t) { return t->kind == R_ARRAY ? 1 + rtype_rank(t->elem) : 0; }
 
+static bool is_vec(const RType *t) { return t->kind == R_VEC; }
 static bool is_num(const RType *t) { return t->kind == R_SCALAR && t->scalar != SC_BOOL; }
 static bool is_bool(const RType *t) { return t->kind == R_SCALAR && t->scalar == SC_BOOL; }
 static bool is_int(const RType *t) { return t->kind == R_SCALAR && scalar_is_int(t->scalar); }
@@ -190,15 +192,26 @@ int prim_functions(PrimId id)
 {
     switch (id) {
     case P_mapSeq: case P_mapSeqUnroll: case P_mapGlobal: case P_mapBlock: case P_mapThreads: case P_mapWarp: case P_mapLane: case P_reduceSeq:
-    case P_reduceSeqUnroll: case P_generate:
+    case P_reduceSeqUnroll: case P_generate: case P_scanSeq: case P_scanSeqExcl: case P_circularBuffer: case P_rotateValues: case P_reduceWarp: case P_nextKernel:
+    case P_lastBlock: case P_gridSync: case P_atomicReduce:
         return 1;
     default: return 0;
     }
 }
 
+/* Component by component; a scalar stands for a vector of it. */
+static const RType *vector_op_type(const Node *e, const RType *a, const RType *b)
+{
+    const RType *v = is_vec(a) ? a : b, *other = is_vec(a) ? b : a;
+    bool fits = is_vec(other) ? rtype_equal(v, other) : other->kind == R_SCALAR && other->scalar == v->scalar && e->prim != P_min && e->prim != P_max;
+    return fits && (e->prim == P_add || e->prim == P_sub || e->prim == P_mul || e->prim == P_min || e->prim == P_max) ? v : NULL;
+}
+
 static const RType *scalar_prim_type(RProgram *p, const Node *e)
 {
     const RType *a = e->args[0]->type, *b = e->n > 1 ? e->args[1]->type : a;
+    if (e->n == 2 && (is_vec(a) || is_vec(b)))
+        return vector_op_type(e, a, b);
     switch (e->prim) {
     case P_add: case P_sub: case P_mul: case P_div: case P_min: case P_max: return is_num(a) && rtype_equal(a, b) ? a : NULL;
     case P_mod: case P_bitAnd: case P_bitOr: case P_bitXor: case P_shl: case P_shr: return is_int(a) && rtype_equal(a, b) ? a : NULL;
@@ -244,10 +257,14 @@ static const RType *unzip_type(RProgram *p, const RType *xs)
 static const RType *view_type(RProgram *p, const Node *e)
 {
     const RType *xs = e->args[e->n - 1]->type;
+    int64_t k = e->sizes[0].add;
+    if (is_vec(xs) && e->prim == P_index)
+        return k >= 0 && k < xs->width ? type_of_scalar(p, xs->scalar) : NULL;
+    if (is_vec(xs) && e->prim == P_asScalar)
+        return type_of_array(p, size_const(xs->width), type_of_scalar(p, xs->scalar));
     if (xs->kind != R_ARRAY)
         return NULL;
     RSize n = xs->size;
-    int64_t k = e->sizes[0].add;
     switch (e->prim) {
     case P_split: return size_divides(k, n) ? type_of_array(p, size_over(n, k), type_of_array(p, size_const(k), xs->elem)) : NULL;
     case P_splitDrop: return k >= 1 ? type_of_array(p, size_floor(p, n, k), type_of_array(p, size_const(k), xs->elem)) : NULL;
@@ -288,6 +305,20 @@ static const RType *view_type(RProgram *p, const Node *e)
         RSize s = {a->size.coef + n.coef, n.atom ? n.atom : a->size.atom, a->size.add + n.add};
         return type_of_array(p, s, xs->elem);
     }
+    case P_asVector: {
+        if (!is_num(xs->elem) || !size_divides(k, n))
+            return NULL;
+        RType *v = type_of_scalar(p, xs->elem->scalar);
+        v->kind = R_VEC;
+        v->width = (int)k;
+        return type_of_array(p, size_over(n, k), v);
+    }
+    case P_asScalar: return is_vec(xs->elem) ? type_of_array(p, size_times(n, xs->elem->width), type_of_scalar(p, xs->elem->scalar)) : NULL;
+    case P_scatter: case P_scatterUnchecked: {
+        const RType *is = e->args[0]->type, *back = e->args[1]->type;
+        bool fits = is->kind == R_ARRAY && is->elem->kind == R_IDX && back->kind == R_ARRAY && size_equal(is->size, n) && size_equal(is->elem->size, back->size);
+        return fits && rtype_equal(back->elem, xs->elem) && (e->prim == P_scatter || xs->elem->kind == R_SCALAR) ? back : NULL;
+    }
     case P_single: return size_equal(n, size_const(1)) ? xs->elem : NULL;
     case P_index: return k >= 0 && k < size_least(n) ? xs->elem : NULL;
     default: return NULL;
@@ -297,6 +328,12 @@ static const RType *view_type(RProgram *p, const Node *e)
 static const RType *prim_type(RProgram *p, const Node *e)
 {
     const RType *last = e->args[e->n - 1]->type;
+    if (e->prim == P_nextKernel || e->prim == P_lastBlock || e->prim == P_gridSync)
+        return e->args[0]->type;
+    if (e->prim == P_atomicReduce || e->prim == P_reduceWarp) {
+        bool fits = last->kind == R_ARRAY && rtype_equal(e->args[0]->type, last->elem) && rtype_equal(e->args[e->n - 2]->type, last->elem);
+        return fits && (e->prim == P_atomicReduce || size_equal(last->size, size_const(32))) ? type_of_array(p, size_const(1), last->elem) : NULL;
+    }
     switch (prim_rows[e->prim].level) {
     case LEVEL_SCALAR: return scalar_prim_type(p, e);
     case LEVEL_MEM: return last;
@@ -307,6 +344,12 @@ static const RType *prim_type(RProgram *p, const Node *e)
             return NULL;
         if (e->prim == P_reduceSeq || e->prim == P_reduceSeqUnroll)
             return rtype_equal(e->args[0]->type, e->args[1]->type) ? e->args[1]->type : NULL;
+        if (e->prim == P_scanSeq || e->prim == P_scanSeqExcl)
+            return rtype_equal(e->args[0]->type, e->args[1]->type) ? type_of_array(p, last->size, e->args[1]->type) : NULL;
+        if (e->prim == P_circularBuffer || e->prim == P_rotateValues) {
+            int64_t k = e->sizes[0].add;
+            return k >= 1 && k <= size_least(last->size) ? type_of_array(p, size_plus(last->size, 1 - k), type_of_array(p, size_const(k), e->args[0]->type)) : NULL;
+        }
         return type_of_array(p, last->size, e->args[0]->type);
     }
     switch (e->prim) {
@@ -352,6 +395,13 @@ const RType *node_type(RProgram *p, const Node *e)
                 return NULL;
         return d->body->type;
     }
+    case N_INDICES: return size_equal(e->value == INDEX_SPREAD ? size_times(e->sizes[0], 2) : e->sizes[0], e->sizes[1]) ? type_of_array(p, e->sizes[0], type_of_idx(p, e->sizes[1])) : NULL;
+    case N_TEST: return type_of_scalar(p, SC_BOOL);
+    case N_ITERATE: {
+        const RType *xs = e->args[1]->type;
+        int64_t k = (int64_t)1 << e->value;
+        return xs->kind == R_ARRAY && size_is_const(xs->size) && xs->size.add % k == 0 && rtype_equal(e->args[0]->type, xs->elem) ? type_of_array(p, size_const(xs->size.add / k), xs->elem) : NULL;
+    }
     case N_UNROLL: return rtype_equal(e->args[0]->type, e->args[1]->type) ? e->args[0]->type : NULL;
     case N_TREE: {
         const RType *xs = e->args[1]->type;
@@ -371,7 +421,11 @@ static bool bind_lambda(RProgram *p, const Node *e, const Node *f)
         return true;
     }
     const RType *last = e->prim == P_generate && e->kind == N_PRIM ? NULL : e->args[e->n - 1]->type;
-    if (e->kind == N_TREE) {
+    if (e->kind == N_PRIM && (e->prim == P_nextKernel || e->prim == P_lastBlock || e->prim == P_gridSync)) {
+        f->vars[0]->type = last;
+        return true;
+    }
+    if (e->kind == N_TREE || e->kind == N_ITERATE || (e->kind == N_PRIM && (e->prim == P_reduceWarp || e->prim == P_atomicReduce))) {
         f->vars[0]->type = f->vars[1]->type = last->kind == R_ARRAY ? last->elem : NULL;
         return last->kind == R_ARRAY;
     }

@@ -57,18 +57,19 @@ RSize size_plus(RSize a, int64_t k);
 /* ---- types ---------------------------------------------------------------------------------------------------------------------- */
 
 enum { TUPLE_MAX = 4 };
-typedef enum RKind { R_SCALAR, R_IDX, R_TUPLE, R_ARRAY } RKind;
+typedef enum RKind { R_SCALAR, R_IDX, R_TUPLE, R_ARRAY, R_VEC /* `width` components of `scalar` */ } RKind;
 typedef struct RType RType;
 struct RType {
     RKind kind;
     Scalar scalar;
     RSize size; /* IDX: below it; ARRAY */
     const RType *elem;
+    int width;
     int n;
     const RType *items[TUPLE_MAX];
 };
 bool rtype_equal(const RType *a, const RType *b);
-bool rtype_is_flat(const RType *t); /* a scalar, an idx, or a tuple of them */
+bool rtype_is_flat(const RType *t); /* a scalar, an idx, or a tuple of them; no vector */
 int rtype_rank(const RType *t);
 
 /* ---- trees ------------------------------------------------------------------------------------------------------------------------ */
@@ -92,19 +93,26 @@ typedef enum NodeKind {
     N_INDEX,  /* args[0] [args[1]]: args[1] an idx */
     N_CALL,   /* definition `value` of the program applied to args */
     N_UNROLL, /* args[0] through args[1], a lambda, once for each of `list`; shuffles in it take d */
+    N_INDICES, /* generate{n = sizes[0]} of indices below sizes[1], by form `value` */
+    N_TEST,   /* a size test: sizes[0] <= value */
+    N_ITERATE, /* value steps of iterate{n = 2}: args[0], a lambda of two values, over both halves of args[1], by the map `prim`, stored by `list[0]`, a PrimId */
     N_TREE    /* std.warp's warpTree (value 0), warpTreeDown or warpTreeUp of args[0], a lambda, over args[1] */
 } NodeKind;
 
+enum { SWIZZLE = 4, IN_PLACE = 5 };
+typedef enum IndexForm { INDEX_SAME, INDEX_BACK, INDEX_SPREAD /* 2i + 1 */, INDEX_ROUND /* (i + 5) % n */, INDEX_FORMS } IndexForm;
 enum { ARGS_MAX = 5, SIZES_MAX = 2, VARS_MAX = 2, LIST_MAX = 6 };
 typedef struct Node Node;
 struct Node {
     NodeKind kind;
     const RType *type;
     PrimId prim;
-    int axis;       /* of a parallel map */
+    int axis;       /* of a parallel map; of toShared: 1 to 3 pad, SWIZZLE, IN_PLACE */
+    int place[2];   /* mapThreads: element i on thread place[0] * i + place[1]; 0: no such option */
     bool call;      /* print f(x), not x |> f */
     bool named;     /* a shuffle whose distance is the unroll's d */
     bool partial;   /* print a lambda (a, b) => op(a, b) as (op) */
+    bool extreme;   /* LIT: lowest where value < 0, else highest */
     int64_t value;
     Scalar scalar;  /* LIT, SIZE, cast */
     int n_sizes, n_vars, n, n_list;
@@ -138,6 +146,7 @@ typedef struct RProgram {
 const RAtom *program_atom(RProgram *p, RAtomKind kind, RSize of, int64_t by);
 RType *type_of_scalar(RProgram *p, Scalar s);
 RType *type_of_array(RProgram *p, RSize size, const RType *elem);
+RType *type_of_idx(RProgram *p, RSize size);
 
 /* The type of a node from those of its parts; NULL when they do not fit. */
 const RType *node_type(RProgram *p, const Node *node);

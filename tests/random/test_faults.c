@@ -336,17 +336,19 @@ static void test_program(Test *t, const char *path, Survivors *s, Totals *totals
 
 static void test_file(const char *path, Survivors *s, Totals *totals)
 {
-    Test *t = calloc(1, sizeof *t);
-    t->c = compile_file(path, "");
-    if (t->c.imp)
-        add_trials(t);
-    if (t->n == 0) {
-        totals->wrong++;
-        printf("%s: no size could be run\n", path);
-    } else
-        test_program(t, path, s, totals);
-    compiled_free(&t->c);
-    free(t);
+    for (int k = 0, n = 1; k < n; k++) {
+        Test *t = calloc(1, sizeof *t);
+        t->c = compile_entry(path, k, &n);
+        if (t->c.imp)
+            add_trials(t);
+        if (t->n == 0) {
+            totals->wrong++;
+            printf("%s: no size could be run\n", path);
+        } else
+            test_program(t, path, s, totals);
+        compiled_free(&t->c);
+        free(t);
+    }
 }
 
 static void test_random_program(uint64_t seed, const bool *scalars, Totals *totals)

@@ -6,6 +6,7 @@
 
 typedef struct Request {
     const char *name, *text, *settings;
+    int which, n_entries;
     CoreEntry *entry;
     ImpProgram *imp;
 } Request;
@@ -23,21 +24,21 @@ static void compile(Ctx *ctx, void *user)
         settings[n++] = (ElabSetting){intern_z(ctx, at), strtoll(eq + 1, NULL, 10), NO_SPAN};
     }
     Program *program = r->text ? program_from_text(ctx, r->name, r->text, strlen(r->text)) : program_load(ctx, r->name);
-    if (program_entry_count(program) < 1)
+    r->n_entries = program_entry_count(program);
+    if (r->n_entries <= r->which)
         return;
-    r->entry = elab_entry(ctx, program, 0, n, settings);
+    r->entry = elab_entry(ctx, program, r->which, n, settings);
     if (r->entry && !core_verify(ctx, r->entry))
         r->imp = lower_entry(ctx, r->entry, PASS_NAMES);
     else if (r->entry)
         printf("core_verify: %s\n", core_verify(ctx, r->entry));
 }
 
-static Compiled compiled(const char *name, const char *text, const char *settings)
+static Compiled compiled(Request r)
 {
-    Request r = {.name = name, .text = text, .settings = settings};
     Compiled c = {.ctx = ctx_new(NULL, NULL)};
     if (!c.ctx || !ctx_try(c.ctx, compile, &r)) {
-        printf("%s: out of memory\n", name);
+        printf("%s: out of memory\n", r.name);
         return c;
     }
     c.entry = r.entry;
@@ -51,8 +52,25 @@ static Compiled compiled(const char *name, const char *text, const char *setting
     return c;
 }
 
-Compiled compile_text(const char *name, const char *text, const char *settings) { return compiled(name, text, settings); }
-Compiled compile_file(const char *path, const char *settings) { return compiled(path, NULL, settings); }
+Compiled compile_text(const char *name, const char *text, const char *settings) { return compiled((Request){.name = name, .text = text, .settings = settings}); }
+Compiled compile_file(const char *path, const char *settings) { return compiled((Request){.name = path, .settings = settings}); }
+
+static void count_entries(Ctx *ctx, void *user)
+{
+    Request *r = user;
+    r->n_entries = program_entry_count(program_load(ctx, r->name));
+}
+
+Compiled compile_entry(const char *path, int k, int *n)
+{
+    Request r = {.name = path};
+    Ctx *ctx = ctx_new(NULL, NULL);
+    if (ctx && ctx_try(ctx, count_entries, &r) && r.n_entries > 1)
+        *n = r.n_entries;
+    if (ctx)
+        ctx_free(ctx);
+    return compiled((Request){.name = path, .settings = "", .which = k});
+}
 
 void compiled_free(Compiled *c)
 {

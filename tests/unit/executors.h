@@ -16,6 +16,8 @@ typedef struct Compiled {
  * that fails. The context is made here; compiled_free frees it. */
 Compiled compile_text(const char *name, const char *text, const char *settings);
 Compiled compile_file(const char *path, const char *settings);
+/* Entry k of a file, and how many it has: for (int k = 0, n = 1; k < n; k++) compile_entry(path, k, &n). */
+Compiled compile_entry(const char *path, int k, int *n);
 void compiled_free(Compiled *c);
 
 /* Inputs are small integers, so that sums of floats and of their products are exact. */
