@@ -68,7 +68,6 @@ typedef struct Owner {
     Lowering *lw;
     ImpKernel *kernel;
     ImpBuf **copies; /* of lw->globals; NULL: not used */
-    bool several;    /* kernels in the program */
     Span span;
 } Owner;
 
@@ -183,15 +182,19 @@ static void own_nat(void *user, Nat nat)
     nat_each_var(o->lw->ctx, nat, foreign_nat, o);
 }
 
-static void own_stmt(void *user, ImpStmt *s)
+static void own_values(void *user, ImpStmt *s)
 {
     Owner *o = user;
     o->span = s->span;
-    if (o->several) {
-        imp_own_exprs(o->lw->ctx, s);
-        walk_own(s, own_expr, o);
-        walk_nats(s, own_nat, o);
-    }
+    imp_own_exprs(o->lw->ctx, s);
+    walk_own(s, own_expr, o);
+    walk_nats(s, own_nat, o);
+}
+
+static void own_bufs(void *user, ImpStmt *s)
+{
+    Owner *o = user;
+    o->span = s->span;
     walk_bufs(s, own_buf, o);
     if (s->kind == IS_VLOAD || s->kind == IS_VSTORE) { /* this kernel needs it, whatever others do */
         int bytes = s->vec.n * scalar_bytes(s->vec.buf->elem);
@@ -224,13 +227,20 @@ static void drop_unread(ImpKernel *kernel)
     }
 }
 
-static void own_kernel(Lowering *lw, ImpKernel *kernel)
+/* What other kernels computed. All kernels still refer to the same buffers. */
+static void own_kernel_values(Lowering *lw, ImpKernel *kernel)
+{
+    Owner o = {.lw = lw, .kernel = kernel};
+    walk_stmts(&kernel->body, own_values, &o);
+}
+
+static void own_kernel_bufs(Lowering *lw, ImpKernel *kernel)
 {
     Ctx *ctx = lw->ctx;
-    Owner o = {.lw = lw, .kernel = kernel, .several = lw->program->kernels.n > 1};
+    Owner o = {.lw = lw, .kernel = kernel};
     o.copies = NEWN(ctx, ImpBuf *, lw->globals.n);
     drop_unread(kernel);
-    walk_stmts(&kernel->body, own_stmt, &o);
+    walk_stmts(&kernel->body, own_bufs, &o);
     VEC(ImpBuf *) bufs = {0};
     for (int i = 0; i < lw->globals.n; i++)
         if (o.copies[i])
@@ -377,6 +387,8 @@ void lower_kernels(Lowering *lw)
         first += type_component_count(var->type);
     }
     each_case(lw, entry->body, result, entry->name);
+    for (int k = 0; lw->program->kernels.n > 1 && k < lw->program->kernels.n && !lw->failed; k++)
+        own_kernel_values(lw, lw->program->kernels.at[k]);
     for (int k = 0; k < lw->program->kernels.n && !lw->failed; k++)
-        own_kernel(lw, lw->program->kernels.at[k]);
+        own_kernel_bufs(lw, lw->program->kernels.at[k]);
 }
