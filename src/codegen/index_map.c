@@ -95,6 +95,12 @@ static Nat read_atom(MapReader *r)
     return len == 3 && !memcmp(name, "min", 3) ? nat_min(ctx, a, b) : nat_max(ctx, a, b);
 }
 
+/* Rows of no elements have no element whose index this would be. */
+static Nat quotient(MapReader *r, Nat a, Nat b, Nat (*op)(Ctx *, Nat, Nat))
+{
+    return nat_is(b, 0) ? b : nat_simplify(r->lw->ctx, r->lw->facts, op(r->lw->ctx, a, b));
+}
+
 static Nat read_product(MapReader *r)
 {
     Ctx *ctx = r->lw->ctx;
@@ -103,9 +109,9 @@ static Nat read_product(MapReader *r)
         if (eat(r, '*'))
             a = nat_mul(ctx, a, read_atom(r));
         else if (eat(r, '/'))
-            a = nat_simplify(ctx, r->lw->facts, nat_div(ctx, a, read_atom(r)));
+            a = quotient(r, a, read_atom(r), nat_div);
         else if (eat(r, '%'))
-            a = nat_simplify(ctx, r->lw->facts, nat_mod(ctx, a, read_atom(r)));
+            a = quotient(r, a, read_atom(r), nat_mod);
         else
             return a;
     }
