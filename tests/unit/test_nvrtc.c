@@ -1,0 +1,585 @@
+/* NVRTC behind its table of functions: what is looked for and in which order, each call failing, the stack; and the way from text to code
+ * through the cache. NVIDIA's library is not needed here; tests/scripts/aot.sh calls it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/toolchain.h"
+#include "unit.h"
+
+/* ---- a library that is not there -------------------------------------------------------------------------------------- */
+
+/* The table of functions takes no user data, as NVRTC does not: what the fake knows is one struct, used by one test at a time. */
+static struct Fake {
+    const char *has;        /* the one name that can be opened; NULL: none */
+    const char *lacks;      /* a function that is missing */
+    const char *cuda_home;
+    int major, minor;
+    const char *fail;       /* the call that gives `result` */
+    int result;
+    const char *log;
+    char opened[4000];      /* names, each with a newline */
+    int libraries, programs, compiles; /* open; not destroyed; in all */
+    char options[200];
+    bool on_thread;
+    pthread_t caller;
+    uint64_t changed;       /* of the library's file */
+} fake;
+
+struct NvrtcProgramImpl {
+    char code[100];
+};
+static struct NvrtcProgramImpl the_program;
+
+static int result_of(const char *call) { return fake.fail && strcmp(fake.fail, call) == 0 ? fake.result : 0; }
+
+static int fake_version(int *major, int *minor)
+{
+    *major = fake.major;
+    *minor = fake.minor;
+    return result_of("version");
+}
+
+static int fake_create(NvrtcProgram *program, const char *text, const char *name, int n, const char *const *headers, const char *const *names)
+{
+    CHECK(text && name && n == 0 && !headers && !names);
+    if (result_of("create"))
+        return result_of("create");
+    snprintf(the_program.code, sizeof the_program.code, "code of %s", text);
+    *program = &the_program;
+    fake.programs++;
+    return 0;
+}
+
+static int fake_destroy(NvrtcProgram *program)
+{
+    CHECK(*program == &the_program);
+    *program = NULL;
+    fake.programs--;
+    return 0;
+}
+
+static int fake_compile(NvrtcProgram program, int n, const char *const *options)
+{
+    CHECK(program == &the_program);
+    fake.compiles++;
+    fake.on_thread = !pthread_equal(pthread_self(), fake.caller);
+    fake.options[0] = 0;
+    for (int i = 0; i < n; i++) {
+        strcat(fake.options, i ? " " : "");
+        strcat(fake.options, options[i]);
+    }
+    /* More than the default stack of a thread: it must be there. */
+    volatile char deep[40 << 20];
+    deep[0] = 1;
+    deep[sizeof deep - 1] = 1;
+    return result_of("compile");
+}
+
+static int fake_log_size(NvrtcProgram program, size_t *size)
+{
+    (void)program;
+    *size = strlen(fake.log) + 1;
+    return result_of("log_size");
+}
+
+static int fake_log(NvrtcProgram program, char *log)
+{
+    (void)program;
+    strcpy(log, fake.log);
+    return result_of("log");
+}
+
+static int fake_ptx_size(NvrtcProgram program, size_t *size)
+{
+    *size = strlen(program->code) + 1;
+    return result_of("ptx_size");
+}
+
+static int fake_ptx(NvrtcProgram program, char *ptx)
+{
+    strcpy(ptx, program->code);
+    return result_of("ptx");
+}
+
+static int fake_cubin_size(NvrtcProgram program, size_t *size)
+{
+    *size = strlen(program->code);
+    return result_of("cubin_size");
+}
+
+static int fake_cubin(NvrtcProgram program, char *cubin)
+{
+    memcpy(cubin, program->code, strlen(program->code));
+    return result_of("cubin");
+}
+
+static const char *fake_error_text(int result)
+{
+    static const char *const texts[] = {"NVRTC_0", "NVRTC_1", "NVRTC_2", "NVRTC_3", "NVRTC_4", "NVRTC_5", "NVRTC_6", "NVRTC_7"};
+    return texts[result];
+}
+
+static int fake_arch_count(int *n)
+{
+    *n = 3;
+    return result_of("arch_count");
+}
+
+static int fake_archs(int *archs)
+{
+    archs[0] = 75;
+    archs[1] = 80;
+    archs[2] = 90;
+    return result_of("archs");
+}
+
+static void *address(void (*function)(void))
+{
+    void *at;
+    memcpy(&at, &function, sizeof at);
+    return at;
+}
+
+static void *fake_open(void *user, const char *name)
+{
+    (void)user;
+    strcat(fake.opened, name);
+    strcat(fake.opened, "\n");
+    if (!fake.has || strcmp(fake.has, name) != 0)
+        return NULL;
+    fake.libraries++;
+    return &fake;
+}
+
+static void *fake_symbol(void *user, void *library, const char *name)
+{
+    (void)user;
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } functions[] = {
+        {"nvrtcVersion", (void (*)(void))fake_version},
+        {"nvrtcCreateProgram", (void (*)(void))fake_create},
+        {"nvrtcDestroyProgram", (void (*)(void))fake_destroy},
+        {"nvrtcCompileProgram", (void (*)(void))fake_compile},
+        {"nvrtcGetProgramLogSize", (void (*)(void))fake_log_size},
+        {"nvrtcGetProgramLog", (void (*)(void))fake_log},
+        {"nvrtcGetPTXSize", (void (*)(void))fake_ptx_size},
+        {"nvrtcGetPTX", (void (*)(void))fake_ptx},
+        {"nvrtcGetCUBINSize", (void (*)(void))fake_cubin_size},
+        {"nvrtcGetCUBIN", (void (*)(void))fake_cubin},
+        {"nvrtcGetErrorString", (void (*)(void))fake_error_text},
+        {"nvrtcGetNumSupportedArchs", (void (*)(void))fake_arch_count},
+        {"nvrtcGetSupportedArchs", (void (*)(void))fake_archs},
+    };
+    CHECK(library == &fake);
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        if (strcmp(functions[i].name, name) == 0 && !(fake.lacks && strcmp(fake.lacks, name) == 0))
+            return address(functions[i].function);
+    }
+    return NULL;
+}
+
+static void fake_close(void *user, void *library)
+{
+    (void)user;
+    CHECK(library == &fake);
+    fake.libraries--;
+}
+
+static bool fake_path(void *user, void *function, char *path, size_t size)
+{
+    (void)user;
+    CHECK(function == address((void (*)(void))fake_version));
+    return snprintf(path, size, "/lib/%s", fake.has) < (int)size;
+}
+
+static bool fake_identify(void *user, const char *path, FileIdentity *identity)
+{
+    (void)user;
+    if (!fake.has || strcmp(path, "/etc/ld.so.cache") == 0)
+        return false;
+    *identity = (FileIdentity){1, 2, 3, fake.changed, 5};
+    return true;
+}
+
+static const char *fake_env(void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "CUDA_HOME") == 0 ? fake.cuda_home : NULL;
+}
+
+static const LibraryLoader fake_loader = {NULL, fake_open, fake_symbol, fake_close, fake_path, fake_identify, fake_env};
+
+static void fake_reset(void)
+{
+    memset(&fake, 0, sizeof fake);
+    fake.has = "libnvrtc.so.13";
+    fake.major = 13;
+    fake.log = "";
+    fake.caller = pthread_self();
+}
+
+/* ---- loading ---------------------------------------------------------------------------------------------------------- */
+
+static void test_order(void)
+{
+    Nvrtc nvrtc;
+    char why[NVRTC_WHY_MAX];
+    fake_reset();
+    fake.has = NULL;
+    fake.cuda_home = "/opt/cuda";
+    CHECK(!nvrtc_load(&fake_loader, 0, &nvrtc, why));
+    CHECK_TEXT(fake.opened, "libnvrtc.so.13\nlibnvrtc.so.12\nlibnvrtc.so.11.2\nlibnvrtc.so.11\n"
+                            "/opt/cuda/lib64/libnvrtc.so.13\n/opt/cuda/lib64/libnvrtc.so.12\n/opt/cuda/lib64/libnvrtc.so.11.2\n"
+                            "/opt/cuda/lib64/libnvrtc.so.11\n"
+                            "/usr/local/cuda/lib64/libnvrtc.so.13\n/usr/local/cuda/lib64/libnvrtc.so.12\n"
+                            "/usr/local/cuda/lib64/libnvrtc.so.11.2\n/usr/local/cuda/lib64/libnvrtc.so.11\n");
+    CHECK_TEXT(why, "there is no NVRTC, NVIDIA's compiler: looked for libnvrtc.so.13, libnvrtc.so.12, libnvrtc.so.11.2, libnvrtc.so.11 where the "
+                    "system looks for libraries, and in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda");
+
+    /* No newer than the driver; a relative folder is no folder. */
+    fake_reset();
+    fake.has = NULL;
+    fake.cuda_home = "cuda";
+    CHECK(!nvrtc_load(&fake_loader, 12, &nvrtc, why));
+    CHECK(!strstr(fake.opened, ".13") && strncmp(fake.opened, "libnvrtc.so.12\n", 15) == 0 && !strstr(fake.opened, "\ncuda/"));
+    CHECK(!nvrtc_load(&fake_loader, 10, &nvrtc, why) && strstr(why, "CUDA 10, which is too old"));
+
+    fake_reset();
+    fake.has = "/usr/local/cuda/lib64/libnvrtc.so.12";
+    fake.major = 12;
+    fake.minor = 8;
+    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, why) && nvrtc.major == 12 && nvrtc.minor == 8 && fake.libraries == 1);
+    CHECK_TEXT(nvrtc.path, "/lib//usr/local/cuda/lib64/libnvrtc.so.12");
+
+    /* A library under the name of an older version. */
+    CHECK(!nvrtc_load(&fake_loader, 11, &nvrtc, why));
+    fake_reset();
+    fake.has = "libnvrtc.so.12";
+    CHECK(!nvrtc_load(&fake_loader, 12, &nvrtc, why) && fake.libraries == 0);
+    CHECK(strstr(why, "; libnvrtc.so.12 is of CUDA 13, and the driver of CUDA 12"));
+}
+
+static void test_missing_functions(void)
+{
+    static const char *const needed[] = {"nvrtcVersion", "nvrtcCreateProgram", "nvrtcDestroyProgram", "nvrtcCompileProgram", "nvrtcGetProgramLogSize",
+                                         "nvrtcGetProgramLog", "nvrtcGetPTXSize", "nvrtcGetPTX", "nvrtcGetCUBINSize", "nvrtcGetCUBIN",
+                                         "nvrtcGetErrorString"};
+    Nvrtc nvrtc;
+    char why[NVRTC_WHY_MAX];
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        fake_reset();
+        fake.lacks = needed[i];
+        CHECK(!nvrtc_load(&fake_loader, 0, &nvrtc, why) && fake.libraries == 0);
+        char want[100];
+        snprintf(want, sizeof want, "; libnvrtc.so.13 has no function %s", needed[i]);
+        CHECK(strstr(why, want) != NULL);
+    }
+    fake_reset();
+    fake.lacks = "nvrtcGetSupportedArchs";
+    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, why) && !nvrtc.api.archs);
+    fake_reset();
+    fake.fail = "version";
+    fake.result = 7;
+    CHECK(!nvrtc_load(&fake_loader, 0, &nvrtc, why) && fake.libraries == 0 && strstr(why, "does not tell its version"));
+}
+
+/* ---- compiling ---------------------------------------------------------------------------------------------------------- */
+
+static CodeRequest request(CodeForm form) { return (CodeRequest){"t.cu", "text", 90, form, false}; }
+
+static CodeStatus compile(Ctx *ctx, const CodeRequest *r, Code *code, StrBuf *why)
+{
+    Nvrtc nvrtc;
+    char none[NVRTC_WHY_MAX];
+    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
+    sb_init(why, ctx);
+    CodeStatus status = nvrtc_compile(ctx, &nvrtc, r, code, why);
+    CHECK(fake.programs == 0);
+    CHECK((status == CODE_GOOD) == (why->len == 0));
+    return status;
+}
+
+static void test_good(Ctx *ctx, void *user)
+{
+    (void)user;
+    Code code;
+    StrBuf why;
+    CodeRequest r = request(CODE_CUBIN);
+    fake_reset();
+    CHECK(compile(ctx, &r, &code, &why) == CODE_GOOD && code.size == 12 && strcmp(code.bytes, "code of text") == 0 && !code.log[0]);
+    CHECK(fake.on_thread);
+    CHECK_TEXT(fake.options, "--gpu-architecture=sm_90 --std=c++17");
+    r = request(CODE_PTX);
+    r.line_info = true;
+    fake.log = "a warning\n";
+    CHECK(compile(ctx, &r, &code, &why) == CODE_GOOD && code.size == 12 && strcmp(code.bytes, "code of text") == 0);
+    CHECK_TEXT(fake.options, "--gpu-architecture=compute_90 --std=c++17 --generate-line-info");
+    CHECK_TEXT(code.log, "a warning");
+}
+
+static void test_arch(Ctx *ctx, void *user)
+{
+    (void)user;
+    Code code;
+    StrBuf why;
+    CodeRequest r = request(CODE_CUBIN);
+    r.arch = 100;
+    fake_reset();
+    CHECK(compile(ctx, &r, &code, &why) == CODE_BAD_ARCH && fake.compiles == 0);
+    CHECK_TEXT(why.text, "NVRTC 13.0 compiles for sm_75, sm_80, sm_90, and not for sm_100");
+    /* Where it cannot be asked, it says so itself when it compiles. */
+    static const char *const calls[] = {"arch_count", "archs"};
+    for (int i = 0; i < 2; i++) {
+        fake_reset();
+        fake.fail = calls[i];
+        fake.result = 1;
+        CHECK(compile(ctx, &r, &code, &why) == CODE_GOOD);
+    }
+}
+
+static void test_calls_fail(Ctx *ctx, void *user)
+{
+    (void)user;
+    static const struct {
+        const char *call;
+        CodeForm form;
+        const char *name;
+    } cases[] = {
+        {"create", CODE_CUBIN, "nvrtcCreateProgram"}, {"compile", CODE_CUBIN, "nvrtcCompileProgram"}, {"cubin_size", CODE_CUBIN, "nvrtcGetCUBINSize"},
+        {"cubin", CODE_CUBIN, "nvrtcGetCUBIN"},       {"ptx_size", CODE_PTX, "nvrtcGetPTXSize"},      {"ptx", CODE_PTX, "nvrtcGetPTX"},
+    };
+    Code code;
+    StrBuf why;
+    char want[200];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CodeRequest r = request(cases[i].form);
+        fake_reset();
+        fake.fail = cases[i].call;
+        fake.result = 1;
+        CHECK(compile(ctx, &r, &code, &why) == CODE_FAILED);
+        snprintf(want, sizeof want, "%s of NVRTC 13.0 fails on t.cu: NVRTC_1", cases[i].name);
+        CHECK_TEXT(why.text, want);
+    }
+    /* The log is only talk. */
+    static const char *const logs[] = {"log_size", "log"};
+    for (int i = 0; i < 2; i++) {
+        CodeRequest r = request(CODE_CUBIN);
+        fake_reset();
+        fake.fail = logs[i];
+        fake.result = 1;
+        fake.log = "lost";
+        CHECK(compile(ctx, &r, &code, &why) == CODE_GOOD && !code.log[0]);
+    }
+}
+
+static bool no_thread(size_t bytes, void (*fn)(void *arg), void *arg)
+{
+    (void)fn;
+    (void)arg;
+    CHECK(bytes >= 16 << 20);
+    return false;
+}
+
+static void test_no_thread(Ctx *ctx, void *user)
+{
+    (void)user;
+    Nvrtc nvrtc;
+    char none[NVRTC_WHY_MAX];
+    Code code;
+    StrBuf why;
+    sb_init(&why, ctx);
+    fake_reset();
+    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
+    nvrtc.on_stack = no_thread;
+    CodeRequest r = request(CODE_CUBIN);
+    CHECK(nvrtc_compile(ctx, &nvrtc, &r, &code, &why) == CODE_FAILED);
+    CHECK_TEXT(why.text, "there is no thread with a stack of 64 MiB to compile on");
+}
+
+/* A text that NVRTC refuses is kept. */
+static void test_refused(Ctx *ctx, void *user)
+{
+    (void)user;
+    Code code;
+    StrBuf why;
+    CodeRequest r = request(CODE_CUBIN);
+    for (int result = 5; result <= 6; result++) {
+        fake_reset();
+        fake.fail = "compile";
+        fake.result = result;
+        fake.log = "t.cu(1): error: this is no CUDA C\n";
+        CHECK(compile(ctx, &r, &code, &why) == CODE_REFUSED && !code.bytes);
+        CHECK(strstr(why.text, "a bug in risec, not in your program: NVRTC 13.0 refuses the CUDA C of t.cu (NVRTC_"));
+        CHECK(strstr(why.text, "\noptions: --gpu-architecture=sm_90 --std=c++17\nt.cu(1): error: this is no CUDA C"));
+        char path[500] = "", text[10] = "";
+        const char *at = strstr(why.text, "is kept in ");
+        CHECK(at && sscanf(at, "is kept in %499[^;]", path) == 1);
+        FILE *file = fopen(path, "r");
+        CHECK(file && fread(text, 1, sizeof text, file) == 4 && strcmp(text, "text") == 0);
+        if (file)
+            fclose(file);
+        unlink(path);
+    }
+    char before[500];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(before, sizeof before, "%s", tmp ? tmp : "/tmp");
+    setenv("TMPDIR", "/no/such/folder", 1);
+    CHECK(compile(ctx, &r, &code, &why) == CODE_REFUSED && strstr(why.text, "the text cannot be kept in a temporary file: "));
+    setenv("TMPDIR", before, 1);
+}
+
+/* ---- memory that runs out ------------------------------------------------------------------------------------------------- */
+
+typedef struct Tight {
+    long allocs, fail_at;
+} Tight;
+
+static void *tight_alloc(void *user, size_t size)
+{
+    Tight *t = user;
+    return ++t->allocs == t->fail_at ? NULL : malloc(size);
+}
+
+static void tight_free(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static void compile_long(Ctx *ctx, void *user)
+{
+    Code code;
+    StrBuf why;
+    CodeRequest r = request(CODE_CUBIN);
+    (void)user;
+    compile(ctx, &r, &code, &why);
+    CHECK(strlen(code.log) == 99999);
+}
+
+static void test_memory(void)
+{
+    static char log[100000];
+    memset(log, 'x', sizeof log - 1);
+    long fail_at = 1;
+    for (bool enough = false; !enough; fail_at++) {
+        Tight tight = {0};
+        Allocator alloc = {&tight, tight_alloc, tight_free};
+        Ctx *ctx = ctx_new(&alloc, NULL);
+        tight = (Tight){0, fail_at};
+        fake_reset();
+        fake.log = log;
+        enough = ctx_try(ctx, compile_long, NULL);
+        CHECK(fake.programs == 0);
+        ctx_free(ctx);
+    }
+    CHECK(fail_at > 2); /* it failed at least once */
+}
+
+/* ---- the way through the cache -------------------------------------------------------------------------------------------- */
+
+static CodeStatus through(Ctx *ctx, Toolchain *t, const CodeRequest *r, Code *code)
+{
+    StrBuf why;
+    sb_init(&why, ctx);
+    return toolchain_compile(ctx, t, r, code, &why);
+}
+
+static void test_toolchain(Ctx *ctx, void *user)
+{
+    const char *dir = user;
+    fake_reset();
+    CodeRequest r = request(CODE_CUBIN);
+    Code code;
+    Toolchain t;
+    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && !code.cached && fake.compiles == 1);
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && code.cached && fake.compiles == 1 && strcmp(code.bytes, "code of text") == 0);
+    toolchain_done(&t);
+
+    /* Another process: a hit does not load the library. */
+    fake.opened[0] = 0;
+    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && code.cached && !fake.opened[0] && code.major == 13);
+    /* Whatever matters makes another entry. */
+    CodeRequest others[] = {r, r, r, r, r};
+    others[0].text = "texu";
+    others[1].arch = 80;
+    others[2].form = CODE_PTX;
+    others[3].line_info = true;
+    others[4].name = "u.cu";
+    for (int i = 0; i < 5; i++) {
+        CHECK(through(ctx, &t, &others[i], &code) == CODE_GOOD && !code.cached && fake.compiles == 2 + i);
+        CHECK(through(ctx, &t, &others[i], &code) == CODE_GOOD && code.cached);
+    }
+    toolchain_done(&t);
+
+    /* Another NVRTC in the same place: seen by its file. */
+    fake.minor = 1;
+    fake.changed = 1;
+    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && !code.cached && code.minor == 1);
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && code.cached && code.minor == 1);
+    toolchain_done(&t);
+    /* Another driver, which takes none of that version. */
+    fake.opened[0] = 0;
+    toolchain_init(&t, &fake_loader, NULL, dir, 12);
+    CHECK(through(ctx, &t, &r, &code) == CODE_NO_COMPILER && !strstr(fake.opened, "so.13"));
+    toolchain_done(&t);
+
+    CacheReport report;
+    Cache cache;
+    cache_init(&cache, NULL, &fake_loader, dir);
+    cache_report(&cache, &report);
+    CHECK(report.entries == 7 && report.hits == 8 && report.misses == 7);
+
+    /* Without a library nothing is tried twice, and without a cache all is compiled. */
+    fake_reset();
+    fake.has = NULL;
+    toolchain_init(&t, &fake_loader, NULL, "", 0);
+    CHECK(through(ctx, &t, &r, &code) == CODE_NO_COMPILER);
+    fake.opened[0] = 0;
+    CHECK(through(ctx, &t, &r, &code) == CODE_NO_COMPILER && !fake.opened[0]);
+    toolchain_done(&t);
+    fake_reset();
+    toolchain_init(&t, &fake_loader, NULL, "", 0);
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && through(ctx, &t, &r, &code) == CODE_GOOD && fake.compiles == 2);
+    /* What is refused is not kept. */
+    toolchain_done(&t);
+    fake.fail = "compile";
+    fake.result = 1;
+    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    r.text = "bad";
+    CHECK(through(ctx, &t, &r, &code) == CODE_FAILED);
+    fake.fail = NULL;
+    CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && !code.cached);
+    toolchain_done(&t);
+    CHECK(cache_clear(&cache) && rmdir(dir) == 0);
+}
+
+static void run(void (*fn)(Ctx *ctx, void *user), void *user)
+{
+    Ctx *ctx = ctx_new(NULL, NULL);
+    CHECK(ctx && ctx_try(ctx, fn, user));
+    ctx_free(ctx);
+}
+
+int main(void)
+{
+    test_order();
+    test_missing_functions();
+    run(test_good, NULL);
+    run(test_arch, NULL);
+    run(test_calls_fail, NULL);
+    run(test_no_thread, NULL);
+    run(test_refused, NULL);
+    test_memory();
+    char dir[500];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(dir, sizeof dir, "%s/risec-nvrtc-XXXXXX", tmp ? tmp : "/tmp");
+    CHECK(mkdtemp(dir) != NULL);
+    run(test_toolchain, dir);
+    return unit_end();
+}
