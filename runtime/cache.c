@@ -363,14 +363,15 @@ void cache_report(const Cache *cache, CacheReport *report)
 {
     const CacheFiles *f = &cache->files;
     *report = (CacheReport){0};
-    int dir = open_dir(cache);
+    int dir = cache->dir[0] ? f->open_dir(f->user, cache->dir) : -1;
+    report->there = dir >= 0;
     if (dir < 0)
         return;
+    CacheStat st;
     Survey s = {.cache = cache, .dir = dir};
-    report->usable = f->list(f->user, dir, survey_name, &s);
+    report->usable = f->stat(f->user, dir, &st) && st.ours && f->list(f->user, dir, survey_name, &s);
     report->entries = s.entries;
     report->bytes = s.kernel_bytes;
-    CacheStat st;
     report->hits = stat_regular(cache, dir, hits_name, &st) ? st.size : 0;
     report->misses = stat_regular(cache, dir, misses_name, &st) ? st.size : 0;
     f->close(f->user, dir);

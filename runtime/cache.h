@@ -89,7 +89,8 @@ const char *cache_get(Ctx *ctx, const Cache *cache, const CacheKey *key, size_t 
 bool cache_put(const Cache *cache, const CacheKey *key, const void *bytes, size_t size);
 
 typedef struct CacheReport {
-    bool usable;          /* the directory is there, ours, and can be read */
+    bool there;           /* the directory */
+    bool usable;          /* and it is ours, and can be read */
     int64_t entries;
     uint64_t bytes;       /* of them */
     uint64_t hits, misses; /* since the cache was cleared */

@@ -20,7 +20,8 @@ Kinds of tests:
   core-again/ what --emit=core prints of a program is a program, and prints as the same.
   codes/      every diagnostic has a case that fails and a near miss; tests/codes_unreachable.txt lists those that cannot, and why.
   scripts/    each prints lines `ok NAME`, `not ok NAME`, `skip NAME: reason`, and these are the tests. Lines that begin with # after a
-              `not ok` say why. The environment has RISEC and RISEC_SAN (the two binaries), BUILD (where both builds are), and TMPDIR.
+              `not ok` say why. The environment has RISEC and RISEC_SAN (the two binaries), BUILD (where both builds are), TMPDIR, and a cache of
+              its own.
 """
 import argparse
 import concurrent.futures
@@ -278,7 +279,7 @@ def script_test(path):
     """A list of (name, passed or None for skipped, detail)."""
     script = os.path.basename(path)
     with tempfile.TemporaryDirectory(prefix="risec-test-") as scratch:
-        code, out, err = run([path], ROOT, SCRIPT_SECONDS, {**ENV, "TMPDIR": scratch})
+        code, out, err = run([path], ROOT, SCRIPT_SECONDS, {**ENV, "TMPDIR": scratch, "XDG_CACHE_HOME": f"{scratch}/cache"})
     results = []
     for line in out.decode("utf-8", "replace").splitlines():
         said = re.match(r"(not ok|ok|skip) (.*)", line)

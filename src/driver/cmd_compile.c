@@ -1,5 +1,6 @@
 /* `risec FILE.rise` and `risec check FILE.rise...`, and what they share with `risec run`: loading, entries, settings. */
 #include "codegen/lower.h"
+#include "driver/aot.h"
 #include "driver/driver.h"
 #include "driver/expect.h"
 
@@ -177,14 +178,14 @@ static bool verify_all(Ctx *ctx, Driver *d, const CoreProgram *core)
 
 /* ---- compiling ------------------------------------------------------------------------------------------------ */
 
-typedef enum Form { FORM_AST, FORM_CORE, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_COUNT } Form;
+typedef enum Form { FORM_AST, FORM_CORE, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_COUNT } Form;
 
-static const char *const form_names[FORM_COUNT] = {"ast", "core", "imp", "cuda", "manifest"};
+static const char *const form_names[FORM_COUNT] = {"ast", "core", "imp", "cuda", "manifest", "ptx", "cubin"};
 
 static const struct {
     const char *suffix;
     Form form;
-} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}};
+} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}, {".ptx", FORM_PTX}, {".cubin", FORM_CUBIN}};
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -213,14 +214,7 @@ static Form form_of_output(Ctx *ctx, Driver *d, const char *out)
         if (ends_with(out, suffixes[i].suffix))
             return suffixes[i].form;
     }
-    if (ends_with(out, ".ptx") || ends_with(out, ".cubin")) {
-        bool ptx = ends_with(out, ".ptx");
-        int stem = (int)(strrchr(out, '.') - out);
-        Diag *diag = driver_usage(ctx, d, E0630, "%s: this version of risec emits only CUDA C, no %s", out, ptx ? "PTX" : "cubin");
-        diag_help(ctx, diag, "write `-o %.*s.cu` and run `nvcc -%s %.*s.cu -o %s`", stem, out, ptx ? "ptx" : "cubin -arch=sm_90", stem, out, out);
-        return FORM_COUNT;
-    }
-    Diag *diag = driver_usage(ctx, d, E0630, "%s: the suffix of the output says its form, and is .cu or .json", out);
+    Diag *diag = driver_usage(ctx, d, E0630, "%s: the suffix of the output says its form, and is .cu, .ptx, .cubin or .json", out);
     diag_help(ctx, diag, "`--emit=cuda -o %s` writes CUDA C whatever the suffix", out);
     return FORM_COUNT;
 }
@@ -228,9 +222,33 @@ static Form form_of_output(Ctx *ctx, Driver *d, const char *out)
 typedef struct Output {
     const char *path;
     Form form;
+    int arch; /* of PTX and cubins */
 } Output;
 
 typedef VEC(Output) Outputs;
+
+static bool is_code(Form form) { return form == FORM_PTX || form == FORM_CUBIN; }
+
+static CodeForm code_form(Form form) { return form == FORM_PTX ? CODE_PTX : CODE_CUBIN; }
+
+static bool choose_archs(Ctx *ctx, Driver *d, const Outputs *outputs)
+{
+    bool code = false;
+    for (int i = 0; i < outputs->n; i++) {
+        Output *output = &outputs->at[i];
+        if (!is_code(output->form))
+            continue;
+        code = true;
+        if (!aot_arch(ctx, d, code_form(output->form), output->path, &output->arch))
+            return false;
+    }
+    if (!code && option_on(d->line, OPT_ARCH)) {
+        Diag *diag = driver_usage(ctx, d, E0651, "`--arch` is for PTX and cubins, and none is written");
+        diag_help(ctx, diag, "CUDA C and the manifest are for all architectures; `-o FILE.cubin` writes a cubin");
+        return false;
+    }
+    return true;
+}
 
 static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
 {
@@ -238,16 +256,16 @@ static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
         const Given *given = &d->line->given.at[i];
         if (given->id != OPT_OUTPUT)
             continue;
-        Output output = {given->value, form_of_output(ctx, d, given->value)};
+        Output output = {given->value, form_of_output(ctx, d, given->value), 0};
         if (output.form == FORM_COUNT)
             return false;
         vec_push(ctx, outputs, output);
     }
     if (outputs->n == 0) {
-        Output output = {"-", form_of_output(ctx, d, "-")};
+        Output output = {"-", form_of_output(ctx, d, "-"), 0};
         vec_push(ctx, outputs, output);
     }
-    return true;
+    return choose_archs(ctx, d, outputs);
 }
 
 static bool choose_pass(Ctx *ctx, Driver *d, const Outputs *outputs, LowerPass *last)
@@ -280,6 +298,7 @@ static bool choose_pass(Ctx *ctx, Driver *d, const Outputs *outputs, LowerPass *
     return true;
 }
 
+/* The text of a form; of PTX and cubins, the CUDA C that they are made of. */
 static void print_form(Ctx *ctx, const Driver *d, StrBuf *out, Form form, const Program *program, const CoreProgram *core,
                        ImpProgram *const *imps)
 {
@@ -298,6 +317,8 @@ static void print_form(Ctx *ctx, const Driver *d, StrBuf *out, Form form, const 
         }
         break;
     case FORM_CUDA:
+    case FORM_PTX:
+    case FORM_CUBIN:
         cuda_print(ctx, out, n, imps, option_on(d->line, OPT_LINE));
         break;
     case FORM_MANIFEST:
@@ -360,11 +381,21 @@ void cmd_compile(Ctx *ctx, Driver *d)
     /* All or nothing: with an error anywhere, no file is touched. */
     if (!driver_no_errors(ctx, d))
         return;
+    Code *bytes = NEWN(ctx, Code, outputs.n);
     for (int i = 0; i < outputs.n; i++) {
+        const Output *output = &outputs.at[i];
         StrBuf out;
         sb_init(&out, ctx);
-        print_form(ctx, d, &out, outputs.at[i].form, program, &core, imps);
-        if (!driver_no_errors(ctx, d) || !driver_write(ctx, d, outputs.at[i].path, out.text, out.len))
+        print_form(ctx, d, &out, output->form, program, &core, imps);
+        bytes[i].bytes = out.text;
+        bytes[i].size = out.len;
+        if (!driver_no_errors(ctx, d))
+            return;
+        if (is_code(output->form) && !aot_compile(ctx, d, code_form(output->form), output->arch, path, out.text, &bytes[i]))
+            return;
+    }
+    for (int i = 0; i < outputs.n; i++) {
+        if (!driver_write(ctx, d, outputs.at[i].path, bytes[i].bytes, bytes[i].size))
             return;
     }
 }

@@ -115,12 +115,31 @@ static const Topic topics[] = {
      "quotes: \"inf\", \"-inf\", \"nan\". A result of more than 1,000,000 elements has \"values\": null: write it with --out.\n"
      "\n"
      "With --verify or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}; with --stats \"stats\"; with --profile \"profile\".\n"},
+    {"aot", "compiled ahead of time: PTX and cubins",
+     "  risec sum.rise -o sum.cubin --arch=sm_90 -o sum.json\n"
+     "  risec sum.rise -o sum.ptx -o sum.json\n"
+     "\n"
+     "A cubin runs on the GPU that --arch names. PTX is compiled by the driver when it is loaded, for the GPU that --arch names and all later "
+     "ones; without --arch, for sm_75 and all later ones. Both hold all kernels of the file. What a host needs to launch them is in the manifest "
+     "(docs/manifest.md); examples/c/aot_launch.c does it with the driver API and nothing of ours. With --line they have tables of lines for profilers.\n"
+     "\n"
+     "They are made by NVRTC, a library of the CUDA toolkit. It is looked for by its names (libnvrtc.so.13, .12, .11.2, .11) where the system "
+     "looks for libraries (LD_LIBRARY_PATH, too), then in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. No GPU is needed.\n"},
+    {"cache", "the cache of compiled kernels",
+     "  risec cache           shows the directory, entries, bytes, hits and misses\n"
+     "  risec cache --json    the same as a JSON object\n"
+     "  risec cache clear     removes all entries, and the counts\n"
+     "\n"
+     "Kernels that NVRTC has compiled are kept in $XDG_CACHE_HOME/rise, else in ~/.cache/rise, so that the same text is compiled once. An entry "
+     "is found by a hash of all that decides it: the CUDA C, the options, the architecture, the versions of NVRTC and of risec. Whatever is wrong "
+     "with an entry or the directory costs a compilation and nothing else. Beyond 256 MiB, entries go that were not used for longest. The folder may "
+     "be deleted at any time.\n"},
     {"exit", "exit codes",
      "  0   good\n"
      "  1   the program is wrong, or a check failed: an error in the text, a fact\n"
      "      that the sizes break, a finding of the simulator, a result that differs\n"
      "  2   usage, or a file that cannot be read or written\n"
-     "  3   device: this version has no GPU runtime\n"
+     "  3   device: no GPU, or no NVRTC to compile for one\n"
      "  4   out of memory\n"
      "  70  a bug in risec\n"},
     {"emit", "the forms of a program",
@@ -130,10 +149,12 @@ static const Topic topics[] = {
      "  risec --emit=imp FILE       loops, buffers, barriers: pseudo-code\n"
      "  risec --emit=cuda FILE      CUDA C; the default\n"
      "  risec --emit=manifest FILE  JSON: kernels, launch sizes, buffers\n"
+     "  risec --emit=ptx FILE       the kernels, compiled by NVRTC to PTX\n"
+     "  risec --emit=cubin FILE     the same for one GPU: `risec help aot`\n"
      "\n"
      "`--stop-after=PASS` shows imp as it is after translate, registers, memory, barriers or names.\n"
      "\n"
-     "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json. -o may be given several times.\n"},
+     "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json, .ptx, .cubin. -o may be given several times.\n"},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
 

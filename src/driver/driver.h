@@ -46,6 +46,7 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries
 void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
+void cmd_cache(Ctx *ctx, Driver *d);
 void cmd_help(Ctx *ctx, Driver *d);
 void cmd_explain(Ctx *ctx, Driver *d);
 void cmd_version(Ctx *ctx, Driver *d);

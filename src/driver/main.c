@@ -90,6 +90,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_RUN:
         cmd_run(ctx, d);
         break;
+    case VERB_CACHE:
+        cmd_cache(ctx, d);
+        break;
     case VERB_HELP:
         cmd_help(ctx, d);
         break;

@@ -6,6 +6,7 @@ enum {
     COMPILE = 1 << VERB_COMPILE,
     CHECK = 1 << VERB_CHECK,
     RUN = 1 << VERB_RUN,
+    CACHE = 1 << VERB_CACHE,
     HELP = 1 << VERB_HELP,
     ALL = (1 << VERB_COUNT) - 1
 };
@@ -14,6 +15,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
     [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
+    [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},
     [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
     [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
     [VERB_VERSION] = {"version", "--version", "Print the version."},
@@ -21,14 +23,18 @@ const VerbRow verb_rows[VERB_COUNT] = {
 
 const OptRow option_rows[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE, true, false,
-                    "Write to OUT: `.cu` CUDA C with host functions, `.json` the manifest. `-` is standard output."},
-    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|imp|cuda|manifest", COMPILE, false, false,
+                    "Write to OUT: `.cu` CUDA C with host functions, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
+                    "output."},
+    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|imp|cuda|manifest|ptx|cubin", COMPILE, false, false,
                   "Print this form of the program instead, whatever the suffix of OUT."},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
                         "With --emit=imp: the program as it is after PASS (translate, registers, memory, barriers, names)."},
     [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK, false, false, "Only this entry. Default: all entries of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
-                  "Put #line directives into the CUDA C, so that tools name lines of the .rise file."},
+                  "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
+    [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
+                  "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
+                  "sm_75."},
     [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN, true, false,
                  "Give a tunable, or (for run) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | RUN, false, false,
@@ -48,7 +54,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN | CACHE, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,

@@ -1,2 +1,2 @@
-sums.rise -o sum.ptx
+sums.rise -o sum.o
 exit 2

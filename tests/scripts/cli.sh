@@ -105,8 +105,8 @@ shows compile-tunable 'split\(32\)' -- --emit=core "$sum" --set block=32
 expect compile-size 2 'known only at launch' -- "$sum" --set n=5
 expect compile-setting-unknown 2 'did you mean .block' -- "$sum" --set blok=32
 expect compile-where 1 'error\[E0' -- "$sum" --set block=0
-expect output-ptx 2 'nvcc -ptx' -- "$sum" -o "$dir/x.ptx"
-expect output-cubin 2 'nvcc -cubin' -- "$sum" -o "$dir/x.cubin"
+expect output-cubin 2 'add `--arch=sm_90`' -- "$sum" -o "$dir/x.cubin"
+expect output-arch 2 'did you mean `--arch=sm_90`' -- "$sum" -o "$dir/x.ptx" --arch=90
 expect output-suffix 2 'suffix' -- "$sum" -o "$dir/x.o"
 expect output-folder 2 'E0628' -- "$sum" -o "$dir/no/x.cu"
 expect output-two 0 '' -- "$sum" -o "$dir/a.cu" -o "$dir/a.json"

@@ -1,0 +1,1 @@
+sums.rise --emit=cuda
