@@ -68,7 +68,7 @@ const ElabSetting *driver_settings(Ctx *ctx, const Driver *d)
     for (int i = 0; i < line->given.n; i++) {
         const Given *given = &line->given.at[i];
         if (given->id == OPT_SET)
-            settings[n++] = (ElabSetting){given->name, given->number, NO_SPAN};
+            settings[n++] = (ElabSetting){given->name, given->number, NO_SPAN, false};
     }
     return settings;
 }

@@ -333,7 +333,7 @@ static bool elaborate(Expecting *x)
             continue;
         if (!size_given(x, o->value, &value))
             return false;
-        settings[n++] = (ElabSetting){o->name, value, o->span};
+        settings[n++] = (ElabSetting){o->name, value, o->span, false};
     }
     x->entry = elab_entry(x->ctx, x->program, x->number, n, settings);
     return x->entry;

@@ -13,6 +13,7 @@ typedef struct ElabSetting { /* --set for a tunable; one that names no tunable i
     const char *name;
     int64_t value;
     Span span;
+    bool fixes_size; /* it may also name a size, which is then no size of the launch but a constant, like a tunable */
 } ElabSetting;
 
 typedef struct Program Program; /* parsed files with their names resolved; lives in the context's arena */

@@ -109,32 +109,41 @@ typedef struct Header {
     VEC(Core *) facts;
 } Header;
 
+static const ElabSetting *setting_of(const char *name, int n, const ElabSetting *settings)
+{
+    const ElabSetting *found = NULL;
+    for (int i = 0; i < n; i++)
+        if (strcmp(settings[i].name, name) == 0)
+            found = &settings[i];
+    return found;
+}
+
 static void take_size(Elab *e, Header *h, const Param *p, int n_settings, const ElabSetting *settings)
 {
     Ctx *ctx = e->ctx;
     const char *name = p->name ? p->name : "_";
-    if (!p->def) {
+    const ElabSetting *set = setting_of(name, n_settings, settings);
+    if (!p->def && !(set && set->fixes_size)) {
         Nat n = nat_var(ctx, name, nat_const(ctx, 0), NULL);
         vec_push(ctx, &h->sizes, n);
         vec_push(ctx, &e->entry_sizes, n);
         h->env = env_push(e, h->env, name, v_nat(n, p->span), p->span);
         return;
     }
-    Nat n = eval_nat(e, p->def, h->env);
+    Nat n = p->def ? eval_nat(e, p->def, h->env) : nat_const(ctx, set->value);
     if (!nat_is_error(n) && !nat_is_const(n)) {
         Diag *d = elab_error(e, E0217, p->def->span, "the default of the tunable `%s` is no constant", name);
         diag_label(ctx, d, "`%s` is known only at launch", nat_text(ctx, n));
         n = nat_error(ctx);
     }
-    for (int i = 0; i < n_settings; i++)
-        if (strcmp(settings[i].name, name) == 0)
-            n = nat_const(ctx, settings[i].value);
+    if (set)
+        n = nat_const(ctx, set->value);
     if (nat_is_error(n)) {
         h->env = env_push(e, h->env, name, v_error(p->span), p->span);
         return;
     }
     if (n->value < 0) {
-        elab_error(e, E0306, p->def->span, "the tunable `%s` is %lld: sizes are not negative", name, (long long)n->value);
+        elab_error(e, E0306, p->def ? p->def->span : p->span, "the %s `%s` is %lld: sizes are not negative", p->def ? "tunable" : "size", name, (long long)n->value);
         n = nat_const(ctx, 0);
     }
     vec_push(ctx, &h->tunable_names, name);
@@ -208,7 +217,7 @@ static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const
     Diag *d = elab_error(e, E0325, cond->span, "this fact can never hold: %s", sb.text);
     for (int i = 0; i < h->item->n_params; i++) {
         const Param *p = &h->item->params[i];
-        if (!p->def || !p->name)
+        if (!p->name || param_kind(p) != KIND_NAT)
             continue;
         const Env *found = env_find(h->env, p->name, NULL);
         StrBuf words;
@@ -219,11 +228,9 @@ static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const
         for (const char *at = words.text; (at = strstr(at, p->name)); at += n) {
             bool starts = at == words.text || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[-1]);
             bool ends = !at[n] || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]);
-            if (!starts || !ends || !found || found->value.kind != V_NAT)
+            if (!starts || !ends || !found || found->value.kind != V_NAT || !nat_is_const(found->value.nat))
                 continue;
-            bool set = false;
-            for (int k = 0; k < n_settings; k++)
-                set |= strcmp(settings[k].name, p->name) == 0;
+            bool set = setting_of(p->name, n_settings, settings) != NULL;
             diag_note(ctx, d, p->span, set ? "`%s` is set to %s" : "`%s` is %s", p->name, nat_text(ctx, found->value.nat));
             break;
         }

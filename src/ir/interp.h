@@ -21,12 +21,14 @@ typedef struct Launch {
     HostBuf *buffers;   /* inputs, components in order (type_component) */
     int n_results;
     HostBuf *results;   /* filled by who runs it: components of entry->result */
+    int64_t num_sm, max_resident; /* of the device; 0: as launch_device_size says; below 0: not known */
 } Launch;
 
 /* The size of every array dimension of type component `t` under the launch's sizes. False with a diagnostic (E06xx) when a size is negative or
  * leaves 64 bits. Allocates shape; allocates bytes too when `with_bytes` (zeroed). */
 bool launch_buffer(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Type t, HostBuf *buf, bool with_bytes);
-/* Evaluates a nat over the entry's sizes; false with a diagnostic. */
+/* Evaluates a nat over the entry's sizes; false with a diagnostic. Here and in launch_test, a ctx of NULL means no diagnostic; then nothing is changed, and
+ * several threads may ask at once. */
 bool launch_nat(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Nat nat, int64_t *value);
 /* Whether a condition over sizes holds; false with a diagnostic when it has no value. */
 bool launch_test(Ctx *ctx, const CoreEntry *entry, const Launch *launch, const Core *test, bool *holds);

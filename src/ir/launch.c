@@ -21,7 +21,11 @@ static bool value_of(void *user, Nat var, int64_t *value)
             *value = l->launch->sizes[i];
             return true;
         }
-    return launch_device_size(var, value);
+    if (!launch_device_size(var, value))
+        return false;
+    int64_t own = strcmp(var->name, "numSM") == 0 ? l->launch->num_sm : l->launch->max_resident;
+    *value = own ? own : *value;
+    return *value >= 0;
 }
 
 /* "n = 1001, m = 3": the sizes that something mentions. */
@@ -58,6 +62,8 @@ bool launch_nat(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Nat nat,
     if (how == NAT_EVAL_OK)
         return true;
     *value = 0;
+    if (!ctx)
+        return false;
     Sizes sizes;
     sizes_init(ctx, &sizes, entry, launch);
     nat_each_var(ctx, nat, put_size, &sizes);

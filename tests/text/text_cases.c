@@ -171,7 +171,7 @@ static void prepare(Ctx *ctx, void *user)
     sb_init(&r->out.cu, ctx);
     for (int i = 0; i < job->n_settings; i++) {
         char *value = strchr(job->settings[i], '=');
-        settings[i] = (ElabSetting){intern(ctx, job->settings[i], (size_t)(value - job->settings[i])), strtoll(value + 1, NULL, 10), NO_SPAN};
+        settings[i] = (ElabSetting){intern(ctx, job->settings[i], (size_t)(value - job->settings[i])), strtoll(value + 1, NULL, 10), NO_SPAN, false};
     }
     Program *program = program_load(ctx, job->path);
     int k = find_entry(program, job->entry);

@@ -1,0 +1,269 @@
+/* Contexts: what they are made of, memory of the host and of the device. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+#include "version.h"
+
+const char *rise_version(void) { return RISEC_VERSION; }
+
+/* ---- small things ----------------------------------------------------------------------------------------------------- */
+
+int context_out_of_memory(rise_error *error) { return rise_fail(error, RISE_ERROR_MEMORY, "out of memory"); }
+
+void *context_alloc(rise_context *context, size_t size, rise_error *error)
+{
+    void *block = context->seams.alloc.alloc(context->seams.alloc.user, size ? size : 1);
+    if (block)
+        memset(block, 0, size);
+    else
+        context_out_of_memory(error);
+    return block;
+}
+
+void context_dealloc(rise_context *context, void *block)
+{
+    if (block)
+        context->seams.alloc.free(context->seams.alloc.user, block);
+}
+
+char *context_copy(rise_context *context, const char *text, size_t size, rise_error *error)
+{
+    char *copy = context_alloc(context, size + 1, error);
+    if (copy && size)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+bool struct_get(void *ours, size_t our_size, const void *theirs)
+{
+    size_t size;
+    memset(ours, 0, our_size);
+    if (!theirs)
+        return true;
+    memcpy(&size, theirs, sizeof size);
+    if (size < sizeof size)
+        return false;
+    memcpy(ours, theirs, size < our_size ? size : our_size);
+    /* What a newer caller knows and we do not must be left at zero. */
+    for (size_t i = our_size; i < size; i++)
+        if (((const unsigned char *)theirs)[i])
+            return false;
+    return true;
+}
+
+void struct_put(void *theirs, const void *ours, size_t our_size)
+{
+    size_t size;
+    memcpy(&size, theirs, sizeof size);
+    size_t known = size < our_size ? size : our_size;
+    if (known > sizeof size)
+        memcpy((char *)theirs + sizeof size, (const char *)ours + sizeof size, known - sizeof size);
+}
+
+int argument_null(rise_error *error, const char *what) { return rise_fail(error, RISE_ERROR_ARGUMENT, "%s is NULL", what); }
+
+static void *libc_alloc(void *user, size_t size)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void libc_free(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+/* ---- making and ending one ---------------------------------------------------------------------------------------------- */
+
+static void usual_seams(const rise_context_options *options, RiseSeams *seams)
+{
+    if (!seams->alloc.alloc && options->allocator)
+        seams->alloc = (Allocator){options->allocator->user, options->allocator->alloc, options->allocator->free};
+    if (!seams->alloc.alloc)
+        seams->alloc = (Allocator){NULL, libc_alloc, libc_free};
+    if (!seams->loader)
+        seams->loader = &library_loader;
+    if (!seams->cache_files)
+        seams->cache_files = &cache_files;
+    if (options->no_disk_cache)
+        seams->cache_dir = "";
+}
+
+static int choose_device(rise_context *context, const rise_context_options *options, rise_error *error)
+{
+    context->device = options->device;
+    if (options->device == RISE_AUTO || options->device == RISE_GPU) {
+        int status = gpu_open(context, options, error);
+        if (status == RISE_OK)
+            context->device = RISE_GPU;
+        else if (status != RISE_ERROR_DEVICE || options->device == RISE_GPU)
+            return status;
+        else
+            context->device = RISE_SIM;
+    }
+    if (context->device != RISE_GPU)
+        strcpy(context->name, context->device == RISE_SIM ? "SIMT simulator" : "reference interpreter");
+    return RISE_OK;
+}
+
+int context_new(const rise_context_options *given, const RiseSeams *given_seams, rise_context **out, rise_error *error)
+{
+    rise_context_options options;
+    RiseSeams seams = given_seams ? *given_seams : (RiseSeams){0};
+    if (!out)
+        return argument_null(error, "context");
+    *out = NULL;
+    if (!struct_get(&options, sizeof options, given))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_context_options.size is not sizeof(rise_context_options), or an option is set that this version does not know");
+    if (options.device < RISE_AUTO || options.device > RISE_REF)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%d is no rise_device", (int)options.device);
+    if (options.allocator && (!options.allocator->alloc || !options.allocator->free))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "an allocator has two functions, and one of them is NULL");
+    usual_seams(&options, &seams);
+    rise_context *context = seams.alloc.alloc(seams.alloc.user, sizeof *context);
+    if (!context)
+        return context_out_of_memory(error);
+    memset(context, 0, sizeof *context);
+    context->seams = seams;
+    atomic_init(&context->refs, 1);
+    context->diagnostic = options.diagnostic;
+    context->diagnostic_user = options.diagnostic_user;
+    context->sim_seed = options.sim_seed;
+    pthread_mutex_init(&context->lock, NULL);
+    int status = choose_device(context, &options, error);
+    int driver_major = 0;
+    if (status == RISE_OK && context->device == RISE_GPU) {
+        int version = 0;
+        if (context->gpu.api.driver_version(&version) == CU_SUCCESS)
+            driver_major = version / 1000;
+    }
+    toolchain_init(&context->toolchain, seams.loader, seams.cache_files, seams.cache_dir, driver_major);
+    if (status != RISE_OK) {
+        context_release(context);
+        return status;
+    }
+    *out = context;
+    return RISE_OK;
+}
+
+int rise_context_new(const rise_context_options *options, rise_context **context, rise_error *error)
+{
+    return context_new(options, NULL, context, error);
+}
+
+void context_release(rise_context *context)
+{
+    if (atomic_fetch_sub_explicit(&context->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    gpu_close(context);
+    toolchain_done(&context->toolchain);
+    pthread_mutex_destroy(&context->lock);
+    Allocator alloc = context->seams.alloc;
+    alloc.free(alloc.user, context);
+}
+
+void rise_context_free(rise_context *context)
+{
+    if (context)
+        context_release(context);
+}
+
+int rise_context_device(const rise_context *context) { return context ? context->device : RISE_AUTO; }
+const char *rise_context_device_name(const rise_context *context) { return context ? context->name : ""; }
+const char *rise_context_arch(const rise_context *context) { return context ? context->arch : ""; }
+int rise_context_lost(const rise_context *context) { return context && atomic_load(&context->gpu.lost) != 0; }
+
+/* ---- memory of the device ------------------------------------------------------------------------------------------------- */
+
+enum { DEVICE_ALIGN = 256 };
+
+/* Aligned as memory of a GPU is; what the allocator gave stands just before it. */
+static int host_alloc(rise_context *context, size_t bytes, void **memory, rise_error *error)
+{
+    if (bytes > SIZE_MAX - 2 * DEVICE_ALIGN)
+        return context_out_of_memory(error);
+    void *block = context->seams.alloc.alloc(context->seams.alloc.user, bytes + DEVICE_ALIGN + sizeof(void *));
+    if (!block)
+        return context_out_of_memory(error);
+    uintptr_t at = ((uintptr_t)block + sizeof(void *) + DEVICE_ALIGN - 1) / DEVICE_ALIGN * DEVICE_ALIGN;
+    memcpy((void *)(at - sizeof(void *)), &block, sizeof block);
+    *memory = (void *)at;
+    return RISE_OK;
+}
+
+int rise_alloc(rise_context *context, size_t bytes, void **memory, rise_error *error)
+{
+    if (!memory)
+        return argument_null(error, "memory");
+    *memory = NULL;
+    if (!context)
+        return argument_null(error, "context");
+    if (context->device != RISE_GPU)
+        return host_alloc(context, bytes, memory, error);
+    bool pushed;
+    CUdeviceptr at = 0;
+    int status = gpu_enter(context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = gpu_check(context, context->gpu.api.mem_alloc(&at, bytes ? bytes : 1), error, "allocating %zu bytes on the device", bytes);
+    gpu_leave(context, pushed);
+    if (status == RISE_OK)
+        *memory = (void *)(uintptr_t)at;
+    return status;
+}
+
+void rise_free(rise_context *context, void *memory)
+{
+    if (!context || !memory)
+        return;
+    if (context->device != RISE_GPU) {
+        void *block;
+        memcpy(&block, (char *)memory - sizeof block, sizeof block);
+        context_dealloc(context, block);
+        return;
+    }
+    bool pushed;
+    if (gpu_enter(context, &pushed, NULL) != RISE_OK)
+        return; /* it went with the CUDA context */
+    context->gpu.api.mem_free((CUdeviceptr)(uintptr_t)memory);
+    gpu_leave(context, pushed);
+}
+
+static int gpu_copy(rise_context *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error)
+{
+    const CudaApi *api = &context->gpu.api;
+    CUdeviceptr device_to = (CUdeviceptr)(uintptr_t)to, device_from = (CUdeviceptr)(uintptr_t)from;
+    bool pushed;
+    int status = gpu_enter(context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = gpu_check(context, api->ctx_synchronize(), error, "waiting for the device");
+    if (status == RISE_OK) {
+        CUresult result = to_where == RISE_HOST     ? api->copy_out(to, device_from, bytes, NULL)
+                          : from_where == RISE_HOST ? api->copy_in(device_to, from, bytes, NULL)
+                                                    : api->copy_device(device_to, device_from, bytes, NULL);
+        status = gpu_check(context, result, error, "copying %zu bytes", bytes);
+    }
+    if (status == RISE_OK)
+        status = gpu_check(context, api->stream_synchronize(NULL), error, "waiting for a copy");
+    gpu_leave(context, pushed);
+    return status;
+}
+
+int rise_copy(rise_context *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error)
+{
+    if (!context)
+        return argument_null(error, "context");
+    if ((to_where != RISE_HOST && to_where != RISE_DEVICE) || (from_where != RISE_HOST && from_where != RISE_DEVICE))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "memory is RISE_HOST or RISE_DEVICE");
+    if (bytes == 0)
+        return RISE_OK;
+    if (!to || !from)
+        return argument_null(error, to ? "from" : "to");
+    if (context->device == RISE_GPU && (to_where == RISE_DEVICE || from_where == RISE_DEVICE))
+        return gpu_copy(context, to, to_where, from, from_where, bytes, error);
+    memmove(to, from, bytes);
+    return RISE_OK;
+}

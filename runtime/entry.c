@@ -1,0 +1,432 @@
+/* Entries: made once for each set of settings, and what can be asked of them. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+/* ---- making ------------------------------------------------------------------------------------------------------------------- */
+
+static void list_names(rise_error *error, const char *before, int n, const char *const *names)
+{
+    for (int i = 0; i < n; i++)
+        rise_error_note(error, "%s`%s`", i ? ", " : before, names[i]);
+}
+
+static int find_number(const rise_program *program, const char *name, int *number, rise_error *error)
+{
+    for (*number = 0; name && *number < program->n_entries; ++*number)
+        if (strcmp(program->entry_names[*number], name) == 0)
+            return RISE_OK;
+    *number = 0;
+    if (!name && program->n_entries == 1)
+        return RISE_OK;
+    if (name)
+        rise_fail(error, RISE_ERROR_ARGUMENT, "%s has no entry `%s`", program->name, name);
+    else
+        rise_fail(error, RISE_ERROR_ARGUMENT, "%s has %d entries, and none is named", program->name, program->n_entries);
+    list_names(error, "; it has ", program->n_entries, (const char *const *)program->entry_names);
+    return RISE_ERROR_ARGUMENT;
+}
+
+/* Each setting names a tunable, or a size that is to be compiled in. */
+static int check_settings(const rise_entry *entry, rise_error *error)
+{
+    const CoreEntry *core = entry->plan.core;
+    for (size_t i = 0; i < entry->n_settings; i++) {
+        const char *name = entry->settings[i].name;
+        bool found = false;
+        for (int k = 0; k < core->n_tunables; k++)
+            found |= strcmp(core->tunable_names[k], name) == 0;
+        if (found)
+            continue;
+        for (int k = 0; k < core->n_sizes; k++)
+            if (strcmp(core->sizes[k]->name, name) == 0)
+                return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: `%s` is a size, which a launch gives; RISE_SPECIALIZE compiles it in", core->name, name);
+        rise_fail(error, RISE_ERROR_ARGUMENT, "%s has no size or tunable `%s`", core->name, name);
+        list_names(error, "; its tunables are ", core->n_tunables, core->tunable_names);
+        for (int k = 0; k < core->n_sizes; k++)
+            rise_error_note(error, "%s`%s`", k ? ", " : "; its sizes are ", core->sizes[k]->name);
+        return RISE_ERROR_ARGUMENT;
+    }
+    return RISE_OK;
+}
+
+static void entry_plan(Ctx *ctx, void *user)
+{
+    rise_entry *entry = user;
+    plan_make(ctx, entry->master->core, entry->master->imp, &entry->plan);
+}
+
+static int settings_copy(rise_entry *entry, const rise_entry_options *options, rise_error *error)
+{
+    rise_context *context = entry->program->context;
+    entry->flags = options->flags;
+    entry->settings = context_alloc(context, sizeof(ElabSetting) * options->n_settings, error);
+    if (!entry->settings)
+        return RISE_ERROR_MEMORY;
+    for (size_t i = 0; i < options->n_settings; i++) {
+        const rise_setting *s = &options->settings[i];
+        if (!s->name)
+            return argument_null(error, "the name of a setting");
+        char *name = context_copy(context, s->name, strlen(s->name), error);
+        if (!name)
+            return RISE_ERROR_MEMORY;
+        size_t at = entry->n_settings++;
+        for (; at > 0 && strcmp(name, entry->settings[at - 1].name) < 0; at--)
+            entry->settings[at] = entry->settings[at - 1];
+        entry->settings[at] = (ElabSetting){name, s->value, NO_SPAN, (options->flags & RISE_SPECIALIZE) != 0};
+        if (at > 0 && strcmp(name, entry->settings[at - 1].name) == 0)
+            return rise_fail(error, RISE_ERROR_ARGUMENT, "`%s` is set twice", s->name);
+    }
+    return RISE_OK;
+}
+
+static bool same_entry(const rise_entry *a, const rise_entry *b)
+{
+    if (a->number != b->number || a->n_settings != b->n_settings)
+        return false;
+    for (size_t i = 0; i < a->n_settings; i++)
+        if (a->settings[i].value != b->settings[i].value || strcmp(a->settings[i].name, b->settings[i].name) != 0)
+            return false;
+    return a->flags == b->flags || a->n_settings == 0;
+}
+
+static int entry_make(rise_entry *entry, rise_error *error)
+{
+    int status = instance_new(entry, entry->program->context->device == RISE_REF, false, &entry->master, error);
+    if (status == RISE_OK && !ctx_try(entry->master->ctx, entry_plan, entry))
+        status = context_out_of_memory(error);
+    return status == RISE_OK ? check_settings(entry, error) : status;
+}
+
+int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *given, rise_entry **out, rise_error *error)
+{
+    rise_entry_options options;
+    int number;
+    if (!out)
+        return argument_null(error, "entry");
+    *out = NULL;
+    if (!program)
+        return argument_null(error, "program");
+    if (!struct_get(&options, sizeof options, given) || (options.flags & ~(uint32_t)RISE_SPECIALIZE))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know");
+    if (options.n_settings && !options.settings)
+        return argument_null(error, "settings");
+    if (options.n_settings > LIMIT_UNROLL_ITEMS)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%zu settings are too many", options.n_settings);
+    int status = find_number(program, name, &number, error);
+    if (status != RISE_OK)
+        return status;
+    rise_entry *entry = context_alloc(program->context, sizeof *entry, error);
+    if (!entry)
+        return RISE_ERROR_MEMORY;
+    entry->program = program;
+    entry->number = number;
+    pthread_mutex_init(&entry->lock, NULL);
+    status = settings_copy(entry, &options, error);
+    pthread_mutex_lock(&program->lock); /* the threads that want the same entry wait for it */
+    rise_entry *same = status == RISE_OK ? program->entries : NULL;
+    while (same && !same_entry(same, entry))
+        same = same->next;
+    if (status == RISE_OK && !same)
+        status = entry_make(entry, error);
+    if (status == RISE_OK && !same) {
+        entry->next = program->entries;
+        program->entries = entry;
+    }
+    pthread_mutex_unlock(&program->lock);
+    if (same || status != RISE_OK)
+        entry_free(entry);
+    if (status == RISE_OK)
+        *out = same ? same : entry;
+    return status;
+}
+
+void entry_free(rise_entry *entry)
+{
+    rise_context *context = entry->program->context;
+    while (entry->pool) {
+        Instance *instance = entry->pool;
+        entry->pool = instance->next;
+        instance_free(context, instance);
+    }
+    while (entry->images) {
+        EntryImage *image = entry->images;
+        entry->images = image->next;
+        image_release(context, image->image);
+        context_dealloc(context, image);
+    }
+    instance_free(context, entry->master);
+    for (size_t i = 0; i < entry->n_settings; i++)
+        context_dealloc(context, (char *)entry->settings[i].name);
+    context_dealloc(context, entry->settings);
+    context_dealloc(context, entry->functions);
+    pthread_mutex_destroy(&entry->lock);
+    context_dealloc(context, entry);
+}
+
+/* ---- what it is ----------------------------------------------------------------------------------------------------------------- */
+
+const char *rise_entry_name(const rise_entry *entry) { return entry ? entry->plan.core->name : NULL; }
+int rise_entry_size_count(const rise_entry *entry) { return entry ? entry->plan.core->n_sizes : 0; }
+int rise_entry_tunable_count(const rise_entry *entry) { return entry ? entry->plan.core->n_tunables : 0; }
+int rise_entry_argument_count(const rise_entry *entry) { return entry ? entry->plan.n_arguments : 0; }
+int rise_entry_kernel_count(const rise_entry *entry) { return entry ? entry->plan.n_variants : 0; }
+
+const char *rise_entry_size_name(const rise_entry *entry, int k)
+{
+    return k >= 0 && k < rise_entry_size_count(entry) ? entry->plan.core->sizes[k]->name : NULL;
+}
+
+const char *rise_entry_tunable_name(const rise_entry *entry, int k)
+{
+    return k >= 0 && k < rise_entry_tunable_count(entry) ? entry->plan.core->tunable_names[k] : NULL;
+}
+
+int64_t rise_entry_tunable_value(const rise_entry *entry, int k)
+{
+    return k >= 0 && k < rise_entry_tunable_count(entry) ? entry->plan.core->tunable_values[k] : 0;
+}
+
+int rise_entry_argument(const rise_entry *entry, int k, rise_argument *argument, rise_error *error)
+{
+    if (!entry || !argument)
+        return argument_null(error, entry ? "argument" : "entry");
+    if (argument->size < sizeof argument->size)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_argument.size is not set");
+    if (k < 0 || k >= entry->plan.n_arguments)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has %d arguments, and no number %d", entry->plan.core->name, entry->plan.n_arguments, k);
+    const Argument *a = &entry->plan.arguments[k];
+    rise_argument told = {sizeof told, a->name, a->text, a->is_result, type_of_scalar(a->elem), a->rank, a->is_index};
+    struct_put(argument, &told, sizeof told);
+    return RISE_OK;
+}
+
+/* ---- its text ----------------------------------------------------------------------------------------------------------------------- */
+
+static void print_texts(Ctx *ctx, void *user)
+{
+    rise_entry *entry = user;
+    StrBuf cuda, manifest;
+    ImpProgram *imp = entry->master->imp;
+    sb_init(&cuda, ctx);
+    cuda_print(ctx, &cuda, 1, &imp, false);
+    sb_init(&manifest, ctx);
+    manifest_print(ctx, &manifest, 1, &imp);
+    entry->manifest = manifest.text;
+    entry->manifest_size = manifest.len;
+    entry->cuda_size = cuda.len;
+    entry->cuda = cuda.text;
+}
+
+/* Under the entry's lock. */
+static int make_texts(rise_entry *entry, rise_error *error)
+{
+    if (entry->cuda)
+        return RISE_OK;
+    int status = instance_lower(entry->master, false, error);
+    if (status == RISE_OK && !ctx_try(entry->master->ctx, print_texts, entry))
+        status = context_out_of_memory(error);
+    return status == RISE_OK ? program_report(entry->program->context, entry->master->ctx, false, error) : status;
+}
+
+static int get_text(rise_entry *entry, bool manifest, const char **text, size_t *size, rise_error *error)
+{
+    if (!text)
+        return argument_null(error, "text");
+    *text = NULL;
+    if (!entry)
+        return argument_null(error, "entry");
+    pthread_mutex_lock(&entry->lock);
+    int status = make_texts(entry, error);
+    pthread_mutex_unlock(&entry->lock);
+    if (status != RISE_OK)
+        return status;
+    *text = manifest ? entry->manifest : entry->cuda;
+    if (size)
+        *size = manifest ? entry->manifest_size : entry->cuda_size;
+    return RISE_OK;
+}
+
+int rise_entry_cuda(rise_entry *entry, const char **text, size_t *size, rise_error *error) { return get_text(entry, false, text, size, error); }
+int rise_entry_manifest(rise_entry *entry, const char **text, size_t *size, rise_error *error) { return get_text(entry, true, text, size, error); }
+
+/* ---- its code --------------------------------------------------------------------------------------------------------------------- */
+
+static int parse_arch(const rise_context *context, const char *arch, int *number, rise_error *error)
+{
+    if (!arch && context->device == RISE_GPU) {
+        *number = context->gpu.arch;
+        return RISE_OK;
+    }
+    if (!arch)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "the context has no GPU, so the architecture has to be named, as in \"sm_90\"");
+    char *end = NULL;
+    long value = strncmp(arch, "sm_", 3) == 0 && arch[3] >= '0' && arch[3] <= '9' ? strtol(arch + 3, &end, 10) : 0;
+    if (!end || *end || value < ARCH_MIN || value > ARCH_MAX)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "`%s` is no architecture that librise knows: it is sm_%d or later, as in \"sm_90\"", arch, ARCH_MIN);
+    *number = (int)value;
+    return RISE_OK;
+}
+
+/* The image for the architecture, under the entry's lock. */
+static int entry_image(rise_entry *entry, int arch, Image **image, rise_error *error)
+{
+    rise_context *context = entry->program->context;
+    int status = make_texts(entry, error);
+    if (status != RISE_OK)
+        return status;
+    EntryImage *held = context_alloc(context, sizeof *held, error);
+    if (!held)
+        return RISE_ERROR_MEMORY;
+    const char *name = strrchr(entry->program->name, '/');
+    status = image_get(context, name ? name + 1 : entry->program->name, entry->cuda, entry->cuda_size, arch, image, error);
+    if (status != RISE_OK) {
+        context_dealloc(context, held);
+        return status;
+    }
+    for (EntryImage *e = entry->images; e; e = e->next)
+        if (e->image == *image) { /* held before */
+            image_release(context, *image);
+            context_dealloc(context, held);
+            return RISE_OK;
+        }
+    *held = (EntryImage){entry->images, *image};
+    entry->images = held;
+    return RISE_OK;
+}
+
+static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const Code **code, rise_error *error)
+{
+    Image *image;
+    int number = 0;
+    if (!entry)
+        return argument_null(error, "entry");
+    int status = parse_arch(entry->program->context, arch, &number, error);
+    if (status != RISE_OK)
+        return status;
+    pthread_mutex_lock(&entry->lock);
+    status = entry_image(entry, number, &image, error);
+    pthread_mutex_unlock(&entry->lock);
+    return status == RISE_OK ? image_code(entry->program->context, image, form, code, error) : status;
+}
+
+int rise_entry_compile(rise_entry *entry, const char *arch, rise_error *error)
+{
+    const Code *code;
+    return entry_code(entry, arch, CODE_CUBIN, &code, error);
+}
+
+int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_t *size, rise_error *error)
+{
+    const Code *code;
+    if (!text)
+        return argument_null(error, "text");
+    *text = NULL;
+    int status = entry_code(entry, arch, CODE_PTX, &code, error);
+    if (status != RISE_OK)
+        return status;
+    *text = code->bytes;
+    if (size)
+        *size = code->size;
+    return RISE_OK;
+}
+
+int rise_entry_cubin(rise_entry *entry, const char *arch, const void **bytes, size_t *size, rise_error *error)
+{
+    const Code *code;
+    if (!bytes)
+        return argument_null(error, "bytes");
+    *bytes = NULL;
+    int status = entry_code(entry, arch, CODE_CUBIN, &code, error);
+    if (status != RISE_OK)
+        return status;
+    *bytes = code->bytes;
+    if (size)
+        *size = code->size;
+    return RISE_OK;
+}
+
+/* ---- on the GPU ------------------------------------------------------------------------------------------------------------------- */
+
+static int load_function(rise_context *context, const Variant *v, CUmodule module, Function *f, rise_error *error)
+{
+    const CudaApi *api = &context->gpu.api;
+    const struct {
+        int attribute, *value;
+    } asked[] = {{CU_FUNCTION_REGISTERS, &f->registers}, {CU_FUNCTION_SHARED, &f->shared}, {CU_FUNCTION_LOCAL, &f->local}, {CU_FUNCTION_MAX_THREADS, &f->max_threads}};
+    int status = gpu_check(context, api->module_function(&f->function, module, v->name), error, "looking for the kernel %s", v->name);
+    for (size_t i = 0; status == RISE_OK && i < sizeof asked / sizeof asked[0]; i++)
+        status = gpu_check(context, api->function_attribute(asked[i].value, asked[i].attribute, f->function), error, "asking for attribute %d of %s", asked[i].attribute, v->name);
+    /* As much as there is, once: a launch is charged for what it asks for, and two threads need not agree on a number. */
+    if (status == RISE_OK && v->dynamic_shared)
+        status = gpu_check(context, api->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, context->gpu.max_shared - f->shared), error,
+                           "allowing %s %d bytes of shared memory", v->name, context->gpu.max_shared - f->shared);
+    return status;
+}
+
+static int load_locked(rise_entry *entry, rise_error *error)
+{
+    rise_context *context = entry->program->context;
+    const Plan *plan = &entry->plan;
+    Image *image;
+    CUmodule module;
+    bool pushed;
+    int status = entry_image(entry, context->gpu.arch, &image, error);
+    if (status == RISE_OK)
+        status = gpu_enter(context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = image_module(context, image, &module, error);
+    if (status == RISE_OK && !entry->functions) {
+        entry->functions = context_alloc(context, sizeof(Function) * (size_t)plan->n_variants, error);
+        status = entry->functions ? RISE_OK : RISE_ERROR_MEMORY;
+    }
+    for (int k = 0; status == RISE_OK && k < plan->n_variants; k++)
+        status = load_function(context, plan->variants[k], module, &entry->functions[k], error);
+    gpu_leave(context, pushed);
+    if (status == RISE_OK)
+        atomic_store_explicit(&entry->loaded, true, memory_order_release);
+    return status;
+}
+
+int entry_load(rise_entry *entry, rise_error *error)
+{
+    if (atomic_load_explicit(&entry->loaded, memory_order_acquire))
+        return RISE_OK;
+    pthread_mutex_lock(&entry->lock);
+    int status = atomic_load_explicit(&entry->loaded, memory_order_relaxed) ? RISE_OK : load_locked(entry, error);
+    pthread_mutex_unlock(&entry->lock);
+    return status;
+}
+
+int rise_entry_load(rise_entry *entry, rise_error *error)
+{
+    if (!entry)
+        return argument_null(error, "entry");
+    return entry->program->context->device == RISE_GPU ? entry_load(entry, error) : RISE_OK;
+}
+
+int rise_entry_kernel(rise_entry *entry, int k, rise_kernel *kernel, rise_error *error)
+{
+    if (!entry || !kernel)
+        return argument_null(error, entry ? "kernel" : "entry");
+    if (kernel->size < sizeof kernel->size)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_kernel.size is not set");
+    if (k < 0 || k >= entry->plan.n_variants)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has %d kernels, and no number %d", entry->plan.core->name, entry->plan.n_variants, k);
+    int status = rise_entry_load(entry, error);
+    if (status != RISE_OK)
+        return status;
+    const Variant *v = entry->plan.variants[k];
+    const int *t = v->kernel->threads;
+    rise_kernel told = {sizeof told, v->name, {t[0], t[1], t[2]}, -1, -1, -1, -1, v->kernel->wide ? 64 : 32};
+    if (entry->functions) {
+        const Function *f = &entry->functions[k];
+        told.registers = f->registers;
+        told.static_shared = f->shared;
+        told.spills = f->local;
+        told.max_threads = f->max_threads;
+    }
+    struct_put(kernel, &told, sizeof told);
+    return RISE_OK;
+}

@@ -1,0 +1,112 @@
+/* The compiler on one entry, in a Ctx of its own. Any number of them may run at once; see Instance. */
+#include "internal.h"
+
+enum { INSTANCE_GROWTH = 4 << 20 }; /* bytes, after which one is thrown away */
+
+static void *meter_alloc(void *user, size_t size)
+{
+    Meter *meter = user;
+    const Allocator *alloc = &meter->context->seams.alloc;
+    meter->bytes += size;
+    return alloc->alloc(alloc->user, size);
+}
+
+static void meter_free(void *user, void *block)
+{
+    const Allocator *alloc = &((Meter *)user)->context->seams.alloc;
+    alloc->free(alloc->user, block);
+}
+
+typedef struct Making {
+    const rise_entry *entry;
+    Instance *instance;
+    bool silent;
+    int status;
+    rise_error *error;
+} Making;
+
+static void elaborate(Ctx *ctx, void *user)
+{
+    Making *m = user;
+    const rise_program *p = m->entry->program;
+    Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
+    ctx->diags.list.n = ctx->diags.errors = ctx->diags.warnings = 0; /* rise_program_from_text has told them */
+    m->instance->core = elab_entry(ctx, program, m->entry->number, (int)m->entry->n_settings, m->entry->settings);
+    m->status = program_report(p->context, ctx, m->silent, m->error);
+    if (m->status == RISE_OK && !m->instance->core)
+        m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither right nor wrong: a bug in librise");
+}
+
+static void lower(Ctx *ctx, void *user)
+{
+    Making *m = user;
+    m->instance->imp = lower_entry(ctx, m->instance->core, (LowerPass)(PASS_COUNT - 1));
+    m->status = program_report(m->instance->meter.context, ctx, m->silent, m->error);
+    if (m->status == RISE_OK && !m->instance->imp)
+        m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither lowered nor refused: a bug in librise");
+    if (m->status != RISE_OK)
+        m->instance->imp = NULL;
+}
+
+int instance_lower(Instance *instance, bool silent, rise_error *error)
+{
+    Making m = {.instance = instance, .silent = silent, .error = error};
+    if (instance->imp)
+        return RISE_OK;
+    return ctx_try(instance->ctx, lower, &m) ? m.status : context_out_of_memory(error);
+}
+
+int instance_new(rise_entry *entry, bool only_typed, bool silent, Instance **out, rise_error *error)
+{
+    rise_context *context = entry->program->context;
+    Instance *instance = context_alloc(context, sizeof *instance, error);
+    *out = NULL;
+    if (!instance)
+        return RISE_ERROR_MEMORY;
+    instance->meter.context = context;
+    Allocator metered = {&instance->meter, meter_alloc, meter_free};
+    FileAccess files;
+    program_ctx_files(entry->program, &files);
+    instance->ctx = ctx_new(&metered, &files);
+    Making m = {entry, instance, silent, RISE_OK, error};
+    int status = instance->ctx && ctx_try(instance->ctx, elaborate, &m) ? m.status : context_out_of_memory(error);
+    if (status == RISE_OK && !only_typed)
+        status = instance_lower(instance, silent, error);
+    if (status != RISE_OK) {
+        instance_free(context, instance);
+        return status;
+    }
+    instance->fresh = instance->meter.bytes;
+    *out = instance;
+    return RISE_OK;
+}
+
+void instance_free(rise_context *context, Instance *instance)
+{
+    if (!instance)
+        return;
+    ctx_free(instance->ctx);
+    context_dealloc(context, instance);
+}
+
+int instance_take(rise_entry *entry, Instance **instance, rise_error *error)
+{
+    pthread_mutex_lock(&entry->lock);
+    *instance = entry->pool;
+    if (entry->pool)
+        entry->pool = entry->pool->next;
+    pthread_mutex_unlock(&entry->lock);
+    return *instance ? RISE_OK : instance_new(entry, entry->program->context->device != RISE_SIM, true, instance, error);
+}
+
+void instance_give(rise_entry *entry, Instance *instance)
+{
+    if (instance->meter.bytes - instance->fresh > INSTANCE_GROWTH) {
+        instance_free(entry->program->context, instance);
+        return;
+    }
+    pthread_mutex_lock(&entry->lock);
+    instance->next = entry->pool;
+    entry->pool = instance;
+    pthread_mutex_unlock(&entry->lock);
+}

@@ -1,0 +1,304 @@
+/* What the files of librise share.
+ *
+ *   context.c   contexts, memory of the device       gpu.c      the driver: where we work, and what its errors mean
+ *   program.c   programs, their text and files       image.c    CUDA C compiled, and loaded
+ *   instance.c  the compiler on one entry            plan.c     what of an entry does not change from launch to launch
+ *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
+ *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
+ *
+ * Who keeps whom: a program counts in its context's `refs`, a call in its program's. Entries are the program's.
+ * Locks, outer before inner: entry->lock, image->lock, context->lock, the toolchain's; program->lock, program->files_lock. */
+#ifndef RISE_RUNTIME_INTERNAL_H
+#define RISE_RUNTIME_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "codegen/index_guards.h"
+#include "codegen/lower.h"
+#include "cuda_api.h"
+#include "frontend/elab.h"
+#include "toolchain.h"
+
+/* ---- seams ------------------------------------------------------------------------------------------------------------ */
+
+/* All that librise asks of the world. */
+typedef struct RiseSeams {
+    Allocator alloc;
+    FileAccess files;            /* reads programs */
+    const LibraryLoader *loader; /* the driver, NVRTC, the environment; NULL: the system's */
+    const CacheFiles *cache_files; /* NULL: the system's */
+    const char *cache_dir;       /* NULL: the usual one; "": none */
+} RiseSeams;
+
+/* rise_context_new with seams. `seams` NULL: the usual ones. */
+int context_new(const rise_context_options *options, const RiseSeams *seams, rise_context **context, rise_error *error);
+
+/* ---- contexts --------------------------------------------------------------------------------------------------------- */
+
+typedef struct Image Image;
+
+typedef struct Gpu {
+    CudaApi api;
+    CUcontext context; /* where all of it happens */
+    CUdevice device;
+    bool owns_primary;
+    int sms, max_shared, arch; /* 90 for sm_90 */
+    bool cooperative;
+    _Atomic int lost; /* the CUresult after which nothing works any more; 0: none */
+} Gpu;
+
+struct rise_context {
+    RiseSeams seams;
+    atomic_int refs;
+    int device;
+    rise_diagnostic_fn diagnostic;
+    void *diagnostic_user;
+    uint64_t sim_seed;
+    Toolchain toolchain;
+    pthread_mutex_t lock;
+    Image *images; /* under the lock */
+    Gpu gpu;
+    char name[256], arch[16];
+};
+
+void context_release(rise_context *context);
+/* Zeroed memory; NULL with an error. context_dealloc takes NULL. */
+void *context_alloc(rise_context *context, size_t size, rise_error *error);
+void context_dealloc(rise_context *context, void *block);
+char *context_copy(rise_context *context, const char *text, size_t size, rise_error *error); /* with a zero byte behind it */
+int context_out_of_memory(rise_error *error);
+/* The struct of a caller who knows `size` bytes of it; gives false where that is no struct at all. */
+bool struct_get(void *ours, size_t our_size, const void *theirs);
+void struct_put(void *theirs, const void *ours, size_t our_size);
+int argument_null(rise_error *error, const char *what);
+
+/* ---- gpu.c ------------------------------------------------------------------------------------------------------------ */
+
+int gpu_open(rise_context *context, const rise_context_options *options, rise_error *error);
+void gpu_close(rise_context *context);
+/* Makes the context's CUDA context the current one of this thread until gpu_leave. RISE_ERROR_LOST where it is lost. */
+int gpu_enter(rise_context *context, bool *pushed, rise_error *error);
+void gpu_leave(rise_context *context, bool pushed);
+/* RISE_OK for CU_SUCCESS; else the error in words, "%s: what the driver says". Notes when the context is lost. */
+int gpu_check(rise_context *context, CUresult result, rise_error *error, const char *fmt, ...) RISE_PRINTF(4, 5);
+
+/* ---- programs and the compiler ---------------------------------------------------------------------------------------- */
+
+typedef struct SourceFile {
+    struct SourceFile *next;
+    FileStatus status;
+    size_t size;
+    char *path, *bytes;
+} SourceFile;
+
+struct rise_program {
+    rise_context *context;
+    atomic_int refs;
+    char *name, *text; /* text NULL: the file `name` */
+    size_t size;
+    int n_entries;
+    char **entry_names;
+    pthread_mutex_t lock;
+    rise_entry *entries; /* under the lock; only ever added to, at the front */
+    pthread_mutex_t files_lock;
+    SourceFile *files; /* what was read, so that it is the same each time; under files_lock */
+};
+
+void program_release(rise_program *program);
+/* Tells the callback of all diagnostics in `ctx`, and *error of the first error; then forgets them. Gives their status, RISE_OK when there is no error. */
+int program_report(rise_context *context, Ctx *ctx, bool silent, rise_error *error);
+
+/* Memory of one Ctx, counted. */
+typedef struct Meter {
+    rise_context *context;
+    size_t bytes; /* asked for so far */
+} Meter;
+
+/* The compiler on one entry, with a Ctx of its own. Nothing in a Ctx is ever freed, so an instance that runs programs is thrown away when it
+ * has grown. */
+typedef struct Instance {
+    struct Instance *next;
+    Meter meter;
+    size_t fresh; /* meter.bytes when it was made */
+    Ctx *ctx;
+    CoreEntry *core;
+    ImpProgram *imp; /* NULL until lowered */
+} Instance;
+
+/* Elaborates, and lowers unless `only_typed`. `silent`: diagnostics go nowhere. */
+int instance_new(rise_entry *entry, bool only_typed, bool silent, Instance **instance, rise_error *error);
+void instance_free(rise_context *context, Instance *instance);
+int instance_lower(Instance *instance, bool silent, rise_error *error);
+/* One from the entry's pool, or a new one. */
+int instance_take(rise_entry *entry, Instance **instance, rise_error *error);
+void instance_give(rise_entry *entry, Instance *instance);
+void program_ctx_files(rise_program *program, FileAccess *files);
+
+/* ---- plans ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Argument {
+    const char *name, *text;
+    bool is_result, is_index;
+    Scalar elem;
+    int rank;
+    Nat *extents;
+    Nat below;
+} Argument;
+
+typedef struct Temp { /* workspace: a buffer in device memory that keeps what one launch leaves for the next */
+    const char *name;
+    bool zero;
+} Temp;
+
+typedef struct PlanBuffer {
+    int argument, temp; /* which one it is; the other is -1 */
+    int align;          /* 0: as its elements */
+    Nat cells;          /* TEMP; may mention the device's sizes */
+    int cell_bytes;
+} PlanBuffer;
+
+typedef struct Variant {
+    const ImpKernel *kernel;
+    const char *name; /* in CUDA */
+    int number;       /* among the variants of the entry */
+    int n_buffers;
+    PlanBuffer *buffers; /* the kernel's first parameters, in order; then the sizes */
+    IndexGuards guards;
+    bool dynamic_shared, asks_resident;
+} Variant;
+
+typedef struct Step { /* a kernel with its variants, the first that may be launched is */
+    int n;
+    Variant *variants;
+} Step;
+
+typedef struct Plan {
+    const CoreEntry *core;
+    int n_arguments, n_results; /* results first */
+    Argument *arguments;
+    int n_steps, n_variants;
+    Step *steps;
+    Variant **variants; /* all, by number */
+    int n_temps;
+    Temp *temps;
+    int max_params;
+} Plan;
+
+/* In the instance's memory. Without kernels where it is not lowered. Runs inside ctx_try. */
+void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *plan);
+int plan_argument(const Plan *plan, const char *name); /* -1: none */
+int scalar_of_type(int type); /* a rise_type as Scalar; -1 for what is none */
+int type_of_scalar(Scalar scalar);
+
+/* ---- entries ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct Function { /* of the GPU, for a variant */
+    CUfunction function;
+    int registers, shared, local, max_threads;
+} Function;
+
+typedef struct EntryImage {
+    struct EntryImage *next;
+    Image *image;
+} EntryImage;
+
+struct rise_entry {
+    rise_entry *next;
+    rise_program *program;
+    int number; /* in the program */
+    size_t n_settings;
+    ElabSetting *settings; /* ordered by name */
+    uint32_t flags;
+    Instance *master; /* the plan is in its memory */
+    Plan plan;        /* as the rest above: never changed */
+    pthread_mutex_t lock;
+    Instance *pool;   /* this and all below: under the lock */
+    const char *cuda, *manifest;
+    size_t cuda_size, manifest_size;
+    EntryImage *images;
+    Function *functions; /* by number of the variant */
+    _Atomic bool loaded;
+};
+
+void entry_free(rise_entry *entry);
+int entry_load(rise_entry *entry, rise_error *error);
+
+/* ---- images ----------------------------------------------------------------------------------------------------------- */
+
+/* The compiled text; one for a text and an architecture in a context. */
+int image_get(rise_context *context, const char *name, const char *text, size_t size, int arch, Image **image, rise_error *error);
+void image_release(rise_context *context, Image *image);
+/* The bytes live as long as the image. */
+int image_code(rise_context *context, Image *image, CodeForm form, const Code **code, rise_error *error);
+/* Inside gpu_enter. The module lives as long as the image. */
+int image_module(rise_context *context, Image *image, CUmodule *module, rise_error *error);
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct CallArgument {
+    bool given;          /* the caller has said where it is */
+    bool is_scalar;      /* ... by value, which is in `scalar` */
+    bool stale;          /* the device has another value of the scalar */
+    int where;
+    unsigned char *data; /* the caller's */
+    size_t capacity;     /* result: bytes there */
+    int64_t *given_shape;
+    unsigned char scalar[8];
+    /* Once prepared: */
+    int64_t *shape;
+    int64_t count;
+    size_t bytes;
+    void *own_host;       /* SIM, REF: of a result without a place */
+    CUdeviceptr own;      /* GPU: of what is not on the device */
+    size_t own_bytes;
+    CUdeviceptr address;  /* GPU: what kernels get */
+} CallArgument;
+
+typedef struct CallTemp {
+    CUdeviceptr memory;
+    size_t bytes; /* that it has */
+    bool zeroed;
+} CallTemp;
+
+typedef struct CallStep {
+    const Variant *variant;
+    unsigned grid[3];
+    unsigned shared;
+    int64_t max_resident; /* blocks of the kernel that fit on the device, or RESIDENT_UNKNOWN */
+    void **params;
+    int64_t *numbers; /* the sizes among the parameters, as int or as long long */
+} CallStep;
+
+struct rise_call {
+    rise_entry *entry;
+    rise_context *context;
+    int64_t *sizes;
+    bool *set, *known; /* by the caller; by the caller or from shapes */
+    int64_t *set_values;
+    CallArgument *arguments;
+    CallTemp *temps;
+    CallStep *steps; /* as many as will be launched */
+    int n_steps;
+    bool prepared;
+    bool has_memory; /* of its own on the device */
+    bool busy;       /* launched, and not waited for */
+    CUstream stream; /* where */
+    CUevent event;   /* made when it is needed */
+};
+
+/* The sizes of the call as the rest of the compiler wants them; without buffers. */
+Launch call_sizes(const rise_call *call, int64_t max_resident);
+enum { RESIDENT_UNKNOWN = -1 }; /* on a GPU; elsewhere the executors say */
+/* Sizes from shapes, facts, shapes of all arguments. */
+int call_fit(rise_call *call, rise_error *error);
+int gpu_prepare(rise_call *call, rise_error *error);
+int gpu_launch(rise_call *call, CUstream stream, rise_error *error);
+int gpu_wait(rise_call *call, rise_error *error);
+int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error);
+void gpu_call_free(rise_call *call);
+int host_launch(rise_call *call, rise_error *error);
+/* What is wrong with these sizes, in the words of the program. Gives the status; RISE_ERROR_BUG where nothing is. */
+int host_explain(rise_call *call, rise_error *error);
+
+#endif

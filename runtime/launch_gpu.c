@@ -1,0 +1,417 @@
+/* A launch on the GPU: what the emitted host function does (codegen/cuda_host.c), from the same tables. Preparing does everything that can fail for the sizes;
+ * the launch itself then only copies what lies on the host and starts kernels. */
+#include "internal.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------------------ */
+
+/* At least so many bytes, and never none. Memory that is too small is given back first, which waits for whoever uses it. */
+static int ensure(rise_call *call, CUdeviceptr *memory, size_t *has, size_t bytes, const char *name, rise_error *error)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    if (*memory && *has >= bytes)
+        return RISE_OK;
+    if (*memory)
+        api->mem_free(*memory);
+    *memory = 0;
+    *has = 0;
+    size_t wanted = bytes ? bytes : 1;
+    int status = gpu_check(call->context, api->mem_alloc(memory, wanted), error, "%s: allocating %zu bytes for %s", call->entry->plan.core->name, wanted, name);
+    if (status == RISE_OK)
+        *has = wanted;
+    else
+        *memory = 0;
+    return status;
+}
+
+static int place_arguments(rise_call *call, rise_error *error)
+{
+    int status = RISE_OK;
+    for (int k = 0; status == RISE_OK && k < call->entry->plan.n_arguments; k++) {
+        CallArgument *c = &call->arguments[k];
+        if (c->given && c->where == RISE_DEVICE) {
+            c->address = (CUdeviceptr)(uintptr_t)c->data;
+            continue;
+        }
+        status = ensure(call, &c->own, &c->own_bytes, c->bytes, call->entry->plan.arguments[k].name, error);
+        c->address = c->own;
+        c->stale = c->is_scalar;
+        call->has_memory = true;
+    }
+    return status;
+}
+
+/* ---- which variant, and how much of it ------------------------------------------------------------------------------------------------ */
+
+/* A number of the launch; an error where it has none. */
+static int number(rise_call *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error)
+{
+    Launch launch = call_sizes(call, step->max_resident);
+    if (launch_nat(NULL, call->entry->plan.core, &launch, nat, value))
+        return RISE_OK;
+    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large: what a launch of %s is computed from has no value in 64 bits", call->entry->plan.core->name,
+                     step->variant->name);
+}
+
+/* Is every index below the bound that the variant's width sets? */
+static bool indices_fit(rise_call *call, const CallStep *step)
+{
+    const CoreEntry *core = call->entry->plan.core;
+    const Variant *v = step->variant;
+    bool wide = v->kernel->wide;
+    Launch launch = call_sizes(call, step->max_resident);
+    int64_t value;
+    for (int i = 0; i < core->n_sizes; i++)
+        if (call->sizes[i] > (wide ? WIDE_SIZE_MAX : INDEX_MAX))
+            return false;
+    for (int i = 0; i < v->guards.at_least_one.n; i++)
+        if (!launch_nat(NULL, core, &launch, v->guards.at_least_one.at[i], &value) || value < 1)
+            return false;
+    for (int i = 0; i < v->guards.at_most_max.n; i++)
+        if (!launch_nat(NULL, core, &launch, v->guards.at_most_max.at[i], &value) || value > (wide ? WIDE_INDEX_MAX : INDEX_MAX))
+            return false;
+    return true;
+}
+
+static bool is_aligned(const rise_call *call, const Variant *v)
+{
+    for (int i = 0; i < v->n_buffers; i++) { /* workspace is aligned to 256 bytes */
+        const PlanBuffer *b = &v->buffers[i];
+        if (b->argument >= 0 && b->align && call->arguments[b->argument].address % (unsigned)b->align)
+            return false;
+    }
+    return true;
+}
+
+static int measure_shared(rise_call *call, CallStep *step, rise_error *error)
+{
+    const Variant *v = step->variant;
+    const Function *f = &call->entry->functions[v->number];
+    int64_t bytes = 0;
+    step->shared = 0;
+    if (!v->dynamic_shared)
+        return RISE_OK;
+    int status = number(call, step, v->kernel->shared_bytes, &bytes, error);
+    int64_t most = call->context->gpu.max_shared - f->shared;
+    if (status == RISE_OK && (bytes < 0 || bytes > most))
+        return rise_fail(error, RISE_ERROR_DEVICE, "%s: a block of %s needs %lld bytes of shared memory for these sizes, and %s gives it %lld", call->entry->plan.core->name, v->name,
+                         (long long)bytes, call->context->name, (long long)most);
+    step->shared = (unsigned)bytes;
+    return status;
+}
+
+static int measure_threads(rise_call *call, CallStep *step, rise_error *error)
+{
+    rise_context *context = call->context;
+    const Variant *v = step->variant;
+    const Function *f = &call->entry->functions[v->number];
+    int threads = v->kernel->threads[0] * v->kernel->threads[1] * v->kernel->threads[2], each = 0;
+    if (threads > f->max_threads)
+        return rise_fail(error, RISE_ERROR_DEVICE, "%s: %s has blocks of %d threads with %d registers each, and %s takes %d such threads", call->entry->plan.core->name, v->name, threads,
+                         f->registers, context->name, f->max_threads);
+    if (!v->asks_resident)
+        return RISE_OK;
+    if (v->kernel->cooperative && !context->gpu.cooperative)
+        return rise_fail(error, RISE_ERROR_DEVICE, "%s: %s needs a cooperative launch (gridSync), which %s cannot do", call->entry->plan.core->name, v->name, context->name);
+    int status = gpu_check(context, context->gpu.api.occupancy(&each, f->function, threads, step->shared), error, "asking how many blocks of %s fit", v->name);
+    if (status == RISE_OK && each < 1)
+        return rise_fail(error, RISE_ERROR_DEVICE, "%s: no block of %s, with %u bytes of shared memory, fits on %s", call->entry->plan.core->name, v->name, step->shared, context->name);
+    step->max_resident = (int64_t)each * context->gpu.sms;
+    return status;
+}
+
+/* The first variant whose guards hold (imp.h, Note [Variants]). */
+static int choose_variant(rise_call *call, const Step *from, CallStep *step, rise_error *error)
+{
+    for (int i = 0; i < from->n; i++) {
+        step->variant = &from->variants[i];
+        step->max_resident = RESIDENT_UNKNOWN;
+        if (!is_aligned(call, step->variant))
+            continue;
+        int status = measure_shared(call, step, error);
+        if (status == RISE_OK)
+            status = measure_threads(call, step, error);
+        if (status != RISE_OK || indices_fit(call, step))
+            return status;
+    }
+    const Variant *last = &from->variants[from->n - 1];
+    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the sizes are too large for %s, whose indices have %d bits", call->entry->plan.core->name, last->name, last->kernel->wide ? 64 : 32);
+}
+
+static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error *error)
+{
+    const ImpKernel *k = step->variant->kernel;
+    int64_t left = step->max_resident;
+    *some = true;
+    for (int a = 2; a >= 0; a--) {
+        int64_t blocks;
+        int status = number(call, step, k->blocks[a], &blocks, error);
+        if (status != RISE_OK)
+            return status;
+        blocks = blocks < 0 ? 0 : blocks > LAUNCH_MAX_GRID ? LAUNCH_MAX_GRID : blocks;
+        if (k->cooperative) {
+            blocks = blocks < left ? blocks : left;
+            left = blocks ? left / blocks : left;
+        }
+        step->grid[a] = (unsigned)blocks;
+        *some &= blocks > 0;
+    }
+    return RISE_OK;
+}
+
+static int place_temps(rise_call *call, const CallStep *step, rise_error *error)
+{
+    int status = RISE_OK;
+    for (int i = 0; status == RISE_OK && i < step->variant->n_buffers; i++) {
+        const PlanBuffer *b = &step->variant->buffers[i];
+        int64_t cells, bytes;
+        if (b->temp < 0)
+            continue;
+        CallTemp *temp = &call->temps[b->temp];
+        const char *name = call->entry->plan.temps[b->temp].name;
+        status = number(call, step, b->cells, &cells, error);
+        if (status == RISE_OK && (cells < 0 || !mul_fits(cells, b->cell_bytes, &bytes)))
+            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the workspace %s is too large to count", call->entry->plan.core->name, name);
+        CUdeviceptr before = temp->memory;
+        if (status == RISE_OK)
+            status = ensure(call, &temp->memory, &temp->bytes, (size_t)bytes, name, error);
+        temp->zeroed &= temp->memory == before && status == RISE_OK;
+        call->has_memory = true;
+    }
+    return status;
+}
+
+/* The kernel's parameters, as pointers to where their values will be. */
+static int set_params(rise_call *call, CallStep *step, rise_error *error)
+{
+    const Variant *v = step->variant;
+    int n = 0, status = RISE_OK;
+    for (; n < v->n_buffers; n++)
+        step->params[n] = v->buffers[n].temp >= 0 ? &call->temps[v->buffers[n].temp].memory : &call->arguments[v->buffers[n].argument].address;
+    for (int i = 0; status == RISE_OK && i < v->kernel->n_sizes; i++) {
+        int64_t value;
+        status = number(call, step, v->kernel->sizes[i], &value, error);
+        if (status == RISE_OK && !v->kernel->wide) {
+            int narrow = (int)value;
+            if (narrow != value)
+                return rise_fail(error, RISE_ERROR_BUG, "%s: %s does not fit 32 bits: a bug in librise", v->name, v->kernel->sizes[i]->name);
+            memcpy(&step->numbers[i], &narrow, sizeof narrow);
+        } else {
+            step->numbers[i] = value;
+        }
+        step->params[n++] = &step->numbers[i];
+    }
+    return status;
+}
+
+/* Is the kernel on the way through the size tests at the top of the entry? */
+static bool is_launched(rise_call *call, const ImpKernel *kernel)
+{
+    Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
+    for (int i = 0; i < kernel->when.n; i++) {
+        bool holds;
+        if (!launch_test(NULL, call->entry->plan.core, &launch, kernel->when.at[i].test, &holds) || holds != kernel->when.at[i].holds)
+            return false;
+    }
+    return true;
+}
+
+static int prepare(rise_call *call, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    call->n_steps = 0;
+    int status = place_arguments(call, error);
+    for (int i = 0; status == RISE_OK && i < plan->n_steps; i++) {
+        CallStep *step = &call->steps[call->n_steps];
+        bool some = true;
+        if (!is_launched(call, plan->steps[i].variants[0].kernel))
+            continue;
+        status = choose_variant(call, &plan->steps[i], step, error);
+        if (status == RISE_OK)
+            status = measure_grid(call, step, &some, error);
+        if (status == RISE_OK && some)
+            status = place_temps(call, step, error);
+        if (status == RISE_OK && some)
+            status = set_params(call, step, error);
+        call->n_steps += some;
+    }
+    return status;
+}
+
+int gpu_prepare(rise_call *call, rise_error *error)
+{
+    bool pushed;
+    int status = entry_load(call->entry, error);
+    if (status == RISE_OK)
+        status = gpu_enter(call->context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = prepare(call, error);
+    gpu_leave(call->context, pushed);
+    return status;
+}
+
+/* ---- the launch ------------------------------------------------------------------------------------------------------------------------ */
+
+/* The device promises nothing about indices beyond their size, so the host looks while it can. */
+static int check_indices(const rise_call *call, int k, rise_error *error)
+{
+    const Argument *a = &call->entry->plan.arguments[k];
+    const CallArgument *c = &call->arguments[k];
+    Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
+    int64_t below = 0;
+    if (!launch_nat(NULL, call->entry->plan.core, &launch, a->below, &below))
+        below = 0;
+    for (int64_t i = 0; i < c->count; i++) {
+        int64_t value = scalar_load(a->elem, c->data + i * scalar_bytes(a->elem)).i;
+        if (value < 0 || value >= below)
+            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: element %lld of %s: %s is %lld, and it must be below %lld", call->entry->plan.core->name, (long long)i, a->name, a->text,
+                             (long long)value, (long long)below);
+    }
+    return RISE_OK;
+}
+
+static int copy_in(rise_call *call, CUstream stream, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    int status = RISE_OK;
+    for (int k = plan->n_results; status == RISE_OK && k < plan->n_arguments; k++) {
+        CallArgument *c = &call->arguments[k];
+        if (c->where == RISE_DEVICE || c->bytes == 0 || (c->is_scalar && !c->stale))
+            continue;
+        if (plan->arguments[k].is_index)
+            status = check_indices(call, k, error);
+        if (status == RISE_OK)
+            status = gpu_check(call->context, call->context->gpu.api.copy_in(c->address, c->data, c->bytes, stream), error, "%s: copying %s to the device", plan->core->name,
+                               plan->arguments[k].name);
+        c->stale &= status != RISE_OK;
+    }
+    return status;
+}
+
+static int zero_temps(rise_call *call, CUstream stream, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    int status = RISE_OK;
+    for (int i = 0; status == RISE_OK && i < plan->n_temps; i++) {
+        CallTemp *temp = &call->temps[i];
+        if (!plan->temps[i].zero || temp->zeroed || !temp->memory)
+            continue;
+        status = gpu_check(call->context, call->context->gpu.api.set_bytes(temp->memory, 0, temp->bytes, stream), error, "%s: clearing the workspace", plan->core->name);
+        temp->zeroed = status == RISE_OK;
+    }
+    return status;
+}
+
+static int start_kernels(rise_call *call, CUstream stream, rise_error *error)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    for (int i = 0; i < call->n_steps; i++) {
+        const CallStep *s = &call->steps[i];
+        const ImpKernel *k = s->variant->kernel;
+        const unsigned t[3] = {(unsigned)k->threads[0], (unsigned)k->threads[1], (unsigned)k->threads[2]};
+        CUfunction f = call->entry->functions[s->variant->number].function;
+        CUresult result = k->cooperative ? api->launch_cooperative(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params)
+                                         : api->launch(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params, NULL);
+        if (result != CU_SUCCESS)
+            return gpu_check(call->context, result, error, "%s: launching %s on %u x %u x %u blocks", call->entry->plan.core->name, s->variant->name, s->grid[0], s->grid[1], s->grid[2]);
+    }
+    return RISE_OK;
+}
+
+static int copy_out(rise_call *call, CUstream stream, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    int status = RISE_OK;
+    for (int k = 0; status == RISE_OK && k < plan->n_results; k++) {
+        const CallArgument *c = &call->arguments[k];
+        if (c->given && c->where == RISE_HOST && c->bytes)
+            status = gpu_check(call->context, call->context->gpu.api.copy_out(c->data, c->address, c->bytes, stream), error, "%s: copying %s from the device", plan->core->name,
+                               plan->arguments[k].name);
+    }
+    return status;
+}
+
+/* The call's own memory is in use on another stream: this one waits for it, on the device. */
+static int follow(rise_call *call, CUstream stream, rise_error *error)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    if (!call->busy || !call->has_memory || call->stream == stream)
+        return RISE_OK;
+    int status = call->event ? RISE_OK : gpu_check(call->context, api->event_create(&call->event, CU_EVENT_NO_TIMING), error, "making an event");
+    if (status == RISE_OK)
+        status = gpu_check(call->context, api->event_record(call->event, call->stream), error, "recording an event on the stream of the launch before");
+    return status == RISE_OK ? gpu_check(call->context, api->stream_wait(stream, call->event, 0), error, "waiting for the launch before") : status;
+}
+
+int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
+{
+    bool pushed;
+    int status = gpu_enter(call->context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = follow(call, stream, error);
+    if (status == RISE_OK) {
+        call->busy = true;
+        call->stream = stream;
+        status = copy_in(call, stream, error);
+    }
+    if (status == RISE_OK)
+        status = zero_temps(call, stream, error);
+    if (status == RISE_OK) {
+        status = start_kernels(call, stream, error);
+        for (int i = 0; status != RISE_OK && i < call->entry->plan.n_temps; i++)
+            call->temps[i].zeroed = false; /* a kernel may have run that another was to clear up after */
+    }
+    if (status == RISE_OK)
+        status = copy_out(call, stream, error);
+    gpu_leave(call->context, pushed);
+    return status;
+}
+
+int gpu_wait(rise_call *call, rise_error *error)
+{
+    bool pushed;
+    if (!call->busy && !atomic_load(&call->context->gpu.lost))
+        return RISE_OK;
+    int status = gpu_enter(call->context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = gpu_check(call->context, call->context->gpu.api.stream_synchronize(call->stream), error, "%s: waiting for the launch", call->entry->plan.core->name);
+    call->busy = status != RISE_OK;
+    gpu_leave(call->context, pushed);
+    return status;
+}
+
+int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    bool pushed;
+    int status = gpu_enter(call->context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    /* The launch has been waited for, and its stream may be gone. */
+    status = gpu_check(call->context, api->copy_out(to, from->address, from->bytes, NULL), error, "%s: copying a result from the device", call->entry->plan.core->name);
+    if (status == RISE_OK)
+        status = gpu_check(call->context, api->stream_synchronize(NULL), error, "%s: waiting for a copy", call->entry->plan.core->name);
+    gpu_leave(call->context, pushed);
+    return status;
+}
+
+void gpu_call_free(rise_call *call)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    bool pushed;
+    if (!call->has_memory && !call->event)
+        return;
+    if (gpu_enter(call->context, &pushed, NULL) != RISE_OK)
+        return; /* it went with the CUDA context */
+    for (int k = 0; k < call->entry->plan.n_arguments; k++)
+        if (call->arguments[k].own)
+            api->mem_free(call->arguments[k].own); /* waits for who uses it */
+    for (int i = 0; i < call->entry->plan.n_temps; i++)
+        if (call->temps[i].memory)
+            api->mem_free(call->temps[i].memory);
+    if (call->event)
+        api->event_destroy(call->event);
+    gpu_leave(call->context, pushed);
+}

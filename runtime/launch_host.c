@@ -1,0 +1,109 @@
+/* A launch on the simulator or the reference interpreter. */
+#include "internal.h"
+
+#include "sim/sim.h"
+
+typedef struct HostRun {
+    rise_call *call;
+    Instance *instance;
+    int status;
+    rise_error *error;
+} HostRun;
+
+/* The arguments of the call as the executors take them; shapes and sizes are the call's own. */
+static Launch make_launch(Ctx *ctx, const rise_call *call)
+{
+    const Plan *plan = &call->entry->plan;
+    Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
+    launch.n_buffers = plan->n_arguments - plan->n_results;
+    launch.buffers = NEWN(ctx, HostBuf, launch.n_buffers + 1);
+    for (int i = 0; i < launch.n_buffers; i++) {
+        const CallArgument *c = &call->arguments[plan->n_results + i];
+        launch.buffers[i] = (HostBuf){plan->arguments[plan->n_results + i].elem, plan->arguments[plan->n_results + i].rank, c->shape, c->count, c->data};
+    }
+    return launch;
+}
+
+static void take_results(const HostRun *r, const Launch *launch)
+{
+    for (int k = 0; k < launch->n_results; k++) {
+        const CallArgument *c = &r->call->arguments[k];
+        if (c->bytes)
+            memcpy(c->given ? c->data : c->own_host, launch->results[k].bytes, c->bytes);
+    }
+}
+
+static void run(Ctx *ctx, void *user)
+{
+    HostRun *r = user;
+    const rise_context *context = r->call->context;
+    Launch launch = make_launch(ctx, r->call);
+    SimReport report = {0};
+    bool good;
+    if (context->device == RISE_SIM) {
+        SimOptions options = {.seed = context->sim_seed};
+        good = sim_run(ctx, r->instance->imp, &launch, &options, &report);
+        if (report.findings.n)
+            sim_diagnose(ctx, &report);
+    } else {
+        good = launch_check(ctx, r->instance->core, &launch) && interp_run(ctx, r->instance->core, &launch);
+    }
+    r->status = program_report(r->call->context, ctx, false, r->error);
+    if (report.findings.n) {
+        r->status = RISE_ERROR_FAULT;
+        if (r->error)
+            r->error->status = RISE_ERROR_FAULT;
+    } else if (r->status == RISE_OK && !good) {
+        r->status = rise_fail(r->error, RISE_ERROR_BUG, "the launch failed without a reason: a bug in librise");
+    }
+    if (r->status == RISE_OK)
+        take_results(r, &launch);
+}
+
+static int in_instance(rise_call *call, void (*fn)(Ctx *ctx, void *user), rise_error *error)
+{
+    HostRun r = {.call = call, .error = error};
+    int status = instance_take(call->entry, &r.instance, error);
+    if (status != RISE_OK)
+        return status;
+    if (!ctx_try(r.instance->ctx, fn, &r))
+        r.status = context_out_of_memory(error);
+    r.instance->ctx->diags = (Diags){0};
+    instance_give(call->entry, r.instance);
+    return r.status;
+}
+
+int host_launch(rise_call *call, rise_error *error) { return in_instance(call, run, error); }
+
+static void explain(Ctx *ctx, void *user)
+{
+    HostRun *r = user;
+    const CoreEntry *core = r->instance->core;
+    const Plan *plan = &r->call->entry->plan;
+    Launch launch = call_sizes(r->call, RESIDENT_UNKNOWN);
+    launch.n_buffers = -1; /* so that it ends after the facts */
+    launch_check(ctx, core, &launch);
+    bool facts = false;
+    for (int i = 0; i < ctx->diags.list.n; i++)
+        facts |= ctx->diags.list.at[i]->code != E0603;
+    if (!facts) {
+        ctx->diags.list.n = ctx->diags.errors = 0;
+        HostBuf buf;
+        for (int k = 0; k < plan->n_results; k++)
+            launch_buffer(ctx, core, &launch, type_component(ctx, core->result, k), &buf, false);
+        for (int i = 0; i < core->n_inputs; i++)
+            for (int k = 0; k < type_component_count(core->inputs[i]->type); k++)
+                launch_buffer(ctx, core, &launch, type_component(ctx, core->inputs[i]->type, k), &buf, false);
+    } else { /* only those that are about facts */
+        int n = 0;
+        for (int i = 0; i < ctx->diags.list.n; i++)
+            if (ctx->diags.list.at[i]->code != E0603)
+                ctx->diags.list.at[n++] = ctx->diags.list.at[i];
+        ctx->diags.list.n = ctx->diags.errors = n;
+    }
+    r->status = program_report(r->call->context, ctx, true, r->error);
+    if (r->status == RISE_OK)
+        r->status = rise_fail(r->error, RISE_ERROR_BUG, "the sizes do not fit, and nothing says why: a bug in librise");
+}
+
+int host_explain(rise_call *call, rise_error *error) { return in_instance(call, explain, error); }

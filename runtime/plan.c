@@ -1,0 +1,149 @@
+/* What of an entry does not change from launch to launch, as tables, so that a launch neither searches nor allocates. */
+#include "internal.h"
+
+#include "codegen/cuda_internal.h"
+
+static const struct {
+    int type;
+    Scalar scalar;
+} types[] = {{RISE_BOOL, SC_BOOL}, {RISE_I8, SC_I8},   {RISE_I16, SC_I16}, {RISE_I32, SC_I32}, {RISE_I64, SC_I64}, {RISE_U8, SC_U8},  {RISE_U16, SC_U16},
+             {RISE_U32, SC_U32},   {RISE_U64, SC_U64}, {RISE_F16, SC_F16}, {RISE_BF16, SC_BF16}, {RISE_F32, SC_F32}, {RISE_F64, SC_F64}};
+enum { N_TYPES = sizeof types / sizeof types[0] };
+
+int scalar_of_type(int type)
+{
+    for (int i = 0; i < N_TYPES; i++)
+        if (types[i].type == type)
+            return (int)types[i].scalar;
+    return -1;
+}
+
+int type_of_scalar(Scalar scalar)
+{
+    for (int i = 0; i < N_TYPES; i++)
+        if (types[i].scalar == scalar)
+            return types[i].type;
+    return 0;
+}
+
+size_t rise_type_bytes(int type) { return scalar_of_type(type) < 0 ? 0 : (size_t)scalar_bytes((Scalar)scalar_of_type(type)); }
+const char *rise_type_name(int type) { return scalar_of_type(type) < 0 ? "?" : scalar_name((Scalar)scalar_of_type(type)); }
+
+int plan_argument(const Plan *plan, const char *name)
+{
+    for (int i = 0; i < plan->n_arguments; i++)
+        if (strcmp(plan->arguments[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------------------- */
+
+static void add_arguments(Ctx *ctx, Plan *plan, Type type, const char *name, bool is_result)
+{
+    int n = type_component_count(type);
+    for (int k = 0; k < n; k++) {
+        Argument *a = &plan->arguments[plan->n_arguments++];
+        Type t = type_component(ctx, type, k);
+        *a = (Argument){.name = n > 1 ? ctx_printf(ctx, "%s.%d", name, k + 1) : name, .text = type_text(ctx, t), .is_result = is_result, .elem = type_scalar_of(ctx, t)};
+        a->extents = NEWN(ctx, Nat, LIMIT_ARRAY_RANK + 1);
+        for (; (t->kind == TY_ARRAY || t->kind == TY_VEC) && a->rank <= LIMIT_ARRAY_RANK; t = t->elem)
+            a->extents[a->rank++] = t->size;
+        a->is_index = t->kind == TY_IDX;
+        a->below = a->is_index ? t->size : NULL;
+    }
+}
+
+static void make_arguments(Ctx *ctx, Plan *plan)
+{
+    const CoreEntry *core = plan->core;
+    int n = plan->n_results = type_component_count(core->result);
+    for (int i = 0; i < core->n_inputs; i++)
+        n += type_component_count(core->inputs[i]->type);
+    plan->arguments = NEWN(ctx, Argument, n + 1);
+    add_arguments(ctx, plan, core->result, "result", true);
+    for (int i = 0; i < core->n_inputs; i++)
+        add_arguments(ctx, plan, core->inputs[i]->type, core->inputs[i]->name, false);
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------------------------------- */
+
+static int temp_of(Ctx *ctx, Plan *plan, const ImpBuf *buf)
+{
+    int i = 0;
+    while (i < plan->n_temps && strcmp(plan->temps[i].name, buf->name) != 0)
+        i++;
+    if (i == plan->n_temps) {
+        Temp *temps = NEWN(ctx, Temp, i + 1);
+        if (i)
+            memcpy(temps, plan->temps, sizeof *temps * (size_t)i);
+        temps[i].name = buf->name;
+        plan->temps = temps;
+        plan->n_temps++;
+    }
+    plan->temps[i].zero |= buf->zero;
+    return i;
+}
+
+static void note_resident(void *user, Nat var)
+{
+    if (imp_is_device_size(var) && strcmp(var->name, "maxResident") == 0)
+        *(bool *)user = true;
+}
+
+static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const char *name, Variant *v)
+{
+    *v = (Variant){.kernel = kernel, .name = name, .number = plan->n_variants, .dynamic_shared = kernel_shared_is_dynamic(kernel)};
+    plan->variants[plan->n_variants++] = v;
+    v->asks_resident = kernel->cooperative;
+    v->buffers = NEWN(ctx, PlanBuffer, kernel->bufs.n + 1);
+    for (int i = 0; i < kernel->bufs.n; i++) {
+        const ImpBuf *buf = kernel->bufs.at[i];
+        if (buf->space == SPACE_SHARED)
+            continue;
+        PlanBuffer *b = &v->buffers[v->n_buffers++];
+        *b = (PlanBuffer){-1, -1, buf->align, kernel_cells(ctx, kernel, buf), scalar_bytes(buf->elem)};
+        if (buf->space == SPACE_TEMP)
+            b->temp = temp_of(ctx, plan, buf);
+        else
+            b->argument = buf->component + (buf->space == SPACE_OUTPUT ? 0 : plan->n_results);
+        nat_each_var(ctx, b->cells, note_resident, &v->asks_resident);
+    }
+    for (int a = 0; a < 3; a++)
+        nat_each_var(ctx, kernel->blocks[a], note_resident, &v->asks_resident);
+    for (int i = 0; i < kernel->n_sizes; i++)
+        note_resident(&v->asks_resident, kernel->sizes[i]);
+    index_guards(ctx, kernel, &v->guards);
+    if (v->n_buffers + kernel->n_sizes > plan->max_params)
+        plan->max_params = v->n_buffers + kernel->n_sizes;
+}
+
+static void make_kernels(Ctx *ctx, const ImpProgram *imp, Plan *plan)
+{
+    ImpProgram *one = (ImpProgram *)imp; /* only read */
+    CudaNames names;
+    cuda_global_names(ctx, c_names_new(ctx, true), 1, &one, &names); /* as cuda_print names them */
+    int n = 0;
+    while (imp_variant(imp, n))
+        n++;
+    plan->variants = NEWN(ctx, Variant *, n + 1);
+    plan->n_steps = imp->kernels.n;
+    plan->steps = NEWN(ctx, Step, plan->n_steps + 1);
+    for (int i = 0; i < plan->n_steps; i++) {
+        Step *step = &plan->steps[i];
+        for (const ImpKernel *k = imp->kernels.at[i]; k; k = k->otherwise)
+            step->n++;
+        step->variants = NEWN(ctx, Variant, step->n);
+        int at = 0;
+        for (const ImpKernel *k = imp->kernels.at[i]; k; k = k->otherwise, at++)
+            make_variant(ctx, plan, k, names.kernels[0][plan->n_variants], &step->variants[at]);
+    }
+}
+
+void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *plan)
+{
+    *plan = (Plan){.core = core};
+    make_arguments(ctx, plan);
+    if (imp)
+        make_kernels(ctx, imp, plan);
+}

@@ -1,0 +1,270 @@
+/* Programs: their text, the files that it imports, and what the compiler says about them. */
+#include "internal.h"
+
+/* ---- files ---------------------------------------------------------------------------------------------------------------- */
+
+static const SourceFile *file_find(rise_program *program, const char *path)
+{
+    pthread_mutex_lock(&program->files_lock);
+    const SourceFile *file = program->files;
+    while (file && strcmp(file->path, path) != 0)
+        file = file->next;
+    pthread_mutex_unlock(&program->files_lock);
+    return file; /* files stay until the program goes */
+}
+
+static void file_free(rise_context *context, SourceFile *file)
+{
+    context_dealloc(context, file->path);
+    context_dealloc(context, file->bytes);
+    context_dealloc(context, file);
+}
+
+static bool file_keep(rise_program *program, const char *path, FileStatus status, const char *bytes, size_t size)
+{
+    rise_context *context = program->context;
+    SourceFile *file = context_alloc(context, sizeof *file, NULL);
+    if (!file)
+        return false;
+    file->status = status;
+    file->size = size;
+    file->path = context_copy(context, path, strlen(path), NULL);
+    file->bytes = context_copy(context, bytes, size, NULL);
+    if (!file->path || !file->bytes) {
+        file_free(context, file);
+        return false;
+    }
+    pthread_mutex_lock(&program->files_lock);
+    file->next = program->files;
+    program->files = file;
+    pthread_mutex_unlock(&program->files_lock);
+    return true;
+}
+
+/* Reads each file once, so that a program means the same however often the compiler looks at it. */
+static FileStatus program_read(void *user, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+{
+    rise_program *program = user;
+    const SourceFile *file = file_find(program, path);
+    if (file) {
+        if (file->status == FILE_OK) {
+            *bytes = ctx_alloc(ctx, file->size + 1);
+            memcpy(*bytes, file->bytes, file->size);
+            *size = file->size;
+        }
+        return file->status;
+    }
+    FileAccess real = program->context->seams.files;
+    if (!real.read) { /* the C library's, which every context has */
+        Ctx *plain = ctx_new(&program->context->seams.alloc, NULL);
+        if (!plain)
+            ctx_out_of_memory(ctx);
+        real = plain->files;
+        ctx_free(plain);
+    }
+    FileStatus status = real.read(real.user, ctx, path, limit, bytes, size);
+    if (!file_keep(program, path, status, status == FILE_OK ? *bytes : "", status == FILE_OK ? *size : 0))
+        ctx_out_of_memory(ctx);
+    return status;
+}
+
+static FileStatus write_nothing(void *user, const char *path, const void *bytes, size_t size)
+{
+    (void)user, (void)path, (void)bytes, (void)size;
+    return FILE_UNWRITABLE;
+}
+
+void program_ctx_files(rise_program *program, FileAccess *files) { *files = (FileAccess){program, program_read, write_nothing}; }
+
+/* ---- diagnostics ----------------------------------------------------------------------------------------------------------- */
+
+static int status_of(const Diag *diag)
+{
+    switch (diag->code) {
+    case E0510:
+        return RISE_ERROR_BUG;
+    case E0601: case E0602: case E0603: case E0604:
+        return RISE_ERROR_ARGUMENT;
+    case E0641: case E0642:
+        return RISE_ERROR_DEVICE;
+    case E0644:
+        return RISE_ERROR_MEMORY;
+    default:
+        return RISE_ERROR_PROGRAM;
+    }
+}
+
+static bool comes_before(const Diag *a, const Diag *b)
+{
+    return a->span.file != b->span.file ? a->span.file < b->span.file : a->span.lo < b->span.lo;
+}
+
+static void tell(rise_context *context, Ctx *ctx, const Diag *diag)
+{
+    const Source *source = source_get(ctx, diag->span.file);
+    int line = 0, column = 0;
+    if (source)
+        source_position(ctx, diag->span, &line, &column);
+    rise_diagnostic told = {sizeof told, diag->warning, line, column, diag->span.lo, diag->span.hi, diag_code_name(diag->code),
+                            source ? source->name : "", diag->message, diag->help};
+    context->diagnostic(context->diagnostic_user, &told);
+}
+
+int program_report(rise_context *context, Ctx *ctx, bool silent, rise_error *error)
+{
+    Diags *diags = &ctx->diags;
+    const Diag *first = NULL;
+    for (int i = 1; i < diags->list.n; i++) { /* by insertion: equal ones keep their order, and there are at most LIMIT_DIAGNOSTICS */
+        Diag *diag = diags->list.at[i];
+        int at = i;
+        for (; at > 0 && comes_before(diag, diags->list.at[at - 1]); at--)
+            diags->list.at[at] = diags->list.at[at - 1];
+        diags->list.at[at] = diag;
+    }
+    for (int i = 0; i < diags->list.n; i++) {
+        const Diag *diag = diags->list.at[i];
+        if (!silent && context->diagnostic)
+            tell(context, ctx, diag);
+        if (!first && !diag->warning)
+            first = diag;
+    }
+    int status = RISE_OK;
+    if (first) {
+        const Source *source = source_get(ctx, first->span.file);
+        int line = 0, column = 0;
+        status = status_of(first);
+        if (source)
+            source_position(ctx, first->span, &line, &column);
+        /* Where a launch is wrong, not the program, a place in it says little. */
+        if (source && status != RISE_ERROR_ARGUMENT)
+            rise_fail(error, status, "%s:%d:%d: error[%s]: %s", source->name, line, column, diag_code_name(first->code), first->message);
+        else
+            rise_fail(error, status, "%s [%s]", first->message, diag_code_name(first->code));
+        if (first->help)
+            rise_error_note(error, "\nhelp: %s", first->help);
+        if (diags->errors > 1)
+            rise_error_note(error, "\n(the first of %d errors)", diags->errors);
+    }
+    diags->list.n = diags->errors = diags->warnings = diags->dropped = 0;
+    return status;
+}
+
+/* ---- making one ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Loading {
+    rise_program *program;
+    int status;
+    rise_error *error;
+} Loading;
+
+static void load(Ctx *ctx, void *user)
+{
+    Loading *l = user;
+    rise_program *p = l->program;
+    Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
+    bool unread = !program_ast(program);
+    l->status = program_report(p->context, ctx, false, l->error);
+    if (unread && l->status == RISE_ERROR_PROGRAM) {
+        l->status = RISE_ERROR_FILE;
+        if (l->error)
+            l->error->status = RISE_ERROR_FILE;
+    }
+    if (l->status != RISE_OK)
+        return;
+    int n = program_entry_count(program);
+    p->entry_names = context_alloc(p->context, sizeof(char *) * (size_t)n, NULL);
+    for (int k = 0; p->entry_names && k < n; k++, p->n_entries++) {
+        const char *name = program_entry_name(program, k);
+        p->entry_names[k] = context_copy(p->context, name, strlen(name), NULL);
+        if (!p->entry_names[k])
+            ctx_out_of_memory(ctx);
+    }
+    if (!p->entry_names)
+        ctx_out_of_memory(ctx);
+}
+
+static int program_new(rise_context *context, const char *name, const char *text, size_t size, rise_program **out, rise_error *error)
+{
+    rise_program *program = context_alloc(context, sizeof *program, error);
+    if (!program)
+        return RISE_ERROR_MEMORY;
+    program->context = context;
+    program->size = size;
+    atomic_init(&program->refs, 1);
+    atomic_fetch_add(&context->refs, 1);
+    pthread_mutex_init(&program->lock, NULL);
+    pthread_mutex_init(&program->files_lock, NULL);
+    program->name = context_copy(context, name, strlen(name), error);
+    program->text = program->name && text ? context_copy(context, text, size, error) : NULL;
+    FileAccess files;
+    program_ctx_files(program, &files);
+    Ctx *ctx = program->name && (!text || program->text) ? ctx_new(&context->seams.alloc, &files) : NULL;
+    Loading loading = {program, RISE_OK, error};
+    if (!ctx || !ctx_try(ctx, load, &loading))
+        loading.status = context_out_of_memory(error);
+    ctx_free(ctx);
+    if (loading.status == RISE_OK)
+        *out = program;
+    else
+        program_release(program);
+    return loading.status;
+}
+
+int rise_program_from_text(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)
+{
+    if (!program)
+        return argument_null(error, "program");
+    *program = NULL;
+    if (!context || !name || !text)
+        return argument_null(error, !context ? "context" : !name ? "name" : "text");
+    return program_new(context, name, text, size == (size_t)-1 ? strlen(text) : size, program, error);
+}
+
+int rise_program_from_file(rise_context *context, const char *path, rise_program **program, rise_error *error)
+{
+    if (!program)
+        return argument_null(error, "program");
+    *program = NULL;
+    if (!context || !path)
+        return argument_null(error, !context ? "context" : "path");
+    return program_new(context, path, NULL, 0, program, error);
+}
+
+void program_release(rise_program *program)
+{
+    if (atomic_fetch_sub_explicit(&program->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    rise_context *context = program->context;
+    while (program->entries) {
+        rise_entry *entry = program->entries;
+        program->entries = entry->next;
+        entry_free(entry);
+    }
+    while (program->files) {
+        SourceFile *file = program->files;
+        program->files = file->next;
+        file_free(context, file);
+    }
+    for (int k = 0; program->entry_names && k < program->n_entries; k++)
+        context_dealloc(context, program->entry_names[k]);
+    context_dealloc(context, program->entry_names);
+    context_dealloc(context, program->name);
+    context_dealloc(context, program->text);
+    pthread_mutex_destroy(&program->lock);
+    pthread_mutex_destroy(&program->files_lock);
+    context_dealloc(context, program);
+    context_release(context);
+}
+
+void rise_program_free(rise_program *program)
+{
+    if (program)
+        program_release(program);
+}
+
+int rise_program_entry_count(const rise_program *program) { return program ? program->n_entries : 0; }
+
+const char *rise_program_entry_name(const rise_program *program, int k)
+{
+    return program && k >= 0 && k < program->n_entries ? program->entry_names[k] : NULL;
+}
