@@ -5,10 +5,11 @@
 #include "driver/npy.h"
 #include "driver/profile.h"
 #include "driver/results.h"
+#include "driver/run_gpu.h"
 #include "driver/sizes.h"
 #include "sim/sim.h"
 
-typedef enum Device { DEVICE_SIM, DEVICE_REF } Device;
+typedef enum Device { DEVICE_SIM, DEVICE_REF, DEVICE_GPU } Device;
 
 /* One component of an input, and what the command line gives for it. */
 typedef struct Component {
@@ -26,13 +27,14 @@ typedef struct Run {
     int n_components;
     Component *components;
     Launch launch;
-    ImpProgram *imp; /* DEVICE_SIM */
+    ImpProgram *imp;   /* not for DEVICE_REF */
+    rise_context *gpu; /* DEVICE_GPU */
     SimReport report;
     const char *compared_with; /* NULL: not compared */
     Comparison comparison;
 } Run;
 
-static const char *device_name(Device device) { return device == DEVICE_SIM ? "sim" : "ref"; }
+static const char *device_name(Device device) { return device == DEVICE_SIM ? "sim" : device == DEVICE_REF ? "ref" : "gpu"; }
 
 static Type innermost(Type t)
 {
@@ -256,21 +258,29 @@ static bool prepare_launch(Run *run)
 
 /* ---- running -------------------------------------------------------------------------------------------------- */
 
+/* What only the simulator can do. */
+static bool wants_simulator(const CommandLine *line)
+{
+    return option_on(line, OPT_PROFILE) || option_on(line, OPT_STATS) || option_on(line, OPT_GRID) || option_on(line, OPT_MAX_FINDINGS);
+}
+
 static bool choose_device(Run *run)
 {
-    const char *name = option_text(run->d->line, OPT_DEVICE);
+    const CommandLine *line = run->d->line;
+    const char *name = option_text(line, OPT_DEVICE);
+    bool gpu = name && strcmp(name, "gpu") == 0, automatic = name && strcmp(name, "auto") == 0;
     run->device = name && strcmp(name, "ref") == 0 ? DEVICE_REF : DEVICE_SIM;
-    if (option_on(run->d->line, OPT_PROFILE) && name && (strcmp(name, "ref") == 0 || strcmp(name, "gpu") == 0)) {
+    if (option_on(line, OPT_PROFILE) && (gpu || run->device == DEVICE_REF)) {
         Diag *diag = driver_usage(run->ctx, run->d, E0621, "`--profile` counts on the simulator, and not on `--device %s`", name);
         diag_help(run->ctx, diag, "leave out `--device %s`, or write `--device sim`", name);
         return false;
     }
-    if (!name || strcmp(name, "gpu") != 0)
+    if (!gpu && (!automatic || wants_simulator(line)))
         return true;
-    Diag *diag = diag_error(run->ctx, E0629, NO_SPAN, "`--device gpu`: this version of risec has no GPU runtime");
-    diag_help(run->ctx, diag, "`--device sim` simulates; `-o FILE.cu` writes CUDA C with host functions, for nvcc");
-    driver_fail(run->d, STATUS_DEVICE);
-    return false;
+    run->gpu = gpu_find(run->ctx, run->d, automatic);
+    if (run->gpu)
+        run->device = DEVICE_GPU;
+    return run->gpu || automatic;
 }
 
 static bool lower(Run *run)
@@ -550,20 +560,24 @@ static bool prepare_program(Run *run)
     return driver_check_settings(ctx, d, 1, &entry, true) && (run->device == DEVICE_REF || lower(run));
 }
 
-void cmd_run(Ctx *ctx, Driver *d)
+static bool execute(Run *run)
 {
-    Run *run = NEW(ctx, Run);
-    run->ctx = ctx;
-    run->d = d;
-    int64_t blocks = option_number(d->line, OPT_GRID, 1);
-    if (blocks < 1 || blocks > INT32_MAX) { /* what CUDA launches, too */
-        driver_usage(ctx, d, E0621, "`--grid` is a number of blocks from 1 to 2147483647");
-        return;
+    switch (run->device) {
+    case DEVICE_SIM:
+        return simulate(run);
+    case DEVICE_REF:
+        return interpret(run, &run->launch);
+    case DEVICE_GPU:
+        return gpu_run(run->ctx, run->d, run->gpu, run->entry, &run->launch);
     }
-    if (!prepare_program(run))
-        return;
-    if (!prepare_launch(run) || !(run->device == DEVICE_SIM ? simulate(run) : interpret(run, &run->launch)))
-        return;
+    return false;
+}
+
+/* Compares the results as asked, and prints or writes them. */
+static void show(Run *run)
+{
+    Ctx *ctx = run->ctx;
+    Driver *d = run->d;
     const char *expected = option_text(d->line, OPT_EXPECT);
     bool json = option_on(d->line, OPT_JSON);
     bool good = (!option_on(d->line, OPT_VERIFY) || verify(run)) && (!expected || expect(run, expected));
@@ -582,4 +596,19 @@ void cmd_run(Ctx *ctx, Driver *d)
     else
         print_text(run, &out);
     driver_write(ctx, d, "-", out.text, out.len);
+}
+
+void cmd_run(Ctx *ctx, Driver *d)
+{
+    Run *run = NEW(ctx, Run);
+    run->ctx = ctx;
+    run->d = d;
+    int64_t blocks = option_number(d->line, OPT_GRID, 1);
+    if (blocks < 1 || blocks > INT32_MAX) { /* what CUDA launches, too */
+        driver_usage(ctx, d, E0621, "`--grid` is a number of blocks from 1 to 2147483647");
+        return;
+    }
+    if (prepare_program(run) && prepare_launch(run) && execute(run))
+        show(run);
+    rise_context_free(run->gpu);
 }

@@ -43,8 +43,8 @@ const OptRow option_rows[OPT_COUNT] = {
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, iota, ones, zeros, const:V, "
                  "uniform[:LO:HI], normal, or a number."},
     [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN, false, false,
-                    "Where to run: sim is the simulator of a GPU, ref the reference interpreter. This version has no GPU runtime, so "
-                    "auto is sim."},
+                    "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
+                    "NVIDIA GPU; auto gpu where there is one, else sim."},
     [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,

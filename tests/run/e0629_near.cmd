@@ -1,1 +1,0 @@
-run sums.rise --device ref --set n=4 --arg xs=ones
