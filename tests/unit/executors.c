@@ -21,7 +21,7 @@ static void compile(Ctx *ctx, void *user)
     for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
         char *eq = strchr(at, '=');
         *eq = 0;
-        settings[n++] = (ElabSetting){intern_z(ctx, at), strtoll(eq + 1, NULL, 10), NO_SPAN};
+        settings[n++] = (ElabSetting){intern_z(ctx, at), strtoll(eq + 1, NULL, 10), NO_SPAN, false};
     }
     Program *program = r->text ? program_from_text(ctx, r->name, r->text, strlen(r->text)) : program_load(ctx, r->name);
     r->n_entries = program_entry_count(program);

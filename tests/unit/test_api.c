@@ -16,12 +16,19 @@ static const char MANY[] =
     "  where n % 2 == 0, block % 32 == 0 =\n"
     "  (xs |> take(n) |> mapGlobal(id), ys |> drop(n) |> mapGlobal(fun y => y + 1))\n"
     "entry pick {n m: nat} (is: m.idx[n]) (xs: n.f32): m.f32 = xs |> gather(is) |> mapGlobal(id)\n"
-    "entry ones (n: nat): n.i32 = generate(fun i: idx[n] => 1i32) |> mapGlobal(id)\n";
+    "entry ones (n: nat): n.i32 = generate(fun (i: idx[n]) => 1i32) |> mapGlobal(id)\n";
 static const char RACE[] = "entry race {n: nat} (xs: n.f32): 32.f32 where n >= 64 =\n"
                            "  xs |> take(64) |> split(64) |> mapBlock(fun part => part |> split(2) |> mapThreads(reduceSeq((+), 0))) |> join\n";
 
 static rise_error err;
-#define GOOD(call) CHECK((call) == RISE_OK || (printf("%s: %s\n", rise_status_name(err.status), err.text), 0))
+/* What it was for makes no sense without it. */
+#define GOOD(call)                                                                 \
+    do {                                                                           \
+        if (!CHECK((call) == RISE_OK)) {                                           \
+            printf("%s: %s\n", rise_status_name(err.status), err.text);            \
+            exit(unit_end());                                                      \
+        }                                                                          \
+    } while (0)
 /* It fails so, and the text has `part` in it. */
 #define BAD(call, code, part)                                                                       \
     do {                                                                                            \
@@ -182,6 +189,9 @@ static void test_many(int device)
     GOOD(rise_call_input(call, "ys", RISE_I32, 1, &nm, ys, RISE_HOST, &err));
     BAD(rise_call_launch(call, NULL, &err), RISE_ERROR_ARGUMENT, "n % 2");
     two_n = 5;
+    rise_call_free(call);
+    GOOD(rise_call_new(entry, &call, &err));
+    GOOD(rise_call_input(call, "ys", RISE_I32, 1, &nm, ys, RISE_HOST, &err));
     GOOD(rise_call_input(call, "xs", RISE_F32, 1, &two_n, xs, RISE_HOST, &err));
     BAD(rise_call_launch(call, NULL, &err), RISE_ERROR_ARGUMENT, "no n follows from the shape of xs: (2*n).f32, which is 5");
     rise_call_free(call);
@@ -304,7 +314,7 @@ static void test_mistakes(void)
     CHECK(!program && told.n == 1 && told.line == 2 && told.code[0] == 'E' && strstr(told.message, "y"));
     BAD(rise_program_from_file(context, "/nowhere/at/all.rise", &program, &err), RISE_ERROR_FILE, "/nowhere/at/all.rise");
     BAD(rise_program_from_text(context, NULL, "", 0, &program, &err), RISE_ERROR_ARGUMENT, "name is NULL");
-    program = open_program(context, "entry a (n: nat): n.i32 = generate(fun i: idx[n] => 1i32) |> mapGlobal(id)\nentry b {n: nat} (xs: n.f32): 1.f32 = xs |> split(2) |> join |> take(1)\n");
+    program = open_program(context, "entry a (n: nat): n.i32 = generate(fun (i: idx[n]) => 1i32) |> mapGlobal(id)\nentry b {n: nat} (xs: n.f32): 1.f32 = xs |> split(2) |> join |> take(1)\n");
     told.n = 0;
     BAD(rise_entry_get(program, "b", NULL, &entry, &err), RISE_ERROR_PROGRAM, "test.rise:2:");
     CHECK(!entry && told.n >= 1);
@@ -403,7 +413,7 @@ static void test_fault(void)
 static void test_memory(void)
 {
     rise_context *context = open_context(RISE_SIM, NULL, NULL);
-    void *memory = NULL, *none = NULL;
+    void *memory = NULL, *none = NULL, *huge = &memory;
     int in[4] = {1, 2, 3, 4}, out[4] = {0};
     GOOD(rise_alloc(context, sizeof in, &memory, &err));
     GOOD(rise_alloc(context, 0, &none, &err));
@@ -413,7 +423,9 @@ static void test_memory(void)
     CHECK(out[3] == 4);
     BAD(rise_copy(context, out, 5, memory, RISE_DEVICE, 1, &err), RISE_ERROR_ARGUMENT, "RISE_HOST or RISE_DEVICE");
     BAD(rise_copy(context, NULL, RISE_HOST, memory, RISE_DEVICE, 1, &err), RISE_ERROR_ARGUMENT, "to is NULL");
-    BAD(rise_alloc(context, SIZE_MAX, &memory + 0, &err), RISE_ERROR_MEMORY, "memory");
+    BAD(rise_alloc(context, SIZE_MAX, &huge, &err), RISE_ERROR_MEMORY, "memory");
+    CHECK(!huge);
+    rise_free(context, memory);
     rise_free(context, none);
     rise_context_free(context);
 }
@@ -573,6 +585,7 @@ static void test_threads(int device, int n, int operations)
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     int threads = 4, operations = 50;
     for (int i = 1; i + 1 < argc; i += 2)
         *(strcmp(argv[i], "--threads") == 0 ? &threads : &operations) = atoi(argv[i + 1]);

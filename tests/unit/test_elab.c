@@ -132,7 +132,7 @@ static void test_entry(Ctx *ctx, void *user)
     CHECK(e->n_facts == 2 && nat_is(e->launch_threads, 64) && nat_is(e->launch_min_blocks, 2));
     CHECK(e->launch_blocks->kind == NAT_VAR && strcmp(e->launch_blocks->name, "numSM") == 0);
     CHECK(nat_le(ctx, e->known, nat_const(ctx, 3), e->sizes[0]) && !nat_le(ctx, e->known, nat_const(ctx, 4), e->sizes[0]));
-    ElabSetting set[2] = {{"b", 96, NO_SPAN}, {"n", 7, NO_SPAN}};
+    ElabSetting set[2] = {{"b", 96, NO_SPAN, false}, {"n", 7, NO_SPAN, false}};
     e = elab_entry(ctx, p, 0, 2, set);
     CHECK(e && e->tunable_values[0] == 96 && e->tunable_values[1] == 48 && e->n_sizes == 1);
     CHECK_TEXT(e ? type_text(ctx, e->result) : "", "ceilDiv(n, 96).96.f32");
