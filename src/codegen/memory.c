@@ -115,10 +115,8 @@ static void place(Planner *p, int n_bufs, int b)
 {
     Life *life = &p->lives[b];
     int64_t align = scalar_bytes(life->buf->elem), offset = 0;
-    if (life->bytes >= 16)
-        align = 16;
-    else if (life->buf->align)
-        align = life->buf->align;
+    while (align < 16 && 2 * align <= life->bytes) /* its neighbours may yet be moved together */
+        align *= 2;
     for (bool moved = true; moved;) { /* the lowest place that no buffer alive at the same time takes */
         moved = false;
         for (int k = 0; k < n_bufs; k++) {
