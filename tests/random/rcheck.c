@@ -104,12 +104,39 @@ static void count_prims(const Core *e, bool writing, RResult *r)
     }
 }
 
-/* Elaboration leaves nothing of `id`: it is counted in the tree. */
-static void count_id(const Node *e, RResult *r)
+const char *const form_names[FORM_COUNT] = {"toShared[pad]",     "toShared[swizzle]", "toShared[inPlace]",   "mapThreads[place]", "reduceSeq of an array", "reduceSeq of a tuple", "size test at the top",
+                                            "unroll of shuffles", "std.warp",         "shfl through data", "vec",               "f16",                   "bf16"};
+
+static void count_type(const RType *t, RResult *r)
 {
-    r->reads[P_id] |= e->kind == N_PRIM && e->prim == P_id;
+    if (!t)
+        return;
+    r->forms[FORM_VECTOR] |= t->kind == R_VEC;
+    r->forms[FORM_F16] |= (t->kind == R_SCALAR || t->kind == R_VEC) && t->scalar == SC_F16;
+    r->forms[FORM_BF16] |= (t->kind == R_SCALAR || t->kind == R_VEC) && t->scalar == SC_BF16;
+    count_type(t->elem, r);
+    for (int k = 0; k < t->n; k++)
+        count_type(t->items[k], r);
+}
+
+/* Elaboration leaves nothing of these: they are counted in the tree. */
+static void count_forms(const Node *e, RResult *r)
+{
+    bool prim = e->kind == N_PRIM, fold = prim && (e->prim == P_reduceSeq || e->prim == P_reduceSeqUnroll);
+    r->reads[P_id] |= prim && e->prim == P_id;
+    r->forms[FORM_PAD] |= prim && e->prim == P_toShared && e->axis > 0 && e->axis < SWIZZLE;
+    r->forms[FORM_SWIZZLE] |= prim && e->prim == P_toShared && e->axis == SWIZZLE;
+    r->forms[FORM_IN_PLACE] |= prim && e->prim == P_toShared && e->axis == IN_PLACE;
+    r->forms[FORM_PLACE] |= e->place[0] > 0;
+    r->forms[FORM_ARRAY_STATE] |= fold && e->type->kind == R_ARRAY;
+    r->forms[FORM_TUPLE_STATE] |= fold && e->type->kind == R_TUPLE;
+    r->forms[FORM_SIZE_TEST] |= e->kind == N_TEST;
+    r->forms[FORM_UNROLL] |= e->kind == N_UNROLL;
+    r->forms[FORM_TREE] |= e->kind == N_TREE;
+    r->forms[FORM_DATA_SHUFFLE] |= prim && e->prim == P_shfl && e->args[0]->kind == N_VAR;
+    count_type(e->type, r);
     for (int k = 0; k < e->n; k++)
-        count_id(e->args[k], r);
+        count_forms(e->args[k], r);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------------------------------------------------ */
@@ -203,7 +230,7 @@ RResult check_program(const RProgram *p, uint64_t seed, bool say)
         return r;
     }
     count_prims(c.entry->body, true, &r);
-    count_id(p->body, &r);
+    count_forms(p->body, &r);
     for (int k = 0; k < TRIALS && !verdict_fails(r.verdict); k++) {
         SimReport report = {.warp_instructions = 0};
         RTrial t = random_trial(p, seed, k);

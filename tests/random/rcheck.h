@@ -27,6 +27,10 @@ typedef struct RTrial {
     uint64_t seed;
 } RTrial;
 
+/* What is no primitive of its own. */
+typedef enum Form { FORM_PAD, FORM_SWIZZLE, FORM_IN_PLACE, FORM_PLACE, FORM_ARRAY_STATE, FORM_TUPLE_STATE, FORM_SIZE_TEST, FORM_UNROLL, FORM_TREE, FORM_DATA_SHUFFLE, FORM_VECTOR, FORM_F16, FORM_BF16, FORM_COUNT } Form;
+extern const char *const form_names[FORM_COUNT];
+
 typedef struct RResult {
     Verdict verdict;
     int code;      /* DiagCode of the refusal or the failure; -1: none */
@@ -34,6 +38,7 @@ typedef struct RResult {
     int agreed, cannot; /* trials */
     RTrial trial;  /* FAILS in a run: which one */
     unsigned char reads[P_COUNT], writes[P_COUNT]; /* is the primitive in the program, on which side */
+    unsigned char forms[FORM_COUNT];
 } RResult;
 
 /* Which scalar types this version lowers: found by compiling. */

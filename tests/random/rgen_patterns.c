@@ -226,7 +226,7 @@ Node *random_pattern(Gen *g, Node *xs, int depth)
 Node *random_shfl(Gen *g, Node *xs)
 {
     RSize n = size_const(32);
-    RVar *is = chance(g, 40) ? input_of(g, type_of_array(g->p, n, type_of_idx(g->p, n))) : NULL;
+    RVar *is = chance(g, 65) ? input_of(g, type_of_array(g->p, n, type_of_idx(g->p, n))) : NULL;
     static const IndexForm forms[] = {INDEX_SAME, INDEX_BACK, INDEX_ROUND};
     Node *args[2] = {is ? node_var(g, is) : indices(g, n, n, forms[below(g, 3)]), xs};
     return node_prim(g, P_shfl, 2, args);

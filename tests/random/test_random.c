@@ -1,9 +1,10 @@
 /* Random well-typed programs: what is compiled runs on the simulator without a finding and gives what the reference interpreter gives.
  *
- *     test_random [--count N] [--seed N] [--only K] [--show K]
+ *     test_random [--count N] [--seed N] [--least N] [--only K] [--show K]
  *
  * Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
- * process, so that a crash is a result too. A failing program is shrunk before it is shown. */
+ * process, so that a crash is a result too. A failing program is shrunk before it is shown. A primitive that is lowered has to be in so many of the programs that were run (--least; 1 in a run of
+ * the default length or more). */
 #include <signal.h>
 #include <stdio.h>
 #ifdef __GLIBC__
@@ -20,7 +21,7 @@
 enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 120, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85 };
 
 typedef struct Totals {
-    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], agreed, cannot;
+    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], forms[FORM_COUNT], agreed, cannot;
 } Totals;
 
 static uint64_t program_seed(uint64_t seed, long k) { return seed * 1000003u + (uint64_t)k; }
@@ -38,6 +39,8 @@ static void add(Totals *t, const RResult *r)
         t->writes[id] += r->writes[id];
         t->either[id] += r->reads[id] || r->writes[id];
     }
+    for (int k = 0; k < FORM_COUNT && r->verdict == V_GOOD; k++)
+        t->forms[k] += r->forms[k];
 }
 
 static RResult check_one(uint64_t seed, long k, const bool *scalars, bool say)
@@ -119,9 +122,10 @@ static void show_failure(long k, const RResult *r, void *user)
 
 /* ---- totals ------------------------------------------------------------------------------------------------------------------------------------- */
 
-static int print_prims(const Totals *t)
+/* How many are too rare. */
+static int print_prims(const Totals *t, long least)
 {
-    int missing = 0;
+    int rare = 0;
     printf("programs with each primitive (reading side + writing side of a view):");
     int column = 0;
     for (int id = 0; id < P_COUNT; id++)
@@ -132,11 +136,16 @@ static int print_prims(const Totals *t)
         }
     printf("\n");
     for (int id = 0; id < P_COUNT; id++)
-        if (prim_is_lowered((PrimId)id) && !t->either[id]) {
-            printf("never generated: %s\n", prim_name((PrimId)id));
-            missing++;
+        if (prim_is_lowered((PrimId)id) && t->either[id] < least) {
+            printf("too rare: %s\n", prim_name((PrimId)id));
+            rare++;
         }
-    return missing;
+    for (int k = 0; k < FORM_COUNT; k++) {
+        printf("%s%s %ld", k ? ", " : "and with ", form_names[k], t->forms[k]);
+        rare += t->forms[k] < least;
+    }
+    printf("\n");
+    return rare;
 }
 
 static void print_verdicts(const Totals *t)
@@ -155,7 +164,7 @@ static void print_verdicts(const Totals *t)
 
 int main(int argc, char **argv)
 {
-    long count = DEFAULT_COUNT, only = -1, print = -1;
+    long count = DEFAULT_COUNT, only = -1, print = -1, least = -1;
     uint64_t seed = DEFAULT_SEED;
     for (int i = 1; i + 1 < argc; i += 2) {
         long value = strtol(argv[i + 1], NULL, 10);
@@ -163,6 +172,8 @@ int main(int argc, char **argv)
             count = value;
         else if (strcmp(argv[i], "--seed") == 0)
             seed = (uint64_t)value;
+        else if (strcmp(argv[i], "--least") == 0)
+            least = value;
         else if (strcmp(argv[i], "--only") == 0)
             only = value;
         else if (strcmp(argv[i], "--show") == 0)
@@ -195,12 +206,11 @@ int main(int argc, char **argv)
     for (long k = 0; k < count;)
         k = run_child(seed, k, count, scalars, totals, show_failure, &failures);
     print_verdicts(totals);
-    int missing = print_prims(totals);
+    int rare = print_prims(totals, least >= 0 ? least : count >= DEFAULT_COUNT);
     bool enough = totals->verdicts[V_GOOD] * 100 >= count * ACCEPTED_PERCENT;
     if (!enough)
         printf("only %ld of %ld programs were accepted and run\n", totals->verdicts[V_GOOD], count);
-    long wrong = failures.n + (enough ? 0 : 1);
-    (void)missing;
+    long wrong = failures.n + (enough ? 0 : 1) + rare;
     printf("random: %ld checks, %ld wrong\n", totals->agreed, wrong);
     free(totals);
     return wrong != 0;
