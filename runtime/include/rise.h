@@ -196,9 +196,9 @@ RISE_API int64_t rise_entry_tunable_value(const rise_entry *entry, int k);
 /* Elements as they lie in memory. */
 typedef enum rise_type {
     RISE_BOOL = 1, /* one byte, 0 or 1 */
-    RISE_I8, RISE_I16, RISE_I32, RISE_I64,
-    RISE_U8, RISE_U16, RISE_U32, RISE_U64,
-    RISE_F16, RISE_BF16, RISE_F32, RISE_F64 /* f16 and bf16: 16 bits */
+    RISE_I8 = 2, RISE_I16 = 3, RISE_I32 = 4, RISE_I64 = 5,
+    RISE_U8 = 6, RISE_U16 = 7, RISE_U32 = 8, RISE_U64 = 9,
+    RISE_F16 = 10, RISE_BF16 = 11, RISE_F32 = 12, RISE_F64 = 13 /* f16 and bf16: 16 bits */
 } rise_type;
 /* 0 for what is no type. */
 RISE_API size_t rise_type_bytes(int type);
