@@ -192,9 +192,9 @@ static Nat bound_strided(Bounds *b, const NatTerm *t)
             for (int k = 0; k < t->n_factors; k++)
                 stride = k == j ? stride : nat_mul(ctx, stride, t->factors[k]);
             int64_t whole = stride->kind == NAT_SUM ? stride->terms[0].coef : 1, part = d->kind == NAT_SUM ? d->terms[0].coef : 1;
-            if (nat_is_const(d) || part < 1 || whole % part || nat_mul_k(ctx, d, whole / part) != stride)
-                continue;
-            return nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, d)), whole / part);
+            int64_t times = part > 0 && whole % part == 0 && nat_mul_k(ctx, d, whole / part) == stride ? whole / part : nat_le(ctx, b->facts, stride, d) ? 1 : 0;
+            if (!nat_is_const(d) && times)
+                return nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, d)), times);
         }
     return NULL;
 }
