@@ -9,10 +9,16 @@ static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a 
 // True for the block that takes the last ticket: what the others stored before they took theirs is visible to it.
 static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned blocks)
 {
+#ifdef __CUDA_ARCH__
+    unsigned taken;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(taken) : "l"(__cvta_generic_to_global(ticket)), "r"(blocks - 1) : "memory");
+    return taken == blocks - 1;
+#else
     __threadfence();
     const bool last = atomicInc(ticket, blocks - 1) == blocks - 1;
     __threadfence();
     return last;
+#endif
 }
 #endif
 
@@ -1352,10 +1358,6 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
         return (int)cudaErrorInvalidValue;
     if ((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n - 1)*nat_min(((double)n + 8191) / 8192, 262140)*8192) > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n - 1)*nat_min(((double)n + 8191) / 8192, 262140)*8192 + nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192) > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -1363,7 +1365,7 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        if (numSM <= 2147483647 && nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647 && (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n - 1)*nat_min((n + 8191) / 8192, 262140)*8192 <= 2147483647 && (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n - 1)*nat_min((n + 8191) / 8192, 262140)*8192 + nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 <= 2147483647)
+        if (numSM <= 2147483647 && nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
             sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, (int)n, (int)numSM);
         else
             sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, n, numSM);
@@ -1393,10 +1395,6 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, fl
         return (int)cudaErrorInvalidValue;
     if ((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n - 1)*nat_min(((double)n + 8191) / 8192, 262140)*8192) > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n - 1)*nat_min(((double)n + 8191) / 8192, 262140)*8192 + nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192) > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -1404,7 +1402,7 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, fl
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        if (numSM <= 2147483647 && nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647 && (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n - 1)*nat_min((n + 8191) / 8192, 262140)*8192 <= 2147483647 && (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n - 1)*nat_min((n + 8191) / 8192, 262140)*8192 + nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 <= 2147483647)
+        if (numSM <= 2147483647 && nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
             argmin<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, (int)n, (int)numSM);
         else
             argmin_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, n, numSM);

@@ -5,10 +5,16 @@
 // True for the block that takes the last ticket: what the others stored before they took theirs is visible to it.
 static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned blocks)
 {
+#ifdef __CUDA_ARCH__
+    unsigned taken;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(taken) : "l"(__cvta_generic_to_global(ticket)), "r"(blocks - 1) : "memory");
+    return taken == blocks - 1;
+#else
     __threadfence();
     const bool last = atomicInc(ticket, blocks - 1) == blocks - 1;
     __threadfence();
     return last;
+#endif
 }
 #endif
 
