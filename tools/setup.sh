@@ -23,6 +23,7 @@ missing_packages() {
     if [ "${1:-}" = tests ]; then
         have "${CXX:-c++}" || echo g++
         have python3 || echo python3
+        have pkg-config || echo pkg-config
     fi
 }
 

@@ -1,0 +1,121 @@
+#!/bin/sh
+# `cmake --install` into a folder of its own, and programs built against what is there: with pkg-config and with find_package, shared and
+# static, on the simulator. What needs CUDA's headers or nvcc is built where they are, and skipped by name elsewhere. BUILD has the builds.
+BUILD=${BUILD:?set BUILD to the folder of the builds}
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+CC=${CC:-cc}
+warnings='-std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror'
+failed=0
+
+report() { # NAME STATUS: the log is in $dir/log
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; failed=1; sed 's/^/# /' "$dir/log" | tail -20; fi
+}
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    "$@" >"$dir/log" 2>&1
+    report "$name" $?
+}
+cd "$dir" || exit 2
+prefix=$dir/prefix
+check install cmake --install "$BUILD/release" --prefix "$prefix"
+# What is installed must work where it is moved to.
+mv "$prefix" "$dir/moved" && prefix=$dir/moved
+lib=$(dirname "$(find "$prefix" -name librise.a)")
+unset LD_LIBRARY_PATH
+
+# ---- what is there ---------------------------------------------------------------------------------------------------------
+
+version=$("$prefix/bin/risec" --version 2>log | sed 's/risec //')
+grep -q "\"risec $version\"" "$prefix/share/man/man1/risec.1" 2>>log
+report manual-version $?
+[ -n "$version" ] && [ -e "$lib/librise.so.$version" ] && [ "$(readlink "$lib/librise.so")" = "librise.so.${version%%.*}" ]
+report library-version $?
+check risec-runs "$prefix/bin/risec" check "$root/examples/sum.rise"
+
+# Nothing but rise_ is seen of it, and all that the header declares is.
+declared() { sed -n 's/^RISE_API .*[ *]\(rise_[a-z_]*\)(.*/\1/p' "$prefix/include/rise.h" | sort -u; }
+declared >declared
+nm -D --defined-only "$lib/librise.so" | awk '{print $3}' | sed 's/@.*//' | sort -u >shared
+nm -g --defined-only "$lib/librise.a" | awk 'NF == 3 {print $3}' | sort -u >static
+for kind in shared static; do
+    grep -v '^rise_' $kind >log
+    [ -s $kind ] && [ ! -s log ]
+    report "symbols-$kind" $?
+    diff declared $kind >log
+    report "declared-$kind" $?
+done
+
+# ---- programs ----------------------------------------------------------------------------------------------------------------
+
+wanted='SIMT simulator: the sum of 100003 numbers is 300006'
+runs() { # NAME PROGRAM
+    if [ ! -x "$2" ]; then echo "not built" >log; report "$1" 1; return; fi
+    "$2" sim "$root/examples/sum.rise" 100003 >log 2>&1
+    [ "$(cat log)" = "$wanted" ]
+    report "$1" $?
+}
+# An error of the program is told, and is no crash.
+tells() { # PROGRAM
+    echo 'entry f {n: nat} (xs: n.f32): n.f32 = xs |> mapGlobal(fun x => x + tru)' >wrong.rise
+    "$1" sim wrong.rise 5 >log 2>&1
+    [ $? -eq 1 ] && grep -q 'wrong.rise:1:.*error\[E0' log && grep -q RISE_ERROR_PROGRAM log
+}
+
+check header-c11 "$CC" $warnings -pedantic -fsyntax-only -x c "$prefix/include/rise.h"
+if command -v "${CXX:-c++}" >/dev/null; then
+    check header-c++ "${CXX:-c++}" -std=c++11 -Wall -Wextra -Werror -pedantic -fsyntax-only -x c++ "$prefix/include/rise.h"
+else
+    echo "skip header-c++: no C++ compiler"
+fi
+if command -v pkg-config >/dev/null; then
+    PKG_CONFIG_PATH=$lib/pkgconfig
+    export PKG_CONFIG_PATH
+    [ "$(pkg-config --modversion rise 2>log)" = "$version" ]
+    report pkg-config-version $?
+    check pkg-config-shared "$CC" $warnings "$root/examples/c/sum.c" $(pkg-config --cflags --libs rise) "-Wl,-rpath,$lib" -o shared_sum
+    runs pkg-config-shared-runs ./shared_sum
+    tells ./shared_sum
+    report pkg-config-shared-tells $?
+    # -lrise means the shared library where both are there.
+    check pkg-config-static "$CC" $warnings "$root/examples/c/sum.c" $(pkg-config --static --cflags --libs rise | sed 's/-lrise/-l:librise.a/') -o static_sum
+    runs pkg-config-static-runs ./static_sum
+    ldd static_sum | grep librise >log
+    [ ! -s log ]
+    report pkg-config-static-alone $?
+else
+    echo "not ok pkg-config: there is none; tools/setup.sh installs it"
+    failed=1
+fi
+
+check find-package cmake -S "$root/examples/c" -B c "-DCMAKE_PREFIX_PATH=$prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON
+check find-package-builds cmake --build c
+runs find-package-shared c/sum
+runs find-package-static c/sum_static
+# Another minor version may differ: it is not taken for this one.
+mkdir other
+printf 'cmake_minimum_required(VERSION 3.21)\nproject(other C)\nfind_package(rise 0.0 REQUIRED)\n' >other/CMakeLists.txt
+if cmake -S other -B other/b "-DCMAKE_PREFIX_PATH=$prefix" >log 2>&1; then report find-package-other 1; else report find-package-other 0; fi
+
+# ---- programs with CUDA's headers -----------------------------------------------------------------------------------------------
+
+cuda=${CUDA_HOME:-/usr/local/cuda}
+if [ -e "$cuda/include/cuda.h" ] && [ -e "$cuda/lib64/stubs/libcuda.so" ]; then
+    check aot-launch "$CC" $warnings "$root/examples/c/aot_launch.c" -isystem "$cuda/include" "-L$cuda/lib64/stubs" -lcuda -o aot_launch
+else
+    echo "skip aot-launch: no cuda.h and libcuda.so in $cuda"
+fi
+if [ -e "$cuda/include/cuda_runtime_api.h" ] && [ -e "$cuda/lib64/libcudart.so" ]; then
+    check stream "$CC" $warnings "$root/examples/c/stream.c" "-I$prefix/include" "-L$lib" -lrise "-Wl,-rpath,$lib" -isystem "$cuda/include" "-L$cuda/lib64" -lcudart -o stream
+else
+    echo "skip stream: no CUDA runtime in $cuda"
+fi
+if [ -x "$cuda/bin/nvcc" ]; then
+    "$prefix/bin/risec" "$root/examples/sum.rise" -o sum.cu && "$cuda/bin/nvcc" -arch=sm_90 -c sum.cu >log 2>&1
+    check cu-launch "$CC" $warnings "$root/examples/c/cu_launch.c" sum.o -isystem "$cuda/include" "-L$cuda/lib64" -lcudart -lstdc++ -o cu_launch
+else
+    echo "skip cu-launch: no nvcc in $cuda"
+fi
+exit $failed
