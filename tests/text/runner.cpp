@@ -29,6 +29,7 @@ cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int pointers, int s
     last_twin = &next;
 }
 
+enum { DEVICES = 4 }; /* of 1 to so many multiprocessors; as in text_cases.c */
 enum { GRID_CHOICES = 4, LARGE_CELLS = 4000 /* launches with more have one random order, in turn, and not all of them */ };
 static long hang_seconds = 120; /* of processor time for one launch; only against hanging for ever */
 
@@ -40,6 +41,7 @@ enum Kind { KIND_INTEGER, KIND_F16, KIND_BF16, KIND_F32, KIND_F64 };
 struct Buffer {
     int role, kind, elem_bytes, align, zero;
     int64_t count;
+    int64_t on_device[DEVICES]; /* TEMP: the count for each number of multiprocessors */
     const unsigned char *data; /* OUT: what it must be; IN: what it is */
     size_t bytes() const { return (size_t)count * (size_t)elem_bytes; }
 };
@@ -87,7 +89,10 @@ static bool read_cases(const std::string &path, Cases *cases)
             b.align = (int)number();
             b.zero = (int)number();
             b.count = number();
-            if (b.role != ROLE_TEMP) {
+            if (b.role == ROLE_TEMP) {
+                for (int64_t &count : b.on_device)
+                    count = number();
+            } else {
                 good &= (size_t)(end - at) >= b.bytes();
                 b.data = (const unsigned char *)at;
                 if (good)
@@ -181,7 +186,9 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
     uint64_t state = how.seed;
     bool aligned = how.turns == TURNS_IN_ORDER || random_below(&state, 2);
     start_run(how);
-    for (const Buffer &b : c.buffers) {
+    for (Buffer b : c.buffers) {
+        if (b.role == ROLE_TEMP)
+            b.count = b.on_device[how.multiprocessors - 1];
         /* As cudaMalloc does it, or no more than the alignment that was promised. */
         size_t offset = aligned || b.align >= BOUNDARY ? 0 : (size_t)b.align * random_below(&state, 4);
         Guarded g = guarded_new(b.bytes(), offset, how.turns == TURNS_IN_ORDER ? 0x5a : 0xc7);
@@ -241,11 +248,11 @@ static int run_program(const Twin &twin, const Cases &cases, uint64_t seed, int 
         for (int k = 0; k < TURNS_COUNT; k++) {
             if (large && k != TURNS_IN_ORDER && k != 1 + (i + round) % (TURNS_COUNT - 1))
                 continue;
-            Schedule how = {(Turns)k, 0, 0, 4, (i + k + round) % 2 != 0};
+            Schedule how = {(Turns)k, 0, 0, DEVICES, (i + k + round) % 2 != 0};
             if (k != TURNS_IN_ORDER) {
                 how.seed = 1 + random_below(&state, (uint64_t)1 << 32);
                 how.grid_limit = cases.any_grid ? (unsigned)random_below(&state, GRID_CHOICES) : 0;
-                how.multiprocessors = 1 + (unsigned)random_below(&state, 4);
+                how.multiprocessors = 1 + (unsigned)random_below(&state, DEVICES);
             }
             progress->at_case = i;
             progress->how = how;

@@ -23,6 +23,8 @@
 #include "codegen/index_guards.h"
 #include "executors.h"
 
+/* DEVICES: the shim's has 1 to so many multiprocessors, of RESIDENT_PER_SM blocks (shim.cpp, runner.cpp). */
+enum { DEVICES = 4, RESIDENT_PER_SM = 2 };
 enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, WORKSPACE_ALIGNMENT = 16 };
 
 typedef struct Job {
@@ -71,6 +73,34 @@ static void put_buffer(StrBuf *out, Role role, Scalar elem, int64_t align, bool 
         sb_putn(out, (const char *)bytes, (size_t)count * (size_t)scalar_bytes(elem));
 }
 
+typedef struct OnDevice {
+    Ctx *ctx;
+    Nat nat;
+    int64_t sms;
+} OnDevice;
+
+static void set_device_size(void *user, Nat var)
+{
+    OnDevice *d = user;
+    if (imp_is_device_size(var))
+        d->nat = nat_subst(d->ctx, d->nat, var, nat_const(d->ctx, strcmp(var->name, "numSM") == 0 ? d->sms : d->sms * RESIDENT_PER_SM));
+}
+
+/* Workspace: its cells on each device, which its host function must keep to. */
+static bool put_workspace(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const ImpBuf *buf, Nat cells)
+{
+    put_buffer(out, ROLE_TEMP, buf->elem, WORKSPACE_ALIGNMENT, buf->zero, 0, NULL);
+    for (int64_t sms = 1; sms <= DEVICES; sms++) {
+        OnDevice on = {ctx, cells, sms};
+        int64_t count;
+        nat_each_var(ctx, cells, set_device_size, &on);
+        if (!launch_nat(ctx, imp->entry, launch, on.nat, &count))
+            return false;
+        put(out, count);
+    }
+    return true;
+}
+
 static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const HostBuffers *bufs)
 {
     put(out, bufs->n);
@@ -81,10 +111,8 @@ static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const
             put_buffer(out, buf->space == SPACE_OUTPUT ? ROLE_OUT : ROLE_IN, host->elem, scalar_bytes(host->elem), false, host->count, host->bytes);
             continue;
         }
-        int64_t count;
-        if (!launch_nat(ctx, imp->entry, launch, kernel_cells(ctx, bufs->at[i].kernel, buf), &count))
+        if (!put_workspace(ctx, out, imp, launch, buf, kernel_cells(ctx, bufs->at[i].kernel, buf)))
             return false;
-        put_buffer(out, ROLE_TEMP, buf->elem, WORKSPACE_ALIGNMENT, buf->zero, count, NULL);
     }
     return true;
 }
