@@ -98,8 +98,7 @@ static CacheKey code_key(Ctx *ctx, const CodeRequest *request, int major, int mi
     cache_key_text(&maker, RISEC_VERSION);
     cache_key_number(&maker, (uint64_t)major);
     cache_key_number(&maker, (uint64_t)minor);
-    cache_key_number(&maker, (uint64_t)request->form);
-    cache_key_number(&maker, (uint64_t)request->arch);
+    /* The options say the architecture and the form. */
     const char *options[NVRTC_MAX_OPTIONS];
     int n = nvrtc_options(ctx, request, options);
     cache_key_number(&maker, (uint64_t)n);

@@ -335,6 +335,8 @@ typedef struct Failing {
     long calls, fail_at; /* the call of that number fails; 0: none */
     bool short_calls;    /* reads and writes move one byte at a time */
     int open;            /* descriptors that were not closed */
+    int written;         /* the file that was made last */
+    bool lost;           /* it could not be closed: what was written may not be there */
 } Failing;
 
 static bool fails(void *user)
@@ -352,7 +354,11 @@ static int opened(void *user, int file)
 static bool f_make_dir(void *u, const char *p) { return !fails(u) && cache_files.make_dir(NULL, p); }
 static int f_open_dir(void *u, const char *p) { return fails(u) ? -1 : opened(u, cache_files.open_dir(NULL, p)); }
 static int f_open_read(void *u, int d, const char *n) { return fails(u) ? -1 : opened(u, cache_files.open_read(NULL, d, n)); }
-static int f_open_new(void *u, int d, const char *n) { return fails(u) ? -1 : opened(u, cache_files.open_new(NULL, d, n)); }
+static int f_open_new(void *u, int d, const char *n)
+{
+    Failing *f = u;
+    return f->written = fails(u) ? -1 : opened(u, cache_files.open_new(NULL, d, n));
+}
 static int f_open_append(void *u, int d, const char *n) { return fails(u) ? -1 : opened(u, cache_files.open_append(NULL, d, n)); }
 static bool f_stat(void *u, int f, CacheStat *s) { return !fails(u) && cache_files.stat(NULL, f, s); }
 static bool f_stat_name(void *u, int d, const char *n, CacheStat *s) { return !fails(u) && cache_files.stat_name(NULL, d, n, s); }
@@ -367,9 +373,13 @@ static ssize_t f_write(void *u, int f, const void *b, size_t n)
 static bool f_touch(void *u, int f) { return !fails(u) && cache_files.touch(NULL, f); }
 static bool f_close(void *u, int f)
 {
-    ((Failing *)u)->open--;
-    bool good = cache_files.close(NULL, f);
-    return !fails(u) && good;
+    Failing *failing = u;
+    failing->open--;
+    bool good = cache_files.close(NULL, f) && !fails(u);
+    failing->lost |= !good && f == failing->written;
+    if (f == failing->written)
+        failing->written = -1;
+    return good;
 }
 static bool f_rename(void *u, int d, const char *a, const char *b) { return !fails(u) && cache_files.rename(NULL, d, a, b); }
 static bool f_remove(void *u, int d, const char *n) { return !fails(u) && cache_files.remove(NULL, d, n); }
@@ -388,14 +398,26 @@ static Cache failing_cache(Failing *failing)
     return cache;
 }
 
+static bool count_unfinished(void *arg, const char *name)
+{
+    *(int *)arg += strncmp(name, "new-", 4) == 0;
+    return true;
+}
+
 /* What a program does, with call `fail_at` failing; then, with all calls good again, everything works and nothing is left behind. */
 static long try_with_failure(Ctx *ctx, long fail_at, bool short_calls)
 {
-    Failing failing = {0, fail_at, short_calls, 0};
+    Failing failing = {0, fail_at, short_calls, 0, -1, false};
     Cache cache = failing_cache(&failing);
     CacheKey key = key_of("failing"), more = key_of("more");
     CacheReport report;
     bool put = cache_put(&cache, &key, "bytes of it", 11);
+    CHECK(!(put && failing.lost));
+    int dir = cache_files.open_dir(NULL, cache.dir), unfinished = 0;
+    if (dir >= 0) {
+        CHECK(cache_files.list(NULL, dir, count_unfinished, &unfinished) && unfinished == 0);
+        close(dir);
+    }
     bool hit = is_hit(ctx, &cache, &key, "bytes of it", 11);
     CHECK(!hit || put);
     cache.limit = 100; /* the next entry makes the first one go */
