@@ -49,9 +49,9 @@ static void look_at_expr(void *user, ImpExpr **at)
         if (e->op.id == P_min || e->op.id == P_max)
             add(f, FAULT_MIN_MAX, e, prim_name(e->op.id));
         else if (other_comparison(e->op.id) != P_COUNT)
-            add(f, FAULT_COMPARISON, e, prim_name(e->op.id));
+            add(f, FAULT_COMPARISON, e, ctx_printf(f->ctx, "%s of %s", prim_name(e->op.id), scalar_name(e->op.args[0]->type)));
         if (ordered(e->op.id) && e->op.n == 2 && !imp_same_value(e->op.args[0], e->op.args[1]))
-            add(f, FAULT_OPERANDS, e, prim_name(e->op.id));
+            add(f, FAULT_OPERANDS, e, ctx_printf(f->ctx, "%s of %s", prim_name(e->op.id), scalar_name(e->op.args[0]->type)));
         break;
     case IE_VAR:
         if (e->var.var->slots > 1 && nat_is_const(e->var.slot))

@@ -14,14 +14,16 @@
 #include "rgen.h"
 #include "rmutate.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, MAX_STEPS = 1000000, MANY_STEPS = 10000000, MAX_TRIALS = 192, HUNTS = 80, MAX_SIZES = 8, MAX_LINES = 1000, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
-static const int64_t sizes[] = {33, 1000, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000};
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 23, MAX_STEPS = 1000000, MANY_STEPS = 10000000, MAX_TRIALS = 192, HUNTS = 80, MAX_SIZES = 8, MAX_LINES = 1000, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+static const int64_t sizes[] = {33, 1000, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
 /* Where the entry has several sizes: one of them long, the others short. */
 static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
 /* Where it has one: so many that loops over blocks and over partial results take several turns. */
 static const int64_t many[] = {540001, 1100000};
+/* Where the grid is sized by the device: so many blocks that those who finish take several turns over them. */
+static const int64_t device_many = (int64_t)1 << 23, device_sms = 140;
 
 /* ---- trials, with the reference's results ---------------------------------------------------------------------------------------------------------- */
 
@@ -67,7 +69,7 @@ static void simulate(Ctx *ctx, void *user)
     const Prepared *p = &t->trials[t->trial];
     Launch launch = p->launch;
     SimReport report = {.warp_instructions = 0};
-    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells == MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells >= MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
     results_new(ctx, t->c.entry, &launch);
     bool good = sim_run(ctx, t->c.imp, &launch, &options, &report);
     t->ran = good || report.findings.n > 0;
@@ -93,6 +95,8 @@ static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
         if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
             v = -v;
         double f = data != DATA_SPECIAL || (v % 8 == 0 && seed & 1) ? (double)v : v % 8 == 1 || seed / 2 % 3 == 2 ? (double)NAN : seed / 2 % 3 ? (double)INFINITY : -(double)INFINITY;
+        if (data == DATA_SPECIAL && i == 0)
+            f = (double)NAN;
         scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, v), buf->bytes + i * scalar_bytes(buf->elem));
     }
 }
@@ -136,6 +140,7 @@ static void prepare(Ctx *ctx, void *user)
     t->ran = entry->n_sizes <= MAX_SIZES && trial_launch(ctx, entry, p->sizes, &(Inputs){p->seed, p->cells, 0, false}, &p->launch);
     if (!t->ran)
         return;
+    p->launch.num_sm = p->cells == DEVICE_CELLS ? device_sms : 0;
     if (p->data != DATA_SMALL)
         fill(ctx, entry, sums_in_any_order(t->c.imp), p);
     results_new(ctx, entry, &p->launch);
@@ -154,6 +159,20 @@ static void add_trial(Test *t, const int64_t *at, int grid, Data data, int64_t c
     *p = (Prepared){.grid = {grids[grid][0], grids[grid][1], grids[grid][2]}, .seed = 5 + (uint64_t)t->n, .data = data, .cells = cells};
     memcpy(p->sizes, at, sizeof p->sizes);
     t->n += ctx_try(t->c.ctx, prepare, t) && t->ran;
+}
+
+static void find_device_size(void *user, Nat var)
+{
+    bool *found = user;
+    *found |= imp_is_device_size(var);
+}
+
+static bool sized_by_device(Test *t)
+{
+    bool found = false;
+    for (int k = 0; k < t->c.imp->kernels.n; k++)
+        nat_each_var(t->c.ctx, t->c.imp->kernels.at[k]->blocks[0], find_device_size, &found);
+    return found;
 }
 
 static void add_trials(Test *t)
@@ -181,6 +200,11 @@ static void add_trials(Test *t)
             at[k] = many[i];
         add_trial(t, at, 0, i ? DATA_NEGATIVE : DATA_WIDE, MANY_CELLS);
     }
+    for (int i = 0; n == 1 && sized_by_device(t) && i < 3; i++) {
+        for (int k = 0; k < MAX_SIZES; k++)
+            at[k] = i == 1 ? device_many / 2 : device_many - 5000 * i;
+        add_trial(t, at, 0, i ? DATA_NEGATIVE : DATA_WIDE, DEVICE_CELLS);
+    }
 }
 
 /* More launches, for what none of the others noticed. */
@@ -195,8 +219,8 @@ static void hunt(Test *t)
     bool large = n == 1 && t->hunts % 5 == 4;
     for (int k = 0; k < MAX_SIZES; k++)
         at[k] = large ? 600000 + random_below(&state, 1000000) : 1 + random_below(&state, n == 1 ? 4200 : 60);
-    for (int k = 0; k < MAX_SIZES && t->hunts % 4 == 1; k++) /* a multiple of what tiles often are */
-        at[k] = 64 * (1 + at[k] % 4);
+    for (int k = 0; k < MAX_SIZES && t->hunts % 2 == 1; k++) /* a multiple of what tiles often are, and one less */
+        at[k] = (n == 1 && t->hunts % 4 == 1 ? 1024 : t->hunts % 8 == 3 ? 8 : 64) * (1 + at[k] % 4) - random_below(&state, 2);
     if (n > 1)
         at[random_below(&state, n)] *= 10;
     if (large)
