@@ -2,6 +2,7 @@
  *
  *   for (i < 8) ... xs[block*1024 + warp*256 + i*32 + lane]  ->  const int base = block*1024 + warp*256 + lane;  for (i < 8) ... xs[base + i*32]
  *
+ *   warp*32 + lane  ->  thread
  *   blocks = min(ceilDiv(n, 8192), 4*numSM) in several places  ->  const int blocks = ...;  at the top
  *
  * Only sums that cost more than a multiplication get a name; they stand as far outside as their variables allow, so that neighbouring loops share
@@ -200,6 +201,41 @@ static void hoist_block(Hoist *h, ImpBlock *block, const ImpStmt *loop)
     h->levels.n--;
 }
 
+/* ---- warp*32 + lane is the thread ---------------------------------------------------------------------------------------------- */
+
+static bool has_term(Ctx *ctx, Nat nat, Nat want)
+{
+    for (int i = 0; i < nat->n_terms; i++)
+        if (term_nat(ctx, &nat->terms[i]) == want)
+            return true;
+    return false;
+}
+
+static Nat lanes_to_thread(void *user, Nat nat)
+{
+    const Lowering *lw = user;
+    const ImpKernel *k = lw->kernel;
+    Ctx *ctx = lw->ctx;
+    for (int i = 0; nat->kind == NAT_SUM && i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Nat times = nat_const(ctx, t->coef);
+        int lanes = 0;
+        for (int j = 0; j < t->n_factors; j++)
+            if (t->factors[j] == k->lane)
+                lanes++;
+            else
+                times = nat_mul(ctx, times, t->factors[j]);
+        if (lanes != 1 || !has_term(ctx, nat, nat_mul_k(ctx, nat_mul(ctx, times, k->warp), 32)))
+            continue;
+        nat = nat_sub(ctx, nat, nat_mul(ctx, times, nat_add(ctx, nat_mul_k(ctx, k->warp, 32), k->lane)));
+        nat = nat_add(ctx, nat, nat_mul(ctx, times, k->thread[0]));
+        i = -1;
+    }
+    return nat;
+}
+
+static void stmt_to_thread(void *user, ImpStmt *s) { map_nats(s, lanes_to_thread, user); }
+
 /* ---- sizes that the kernel works out --------------------------------------------------------------------------------------------- */
 
 typedef struct Sizes {
@@ -310,6 +346,9 @@ static void name_sizes(Lowering *lw)
 void pass_hoist(Lowering *lw)
 {
     Hoist h = {.lw = lw, .ctx = lw->ctx};
+    const ImpKernel *k = lw->kernel;
+    if (k->lane->kind == NAT_VAR && k->warp->kind == NAT_VAR && k->thread[0]->kind == NAT_VAR && k->thread[1]->kind != NAT_VAR && k->thread[2]->kind != NAT_VAR)
+        walk_stmts(&lw->kernel->body, stmt_to_thread, lw);
     name_sizes(lw);
     hoist_block(&h, &lw->kernel->body, NULL);
 }

@@ -40,7 +40,7 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
-        const int base = block*8192 + warp*128 + lane*4;
+        const int base = block*8192 + thread*4;
         const int end = (blocks*8192 + n - 1) / (blocks*8192);
         for (int i = 0; i < end; i++) {
             const int base_1 = size*i*8192;
@@ -98,16 +98,15 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int base = warp*32 + lane;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
         const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
-            acc += temp[base + i*256];
+            acc += temp[i*256 + thread];
         }
         if (blocks % 256 != 0)
-            acc += base + (blocks / 256)*256 < blocks ? temp[base + (blocks / 256)*256] : 0.0f;
+            acc += (blocks / 256)*256 + thread < blocks ? temp[(blocks / 256)*256 + thread] : 0.0f;
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -156,7 +155,7 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
-        const long long base = block*8192 + warp*128 + lane*4;
+        const long long base = block*8192 + thread*4;
         const long long end = (blocks*8192 + n - 1) / (blocks*8192);
         for (long long i = 0; i < end; i++) {
             const long long base_1 = size*i*8192;
@@ -214,16 +213,15 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int base = warp*32 + lane;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
-            acc += temp[base + i*256];
+            acc += temp[i*256 + thread];
         }
         if (blocks % 256 != 0)
-            acc += base + (blocks / 256)*256 < blocks ? temp[base + (blocks / 256)*256] : 0.0f;
+            acc += (blocks / 256)*256 + thread < blocks ? temp[(blocks / 256)*256 + thread] : 0.0f;
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -271,7 +269,7 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
-        const long long base = block*8192 + warp*128 + lane*4;
+        const long long base = block*8192 + thread*4;
         const long long end = (blocks*8192 + n - 1) / (blocks*8192);
         for (long long i = 0; i < end; i++) {
             const long long base_1 = size*i*8192;
@@ -328,16 +326,15 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int base = warp*32 + lane;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
-            acc += temp[base + i*256];
+            acc += temp[i*256 + thread];
         }
         if (blocks % 256 != 0)
-            acc += base + (blocks / 256)*256 < blocks ? temp[base + (blocks / 256)*256] : 0.0f;
+            acc += (blocks / 256)*256 + thread < blocks ? temp[(blocks / 256)*256 + thread] : 0.0f;
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -388,7 +385,7 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const int base = block*8192 + warp*128 + lane*4;
+        const int base = block*8192 + thread*4;
         const int end = (blocks*8192 + n - 1) / (blocks*8192);
         for (int i = 0; i < end; i++) {
             const int base_1 = size*i*8192;
@@ -561,14 +558,13 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int base = warp*32 + lane;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
         const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
-            const int index = base + i*256;
+            const int index = i*256 + thread;
             const float b_1 = temp_1[index];
             const int b_2 = temp_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -577,7 +573,7 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
             }
         }
         if (blocks % 256 != 0) {
-            const int index = base + (blocks / 256)*256;
+            const int index = (blocks / 256)*256 + thread;
             const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? temp_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -710,7 +706,7 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const long long base = block*8192 + warp*128 + lane*4;
+        const long long base = block*8192 + thread*4;
         const long long end = (blocks*8192 + n - 1) / (blocks*8192);
         for (long long i = 0; i < end; i++) {
             const long long base_1 = size*i*8192;
@@ -883,14 +879,13 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int base = warp*32 + lane;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
-            const long long index = base + i*256;
+            const long long index = i*256 + thread;
             const float b_1 = temp_1[index];
             const int b_2 = temp_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -899,7 +894,7 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             }
         }
         if (blocks % 256 != 0) {
-            const long long index = base + (blocks / 256)*256;
+            const long long index = (blocks / 256)*256 + thread;
             const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? temp_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -1031,7 +1026,7 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const long long base = block*8192 + warp*128 + lane*4;
+        const long long base = block*8192 + thread*4;
         const long long end = (blocks*8192 + n - 1) / (blocks*8192);
         for (long long i = 0; i < end; i++) {
             const long long base_1 = size*i*8192;
@@ -1206,14 +1201,13 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int base = warp*32 + lane;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
-            const long long index = base + i*256;
+            const long long index = i*256 + thread;
             const float b_1 = temp_1[index];
             const int b_2 = temp_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -1222,7 +1216,7 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
             }
         }
         if (blocks % 256 != 0) {
-            const long long index = base + (blocks / 256)*256;
+            const long long index = (blocks / 256)*256 + thread;
             const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? temp_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
