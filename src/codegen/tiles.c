@@ -7,6 +7,8 @@
  *   for (i < ceilDiv(m, 32)) acc += i*32 + lane < m ? xs[...] : 0
  *     ->  for (i < m / 32) acc += xs[...];  if (m % 32 != 0) acc += m / 32 * 32 + lane < m ? xs[...] : 0
  *
+ *   acc += 4*thread < n ? xs[4*thread] : 0; acc += 4*thread + 1 < n ? ...; ...  ->  if (1024 <= n) { acc += xs[4*thread]; ... } else { ... }
+ *
  * A guard L <= R holds for all threads and all trips of a loop when the largest value of L - R over them is at most 0: loop variables and thread
  * ids are replaced by the bound that makes it largest. What is left mentions only what is the same for all threads, or is fixed before the loop.
  *
@@ -268,15 +270,22 @@ static ImpExpr *as_comparison(Tiles *t, Nat d, Span span)
     return nat_cmp(t->lw, P_le, left, right, span);
 }
 
+/* if (all guards hold), with nothing in it yet. */
+static ImpStmt *full_choice(Tiles *t, Span span)
+{
+    ImpStmt *choice = imp_stmt(t->ctx, NULL, IS_IF, span);
+    for (int k = 0; k < t->full.n; k++) {
+        ImpExpr *e = as_comparison(t, t->full.at[k], span);
+        choice->branch.cond = k ? imp_op2(t->ctx, P_and, SC_BOOL, choice->branch.cond, e, span) : e;
+    }
+    return choice;
+}
+
 /* All trips of the loop are full, or none needs to be: one condition decides before the loop. */
 static bool split_whole(Tiles *t, ImpBlock *block, int i)
 {
     Ctx *ctx = t->ctx;
-    ImpStmt *loop = block->list.at[i], *choice = imp_stmt(ctx, NULL, IS_IF, loop->span), *full = imp_copy_stmt(ctx, loop);
-    for (int k = 0; k < t->full.n; k++) {
-        ImpExpr *e = as_comparison(t, t->full.at[k], loop->span);
-        choice->branch.cond = k ? imp_op2(ctx, P_and, SC_BOOL, choice->branch.cond, e, loop->span) : e;
-    }
+    ImpStmt *loop = block->list.at[i], *choice = full_choice(t, loop->span), *full = imp_copy_stmt(ctx, loop);
     vec_push(ctx, &choice->branch.then.list, full);
     vec_push(ctx, &choice->branch.otherwise.list, loop);
     unguard(t, &full->loop.body);
@@ -353,11 +362,105 @@ static bool split(Tiles *t, ImpBlock *block, int i)
     return constant ? split_whole(t, block, i) : split_range(t, block, i);
 }
 
+/* ---- guards that stand one after the other, in no loop ------------------------------------------------------------------------- */
+
+static bool is_straight(const ImpStmt *s)
+{
+    if (s->kind != IS_IF)
+        return s->kind == IS_DECL || s->kind == IS_SET || s->kind == IS_VSET || s->kind == IS_STORE;
+    bool straight = true;
+    for (int k = 0; k < s->branch.then.list.n; k++)
+        straight &= is_straight(s->branch.then.list.at[k]);
+    for (int k = 0; k < s->branch.otherwise.list.n; k++)
+        straight &= is_straight(s->branch.otherwise.list.at[k]);
+    return straight;
+}
+
+typedef struct Mention {
+    const ImpVar *var;
+    bool found;
+} Mention;
+
+static void mention_expr(void *user, ImpExpr **at)
+{
+    Mention *m = user;
+    m->found |= (*at)->kind == IE_VAR && (*at)->var.var == m->var;
+}
+
+static void mention_set(void *user, ImpStmt *s)
+{
+    Mention *m = user;
+    m->found |= imp_sets(s) == m->var;
+}
+
+/* Is a register that statements i to end - 1 declare needed after them? */
+static bool escapes(ImpBlock *block, int i, int end)
+{
+    for (int k = i; k < end; k++) {
+        const ImpStmt *s = block->list.at[k];
+        if (!imp_declares(s))
+            continue;
+        Mention m = {imp_sets(s), false};
+        ImpBlock rest = {.list = {block->list.at + end, block->list.n - end, 0}};
+        walk_block(&rest, mention_expr, &m);
+        walk_stmts(&rest, mention_set, &m);
+        if (m.found || m.var->nat)
+            return true;
+    }
+    return false;
+}
+
+/* Guards in the statement, if it were in a loop of one trip. */
+static int64_t guards_of(Tiles *t, ImpBlock *block, int i, int n)
+{
+    t->full.n = t->guards.n = t->statements = 0;
+    t->blocked = false;
+    t->spared = 0;
+    ImpBlock run = {.list = {block->list.at + i, n, 0}};
+    visit_block(t, &run, 1, t->bounds.n);
+    return t->blocked ? 0 : t->spared;
+}
+
+/* One condition that is asked several times is left to the reader. */
+static bool differ(const Tiles *t)
+{
+    bool differ = false;
+    for (int i = 1; i < t->guards.n; i++)
+        differ |= t->guards.at[i] != t->guards.at[0];
+    return differ;
+}
+
+/* As split_whole, for the statements from i on. */
+static bool split_run(Tiles *t, ImpBlock *block, int i)
+{
+    Ctx *ctx = t->ctx;
+    if (!is_straight(block->list.at[i]) || !guards_of(t, block, i, 1))
+        return false;
+    int end = i + 1;
+    for (int k = i + 1; k < block->list.n && is_straight(block->list.at[k]); k++)
+        if (guards_of(t, block, k, 1))
+            end = k + 1;
+    if (guards_of(t, block, i, end - i) < MIN_SPARED || !differ(t) || t->statements > MAX_COPIED_STATEMENTS || escapes(block, i, end))
+        return false;
+    ImpStmt *choice = full_choice(t, block->list.at[i]->span);
+    for (int k = i; k < end; k++) {
+        vec_push(ctx, &choice->branch.then.list, imp_copy_stmt(ctx, block->list.at[k]));
+        vec_push(ctx, &choice->branch.otherwise.list, block->list.at[k]);
+    }
+    unguard(t, &choice->branch.then);
+    for (int k = i + 1; k < end; k++)
+        block_remove(block, i + 1);
+    block->list.at[i] = choice;
+    return true;
+}
+
 static void split_loops(Tiles *t, ImpBlock *block)
 {
     Ctx *ctx = t->ctx;
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
+        if (split_run(t, block, i))
+            continue;
         if (s->kind == IS_FOR) {
             int before = block->list.n;
             if (split(t, block, i)) {
