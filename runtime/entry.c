@@ -107,7 +107,7 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     *out = NULL;
     if (!program)
         return argument_null(error, "program");
-    if (!struct_get(&options, sizeof options, given) || (options.flags & ~(uint32_t)RISE_SPECIALIZE))
+    if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)RISE_SPECIALIZE))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know");
     if (options.n_settings && !options.settings)
         return argument_null(error, "settings");

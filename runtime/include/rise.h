@@ -23,7 +23,8 @@
  *
  * Threads. Contexts, programs and entries may be used by any number of threads at once, each kernel is compiled and loaded once, and the
  * threads that need it wait for it. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
- * an object while another thread uses that object itself is an error that is not detected.
+ * an object while another thread uses that object itself is an error that is not detected. Threads that make programs and entries, or launch on SIM or REF, need
+ * a stack of 4 MiB, which is less than the usual one.
  *
  * Steps. rise_entry_get needs no GPU and no CUDA. rise_entry_compile runs NVRTC and needs no GPU. rise_entry_load needs the GPU. A launch does those that were not done.
  *
