@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # librise on a GPU machine, from a build that was carried there: one line `ok NAME` or `not ok NAME`, lines with # say more.
 #
-#     tests/gpu/smoke.sh [BUILD]      BUILD: build/release
+#     tests/gpu/smoke.sh [BUILD]      BUILD: build/release. DEVICE=sim tries the script itself, on the simulator
 #
 # Needs the driver and NVRTC; python3 with torch for the last part, which is skipped without.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${1:-$ROOT/build/release}
 RISEC=$BUILD/risec
+DEVICE=${DEVICE:-gpu}
 XDG_CACHE_HOME=$(mktemp -d)
 export XDG_CACHE_HOME
 trap 'rm -rf "$XDG_CACHE_HOME"' EXIT
@@ -30,7 +31,7 @@ point() {
 # Once with an empty cache, once with what the first run left there.
 for run in cold cached; do
     echo "# $run"
-    "$BUILD/gpu/gpu_smoke" || failed=1
+    "$BUILD/gpu/gpu_smoke" "$DEVICE" || failed=1
 done
 
 # Every example as its first comment runs it, and with more elements, against the reference.
@@ -38,7 +39,7 @@ for file in examples/*.rise; do
     name=$(basename "$file" .rise)
     while read -r words; do
         # shellcheck disable=SC2086
-        point "example-$name" "$RISEC" $words --device gpu --verify
+        point "example-$name" "$RISEC" $words --device "$DEVICE" --verify
     done < <(sed -n 's/^--   \$ risec \(run .*\)/\1/p' "$file")
 done
 for name in argmin asum block_scan device_scan dot harris1 harris2 harris3 harris4 harris5 harris6 max minmax minmax_last minmax_two shift sum sum_down sum_naive sum_tree; do
@@ -46,7 +47,7 @@ for name in argmin asum block_scan device_scan dot harris1 harris2 harris3 harri
     for n in 0 1 33 1024 65537 1000003; do
         [ "$name" = shift ] && n=$((n / 32 * 32))
         # shellcheck disable=SC2086
-        point "size-$name-$n" "$RISEC" run "examples/$name.rise" --set "n=$n" $args --device gpu --verify
+        point "size-$name-$n" "$RISEC" run "examples/$name.rise" --set "n=$n" $args --device "$DEVICE" --verify
     done
 done
 
