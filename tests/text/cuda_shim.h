@@ -287,6 +287,15 @@ static inline double __dsub_rn(double a, double b) { return a - b; }
 static inline double __ddiv_rn(double a, double b) { return a / b; }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 static inline float rsqrtf(float a) { return (float)(1.0 / sqrt((double)a)); }
+/* As the reference interpreter has them (ir/scalar.c): a device rounds them otherwise, and is compared with a tolerance. */
+static inline float expf(float a) { return (float)exp((double)a); }
+static inline float exp2f(float a) { return (float)exp2((double)a); }
+static inline float logf(float a) { return (float)log((double)a); }
+static inline float log2f(float a) { return (float)log2((double)a); }
+static inline float sinf(float a) { return (float)sin((double)a); }
+static inline float cosf(float a) { return (float)cos((double)a); }
+static inline float tanhf(float a) { return (float)tanh((double)a); }
+static inline float powf(float a, float b) { return (float)pow((double)a, (double)b); }
 static inline double rsqrt(double a) { return 1.0 / sqrt(a); }
 
 /* min.f32 and max.f32: the other argument when one is NaN, and -0 before +0. */

@@ -73,6 +73,8 @@ MISUSE = (
     ("grid_not_cooperative", "cudaLaunchCooperativeKernel", kernel("cooperative_groups::this_grid().sync(); " + COPY)),
     ("shared_unset", "ref", kernel("__shared__ int s[64]; if (lane) s[threadIdx.x] = i < n ? xs[i] : 0; __syncthreads(); if (i < n) out[i] = s[threadIdx.x];")),
     ("shared_too_small", "runtime error: index 63", kernel("__shared__ int s[63]; s[threadIdx.x] = 1; " + COPY)),
+    ("shared_too_much", "more than 49152 bytes of static shared memory", kernel("__shared__ int a[8000], b[5000]; a[threadIdx.x] = b[threadIdx.x] = 1; " + COPY)),
+    ("shared_by_each_block", "", kernel("__shared__ int a[8000]; a[threadIdx.x] = 1; " + COPY)),
     ("dynamic_too_small", "heap-buffer-overflow", kernel("extern __shared__ int s[]; s[threadIdx.x] = 1; " + COPY, shared=255)),
     ("dynamic_not_opted_in", "gives error 1", kernel(COPY, shared=50000)),
     ("input_written", "an input, is written", kernel(COPY + " if (i == 0) ((int *)xs)[0]++;")),

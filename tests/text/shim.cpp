@@ -182,7 +182,7 @@ struct Block {
 static const char *kernel;
 static void (*kernel_body)(void *);
 static void *kernel_data;
-static size_t dynamic_bytes, static_bytes;
+static size_t dynamic_bytes;
 static bool cooperative;
 static int block_threads;
 static std::vector<Thread> threads; /* of the wave, block by block */
@@ -500,7 +500,9 @@ void *shared_variable(const void *key, size_t bytes, size_t align)
     for (Shared &s : b->shared)
         if (s.key == key)
             return s.memory.at;
-    static_bytes += bytes;
+    size_t static_bytes = bytes;
+    for (const Shared &s : b->shared)
+        static_bytes += s.memory.bytes;
     if (static_bytes > STATIC_SHARED_MAX)
         fail("more than %d bytes of static shared memory", STATIC_SHARED_MAX);
     b->shared.push_back({key, guarded_new(bytes, 0, rubbish())});
@@ -597,7 +599,6 @@ static void free_shared()
             guarded_free(&b.dynamic);
     }
     blocks.clear();
-    static_bytes = 0;
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
