@@ -9,7 +9,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "text"))
 import run_text  # noqa: E402
-from programs import all_programs  # noqa: E402
+from programs import all_programs, named_files  # noqa: E402
 
 SEED = int(os.environ.get("SEED", "1"))
 
@@ -36,6 +36,15 @@ def main():
         if path not in used:
             failed = 1
             print(f"not ok {os.path.basename(path)} has a .rise twin of its name")
+    for p in programs:
+        if os.path.dirname(p.path) == f"{ROOT}/examples" and not p.hand:
+            failed = 1
+            print(f"not ok {p.name} has a hand-written twin, {p.entry}_hand in tests/handwritten/")
+    entered = {p.path for p in programs}
+    for name, path in named_files():
+        if path not in entered:
+            failed = 1
+            print(f"not ok {name} has an entry")
     return failed
 
 
