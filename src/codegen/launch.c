@@ -149,8 +149,48 @@ static void plan_walk(Plan *plan, const Core *e)
 /* What the program says of the launch: behind the entry's result type, or in the brackets of nextKernel. */
 typedef struct Clause {
     Nat blocks, threads, min_blocks;
-    Span span;
+    Span span; /* of threads */
 } Clause;
+
+/* The threads that a clause asks for, where each row of them has t[1] * t[2]; refused where a block cannot have just these. `alone`: one thread is
+ * as good as a warp. */
+static int64_t asked_threads(Plan *plan, const Clause *clause, int64_t rows, bool alone)
+{
+    Ctx *ctx = plan->lw->ctx;
+    int64_t n = nat_is_const(clause->threads) ? clause->threads->value : 0;
+    const char *text = nat_text(ctx, clause->threads);
+    if (n < 1 || n > MAX_THREADS) {
+        Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s is not a number of threads that a block can have", text);
+        if (nat_is_const(clause->threads))
+            diag_help(ctx, d, "give a number from 1 to %d", MAX_THREADS);
+        else
+            diag_help(ctx, d, "give a number from 1 to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
+        return 32;
+    }
+    if (alone && n == 1)
+        return n;
+    /* The smallest number that makes whole warps with the rows. */
+    int64_t step = 32;
+    while (step > 1 && step / 2 * rows % 32 == 0)
+        step /= 2;
+    int64_t less = n / step * step, most = MAX_THREADS / rows / step * step;
+    if (n > most) {
+        Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s on axis x, and %lld on the others, are more than a block can have", text, (long long)rows);
+        if (most)
+            diag_help(ctx, d, "give %lld or less, in steps of %lld", (long long)most, (long long)step);
+        else
+            diag_help(ctx, d, "leave `threads` out");
+        return step;
+    }
+    if (n % step) {
+        Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s makes no whole warps of 32", text);
+        if (less && less + step <= most)
+            diag_help(ctx, d, "give %lld or %lld", (long long)less, (long long)(less + step));
+        else
+            diag_help(ctx, d, "give %lld", (long long)(less ? less : step));
+    }
+    return n;
+}
 
 /* Threads of the block: as the launch clause says, else the largest constant extent, else 256; a multiple of 32 in total. One thread when no
  * level below the block is used: then nothing says that there are more. */
@@ -178,13 +218,7 @@ static void plan_threads(Plan *plan, const Clause *clause, int threads[3])
             t[0] = (wanted + t[1] * t[2] - 1) / (t[1] * t[2]);
     }
     if (clause->threads) {
-        t[0] = nat_is_const(clause->threads) ? clause->threads->value : 0;
-        if (t[0] < 1 || t[0] > MAX_THREADS) {
-            Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s is not a number of threads that a block can have",
-                                  nat_text(plan->lw->ctx, clause->threads));
-            diag_help(plan->lw->ctx, d, "give a constant from 1 to %d", MAX_THREADS);
-            t[0] = 32;
-        }
+        t[0] = asked_threads(plan, clause, t[1] * t[2], !any);
         any = any || t[0] > 1;
     }
     int64_t rest = t[1] * t[2];
@@ -210,7 +244,7 @@ void launch_plan(Lowering *lw, const Core *start)
     Ctx *ctx = lw->ctx;
     ImpKernel *kernel = lw->kernel;
     const CoreEntry *entry = lw->entry;
-    Clause clause = {entry->launch_blocks, entry->launch_threads, entry->launch_min_blocks, entry->name_span};
+    Clause clause = {entry->launch_blocks, entry->launch_threads, entry->launch_min_blocks, entry->threads_span};
     if (start && start->prim.id == P_nextKernel)
         clause = (Clause){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
     Plan plan = {.lw = lw, .start = start};

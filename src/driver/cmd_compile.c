@@ -121,6 +121,14 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries
         const Given *given = &d->line->given.at[i];
         if (given->id != OPT_SET)
             continue;
+        if (strcmp(given->name, "numSM") == 0 || strcmp(given->name, "maxResident") == 0) {
+            if (sizes)
+                continue;
+            good = false;
+            Diag *diag = driver_usage(ctx, d, E0623, "`--set %s=%s`: `%s` is a property of the device, known only at launch", given->name, given->value, given->name);
+            diag_help(ctx, diag, "`risec run` takes it for the simulator and the reference");
+            continue;
+        }
         Nearest nearest;
         nearest_init(&nearest, given->name);
         Named named = what_is(given->name, n, entries, &nearest, sizes);

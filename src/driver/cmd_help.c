@@ -41,6 +41,53 @@ static const Topic topics[] = {
      "  risec run f.rise --set n=2^20+1 ...         sums of products and powers\n"
      "\n"
      "`where n % block == 0` says what must hold; it is checked before anything is launched.\n"},
+    {"launch", "threads and blocks of a kernel",
+     "Behind the result type of an entry, for its first kernel; in brackets of nextKernel for the one that it begins:\n"
+     "\n"
+     "  entry f {n: nat} (xs: n.f32): n.f32 launch [threads = 128, blocks = 4 * numSM] =\n"
+     "  xs |> mapGlobal(f) |> nextKernel[threads = 256](g)\n"
+     "\n"
+     "  threads             a constant, up to 1024; what makes no whole warps of 32 is\n"
+     "                      refused. Maps over [y] and [z] multiply it. Default: the\n"
+     "                      largest constant extent of mapThreads, 32 times that of\n"
+     "                      mapWarp, else 256\n"
+     "  blocks              a size. Default: the extent of mapBlock; that of mapGlobal,\n"
+     "                      divided by the threads\n"
+     "  minBlocks           a constant: the second argument of __launch_bounds__\n"
+     "\n"
+     "The result never depends on the launch: with fewer threads or blocks each takes several elements. See `risec help numSM`.\n"},
+    {"numSM", "numSM and maxResident: sizes of the device",
+     "`numSM` is the number of multiprocessors of the device, `maxResident` how many blocks of the kernel fit on it at once. Both are sizes that "
+     "are known at launch, at least 1, and stand wherever a size does: in `launch [blocks = 4 * numSM]`, and in the body, too:\n"
+     "\n"
+     "  entry f {n: nat} (xs: n.f32): (256 * numSM).f32 =\n"
+     "    xs |> padTo(256 * numSM, 0) |> split(256 * numSM) |> transpose\n"
+     "       |> mapGlobal(reduceSeq((+), 0))\n"
+     "\n"
+     "The simulator and the reference are no device: there numSM is 1 and maxResident 4, unless the command line says otherwise:\n"
+     "\n"
+     "  risec run f.rise --set n=3000 --arg xs=ones --set numSM=4\n"},
+    {"vec", "short vectors: vec[4, f32]",
+     "  xs |> asVector(4)        n.f32 as (n / 4).vec[4, f32]; 4 divides n\n"
+     "  vs |> asScalar           the other way round; of one v, its components\n"
+     "  v[0]                     a component\n"
+     "  v + w, 2.0 * v + 1       component by component\n"
+     "  cast(vec[4, f16])(v)     converts\n"
+     "  asVector(2, generate{n = 2}(fun i => if i == 0 then x else y))[0]\n"
+     "                           the vector of the components x and y\n"
+     "\n"
+     "A vector moves in one access of up to 16 bytes where its index is known to be a multiple of its width. See `risec help asVector`.\n"},
+    {"idx", "indices: idx[n]",
+     "A value of type idx[n] is a whole number from 0 to n - 1: the argument of `generate(fun i => ...)`, an element of an input such as "
+     "`(is: m.idx[n])`, whose values are checked before the launch. It indexes any array that is known to have n elements or more, without a "
+     "check: `xs[i]`.\n"
+     "\n"
+     "  i + 1, i / k, i % k      is an index again, of the range that follows\n"
+     "  i < k, i == 0            comparisons; in `if i + 1 < n then xs[i + 1] ...`\n"
+     "                           risec knows that i + 1 is an index\n"
+     "  cast(i32)(i)             the number: an index is no number by itself\n"
+     "  cast(idx[n])(k)          is not there: data are no indices. Take an input of\n"
+     "                           type idx[n]\n"},
     {"inputs", "what --arg takes",
      "Each input of the entry needs one --arg NAME=VALUE; each component of a tuple one --arg NAME.1=VALUE, --arg NAME.2=VALUE.\n"
      "\n"

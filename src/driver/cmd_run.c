@@ -5,6 +5,7 @@
 #include "driver/npy.h"
 #include "driver/profile.h"
 #include "driver/results.h"
+#include "driver/room.h"
 #include "driver/run_gpu.h"
 #include "driver/sizes.h"
 #include "sim/sim.h"
@@ -243,6 +244,14 @@ static bool make_inputs(Run *run)
     return good;
 }
 
+static bool has_room(Run *run)
+{
+    const char **names = NEWN(run->ctx, const char *, run->n_components + 1);
+    for (int k = 0; k < run->n_components; k++)
+        names[k] = run->components[k].name;
+    return room_check(run->ctx, run->d, run->entry, &run->launch, names, option_on(run->d->line, OPT_VERIFY) ? 2 : 1, run->device == DEVICE_SIM ? SIM_WATCH_BYTES : 0);
+}
+
 static bool prepare_launch(Run *run)
 {
     list_components(run);
@@ -252,7 +261,7 @@ static bool prepare_launch(Run *run)
     int n = 0;
     if (!match_arguments(run) || !nothing_missing(run) || !read_files(run, shapes, &n))
         return false;
-    return sizes_infer(run->ctx, run->d, run->entry, n, shapes, &run->launch) && make_inputs(run) &&
+    return sizes_infer(run->ctx, run->d, run->entry, n, shapes, &run->launch) && has_room(run) && make_inputs(run) &&
            launch_check(run->ctx, run->entry, &run->launch);
 }
 
@@ -397,6 +406,32 @@ static bool expect(Run *run, const char *path)
 
 /* ---- output --------------------------------------------------------------------------------------------------- */
 
+/* The sizes in a type that the device gives. */
+typedef struct DeviceSizes {
+    const Run *run;
+    VEC(Nat) vars;
+    VEC(Nat) values;
+} DeviceSizes;
+
+static void add_device_size(void *user, Nat var)
+{
+    DeviceSizes *sizes = user;
+    int64_t value;
+    if (!launch_device_value(&sizes->run->launch, var, &value))
+        return;
+    vec_push(sizes->run->ctx, &sizes->vars, var);
+    vec_push(sizes->run->ctx, &sizes->values, nat_const(sizes->run->ctx, value));
+}
+
+static Type with_device_sizes(const Run *run, Type t)
+{
+    DeviceSizes sizes = {.run = run};
+    for (int c = 0; c < type_component_count(t); c++)
+        for (Type u = type_component(run->ctx, t, c); u->kind == TY_ARRAY || u->kind == TY_VEC; u = u->elem)
+            nat_each_var(run->ctx, u->size, add_device_size, &sizes);
+    return type_subst(run->ctx, t, sizes.vars.n, sizes.vars.at, sizes.values.at);
+}
+
 /* sumBlocks(n = 1000003) on sim: 977.f32 */
 static void put_head(Run *run, StrBuf *out)
 {
@@ -415,8 +450,15 @@ static void put_head(Run *run, StrBuf *out)
         sb_printf(out, "%s%s = %lld", between, entry->tunable_names[i], (long long)entry->tunable_values[i]);
         between = ", ";
     }
+    for (int k = 0; k < 2; k++) {
+        const char *name = k ? "maxResident" : "numSM";
+        if (was_set(run, name)) {
+            sb_printf(out, "%s%s = %lld", between, name, (long long)(k ? run->launch.max_resident : run->launch.num_sm));
+            between = ", ";
+        }
+    }
     sb_printf(out, "%s on %s: ", between[0] == ',' ? ")" : "", device_name(run->device));
-    type_print(out, type_subst(run->ctx, entry->result, entry->n_sizes, entry->sizes, values));
+    type_print(out, with_device_sizes(run, type_subst(run->ctx, entry->result, entry->n_sizes, entry->sizes, values)));
     sb_putc(out, '\n');
 }
 
@@ -527,6 +569,27 @@ static bool write_results(Run *run)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------- */
 
+/* What `--set numSM=4` says of the device: there is none, so it may be any. */
+static bool take_device_sizes(Run *run)
+{
+    for (int i = 0; i < run->d->line->given.n; i++) {
+        const Given *given = &run->d->line->given.at[i];
+        bool sms = given->id == OPT_SET && strcmp(given->name, "numSM") == 0;
+        if (!sms && !(given->id == OPT_SET && strcmp(given->name, "maxResident") == 0))
+            continue;
+        if (run->device == DEVICE_GPU) {
+            driver_usage(run->ctx, run->d, E0623, "`--set %s=%s`: a GPU has its own `%s`", given->name, given->value, given->name);
+            return false;
+        }
+        if (given->number < 1 || given->number > INT32_MAX) {
+            driver_usage(run->ctx, run->d, E0623, "`--set %s=%s`: `%s` is a number from 1 to %d", given->name, given->value, given->name, INT32_MAX);
+            return false;
+        }
+        *(sms ? &run->launch.num_sm : &run->launch.max_resident) = given->number;
+    }
+    return true;
+}
+
 /* Loads, elaborates and lowers; the program's own mistakes come before those of the call. */
 static bool prepare_program(Run *run)
 {
@@ -557,7 +620,7 @@ static bool prepare_program(Run *run)
     run->entry = entry;
     if (option_on(line, OPT_VERIFY_EACH) && !driver_verify(ctx, d, entry))
         return false;
-    return driver_check_settings(ctx, d, 1, &entry, true) && (run->device == DEVICE_REF || lower(run));
+    return driver_check_settings(ctx, d, 1, &entry, true) && take_device_sizes(run) && (run->device == DEVICE_REF || lower(run));
 }
 
 static bool execute(Run *run)

@@ -282,6 +282,8 @@ static void take_launch(Elab *e, Header *h)
             elab_error(e, E0332, o->value->span, "`%s` is at least 1, and this is %s", o->name, nat_text(e->ctx, n));
         if (at == &h->entry->launch_min_blocks && !nat_is_const(n))
             elab_error(e, E0332, o->value->span, "`minBlocks` is a constant");
+        if (at == &h->entry->launch_threads)
+            h->entry->threads_span = o->span;
         *at = n;
     }
 }

@@ -267,7 +267,7 @@ static bool allows(const char *options, const char *name)
     return false;
 }
 
-static Value unknown_option(Elab *e, Span span, PrimId prim, const char *option)
+static void unknown_option(Elab *e, Span span, PrimId prim, const char *option)
 {
     const char *options = prim_rows[prim].options;
     Diag *d;
@@ -288,61 +288,92 @@ static Value unknown_option(Elab *e, Span span, PrimId prim, const char *option)
         }
         diag_label(e->ctx, d, "it takes %s", sb.text);
     }
-    return v_error(span);
+}
+
+/* An option is given once, also over several brackets. */
+static bool option_again(Elab *e, Fun *f, Span span, unsigned given, const char *what)
+{
+    bool again = f->options_given & given;
+    f->options_given |= given;
+    if (again) {
+        Diag *d = elab_error(e, E0214, span, "%s of `%s` is given twice", what, prim_name(f->prim));
+        diag_help(e->ctx, d, given == GIVEN_AXIS ? "two axes take two patterns: `%s[y](%s[x](f))`" : "leave one out", prim_name(f->prim), prim_name(f->prim));
+    }
+    return again;
+}
+
+/* An option that is a word alone: an axis, `swizzle`, `inPlace`. */
+static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
+{
+    const char *allowed = prim_rows[f->prim].options, *word = item->kind == AST_NAME ? item->name.text : "";
+    if (allows(allowed, "axis") && word[0] >= 'x' && word[0] <= 'z' && !word[1]) {
+        f->options.axis = word[0] - 'x';
+        return !option_again(e, f, span, GIVEN_AXIS, "the axis");
+    }
+    if (strcmp(word, "swizzle") == 0 && allows(allowed, word)) {
+        f->options.swizzle = true;
+        return !option_again(e, f, span, GIVEN_SWIZZLE, "`swizzle`");
+    }
+    if (strcmp(word, "inPlace") == 0 && allows(allowed, word)) {
+        f->options.in_place = true;
+        return !option_again(e, f, span, GIVEN_IN_PLACE, "`inPlace`");
+    }
+    unknown_option(e, span, f->prim, item->kind == AST_NAME ? word : NULL);
+    return false;
+}
+
+/* `name = item`. */
+static bool named_option(Elab *e, Fun *f, const char *name, const Ast *item, Span span, const Env *env)
+{
+    const struct {
+        const char *name;
+        Nat *at;
+        unsigned given;
+        int64_t least;
+    } sizes[] = {{"pad", &f->options.pad, GIVEN_PAD, 0},
+                 {"blocks", &f->options.blocks, GIVEN_BLOCKS, 1},
+                 {"threads", &f->options.threads, GIVEN_THREADS, 1},
+                 {"minBlocks", &f->options.min_blocks, GIVEN_MIN_BLOCKS, 1}};
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    bool place = strcmp(name, "place") == 0;
+    int k = 0;
+    while (k < SIZES && strcmp(sizes[k].name, name) != 0)
+        k++;
+    if (!allows(prim_rows[f->prim].options, name) || (k == SIZES && !place)) {
+        unknown_option(e, span, f->prim, name);
+        return false;
+    }
+    if (option_again(e, f, span, place ? GIVEN_PLACE : sizes[k].given, ctx_printf(e->ctx, "`%s`", name)))
+        return false;
+    if (place) {
+        Value *own = NEW(e->ctx, Value);
+        *own = eval(e, item, env, NULL);
+        f->place = own;
+        if (own->kind != V_ERROR && own->kind != V_FUN)
+            elab_error(e, E0332, item->span, "`place` is a function of the element's index, and this is %s", value_text(e, *own));
+        return own->kind == V_FUN;
+    }
+    Nat n = eval_nat(e, item, env);
+    if (nat_is_error(n))
+        return false;
+    if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, sizes[k].least), n)) {
+        elab_error(e, E0332, item->span, "`%s` is at least %lld, and this is %s", name, (long long)sizes[k].least, nat_text(e->ctx, n));
+        return false;
+    }
+    *sizes[k].at = n;
+    return true;
 }
 
 Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env)
 {
     Fun *f = NEW(e->ctx, Fun);
     *f = *fn.fun;
-    const char *allowed = prim_rows[f->prim].options;
     for (int i = 0; i < ast->call.n; i++) {
         const Ast *item = ast->call.items[i];
         const char *name = ast->call.names ? ast->call.names[i] : NULL;
         Span span = name && ast->call.name_spans ? span_join(ast->call.name_spans[i], item->span) : item->span;
-        if (!name) {
-            const char *word = item->kind == AST_NAME ? item->name.text : "";
-            if (allows(allowed, "axis") && word[0] >= 'x' && word[0] <= 'z' && !word[1])
-                f->options.axis = word[0] - 'x';
-            else if (strcmp(word, "swizzle") == 0 && allows(allowed, "swizzle"))
-                f->options.swizzle = true;
-            else if (strcmp(word, "inPlace") == 0 && allows(allowed, "inPlace"))
-                f->options.in_place = true;
-            else
-                return unknown_option(e, span, f->prim, item->kind == AST_NAME ? word : NULL);
-            continue;
-        }
-        if (!allows(allowed, name) || strcmp(name, "axis") == 0 || strcmp(name, "swizzle") == 0 || strcmp(name, "inPlace") == 0)
-            return unknown_option(e, span, f->prim, name);
-        if (strcmp(name, "place") == 0) {
-            Value v = eval(e, item, env, NULL);
-            if (v.kind == V_ERROR)
-                return v;
-            if (v.kind != V_FUN) {
-                elab_error(e, E0332, item->span, "`place` is a function of the element's index, and this is %s", value_text(e, v));
-                return v_error(ast->span);
-            }
-            Value *own = NEW(e->ctx, Value);
-            *own = v;
-            f->place = own;
-            continue;
-        }
-        Nat n = eval_nat(e, item, env);
-        if (nat_is_error(n))
+        if (!(name ? named_option(e, f, name, item, span, env) : bare_option(e, f, item, span)))
             return v_error(ast->span);
-        int64_t least = strcmp(name, "pad") == 0 ? 0 : 1;
-        if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n)) {
-            elab_error(e, E0332, item->span, "`%s` is at least %lld, and this is %s", name, (long long)least, nat_text(e->ctx, n));
-            return v_error(ast->span);
-        }
-        if (strcmp(name, "pad") == 0)
-            f->options.pad = n;
-        else if (strcmp(name, "blocks") == 0)
-            f->options.blocks = n;
-        else if (strcmp(name, "threads") == 0)
-            f->options.threads = n;
-        else
-            f->options.min_blocks = n;
     }
     return v_fun(f, ast->span);
 }

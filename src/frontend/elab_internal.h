@@ -126,6 +126,10 @@ typedef struct Named { /* {name = value} */
 
 typedef enum FunKind { F_CLOSURE, F_ITEM, F_PRIM, F_COMPOSE, F_UNROLL, F_NATFN, F_WRAP /* first, under one more sig */ } FunKind;
 
+typedef enum OptionGiven {
+    GIVEN_AXIS = 1, GIVEN_SWIZZLE = 2, GIVEN_IN_PLACE = 4, GIVEN_PLACE = 8, GIVEN_PAD = 16, GIVEN_BLOCKS = 32, GIVEN_THREADS = 64, GIVEN_MIN_BLOCKS = 128
+} OptionGiven;
+
 struct Fun {
     FunKind kind;
     Span span;
@@ -135,6 +139,7 @@ struct Fun {
     const FileScope *home;   /* ITEM: the file it stands in */
     PrimId prim;             /* PRIM */
     PrimOptions options;
+    unsigned options_given;  /* PRIM: of OptionGiven */
     const Value *place;      /* PRIM: [place = f] */
     Type cast_type;          /* PRIM cast */
     const char *name;        /* NATFN */

@@ -94,6 +94,7 @@ typedef struct CoreEntry {
     Core **facts;         /* of type bool, over CORE_SIZE */
     const NatFacts *known; /* the facts as the simplifier knows them */
     Nat launch_blocks, launch_threads, launch_min_blocks; /* or NULL */
+    Span threads_span; /* of launch_threads */
     bool exact;
     Core *body;
 } CoreEntry;

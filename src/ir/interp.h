@@ -35,6 +35,8 @@ bool launch_test(Ctx *ctx, const CoreEntry *entry, const Launch *launch, const C
 enum { LAUNCH_RESIDENT_BLOCKS = 4 };
 /* True for numSM and maxResident, with their values where there is no device: of one multiprocessor that takes a few blocks. */
 bool launch_device_size(Nat var, int64_t *value);
+/* The same under this launch, which may say what device it is for; false, too, where the launch does not know. */
+bool launch_device_value(const Launch *launch, Nat var, int64_t *value);
 /* Checks sizes >= 0, the entry's facts, the shapes of the inputs, idx values in range. False with diagnostics. */
 bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
 

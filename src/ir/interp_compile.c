@@ -93,8 +93,8 @@ static void add_var(void *user, Nat var)
 /* What belongs to no binder. */
 static bool device_var(void *user, Nat var, int64_t *value)
 {
-    (void)user;
-    return launch_device_size(var, value);
+    const Launch *launch = user;
+    return launch_device_value(launch, var, value);
 }
 
 static Size compile_size(Compiler *c, Nat nat)
@@ -108,7 +108,7 @@ static Size compile_size(Compiler *c, Nat nat)
     int64_t value;
     Vars vars = {.c = c};
     nat_each_var(ctx, nat, count_var, &vars);
-    if (vars.n == 0 && nat_eval(nat, device_var, NULL, &value) == NAT_EVAL_OK)
+    if (vars.n == 0 && nat_eval(nat, device_var, c->in->launch, &value) == NAT_EVAL_OK)
         return (Size){.value = value};
     /* What has no value (in a branch not taken) is found out only when it is asked for. */
     vars.vars = ARENA_NEWN(&c->in->arena, Nat, vars.n);

@@ -13,6 +13,15 @@ bool launch_device_size(Nat var, int64_t *value)
     return var->kind == NAT_VAR && (sms || resident);
 }
 
+bool launch_device_value(const Launch *launch, Nat var, int64_t *value)
+{
+    if (!launch_device_size(var, value))
+        return false;
+    int64_t own = strcmp(var->name, "numSM") == 0 ? launch->num_sm : launch->max_resident;
+    *value = own ? own : *value;
+    return *value >= 0;
+}
+
 static bool value_of(void *user, Nat var, int64_t *value)
 {
     const Lookup *l = user;
@@ -21,11 +30,7 @@ static bool value_of(void *user, Nat var, int64_t *value)
             *value = l->launch->sizes[i];
             return true;
         }
-    if (!launch_device_size(var, value))
-        return false;
-    int64_t own = strcmp(var->name, "numSM") == 0 ? l->launch->num_sm : l->launch->max_resident;
-    *value = own ? own : *value;
-    return *value >= 0;
+    return launch_device_value(l->launch, var, value);
 }
 
 /* "n = 1001, m = 3": the sizes that something mentions. */

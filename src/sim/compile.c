@@ -235,7 +235,7 @@ static int nat_var_operand(Compiler *c, Nat a)
 {
     const Binding *b = find_binding(c, a);
     int64_t value;
-    if (!b && launch_device_size(a, &value))
+    if (!b && launch_device_value(c->run->launch, a, &value))
         return const_operand(c, value);
     if (!b) {
         bug(c, ctx_printf(c->run->ctx, "mentions `%s` where it has no value", a->name));

@@ -20,7 +20,7 @@ static bool value_of(void *user, Nat var, int64_t *value)
             *value = run->grid[a];
             return true;
         }
-    return launch_device_size(var, value);
+    return launch_device_value(run->launch, var, value);
 }
 
 /* A nat over sizes and the grid: how large something of the kernel is. False with a diagnostic. */
@@ -41,7 +41,7 @@ static bool set_grid(Run *run)
 {
     static const int64_t limits[3] = {INT32_MAX, 65535, 65535};
     const ImpKernel *k = run->kernel;
-    int64_t resident = LAUNCH_RESIDENT_BLOCKS; /* what is left of them for the next axis */
+    int64_t resident = run->launch->max_resident > 0 ? run->launch->max_resident : LAUNCH_RESIDENT_BLOCKS; /* what is left of them for the next axis */
     run->blocks = 1;
     for (int a = 2; a >= 0; a--) {
         int64_t blocks = 1, wanted = run->options->grid[a];
@@ -114,7 +114,8 @@ static bool too_large(Run *run, Span span, const char *name, int64_t count)
 /* A shadow is larger than its cell; what would push everything else out of memory is refused. count <= INT32_MAX. */
 static bool too_much(Run *run, Span span, const char *name, int64_t count, int64_t *bytes)
 {
-    *bytes += count * (int64_t)(sizeof(Shadow) + 8);
+    _Static_assert(SIM_WATCH_BYTES == sizeof(Shadow) + 8, "the shadow and the cell's value");
+    *bytes += count * SIM_WATCH_BYTES;
     if (*bytes <= LIMIT_GLOBAL_BYTES)
         return false;
     diag_error(run->ctx, E0644, span, "%s has %lld elements, and the simulator would need %lld GiB to watch them", name, (long long)count,

@@ -8,6 +8,9 @@
 #include "codegen/imp.h"
 #include "sim/counters.h"
 
+enum { SIM_WATCH_BYTES = 40 }; /* for each cell of a result and of the workspace: who wrote and read it */
+#define LIMIT_GLOBAL_BYTES ((int64_t)16 << 30) /* of these */
+
 typedef enum SimFindingKind {
     SIM_OUT_OF_BOUNDS, SIM_UNWRITTEN /* read of memory nobody wrote */, SIM_RACE, SIM_DIVERGENT_BARRIER,
     SIM_SHUFFLE_INACTIVE /* reads a lane that does not take part, or not all lanes get there */,

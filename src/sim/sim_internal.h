@@ -23,7 +23,6 @@ enum {
     SIM_MAX_FINDINGS = 10
 };
 #define FULL_MASK 0xffffffffu
-#define LIMIT_GLOBAL_BYTES ((int64_t)16 << 30)
 
 /* One value per lane, as ScalarValue has it: integers sign- or zero-extended, floats as the double they are. */
 typedef union Lanes {

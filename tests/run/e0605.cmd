@@ -1,2 +1,2 @@
-run fill.rise --set n=2^20 --set m=2^20 --arg x=1 --device ref
+run inside.rise --set n=2^40 --arg x=1 --device ref
 exit 1

@@ -249,8 +249,15 @@ python3 -c 'import json,sys; assert json.load(open(sys.argv[1]))["compared"]["eq
 # ---- memory -----------------------------------------------------------------------------------------------------
 if (ulimit -v 300000 && "$RISEC" --version) >/dev/null 2>&1; then
     (ulimit -v 300000; "$RISEC" run "$dir/ints.rise" --set n=200000000 --arg xs=ones) >"$dir/out" 2>"$dir/err"
+    [ $? -eq 4 ] && grep -q 'E0635.*takes 8800000000 bytes' "$dir/err" && ok no-room || bad no-room
+    cat >"$dir/inside.rise" <<'END'
+entry inside {n: nat} (x: f32): (n / 2^20).f32 where n % 2^20 == 0 =
+  generate{n = n}(fun i => x) |> mapGlobal(fun y => y + 1) |> toGlobal |> split(2^20) |> mapGlobal(reduceSeq((+), 0))
+END
+    (ulimit -v 300000; "$RISEC" run "$dir/inside.rise" --set n=2^28 --arg x=1 --device ref) >"$dir/out" 2>"$dir/err"
     [ $? -eq 4 ] && grep -q 'out of memory' "$dir/err" && ok out-of-memory || bad out-of-memory
 else
+    echo "skip no-room: this build does not start with little memory (a sanitizer)"
     echo "skip out-of-memory: this build does not start with little memory (a sanitizer)"
 fi
 exit $failed
