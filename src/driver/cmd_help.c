@@ -148,8 +148,13 @@ static const Topic topics[] = {
      "absolute values of all float inputs (0 without any). It bounds what rounding can make of any two ways of summing the inputs; for other "
      "programs it is a yardstick. The line then states the largest error and its bound.\n"
      "\n"
-     "The reference keeps the order of a low-level program, so that equal bits are the rule. Where an order is left open, inputs that are "
-     "small integers (iota, ones, or a file of them) keep sums exact: every order must give the same bits.\n"},
+     "Where nothing was rounded, neither by the simulator nor by the reference, there is no bound: the bits must be equal. So it is with small "
+     "integers kept as floats (iota, ones, const:V, or a file of them), whatever the order of sums; on a GPU, where the sum of their absolute values is "
+     "below 2^24 (f32) or 2^53 (f64), too.\n"
+     "\n"
+     "The reference keeps the order of a low-level program, so that equal bits are the rule. Where an operator of the program leaves the order open "
+     "(atomicReduce), the reference takes the elements in another one than the kernel: an operator that declares laws which do not hold gives another "
+     "result, and --verify says so.\n"},
     {"json", "what --json prints",
      "One object on one line:\n"
      "\n"

@@ -106,15 +106,14 @@ static inline void state_set(Interp *in, State *state, const Cell *value)
         }
 }
 
-/* state = f(state, xs[i]) for i in [from, n). `out`: where state i goes, before the step (exclusive) or after it; or NULL. */
-static void fold(Interp *in, const Code *code, State *state, const Code *xs, const Shape *row, int64_t from, const Cell *out,
-                 bool exclusive)
+/* state = f(state, xs[i]) for i in [from, to). `out`: where state i goes, before the step (exclusive) or after it; or NULL. */
+static void fold_range(Interp *in, const Code *code, State *state, const Code *xs, const Shape *row, int64_t from, int64_t to, const Cell *out,
+                       bool exclusive)
 {
     const Lambda *f = code->lambda;
     const Cell *array = &in->cells[xs->at];
-    int64_t n = rows_of(in, xs);
     Mark mark = interp_mark(in);
-    for (int64_t i = from; i < n; i++) {
+    for (int64_t i = from; i < to; i++) {
         if (out && exclusive)
             put_row(state->shape, out, i, &in->cells[state->at]);
         get_row(row, array, i, &in->cells[f->params[1]]);
@@ -124,6 +123,29 @@ static void fold(Interp *in, const Code *code, State *state, const Code *xs, con
             put_row(state->shape, out, i, &in->cells[state->at]);
         interp_release(in, mark);
     }
+}
+
+static void fold(Interp *in, const Code *code, State *state, const Code *xs, const Shape *row, int64_t from, const Cell *out, bool exclusive)
+{
+    fold_range(in, code, state, xs, row, from, rows_of(in, xs), out, exclusive);
+}
+
+/* Where the order is open and the program itself says that it may be: the two halves apart, each from the unit, and the second before the first.
+ * An operator whose laws do not hold then gives something else than from left to right, which is how one cell is updated. */
+static void combine_halves(Interp *in, const Code *code, State *state, const Code *xs, const Shape *row)
+{
+    const Lambda *op = code->lambda;
+    const Cell *unit = &in->cells[code->args[1]->at];
+    int64_t n = rows_of(in, xs), half = n / 2;
+    Cell *first = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * row->n);
+    state_set(in, state, unit);
+    fold_range(in, code, state, xs, row, 0, half, NULL, false);
+    memcpy(first, &in->cells[state->at], sizeof(Cell) * (size_t)row->n);
+    state_set(in, state, unit);
+    fold_range(in, code, state, xs, row, half, n, NULL, false);
+    memcpy(&in->cells[op->params[1]], first, sizeof(Cell) * (size_t)row->n);
+    eval(in, op->body);
+    state_set(in, state, &in->cells[op->body->at]);
 }
 
 /* The elements of xs combined from left to right; args[unit] when there are none. The value is in state->at. */
@@ -594,8 +616,12 @@ static void eval_prim(Interp *in, Code *code)
         return;
     case P_atomicReduce:
         state_init(in, code, code->arg_rows[2], &state); /* the unit is in the cell before: max(-inf, nan) is -inf */
-        state_set(in, &state, &in->cells[code->args[1]->at]);
-        fold(in, code, &state, last, code->arg_rows[2], 0, NULL, false);
+        if (code->lambda->declared && !state.buffers[0]) {
+            combine_halves(in, code, &state, last, code->arg_rows[2]);
+        } else {
+            state_set(in, &state, &in->cells[code->args[1]->at]);
+            fold(in, code, &state, last, code->arg_rows[2], 0, NULL, false);
+        }
         new_value(in, code->span, code->shape, out);
         put_row(code->row, out, 0, &in->cells[state.at]);
         return;

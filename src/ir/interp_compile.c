@@ -198,6 +198,7 @@ static Lambda *compile_lambda(Compiler *c, const Core *term)
     }
     l->params = params;
     l->body = compile(c, term->lambda.body);
+    l->declared = term->lambda.op;
     unbind_to(c, scope);
     return l;
 }

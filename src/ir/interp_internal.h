@@ -47,6 +47,7 @@ typedef struct Lambda {
     const int *nats; /* cells */
     int n;
     const int *params; /* first cell of each */
+    bool declared;     /* an operator of the program, with the laws that it says */
     Code *body;
 } Lambda;
 

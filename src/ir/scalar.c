@@ -3,6 +3,7 @@
  * or NEON does. */
 #include "ir/scalar.h"
 
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 
@@ -97,15 +98,23 @@ static int64_t wrap(Scalar type, uint64_t v)
     return (int64_t)v;
 }
 
+/* Rounding without the machine's arithmetic leaves the machine's note all the same: see Note [Exact runs] in driver/results.h. */
+static double rounded(double to, double from)
+{
+    if (to != from)
+        feraiseexcept(FE_INEXACT);
+    return to;
+}
+
 static double precision(Scalar type, double value)
 {
     switch ((int)type) {
     case SC_F32:
         return (float)value;
     case SC_F16:
-        return f16_to_double(f16_from_double(value));
+        return rounded(f16_to_double(f16_from_double(value)), value);
     case SC_BF16:
-        return bf16_to_double(bf16_from_double(value));
+        return rounded(bf16_to_double(bf16_from_double(value)), value);
     }
     return value;
 }

@@ -1,0 +1,1 @@
+run laws.rise right --set n=4000 --arg xs=iota --verify
