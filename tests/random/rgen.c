@@ -498,9 +498,10 @@ static Shape choose_shape(Gen *g, int *axes)
 
 static void make_launch(Gen *g, Shape shape)
 {
-    static const int threads[] = {1, 31, 32, 33, 64, 96, 128, 256, 512, 1024};
-    if (shape != ONE_THREAD && shape != BLOCKS_ONLY && chance(g, 25))
-        g->p->threads = threads[below(g, 10)];
+    static const int threads[] = {32, 32, 64, 64, 96, 128, 128, 256, 512, 1024};
+    /* On axis x; what other axes want multiplies it, 8 for mapGlobal[y]. */
+    if (shape != ONE_THREAD && shape != BLOCKS_ONLY && g->thread_axes == 1 && chance(g, 25))
+        g->p->threads = threads[below(g, shape == BY_GLOBAL ? 7 : 10)];
     if ((shape == BY_BLOCK || shape == BY_GLOBAL) && chance(g, 12))
         g->p->blocks = 1 + below(g, 9);
     if (chance(g, 12))
