@@ -131,3 +131,43 @@ static void assume_that(Lowering *lw, const ImpExpr *e, bool holds)
 
 void assume(Lowering *lw, const ImpExpr *e) { assume_that(lw, e, true); }
 void assume_not(Lowering *lw, const ImpExpr *e) { assume_that(lw, e, false); }
+
+/* ---- threads, warps and lanes ---------------------------------------------------------------------------------------------- */
+
+bool threads_in_a_row(const ImpKernel *k)
+{
+    return k->lane->kind == NAT_VAR && k->warp->kind == NAT_VAR && k->thread[0]->kind == NAT_VAR && k->thread[1]->kind != NAT_VAR && k->thread[2]->kind != NAT_VAR;
+}
+
+static Nat product_of(Ctx *ctx, const NatTerm *t, Nat without, int *times)
+{
+    Nat product = nat_const(ctx, t->coef);
+    for (int j = 0; j < t->n_factors; j++)
+        if (t->factors[j] == without)
+            ++*times;
+        else
+            product = nat_mul(ctx, product, t->factors[j]);
+    return product;
+}
+
+Nat lanes_to_thread(const Lowering *lw, Nat nat)
+{
+    const ImpKernel *k = lw->kernel;
+    Ctx *ctx = lw->ctx;
+    for (int i = 0; nat->kind == NAT_SUM && i < nat->n_terms; i++) {
+        int lanes = 0;
+        Nat c = product_of(ctx, &nat->terms[i], k->lane, &lanes);
+        bool warps = false;
+        for (int j = 0; j < nat->n_terms && lanes == 1; j++) {
+            int times = 0;
+            Nat other = product_of(ctx, &nat->terms[j], k->warp, &times);
+            warps |= times == 1 && other == nat_mul_k(ctx, c, 32);
+        }
+        if (!warps)
+            continue;
+        nat = nat_sub(ctx, nat, nat_mul(ctx, c, nat_add(ctx, nat_mul_k(ctx, k->warp, 32), k->lane)));
+        nat = nat_add(ctx, nat, nat_mul(ctx, c, k->thread[0]));
+        i = -1;
+    }
+    return nat;
+}

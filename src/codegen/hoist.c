@@ -203,38 +203,8 @@ static void hoist_block(Hoist *h, ImpBlock *block, const ImpStmt *loop)
 
 /* ---- warp*32 + lane is the thread ---------------------------------------------------------------------------------------------- */
 
-static bool has_term(Ctx *ctx, Nat nat, Nat want)
-{
-    for (int i = 0; i < nat->n_terms; i++)
-        if (term_nat(ctx, &nat->terms[i]) == want)
-            return true;
-    return false;
-}
-
-static Nat lanes_to_thread(void *user, Nat nat)
-{
-    const Lowering *lw = user;
-    const ImpKernel *k = lw->kernel;
-    Ctx *ctx = lw->ctx;
-    for (int i = 0; nat->kind == NAT_SUM && i < nat->n_terms; i++) {
-        const NatTerm *t = &nat->terms[i];
-        Nat times = nat_const(ctx, t->coef);
-        int lanes = 0;
-        for (int j = 0; j < t->n_factors; j++)
-            if (t->factors[j] == k->lane)
-                lanes++;
-            else
-                times = nat_mul(ctx, times, t->factors[j]);
-        if (lanes != 1 || !has_term(ctx, nat, nat_mul_k(ctx, nat_mul(ctx, times, k->warp), 32)))
-            continue;
-        nat = nat_sub(ctx, nat, nat_mul(ctx, times, nat_add(ctx, nat_mul_k(ctx, k->warp, 32), k->lane)));
-        nat = nat_add(ctx, nat, nat_mul(ctx, times, k->thread[0]));
-        i = -1;
-    }
-    return nat;
-}
-
-static void stmt_to_thread(void *user, ImpStmt *s) { map_nats(s, lanes_to_thread, user); }
+static Nat nat_to_thread(void *user, Nat nat) { return lanes_to_thread(user, nat); }
+static void stmt_to_thread(void *user, ImpStmt *s) { map_nats(s, nat_to_thread, user); }
 
 /* ---- sizes that the kernel works out --------------------------------------------------------------------------------------------- */
 
@@ -346,8 +316,7 @@ static void name_sizes(Lowering *lw)
 void pass_hoist(Lowering *lw)
 {
     Hoist h = {.lw = lw, .ctx = lw->ctx};
-    const ImpKernel *k = lw->kernel;
-    if (k->lane->kind == NAT_VAR && k->warp->kind == NAT_VAR && k->thread[0]->kind == NAT_VAR && k->thread[1]->kind != NAT_VAR && k->thread[2]->kind != NAT_VAR)
+    if (threads_in_a_row(lw->kernel))
         walk_stmts(&lw->kernel->body, stmt_to_thread, lw);
     name_sizes(lw);
     hoist_block(&h, &lw->kernel->body, NULL);

@@ -298,6 +298,9 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
 /* A nat or a type of core as it is here: index variables replaced by what they stand for. */
 Nat lower_nat(Lowering *lw, Nat nat);
 Type lower_type(Lowering *lw, Type type);
+/* Is the block one row of threads, of several warps? Then thread = 32*warp + lane. */
+bool threads_in_a_row(const ImpKernel *kernel);
+Nat lanes_to_thread(const Lowering *lw, Nat nat); /* the same nat, with the thread for 32*warp + lane; of threads in a row */
 ImpVar *lower_new_var(Lowering *lw, const char *name, Scalar type, Span span);
 ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar elem, Nat count, Span span);
 ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span);

@@ -189,6 +189,28 @@ static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
     return var->nat;
 }
 
+/* Do the levels that are open say which instance of the dimension's level this is? In a row of threads, warps and lanes say the thread, and
+ * the thread its warp and lane. */
+static bool level_is_known(const Lowering *lw, const RegDim *dim)
+{
+    if (level_is_open(lw, dim->level, dim->axis))
+        return true;
+    if (!threads_in_a_row(lw->kernel))
+        return false;
+    if (dim->level == P_mapThreads && dim->axis == 0)
+        return level_is_open(lw, P_mapWarp, 0) && level_is_open(lw, P_mapLane, 0);
+    return (dim->level == P_mapWarp || dim->level == P_mapLane) && level_is_open(lw, P_mapThreads, 0);
+}
+
+/* An element's place, in terms of the level that holds it. */
+static Nat place_here(const Lowering *lw, const RegDim *dim, Nat p)
+{
+    const ImpKernel *k = lw->kernel;
+    if (level_is_open(lw, dim->level, dim->axis) || !level_is_known(lw, dim))
+        return p;
+    return dim->level == P_mapThreads ? lanes_to_thread(lw, p) : nat_subst(lw->ctx, p, k->thread[0], nat_add(lw->ctx, nat_mul_k(lw->ctx, k->warp, 32), k->lane));
+}
+
 static View *reg_at(Lowering *lw, View *v, Nat i)
 {
     Ctx *ctx = lw->ctx;
@@ -208,8 +230,9 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
         static const char *const things[] = {"block", "thread", "warp", "lane"};
         const char *thing = dim->level == P_mapLane ? things[3] : dim->level == P_mapWarp ? things[2] : dim->level == P_mapBlock ? things[0] : things[1];
         Nat count = level_count(lw, dim->level, dim->axis), p = nat_add(ctx, nat_mul_k(ctx, i, dim->place.stride), dim->place.shift);
+        p = place_here(lw, dim, p);
         Nat owner = simplify(lw, nat_mod(ctx, p, count)), id = level_id(lw, dim->level, dim->axis);
-        bool here = level_is_open(lw, dim->level, dim->axis) &&
+        bool here = level_is_known(lw, dim) &&
                     (nat_equal(ctx, lw->facts, owner, id) || (nat_le(ctx, lw->facts, owner, id) && nat_le(ctx, lw->facts, id, owner)));
         if (!here && v->spread) {
             at->var = v->spread;
