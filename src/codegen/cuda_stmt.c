@@ -333,7 +333,7 @@ static void put_cells(Cuda *c, const ImpStmt *s)
 {
     const ImpBuf *buf = s->vec.buf;
     Nat shift = c->buf_shifts[buf->id], index = shift ? nat_add(c->ctx, s->vec.index, shift) : s->vec.index;
-    sb_printf(c->out, "*reinterpret_cast<%s%s *>(%s", buf->space == SPACE_INPUT ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
+    sb_printf(c->out, "*reinterpret_cast<%s%s *>(%s", s->kind == IS_VLOAD && buf->space != SPACE_SHARED ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
               c->buf_names[buf->id]);
     if (!nat_is(index, 0)) {
         put(c, " + ");

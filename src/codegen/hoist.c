@@ -59,6 +59,19 @@ static Nat term_nat(Ctx *ctx, const NatTerm *t)
     return product;
 }
 
+/* Outside the loop, which may be empty, a divisor that only its trips keep from 0 might be 0. */
+static bool divides_safely(const Hoist *h, Nat nat)
+{
+    bool divides = nat->kind == NAT_DIV || nat->kind == NAT_MOD;
+    if (divides && !nat_is_const(nat->b) && !nat_le(h->ctx, h->lw->kernel->known, nat_const(h->ctx, 1), nat->b))
+        return false;
+    bool safe = (!nat->a || divides_safely(h, nat->a)) && (!nat->b || divides_safely(h, nat->b));
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            safe = safe && divides_safely(h, nat->terms[i].factors[k]);
+    return safe;
+}
+
 /* The terms of an index that the loop does not change, without the constant; NULL when nothing else is left or it is not worth a name. */
 static Nat fixed_part(Hoist *h, Nat nat)
 {
@@ -69,7 +82,7 @@ static Nat fixed_part(Hoist *h, Nat nat)
         for (int k = 0; k < nat->terms[i].n_factors && !inside; k++)
             for (int v = 0; v < h->inner.n && !inside; v++)
                 inside = varies |= nat_mentions(nat->terms[i].factors[k], h->inner.at[v]);
-        inside |= nat->terms[i].n_factors == 0;
+        inside |= nat->terms[i].n_factors == 0 || !divides_safely(h, term_nat(h->ctx, &nat->terms[i]));
         if (!inside)
             part = nat_add(h->ctx, part, term_nat(h->ctx, &nat->terms[i]));
     }
@@ -234,6 +247,9 @@ static bool is_worked_out(Lowering *lw, Nat nat)
 {
     bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
     if (!divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
+        return false;
+    const Hoist h = {.lw = lw, .ctx = lw->ctx};
+    if (!divides_safely(&h, nat))
         return false;
     OtherVars others = {lw->entry, false};
     nat_each_var(lw->ctx, nat, find_other, &others);

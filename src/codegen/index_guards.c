@@ -24,6 +24,7 @@ typedef struct Bounds {
     Ctx *ctx;
     const ImpKernel *kernel;
     NatFacts *facts; /* the entry's, and the guards so far */
+    NatFacts *here;  /* these, and that the loops around are not empty */
     IndexGuards *guards;
     VEC(Nat) done;    /* guarded before */
     VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
@@ -219,6 +220,12 @@ static Nat bound_sum(Bounds *b, Nat nat)
     return not_negative(b, nat) ? up : nat_max(ctx, up, down);
 }
 
+static void divides_by(Bounds *b, Nat divisor)
+{
+    if (!nat_le(b->ctx, b->here, nat_const(b->ctx, 1), divisor))
+        vec_push(b->ctx, &b->guards->at_least_one, divisor);
+}
+
 /* At least |nat|, over the sizes; guards what is computed on the way. */
 static Nat bound(Bounds *b, Nat nat)
 {
@@ -235,15 +242,13 @@ static Nat bound(Bounds *b, Nat nat)
     case NAT_DIV: {
         Nat a = bound(b, nat->a);
         bound(b, nat->b);
-        if (!nat_le(ctx, b->facts, nat_const(ctx, 1), nat->b))
-            vec_push(ctx, &b->guards->at_least_one, nat->b);
+        divides_by(b, nat->b);
         return nat_is_const(nat->b) && not_negative(b, nat->a) ? nat_div(ctx, a, nat->b) : a;
     }
     case NAT_MOD: {
         Nat divisor = bound(b, nat->b);
         bound(b, nat->a);
-        if (!nat_le(ctx, b->facts, nat_const(ctx, 1), nat->b))
-            vec_push(ctx, &b->guards->at_least_one, nat->b);
+        divides_by(b, nat->b);
         return nat_add_k(ctx, divisor, -1);
     }
     case NAT_MIN: {
@@ -282,17 +287,11 @@ static void guard_nat(void *user, Nat nat)
         guard(b, bound(b, nat));
 }
 
-static void guard_stmt(void *user, ImpStmt *s)
+static void guard_block(Bounds *b, const ImpBlock *block);
+
+static void guard_loop(Bounds *b, ImpStmt *s)
 {
-    Bounds *b = user;
     Ctx *ctx = b->ctx;
-    walk_nats(s, guard_nat, b);
-    if (s->kind == IS_DECL && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT) {
-        vec_push(ctx, &b->names, s->var.var->nat);
-        vec_push(ctx, &b->meant, spelled_out(b, s->var.value->nat));
-    }
-    if (s->kind != IS_FOR)
-        return;
     Nat first = spelled_out(b, s->loop.lo), end = spelled_out(b, s->loop.hi);
     Nat lo = bound(b, first), hi = nat_add_k(ctx, highest(b, end), -1), step = bound(b, s->loop.step);
     if (!not_negative(b, first))
@@ -301,6 +300,29 @@ static void guard_stmt(void *user, ImpStmt *s)
     vec_push(ctx, &b->most, hi);
     vec_push(ctx, &b->ends, end);
     guard(b, nat_add(ctx, hi, step)); /* where the variable stops */
+    NatFacts *outside = b->here;
+    b->here = nat_facts_new(ctx, outside);
+    nat_fact_le(ctx, b->here, not_negative(b, first) ? nat_const(ctx, 1) : nat_add_k(ctx, first, 1), end);
+    guard_block(b, &s->loop.body);
+    b->here = outside;
+}
+
+static void guard_block(Bounds *b, const ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        walk_nats(s, guard_nat, b);
+        if (s->kind == IS_DECL && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT) {
+            vec_push(b->ctx, &b->names, s->var.var->nat);
+            vec_push(b->ctx, &b->meant, spelled_out(b, s->var.value->nat));
+        }
+        if (s->kind == IS_FOR)
+            guard_loop(b, s);
+        if (s->kind == IS_IF) {
+            guard_block(b, &s->branch.then);
+            guard_block(b, &s->branch.otherwise);
+        }
+    }
 }
 
 bool index_guards_hold(Ctx *ctx, const ImpKernel *k, const IndexGuards *guards)
@@ -337,6 +359,7 @@ void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
     *guards = (IndexGuards){0};
     NatFacts *known = (NatFacts *)kernel->known; /* a child adds nothing to it */
     Bounds b = {.ctx = ctx, .kernel = kernel, .facts = nat_facts_new(ctx, known), .guards = guards};
+    b.here = b.facts;
     for (int i = 0; kernel->entry && i < kernel->entry->n_sizes; i++)
         nat_fact_le(ctx, b.facts, kernel->entry->sizes[i], nat_const(ctx, INDEX_MAX));
     for (int a = 0; a < 3; a++)
@@ -346,6 +369,6 @@ void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
         guard_nat(&b, kernel_cells(ctx, kernel, kernel->bufs.at[i]));
     if (kernel->shared_bytes)
         guard_nat(&b, kernel->shared_bytes);
-    ImpBlock body = kernel->body;
-    walk_stmts(&body, guard_stmt, &b);
+    b.here = nat_facts_new(ctx, b.facts);
+    guard_block(&b, &kernel->body);
 }

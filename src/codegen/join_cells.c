@@ -121,7 +121,7 @@ static void join_load(Join *j, ImpBlock *block, int i, Nat first, int w)
 
 static int widest(Scalar elem)
 {
-    int w = IMP_VECTOR_MAX;
+    int w = elem == SC_BOOL ? 1 : IMP_VECTOR_MAX;
     while (w > 1 && w * scalar_bytes(elem) > ACCESS_BYTES_MAX)
         w /= 2;
     return w;
