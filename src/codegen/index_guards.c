@@ -24,6 +24,7 @@ typedef struct Bounds {
     Ctx *ctx;
     const ImpKernel *kernel;
     NatFacts *facts; /* the entry's, and the guards so far */
+    bool element;    /* the nat is about an element: an index, or what is computed with it */
     NatFacts *here;  /* these, and that the loops around are not empty */
     IndexGuards *guards;
     VEC(Nat) done;    /* guarded before */
@@ -220,9 +221,10 @@ static Nat bound_sum(Bounds *b, Nat nat)
     return not_negative(b, nat) ? up : nat_max(ctx, up, down);
 }
 
+/* An index exists only where an element does, and then what its array's lengths divide by is not 0: only other divisors are guarded. */
 static void divides_by(Bounds *b, Nat divisor)
 {
-    if (!nat_le(b->ctx, b->here, nat_const(b->ctx, 1), divisor))
+    if (!b->element && !nat_le(b->ctx, b->here, nat_const(b->ctx, 1), divisor))
         vec_push(b->ctx, &b->guards->at_least_one, divisor);
 }
 
@@ -311,7 +313,9 @@ static void guard_block(Bounds *b, const ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
+        b->element = s->kind != IS_FOR;
         walk_nats(s, guard_nat, b);
+        b->element = false;
         if (s->kind == IS_DECL && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT) {
             vec_push(b->ctx, &b->names, s->var.var->nat);
             vec_push(b->ctx, &b->meant, spelled_out(b, s->var.value->nat));
