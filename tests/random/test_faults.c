@@ -14,7 +14,7 @@
 #include "rgen.h"
 #include "rmutate.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 23, MAX_STEPS = 1000000, MANY_STEPS = 10000000, MAX_TRIALS = 192, HUNTS = 80, MAX_SIZES = 8, MAX_LINES = 1000, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, MAX_TRIALS = 224, HUNTS = 80, MAX_SIZES = 8, MAX_LINES = 1000, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -22,8 +22,6 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *
 static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
 /* Where it has one: so many that loops over blocks and over partial results take several turns. */
 static const int64_t many[] = {540001, 1100000};
-/* Where the grid is sized by the device: so many blocks that those who finish take several turns over them. */
-static const int64_t device_many = (int64_t)1 << 23, device_sms = 140;
 
 /* ---- trials, with the reference's results ---------------------------------------------------------------------------------------------------------- */
 
@@ -38,7 +36,7 @@ typedef struct Test {
     Compiled c;
     int n;
     Prepared trials[MAX_TRIALS];
-    int hunts;
+    int hunts, by_device;
     bool random;
     int last; /* the trial that found the last fault is tried first */
     /* one run */
@@ -86,7 +84,7 @@ static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
 {
     bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
     int64_t most = small ? 120 : 1 << 20;
-    int64_t late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
+    int64_t often = seed % 4 == 0 ? 50000 : seed % 4 == 1 ? 3000 : 24, late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
     for (int64_t i = 0; i < buf->count; i++) {
         int64_t v = 1 + random_below(state, (int)most);
         if (data >= DATA_FIRST_LOW) {
@@ -94,7 +92,7 @@ static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
             v = !there ? v % 100 : data == DATA_FIRST_LOW || data == DATA_LAST_LOW ? -most : most;
         }
         if (data == DATA_LATE)
-            v = i >= late && v % 24 < 2 ? (v % 24 ? most : -most) : v % 100;
+            v = i >= late && v % often < 2 ? (v % often ? most : -most) : v % 100;
         if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
             v = -v;
         if (buf->count == 1) /* what decides by its sign */
@@ -147,7 +145,7 @@ static void prepare(Ctx *ctx, void *user)
     t->ran = entry->n_sizes <= MAX_SIZES && trial_launch(ctx, entry, p->sizes, &(Inputs){p->seed, p->cells, 0, false}, &p->launch);
     if (!t->ran)
         return;
-    p->launch.num_sm = p->cells == DEVICE_CELLS ? device_sms : 0;
+    p->launch.num_sm = p->cells == DEVICE_CELLS ? 1 + (int64_t)(p->seed * 37 % DEVICE_SMS) : 0;
     if (p->data != DATA_SMALL)
         fill(ctx, entry, sums_in_any_order(t->c.imp), p);
     results_new(ctx, entry, &p->launch);
@@ -208,21 +206,23 @@ static void add_trials(Test *t)
             at[k] = many[i % 2];
         add_trial(t, at, 0, data[i], MANY_CELLS);
     }
-    for (int i = 0; n == 1 && sized_by_device(t) && i < 3; i++) {
-        for (int k = 0; k < MAX_SIZES; k++)
-            at[k] = i == 1 ? device_many / 2 : device_many - 5000 * i;
-        add_trial(t, at, 0, i ? DATA_NEGATIVE : DATA_WIDE, DEVICE_CELLS);
-    }
 }
 
 /* More launches, for what none of the others noticed. */
 static void hunt(Test *t)
 {
+    if (t->by_device < DEVICE_HUNTS && t->c.entry->n_sizes == 1 && sized_by_device(t)) {
+        static const Data data[] = {DATA_LATE, DATA_WIDE, DATA_LATE, DATA_FIRST_LOW};
+        uint64_t state = 99 + (uint64_t)t->by_device;
+        int64_t size[MAX_SIZES] = {DEVICE_CELLS - (t->by_device % 3 ? random_below(&state, DEVICE_CELLS / 2) : 0)};
+        add_trial(t, size, 0, data[t->by_device++ % 4], DEVICE_CELLS);
+        return;
+    }
     uint64_t state = 77 + (uint64_t)t->hunts;
     int n = t->c.entry->n_sizes;
     int64_t at[MAX_SIZES];
     static const Data large_data[] = {DATA_WIDE, DATA_LATE,     DATA_INFINITE,  DATA_LATE, DATA_FIRST_HIGH, DATA_LATE, DATA_INFINITE, DATA_LATE,
-                                      DATA_LATE, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_LATE, DATA_SPECIAL,    DATA_LATE, DATA_POSITIVE, DATA_LATE};
+                                      DATA_FIRST_LOW, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_LATE, DATA_SPECIAL,    DATA_LATE, DATA_POSITIVE, DATA_LATE};
     Data data = t->hunts % 3 == 2 ? DATA_LATE : (Data)(t->hunts % DATA_KINDS);
     bool large = n == 1 && t->hunts % 5 == 4;
     for (int k = 0; k < MAX_SIZES; k++)
@@ -233,7 +233,7 @@ static void hunt(Test *t)
         at[random_below(&state, n)] *= 10;
     if (large)
         data = large_data[t->hunts / 5 % (int)(sizeof large_data / sizeof *large_data)];
-    add_trial(t, at, large ? 0 : random_below(&state, N_GRIDS), data, large ? MANY_CELLS : MAX_CELLS);
+    add_trial(t, at, large ? t->hunts % 2 : random_below(&state, N_GRIDS), data, large ? MANY_CELLS : MAX_CELLS);
     t->hunts++;
 }
 
