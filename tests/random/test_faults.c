@@ -20,8 +20,6 @@ static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
 /* Where the entry has several sizes: one of them long, the others short. */
 static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
-/* Where it has one: so many that loops over blocks and over partial results take several turns. */
-static const int64_t many[] = {540001, 1100000};
 
 /* ---- trials, with the reference's results ---------------------------------------------------------------------------------------------------------- */
 
@@ -200,15 +198,9 @@ static void add_trials(Test *t)
             at[k] = k == i / 3 ? longs[i % 3] : shorts[i % 3];
         add_trial(t, at, 1, DATA_WIDE, MAX_CELLS);
     }
-    for (int i = 0; n == 1 && i < 4; i++) {
-        static const Data data[] = {DATA_WIDE, DATA_NEGATIVE, DATA_LATE, DATA_LATE};
-        for (int k = 0; k < MAX_SIZES; k++)
-            at[k] = many[i % 2];
-        add_trial(t, at, 0, data[i], MANY_CELLS);
-    }
 }
 
-/* More launches, for what none of the others noticed. */
+/* More launches, for what none of the others noticed. Where the entry has one size: some of so many elements that loops over blocks and over partial results take several turns. */
 static void hunt(Test *t)
 {
     if (t->by_device < DEVICE_HUNTS && t->c.entry->n_sizes == 1 && sized_by_device(t)) {
