@@ -96,7 +96,7 @@ static bool size_var(void *user, Nat var, int64_t *value)
             *value = l->in->cells[l->size->cells[i]].i;
             return true;
         }
-    return false;
+    return launch_device_value(l->in->launch, var, value);
 }
 
 int64_t interp_size(Interp *in, const Size *size)
