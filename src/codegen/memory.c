@@ -190,8 +190,15 @@ void pass_memory(Lowering *lw)
             }
     }
     if (nat_is_const(bytes) && bytes->value > 227 * 1024) {
-        Diag *d = lower_error(lw, E0416, lw->entry->name_span, "`%s` needs %lld bytes of shared memory in each block; no device has more than %d",
-                              lw->entry->name, (long long)bytes->value, 227 * 1024);
+        const Life *largest = NULL;
+        for (int b = 0; b < n; b++)
+            if (p.lives[b].buf && (!largest || p.lives[b].bytes > largest->bytes))
+                largest = &p.lives[b];
+        bool located = largest && largest->buf->span.file;
+        Diag *d = lower_error(lw, E0416, located ? largest->buf->span : lw->entry->name_span,
+                              "`%s` needs %lld bytes of shared memory in each block; no device has more than %d", lw->entry->name, (long long)bytes->value, 227 * 1024);
+        if (located && largest->bytes < bytes->value)
+            diag_label(lw->ctx, d, "the largest part: %lld bytes", (long long)largest->bytes);
         diag_help(ctx, d, "make the pieces that toShared stores smaller");
     }
 }

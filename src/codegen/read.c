@@ -351,6 +351,21 @@ static View *read_if(Lowering *lw, const Core *e)
     return e->type->kind == TY_TUPLE ? result : result->items[0];
 }
 
+/* Whether what the function gives is made by atomicReduce, under views and maps: that wants memory. */
+static bool makes_atomic(const Core *e)
+{
+    while (true) {
+        if (e->kind == CORE_LAMBDA)
+            e = e->lambda.body;
+        else if (e->kind == CORE_LET)
+            e = e->let.body;
+        else if (e->kind == CORE_PRIM && e->prim.id != P_atomicReduce && e->prim.n_args > 0 && prim_rows[e->prim.id].level == LEVEL_VIEW)
+            e = e->prim.args[e->prim.n_args - 1];
+        else
+            return e->kind == CORE_PRIM && e->prim.id == P_atomicReduce;
+    }
+}
+
 static View *read_prim(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
@@ -369,7 +384,9 @@ static View *read_prim(Lowering *lw, const Core *e)
         Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", prim_name(id));
         diag_label(ctx, d, "its elements live nowhere");
         diag_help(ctx, d, "store it: `%s(...) |> %s`", prim_name(id),
-                  id == P_mapGlobal || id == P_mapBlock ? "toGlobal" : id == P_mapLane || prim_rows[id].level == LEVEL_SEQ ? "toPrivate" : "toShared");
+                  id == P_mapGlobal || id == P_mapBlock                                                                 ? "toGlobal"
+                  : id == P_mapLane || (prim_rows[id].level == LEVEL_SEQ && !makes_atomic(e->prim.args[0])) ? "toPrivate"
+                                                                                                                        : "toShared");
     }
     return view_error(lw, e->type);
 }

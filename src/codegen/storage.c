@@ -148,7 +148,10 @@ static bool private_dims(Lowering *lw, const Core *e, RegMaker *maker)
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_TUPLE: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements that are to be stored here");
-    diag_help(lw->ctx, d, "a view alone has no writer: copy with `mapThreads(id)`, `mapLane(id)` or `mapSeq(id)`, whatever level stands here");
+    if (e->kind == CORE_PRIM && e->prim.id == P_atomicReduce)
+        diag_help(lw->ctx, d, "atomicReduce updates a cell of memory that the threads share: `toShared` instead of `toPrivate`");
+    else
+        diag_help(lw->ctx, d, "a view alone has no writer: copy with `mapThreads(id)`, `mapLane(id)` or `mapSeq(id)`, whatever level stands here");
     return false;
 }
 
@@ -247,7 +250,8 @@ View *lower_read_memory(Lowering *lw, const Core *e)
     bool in_block = o->block[0] || o->block[1] || o->block[2] || o->global[0] || o->global[1] || o->global[2];
     if (e->prim.id == P_toShared && lw->any_block && !in_block) {
         Diag *d = lower_error(lw, E0406, e->span, "toShared stands outside a block: every block has shared memory of its own");
-        diag_help(ctx, d, "move it inside mapBlock, or use `toGlobal`");
+        diag_help(ctx, d, "move it inside mapBlock, or use `toGlobal`; an argument of `mapBlock(reduceSeq(f, ...))` is computed outside, of `mapBlock(fun part => part |> "
+                          "reduceSeq(f, ...))` inside");
         return view_error(lw, e->type);
     }
     const char *name = lw->hint ? lw->hint : e->prim.id == P_toShared ? "shared" : "temp";

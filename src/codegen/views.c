@@ -240,7 +240,13 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
         }
         if (!here) {
             Diag *d = lower_error(lw, E0403, v->span, "a private value is read by another %s than the one that holds it", thing);
-            diag_label(ctx, d, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, owner));
+            const char *where = ctx_printf(ctx, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, owner));
+            if (!level_is_open(lw, dim->level, dim->axis) || id->kind != NAT_VAR)
+                diag_label(ctx, d, "%s", where);
+            else if (nat_is_const(owner))
+                diag_label(ctx, d, "%s, and every %s reads it", where, thing);
+            else
+                diag_label(ctx, d, "%s, and %s `%s` reads it", where, thing, nat_text(ctx, id));
             diag_help(ctx, d, dim->level == P_mapLane ? "exchange it with a shuffle (shflDown, shflUp, shflXor), or keep it in shared memory: `toShared`"
                                                       : "keep it in shared memory: `toShared` instead of `toPrivate`");
             return view_error(lw, at->type);
@@ -513,8 +519,8 @@ bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span)
     if (!single_writer(lw, buf->space != SPACE_SHARED, &missing)) {
         Diag *d = lower_error(lw, E0405, span, "several %s would write this result", !strncmp(missing, "mapBlock", 8) ? "blocks" : "threads");
         diag_label(lw->ctx, d, "nothing says which one: there is no %s around it", missing);
-        diag_help(lw->ctx, d, "let the first one do it: `single(generate{n = 1}(fun _ => ...) |> %s(id))` around this; or hand the elements of an array out: `%s(f)`", missing,
-                  missing);
+        diag_help(lw->ctx, d, "let the first one do it: `split(n) |> %s(reduceSeq(f, z))` makes of n elements an array of one, `generate{n = 1}(fun _ => e) |> %s(id)` of a value e without "
+                  "%s in it; or hand the elements of an array out: `%s(f)`", missing, missing, missing, missing);
         return false;
     }
     return true;

@@ -104,10 +104,12 @@ static void unknown_input(Run *run, const Given *given)
         nearest_try(&nearest, run->components[k].name);
         sb_printf(&list, "%s`%s`", k ? ", " : "", run->components[k].name);
     }
-    if (nearest.best)
+    if (nearest.best && run->n_components > 1)
+        diag_help(run->ctx, diag, "did you mean `%s`? Its inputs are %s", nearest.best, list.text);
+    else if (nearest.best)
         diag_help(run->ctx, diag, "did you mean `%s`?", nearest.best);
     else if (run->n_components)
-        diag_help(run->ctx, diag, "its inputs are %s", list.text);
+        diag_help(run->ctx, diag, run->n_components > 1 ? "its inputs are %s" : "its only input is %s", list.text);
 }
 
 static bool match_arguments(Run *run)

@@ -492,6 +492,10 @@ Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want
 {
     Ctx *ctx = e->ctx;
     const Item *h = fun_header(e, f);
+    if (f->kind == F_ITEM && is_recursive(e, h)) {
+        e->failed |= !e->quiet;
+        return v_error(span);
+    }
     Call c = {.e = e, .f = f, .header = h, .name = f->kind == F_PRIM ? prim_name(f->prim) : h->name, .span = span, .want = want};
     c.holes = NEWN(ctx, Hole, h->n_params + 1);
     c.values = NEWN(ctx, Value, h->n_params + 1);

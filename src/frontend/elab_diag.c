@@ -258,11 +258,19 @@ void note_hole(Elab *e, Diag *d, const Hole *hole)
 
 const char *at_least_text(Elab *e, Nat a, int64_t least)
 {
-    if (a->kind == NAT_SUM && a->n_terms > 0 && a->terms[a->n_terms - 1].n_factors == 0 && a->terms[a->n_terms - 1].coef < 0) {
+    /* c*b >= k is b >= ceil(k / c), and floor(n / d) >= k is n >= d*k. */
+    if (a->kind == NAT_SUM && a->n_terms == 1 && a->terms[0].n_factors == 1 && a->terms[0].coef > 1 && least > INT64_MIN / 2) {
+        int64_t c = a->terms[0].coef;
+        return at_least_text(e, a->terms[0].factors[0], -floor_div(-least, c));
+    }
+    int64_t product;
+    if (a->kind == NAT_DIV && nat_is_const(a->b) && a->b->value > 0 && mul_fits(a->b->value, least, &product))
+        return at_least_text(e, a->a, product);
+    if (a->kind == NAT_SUM && a->n_terms > 1 && a->terms[a->n_terms - 1].n_factors == 0) {
         int64_t c = a->terms[a->n_terms - 1].coef, k;
         Nat rest = nat_add_k(e->ctx, a, c == INT64_MIN ? 0 : -c);
         if (sub_fits(least, c, &k) && !nat_is_error(rest))
-            return ctx_printf(e->ctx, "%s >= %lld", nat_text(e->ctx, rest), (long long)k);
+            return at_least_text(e, rest, k);
     }
     return ctx_printf(e->ctx, "%s >= %lld", nat_text(e->ctx, a), (long long)least);
 }
@@ -346,6 +354,21 @@ static const char *differ(Elab *e, Nat a, Nat b)
     return ctx_printf(e->ctx, sure ? "%s and %s differ" : "%s == %s is not known", nat_text(e->ctx, b), nat_text(e->ctx, a));
 }
 
+static bool is_tuple_of_arrays(Elab *e, Value v)
+{
+    if (v.kind == V_TUPLE) {
+        for (int i = 0; i < v.tuple.n; i++)
+            if (v.tuple.items[i].kind != V_CORE || type_resolve(e, v.tuple.items[i].core->type)->kind != TY_ARRAY)
+                return false;
+        return true;
+    }
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    for (int i = 0; t && t->kind == TY_TUPLE && i < t->n_items; i++)
+        if (type_resolve(e, t->items[i])->kind != TY_ARRAY)
+            return false;
+    return t && t->kind == TY_TUPLE;
+}
+
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
@@ -386,6 +409,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         }
         if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ"))
             diag_help(ctx, d, "add `where %s == %s` to the entry", nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
+        else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
+            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, with `padTo(32, 0)`");
         return;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
@@ -408,6 +433,10 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         const Env *found = env_find(env, pattern->name.text, NULL);
         if (found && found->value.kind == V_HOLE)
             note_hole(e, d, found->value.hole);
+    } else if (is_tuple_of_arrays(e, arg)) {
+        const char *words = span_text(e, arg.span);
+        bool written = words && words[0] == '(';
+        diag_help(ctx, d, written ? "an array of tuples is made of a tuple of arrays by `zip%s`" : "an array of tuples is made of arrays by `zip(xs, ys)`", words);
     }
 }
 
@@ -425,6 +454,10 @@ void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *w
     Diag *d = elab_error(e, code, span, "%s", sb.text);
     if (mis.kind == MIS_SIZE && mis.want_size)
         diag_label(e->ctx, d, "%s", differ(e, mis.want_size, mis.got_size));
+    Type outer = want ? type_resolve(e, want) : NULL;
+    if (mis.kind == MIS_SIZE && mis.want_size && outer && outer->kind == TY_ARRAY && outer->size == mis.want_size &&
+        nat_le(e->ctx, e->facts, mis.want_size, mis.got_size))
+        diag_help(e->ctx, d, "cut what is too much: `... |> take(%s)`", nat_text(e->ctx, mis.want_size));
     if (mis.from_idx) {
         const char *words = span_text(e, span);
         Type t = want ? type_resolve(e, want) : NULL;

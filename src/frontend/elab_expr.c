@@ -65,6 +65,8 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
             d = elab_error(e, E0316, pattern->span, "this pattern takes a tuple of %d apart, and meets %s with %d components", pattern->n_items, value_text(e, v), have);
         if (v.span.file && v.span.lo != pattern->span.lo)
             diag_note(e->ctx, d, v.span, "from here");
+        if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
+            diag_help(e->ctx, d, "the elements of an array are `p[0]`, `p[1]`: write `fun p => ...`");
         return false;
     }
     for (int i = 0; i < pattern->n_items; i++)
@@ -148,6 +150,8 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
         return v_error(span);
     }
     if (e->depth >= LIMIT_ELAB_DEPTH)
+        return v_error(span);
+    if (is_recursive(e, item))
         return v_error(span);
     const Ast *result = item->result;
     const FileScope *at = home;
@@ -413,7 +417,10 @@ static Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
         if (args[0].kind == V_ERROR)
             return args[0];
         if (base.kind == V_CORE && type_resolve(e, base.core->type)->kind != TY_ARRAY) {
-            elab_error(e, E0333, ast->span, "an array is indexed, and this is %s", tyt(e, base.core->type));
+            Diag *d = elab_error(e, E0333, ast->span, "an array is indexed, and this is %s", tyt(e, base.core->type));
+            const char *words = span_text(e, base.span);
+            if (type_resolve(e, base.core->type)->kind == TY_TUPLE)
+                diag_help(e->ctx, d, "the components of a tuple are `%s.1`, `%s.2`", words ? words : "t", words ? words : "t");
             return v_error(ast->span);
         }
         if (base.kind == V_NAT || base.kind == V_LIT || base.kind == V_TUPLE) {

@@ -68,6 +68,8 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
             if (r.kind == V_FUN)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
+            if (r.kind == V_FUN && n_args == 1)
+                diag_help(ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
             if (from_idx)
                 diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
         }

@@ -247,3 +247,11 @@ const Item *scope_find(const FileScope *scope, const char *name, const FileScope
             }
     return NULL;
 }
+
+bool is_recursive(const Elab *e, const Item *item)
+{
+    for (int i = 0; i < e->program->recursive.n; i++)
+        if (e->program->recursive.at[i] == item)
+            return true;
+    return false;
+}

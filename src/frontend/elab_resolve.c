@@ -453,6 +453,8 @@ static void report_cycle(Resolver *r, const int *path, int n)
     enum { SHOWN = 6 };
     for (int i = 0; i < n && i < SHOWN; i++)
         sb_printf(&sb, "%s -> ", r->nodes.at[path[i]].item->name);
+    for (int i = 0; i < n; i++)
+        vec_push(r->ctx, &r->program->recursive, r->nodes.at[path[i]].item);
     sb_puts(&sb, n > SHOWN ? "... -> " : "");
     sb_puts(&sb, r->nodes.at[path[0]].item->name);
     const Node *first = &r->nodes.at[path[0]], *last = &r->nodes.at[path[n - 1]];

@@ -302,6 +302,8 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         Diag *d = elab_error(e, E0318, op_span, "`%s` wants %s, and its %s operand is %s", sign, kind_wanted(kind), swap ? "right" : "left", tyt(e, x->type));
         if (type_resolve(e, x->type)->kind == TY_IDX)
             diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
+        else if (type_resolve(e, x->type)->kind == TY_VEC && x->type->has_meta)
+            diag_help(ctx, d, "say of what type its components are, as in `0.0f32`");
         else if (type_resolve(e, x->type)->kind == TY_ARRAY)
             diag_help(ctx, d, "apply it to the elements: `zip(xs, ys) |> map(fun (a, b) => a %s b)`", sign);
         else if (type_resolve(e, x->type)->kind == TY_TUPLE)
@@ -631,6 +633,7 @@ void finish_units(Elab *e)
         const char *name = p->op->kind == F_ITEM ? p->op->item->name : prim_name(p->op->prim);
         Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s", p->who, name, unit_text(e, want));
         diag_label(e->ctx, d, "this is %s", unit_text(e, got));
+        diag_help(e->ctx, d, "write `%s`", unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }

@@ -319,6 +319,14 @@ static Type bad_type(Elab *e, const Ast *ast, const char *what)
 {
     Diag *d = elab_error(e, E0323, ast->span, "a type is needed here, and this is %s", what);
     diag_label(e->ctx, d, "no type");
+    /* As other languages write it. */
+    const char *word = ast->kind == AST_NAME ? ast->name.text : ast->kind == AST_BRACKET && ast->call.fn->kind == AST_NAME ? ast->call.fn->name.text : "";
+    Scalar scalar;
+    const char *meant = scalar_find(word, &scalar) ? word : strcmp(word, "float") == 0 ? "f32" : strcmp(word, "double") == 0 ? "f64" : strcmp(word, "int") == 0 ? "i32" : NULL;
+    if (meant && ast->kind == AST_BRACKET)
+        diag_help(e->ctx, d, "an array of n elements is `n.%s`", meant);
+    else if (meant)
+        diag_help(e->ctx, d, "the type is called `%s`", meant);
     return type_error(e->ctx);
 }
 
@@ -458,6 +466,10 @@ Nat eval_nat(Elab *e, const Ast *ast, const Env *env)
     Nat n;
     /* A size that needs a computed index cannot stand in a type: the index would leave its scope. */
     if (v.lets || !value_to_nat(e, v, &n, &lets) || lets) {
+        if (v.kind == V_LIT && e->program->failed) { /* a number with too many digits, of which the lexer told */
+            e->failed = true;
+            return nat_error(e->ctx);
+        }
         Diag *d = elab_error(e, E0322, ast->span, "a size is needed here, and this is %s", value_text(e, v));
         if (v.kind == V_CORE)
             diag_label(e->ctx, d, "computed when the program runs");

@@ -277,6 +277,8 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "%s is a word of the language and cannot be a name", kind_text(kind));
     else if (kind == T_COMMA && place->context == IN_BRACKET && !ps->has_body)
         diag_help(ctx, diag, "each parameter stands in its own parentheses, with its type: `(a: f32) (b: f32)`");
+    else if (kind == T_LBRACKET && !ps->has_body && strcmp(source_of(ps, ps->prev), "launch") == 0)
+        diag_help(ctx, diag, "`launch [...]` stands behind the parameters and the type of the result: `(xs: n.f32): n.f32 launch [...] =`");
     else if (kind == T_EQ && prev == T_COLON && adjacent(ps))
         diag_help(ctx, diag, "write `=`");
     else if (prev == T_EQEQ && place->context == IN_ITEM && !ps->has_body)

@@ -126,7 +126,7 @@ static void put_call(Printer *p, const char *name, Nat a, Nat b)
     sb_putc(p->out, '(');
     print(p, a, PREC_ANY);
     if (b) {
-        sb_puts(p->out, p->tight ? "," : ", ");
+        sb_puts(p->out, ", ");
         print(p, b, PREC_ANY);
     }
     sb_putc(p->out, ')');
