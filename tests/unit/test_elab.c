@@ -69,7 +69,7 @@ static const Case types[] = {
     {"entry f (x: bool): bool = x and not x or true", "bool"},
     {"entry f (xs: 32.i32): 32.i32 = xs |> toMem[shared] |> shflDown(3)", "32.i32"},
     {"entry f (xs: 4.(f32, i32)): (4.f32, 4.i32) = unzip(xs)", "(4.f32, 4.i32)"},
-    {"def tiles (n: nat): nat = ceilDiv(n, 4) entry f {n: nat} (xs: n.f32): (4*ceilDiv(n, 4)).f32 = padTo(4, 0, xs)", "(4*ceilDiv(n,4)).f32"},
+    {"def tiles (n: nat): nat = ceilDiv(n, 4) entry f {n: nat} (xs: n.f32): (4*ceilDiv(n, 4)).f32 = padTo(4, 0, xs)", "(4*ceilDiv(n, 4)).f32"},
     {"entry f {n: nat} (xs: n.f32): n.f32 = xs |> fun ys => ys", "n.f32"},
     {"entry f (xs: 8.f32): 8.f32 = zip(xs, generate(fun i => cast(f32)(i))) |> map(fun (a, b) => a + b)", "8.f32"},
     {"entry f (x: f32): f32 = let n = 3 in x * n", "f32"},

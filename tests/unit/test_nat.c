@@ -365,7 +365,7 @@ static void test_goldens(void)
     StrBuf sb;
     sb_init(&sb, ctx);
     nat_print(&sb, read_nat(ctx, &names, "n*32 + ceilDiv(m, k) - 4*x"), true);
-    CHECK(strcmp(sb.text, "32*n+ceilDiv(m,k)-4*x") == 0, "tight: %s", sb.text);
+    CHECK(strcmp(sb.text, "32*n+ceilDiv(m, k)-4*x") == 0, "tight: %s", sb.text);
 
     expect_eval(ctx, &names, "(n + (1024 - n % 1024) % 1024) / 1024", 1000, 1);
     expect_eval(ctx, &names, "(n + (1024 - n % 1024) % 1024) / 1024", 2047, 2);
