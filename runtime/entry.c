@@ -196,7 +196,7 @@ int rise_entry_argument(const rise_entry *entry, int k, rise_argument *argument,
     if (k < 0 || k >= entry->plan.n_arguments)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has %d arguments, and no number %d", entry->plan.core->name, entry->plan.n_arguments, k);
     const Argument *a = &entry->plan.arguments[k];
-    rise_argument told = {sizeof told, a->name, a->text, a->is_result, type_of_scalar(a->elem), a->rank, a->is_index};
+    rise_argument told = {sizeof told, a->name, a->text, a->is_result, rise_type_of(a->elem), a->rank, a->is_index};
     struct_put(argument, &told, sizeof told);
     return RISE_OK;
 }

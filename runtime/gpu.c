@@ -5,7 +5,7 @@
 
 /* ---- errors ------------------------------------------------------------------------------------------------------------- */
 
-/* After these the CUDA context can do nothing any more. */
+/* After these the CUDA context can do nothing any more, and the process gets no other one: the driver gives the same error for it (seen with driver 580). */
 static bool is_fatal(CUresult result)
 {
     switch (result) {
@@ -37,7 +37,7 @@ static const char *error_text(const CudaApi *api, CUresult result, bool name)
 static int lost(const rise_context *context, rise_error *error)
 {
     CUresult result = atomic_load(&context->gpu.lost);
-    int status = rise_fail(error, RISE_ERROR_LOST, "the GPU has stopped at a fault (%s: %s), and this context is lost: free it, and make a new one",
+    int status = rise_fail(error, RISE_ERROR_LOST, "the GPU has stopped at a fault (%s: %s), and CUDA does nothing more in this process: start a new process",
                            error_text(&context->gpu.api, result, true), error_text(&context->gpu.api, result, false));
     if (error)
         error->cuda = result;
@@ -152,7 +152,7 @@ static int ask_health(rise_context *context, rise_error *error)
     CUresult result = context->gpu.api.stream_query(NULL);
     gpu_leave(context, pushed);
     if (is_fatal(result)) {
-        rise_fail(error, RISE_ERROR_LOST, "the CUDA context of this GPU was lost to a fault (%s): whatever else uses it has to give it up first",
+        rise_fail(error, RISE_ERROR_LOST, "the CUDA context of this GPU was lost to a fault (%s) before librise came: start a new process",
                   error_text(&context->gpu.api, result, true));
         if (error)
             error->cuda = result;

@@ -189,7 +189,7 @@ typedef struct Plan {
 void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *plan);
 int plan_argument(const Plan *plan, const char *name); /* -1: none */
 int scalar_of_type(int type); /* a rise_type as Scalar; -1 for what is none */
-int type_of_scalar(Scalar scalar);
+int rise_type_of(Scalar scalar);
 
 /* ---- entries ---------------------------------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ int scalar_of_type(int type)
     return -1;
 }
 
-int type_of_scalar(Scalar scalar)
+int rise_type_of(Scalar scalar)
 {
     for (int i = 0; i < N_TYPES; i++)
         if (types[i].scalar == scalar)

@@ -139,9 +139,9 @@ RISE_API int rise_context_device(const rise_context *context);
 RISE_API const char *rise_context_device_name(const rise_context *context);
 /* The architecture that the device's kernels are compiled for: "sm_90". "" where there is no GPU. Lives as long as the context. */
 RISE_API const char *rise_context_arch(const rise_context *context);
-/* 1 after a fault on the GPU (an access to memory that is not there, for example): CUDA gives up its whole CUDA context then. Every call that
- * needs the GPU gives RISE_ERROR_LOST from there on. Free what belongs to the context, and make a new one: where librise
- * works in the device's primary context and nobody else holds it, the new one works. A CUDA context of the caller has to be replaced by the caller. */
+/* 1 after a fault on the GPU (an access to memory that is not there, for example). CUDA then gives up its whole CUDA context, and gives this process no other one:
+ * every call that needs the GPU gives RISE_ERROR_LOST from there on, rise_context_new included. Free what there is, and start a new process for the GPU; SIM and
+ * REF go on working. */
 RISE_API int rise_context_lost(const rise_context *context);
 
 /* Memory on the context's device (SIM and REF: of the host), for arguments that stay there: RISE_DEVICE. Aligned to 256 bytes. Not for inner loops:

@@ -47,7 +47,7 @@ int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *p
         if (n == 1)
             return 0;
         Diag *diag = driver_usage(ctx, d, E0622, "%s has %d entries: %s", path, n, entry_list(ctx, program));
-        diag_help(ctx, diag, "name one: `risec run %s %s`", path, program_entry_name(program, 0));
+        diag_help(ctx, diag, "name one: `risec %s %s %s`", verb_rows[d->line->verb == VERB_BENCH ? VERB_BENCH : VERB_RUN].name, path, program_entry_name(program, 0));
         return -1;
     }
     Diag *diag = driver_usage(ctx, d, E0622, "%s has no entry `%s`; it has %s", path, name, entry_list(ctx, program));

@@ -167,6 +167,30 @@ static const Topic topics[] = {
      "quotes: \"inf\", \"-inf\", \"nan\". A result of more than 1,000,000 elements has \"values\": null: write it with --out.\n"
      "\n"
      "With --verify or --expect there is \"compared\": {\"with\", \"equal\", \"exact\", \"max_error\", \"bound\"}; with --stats \"stats\"; with --profile \"profile\".\n"},
+    {"bench", "timing an entry on the GPU",
+     "  risec bench sum.rise --sizes n=2^10,2^20,2^24\n"
+     "  risec bench sum.rise --set n=2^20 --vs sum.cu --vs other.cu --csv\n"
+     "\n"
+     "Inputs that no --arg gives are uniform; of large ones 2^22 elements are made and repeated. For each size, all kernels are measured turn by turn in one "
+     "run:\n"
+     "\n"
+     "  chain     a call of up to 20 in a CUDA graph, over copies of inputs and\n"
+     "            results that together are larger than the second-level cache\n"
+     "  alone     one call between two events\n"
+     "  GB/s      bytes of the inputs, read once, and of the results, written once, in\n"
+     "            the time of the chain\n"
+     "  of copy   that as a part of what copying memory on the device reaches\n"
+     "\n"
+     "Times are medians, with the 10th and the 90th percentile; what an empty kernel takes is beside them: no call can take less. A difference that is smaller than the "
+     "spread is none.\n"
+     "\n"
+     "--vs FILE.cu is compiled by nvcc ($NVCC, or of the PATH, or of the CUDA toolkit) and must define\n"
+     "\n"
+     "  extern \"C\" int ENTRY_hand(results..., inputs..., sizes..., cudaStream_t stream)\n"
+     "\n"
+     "with a pointer to device memory for each component of the results, then of the inputs, and each size of the entry as int or long long. It gives 0 or a "
+     "cudaError_t, or nothing. Its results are compared with ours as by `risec run --verify`, and exit code 1 says that some differ. What cannot be captured in a graph (a "
+     "cudaMalloc, a wait) has no chain. --keep DIR keeps what nvcc made; files that FILE.cu includes are not looked at for changes.\n"},
     {"aot", "compiled ahead of time: PTX and cubins",
      "  risec sum.rise -o sum.cubin --arch=sm_90 -o sum.json\n"
      "  risec sum.rise -o sum.ptx -o sum.json\n"
@@ -252,6 +276,19 @@ static void put_topics(StrBuf *out)
                  "\nA code such as E0303 is explained by `risec explain E0303`.\n");
 }
 
+/* False: there is no such verb. */
+static bool put_verb_options(StrBuf *out, const char *word, const char *before)
+{
+    for (int v = 0; v < VERB_COUNT; v++) {
+        if (strcmp(verb_rows[v].name, word) == 0 || (v == VERB_COMPILE && strcmp(word, "compile") == 0)) {
+            sb_puts(out, before);
+            options_usage_verb(out->ctx, out, (Verb)v);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool put_topic(Ctx *ctx, StrBuf *out, const char *word)
 {
     for (int i = 0; i < TOPIC_COUNT; i++) {
@@ -259,16 +296,13 @@ static bool put_topic(Ctx *ctx, StrBuf *out, const char *word)
             options_put_wrapped(out, topics[i].text);
             if (strcmp(word, "profile") == 0)
                 profile_put_counters(out);
+            put_verb_options(out, word, "\n");
             return true;
         }
     }
     /* `run` and the others before the primitives: no primitive has such a name. */
-    for (int v = 0; v < VERB_COUNT; v++) {
-        if (strcmp(verb_rows[v].name, word) == 0 || (v == VERB_COMPILE && strcmp(word, "compile") == 0)) {
-            options_usage_verb(ctx, out, (Verb)v);
-            return true;
-        }
-    }
+    if (put_verb_options(out, word, ""))
+        return true;
     if (strcmp(word, "options") == 0) {
         options_usage(ctx, out);
         return true;

@@ -1,34 +1,21 @@
 /* `risec run`: inputs, sizes, a device, results. */
 #include "codegen/lower.h"
-#include "driver/driver.h"
-#include "driver/inputs.h"
+#include "driver/arguments.h"
 #include "driver/npy.h"
 #include "driver/profile.h"
 #include "driver/results.h"
-#include "driver/room.h"
 #include "driver/run_gpu.h"
-#include "driver/sizes.h"
 #include "sim/sim.h"
 
 #include <fenv.h>
 
 typedef enum Device { DEVICE_SIM, DEVICE_REF, DEVICE_GPU } Device;
 
-/* One component of an input, and what the command line gives for it. */
-typedef struct Component {
-    const char *name; /* "xs", or "xs.2" */
-    Type type;
-    const char *value;
-    bool from_file;
-} Component;
-
 typedef struct Run {
     Ctx *ctx;
     Driver *d;
     const CoreEntry *entry;
     Device device;
-    int n_components;
-    Component *components;
     Launch launch;
     ImpProgram *imp;   /* not for DEVICE_REF */
     rise_context *gpu; /* DEVICE_GPU */
@@ -39,236 +26,6 @@ typedef struct Run {
 } Run;
 
 static const char *device_name(Device device) { return device == DEVICE_SIM ? "sim" : device == DEVICE_REF ? "ref" : "gpu"; }
-
-static Type innermost(Type t)
-{
-    while (t->kind == TY_ARRAY || t->kind == TY_VEC)
-        t = t->elem;
-    return t;
-}
-
-static bool was_set(const Run *run, const char *name)
-{
-    for (int i = 0; i < run->d->line->given.n; i++) {
-        const Given *given = &run->d->line->given.at[i];
-        if (given->id == OPT_SET && strcmp(given->name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* ---- inputs --------------------------------------------------------------------------------------------------- */
-
-static void list_components(Run *run)
-{
-    const CoreEntry *entry = run->entry;
-    for (int i = 0; i < entry->n_inputs; i++)
-        run->n_components += type_component_count(entry->inputs[i]->type);
-    run->components = NEWN(run->ctx, Component, run->n_components + 1);
-    int k = 0;
-    for (int i = 0; i < entry->n_inputs; i++) {
-        const CoreVar *var = entry->inputs[i];
-        int count = type_component_count(var->type);
-        for (int c = 0; c < count; c++, k++) {
-            run->components[k].name = count > 1 ? ctx_printf(run->ctx, "%s.%d", var->name, c + 1) : var->name;
-            run->components[k].type = type_component(run->ctx, var->type, c);
-        }
-    }
-}
-
-static void unknown_input(Run *run, const Given *given)
-{
-    Diag *diag;
-    for (int i = 0; i < run->entry->n_sizes; i++) {
-        if (strcmp(run->entry->sizes[i]->name, given->name) == 0) {
-            diag = driver_usage(run->ctx, run->d, E0626, "%s: `%s` is a size, not an input", run->entry->name, given->name);
-            diag_help(run->ctx, diag, "sizes are given by `--set %s=%s`", given->name, given->value);
-            return;
-        }
-    }
-    for (int i = 0; i < run->entry->n_inputs; i++) {
-        const CoreVar *var = run->entry->inputs[i];
-        if (strcmp(var->name, given->name) == 0) {
-            diag = driver_usage(run->ctx, run->d, E0626, "%s: the input `%s` is %s, of %d components", run->entry->name, var->name,
-                                type_text(run->ctx, var->type), type_component_count(var->type));
-            diag_help(run->ctx, diag, "give each: `--arg %s.1=%s --arg %s.2=...`", var->name, given->value, var->name);
-            return;
-        }
-    }
-    diag = driver_usage(run->ctx, run->d, E0626, "%s has no input `%s`", run->entry->name, given->name);
-    Nearest nearest;
-    nearest_init(&nearest, given->name);
-    StrBuf list;
-    sb_init(&list, run->ctx);
-    for (int k = 0; k < run->n_components; k++) {
-        nearest_try(&nearest, run->components[k].name);
-        sb_printf(&list, "%s`%s`", k ? ", " : "", run->components[k].name);
-    }
-    if (nearest.best && run->n_components > 1)
-        diag_help(run->ctx, diag, "did you mean `%s`? Its inputs are %s", nearest.best, list.text);
-    else if (nearest.best)
-        diag_help(run->ctx, diag, "did you mean `%s`?", nearest.best);
-    else if (run->n_components)
-        diag_help(run->ctx, diag, run->n_components > 1 ? "its inputs are %s" : "its only input is %s", list.text);
-}
-
-static bool match_arguments(Run *run)
-{
-    bool good = true;
-    for (int i = 0; i < run->d->line->given.n; i++) {
-        const Given *given = &run->d->line->given.at[i];
-        if (given->id != OPT_ARG)
-            continue;
-        bool found = false;
-        for (int k = 0; k < run->n_components && !found; k++) {
-            found = strcmp(run->components[k].name, given->name) == 0;
-            if (found) {
-                run->components[k].value = given->value;
-                run->components[k].from_file = !input_is_spec(given->value);
-            }
-        }
-        if (!found)
-            unknown_input(run, given);
-        good &= found;
-    }
-    return good;
-}
-
-/* Separate from match_arguments: where an argument was unknown, others would only seem to be missing. */
-static bool nothing_missing(Run *run)
-{
-    StrBuf names, args;
-    sb_init(&names, run->ctx);
-    sb_init(&args, run->ctx);
-    int missing = 0;
-    bool files = false;
-    for (int k = 0; k < run->n_components; k++)
-        files |= run->components[k].from_file;
-    /* What generated inputs need besides, so that one help is enough. */
-    for (int i = 0; !files && i < run->entry->n_sizes; i++) {
-        if (!was_set(run, run->entry->sizes[i]->name))
-            sb_printf(&args, "--set %s=1000 ", run->entry->sizes[i]->name);
-    }
-    for (int k = 0; k < run->n_components; k++) {
-        const Component *c = &run->components[k];
-        if (c->value)
-            continue;
-        sb_printf(&names, "%s`%s`: %s", missing ? ", " : "", c->name, type_text(run->ctx, c->type));
-        sb_printf(&args, "%s--arg %s=%s", missing ? " " : "", c->name, type_is_scalar_like(c->type) && c->type->kind != TY_VEC ? "1" : "uniform");
-        missing++;
-    }
-    if (!missing)
-        return true;
-    Diag *diag = driver_usage(run->ctx, run->d, E0626, "%s: nothing is given for %s", run->entry->name, names.text);
-    diag_help(run->ctx, diag, "add `%s`, or name .npy files", args.text);
-    return false;
-}
-
-/* The file's elements must be of the input's type, and its dimensions as many; which sizes they have is for sizes_infer. */
-static bool fits_type(Run *run, const Component *c, HostBuf *buf)
-{
-    Scalar elem = type_scalar_of(run->ctx, c->type);
-    int rank = 0;
-    for (Type t = c->type; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
-        rank++;
-    if (!npy_as(buf, elem)) {
-        Diag *diag = driver_usage(run->ctx, run->d, E0627, "%s: the elements of %s are %s, and %s: %s wants %s", run->entry->name, c->value,
-                                  scalar_name(buf->elem), c->name, type_text(run->ctx, c->type), scalar_name(elem));
-        if (elem != SC_BF16)
-            diag_help(run->ctx, diag, "convert it where it is made: `xs.astype(\"%s%d\")` with numpy",
-                      elem == SC_BOOL ? "bool" : scalar_is_float(elem) ? "float" : scalar_is_signed(elem) ? "int" : "uint",
-                      elem == SC_BOOL ? 8 : 8 * scalar_bytes(elem));
-        return false;
-    }
-    if (buf->rank != rank) {
-        StrBuf shape;
-        sb_init(&shape, run->ctx);
-        results_put_shape(&shape, buf);
-        driver_usage(run->ctx, run->d, E0627, "%s: %s has %d dimension%s (%s), and %s: %s has %d", run->entry->name, c->value, buf->rank,
-                     buf->rank == 1 ? "" : "s", shape.text, c->name, type_text(run->ctx, c->type), rank);
-        return false;
-    }
-    return true;
-}
-
-/* After npy_read has complained: perhaps it was to be a word and no file. */
-static void not_a_file(Run *run, const char *value)
-{
-    static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal"};
-    driver_fail(run->d, STATUS_USAGE);
-    Nearest nearest;
-    nearest_init(&nearest, intern(run->ctx, value, strcspn(value, ":")));
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        nearest_try(&nearest, words[i]);
-    int n = run->ctx->diags.list.n;
-    if (nearest.best && n && !run->ctx->diags.list.at[n - 1]->help)
-        diag_help(run->ctx, run->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
-}
-
-static bool read_files(Run *run, KnownShape *shapes, int *n)
-{
-    bool good = true;
-    for (int k = 0; k < run->n_components; k++) {
-        const Component *c = &run->components[k];
-        HostBuf *buf = &run->launch.buffers[k];
-        if (!c->from_file)
-            continue;
-        bool read = npy_read(run->ctx, c->value, buf);
-        if (!read)
-            not_a_file(run, c->value);
-        if (read && fits_type(run, c, buf))
-            shapes[(*n)++] = (KnownShape){c->name, c->value, c->type, buf};
-        else
-            good = false;
-    }
-    return good;
-}
-
-static bool make_inputs(Run *run)
-{
-    uint64_t seed = (uint64_t)option_number(run->d->line, OPT_SEED, 0);
-    bool good = true;
-    for (int k = 0; k < run->n_components; k++) {
-        const Component *c = &run->components[k];
-        HostBuf *buf = &run->launch.buffers[k];
-        if (c->from_file)
-            continue;
-        Type elem = innermost(c->type);
-        int64_t below = 0;
-        if (!launch_buffer(run->ctx, run->entry, &run->launch, c->type, buf, false) ||
-            (elem->kind == TY_IDX && !launch_nat(run->ctx, run->entry, &run->launch, elem->size, &below))) {
-            driver_fail(run->d, STATUS_PROGRAM);
-            return false;
-        }
-        /* Each input its own stream: two inputs from one seed shall differ. */
-        if (!input_fill(run->ctx, c->name, c->value, seed + (uint64_t)k * 0x9e3779b97f4a7c15u, elem->kind == TY_IDX, below, buf)) {
-            driver_fail(run->d, STATUS_USAGE);
-            good = false;
-        }
-    }
-    return good;
-}
-
-static bool has_room(Run *run)
-{
-    const char **names = NEWN(run->ctx, const char *, run->n_components + 1);
-    for (int k = 0; k < run->n_components; k++)
-        names[k] = run->components[k].name;
-    return room_check(run->ctx, run->d, run->entry, &run->launch, names, option_on(run->d->line, OPT_VERIFY) ? 2 : 1, run->device == DEVICE_SIM ? SIM_WATCH_BYTES : 0);
-}
-
-static bool prepare_launch(Run *run)
-{
-    list_components(run);
-    run->launch.n_buffers = run->n_components;
-    run->launch.buffers = NEWN(run->ctx, HostBuf, run->n_components + 1);
-    KnownShape *shapes = NEWN(run->ctx, KnownShape, run->n_components + 1);
-    int n = 0;
-    if (!match_arguments(run) || !nothing_missing(run) || !read_files(run, shapes, &n))
-        return false;
-    return sizes_infer(run->ctx, run->d, run->entry, n, shapes, &run->launch) && has_room(run) && make_inputs(run) &&
-           launch_check(run->ctx, run->entry, &run->launch);
-}
 
 /* ---- running -------------------------------------------------------------------------------------------------- */
 
@@ -462,14 +219,14 @@ static void put_head(Run *run, StrBuf *out)
         between = ", ";
     }
     for (int i = 0; i < entry->n_tunables; i++) {
-        if (!was_set(run, entry->tunable_names[i]))
+        if (!option_sets(run->d->line, entry->tunable_names[i]))
             continue;
         sb_printf(out, "%s%s = %lld", between, entry->tunable_names[i], (long long)entry->tunable_values[i]);
         between = ", ";
     }
     for (int k = 0; k < 2; k++) {
         const char *name = k ? "maxResident" : "numSM";
-        if (was_set(run, name)) {
+        if (option_sets(run->d->line, name)) {
             sb_printf(out, "%s%s = %lld", between, name, (long long)(k ? run->launch.max_resident : run->launch.num_sm));
             between = ", ";
         }
@@ -586,6 +343,34 @@ static bool write_results(Run *run)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------- */
 
+bool driver_entry(Ctx *ctx, Driver *d, CoreEntry **out)
+{
+    const CommandLine *line = d->line;
+    if (line->words.n == 0 || line->words.n > 2) {
+        Diag *diag = line->words.n ? driver_usage(ctx, d, E0621, "a file and one entry are run at a time, and `%s` is one too many", line->words.at[2])
+                                   : driver_usage(ctx, d, E0621, "no file is given");
+        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[line->verb].usage);
+        return false;
+    }
+    const char *path = line->words.at[0];
+    Program *program;
+    if (!driver_load(ctx, d, path, &program))
+        return false;
+    int k = driver_find_entry(ctx, d, program, path, line->words.n > 1 ? line->words.at[1] : NULL);
+    if (k < 0)
+        return false;
+    int settings = 0;
+    for (int i = 0; i < line->given.n; i++)
+        settings += line->given.at[i].id == OPT_SET;
+    CoreEntry *entry = elab_entry(ctx, program, k, settings, driver_settings(ctx, d));
+    if (!entry || program_failed(program)) {
+        driver_fail(d, STATUS_PROGRAM);
+        return false;
+    }
+    *out = entry;
+    return (!option_on(line, OPT_VERIFY_EACH) || driver_verify(ctx, d, entry)) && driver_check_settings(ctx, d, 1, &entry, true);
+}
+
 /* What `--set numSM=4` says of the device: there is none, so it may be any. */
 static bool take_device_sizes(Run *run)
 {
@@ -607,37 +392,20 @@ static bool take_device_sizes(Run *run)
     return true;
 }
 
-/* Loads, elaborates and lowers; the program's own mistakes come before those of the call. */
+/* The program's own mistakes come before those of the call. */
 static bool prepare_program(Run *run)
 {
-    Ctx *ctx = run->ctx;
-    Driver *d = run->d;
-    const CommandLine *line = d->line;
-    if (line->words.n == 0 || line->words.n > 2) {
-        Diag *diag = line->words.n ? driver_usage(ctx, d, E0621, "a file and one entry are run at a time, and `%s` is one too many", line->words.at[2])
-                                   : driver_usage(ctx, d, E0621, "no file is given");
-        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[VERB_RUN].usage);
+    CoreEntry *entry;
+    if (!choose_device(run) || !driver_entry(run->ctx, run->d, &entry))
         return false;
-    }
-    const char *path = line->words.at[0];
-    Program *program;
-    if (!choose_device(run) || !driver_load(ctx, d, path, &program))
-        return false;
-    int k = driver_find_entry(ctx, d, program, path, line->words.n > 1 ? line->words.at[1] : NULL);
-    if (k < 0)
-        return false;
-    int settings = 0;
-    for (int i = 0; i < line->given.n; i++)
-        settings += line->given.at[i].id == OPT_SET;
-    CoreEntry *entry = elab_entry(ctx, program, k, settings, driver_settings(ctx, d));
-    if (!entry || program_failed(program)) {
-        driver_fail(d, STATUS_PROGRAM);
-        return false;
-    }
     run->entry = entry;
-    if (option_on(line, OPT_VERIFY_EACH) && !driver_verify(ctx, d, entry))
-        return false;
-    return driver_check_settings(ctx, d, 1, &entry, true) && take_device_sizes(run) && (run->device == DEVICE_REF || lower(run));
+    return take_device_sizes(run) && (run->device == DEVICE_REF || lower(run));
+}
+
+static bool make_arguments(Run *run)
+{
+    ArgumentsHow how = {.copies = option_on(run->d->line, OPT_VERIFY) ? 2 : 1, .watched = run->device == DEVICE_SIM ? SIM_WATCH_BYTES : 0};
+    return arguments_make(run->ctx, run->d, run->entry, &how, &run->launch);
 }
 
 static bool execute(Run *run)
@@ -688,7 +456,7 @@ void cmd_run(Ctx *ctx, Driver *d)
         driver_usage(ctx, d, E0621, "`--grid` is a number of blocks from 1 to 2147483647");
         return;
     }
-    if (prepare_program(run) && prepare_launch(run) && execute(run))
+    if (prepare_program(run) && make_arguments(run) && execute(run))
         show(run);
     rise_context_free(run->gpu);
 }

@@ -43,9 +43,13 @@ const ElabSetting *driver_settings(Ctx *ctx, const Driver *d);
 /* Every --set must be a tunable of one of the entries, or (with `sizes`) a size. False with a diagnostic. */
 bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries, bool sizes);
 
+/* The file and the entry that the words of the command line name, elaborated with its settings. False with diagnostics. */
+bool driver_entry(Ctx *ctx, Driver *d, CoreEntry **entry);
+
 void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
+void cmd_bench(Ctx *ctx, Driver *d);
 void cmd_cache(Ctx *ctx, Driver *d);
 void cmd_help(Ctx *ctx, Driver *d);
 void cmd_explain(Ctx *ctx, Driver *d);

@@ -6,6 +6,7 @@ enum {
     COMPILE = 1 << VERB_COMPILE,
     CHECK = 1 << VERB_CHECK,
     RUN = 1 << VERB_RUN,
+    BENCH = 1 << VERB_BENCH,
     CACHE = 1 << VERB_CACHE,
     HELP = 1 << VERB_HELP,
     ALL = (1 << VERB_COUNT) - 1
@@ -15,6 +16,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
     [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
+    [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
     [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},
     [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
     [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
@@ -35,17 +37,17 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
                   "sm_75."},
-    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN, true, false,
-                 "Give a tunable, or (for run) a size. NAT is an integer, or a sum of products such as 2^20+1."},
+    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN | BENCH, true, false,
+                 "Give a tunable, or (for run and bench) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | RUN, false, false,
                          "Re-check all types of the program between the passes: finds bugs of risec, not of the program."},
-    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", RUN, true, false,
+    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", RUN | BENCH, true, false,
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, iota, ones, zeros, const:V, "
                  "uniform[:LO:HI], normal, or a number."},
     [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
                     "NVIDIA GPU; auto gpu where there is one, else sim."},
-    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN, false, false,
+    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN | BENCH, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
@@ -54,7 +56,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN | CACHE, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
@@ -64,6 +66,15 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", RUN, false, false,
                      "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
                      "`risec help profile`."},
+    [OPT_SIZES] = {"sizes", 0, OK_PAIR, "NAME=NAT,NAT...", BENCH, true, false,
+                   "Time for each of these values of a size. Where several sizes have lists, they go in step."},
+    [OPT_VS] = {"vs", 0, OK_TEXT, "FILE.cu", BENCH, true, false,
+                "Also time the hand-written kernel in FILE.cu (its host function ENTRY_hand), in turn with ours, and compare its results with ours: see "
+                "`risec help bench`."},
+    [OPT_KEEP] = {"keep", 0, OK_TEXT, "DIR", BENCH, false, false,
+                  "With --vs: keep what nvcc makes in the folder DIR, and use it again while FILE.cu is the same."},
+    [OPT_ROUNDS] = {"rounds", 0, OK_NUMBER, "N", BENCH, false, false, "Measure N times. Default: 25; fewer where calls take long."},
+    [OPT_CSV] = {"csv", 0, OK_FLAG, "", BENCH, false, false, "Print comma-separated values, a line for each kernel and size."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},
@@ -278,7 +289,7 @@ static bool take_value(Parsing *p, const OptRow *row, Given *given)
         equals = strchr(given->value, '=');
         if (!equals || equals == given->value || !equals[1]) {
             diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs a name and a value, as in `--%s %s`, and got `%s`", row->name, row->name,
-                       given->id == OPT_SET ? "n=1000" : "xs=uniform", given->value);
+                       given->id == OPT_SET ? "n=1000" : given->id == OPT_SIZES ? "n=2^10,2^20" : "xs=uniform", given->value);
             return false;
         }
         given->name = intern(p->ctx, given->value, (size_t)(equals - given->value));
@@ -402,7 +413,7 @@ static void check_verbs(Ctx *ctx, const CommandLine *line)
                 break;
             }
         }
-        if (row->verbs == RUN && line->verb == VERB_COMPILE)
+        if ((row->verbs & ~(unsigned)BENCH) == RUN && line->verb == VERB_COMPILE)
             diag_help(ctx, diag, "did you mean `risec run FILE.rise`?");
     }
 }
@@ -438,6 +449,15 @@ const char *option_text(const CommandLine *line, OptId id)
 {
     const Given *given = option_get(line, id);
     return given ? given->value : NULL;
+}
+
+bool option_sets(const CommandLine *line, const char *name)
+{
+    for (int i = 0; i < line->given.n; i++) {
+        if (line->given.at[i].id == OPT_SET && strcmp(line->given.at[i].name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise)
@@ -543,7 +563,11 @@ void options_usage(Ctx *ctx, StrBuf *out)
     put_options(ctx, out, COMPILE, "Options for compiling:");
     put_options(ctx, out, COMPILE | CHECK, "Options for compiling and check:");
     put_options(ctx, out, RUN, "Options for run:");
-    put_options(ctx, out, COMPILE | CHECK | RUN, "Options for all of these:");
+    put_options(ctx, out, BENCH, "Options for bench:");
+    put_options(ctx, out, RUN | BENCH, "Options for run and bench:");
+    put_options(ctx, out, RUN | BENCH | CACHE, "Options for run, bench and cache:");
+    put_options(ctx, out, COMPILE | CHECK | RUN, "Options for compiling, check and run:");
+    put_options(ctx, out, COMPILE | CHECK | RUN | BENCH, "Options for all of these:");
     put_options(ctx, out, ALL, "Others:");
     sb_puts(out, "\n`-` as FILE.rise is standard input. `risec help topics` lists what else there is\nto read.\n");
 }

@@ -4,11 +4,12 @@
 
 #include "support/context.h"
 
-typedef enum Verb { VERB_COMPILE, VERB_CHECK, VERB_RUN, VERB_CACHE, VERB_HELP, VERB_EXPLAIN, VERB_VERSION, VERB_COUNT } Verb;
+typedef enum Verb { VERB_COMPILE, VERB_CHECK, VERB_RUN, VERB_BENCH, VERB_CACHE, VERB_HELP, VERB_EXPLAIN, VERB_VERSION, VERB_COUNT } Verb;
 
 typedef enum OptId {
     OPT_OUTPUT, OPT_EMIT, OPT_STOP_AFTER, OPT_ENTRY, OPT_LINE, OPT_ARCH, OPT_SET, OPT_VERIFY_EACH,
     OPT_ARG, OPT_DEVICE, OPT_SEED, OPT_OUT, OPT_VERIFY, OPT_EXPECT, OPT_JSON, OPT_GRID, OPT_MAX_FINDINGS, OPT_STATS, OPT_PROFILE,
+    OPT_SIZES, OPT_VS, OPT_KEEP, OPT_ROUNDS, OPT_CSV,
     OPT_EMIT_DOCS, OPT_HELP, OPT_VERSION,
     OPT_COUNT
 } OptId;
@@ -60,6 +61,8 @@ bool option_on(const CommandLine *line, OptId id);
 /* The last one given; NULL when there is none. */
 const Given *option_get(const CommandLine *line, OptId id);
 const char *option_text(const CommandLine *line, OptId id);
+/* Is there a --set for this size or tunable? */
+bool option_sets(const CommandLine *line, const char *name);
 int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
 
 /* The usage: of all verbs, or of one with its options. */

@@ -114,19 +114,19 @@ static double epsilon_of(Scalar type)
     return type == SC_F16 ? 0x1p-10 : type == SC_BF16 ? 0x1p-7 : type == SC_F32 ? 0x1p-23 : 0x1p-52;
 }
 
-/* Elements of all inputs, and the sum of the absolute values of those that are floats. */
-static void input_scale(const Launch *launch, double *elements, double *sum)
+InputScale results_scale(const Launch *launch)
 {
-    *elements = *sum = 0;
+    InputScale scale = {0, 0};
     for (int b = 0; b < launch->n_buffers; b++) {
         const HostBuf *buf = &launch->buffers[b];
-        *elements += (double)buf->count;
+        scale.elements += (double)buf->count;
         for (int64_t i = 0; scalar_is_float(buf->elem) && i < buf->count; i++) {
             double v = fabs(cell_of(buf, i).f);
             if (isfinite(v))
-                *sum += v;
+                scale.sum += v;
         }
     }
+    return scale;
 }
 
 static bool same_bits(Scalar type, ScalarValue a, ScalarValue b)
@@ -147,7 +147,7 @@ static bool same_shape(const HostBuf *a, const HostBuf *b)
     return true;
 }
 
-static void compare_cell(Comparison *c, int result, const HostBuf *got, const HostBuf *want, int64_t cell, double elements, double sum)
+static void compare_cell(Comparison *c, int result, const HostBuf *got, const HostBuf *want, int64_t cell, const InputScale *scale)
 {
     ScalarValue a = cell_of(got, cell), b = cell_of(want, cell);
     if (same_bits(got->elem, a, b))
@@ -158,7 +158,7 @@ static void compare_cell(Comparison *c, int result, const HostBuf *got, const Ho
     if (scalar_is_float(got->elem)) {
         c->float_bound = true;
         error = fabs(a.f - b.f);
-        bound = c->wanted_exact ? 0 : (elements + 8) * epsilon_of(got->elem) * fmax(fabs(b.f), sum);
+        bound = c->wanted_exact ? 0 : (scale->elements + 8) * epsilon_of(got->elem) * fmax(fabs(b.f), scale->sum);
         near = !c->wanted_exact && error <= bound && isfinite(a.f) && isfinite(b.f); /* a NaN or an infinity is near only to itself */
         /* -0 for 0 has the error 0, and so has a bound of 0. */
         if (near && (c->bound == 0 || error * c->bound > c->max_error * bound)) {
@@ -198,9 +198,13 @@ bool results_small_integers(const Launch *launch, int n, const HostBuf *results)
 
 Comparison results_compare(const Launch *launch, int n, const HostBuf *got, const HostBuf *want, bool exact)
 {
+    InputScale scale = results_scale(launch);
+    return results_compare_scaled(&scale, n, got, want, exact);
+}
+
+Comparison results_compare_scaled(const InputScale *scale, int n, const HostBuf *got, const HostBuf *want, bool exact)
+{
     Comparison c = {.equal = true, .exact = true, .wanted_exact = exact};
-    double elements, sum;
-    input_scale(launch, &elements, &sum);
     for (int r = 0; r < n; r++) {
         if (!same_shape(&got[r], &want[r])) {
             c.equal = c.exact = false;
@@ -211,7 +215,7 @@ Comparison results_compare(const Launch *launch, int n, const HostBuf *got, cons
     }
     for (int r = 0; r < n; r++) {
         for (int64_t i = 0; i < got[r].count; i++)
-            compare_cell(&c, r, &got[r], &want[r], i, elements, sum);
+            compare_cell(&c, r, &got[r], &want[r], i, scale);
     }
     return c;
 }

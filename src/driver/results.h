@@ -41,6 +41,12 @@ typedef struct Comparison {
 Comparison results_compare(const Launch *launch, int n, const HostBuf *got, const HostBuf *want, bool exact);
 /* Whether the inputs are integers so small that every sum of them is exact in the floats that they and the results are of. */
 bool results_small_integers(const Launch *launch, int n, const HostBuf *results);
+/* The same in two steps, where the inputs are not all there. */
+typedef struct InputScale {
+    double elements, sum; /* of all inputs; of the absolute values of those that are floats */
+} InputScale;
+InputScale results_scale(const Launch *launch);
+Comparison results_compare_scaled(const InputScale *scale, int n, const HostBuf *got, const HostBuf *want, bool exact);
 /* "[3][5]" for a cell; "" for a scalar. */
 void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell);
 void results_put_shape(StrBuf *out, const HostBuf *buf); /* "20.30.f32" */

@@ -1,16 +1,18 @@
 #include "driver/run_gpu.h"
 
-static void failed(Ctx *ctx, Driver *d, const rise_error *error)
+void gpu_failed(Ctx *ctx, Driver *d, const char *what, const char *help, const rise_error *error)
 {
     int status = error->status == RISE_ERROR_MEMORY ? STATUS_MEMORY
                  : error->status == RISE_ERROR_BUG  ? STATUS_BUG
                  : error->status == RISE_ERROR_PROGRAM || error->status == RISE_ERROR_ARGUMENT ? STATUS_PROGRAM
                                                                                                : STATUS_DEVICE;
     driver_fail(d, status);
-    Diag *diag = diag_error(ctx, E0629, NO_SPAN, "`--device gpu`: %s", error->text);
+    Diag *diag = diag_error(ctx, E0629, NO_SPAN, "`%s`: %s", what, error->text);
     if (status == STATUS_DEVICE)
-        diag_help(ctx, diag, "`--device sim` simulates");
+        diag_help(ctx, diag, "%s", help);
 }
+
+static void failed(Ctx *ctx, Driver *d, const rise_error *error) { gpu_failed(ctx, d, "--device gpu", "`--device sim` simulates", error); }
 
 rise_context *gpu_find(Ctx *ctx, Driver *d, bool quiet)
 {
@@ -31,19 +33,18 @@ typedef struct GpuRun {
     rise_error error;
 } GpuRun;
 
-static int get_entry(GpuRun *run, rise_context *gpu, rise_entry **entry)
+int gpu_entry(Ctx *ctx, rise_context *gpu, const CoreEntry *core, rise_program **program, rise_entry **entry, rise_error *error)
 {
-    const CoreEntry *core = run->entry;
-    const Source *source = source_get(run->ctx, core->span.file);
-    rise_setting *settings = NEWN(run->ctx, rise_setting, core->n_tunables + 1);
+    const Source *source = source_get(ctx, core->span.file);
+    rise_setting *settings = NEWN(ctx, rise_setting, core->n_tunables + 1);
     for (int i = 0; i < core->n_tunables; i++)
         settings[i] = (rise_setting){core->tunable_names[i], core->tunable_values[i]};
     rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)core->n_tunables};
-    int status = rise_program_from_text(gpu, source->name, source->text, source->size, &run->program, &run->error);
-    return status == RISE_OK ? rise_entry_get(run->program, core->name, &options, entry, &run->error) : status;
+    int status = rise_program_from_text(gpu, source->name, source->text, source->size, program, error);
+    return status == RISE_OK ? rise_entry_get(*program, core->name, &options, entry, error) : status;
 }
 
-static int rise_type_of(Scalar scalar)
+int gpu_type_of(Scalar scalar)
 {
     for (int type = RISE_BOOL; type <= RISE_F64; type++)
         if (strcmp(rise_type_name(type), scalar_name(scalar)) == 0)
@@ -65,7 +66,7 @@ static int set_arguments(GpuRun *run, const rise_entry *entry)
         status = rise_entry_argument(entry, k, &argument, &run->error);
         if (status != RISE_OK)
             break;
-        int type = rise_type_of(buf->elem);
+        int type = gpu_type_of(buf->elem);
         status = is_result ? rise_call_output(run->call, argument.name, type, buf->bytes, (size_t)buf->count * (size_t)scalar_bytes(buf->elem), RISE_HOST, &run->error)
                            : rise_call_input(run->call, argument.name, type, buf->rank, buf->shape, buf->bytes, RISE_HOST, &run->error);
     }
@@ -75,7 +76,7 @@ static int set_arguments(GpuRun *run, const rise_entry *entry)
 static int launch_and_wait(GpuRun *run, rise_context *gpu)
 {
     rise_entry *entry;
-    int status = get_entry(run, gpu, &entry);
+    int status = gpu_entry(run->ctx, gpu, run->entry, &run->program, &entry, &run->error);
     if (status == RISE_OK)
         status = rise_call_new(entry, &run->call, &run->error);
     if (status == RISE_OK)

@@ -222,10 +222,8 @@ static CUresult fake_primary_release(CUdevice device)
     (void)device;
     if (--fake_gpu.retained < 0)
         misuse("released too often");
-    if (fake_gpu.retained == 0) {
-        fake_gpu.sticky = CU_SUCCESS; /* the next one is another context */
+    if (fake_gpu.retained == 0)
         destroy();
-    }
     return CU_SUCCESS;
 }
 

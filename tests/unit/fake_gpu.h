@@ -27,7 +27,7 @@ typedef struct FakeGpu {
     void (*kernel)(const FakeLaunch *launch); /* what a kernel does */
     long fail_at;            /* the driver's call of this number fails; 0: none */
     CUresult fail_with;
-    CUresult sticky;         /* what all calls say after a fault */
+    CUresult sticky;         /* what all calls say after a fault, until the process ends */
     /* What happened. */
     long calls, misuse, launches, compilations;
     const char *failed;      /* the function that was made to fail */

@@ -548,17 +548,21 @@ static void test_lost(void)
     fake_gpu.sticky = 700;
     BAD(rise_call_wait(f.call, &err), RISE_ERROR_LOST, "CUDA_ERROR_ILLEGAL_ADDRESS");
     CHECK(err.cuda == 700 && rise_context_lost(f.context));
-    BAD(rise_call_launch(f.call, NULL, &err), RISE_ERROR_LOST, "make a new one");
-    BAD(rise_call_read(f.call, "result", ys, sizeof ys, &err), RISE_ERROR_LOST, "lost");
+    BAD(rise_call_launch(f.call, NULL, &err), RISE_ERROR_LOST, "start a new process");
+    BAD(rise_call_read(f.call, "result", ys, sizeof ys, &err), RISE_ERROR_LOST, "start a new process");
     void *memory;
-    BAD(rise_alloc(f.context, 4, &memory, &err), RISE_ERROR_LOST, "lost");
+    BAD(rise_alloc(f.context, 4, &memory, &err), RISE_ERROR_LOST, "start a new process");
     rise_context *other = NULL;
-    BAD(open_with(RISE_GPU, NULL, &other), RISE_ERROR_LOST, "ILLEGAL_ADDRESS"); /* while the first one is held */
+    BAD(open_with(RISE_GPU, NULL, &other), RISE_ERROR_LOST, "ILLEGAL_ADDRESS");
     rise_call_free(f.call);
     rise_program_free(f.program);
     rise_context_free(f.context);
     CHECK(fake_gpu.retained == 0 && fake_gpu.misuse == 0 && fake_gpu.leaked > 0); /* it went with the context */
-    fake_gpu_start();
+    BAD(open_with(RISE_GPU, NULL, &other), RISE_ERROR_LOST, "start a new process"); /* also when nothing of the first one is left */
+    BAD(open_with(RISE_AUTO, NULL, &other), RISE_ERROR_LOST, "start a new process");
+    GOOD(open_with(RISE_SIM, NULL, &other));
+    rise_context_free(other);
+    fake_gpu_start(); /* a new process */
     fake_gpu.kernel = run_scale;
     GOOD(cycle(NULL));
 }

@@ -1,0 +1,255 @@
+#include "driver/arguments.h"
+
+#include "driver/inputs.h"
+#include "driver/npy.h"
+#include "driver/results.h"
+#include "driver/room.h"
+#include "driver/sizes.h"
+
+/* One component of an input, and what the command line gives for it. */
+typedef struct Component {
+    const char *name; /* "xs", or "xs.2" */
+    Type type;
+    const char *value;
+    bool from_file;
+} Component;
+
+typedef struct Making {
+    Ctx *ctx;
+    Driver *d;
+    const CoreEntry *entry;
+    ArgumentsHow *how;
+    Launch *launch;
+    int n_components;
+    Component *components;
+} Making;
+
+static Type innermost(Type t)
+{
+    while (t->kind == TY_ARRAY || t->kind == TY_VEC)
+        t = t->elem;
+    return t;
+}
+
+static void list_components(Making *m)
+{
+    const CoreEntry *entry = m->entry;
+    for (int i = 0; i < entry->n_inputs; i++)
+        m->n_components += type_component_count(entry->inputs[i]->type);
+    m->components = NEWN(m->ctx, Component, m->n_components + 1);
+    int k = 0;
+    for (int i = 0; i < entry->n_inputs; i++) {
+        const CoreVar *var = entry->inputs[i];
+        int count = type_component_count(var->type);
+        for (int c = 0; c < count; c++, k++) {
+            m->components[k].name = count > 1 ? ctx_printf(m->ctx, "%s.%d", var->name, c + 1) : var->name;
+            m->components[k].type = type_component(m->ctx, var->type, c);
+        }
+    }
+}
+
+static void unknown_input(Making *m, const Given *given)
+{
+    Diag *diag;
+    for (int i = 0; i < m->entry->n_sizes; i++) {
+        if (strcmp(m->entry->sizes[i]->name, given->name) == 0) {
+            diag = driver_usage(m->ctx, m->d, E0626, "%s: `%s` is a size, not an input", m->entry->name, given->name);
+            diag_help(m->ctx, diag, "sizes are given by `--set %s=%s`", given->name, given->value);
+            return;
+        }
+    }
+    for (int i = 0; i < m->entry->n_inputs; i++) {
+        const CoreVar *var = m->entry->inputs[i];
+        if (strcmp(var->name, given->name) == 0) {
+            diag = driver_usage(m->ctx, m->d, E0626, "%s: the input `%s` is %s, of %d components", m->entry->name, var->name,
+                                type_text(m->ctx, var->type), type_component_count(var->type));
+            diag_help(m->ctx, diag, "give each: `--arg %s.1=%s --arg %s.2=...`", var->name, given->value, var->name);
+            return;
+        }
+    }
+    diag = driver_usage(m->ctx, m->d, E0626, "%s has no input `%s`", m->entry->name, given->name);
+    Nearest nearest;
+    nearest_init(&nearest, given->name);
+    StrBuf list;
+    sb_init(&list, m->ctx);
+    for (int k = 0; k < m->n_components; k++) {
+        nearest_try(&nearest, m->components[k].name);
+        sb_printf(&list, "%s`%s`", k ? ", " : "", m->components[k].name);
+    }
+    if (nearest.best && m->n_components > 1)
+        diag_help(m->ctx, diag, "did you mean `%s`? Its inputs are %s", nearest.best, list.text);
+    else if (nearest.best)
+        diag_help(m->ctx, diag, "did you mean `%s`?", nearest.best);
+    else if (m->n_components)
+        diag_help(m->ctx, diag, m->n_components > 1 ? "its inputs are %s" : "its only input is %s", list.text);
+}
+
+static bool match_arguments(Making *m)
+{
+    bool good = true;
+    for (int i = 0; i < m->d->line->given.n; i++) {
+        const Given *given = &m->d->line->given.at[i];
+        if (given->id != OPT_ARG)
+            continue;
+        bool found = false;
+        for (int k = 0; k < m->n_components && !found; k++) {
+            found = strcmp(m->components[k].name, given->name) == 0;
+            if (found) {
+                m->components[k].value = given->value;
+                m->components[k].from_file = !input_is_spec(given->value);
+            }
+        }
+        if (!found)
+            unknown_input(m, given);
+        good &= found;
+    }
+    return good;
+}
+
+/* Separate from match_arguments: where an argument was unknown, others would only seem to be missing. */
+static bool nothing_missing(Making *m)
+{
+    for (int k = 0; m->how->otherwise && k < m->n_components; k++)
+        if (!m->components[k].value)
+            m->components[k].value = m->how->otherwise;
+    StrBuf names, args;
+    sb_init(&names, m->ctx);
+    sb_init(&args, m->ctx);
+    int missing = 0;
+    bool files = false;
+    for (int k = 0; k < m->n_components; k++)
+        files |= m->components[k].from_file;
+    /* What generated inputs need besides, so that one help is enough. */
+    for (int i = 0; !files && i < m->entry->n_sizes; i++) {
+        if (!option_sets(m->d->line, m->entry->sizes[i]->name))
+            sb_printf(&args, "--set %s=1000 ", m->entry->sizes[i]->name);
+    }
+    for (int k = 0; k < m->n_components; k++) {
+        const Component *c = &m->components[k];
+        if (c->value)
+            continue;
+        sb_printf(&names, "%s`%s`: %s", missing ? ", " : "", c->name, type_text(m->ctx, c->type));
+        sb_printf(&args, "%s--arg %s=%s", missing ? " " : "", c->name, type_is_scalar_like(c->type) && c->type->kind != TY_VEC ? "1" : "uniform");
+        missing++;
+    }
+    if (!missing)
+        return true;
+    Diag *diag = driver_usage(m->ctx, m->d, E0626, "%s: nothing is given for %s", m->entry->name, names.text);
+    diag_help(m->ctx, diag, "add `%s`, or name .npy files", args.text);
+    return false;
+}
+
+/* The file's elements must be of the input's type, and its dimensions as many; which sizes they have is for sizes_infer. */
+static bool fits_type(Making *m, const Component *c, HostBuf *buf)
+{
+    Scalar elem = type_scalar_of(m->ctx, c->type);
+    int rank = 0;
+    for (Type t = c->type; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
+        rank++;
+    if (!npy_as(buf, elem)) {
+        Diag *diag = driver_usage(m->ctx, m->d, E0627, "%s: the elements of %s are %s, and %s: %s wants %s", m->entry->name, c->value,
+                                  scalar_name(buf->elem), c->name, type_text(m->ctx, c->type), scalar_name(elem));
+        if (elem != SC_BF16)
+            diag_help(m->ctx, diag, "convert it where it is made: `xs.astype(\"%s%d\")` with numpy",
+                      elem == SC_BOOL ? "bool" : scalar_is_float(elem) ? "float" : scalar_is_signed(elem) ? "int" : "uint",
+                      elem == SC_BOOL ? 8 : 8 * scalar_bytes(elem));
+        return false;
+    }
+    if (buf->rank != rank) {
+        StrBuf shape;
+        sb_init(&shape, m->ctx);
+        results_put_shape(&shape, buf);
+        driver_usage(m->ctx, m->d, E0627, "%s: %s has %d dimension%s (%s), and %s: %s has %d", m->entry->name, c->value, buf->rank,
+                     buf->rank == 1 ? "" : "s", shape.text, c->name, type_text(m->ctx, c->type), rank);
+        return false;
+    }
+    return true;
+}
+
+/* After npy_read has complained: perhaps it was to be a word and no file. */
+static void not_a_file(Making *m, const char *value)
+{
+    static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal"};
+    driver_fail(m->d, STATUS_USAGE);
+    Nearest nearest;
+    nearest_init(&nearest, intern(m->ctx, value, strcspn(value, ":")));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        nearest_try(&nearest, words[i]);
+    int n = m->ctx->diags.list.n;
+    if (nearest.best && n && !m->ctx->diags.list.at[n - 1]->help)
+        diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
+}
+
+static bool read_files(Making *m, KnownShape *shapes, int *n)
+{
+    bool good = true;
+    for (int k = 0; k < m->n_components; k++) {
+        const Component *c = &m->components[k];
+        HostBuf *buf = &m->launch->buffers[k];
+        if (!c->from_file)
+            continue;
+        bool read = npy_read(m->ctx, c->value, buf);
+        if (!read)
+            not_a_file(m, c->value);
+        if (read && fits_type(m, c, buf))
+            shapes[(*n)++] = (KnownShape){c->name, c->value, c->type, buf};
+        else
+            good = false;
+    }
+    return good;
+}
+
+static bool make_inputs(Making *m)
+{
+    uint64_t seed = (uint64_t)option_number(m->d->line, OPT_SEED, 0);
+    bool good = true;
+    for (int k = 0; k < m->n_components; k++) {
+        const Component *c = &m->components[k];
+        HostBuf *buf = &m->launch->buffers[k];
+        m->how->held[k] = buf->count;
+        if (c->from_file)
+            continue;
+        Type elem = innermost(c->type);
+        int64_t below = 0;
+        if (!launch_buffer(m->ctx, m->entry, m->launch, c->type, buf, false) ||
+            (elem->kind == TY_IDX && !launch_nat(m->ctx, m->entry, m->launch, elem->size, &below))) {
+            driver_fail(m->d, STATUS_PROGRAM);
+            return false;
+        }
+        HostBuf part = *buf;
+        if (m->how->most && part.count > m->how->most && elem->kind != TY_IDX && strcmp(c->value, "iota") != 0)
+            part.count = m->how->most;
+        /* Each input its own stream: two inputs from one seed shall differ. */
+        if (!input_fill(m->ctx, c->name, c->value, seed + (uint64_t)k * 0x9e3779b97f4a7c15u, elem->kind == TY_IDX, below, &part)) {
+            driver_fail(m->d, STATUS_USAGE);
+            good = false;
+        }
+        buf->bytes = part.bytes;
+        m->how->held[k] = part.count;
+    }
+    return good;
+}
+
+/* Where not all elements are made there is no telling from the sizes. */
+static bool has_room(Making *m)
+{
+    const char **names = NEWN(m->ctx, const char *, m->n_components + 1);
+    for (int k = 0; k < m->n_components; k++)
+        names[k] = m->components[k].name;
+    return m->how->most || room_check(m->ctx, m->d, m->entry, m->launch, names, m->how->copies, m->how->watched);
+}
+
+bool arguments_make(Ctx *ctx, Driver *d, const CoreEntry *entry, ArgumentsHow *how, Launch *launch)
+{
+    Making *m = NEW(ctx, Making);
+    *m = (Making){.ctx = ctx, .d = d, .entry = entry, .how = how, .launch = launch};
+    list_components(m);
+    how->held = NEWN(ctx, int64_t, m->n_components + 1);
+    launch->n_buffers = m->n_components;
+    launch->buffers = NEWN(ctx, HostBuf, m->n_components + 1);
+    KnownShape *shapes = NEWN(ctx, KnownShape, m->n_components + 1);
+    int n = 0;
+    if (!match_arguments(m) || !nothing_missing(m) || !read_files(m, shapes, &n))
+        return false;
+    return sizes_infer(ctx, d, entry, n, shapes, launch) && has_room(m) && make_inputs(m) && launch_check(ctx, entry, launch);
+}

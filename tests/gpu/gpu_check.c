@@ -1,0 +1,610 @@
+/* Programs on a GPU against the reference interpreter, through librise: one line for each program, in several processes, so that a fault or a hang ends none of the others.
+ *
+ *     gpu_check [options] files FILE.rise...      every entry of each file
+ *     gpu_check [options] random COUNT            random programs (tests/random)
+ *
+ *       --jobs N         processes; 0: none but this one (for tools that watch it). Default 1
+ *       --seed N         of the random programs and of inputs. Default 1
+ *       --sizes N,N...   files: values for all sizes of an entry, the same, then mixed. Default: the size classes of the tests
+ *       --set NAME=N     files: a tunable; may be repeated
+ *       --cells N        leave out launches with larger arrays. Default 70000
+ *       --plant 1        change a bit of each result: everything must be found wrong
+ *       --device sim     the simulator instead, so that this program is tested itself
+ *
+ * A result must be the reference's bit for bit (any NaN is any NaN). Only where the reference rounds, floats of a file's program may be within the bound of `risec run --verify`, and the line says so;
+ * those of a random program must be equal, but where it calls functions that GPU and CPU round differently (exp, sin, ...): these programs are counted apart.
+ * Random programs are compiled as `exact`: no product and sum is fused. */
+/* MAP_ANONYMOUS is not in POSIX. */
+#define _DEFAULT_SOURCE
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver/results.h"
+#include "driver/run_gpu.h"
+#include "rcheck.h"
+#include "rgen.h"
+#include "rise.h"
+
+enum { MAX_SETTINGS = 8, MAX_CLASSES = 40, MAX_ENTRIES = 32, MAX_JOBS = 64, HANG_SECONDS = 120, TEXT = 600, RANDOM_CELLS = 20000 };
+
+typedef struct Options {
+    int jobs, device, plant;
+    uint64_t seed;
+    int64_t cells;
+    int n_classes;
+    int64_t classes[MAX_CLASSES];
+    int n_settings;
+    const char *settings[MAX_SETTINGS];
+} Options;
+
+static Options options = {.jobs = 1, .device = RISE_GPU, .seed = 1, .cells = 70000};
+
+/* ---- what came of one program --------------------------------------------------------------------------------------------------------- */
+
+typedef enum Came { C_GOOD, C_INEXACT, C_FAILED, C_NOT_RUN, C_KINDS } Came;
+
+typedef struct Result { /* goes through a pipe in one piece: smaller than PIPE_BUF */
+    int came;
+    int launches, exact, cannot, too_large;
+    double seconds;
+    char name[160], text[TEXT];
+} Result;
+
+static void fail(Result *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void fail(Result *r, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->text, sizeof r->text, fmt, args);
+    va_end(args);
+    r->came = C_FAILED;
+}
+
+static void sizes_words(const CoreEntry *entry, const Launch *launch, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int i = 0; i < entry->n_sizes && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s = %lld", i ? ", " : "", entry->sizes[i]->name, (long long)launch->sizes[i]);
+}
+
+/* ---- one program --------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Subject {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    rise_program *program;
+    rise_entry *compiled;
+    bool loose; /* floats may differ by rounding, and integers made of them */
+    Result *result;
+} Subject;
+
+static rise_context *gpu;
+static bool lost;
+
+static int call_gpu(Subject *p, Launch *launch, rise_error *error)
+{
+    rise_call *call = NULL;
+    int status = rise_call_new(p->compiled, &call, error);
+    for (int i = 0; status == RISE_OK && i < launch->n_sizes; i++)
+        status = rise_call_size(call, p->entry->sizes[i]->name, launch->sizes[i], error);
+    for (int k = 0; status == RISE_OK && k < launch->n_results + launch->n_buffers; k++) {
+        bool is_result = k < launch->n_results;
+        const HostBuf *buf = is_result ? &launch->results[k] : &launch->buffers[k - launch->n_results];
+        rise_argument argument = {.size = sizeof argument};
+        int type = gpu_type_of(buf->elem);
+        status = rise_entry_argument(p->compiled, k, &argument, error);
+        if (status == RISE_OK)
+            status = is_result ? rise_call_output(call, argument.name, type, buf->bytes, (size_t)buf->count * (size_t)scalar_bytes(buf->elem), RISE_HOST, error)
+                               : rise_call_input(call, argument.name, type, buf->rank, buf->shape, buf->bytes, RISE_HOST, error);
+    }
+    if (status == RISE_OK)
+        status = rise_call_launch(call, NULL, error);
+    if (status == RISE_OK)
+        status = rise_call_wait(call, error);
+    rise_call_free(call);
+    for (int k = 0; options.plant && status == RISE_OK && k < launch->n_results; k++)
+        if (launch->results[k].count)
+            launch->results[k].bytes[0] ^= 1;
+    lost |= status == RISE_ERROR_LOST;
+    return status;
+}
+
+static void new_results(Subject *p, Launch *launch, int fill)
+{
+    launch->n_results = type_component_count(p->entry->result);
+    launch->results = NEWN(p->ctx, HostBuf, launch->n_results + 1);
+    for (int k = 0; k < launch->n_results; k++) {
+        launch_buffer(p->ctx, p->entry, launch, type_component(p->ctx, p->entry->result, k), &launch->results[k], true);
+        if (launch->results[k].count)
+            memset(launch->results[k].bytes, fill, (size_t)launch->results[k].count * (size_t)scalar_bytes(launch->results[k].elem));
+    }
+}
+
+static void put_number(char *text, size_t size, Scalar type, const unsigned char *bytes)
+{
+    ScalarValue v = scalar_load(type, bytes);
+    if (scalar_is_float(type))
+        snprintf(text, size, "%.9g", v.f);
+    else
+        snprintf(text, size, "%lld", (long long)v.i);
+}
+
+/* `exact`: nothing was rounded, so that no order of sums may give anything else. */
+static void compare(Subject *p, const Launch *got, const Launch *want, bool exact)
+{
+    Comparison c = results_compare(got, got->n_results, got->results, want->results, exact);
+    Result *r = p->result;
+    r->exact += c.exact;
+    if (c.exact)
+        return;
+    if (p->loose || (c.equal && !p->entry->exact)) {
+        if (r->came == C_GOOD || r->came == C_NOT_RUN)
+            snprintf(r->text, sizeof r->text, "not to the bit: off by %.3g at most, bound %.3g", c.max_error, c.bound);
+        r->came = r->came == C_FAILED ? C_FAILED : C_INEXACT;
+        return;
+    }
+    char sizes[200], a[40], b[40];
+    int k = c.equal ? 0 : c.result;
+    int64_t cell = c.equal ? 0 : c.cell;
+    const HostBuf *g = &got->results[k], *w = &want->results[k];
+    for (int i = 0; c.equal && i < got->n_results; i++) /* within the bound is not enough: find the place */
+        for (int64_t at = 0; at < got->results[i].count; at++) {
+            int n = scalar_bytes(got->results[i].elem);
+            if (memcmp(got->results[i].bytes + at * n, want->results[i].bytes + at * n, (size_t)n)) {
+                k = i, cell = at, g = &got->results[i], w = &want->results[i];
+                i = got->n_results;
+                break;
+            }
+        }
+    sizes_words(p->entry, got, sizes, sizeof sizes);
+    put_number(a, sizeof a, g->elem, g->bytes + cell * scalar_bytes(g->elem));
+    put_number(b, sizeof b, w->elem, w->bytes + cell * scalar_bytes(w->elem));
+    fail(r, "%s: result %d, element %lld is %s instead of %s", sizes, k + 1, (long long)cell, a, b);
+}
+
+typedef struct Trying {
+    Subject *p;
+    const int64_t *sizes;
+    Inputs how;
+} Trying;
+
+static void try_sizes(Ctx *ctx, void *user)
+{
+    Trying *t = user;
+    Subject *p = t->p;
+    Result *r = p->result;
+    Launch launch, want;
+    rise_error error = {.status = RISE_OK};
+    ctx->diags.list.n = ctx->diags.errors = 0;
+    if (!trial_launch(ctx, p->entry, t->sizes, &t->how, &launch)) {
+        r->cannot++;
+        return;
+    }
+    want = launch;
+    want.n_results = 0;
+    want.results = NULL;
+    feclearexcept(FE_INEXACT);
+    if (!interp_run(ctx, p->entry, &want)) {
+        r->cannot++;
+        return;
+    }
+    bool exact = !fetestexcept(FE_INEXACT) && results_small_integers(&launch, want.n_results, want.results);
+    new_results(p, &launch, 0xa5);
+    int status = call_gpu(p, &launch, &error);
+    r->launches++;
+    if (r->came == C_NOT_RUN)
+        r->came = C_GOOD;
+    if (status == RISE_ERROR_DEVICE && (strstr(error.text, "shared memory") || strstr(error.text, "such threads"))) {
+        r->too_large++;
+        r->launches--;
+    } else if (status != RISE_OK) {
+        char sizes[200];
+        sizes_words(p->entry, &launch, sizes, sizeof sizes);
+        fail(r, "%s: %s: %.300s", sizes, rise_status_name(status), error.text);
+    } else {
+        compare(p, &launch, &want, exact);
+    }
+}
+
+static void end_program(Subject *p)
+{
+    rise_program_free(p->program);
+    p->program = NULL;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------------------------------- */
+
+static const int64_t usual_classes[] = {0, 1, 31, 32, 33, 45, 1000, 1023, 1024, 1025, 2047, 4099, 65537};
+
+typedef struct FileJob {
+    const char *path;
+    int which, n_entries;
+    Result *result;
+} FileJob;
+
+/* All sizes the same; then, where there are several, each another one. */
+static void try_classes(Subject *p)
+{
+    enum { STEP = 5 };
+    int n = p->entry->n_sizes, n_classes = options.n_classes ? options.n_classes : (int)(sizeof usual_classes / sizeof usual_classes[0]);
+    const int64_t *classes = options.n_classes ? options.classes : usual_classes;
+    int64_t *sizes = NEWN(p->ctx, int64_t, n + 1);
+    for (int mixed = 0; mixed < (n > 1 ? 2 : 1); mixed++)
+        for (int k = 0; k < n_classes && !lost; k++) {
+            for (int i = 0; i < n; i++)
+                sizes[i] = classes[(k + mixed * i * STEP) % n_classes];
+            Trying t = {p, sizes, {options.seed + (uint64_t)k, options.cells, 0, k % 2 != 0}};
+            if (!ctx_try(p->ctx, try_sizes, &t))
+                fail(p->result, "out of memory");
+            if (n == 0)
+                return;
+        }
+}
+
+static void check_file(Ctx *ctx, void *user)
+{
+    FileJob *job = user;
+    Result *r = job->result;
+    ElabSetting settings[MAX_SETTINGS];
+    rise_setting ours[MAX_SETTINGS];
+    for (int i = 0; i < options.n_settings; i++) {
+        const char *value = strchr(options.settings[i], '=');
+        settings[i] = (ElabSetting){intern(ctx, options.settings[i], (size_t)(value - options.settings[i])), strtoll(value + 1, NULL, 10), NO_SPAN, false};
+        ours[i] = (rise_setting){settings[i].name, settings[i].value};
+    }
+    Program *program = program_load(ctx, job->path);
+    const char *slash = strrchr(job->path, '/');
+    job->n_entries = program_entry_count(program);
+    if (job->n_entries <= job->which) {
+        fail(r, "it has no entries");
+        return;
+    }
+    const char *name = program_entry_name(program, job->which);
+    snprintf(r->name, sizeof r->name, "%s %s", slash ? slash + 1 : job->path, name);
+    CoreEntry *entry = elab_entry(ctx, program, job->which, options.n_settings, settings);
+    if (!entry) {
+        fail(r, "risec refuses it");
+        return;
+    }
+    Subject p = {.ctx = ctx, .entry = entry, .result = r};
+    rise_error error;
+    rise_entry_options how = {.size = sizeof how, .settings = ours, .n_settings = (size_t)options.n_settings};
+    int status = rise_program_from_file(gpu, job->path, &p.program, &error);
+    if (status == RISE_OK)
+        status = rise_entry_get(p.program, name, &how, &p.compiled, &error);
+    if (status == RISE_OK)
+        status = rise_entry_load(p.compiled, &error);
+    if (status == RISE_OK)
+        try_classes(&p);
+    else
+        fail(r, "%s: %.300s", rise_status_name(status), error.text);
+    lost |= status == RISE_ERROR_LOST;
+    end_program(&p);
+}
+
+/* ---- random programs --------------------------------------------------------------------------------------------------------------------------- */
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        char before = at > text ? at[-1] : ' ', after = at[n];
+        bool letter = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z') || (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z') || (after >= '0' && after <= '9');
+        if (!letter)
+            return true;
+    }
+    return false;
+}
+
+/* Functions that IEEE 754 does not fix to the bit. */
+static bool is_loose(const char *text)
+{
+    static const char *const words[] = {"exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "tanh", "sinh", "cosh", "pow", "rsqrt", "erf", "sigmoid"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (has_word(text, words[i]))
+            return true;
+    return false;
+}
+
+/* The text with `exact` as the first clause of its entry. */
+static char *exact_text(const char *text)
+{
+    static const char *const clauses[] = {" launch [", "\n  where ", "\n  expect [", " =\n"};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
+        const char *at = strstr(text, clauses[i]);
+        if (at && (!first || at < first))
+            first = at;
+    }
+    size_t before = first ? (size_t)(first - text) : 0;
+    char *out = malloc(strlen(text) + 8);
+    if (out)
+        sprintf(out, "%.*s%s%s", (int)before, text, first ? " exact" : "", text + before);
+    return out;
+}
+
+static void check_random(const RProgram *rp, uint64_t seed, Result *r)
+{
+    char *text = exact_text(program_text(rp));
+    Compiled c = compile_quietly(text);
+    rise_error error = {.status = RISE_OK};
+    if (!c.imp) {
+        snprintf(r->text, sizeof r->text, "refused");
+        compiled_free(&c);
+        free(text);
+        return;
+    }
+    Subject p = {.ctx = c.ctx, .entry = c.entry, .result = r, .loose = is_loose(text)};
+    int status = rise_program_from_text(gpu, "random", text, (size_t)-1, &p.program, &error);
+    if (status == RISE_OK)
+        status = rise_entry_get(p.program, NULL, NULL, &p.compiled, &error);
+    if (status == RISE_OK)
+        status = rise_entry_load(p.compiled, &error);
+    if (status != RISE_OK)
+        fail(r, "%s: %.400s", rise_status_name(status), error.text);
+    for (int k = 0; status == RISE_OK && k < TRIALS && !lost && r->came != C_FAILED; k++) {
+        RTrial trial = random_trial(rp, seed, k);
+        int64_t sizes[NAMES_MAX] = {0};
+        random_sizes(&c, rp, &trial, sizes);
+        Trying t = {&p, sizes, {trial.seed, RANDOM_CELLS, 0, trial.seed % 2 != 0}};
+        if (!ctx_try(c.ctx, try_sizes, &t))
+            r->cannot++;
+    }
+    if (p.loose && r->came == C_GOOD)
+        r->came = C_INEXACT; /* not what is counted as compared to the bit */
+    end_program(&p);
+    compiled_free(&c);
+    free(text);
+}
+
+/* ---- all units of work -------------------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    bool random;
+    long n;
+    char **files;
+    int *entries; /* of a file: which one of it */
+    bool scalars[SC_COUNT];
+} units;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t program_seed(long k) { return options.seed * 1000003u + (uint64_t)k; }
+
+static void name_unit(long k, Result *r)
+{
+    *r = (Result){.came = C_NOT_RUN};
+    if (units.random)
+        snprintf(r->name, sizeof r->name, "random-%ld", k);
+    else
+        snprintf(r->name, sizeof r->name, "%s", units.files[k]);
+}
+
+static void run_unit(long k, Result *r)
+{
+    double start = now();
+    name_unit(k, r);
+    alarm(options.jobs ? HANG_SECONDS : 0); /* tools slow everything down */
+    if (units.random) {
+        Pool *pool = pool_new();
+        check_random(generate_program(pool, program_seed(k), units.scalars), program_seed(k), r);
+        pool_free(pool);
+    } else {
+        FileJob job = {.path = units.files[k], .which = units.entries[k], .result = r};
+        Ctx *ctx = ctx_new(NULL, NULL);
+        if (!ctx || !ctx_try(ctx, check_file, &job))
+            fail(r, "out of memory");
+        if (ctx)
+            ctx_free(ctx);
+    }
+    alarm(0);
+    r->seconds = now() - start;
+}
+
+static bool open_gpu(char *why, size_t size)
+{
+    rise_context_options how = {.size = sizeof how, .device = options.device, .no_disk_cache = units.random}; /* none of them comes again */
+    rise_error error;
+    if (rise_context_new(&how, &gpu, &error) == RISE_OK)
+        return true;
+    snprintf(why, size, "%.500s", error.text);
+    return false;
+}
+
+/* ---- processes ------------------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Totals {
+    long came[C_KINDS], launches, exact, cannot, too_large;
+} Totals;
+
+static void tell(const Result *r, Totals *t)
+{
+    t->came[r->came]++;
+    t->launches += r->launches;
+    t->exact += r->exact;
+    t->cannot += r->cannot;
+    t->too_large += r->too_large;
+    if (r->came == C_FAILED)
+        printf("not ok %s: %s\n", r->name, r->text);
+    else if (!units.random)
+        printf("%s %s: %d launches, %d to the bit%s%s\n", r->launches ? "ok" : "not ok", r->name, r->launches, r->exact, r->text[0] ? "; " : "", r->text);
+    fflush(stdout);
+}
+
+/* Units first, first + jobs, ... until one of them ends the process; *next: the one that is at work. */
+static void run_units(int out, volatile long *next, int jobs)
+{
+    Result r;
+    char why[TEXT] = "";
+    bool open = open_gpu(why, sizeof why);
+    while (*next < units.n) {
+        if (open) {
+            run_unit(*next, &r);
+        } else {
+            name_unit(*next, &r);
+            fail(&r, "%s", why);
+        }
+        if (write(out, &r, sizeof r) != sizeof r)
+            _exit(1);
+        *next += jobs;
+        if (lost) /* CUDA does nothing more in this process */
+            _exit(0);
+    }
+    rise_context_free(gpu);
+    _exit(0);
+}
+
+/* A worker: starts one process after the other until its units are done. */
+static void work(int out, volatile long *next, int jobs)
+{
+    while (*next < units.n) {
+        long at = *next;
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0)
+            run_units(out, next, jobs);
+        waitpid(child, &status, 0);
+        if (child < 0 || (WIFSIGNALED(status) && *next < units.n)) {
+            Result r;
+            name_unit(*next, &r);
+            fail(&r, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "it hangs" : "the process ended by signal %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+            if (write(out, &r, sizeof r) != sizeof r)
+                _exit(1);
+            *next += jobs;
+        } else if (*next == at) {
+            _exit(1); /* no progress */
+        }
+    }
+    _exit(0);
+}
+
+static long run_processes(Totals *t)
+{
+    int ends[2];
+    long seen = 0;
+    volatile long *next = mmap(NULL, MAX_JOBS * sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (next == MAP_FAILED || pipe(ends) != 0)
+        return 0;
+    fflush(stdout);
+    for (int j = 0; j < options.jobs; j++) {
+        next[j] = j;
+        if (fork() == 0) {
+            close(ends[0]);
+            work(ends[1], &next[j], options.jobs);
+        }
+    }
+    close(ends[1]);
+    Result r;
+    FILE *in = fdopen(ends[0], "rb");
+    while (in && fread(&r, sizeof r, 1, in) == 1) {
+        seen++;
+        tell(&r, t);
+    }
+    while (wait(NULL) > 0)
+        ;
+    return seen;
+}
+
+static long run_here(Totals *t)
+{
+    Result r;
+    char why[TEXT];
+    long k = 0;
+    if (!open_gpu(why, sizeof why)) {
+        printf("not ok context: %s\n", why);
+        return 0;
+    }
+    for (; k < units.n && !lost; k++) {
+        run_unit(k, &r);
+        tell(&r, t);
+    }
+    rise_context_free(gpu);
+    return k;
+}
+
+/* ---- the command line ------------------------------------------------------------------------------------------------------------------------------- */
+
+static void count_entries(Ctx *ctx, void *user)
+{
+    FileJob *job = user;
+    job->n_entries = program_entry_count(program_load(ctx, job->path));
+}
+
+static void list_files(int n, char **files)
+{
+    units.files = calloc((size_t)n * MAX_ENTRIES + 1, sizeof *units.files);
+    units.entries = calloc((size_t)n * MAX_ENTRIES + 1, sizeof *units.entries);
+    for (int i = 0; i < n; i++) {
+        FileJob job = {.path = files[i]};
+        Ctx *ctx = ctx_new(NULL, NULL);
+        if (ctx && ctx_try(ctx, count_entries, &job))
+            for (int k = 0; k < (job.n_entries ? job.n_entries : 1) && k < MAX_ENTRIES; k++) {
+                units.files[units.n] = files[i];
+                units.entries[units.n++] = k;
+            }
+        if (ctx)
+            ctx_free(ctx);
+    }
+}
+
+static bool read_option(const char *name, const char *value)
+{
+    char *end;
+    long long number = strtoll(value, &end, 10);
+    if (strcmp(name, "--jobs") == 0 && number >= 0 && number <= MAX_JOBS)
+        options.jobs = (int)number;
+    else if (strcmp(name, "--plant") == 0)
+        options.plant = (int)number;
+    else if (strcmp(name, "--seed") == 0)
+        options.seed = (uint64_t)number;
+    else if (strcmp(name, "--cells") == 0)
+        options.cells = number;
+    else if (strcmp(name, "--device") == 0 && strcmp(value, "sim") == 0)
+        options.device = RISE_SIM;
+    else if (strcmp(name, "--set") == 0 && options.n_settings < MAX_SETTINGS && strchr(value, '='))
+        options.settings[options.n_settings++] = value;
+    else if (strcmp(name, "--sizes") == 0)
+        for (const char *at = value; *at && options.n_classes < MAX_CLASSES; at = *end ? end + 1 : end)
+            options.classes[options.n_classes++] = strtoll(at, &end, 10);
+    else
+        return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    int at = 1;
+    while (at + 1 < argc && strncmp(argv[at], "--", 2) == 0 && read_option(argv[at], argv[at + 1]))
+        at += 2;
+    units.random = at < argc && strcmp(argv[at], "random") == 0;
+    if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--device sim] files FILE.rise... | random COUNT\n");
+        return 2;
+    }
+    if (units.random) {
+        units.n = strtol(argv[at + 1], NULL, 10);
+        lowered_scalars(units.scalars);
+    } else {
+        list_files(argc - at - 1, argv + at + 1);
+    }
+    Totals totals = {.launches = 0};
+    double start = now();
+    long seen = options.jobs ? run_processes(&totals) : run_here(&totals);
+    printf("# seed %llu, %ld programs: %ld to the bit, %ld with rounding, %ld wrong, %ld not run; %ld launches, %ld of them to the bit; %ld left out, %ld too large for the GPU; %.1f s\n",
+           (unsigned long long)options.seed, seen, totals.came[C_GOOD], totals.came[C_INEXACT], totals.came[C_FAILED], totals.came[C_NOT_RUN], totals.launches, totals.exact, totals.cannot,
+           totals.too_large, now() - start);
+    bool good = seen == units.n && totals.came[C_FAILED] == 0 && totals.came[C_GOOD] > 0;
+    printf("%s\n", good ? "passed" : "FAILED");
+    return !good;
+}

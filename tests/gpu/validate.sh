@@ -1,0 +1,312 @@
+#!/usr/bin/env bash
+# Everything that takes a GPU, from a build that was carried there: one line `ok NAME` or `not ok NAME: why` for each point, and a report.
+#
+#     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
+#
+# Stages, all of them by default: smoke programs random large sanitize twins variants interop. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# sanitize, twins and variants; compute-sanitizer; torch for a part of interop. Under ten minutes on 16 cores.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(realpath -m "${1:-$ROOT/build/release}")
+REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
+shift $(($# < 2 ? $# : 2))
+STAGES=${*:-smoke programs random large sanitize twins variants interop}
+RISEC=$BUILD/risec
+CHECK=$BUILD/gpu/gpu_check
+JOBS=$(nproc)
+RANDOM_PROGRAMS=${RANDOM_PROGRAMS:-2900} # of which 2,000 have to be compared to the bit
+PATH=$PATH:/usr/local/cuda/bin
+cd "$ROOT" || exit 1
+WORK=$(mktemp -d)
+export XDG_CACHE_HOME=$WORK/cache
+trap 'rm -rf "$WORK"' EXIT
+LOG=$WORK/log
+started=$SECONDS
+: >"$LOG"
+
+say() { printf '%s\n' "$*" | tee -a "$LOG"; }
+# Lines of a program that says ok and not ok itself; WORDS stand before its names.
+take() {
+    sed -E "s/^(ok|not ok) /\1 $1 /" "$2" >>"$LOG"
+    grep -E '^not ok ' "$2" | head -20
+    grep -E '^# ' "$2" | tail -4
+}
+# point NAME COMMAND...
+point() {
+    local name=$1
+    shift
+    if timeout 180 "$@" >"$WORK/point" 2>&1; then
+        say "ok $name"
+    else
+        say "not ok $name: $(grep -v '^ *$' "$WORK/point" | tail -3 | tr '\n' ' ' | cut -c1-400)"
+    fi
+}
+stage() {
+    case " $STAGES " in *" $1 "*) ;; *) return 1 ;; esac
+    say "# $1 (after $((SECONDS - started)) s)"
+}
+has() { command -v "$1" >/dev/null || { say "not ok $2: there is no $1"; return 1; }; }
+
+# ---- librise: once with an empty cache, once with what the first run left there ------------------------------------------------------------------------
+
+smoke() {
+    for run in cold cached; do
+        timeout 120 "$BUILD/gpu/gpu_smoke" >"$WORK/smoke-$run" 2>&1
+        code=$?
+        take "smoke-$run" "$WORK/smoke-$run"
+        [ $code -eq 0 ] && grep -q '^ok new-process-works' "$WORK/smoke-$run" && say "ok smoke-$run" || say "not ok smoke-$run: exit code $code"
+    done
+}
+
+# ---- programs against the reference --------------------------------------------------------------------------------------------------------------------
+
+# check NAME ARGUMENT...: gpu_check, whose last lines say how many
+check() {
+    local name=$1
+    shift
+    timeout 300 "$CHECK" --jobs "$JOBS" "$@" >"$WORK/check-$name" 2>&1
+    local code=$?
+    take "$name" "$WORK/check-$name"
+    [ $code -eq 0 ] && say "ok $name" || say "not ok $name: exit code $code"
+}
+
+programs() {
+    # A check that finds nothing wrong in wrong results is none.
+    "$CHECK" --jobs 1 --plant 1 --sizes 33,1000 files examples/reverse.rise examples/histogram.rise >"$WORK/planted" 2>&1
+    [ "$(grep -c '^not ok' "$WORK/planted")" -eq 2 ] && say "ok planted-results" || say "not ok planted-results: wrong results were not found"
+    check examples files examples/*.rise
+    check programs files tests/programs/*.rise
+    check large-examples --sizes 131071,1000003 --cells 1100000 files examples/{argmin,asum,axpy,block_scan,device_scan,dot,harris3,harris7,histogram,max,minmax,minmax_last,minmax_two,reverse,scal,sum,sum_down,sum_naive,sum_tree,warp_scan}.rise
+}
+
+random() {
+    check random --seed "${SEED:-1}" random "$RANDOM_PROGRAMS"
+    local exact
+    exact=$(sed -n 's/.* programs: \([0-9]*\) to the bit.*/\1/p' "$WORK/check-random")
+    [ "${exact:-0}" -ge 2000 ] && say "ok random-2000: $exact programs agree with the reference to the bit" || say "not ok random-2000: only ${exact:-0} programs were compared to the bit"
+}
+
+large() {
+    timeout 200 "$BUILD/gpu/gpu_large" i8 >"$WORK/large-i8" 2>&1 &
+    timeout 200 "$BUILD/gpu/gpu_large" f32 >"$WORK/large-f32" 2>&1
+    wait $!
+    for type in i8 f32; do
+        cat "$WORK/large-$type" >>"$LOG"
+        grep '^not ok' "$WORK/large-$type"
+        [ "$(grep -c '^ok large' "$WORK/large-$type")" -eq 6 ] && say "ok large-$type" || say "not ok large-$type: $(tail -1 "$WORK/large-$type")"
+    done
+}
+
+# ---- compute-sanitizer: first what it must find, then the examples -----------------------------------------------------------------------------------------
+
+# Each fault is one change to what risec emitted for examples/sum.rise.
+plant() {
+    local text=$WORK/planted/clean.cu
+    "$RISEC" examples/sum.rise -o "$text" || return 1
+    awk '!done && sub(/if \(block\*1024 \+ 1024 <= n\)/, "if (true)") { done = 1 } { print }' "$text" >"$WORK/planted/memcheck.cu"
+    awk '/__syncthreads\(\);/ && ++seen == 2 { next } { print }' "$text" >"$WORK/planted/racecheck.cu"
+    awk '/__syncthreads\(\);/ && ++seen == 2 { sub(/__syncthreads/, "if (threadIdx.x < 40) __syncthreads") } { print }' "$text" >"$WORK/planted/synccheck.cu"
+    cp "$text" "$WORK/planted/initcheck.cu" # run with an input that nobody wrote
+    for kind in memcheck racecheck synccheck; do
+        cmp -s "$text" "$WORK/planted/$kind.cu" && { say "not ok planted-$kind: the text has no such place"; return 1; }
+    done
+    for kind in clean memcheck racecheck initcheck synccheck; do
+        nvcc -O1 -lineinfo -arch=native "-DPLANTED=\"$WORK/planted/$kind.cu\"" tests/gpu/planted.cu -o "$WORK/planted/$kind" >"$WORK/planted/$kind.log" 2>&1 &
+    done
+    wait
+}
+
+sanitizer() { # TOOL COMMAND...: 0 for no finding, 77 for findings
+    local tool=$1
+    shift
+    timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 77 --print-limit 20 "$@"
+}
+
+sanitize() {
+    has compute-sanitizer sanitize && has nvcc sanitize || return
+    local tools="memcheck racecheck initcheck synccheck" tool shard shards=4 files code valid=1
+    mkdir -p "$WORK/planted"
+    plant || { say "not ok sanitize: the faults could not be planted"; return; }
+    for tool in $tools; do
+        local argument=
+        [ $tool = initcheck ] && argument=unwritten
+        sanitizer "$tool" "$WORK/planted/clean" >"$WORK/san-clean-$tool" 2>&1
+        code=$?
+        [ $code -eq 0 ] && say "ok sanitize-clean-$tool" || say "not ok sanitize-clean-$tool: exit code $code: $(grep '=====' "$WORK/san-clean-$tool" | head -3 | tr '\n' ' ')"
+        # shellcheck disable=SC2086
+        sanitizer "$tool" "$WORK/planted/$tool" $argument >"$WORK/san-planted-$tool" 2>&1
+        code=$?
+        if [ $code -eq 77 ]; then
+            say "ok sanitize-planted-$tool: $(grep -E '=+ (Error|ERROR|Invalid|Warning|Uninit|Barrier|Race)' "$WORK/san-planted-$tool" | head -1 | sed 's/^=* *//' | cut -c1-120)"
+        else
+            say "not ok sanitize-planted-$tool: exit code $code: the fault was not found, so this run says nothing"
+            valid=0
+        fi
+    done
+    for tool in $tools; do
+        for ((shard = 0; shard < shards; shard++)); do
+            files=$(ls examples/*.rise | awk -v k=$shard -v n=$shards 'NR % n == k')
+            # shellcheck disable=SC2086
+            (sanitizer "$tool" "$CHECK" --jobs 0 --sizes 0,1,33,1000,2047 --cells 20000 files $files >"$WORK/san-$tool-$shard" 2>&1; echo $? >"$WORK/san-$tool-$shard.code") &
+        done
+    done
+    wait
+    for tool in $tools; do
+        local programs=0 bad=0
+        for ((shard = 0; shard < shards; shard++)); do
+            code=$(cat "$WORK/san-$tool-$shard.code")
+            programs=$((programs + $(grep -c '^ok ' "$WORK/san-$tool-$shard")))
+            if [ "$code" -ne 0 ]; then
+                bad=1
+                say "# $tool, part $shard: exit code $code: $(grep -E '^(not ok|=+ (Error|ERROR|Invalid|Warning|Uninit|Barrier|Race))' "$WORK/san-$tool-$shard" | head -3 | tr '\n' ' ' | cut -c1-500)"
+            fi
+        done
+        if [ $bad -eq 0 ] && [ $valid -eq 1 ] && [ $programs -eq "$(ls examples/*.rise | wc -l)" ]; then
+            say "ok sanitize-$tool: $programs programs, 0 findings"
+        else
+            say "not ok sanitize-$tool: $programs programs clean and right$([ $valid -eq 1 ] || echo '; a planted fault was missed')"
+        fi
+    done
+}
+
+# ---- times ---------------------------------------------------------------------------------------------------------------------------------------------------
+
+# What risec bench gets for an example: two sizes, a small and a large one.
+bench_arguments() {
+    case $1 in
+    shift) echo "--sizes n=65536,16777216" ;;
+    gemv | row_sums | column_sums | column_sums_rows | softmax | stencil | transpose_*) echo "--sizes n=1000,8192 --sizes m=1025,4096" ;;
+    matmul_element) echo "--sizes n=64,100 --sizes k=64,100 --sizes m=64,100" ;;
+    matmul_*) echo "--sizes n=500,2048 --sizes k=500,2048 --sizes m=500,2048" ;;
+    nearest | knearest) echo "--sizes n=1000,16384 --sizes m=1000,8192" ;;
+    nbody*) echo "--sizes n=1000,16384" ;;
+    levenshtein) echo "--sizes n=1000,1000003 --arg aLengths=uniform:0:32 --arg bLengths=uniform:0:32" ;;
+    *) echo "--sizes n=65536,30000001" ;;
+    esac
+}
+
+# bench FILE.rise ENTRY TWIN.cu OUT ARGUMENT...
+bench() {
+    local file=$1 entry=$2 twin=$3 out=$4
+    shift 4
+    timeout 120 "$RISEC" bench "$file" "$entry" --vs "$twin" --keep "$WORK/keep" --csv "$@" >"$out.csv" 2>"$out.err"
+}
+
+list_twins() { # lines of FILE.rise ENTRY TWIN.cu
+    local file name entry
+    for file in examples/*.rise; do
+        name=$(basename "$file" .rise)
+        for entry in $(sed -n 's/^entry \([A-Za-z0-9_]*\).*/\1/p' "$file"); do
+            [ -e "tests/handwritten/$name.cu" ] && grep -q "${entry}_hand" "tests/handwritten/$name.cu" && echo "$file $entry tests/handwritten/$name.cu"
+        done
+    done
+}
+
+twins() {
+    has nvcc twins || return
+    local file entry twin out name
+    mkdir -p "$WORK/keep" "$WORK/twins"
+    # First all that nvcc has to compile, many at a time; then the times, one after the other on a quiet machine.
+    while read -r file entry twin; do
+        name=$(basename "$file" .rise)
+        echo "$RISEC bench $file $entry --vs $twin --keep $WORK/keep --rounds 1 --csv $(bench_arguments "$name" | sed -E 's/=([0-9]+),[0-9]+/=\1/g') >/dev/null 2>&1"
+    done < <(list_twins) | xargs -d '\n' -P "$JOBS" -I{} bash -c '{}'
+    while read -r file entry twin; do
+        name=$(basename "$file" .rise)
+        out=$WORK/twins/$name-$entry
+        # shellcheck disable=SC2046
+        if bench "$file" "$entry" "$twin" "$out" $(bench_arguments "$name"); then
+            say "ok twins-$name-$entry"
+        else
+            say "not ok twins-$name-$entry: $(head -2 "$out.err" | tr '\n' ' ' | cut -c1-300)"
+        fi
+    done < <(list_twins)
+    [ "$(list_twins | wc -l)" -ge "$(ls tests/handwritten/*.cu | wc -l)" ] && say "ok twins-all" || say "not ok twins-all: a hand-written kernel has no entry"
+}
+
+# The thesis's figure 5.3: sums of 2^16 to 2^20 floats down to one number. 5 values of elemsWarp, 6 of elemsBlock, two kinds of shuffle.
+variants() {
+    local warp times entry r threads rivals=() out sizes=n=2^16,2^17,2^18,2^19,2^20
+    for warp in 32 64 128 256 512; do
+        for times in 1 2 4 8 16 32; do
+            for file in tests/gpu/sum_variants.rise examples/sum.rise examples/sum_down.rise; do
+                echo "$CHECK --jobs 1 --set elemsWarp=$warp --set elemsBlock=$((warp * times)) --sizes 65536,131072,262144,524288,1048576,1000003 --cells 1100000 files $file >$WORK/variant-$(basename $file .rise)-$warp-$times 2>&1 || true"
+            done
+        done
+    done | xargs -d '\n' -P "$JOBS" -I{} bash -c '{}'
+    local right
+    for file in sum_variants sum sum_down; do
+        right=$(grep -l '^passed' "$WORK/variant-$file"-* | wc -l)
+        grep -h '^not ok' "$WORK/variant-$file"-* | head -5
+        [ "$right" -eq 30 ] && say "ok variants-$file: 30 of 30 right for 2^16 to 2^20 and 1000003" || say "not ok variants-$file: only $right of 30 are right"
+    done
+    has nvcc variants || return
+    mkdir -p "$WORK/keep" "$WORK/rivals" "$WORK/variants"
+    for entry in sumXor sumDown; do
+        printf '#define RIVAL %s_hand\n#include "%s"\n' $entry "$ROOT/tests/gpu/rivals/cub.cu" >"$WORK/rivals/cub_$entry.cu"
+    done
+    for r in shuffle harris7; do
+        for threads in 64 128 256 512 1024; do
+            printf '#define RIVAL sumXor_hand\n#define THREADS %s\n#include "%s"\n' $threads "$ROOT/tests/gpu/rivals/$r.cu" >"$WORK/rivals/${r}_$threads.cu"
+            rivals+=(--vs "$WORK/rivals/${r}_$threads.cu")
+        done
+    done
+    # Compiled at once, then measured alone.
+    for r in "$WORK"/rivals/*.cu; do
+        entry=sumXor
+        [[ $r = *_sumDown.cu ]] && entry=sumDown
+        "$RISEC" bench tests/gpu/sum_variants.rise $entry --vs "$r" --keep "$WORK/keep" --rounds 1 --csv --set n=1000 >/dev/null 2>&1 &
+    done
+    wait
+    point variants-rivals "$RISEC" bench tests/gpu/sum_variants.rise sumXor --vs "$WORK/rivals/cub_sumXor.cu" "${rivals[@]}" --keep "$WORK/keep" --csv --sizes $sizes
+    cp "$WORK/point" "$WORK/variants/rivals.csv"
+    local timed=0
+    for entry in sumXor sumDown; do
+        for warp in 32 64 128 256 512; do
+            for times in 1 2 4 8 16 32; do
+                out=$WORK/variants/$entry-$warp-$times
+                bench tests/gpu/sum_variants.rise $entry "$WORK/rivals/cub_$entry.cu" "$out" --set elemsWarp=$warp --set elemsBlock=$((warp * times)) --sizes $sizes --rounds 15 && timed=$((timed + 1)) ||
+                    say "# $entry, elemsWarp $warp, elemsBlock $((warp * times)): $(head -1 "$out.err")"
+            done
+        done
+    done
+    [ $timed -eq 60 ] && say "ok variants-timed: 60 beside CUB" || say "not ok variants-timed: only $timed of 60"
+}
+
+# ---- programs of others ---------------------------------------------------------------------------------------------------------------------------------------
+
+interop() {
+    local library=$BUILD/runtime n arch cuda
+    cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
+    arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. ')
+    point interop-c-sum-build cc examples/c/sum.c -Iruntime/include -L"$library" -lrise "-Wl,-rpath,$library" -o "$WORK/sum"
+    point interop-c-sum "$WORK/sum" gpu examples/sum.rise 1000003
+    point interop-c-stream-build cc examples/c/stream.c -Iruntime/include "-I$cuda/include" -L"$library" -lrise "-Wl,-rpath,$library" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -o "$WORK/stream"
+    point interop-c-stream "$WORK/stream" examples/sum.rise 1000003
+    point interop-cubin "$RISEC" examples/sum.rise -o "$WORK/sum.cubin" "--arch=$arch" -o "$WORK/sum.ptx" -o "$WORK/sum.json"
+    point interop-c-aot-build cc examples/c/aot_launch.c "-I$cuda/include" -o "$WORK/aot" "-L$cuda/lib64/stubs" -lcuda
+    for n in cubin ptx; do
+        point "interop-c-aot-$n" "$WORK/aot" "$WORK/sum.$n" 1000003
+    done
+    if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+        for n in 1 1000003 16777217; do
+            point "interop-torch-$n" env LIBRISE="$library/librise.so" python3 examples/python/sum_torch.py "$n"
+        done
+    else
+        say 'skip interop-torch: no torch with a GPU'
+    fi
+}
+
+if ! timeout 60 "$BUILD/gpu/gpu_smoke" fresh; then
+    "$RISEC" bench examples/sum.rise --set n=1 >/dev/null
+    echo "not ok device: nothing can be run on a GPU here"
+    exit 3
+fi
+for s in smoke programs random large sanitize twins variants interop; do
+    stage $s && $s
+done
+say "# done after $((SECONDS - started)) s"
+python3 tests/gpu/report.py "$WORK" "$STAGES" "$("$RISEC" --version)" >"$REPORT"
+failed=$(grep -c '^not ok' "$LOG")
+echo "$(grep -c '^ok' "$LOG") ok, $failed not ok; the report is in $REPORT"
+[ "$failed" -eq 0 ]
