@@ -199,7 +199,7 @@ def golden_files():
     for path in sorted(glob.glob(f"{TESTS}/*/*")):
         folder, file = os.path.split(path)
         point, kind = os.path.splitext(file)
-        if kind in GOLDENS and os.path.basename(folder) not in ("scripts", "unit", "handwritten"):
+        if kind in GOLDENS and os.path.basename(folder) not in ("scripts", "unit", "handwritten", "gpu"):
             yield os.path.basename(folder), point, kind
 
 
