@@ -1,8 +1,9 @@
 /* Everything that `risec check` and `risec --emit=cuda,manifest` do, on programs that are damaged, and with memory that runs out.
  *
- *     test_robust [--step N] [--changes N] [--seed N] FILE.rise...
+ *     test_robust [--work MIB] [--changes N] [--seed N] FILE.rise...
  *
- * Each file is cut off at every N-th byte, changed at random places, and compiled with the k-th allocation failing, for k over all of them.
+ * Each file is cut off at every byte, changed at random places, and compiled with the k-th allocation failing, for k over all of them. Of a file that takes long
+ * to compile only a sample of these is tried: as many as allocate MIB mebibytes.
  * Whatever happens, there is a program or an error, the diagnostics can be shown, and all memory is given back. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 typedef struct Meter {
     long calls, fail_at; /* fail_at 0: never */
     long live;
+    size_t bytes;
 } Meter;
 
 static void *meter_alloc(void *user, size_t size)
@@ -26,6 +28,7 @@ static void *meter_alloc(void *user, size_t size)
         return NULL;
     void *block = malloc(size);
     m->live += block != NULL;
+    m->bytes += size;
     return block;
 }
 
@@ -173,7 +176,7 @@ enum { CHANGE_ADDS = 128 };
 
 enum { FAILURES = 150 }; /* of one file; where there are more allocations, a sample */
 
-static void check_out_of_memory(const char *name, const char *text, size_t size)
+static Meter measure(const char *name, const char *text, size_t size)
 {
     Meter all = {0};
     Job job = {.name = name, .text = text, .size = size};
@@ -181,9 +184,23 @@ static void check_out_of_memory(const char *name, const char *text, size_t size)
     CHECK(ctx && ctx_try(ctx, compile, &job));
     ctx_free(ctx);
     CHECK(all.live == 0);
-    for (long k = 1; k <= all.calls; k += 1 + all.calls / FAILURES) {
+    return all;
+}
+
+/* How many compilations allocate `work` mebibytes, beside the first block that each context has. */
+static long affordable(long work, const Meter *one)
+{
+    enum { FIRST_BLOCK = 1 << 20, LEAST = 1 << 15 };
+    long bytes = (long)one->bytes - FIRST_BLOCK;
+    return (work << 20) / (bytes > LEAST ? bytes : LEAST);
+}
+
+static void check_out_of_memory(const char *name, const char *text, size_t size, long calls)
+{
+    Job job = {.name = name, .text = text, .size = size};
+    for (long k = 1; k <= calls; k += 1 + calls / FAILURES) {
         Meter m = {.fail_at = k};
-        ctx = ctx_new(&(Allocator){&m, meter_alloc, meter_free}, NULL);
+        Ctx *ctx = ctx_new(&(Allocator){&m, meter_alloc, meter_free}, NULL);
         if (ctx) {
             CHECK(!ctx_try(ctx, compile, &job));
             CHECK(ctx->guard == NULL);
@@ -211,13 +228,13 @@ static char *read_whole(const char *path, size_t *size)
 
 int main(int argc, char **argv)
 {
-    long step = 1, changes = 400;
+    long work = 100, changes = 400;
     uint64_t seed = 20260101;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-' && i + 1 < argc) {
             long value = strtol(argv[i + 1], NULL, 10);
-            if (strcmp(argv[i], "--step") == 0)
-                step = value;
+            if (strcmp(argv[i], "--work") == 0)
+                work = value;
             else if (strcmp(argv[i], "--changes") == 0)
                 changes = value;
             else if (strcmp(argv[i], "--seed") == 0)
@@ -229,16 +246,18 @@ int main(int argc, char **argv)
         char *text = read_whole(argv[i], &size);
         if (!CHECK(text != NULL))
             continue;
-        for (size_t end = 0; end <= size; end += (size_t)step)
+        Meter all = measure(argv[i], text, size);
+        long most = affordable(work, &all);
+        for (size_t end = 0; end <= size; end += 1 + size / (size_t)(most + 1))
             CHECK(compiles_or_says_why(argv[i], text, end));
         random_state = seed * 2 + 1;
         char *changed = malloc(size + CHANGE_ADDS);
-        for (long k = 0; k < changes; k++) {
+        for (long k = 0; k < changes && k < most; k++) {
             size_t n = change(changed, text, size);
             CHECK(compiles_or_says_why(argv[i], changed, n));
         }
         free(changed);
-        check_out_of_memory(argv[i], text, size);
+        check_out_of_memory(argv[i], text, size, all.calls);
         free(text);
     }
     printf("robust: seed %" PRIu64 "\n", seed);
