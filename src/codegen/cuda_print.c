@@ -293,13 +293,43 @@ static void put_per_axis(Cuda *c, const Nat n[3])
 
 static bool is_one(const Nat n[3]) { return nat_is(n[0], 1) && nat_is(n[1], 1) && nat_is(n[2], 1); }
 
+/* `n <= 1024` that does not hold, where a later test says the same with a larger number. */
+static bool says_less(const ImpKernel *k, int i)
+{
+    const Core *a = k->when.at[i].test;
+    for (int j = i + 1; j < k->when.n; j++) {
+        const Core *b = k->when.at[j].test;
+        if (!k->when.at[i].holds && !k->when.at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
+            nat_is_const(a->prim.args[1]->size) && nat_is_const(b->prim.args[1]->size) && a->prim.args[1]->size->value <= b->prim.args[1]->size->value)
+            return true;
+    }
+    return false;
+}
+
+/* " for n > 1024 and n <= 65536": what the host looks at. */
+static void put_when(Cuda *c)
+{
+    const ImpKernel *k = c->kernel;
+    for (int i = 0, n = 0; i < k->when.n; i++) {
+        if (says_less(k, i))
+            continue;
+        StrBuf test;
+        sb_init(&test, c->ctx);
+        core_print_test(&test, k->when.at[i].test, k->when.at[i].holds);
+        put(c, n++ ? " and " : " for ");
+        cuda_comment_text(c->out, test.text);
+    }
+}
+
 static void put_kernel_comment(Cuda *c, const char *name)
 {
     const ImpKernel *k = c->kernel;
     Nat threads[3];
     for (int a = 0; a < 3; a++)
         threads[a] = nat_const(c->ctx, k->threads[a]);
-    sb_printf(c->out, "// %s: ", name);
+    sb_printf(c->out, "// %s", name);
+    put_when(c);
+    put(c, ": ");
     put_per_axis(c, threads);
     put(c, is_one(threads) ? " thread a block, " : " threads a block, ");
     put_per_axis(c, k->blocks);

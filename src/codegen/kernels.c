@@ -264,8 +264,19 @@ static bool does_nothing(const ImpKernel *kernel)
     return true;
 }
 
-/* Kernels from number `first` on are those of the case: those that do something, with the names that people would give them. */
-static void finish_case(Lowering *lw, int first, const char *base)
+/* One way through the size tests, and its kernels. */
+typedef struct Case {
+    int first, end;   /* kernels of the program */
+    const char *word; /* which side of the outermost test it is */
+} Case;
+
+typedef struct Cases {
+    View *result;
+    VEC(Case) list;
+} Cases;
+
+/* The kernels from number `first` on, without those that do nothing. */
+static Case finish_case(Lowering *lw, int first, const char *word)
 {
     ImpProgram *program = lw->program;
     int n = first;
@@ -273,10 +284,17 @@ static void finish_case(Lowering *lw, int first, const char *base)
         if (!does_nothing(program->kernels.at[k]) || (k == program->kernels.n - 1 && n == first))
             program->kernels.at[n++] = program->kernels.at[k];
     program->kernels.n = n;
+    return (Case){first, n, word};
+}
+
+/* The names that people would give them. */
+static void name_case(Lowering *lw, const Case *c, const char *base)
+{
+    ImpProgram *program = lw->program;
     int steps = 0, step = 0;
-    for (int k = first; k < n; k++)
+    for (int k = c->first; k < c->end; k++)
         steps += program->kernels.at[k]->name != NULL;
-    for (int k = first; k < n; k++) {
+    for (int k = c->first; k < c->end; k++) {
         ImpKernel *kernel = program->kernels.at[k];
         if (!kernel->name)
             continue;
@@ -289,15 +307,27 @@ static void finish_case(Lowering *lw, int first, const char *base)
     }
 }
 
-static void lower_case(Lowering *lw, View *result, const char *base)
+/* Two cases are called by their condition. More are counted in the order of the text: the conditions stand above the kernels. */
+static void name_cases(Lowering *lw, const Cases *cases)
+{
+    const char *base = lw->entry->name;
+    for (int i = 0; i < cases->list.n; i++) {
+        const Case *c = &cases->list.at[i];
+        name_case(lw, c, cases->list.n == 1   ? base
+                         : cases->list.n == 2 ? ctx_printf(lw->ctx, "%s_%s", base, c->word)
+                                              : ctx_printf(lw->ctx, "%s_case%d", base, i + 1));
+    }
+}
+
+static void lower_case(Lowering *lw, Cases *cases, const char *word)
 {
     const CoreEntry *entry = lw->entry;
     int first = lw->program->kernels.n;
     lw->env = NULL;
     kernel_begin(lw, NULL, entry->body);
-    lower_write(lw, entry->body, result);
+    lower_write(lw, entry->body, cases->result);
     kernel_end(lw);
-    finish_case(lw, first, base);
+    vec_push(lw->ctx, &cases->list, finish_case(lw, first, word));
 }
 
 /* ---- cases ------------------------------------------------------------------------------------------------------------------- */
@@ -326,8 +356,7 @@ static bool is_size_test(const Core *e)
     return true;
 }
 
-/* What the kernels of the two branches are called. */
-static const char *case_name(const Core *test, bool holds)
+static const char *case_word(const Core *test, bool holds)
 {
     switch ((int)test->prim.id) {
     case P_lt: case P_le:
@@ -335,27 +364,28 @@ static const char *case_name(const Core *test, bool holds)
     case P_gt: case P_ge:
         return holds ? "large" : "small";
     case P_and: case P_or:
-        return case_name(test->prim.args[0], holds);
+        return case_word(test->prim.args[0], holds);
     case P_not:
-        return case_name(test->prim.args[0], !holds);
+        return case_word(test->prim.args[0], !holds);
     }
     return holds ? "then" : "else";
 }
 
-static void each_case(Lowering *lw, const Core *e, View *result, const char *base)
+/* `word`: NULL outside of all tests that are open. */
+static void each_case(Lowering *lw, const Core *e, Cases *cases, const char *word)
 {
     Ctx *ctx = lw->ctx;
     while (e->kind == CORE_LET)
         e = e->let.body;
     if (e->kind != CORE_IF || !is_size_test(e->cond.cond)) {
-        lower_case(lw, result, base);
+        lower_case(lw, cases, word);
         return;
     }
     lw->env = NULL;
     lw->facts = lw->known;
     ImpExpr *test = view_scalar(lw, lower_read(lw, e->cond.cond));
     NatFacts *known = lw->known;
-    bool always = cond_is(lw, test, true), never = cond_is(lw, test, false);
+    bool always = cond_is(lw, test, true), never = cond_is(lw, test, false), decided = always || never;
     for (int k = 0; k < 2 && !lw->failed; k++) {
         bool holds = k == 0;
         if (holds ? never : always)
@@ -366,8 +396,7 @@ static void each_case(Lowering *lw, const Core *e, View *result, const char *bas
             assume(lw, test);
         else
             assume_not(lw, test);
-        bool open = always || never;
-        each_case(lw, holds ? e->cond.then : e->cond.otherwise, result, open ? base : ctx_printf(ctx, "%s_%s", base, case_name(e->cond.cond, holds)));
+        each_case(lw, holds ? e->cond.then : e->cond.otherwise, cases, word || decided ? word : case_word(e->cond.cond, holds));
         lw->decisions.n--;
         lw->known = known;
     }
@@ -386,7 +415,9 @@ void lower_kernels(Lowering *lw)
         lw->inputs[i] = lower_buffers(lw, var->type, (BufMaker){.space = SPACE_INPUT, .name = var->name, .span = var->span, .first = first});
         first += type_component_count(var->type);
     }
-    each_case(lw, entry->body, result, entry->name);
+    Cases cases = {.result = result};
+    each_case(lw, entry->body, &cases, NULL);
+    name_cases(lw, &cases);
     for (int k = 0; lw->program->kernels.n > 1 && k < lw->program->kernels.n && !lw->failed; k++)
         own_kernel_values(lw, lw->program->kernels.at[k]);
     for (int k = 0; k < lw->program->kernels.n && !lw->failed; k++)

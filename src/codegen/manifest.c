@@ -209,9 +209,7 @@ static void when(Json *j, const ImpKernel *k)
     for (int i = 0; i < k->when.n; i++) {
         StrBuf test;
         sb_init(&test, j->ctx);
-        sb_puts(&test, k->when.at[i].holds ? "" : "not (");
-        core_print(&test, k->when.at[i].test);
-        sb_puts(&test, k->when.at[i].holds ? "" : ")");
+        core_print_test(&test, k->when.at[i].test, k->when.at[i].holds);
         list[i] = test.text;
     }
     texts(j, "when", k->when.n, list);

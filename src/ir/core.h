@@ -104,6 +104,8 @@ typedef struct CoreProgram {
 } CoreProgram;
 
 void core_print(StrBuf *out, const Core *term);
+/* A condition, or its opposite, as an operand of `and`. */
+void core_print_test(StrBuf *out, const Core *test, bool holds);
 /* The entry as a program, with the operators that it uses; tunables are gone into the sizes. */
 void core_print_entry(StrBuf *out, const CoreEntry *entry);
 /* Several entries as one program. */

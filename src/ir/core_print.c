@@ -663,3 +663,34 @@ void core_print(StrBuf *out, const Core *term)
     Printer p = {.out = out, .ctx = out->ctx};
     print_term(&p, term, PREC_LOWEST, (int)print_column(&p));
 }
+
+/* Of comparisons of sizes, which have no NaN. */
+static bool opposite(PrimId id, PrimId *other)
+{
+    static const PrimId pairs[][2] = {{P_eq, P_ne}, {P_lt, P_ge}, {P_le, P_gt}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        for (int k = 0; k < 2; k++)
+            if (pairs[i][k] == id) {
+                *other = pairs[i][1 - k];
+                return true;
+            }
+    return false;
+}
+
+void core_print_test(StrBuf *out, const Core *test, bool holds)
+{
+    Printer p = {.out = out, .ctx = out->ctx};
+    Core turned = *test;
+    bool sizes = test->kind == CORE_PRIM && test->prim.n_args == 2 && test->prim.args[0]->kind == CORE_SIZE && test->prim.args[1]->kind == CORE_SIZE;
+    if (test->kind == CORE_PRIM && test->prim.id == P_not) {
+        core_print_test(out, test->prim.args[0], !holds);
+        return;
+    }
+    if (!holds && !(sizes && opposite(test->prim.id, &turned.prim.id))) {
+        sb_puts(out, "not (");
+        core_print(out, test);
+        sb_puts(out, ")");
+        return;
+    }
+    print_term(&p, &turned, PREC_AND, (int)print_column(&p));
+}

@@ -5,9 +5,9 @@
 static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 #endif
 
-// sum_small_large: 256 threads a block, 1 block, 4*(n / 2) bytes of dynamic shared memory
+// sum_case1 for n <= 32 and n >= 8 and n % 2 == 0: 256 threads a block, 1 block, 4*(n / 2) bytes of dynamic shared memory
 extern "C" __global__ void __launch_bounds__(256)
-sum_small_large(int *__restrict__ result, const int *__restrict__ xs, int n)
+sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
     extern __shared__ __align__(16) unsigned char bytes[];
     int *shared = (int *)bytes;
@@ -41,9 +41,9 @@ sum_small_large(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
-// sum_small_small: 256 threads a block, 1 block
+// sum_case2 for n <= 32 and not (n >= 8 and n % 2 == 0): 256 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(256)
-sum_small_small(int *__restrict__ result, const int *__restrict__ xs, int n)
+sum_case2(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
     const int thread = threadIdx.x;
 
@@ -57,9 +57,9 @@ sum_small_small(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
-// sum_large_large: 256 threads a block, 1 block
+// sum_case3 for n > 32 and n >= 1024: 256 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(256)
-sum_large_large(const int *__restrict__ xs, int *__restrict__ temp, int n)
+sum_case3(const int *__restrict__ xs, int *__restrict__ temp, int n)
 {
     const int thread = threadIdx.x;
 
@@ -73,9 +73,9 @@ sum_large_large(const int *__restrict__ xs, int *__restrict__ temp, int n)
     }
 }
 
-// sum_large_large_64: 256 threads a block, 1 block, 64-bit indices
+// sum_case3_64 for n > 32 and n >= 1024: 256 threads a block, 1 block, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-sum_large_large_64(const int *__restrict__ xs, int *__restrict__ temp, long long n)
+sum_case3_64(const int *__restrict__ xs, int *__restrict__ temp, long long n)
 {
     const int thread = threadIdx.x;
 
@@ -89,9 +89,9 @@ sum_large_large_64(const int *__restrict__ xs, int *__restrict__ temp, long long
     }
 }
 
-// sum_large_large_finish: 256 threads a block, 1 block
+// sum_case3_finish for n > 32 and n >= 1024: 256 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(256)
-sum_large_large_finish(int *__restrict__ result, const int *__restrict__ temp)
+sum_case3_finish(int *__restrict__ result, const int *__restrict__ temp)
 {
     const int thread = threadIdx.x;
 
@@ -99,9 +99,9 @@ sum_large_large_finish(int *__restrict__ result, const int *__restrict__ temp)
     if (thread == 0) result[0] = temp[0];
 }
 
-// sum_large_small: 32 threads a block, 1 block
+// sum_case4 for n > 32 and n < 1024: 32 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(32)
-sum_large_small(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
+sum_case4(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
 {
     const int thread = threadIdx.x;
 
@@ -116,9 +116,9 @@ sum_large_small(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
     temp_1[thread] = acc;
 }
 
-// sum_large_small_finish: 32 threads a block, 1 block
+// sum_case4_finish for n > 32 and n < 1024: 32 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(32)
-sum_large_small_finish(int *__restrict__ result, const int *__restrict__ temp_1)
+sum_case4_finish(int *__restrict__ result, const int *__restrict__ temp_1)
 {
     const int thread = threadIdx.x;
 
@@ -148,23 +148,23 @@ extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, lo
         if (n >= 8 && n % 2 == 0) {
             {
                 const long long shared = (n / 2)*4;
-                if (const cudaError_t error = cudaFuncSetAttribute((const void *)sum_small_large, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared))
+                if (const cudaError_t error = cudaFuncSetAttribute((const void *)sum_case1, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared))
                     return (int)error;
-                sum_small_large<<<1, 256, (size_t)shared, stream>>>(result, xs, (int)n);
+                sum_case1<<<1, 256, (size_t)shared, stream>>>(result, xs, (int)n);
             }
         } else {
-            sum_small_small<<<1, 256, 0, stream>>>(result, xs, (int)n);
+            sum_case2<<<1, 256, 0, stream>>>(result, xs, (int)n);
         }
     } else {
         if (!(n < 1024)) {
             if (n <= 2147483647)
-                sum_large_large<<<1, 256, 0, stream>>>(xs, temp, (int)n);
+                sum_case3<<<1, 256, 0, stream>>>(xs, temp, (int)n);
             else
-                sum_large_large_64<<<1, 256, 0, stream>>>(xs, temp, n);
-            sum_large_large_finish<<<1, 256, 0, stream>>>(result, temp);
+                sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
+            sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
         } else {
-            sum_large_small<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
-            sum_large_small_finish<<<1, 32, 0, stream>>>(result, temp_1);
+            sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
+            sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);
         }
     }
     return (int)cudaGetLastError();
