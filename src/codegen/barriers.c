@@ -1,4 +1,4 @@
-/* Pass 5, barriers: synchronisation from dependencies, and no more of it.
+/* Pass barriers: synchronisation from dependencies, and no more of it.
  *
  * Walks the statements with the accesses that are not yet ordered before what follows. Where a statement may touch a cell that another thread touched,
  * a barrier goes in front of it: of the block, or of the warp when only threads of one warp meet. Loops are walked twice, so that one iteration's

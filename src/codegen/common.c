@@ -1,4 +1,4 @@
-/* Pass 8, common: a value that neighbouring statements load or compute again is loaded or computed once.
+/* Pass common: a value that neighbouring statements load or compute again is loaded or computed once.
  *
  *   a = a + xs[i];  b = max(b, xs[i])   ->  const float x = xs[i];  a = a + x;  b = max(b, x)
  *

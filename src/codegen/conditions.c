@@ -1,4 +1,4 @@
-/* Pass 3, conditions: what the branches and loops around a place already say is not asked again.
+/* Pass conditions: what the branches and loops around a place already say is not asked again.
  *
  *   if (i < n) result[i] = i < n ? xs[i] : 0   ->  if (i < n) result[i] = xs[i]
  *

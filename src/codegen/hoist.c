@@ -1,4 +1,4 @@
-/* Pass 9, hoist: the part of an index that a loop does not change is computed before it.
+/* Pass hoist: the part of an index that a loop does not change is computed before it.
  *
  *   for (i < 8) ... xs[block*1024 + warp*256 + i*32 + lane]  ->  const int base = block*1024 + warp*256 + lane;  for (i < 8) ... xs[base + i*32]
  *

@@ -1,4 +1,4 @@
-/* Pass 7, vectors: components of a vector that lost their guards move in one access.
+/* Pass vectors: components of a vector that lost their guards move in one access.
  *
  *   acc.x += xs[4*i]; acc.y += xs[4*i + 1]; ...  ->  const float4 v = reinterpret_cast<const float4 *>(xs)[i]; acc.x += v.x; acc.y += v.y; ...
  *

@@ -11,6 +11,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_TRANSLATE] = {"translate", pass_translate},
     [PASS_REGISTERS] = {"registers", pass_registers},
     [PASS_CONDITIONS] = {"conditions", pass_conditions},
+    [PASS_UNITS] = {"units", pass_units},
     [PASS_MEMORY] = {"memory", pass_memory},
     [PASS_BARRIERS] = {"barriers", pass_barriers},
     [PASS_TILES] = {"tiles", pass_tiles},

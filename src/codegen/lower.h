@@ -9,6 +9,7 @@ typedef enum LowerPass {
     PASS_TRANSLATE, /* core to loops and accesses; views become index expressions */
     PASS_REGISTERS, /* private values: forwarded, reused, never copied */
     PASS_CONDITIONS, /* what is known already is not asked again */
+    PASS_UNITS,     /* what a guard leaves out of a fold is left out */
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
     PASS_TILES,     /* loops without guards in full tiles */

@@ -354,7 +354,9 @@ int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *
 
 void pass_translate(Lowering *lw);
 void pass_registers(Lowering *lw);
+void registers_forward(Lowering *lw); /* the part of it that moves values to where they are read, for a pass that leaves such */
 void pass_conditions(Lowering *lw);
+void pass_units(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
 void pass_tiles(Lowering *lw);

@@ -1,4 +1,4 @@
-/* Pass 4, memory: every shared buffer gets its bytes. Buffers whose lives do not meet share them.
+/* Pass memory: every shared buffer gets its bytes. Buffers whose lives do not meet share them.
  *
  * The life of a buffer is from its IS_ALLOC to its last access, stretched to the end of every loop that the access is in and the IS_ALLOC is not.
  * IS_ALLOC first moves down to where its buffer is first used.

@@ -1,4 +1,4 @@
-/* Pass 2, registers: private values are forwarded and reused, never copied.
+/* Pass registers: private values are forwarded and reused, never copied.
  *
  *   float x; if c { x = a } else { x = b } y = x  ->  if c { y = a } else { y = b }
  *   float a[2]; a[0] = e; ...    ->  float a_1, a_2; a_1 = e; ...   when all its slots are constants
@@ -14,7 +14,7 @@
  *
  * Requires: registers are declared in the list of statements where they live. Keeps every value and the order of memory accesses; a
  * shuffle stays where all lanes execute it. Leaves alone: register arrays, registers that indices mention, registers that the program names. */
-#include "codegen/lowering.h"
+#include "codegen/branches.h"
 #include "codegen/walk.h"
 
 typedef struct Mentions {
@@ -299,84 +299,6 @@ static bool use_again(Ctx *ctx, ImpBlock *list, int i)
     return false;
 }
 
-static ImpExpr *negated(Ctx *ctx, ImpExpr *e)
-{
-    static const PrimId opposite[] = {[P_eq - P_eq] = P_ne, [P_ne - P_eq] = P_eq, [P_lt - P_eq] = P_ge, [P_le - P_eq] = P_gt, [P_gt - P_eq] = P_le, [P_ge - P_eq] = P_lt};
-    if (e->kind == IE_OP && e->op.id == P_not)
-        return e->op.args[0];
-    bool exact = e->kind == IE_OP && (e->op.id == P_eq || e->op.id == P_ne || !scalar_is_float(e->op.args[0]->type)); /* NaN is neither below nor above */
-    if (exact && e->op.id >= P_eq && e->op.id <= P_ge)
-        return imp_op(ctx, opposite[e->op.id - P_eq], SC_BOOL, 2, e->op.args, e->span);
-    return imp_op(ctx, P_not, SC_BOOL, 1, &e, e->span);
-}
-
-/* x = c ? e : x  ->  if (c) x = e;  x = c ? x : e  ->  if (!c) x = e */
-static void set_conditionally(Ctx *ctx, ImpBlock *list)
-{
-    for (int i = 0; i < list->list.n; i++) {
-        ImpStmt *s = list->list.at[i];
-        if (s->kind == IS_FOR)
-            set_conditionally(ctx, &s->loop.body);
-        if (s->kind == IS_IF) {
-            set_conditionally(ctx, &s->branch.then);
-            set_conditionally(ctx, &s->branch.otherwise);
-        }
-        const ImpExpr *value = s->kind == IS_SET ? s->var.value : NULL;
-        if (!value || value->kind != IE_COND)
-            continue;
-        bool sides[2];
-        for (int k = 0; k < 2; k++) {
-            const ImpExpr *side = k ? value->cond.otherwise : value->cond.then;
-            sides[k] = side->kind == IE_VAR && side->var.var == s->var.var && side->var.slot == s->var.slot;
-        }
-        if (!sides[0] && !sides[1])
-            continue;
-        ImpStmt *choice = imp_stmt(ctx, NULL, IS_IF, s->span);
-        choice->branch.cond = sides[1] ? value->cond.cond : negated(ctx, value->cond.cond);
-        vec_push(ctx, &choice->branch.then.list, s);
-        s->var.value = sides[1] ? value->cond.then : value->cond.otherwise;
-        list->list.at[i] = choice;
-    }
-}
-
-typedef struct Disturbs {
-    ImpBlock *by;
-    bool disturbed;
-} Disturbs;
-
-static void disturbed_expr(void *user, ImpExpr **at)
-{
-    Disturbs *d = user;
-    const ImpExpr *e = *at;
-    d->disturbed |= e->kind == IE_LOAD && e->mem.buf->space != SPACE_INPUT;
-    for (int i = 0; e->kind == IE_VAR && i < d->by->list.n; i++)
-        d->disturbed |= sets_in(d->by->list.at[i], e->var.var) > 0;
-}
-
-/* if c { s } if c { t }  ->  if c { s; t } */
-static void merge_neighbours(Ctx *ctx, ImpBlock *list)
-{
-    for (int i = 0; i < list->list.n; i++) {
-        ImpStmt *s = list->list.at[i];
-        if (s->kind == IS_FOR)
-            merge_neighbours(ctx, &s->loop.body);
-        if (s->kind != IS_IF)
-            continue;
-        while (i + 1 < list->list.n && list->list.at[i + 1]->kind == IS_IF && !s->branch.otherwise.list.n) {
-            ImpStmt *next = list->list.at[i + 1];
-            Disturbs d = {&s->branch.then, false};
-            walk_expr(&s->branch.cond, disturbed_expr, &d);
-            if (d.disturbed || next->branch.otherwise.list.n || !imp_same_value(s->branch.cond, next->branch.cond))
-                break;
-            for (int k = 0; k < next->branch.then.list.n; k++)
-                vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[k]);
-            block_remove(list, i + 1);
-        }
-        merge_neighbours(ctx, &s->branch.then);
-        merge_neighbours(ctx, &s->branch.otherwise);
-    }
-}
-
 static void rename_sets(void *user, ImpStmt *s)
 {
     const ImpVar *const *pair = user;
@@ -412,25 +334,6 @@ static bool set_directly(ImpBlock *list, int i)
     block_remove(list, at);
     block_remove(list, i);
     return true;
-}
-
-/* if a { if b { ... } } is if a and b { ... }. */
-static void merge_conditions(Ctx *ctx, ImpBlock *list)
-{
-    for (int i = 0; i < list->list.n; i++) {
-        ImpStmt *s = list->list.at[i];
-        if (s->kind == IS_FOR)
-            merge_conditions(ctx, &s->loop.body);
-        if (s->kind != IS_IF)
-            continue;
-        merge_conditions(ctx, &s->branch.then);
-        merge_conditions(ctx, &s->branch.otherwise);
-        ImpStmt *inner = s->branch.then.list.n == 1 ? s->branch.then.list.at[0] : NULL;
-        if (!inner || inner->kind != IS_IF || s->branch.last || s->branch.otherwise.list.n || inner->branch.otherwise.list.n)
-            continue;
-        s->branch.cond = imp_op2(ctx, P_and, SC_BOOL, s->branch.cond, inner->branch.cond, s->span);
-        s->branch.then = inner->branch.then;
-    }
 }
 
 typedef bool (*Rule)(Ctx *ctx, ImpBlock *list, int i);
@@ -691,6 +594,8 @@ static void unroll_register_loop(void *user, ImpStmt *s)
     s->loop.unroll = u.found;
 }
 
+void registers_forward(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_single); }
+
 void pass_registers(Lowering *lw)
 {
     static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip};
@@ -699,9 +604,8 @@ void pass_registers(Lowering *lw)
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
     vector_round_trips(&lw->kernel->body);
-    set_conditionally(lw->ctx, &lw->kernel->body);
-    merge_conditions(lw->ctx, &lw->kernel->body);
-    merge_neighbours(lw->ctx, &lw->kernel->body);
-    apply_rule(lw->ctx, &lw->kernel->body, rule_single); /* a condition that one branch is left to ask */
+    branches_choose(lw->ctx, &lw->kernel->body);
+    branches_merge(lw->ctx, &lw->kernel->body);
+    registers_forward(lw); /* a condition that one branch is left to ask */
     apply_rule(lw->ctx, &lw->kernel->body, rule_again);
 }

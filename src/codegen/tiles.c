@@ -1,4 +1,4 @@
-/* Pass 6, tiles: a loop whose guards hold everywhere but in the last tile runs without them there.
+/* Pass tiles: a loop whose guards hold everywhere but in the last tile runs without them there.
  *
  *   for (i < 8) acc += block*1024 + i*128 + thread < n ? xs[...] : 0
  *     ->  if (block*1024 + 1024 <= n)  for (i < 8) acc += xs[...]
@@ -6,6 +6,7 @@
  *
  *   for (i < ceilDiv(m, 32)) acc += i*32 + lane < m ? xs[...] : 0
  *     ->  for (i < m / 32) acc += xs[...];  if (m % 32 != 0) acc += m / 32 * 32 + lane < m ? xs[...] : 0
+ *                                           (the condition stays away where nothing would happen in that trip)
  *
  *   acc += 4*thread < n ? xs[4*thread] : 0; acc += 4*thread + 1 < n ? ...; ...  ->  if (1024 <= n) { acc += xs[4*thread]; ... } else { ... }
  *
@@ -306,22 +307,52 @@ static Nat subst_nat(void *user, Nat nat)
 
 static void subst_stmt(void *user, ImpStmt *s) { map_nats(s, subst_nat, user); }
 
-/* The loop from x / c to ceil(x / c): no loop, but one more trip unless c divides x. */
-static ImpStmt *last_trip(Tiles *t, ImpStmt *loop)
+/* Does the condition fail under the facts? */
+static bool fails(Lowering *lw, ImpExpr *cond)
 {
-    Ctx *ctx = t->ctx;
-    Nat lo = loop->loop.lo, hi = loop->loop.hi;
-    if (lo->kind != NAT_DIV || hi->kind != NAT_DIV || lo->b != hi->b || !nat_is_const(lo->b) || !nat_is(nat_sub(ctx, hi->a, lo->a), lo->b->value - 1))
-        return loop;
-    ImpStmt *last = imp_stmt(ctx, NULL, IS_IF, loop->span);
-    last->branch.cond = nat_cmp(t->lw, P_ne, nat_mod(ctx, lo->a, lo->b), nat_const(ctx, 0), loop->span);
-    last->branch.then = loop->loop.body;
-    Subst s = {t, loop->loop.var, lo};
-    walk_stmts(&last->branch.then, subst_stmt, &s);
-    return last;
+    if (cond->kind == IE_OP && cond->op.id == P_and)
+        return fails(lw, cond->op.args[0]) || fails(lw, cond->op.args[1]);
+    return cond_is(lw, cond, false);
 }
 
-/* c * v + rest <= 0 holds for v < ceil((1 - rest) / c): the first trips are full, and the last ones are not. */
+/* Does nothing in the block happen where c divides x? */
+static bool needs_remainder(Tiles *t, const ImpBlock *block, Nat x, Nat c)
+{
+    NatFacts *facts = t->lw->facts;
+    t->lw->facts = nat_facts_new(t->ctx, t->facts);
+    nat_fact_le(t->ctx, t->lw->facts, x, nat_mul(t->ctx, nat_div(t->ctx, x, c), c));
+    bool all = true;
+    for (int i = 0; i < block->list.n && all; i++) {
+        const ImpStmt *s = block->list.at[i];
+        all = s->kind == IS_IF && !s->branch.otherwise.list.n && fails(t->lw, s->branch.cond);
+    }
+    t->lw->facts = facts;
+    return all;
+}
+
+/* Puts the loop from x / c to ceil(x / c) at place i: no loop, but one more trip unless c divides x. */
+static void last_trip(Tiles *t, ImpBlock *block, int i, Nat x, Nat c)
+{
+    Ctx *ctx = t->ctx;
+    ImpStmt *loop = block->list.at[i];
+    if (!nat_equal(ctx, t->facts, loop->loop.hi, nat_ceil_div(ctx, x, c)))
+        return;
+    ImpBlock body = loop->loop.body;
+    Subst s = {t, loop->loop.var, loop->loop.lo};
+    walk_stmts(&body, subst_stmt, &s);
+    if (needs_remainder(t, &body, x, c)) {
+        block_remove(block, i);
+        for (int k = 0; k < body.list.n; k++)
+            block_insert(ctx, block, i + k, body.list.at[k]);
+        return;
+    }
+    ImpStmt *last = imp_stmt(ctx, NULL, IS_IF, loop->span);
+    last->branch.cond = nat_cmp(t->lw, P_ne, nat_mod(ctx, x, c), nat_const(ctx, 0), loop->span);
+    last->branch.then = body;
+    block->list.at[i] = last;
+}
+
+/* c * v + rest <= 0 holds for v < ceil((1 - rest) / c) = x / c, x = c - rest: the first trips are full, and the last ones are not. */
 static bool split_range(Tiles *t, ImpBlock *block, int i)
 {
     Ctx *ctx = t->ctx;
@@ -332,13 +363,13 @@ static bool split_range(Tiles *t, ImpBlock *block, int i)
     c = c == v ? nat_const(ctx, 1) : c->kind == NAT_SUM && c->n_terms == 1 && c->terms[0].n_factors == 1 ? nat_const(ctx, c->terms[0].coef) : NULL;
     if (!c || c->value < 1)
         return false;
-    Nat end = nat_simplify(ctx, t->facts, nat_ceil_div(ctx, nat_sub(ctx, nat_const(ctx, 1), rest), c));
+    Nat x = nat_simplify(ctx, t->facts, nat_sub(ctx, c, rest)), end = nat_simplify(ctx, t->facts, nat_div(ctx, x, c));
     if (!nat_le(ctx, t->facts, nat_const(ctx, 0), end) || !nat_le(ctx, t->facts, end, loop->loop.hi) || nat_equal(ctx, t->facts, end, loop->loop.hi))
         return false;
     ImpStmt *full = imp_copy_stmt(ctx, loop);
     full->loop.hi = end;
     loop->loop.lo = end;
-    block->list.at[i] = last_trip(t, loop);
+    last_trip(t, block, i, x, c);
     unguard(t, &full->loop.body);
     block_insert(ctx, block, i, full);
     return true;

@@ -1,4 +1,4 @@
-/* Pass 1, translate: core to imp, by two mutually recursive translations (after DPIA): lower_write(E, A) writes the value of E through
+/* Pass translate: core to imp, by two mutually recursive translations (after DPIA): lower_write(E, A) writes the value of E through
  * acceptor A; lower_read(E) makes E readable and gives a view of it.
  *
  *   mapP f xs written to A   =  for P i { f xs[i] written to A[i] }

@@ -57,13 +57,13 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const int index = base + base_1 + j*1024;
-                    acc += index < n ? xs[index] : 0.0f;
+                    if (index < n) acc += xs[index];
                     const int index_1 = base + base_1 + j*1024 + 1;
-                    acc += index_1 < n ? xs[index_1] : 0.0f;
+                    if (index_1 < n) acc += xs[index_1];
                     const int index_2 = base + base_1 + j*1024 + 2;
-                    acc += index_2 < n ? xs[index_2] : 0.0f;
+                    if (index_2 < n) acc += xs[index_2];
                     const int index_3 = base + base_1 + j*1024 + 3;
-                    acc += index_3 < n ? xs[index_3] : 0.0f;
+                    if (index_3 < n) acc += xs[index_3];
                 }
             }
         }
@@ -105,8 +105,8 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
         for (int i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
-        if (blocks % 256 != 0)
-            acc += (blocks / 256)*256 + thread < blocks ? temp[(blocks / 256)*256 + thread] : 0.0f;
+        const int index = (blocks / 256)*256 + thread;
+        if (index < blocks) acc += temp[index];
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -172,13 +172,13 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const long long index = base + base_1 + j*1024;
-                    acc += index < n ? xs[index] : 0.0f;
+                    if (index < n) acc += xs[index];
                     const long long index_1 = base + base_1 + j*1024 + 1;
-                    acc += index_1 < n ? xs[index_1] : 0.0f;
+                    if (index_1 < n) acc += xs[index_1];
                     const long long index_2 = base + base_1 + j*1024 + 2;
-                    acc += index_2 < n ? xs[index_2] : 0.0f;
+                    if (index_2 < n) acc += xs[index_2];
                     const long long index_3 = base + base_1 + j*1024 + 3;
-                    acc += index_3 < n ? xs[index_3] : 0.0f;
+                    if (index_3 < n) acc += xs[index_3];
                 }
             }
         }
@@ -220,8 +220,8 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
         for (long long i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
-        if (blocks % 256 != 0)
-            acc += (blocks / 256)*256 + thread < blocks ? temp[(blocks / 256)*256 + thread] : 0.0f;
+        const long long index = (blocks / 256)*256 + thread;
+        if (index < blocks) acc += temp[index];
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -285,13 +285,13 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const long long index = base + base_1 + j*1024;
-                    acc += index < n ? xs[index] : 0.0f;
+                    if (index < n) acc += xs[index];
                     const long long index_1 = base + base_1 + j*1024 + 1;
-                    acc += index_1 < n ? xs[index_1] : 0.0f;
+                    if (index_1 < n) acc += xs[index_1];
                     const long long index_2 = base + base_1 + j*1024 + 2;
-                    acc += index_2 < n ? xs[index_2] : 0.0f;
+                    if (index_2 < n) acc += xs[index_2];
                     const long long index_3 = base + base_1 + j*1024 + 3;
-                    acc += index_3 < n ? xs[index_3] : 0.0f;
+                    if (index_3 < n) acc += xs[index_3];
                 }
             }
         }
@@ -333,8 +333,8 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
         for (long long i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
-        if (blocks % 256 != 0)
-            acc += (blocks / 256)*256 + thread < blocks ? temp[(blocks / 256)*256 + thread] : 0.0f;
+        const long long index = (blocks / 256)*256 + thread;
+        if (index < blocks) acc += temp[index];
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);

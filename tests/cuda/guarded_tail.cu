@@ -15,7 +15,7 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
         for (int i = 0; i < end; i++) {
             acc += xs[base + i*32];
         }
-        if (m % 32 != 0) acc += (m / 32)*32 + thread < m ? xs[base + (m / 32)*32] : 0.0f;
+        if ((m / 32)*32 + thread < m) acc += xs[base + (m / 32)*32];
         result[block*32 + thread] = acc;
     }
 }

@@ -41,7 +41,7 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
+                if (base + i < n) acc += xs[base + i];
             }
         }
         __syncthreads();
@@ -66,11 +66,8 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
         for (int i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
-        const int end_1 = (n + 524287) / 524288;
-        for (int i = end; i < end_1; i++) {
-            const int index = i*256 + thread;
-            acc += index < blocks ? partials[index] : 0.0f;
-        }
+        const int index = ((n + 2047) / 524288)*256 + thread;
+        if (index < blocks) acc += partials[index];
         shared[thread] = acc;
 
         // last_block.rise:8: mapThreads
@@ -108,7 +105,7 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
+                if (base + i < n) acc += xs[base + i];
             }
         }
         __syncthreads();
@@ -133,11 +130,8 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
         for (long long i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
-        const long long end_1 = (n + 524287) / 524288;
-        for (long long i = end; i < end_1; i++) {
-            const long long index = i*256 + thread;
-            acc += index < blocks ? partials[index] : 0.0f;
-        }
+        const long long index = ((n + 2047) / 524288)*256 + thread;
+        if (index < blocks) acc += partials[index];
         shared[thread] = acc;
 
         // last_block.rise:8: mapThreads
@@ -181,7 +175,7 @@ extern "C" int sum_launch(float *result, const float *xs, float *partials, unsig
         long long blocks = numSM*4;
         if (blocks > 65535)
             blocks = 65535;
-        if (n + 524287 <= 2147483647)
+        if (n + 2047 <= 2147483647)
             sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, partials, ticket, (int)n);
         else
             sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, partials, ticket, n);

@@ -22,7 +22,7 @@ sum(const float *__restrict__ xs, float *__restrict__ partials, int n)
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
+                if (base + i < n) acc += xs[base + i];
             }
         }
         __syncthreads();
@@ -59,7 +59,7 @@ sum_64(const float *__restrict__ xs, float *__restrict__ partials, long long n)
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
+                if (base + i < n) acc += xs[base + i];
             }
         }
         __syncthreads();
@@ -88,11 +88,8 @@ sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n
     for (int i = 0; i < end; i++) {
         acc += partials[i*256 + thread];
     }
-    const int end_1 = (n + 262143) / 262144;
-    for (int i = end; i < end_1; i++) {
-        const int index = i*256 + thread;
-        acc += index < (n + 1023) / 1024 ? partials[index] : 0.0f;
-    }
+    const int index = ((n + 1023) / 262144)*256 + thread;
+    if (index < (n + 1023) / 1024) acc += partials[index];
     shared[thread] = acc;
 
     // next_kernel.rise:8: mapThreads
@@ -119,11 +116,8 @@ sum_finish_64(float *__restrict__ result, const float *__restrict__ partials, lo
     for (long long i = 0; i < end; i++) {
         acc += partials[i*256 + thread];
     }
-    const long long end_1 = (n + 262143) / 262144;
-    for (long long i = end; i < end_1; i++) {
-        const long long index = i*256 + thread;
-        acc += index < (n + 1023) / 1024 ? partials[index] : 0.0f;
-    }
+    const long long index = ((n + 1023) / 262144)*256 + thread;
+    if (index < (n + 1023) / 1024) acc += partials[index];
     shared[thread] = acc;
 
     // next_kernel.rise:8: mapThreads
@@ -169,7 +163,7 @@ extern "C" int sum_launch(float *result, const float *xs, float *partials, long 
         else
             sum_64<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, n);
     }
-    if (n + 262143 <= 2147483647)
+    if (n + 1023 <= 2147483647)
         sum_finish<<<1, 256, 0, stream>>>(result, partials, (int)n);
     else
         sum_finish_64<<<1, 256, 0, stream>>>(result, partials, n);

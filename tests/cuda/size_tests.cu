@@ -34,7 +34,7 @@ sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
         } else {
             #pragma unroll
             for (int i = 0; i < 16; i++) {
-                acc = wrap_add(acc, i < end ? shared[i] : 0);
+                if (i < end) acc = wrap_add(acc, shared[i]);
             }
         }
         result[0] = acc;
@@ -111,8 +111,8 @@ sum_case4(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
     for (int i = 0; i < end; i++) {
         acc = wrap_add(acc, xs[i*32 + thread]);
     }
-    if (n % 32 != 0)
-        acc = wrap_add(acc, (n / 32)*32 + thread < n ? xs[(n / 32)*32 + thread] : 0);
+    const int index = (n / 32)*32 + thread;
+    if (index < n) acc = wrap_add(acc, xs[index]);
     temp_1[thread] = acc;
 }
 

@@ -1,0 +1,122 @@
+#include "codegen/branches.h"
+#include "codegen/walk.h"
+
+static ImpExpr *negated(Ctx *ctx, ImpExpr *e)
+{
+    static const PrimId opposite[] = {[P_eq - P_eq] = P_ne, [P_ne - P_eq] = P_eq, [P_lt - P_eq] = P_ge, [P_le - P_eq] = P_gt, [P_gt - P_eq] = P_le, [P_ge - P_eq] = P_lt};
+    if (e->kind == IE_OP && e->op.id == P_not)
+        return e->op.args[0];
+    bool exact = e->kind == IE_OP && (e->op.id == P_eq || e->op.id == P_ne || !scalar_is_float(e->op.args[0]->type)); /* NaN is neither below nor above */
+    if (exact && e->op.id >= P_eq && e->op.id <= P_ge)
+        return imp_op(ctx, opposite[e->op.id - P_eq], SC_BOOL, 2, e->op.args, e->span);
+    return imp_op(ctx, P_not, SC_BOOL, 1, &e, e->span);
+}
+
+/* x = c ? e : x  ->  if (c) x = e;  x = c ? x : e  ->  if (!c) x = e */
+void branches_choose(Ctx *ctx, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            branches_choose(ctx, &s->loop.body);
+        if (s->kind == IS_IF) {
+            branches_choose(ctx, &s->branch.then);
+            branches_choose(ctx, &s->branch.otherwise);
+        }
+        const ImpExpr *value = s->kind == IS_SET ? s->var.value : NULL;
+        if (!value || value->kind != IE_COND)
+            continue;
+        bool sides[2];
+        for (int k = 0; k < 2; k++) {
+            const ImpExpr *side = k ? value->cond.otherwise : value->cond.then;
+            sides[k] = side->kind == IE_VAR && side->var.var == s->var.var && side->var.slot == s->var.slot;
+        }
+        if (!sides[0] && !sides[1])
+            continue;
+        ImpStmt *choice = imp_stmt(ctx, NULL, IS_IF, s->span);
+        choice->branch.cond = sides[1] ? value->cond.cond : negated(ctx, value->cond.cond);
+        vec_push(ctx, &choice->branch.then.list, s);
+        s->var.value = sides[1] ? value->cond.then : value->cond.otherwise;
+        list->list.at[i] = choice;
+    }
+}
+
+typedef struct Sets {
+    const ImpVar *var;
+    bool found;
+} Sets;
+
+static void find_set(void *user, ImpStmt *s)
+{
+    Sets *f = user;
+    f->found |= imp_sets(s) == f->var;
+}
+
+bool block_sets(ImpBlock *block, const ImpVar *var)
+{
+    Sets f = {var, false};
+    walk_stmts(block, find_set, &f);
+    return f.found;
+}
+
+typedef struct Disturbs {
+    ImpBlock *by;
+    bool disturbed;
+} Disturbs;
+
+static void disturbed_expr(void *user, ImpExpr **at)
+{
+    Disturbs *d = user;
+    const ImpExpr *e = *at;
+    d->disturbed |= e->kind == IE_LOAD && e->mem.buf->space != SPACE_INPUT;
+    d->disturbed |= e->kind == IE_VAR && block_sets(d->by, e->var.var);
+}
+
+/* if c { s } if c { t }  ->  if c { s; t } */
+static void merge_neighbours(Ctx *ctx, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            merge_neighbours(ctx, &s->loop.body);
+        if (s->kind != IS_IF)
+            continue;
+        while (i + 1 < list->list.n && list->list.at[i + 1]->kind == IS_IF && !s->branch.otherwise.list.n) {
+            ImpStmt *next = list->list.at[i + 1];
+            Disturbs d = {&s->branch.then, false};
+            walk_expr(&s->branch.cond, disturbed_expr, &d);
+            if (d.disturbed || next->branch.otherwise.list.n || !imp_same_value(s->branch.cond, next->branch.cond))
+                break;
+            for (int k = 0; k < next->branch.then.list.n; k++)
+                vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[k]);
+            block_remove(list, i + 1);
+        }
+        merge_neighbours(ctx, &s->branch.then);
+        merge_neighbours(ctx, &s->branch.otherwise);
+    }
+}
+
+/* if a { if b { ... } } is if a and b { ... }. */
+static void merge_conditions(Ctx *ctx, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            merge_conditions(ctx, &s->loop.body);
+        if (s->kind != IS_IF)
+            continue;
+        merge_conditions(ctx, &s->branch.then);
+        merge_conditions(ctx, &s->branch.otherwise);
+        ImpStmt *inner = s->branch.then.list.n == 1 ? s->branch.then.list.at[0] : NULL;
+        if (!inner || inner->kind != IS_IF || s->branch.last || s->branch.otherwise.list.n || inner->branch.otherwise.list.n)
+            continue;
+        s->branch.cond = imp_op2(ctx, P_and, SC_BOOL, s->branch.cond, inner->branch.cond, s->span);
+        s->branch.then = inner->branch.then;
+    }
+}
+
+void branches_merge(Ctx *ctx, ImpBlock *list)
+{
+    merge_conditions(ctx, list);
+    merge_neighbours(ctx, list);
+}

@@ -1,0 +1,13 @@
+/* Fewer branches for the same: rules for `if` that several passes use. Private to src/codegen. */
+#ifndef RISEC_CODEGEN_BRANCHES_H
+#define RISEC_CODEGEN_BRANCHES_H
+
+#include "codegen/lowering.h"
+
+/* x = c ? e : x  ->  if (c) x = e, and the other way round. */
+void branches_choose(Ctx *ctx, ImpBlock *list);
+/* if a { if b { s } }  ->  if a and b { s };  if c { s } if c { t }  ->  if c { s; t } */
+void branches_merge(Ctx *ctx, ImpBlock *list);
+bool block_sets(ImpBlock *block, const ImpVar *var); /* or declares it */
+
+#endif

@@ -1,0 +1,293 @@
+/* Pass units: what a guard leaves out of a fold is left out, not combined as a unit.
+ *
+ *   acc = acc + (c ? x : 0)           ->  if (c) acc = acc + x
+ *   f(c ? x : 1, c ? y : 2)           ->  c ? f(x, y) : 3          where f(1, 2) is 3 on every machine
+ *   int acc = 0; acc = acc + x        ->  int acc = x
+ *
+ * A float has no unit that holds for all values: -0 + 0 is 0, and max(nan, -inf) is -inf. So this looks at all that a register is ever set to. One
+ * that begins at 0, and to which numbers are only added, is never -0; one that begins at a number, and changes by min and max alone, is never NaN.
+ *
+ * Requires: a register is read only after it is set. Keeps every value, bit for bit, and every access of a memory that happens; of a shuffle, which all
+ * lanes execute, it moves nothing. */
+#include <math.h>
+
+#include "codegen/branches.h"
+#include "codegen/walk.h"
+
+/* ---- what registers never are --------------------------------------------------------------------------------------------- */
+
+typedef enum Never { NEVER_MINUS_ZERO, NEVER_NAN, NEVER_COUNT } Never;
+
+typedef struct Units {
+    Ctx *ctx;
+    Never what;                  /* that is being looked at */
+    unsigned char *maybe[NEVER_COUNT]; /* by ImpVar.id: it may be that */
+    bool changed;
+} Units;
+
+/* A number that is too small for the type becomes 0, with its sign. */
+static bool widens(const ImpExpr *cast)
+{
+    return !scalar_is_float(cast->cast.value->type) || scalar_bytes(cast->type) > scalar_bytes(cast->cast.value->type);
+}
+
+/* Is the value never `what`, if all registers that are not marked never are? */
+static bool never(const Units *u, const ImpExpr *e)
+{
+    bool zero = u->what == NEVER_MINUS_ZERO;
+    if (!scalar_is_float(e->type))
+        return true;
+    switch (e->kind) {
+    case IE_LIT: return zero ? !(e->lit.f == 0 && signbit(e->lit.f)) : !isnan(e->lit.f);
+    case IE_NAT: return true;
+    case IE_VAR: return !u->maybe[u->what][e->var.var->id];
+    case IE_LOAD: return false;
+    case IE_CAST: return (!zero || widens(e)) && never(u, e->cast.value);
+    case IE_COND: return never(u, e->cond.then) && never(u, e->cond.otherwise);
+    case IE_SHFL: return never(u, e->shfl.value);
+    case IE_OP: break;
+    }
+    ImpExpr *const *args = e->op.args;
+    switch ((int)e->op.id) {
+    case P_add: return zero && (never(u, args[0]) || never(u, args[1])); /* -0 is only the sum of two of them */
+    case P_sub: return zero && never(u, args[0]);
+    case P_abs: return zero || never(u, args[0]);
+    case P_neg: return !zero && never(u, args[0]);
+    case P_min: case P_max: return zero ? never(u, args[0]) && never(u, args[1]) : never(u, args[0]) || never(u, args[1]);
+    case P_select: return never(u, args[1]) && never(u, args[2]);
+    default: return false;
+    }
+}
+
+static void check_set(void *user, ImpStmt *s)
+{
+    Units *u = user;
+    const ImpVar *var = imp_sets(s);
+    if (!var || u->maybe[u->what][var->id] || !scalar_is_float(var->type))
+        return;
+    bool holds = true;
+    if (s->kind == IS_DECL || s->kind == IS_SET)
+        holds = !s->var.value || never(u, s->var.value);
+    else if (s->kind == IS_VSET)
+        for (int k = 0; k < s->vec.n; k++)
+            holds &= never(u, s->vec.values[k]);
+    else
+        holds = false; /* from memory */
+    u->maybe[u->what][var->id] = !holds;
+    u->changed |= !holds;
+}
+
+static void look_at_registers(Units *u, ImpKernel *kernel)
+{
+    for (int w = 0; w < NEVER_COUNT; w++) {
+        u->what = (Never)w;
+        u->maybe[w] = NEWN(u->ctx, unsigned char, kernel->vars.n + 1);
+        do {
+            u->changed = false;
+            walk_stmts(&kernel->body, check_set, u);
+        } while (u->changed);
+    }
+}
+
+/* ---- the same condition around all operands -------------------------------------------------------------------------------- */
+
+static bool literal(const ImpExpr *e, ScalarValue *value)
+{
+    if (e->kind == IE_LIT)
+        *value = e->lit;
+    else if (e->kind == IE_NAT && nat_is_const(e->nat) && scalar_is_int(e->type))
+        *value = scalar_int(e->type, e->nat->value);
+    else
+        return false;
+    return true;
+}
+
+/* Functions whose result does not depend on the machine that computes it. */
+static bool is_exact(PrimId id)
+{
+    switch ((int)id) {
+    case P_add: case P_sub: case P_mul: case P_neg: case P_abs: case P_min: case P_max: case P_floor: case P_ceil: case P_round:
+    case P_bitAnd: case P_bitOr: case P_bitXor: return true;
+    default: return false;
+    }
+}
+
+static bool is_nan(ScalarValue v) { return scalar_is_float(v.type) && isnan(v.f); }
+
+/* f(c ? a : k, c ? b : l) -> c ? f(a, b) : f(k, l), where k and l are literals; so are operands without a condition. */
+static void lift_operands(Ctx *ctx, ImpExpr **at)
+{
+    enum { MAX_ARGS = 3 };
+    const ImpExpr *e = *at;
+    const ImpExpr *choice = NULL;
+    ScalarValue left[MAX_ARGS], result;
+    ImpExpr *then[MAX_ARGS];
+    if (e->kind != IE_OP || e->op.n > MAX_ARGS || !is_exact(e->op.id))
+        return;
+    for (int i = 0; i < e->op.n; i++) {
+        ImpExpr *arg = e->op.args[i];
+        then[i] = arg;
+        if (literal(arg, &left[i]))
+            continue;
+        if (arg->kind != IE_COND || !literal(arg->cond.otherwise, &left[i]) || (choice && !imp_same_value(choice->cond.cond, arg->cond.cond)))
+            return;
+        choice = choice ? choice : arg;
+        then[i] = arg->cond.then;
+    }
+    if (!choice)
+        return;
+    result = scalar_apply(e->op.id, e->op.args[0]->type, left);
+    if (!is_nan(result))
+        *at = imp_cond(ctx, choice->cond.cond, imp_op(ctx, e->op.id, e->type, e->op.n, then, e->span), imp_lit(ctx, result, e->span), e->span);
+}
+
+static void lift(Ctx *ctx, ImpExpr **at)
+{
+    ImpExpr *e = *at;
+    switch (e->kind) {
+    case IE_LIT: case IE_NAT: case IE_VAR: case IE_LOAD: return;
+    case IE_OP:
+        for (int i = 0; i < e->op.n; i++)
+            lift(ctx, &e->op.args[i]);
+        lift_operands(ctx, at);
+        return;
+    case IE_CAST: lift(ctx, &e->cast.value); return;
+    case IE_COND:
+        lift(ctx, &e->cond.cond);
+        lift(ctx, &e->cond.then);
+        lift(ctx, &e->cond.otherwise);
+        return;
+    case IE_SHFL:
+        if (e->shfl.by)
+            lift(ctx, &e->shfl.by);
+        lift(ctx, &e->shfl.value);
+        return;
+    }
+}
+
+static void lift_in_stmt(void *user, ImpStmt *s)
+{
+    Ctx *ctx = user;
+    if ((s->kind == IS_DECL || s->kind == IS_SET) && s->var.value)
+        lift(ctx, &s->var.value);
+    if (s->kind == IS_STORE)
+        lift(ctx, &s->store.value);
+}
+
+/* ---- folds ------------------------------------------------------------------------------------------------------------------ */
+
+static bool same_literal(ScalarValue a, ScalarValue b)
+{
+    return scalar_is_float(a.type) ? a.f == b.f && !signbit(a.f) == !signbit(b.f) : a.u == b.u;
+}
+
+/* Is f(x, k) = f(k, x) = x for all values x of the type that are not what `never_is` says? */
+static bool is_unit(PrimId f, ScalarValue k, Never *never_is)
+{
+    ScalarValue unit;
+    *never_is = NEVER_COUNT;
+    if (!scalar_unit(f, k.type, &unit) || !same_literal(k, unit))
+        return false;
+    if (scalar_is_float(k.type) && f == P_add)
+        *never_is = NEVER_MINUS_ZERO;
+    if (scalar_is_float(k.type) && (f == P_min || f == P_max))
+        *never_is = NEVER_NAN;
+    return true;
+}
+
+static bool is_register(const ImpExpr *e, const ImpStmt *set) { return e->kind == IE_VAR && e->var.var == set->var.var && e->var.slot == set->var.slot; }
+
+/* acc = f(acc, c ? x : unit)  ->  if (c) acc = f(acc, x) */
+static ImpStmt *without_unit(const Units *u, ImpStmt *s)
+{
+    ImpExpr *e = s->var.value;
+    ScalarValue k;
+    Never never_is;
+    if (s->kind != IS_SET || e->kind != IE_OP || e->op.n != 2)
+        return NULL;
+    int mine = is_register(e->op.args[1], s); /* which operand is the register */
+    const ImpExpr *other = e->op.args[1 - mine];
+    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal(other->cond.otherwise, &k) || !is_unit(e->op.id, k, &never_is) ||
+        (never_is != NEVER_COUNT && u->maybe[never_is][s->var.var->id]))
+        return NULL;
+    ImpExpr *args[2] = {e->op.args[0], e->op.args[1]};
+    args[1 - mine] = other->cond.then;
+    ImpStmt *choice = imp_stmt(u->ctx, NULL, IS_IF, s->span);
+    choice->branch.cond = other->cond.cond;
+    s->var.value = imp_op(u->ctx, e->op.id, e->type, 2, args, e->span);
+    vec_push(u->ctx, &choice->branch.then.list, s);
+    return choice;
+}
+
+typedef struct Mention {
+    const ImpVar *var;
+    int n;
+} Mention;
+
+static void mention(void *user, ImpExpr **at)
+{
+    Mention *m = user;
+    m->n += (*at)->kind == IE_VAR && (*at)->var.var == m->var;
+}
+
+static bool stmt_sets(ImpStmt *s, const ImpVar *var)
+{
+    ImpBlock one = {.list = {&s, 1, 1}};
+    return block_sets(&one, var);
+}
+
+/* x = unit; x = f(x, e)  ->  x = e, where the unit is one for all values. */
+static bool begins_with(ImpBlock *block, int i)
+{
+    ImpStmt *decl = block->list.at[i], *s = i + 1 < block->list.n ? block->list.at[i + 1] : NULL;
+    ScalarValue k;
+    Never never_is;
+    if (decl->kind != IS_DECL || !decl->var.value || !literal(decl->var.value, &k) || !s || s->kind != IS_SET || s->var.var != decl->var.var ||
+        decl->var.var->slots != 1 || s->var.value->kind != IE_OP || s->var.value->op.n != 2)
+        return false;
+    const ImpExpr *e = s->var.value;
+    int mine = is_register(e->op.args[1], s);
+    if (!is_register(e->op.args[mine], s) || is_register(e->op.args[1 - mine], s) || !is_unit(e->op.id, k, &never_is) || never_is != NEVER_COUNT)
+        return false;
+    Mention m = {s->var.var, 0};
+    walk_expr(&s->var.value, mention, &m);
+    if (m.n != 1)
+        return false;
+    decl->var.value = e->op.args[1 - mine];
+    block_remove(block, i + 1);
+    bool set = false;
+    for (int j = i + 1; j < block->list.n; j++)
+        set |= stmt_sets(block->list.at[j], decl->var.var);
+    decl->var.var->constant = !set;
+    return true;
+}
+
+static void leave_out(const Units *u, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            leave_out(u, &s->loop.body);
+        if (s->kind == IS_IF) {
+            leave_out(u, &s->branch.then);
+            leave_out(u, &s->branch.otherwise);
+        }
+        if (begins_with(block, i)) {
+            i--;
+            continue;
+        }
+        ImpStmt *choice = s->kind == IS_SET ? without_unit(u, s) : NULL;
+        if (choice)
+            block->list.at[i] = choice;
+    }
+}
+
+void pass_units(Lowering *lw)
+{
+    Units u = {.ctx = lw->ctx};
+    walk_stmts(&lw->kernel->body, lift_in_stmt, lw->ctx);
+    look_at_registers(&u, lw->kernel);
+    leave_out(&u, &lw->kernel->body);
+    branches_merge(lw->ctx, &lw->kernel->body);
+    registers_forward(lw);
+}
