@@ -194,7 +194,7 @@ static bool make_work(Bench *b, int run, Work *work)
     Ctx *ctx = b->ctx;
     const CommandLine *line = b->d->line;
     ArgumentsHow how = {.copies = 1, .most = MADE_ELEMENTS, .otherwise = "uniform"};
-    *work = (Work){.b = b};
+    *work = (Work){.b = b, .launch.num_sm = b->gpu.rise ? gpu_multiprocessors(b->gpu.rise) : 0};
     b->d->line = line_of_run(b, line, run);
     bool good = arguments_make(ctx, b->d, b->entry, &how, &work->launch);
     b->d->line = line;
@@ -637,7 +637,7 @@ static void close_gpu(Bench *b)
 }
 
 /* Each size is written as soon as it is measured. */
-static bool run_sizes(Bench *b, Work *first)
+static bool run_sizes(Bench *b)
 {
     static const struct {
         void (*head)(Bench *, StrBuf *);
@@ -649,10 +649,8 @@ static bool run_sizes(Bench *b, Work *first)
     sb_init(&out, b->ctx);
     forms[form].head(b, &out);
     for (int run = 0; run < b->n_runs; run++) {
-        Work work = *first;
-        if (run > 0 && !make_work(b, run, &work))
-            return false;
-        if (!run_work(&work))
+        Work work;
+        if (!make_work(b, run, &work) || !run_work(&work))
             return false;
         sb_puts(&out, run ? forms[form].between : "");
         forms[form].run(&work, &out);
@@ -669,8 +667,8 @@ void cmd_bench(Ctx *ctx, Driver *d)
     Work first;
     b->ctx = ctx;
     b->d = d;
-    /* All that can be wrong without a GPU is said before one is looked for. */
+    /* All that can be wrong without a GPU is said before one is looked for; then sizes may depend on it. */
     if (read_command(b) && make_work(b, 0, &first) && open_gpu(b, first.n_arguments))
-        run_sizes(b, &first);
+        run_sizes(b);
     close_gpu(b);
 }

@@ -374,6 +374,8 @@ bool driver_entry(Ctx *ctx, Driver *d, CoreEntry **out)
 /* What `--set numSM=4` says of the device: there is none, so it may be any. */
 static bool take_device_sizes(Run *run)
 {
+    if (run->device == DEVICE_GPU)
+        run->launch.num_sm = gpu_multiprocessors(run->gpu);
     for (int i = 0; i < run->d->line->given.n; i++) {
         const Given *given = &run->d->line->given.at[i];
         bool sms = given->id == OPT_SET && strcmp(given->name, "numSM") == 0;

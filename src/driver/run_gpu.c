@@ -1,5 +1,7 @@
 #include "driver/run_gpu.h"
 
+#include "runtime/internal.h"
+
 void gpu_failed(Ctx *ctx, Driver *d, const char *what, const char *help, const rise_error *error)
 {
     int status = error->status == RISE_ERROR_MEMORY ? STATUS_MEMORY
@@ -23,6 +25,8 @@ rise_context *gpu_find(Ctx *ctx, Driver *d, bool quiet)
         failed(ctx, d, &error);
     return gpu;
 }
+
+int64_t gpu_multiprocessors(const rise_context *gpu) { return gpu->gpu.sms; }
 
 typedef struct GpuRun {
     Ctx *ctx;

@@ -8,6 +8,8 @@
 
 /* The GPU, or NULL: with a diagnostic (E0629) unless `quiet`. rise_context_free ends it. */
 rise_context *gpu_find(Ctx *ctx, Driver *d, bool quiet);
+/* For Launch.num_sm; 0 where that is no GPU. (maxResident is of a kernel, and known at its launch.) */
+int64_t gpu_multiprocessors(const rise_context *gpu);
 /* Runs the entry, which has been checked and lowered; makes and fills launch->results. False with diagnostics. */
 bool gpu_run(Ctx *ctx, Driver *d, rise_context *gpu, const CoreEntry *entry, Launch *launch);
 

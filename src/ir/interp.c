@@ -692,6 +692,14 @@ static void eval_literal(Interp *in, Code *code)
         scalar_store(code->lit, in->cells[code->at].at + at);
 }
 
+static void step(Interp *in)
+{
+    if (--in->steps_left > 0)
+        return;
+    in->launch->gave_up = true;
+    interp_stop(in);
+}
+
 static void eval(Interp *in, Code *code)
 {
     for (;;) {
@@ -708,9 +716,11 @@ static void eval(Interp *in, Code *code)
             in->cells[code->at].i = scalar_int(code->shape->comps[0].scalar, interp_size(in, &code->nats[0])).i;
             return;
         case CODE_SCALAR:
+            step(in);
             eval_scalar(in, code);
             return;
         case CODE_PRIM:
+            step(in);
             eval_prim(in, code);
             return;
         case CODE_LET:
@@ -812,6 +822,8 @@ bool interp_run(Ctx *ctx, const CoreEntry *entry, Launch *launch)
     in->ctx = ctx;
     in->entry = entry;
     in->launch = launch;
+    in->steps_left = launch->max_steps > 0 ? launch->max_steps : INT64_MAX;
+    launch->gave_up = false;
     in->scratch.top = -1;
     arena_init(&in->arena, ctx);
     bool good = ctx_try(ctx, run, in);

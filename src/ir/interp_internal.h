@@ -95,7 +95,8 @@ typedef struct Interp {
     Arena arena; /* Code and what belongs to it */
     const CoreEntry *entry;
     Launch *launch;
-    bool reported; /* the run ended with a diagnostic */
+    bool reported; /* the run ended with a diagnostic, or gave up */
+    int64_t steps_left;
     Cell *cells;
     Scratch scratch;
 } Interp;

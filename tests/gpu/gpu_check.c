@@ -8,8 +8,11 @@
  *       --sizes N,N...   files: values for all sizes of an entry, the same, then mixed. Default: the size classes of the tests
  *       --set NAME=N     files: a tunable; may be repeated
  *       --cells N        leave out launches with larger arrays. Default 70000
- *       --plant 1        change a bit of each result: everything must be found wrong
+ *       --steps N        leave out launches that take the reference interpreter more steps. Default 100000000
+ *       --plant low      change the lowest bit of each result's first element: everything that is compared to the bit must be found wrong
+ *       --plant high     the highest bit but one instead: everything must be found wrong
  *       --device sim     the simulator instead, so that this program is tested itself
+ *       --compile sm_90  only compile, by NVRTC, without a GPU
  *
  * A result must be the reference's bit for bit (any NaN is any NaN). Only where the reference rounds, floats of a file's program may be within the bound of `risec run --verify`, and the line says so;
  * those of a random program must be equal, but where it calls functions that GPU and CPU round differently (exp, sin, ...): these programs are counted apart.
@@ -30,27 +33,31 @@
 #include "rgen.h"
 #include "rise.h"
 
-enum { MAX_SETTINGS = 8, MAX_CLASSES = 40, MAX_ENTRIES = 32, MAX_JOBS = 64, HANG_SECONDS = 120, TEXT = 600, RANDOM_CELLS = 20000 };
+enum { MAX_SETTINGS = 8, MAX_CLASSES = 40, MAX_ENTRIES = 32, MAX_JOBS = 64, HANG_SECONDS = 120, TEXT = 600, RANDOM_CELLS = 20000, RANDOM_TRIALS = 16 };
+
+typedef enum Plant { PLANT_NONE, PLANT_LOW, PLANT_HIGH } Plant;
 
 typedef struct Options {
-    int jobs, device, plant;
+    int jobs, device;
+    Plant plant;
+    const char *compile;
     uint64_t seed;
-    int64_t cells;
+    int64_t cells, steps;
     int n_classes;
     int64_t classes[MAX_CLASSES];
     int n_settings;
     const char *settings[MAX_SETTINGS];
 } Options;
 
-static Options options = {.jobs = 1, .device = RISE_GPU, .seed = 1, .cells = 70000};
+static Options options = {.jobs = 1, .device = RISE_GPU, .seed = 1, .cells = 70000, .steps = 100000000};
 
 /* ---- what came of one program --------------------------------------------------------------------------------------------------------- */
 
-typedef enum Came { C_GOOD, C_INEXACT, C_FAILED, C_NOT_RUN, C_KINDS } Came;
+typedef enum Came { C_GOOD, C_INEXACT, C_FAILED, C_REFUSED, C_NOT_RUN, C_KINDS } Came;
 
 typedef struct Result { /* goes through a pipe in one piece: smaller than PIPE_BUF */
-    int came;
-    int launches, exact, cannot, too_large;
+    int came, code; /* of the refusal */
+    int launches, exact, cannot, too_long, too_large;
     double seconds;
     char name[160], text[TEXT];
 } Result;
@@ -87,6 +94,16 @@ typedef struct Subject {
 static rise_context *gpu;
 static bool lost;
 
+/* Of the first element. A bool has one bit, and the highest but one of a float makes it far larger or far smaller. */
+static void plant(HostBuf *buf)
+{
+    int last = scalar_bytes(buf->elem) - 1;
+    if (options.plant == PLANT_LOW || buf->elem == SC_BOOL)
+        buf->bytes[0] ^= 1;
+    else
+        buf->bytes[last] ^= 0x40;
+}
+
 static int call_gpu(Subject *p, Launch *launch, rise_error *error)
 {
     rise_call *call = NULL;
@@ -110,7 +127,7 @@ static int call_gpu(Subject *p, Launch *launch, rise_error *error)
     rise_call_free(call);
     for (int k = 0; options.plant && status == RISE_OK && k < launch->n_results; k++)
         if (launch->results[k].count)
-            launch->results[k].bytes[0] ^= 1;
+            plant(&launch->results[k]);
     lost |= status == RISE_ERROR_LOST;
     return status;
 }
@@ -189,9 +206,10 @@ static void try_sizes(Ctx *ctx, void *user)
     want = launch;
     want.n_results = 0;
     want.results = NULL;
+    want.max_steps = options.steps;
     feclearexcept(FE_INEXACT);
     if (!interp_run(ctx, p->entry, &want)) {
-        r->cannot++;
+        *(want.gave_up ? &r->too_long : &r->cannot) += 1;
         return;
     }
     bool exact = !fetestexcept(FE_INEXACT) && results_small_integers(&launch, want.n_results, want.results);
@@ -210,6 +228,17 @@ static void try_sizes(Ctx *ctx, void *user)
     } else {
         compare(p, &launch, &want, exact);
     }
+}
+
+/* What comes before the launches. */
+static int make_ready(rise_entry *entry, Result *r, rise_error *error)
+{
+    if (!options.compile)
+        return rise_entry_load(entry, error);
+    int status = rise_entry_compile(entry, options.compile, error);
+    if (status == RISE_OK)
+        r->came = C_GOOD;
+    return status;
 }
 
 static void end_program(Subject *p)
@@ -239,7 +268,7 @@ static void try_classes(Subject *p)
         for (int k = 0; k < n_classes && !lost; k++) {
             for (int i = 0; i < n; i++)
                 sizes[i] = classes[(k + mixed * i * STEP) % n_classes];
-            Trying t = {p, sizes, {options.seed + (uint64_t)k, options.cells, 0, k % 2 != 0}};
+            Trying t = {p, sizes, {.seed = options.seed + (uint64_t)k, .max_cells = options.cells, .wide = k % 2 != 0, .num_sm = gpu_multiprocessors(gpu)}};
             if (!ctx_try(p->ctx, try_sizes, &t))
                 fail(p->result, "out of memory");
             if (n == 0)
@@ -279,10 +308,10 @@ static void check_file(Ctx *ctx, void *user)
     if (status == RISE_OK)
         status = rise_entry_get(p.program, name, &how, &p.compiled, &error);
     if (status == RISE_OK)
-        status = rise_entry_load(p.compiled, &error);
-    if (status == RISE_OK)
+        status = make_ready(p.compiled, r, &error);
+    if (status == RISE_OK && !options.compile)
         try_classes(&p);
-    else
+    else if (status != RISE_OK)
         fail(r, "%s: %.300s", rise_status_name(status), error.text);
     lost |= status == RISE_ERROR_LOST;
     end_program(&p);
@@ -335,7 +364,10 @@ static void check_random(const RProgram *rp, uint64_t seed, Result *r)
     Compiled c = compile_quietly(text);
     rise_error error = {.status = RISE_OK};
     if (!c.imp) {
-        snprintf(r->text, sizeof r->text, "refused");
+        r->code = c.ctx ? first_error(c.ctx) : -1;
+        r->came = C_REFUSED;
+        if (!may_refuse(r->code))
+            fail(r, "refused with %s", r->code < 0 ? "no code" : diag_code_name((DiagCode)r->code));
         compiled_free(&c);
         free(text);
         return;
@@ -345,14 +377,15 @@ static void check_random(const RProgram *rp, uint64_t seed, Result *r)
     if (status == RISE_OK)
         status = rise_entry_get(p.program, NULL, NULL, &p.compiled, &error);
     if (status == RISE_OK)
-        status = rise_entry_load(p.compiled, &error);
+        status = make_ready(p.compiled, r, &error);
     if (status != RISE_OK)
         fail(r, "%s: %.400s", rise_status_name(status), error.text);
-    for (int k = 0; status == RISE_OK && k < TRIALS && !lost && r->came != C_FAILED; k++) {
+    /* More of them where the first sizes are none that the program accepts. */
+    for (int k = 0; status == RISE_OK && !options.compile && k < (r->launches ? TRIALS : RANDOM_TRIALS) && !lost && r->came != C_FAILED; k++) {
         RTrial trial = random_trial(rp, seed, k);
         int64_t sizes[NAMES_MAX] = {0};
         random_sizes(&c, rp, &trial, sizes);
-        Trying t = {&p, sizes, {trial.seed, RANDOM_CELLS, 0, trial.seed % 2 != 0}};
+        Trying t = {&p, sizes, {.seed = trial.seed, .max_cells = RANDOM_CELLS, .wide = trial.seed % 2 != 0, .num_sm = gpu_multiprocessors(gpu)}};
         if (!ctx_try(c.ctx, try_sizes, &t))
             r->cannot++;
     }
@@ -425,7 +458,7 @@ static bool open_gpu(char *why, size_t size)
 /* ---- processes ------------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct Totals {
-    long came[C_KINDS], launches, exact, cannot, too_large;
+    long came[C_KINDS], launches, exact, cannot, too_long, too_large, codes[DIAG_CODE_COUNT];
 } Totals;
 
 static void tell(const Result *r, Totals *t)
@@ -434,11 +467,14 @@ static void tell(const Result *r, Totals *t)
     t->launches += r->launches;
     t->exact += r->exact;
     t->cannot += r->cannot;
+    t->too_long += r->too_long;
+    if (r->came == C_REFUSED)
+        t->codes[r->code]++;
     t->too_large += r->too_large;
     if (r->came == C_FAILED)
         printf("not ok %s: %s\n", r->name, r->text);
     else if (!units.random)
-        printf("%s %s: %d launches, %d to the bit%s%s\n", r->launches ? "ok" : "not ok", r->name, r->launches, r->exact, r->text[0] ? "; " : "", r->text);
+        printf("%s %s: %d launches, %d to the bit%s%s\n", r->launches || options.compile ? "ok" : "not ok", r->name, r->launches, r->exact, r->text[0] ? "; " : "", r->text);
     fflush(stdout);
 }
 
@@ -564,15 +600,20 @@ static bool read_option(const char *name, const char *value)
     long long number = strtoll(value, &end, 10);
     if (strcmp(name, "--jobs") == 0 && number >= 0 && number <= MAX_JOBS)
         options.jobs = (int)number;
-    else if (strcmp(name, "--plant") == 0)
-        options.plant = (int)number;
+    else if (strcmp(name, "--plant") == 0 && (strcmp(value, "low") == 0 || strcmp(value, "high") == 0))
+        options.plant = value[0] == 'l' ? PLANT_LOW : PLANT_HIGH;
     else if (strcmp(name, "--seed") == 0)
         options.seed = (uint64_t)number;
     else if (strcmp(name, "--cells") == 0)
         options.cells = number;
     else if (strcmp(name, "--device") == 0 && strcmp(value, "sim") == 0)
         options.device = RISE_SIM;
-    else if (strcmp(name, "--set") == 0 && options.n_settings < MAX_SETTINGS && strchr(value, '='))
+    else if (strcmp(name, "--steps") == 0)
+        options.steps = number;
+    else if (strcmp(name, "--compile") == 0) {
+        options.compile = value;
+        options.device = RISE_SIM;
+    } else if (strcmp(name, "--set") == 0 && options.n_settings < MAX_SETTINGS && strchr(value, '='))
         options.settings[options.n_settings++] = value;
     else if (strcmp(name, "--sizes") == 0)
         for (const char *at = value; *at && options.n_classes < MAX_CLASSES; at = *end ? end + 1 : end)
@@ -589,7 +630,7 @@ int main(int argc, char **argv)
         at += 2;
     units.random = at < argc && strcmp(argv[at], "random") == 0;
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--device sim] files FILE.rise... | random COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device sim] [--compile ARCH] files FILE.rise... | random COUNT\n");
         return 2;
     }
     if (units.random) {
@@ -601,9 +642,17 @@ int main(int argc, char **argv)
     Totals totals = {.launches = 0};
     double start = now();
     long seen = options.jobs ? run_processes(&totals) : run_here(&totals);
-    printf("# seed %llu, %ld programs: %ld to the bit, %ld with rounding, %ld wrong, %ld not run; %ld launches, %ld of them to the bit; %ld left out, %ld too large for the GPU; %.1f s\n",
-           (unsigned long long)options.seed, seen, totals.came[C_GOOD], totals.came[C_INEXACT], totals.came[C_FAILED], totals.came[C_NOT_RUN], totals.launches, totals.exact, totals.cannot,
-           totals.too_large, now() - start);
+    printf("# seed %llu, %ld programs: %ld to the bit, %ld with rounding, %ld wrong, %ld refused, %ld not run; %ld launches, %ld of them to the bit; "
+           "%ld with sizes that the program does not take, %ld too long for the reference, %ld too large for the GPU; %.1f s\n",
+           (unsigned long long)options.seed, seen, totals.came[C_GOOD], totals.came[C_INEXACT], totals.came[C_FAILED], totals.came[C_REFUSED], totals.came[C_NOT_RUN], totals.launches, totals.exact,
+           totals.cannot, totals.too_long, totals.too_large, now() - start);
+    if (totals.came[C_REFUSED]) {
+        printf("# refused:");
+        for (int code = 0; code < DIAG_CODE_COUNT; code++)
+            if (totals.codes[code])
+                printf(" %s %ld", diag_code_name((DiagCode)code), totals.codes[code]);
+        printf("\n");
+    }
     bool good = seen == units.n && totals.came[C_FAILED] == 0 && totals.came[C_GOOD] > 0;
     printf("%s\n", good ? "passed" : "FAILED");
     return !good;

@@ -458,6 +458,7 @@ static bool launch_times(Fixture *f, const Bare *bare, void *primary, void *stre
     if (good) {
         double a = middle(ours), b = middle(theirs);
         printf("# a warm launch of sum.rise takes %.2f us of the host, a bare cuLaunchKernel of the same kernel %.2f us\n", a, b);
+        printf("# more than a bare cuLaunchKernel, us: %.3f\n", a - b);
     }
     return good;
 }
@@ -476,7 +477,7 @@ static void show_times(rise_context *context, void *cuda, void *primary, void *s
     good = good && rise_entry_load(f.entry, &err) == RISE_OK;
     double t2 = now();
     if (good)
-        printf("# examples/sum.rise, from text to a loaded kernel: %.2f ms, of which risec %.2f ms\n", t2 - t0, t1 - t0);
+        printf("# from text to a loaded kernel, ms: %.2f, of which risec's own part %.2f\n", t2 - t0, t1 - t0);
     good = good && rise_call_new(f.entry, &f.call, &err) == RISE_OK && rise_alloc(context, M * 4, &in, &err) == RISE_OK && rise_alloc(context, M * 4, &out, &err) == RISE_OK &&
            input(&f, "xs", RISE_F32, M, in, RISE_DEVICE) && rise_call_output(f.call, "result", RISE_F32, out, M * 4, RISE_DEVICE, &err) == RISE_OK &&
            rise_call_launch(f.call, stream, &err) == RISE_OK && rise_call_wait(f.call, &err) == RISE_OK && bare_open(&bare, cuda, primary, f.entry) &&
@@ -501,19 +502,28 @@ static void test_points(rise_context *context, void *a, void *b)
     test_threads(context, a, b);
 }
 
-/* `gpu_smoke sim`: what needs no GPU, on the simulator, so that the tests themselves are tested. */
+/* `gpu_smoke sim`: what needs no GPU, on the simulator, so that the tests themselves are tested. `gpu_smoke times`: what examples/sum.rise costs a program that begins with it. `gpu_smoke arch`:
+ * the GPU's architecture. `gpu_smoke fresh`: one launch. */
 int main(int argc, char **argv)
 {
-    bool sim = argc > 1 && strcmp(argv[1], "sim") == 0;
+    bool sim = argc > 1 && strcmp(argv[1], "sim") == 0, times = argc > 1 && strcmp(argv[1], "times") == 0;
     if (argc > 1 && strcmp(argv[1], "fresh") == 0)
         return !works();
     rise_context_options options = {.size = sizeof options, .device = sim ? RISE_SIM : RISE_GPU};
     rise_context *context = NULL;
+    double start_ms = now();
     int status = rise_context_new(&options, &context, &err);
+    double started_ms = now();
+    if (argc > 1 && strcmp(argv[1], "arch") == 0 && status == RISE_OK) {
+        printf("%s\n", rise_context_arch(context));
+        rise_context_free(context);
+        return 0;
+    }
     tell(status == RISE_OK, "context", err.text);
     if (status != RISE_OK)
         return 1;
     printf("# %s\n", rise_context_device_name(context));
+    printf("# a context, ms: %.2f\n", started_ms - start_ms);
     if (sim) {
         test_points(context, NULL, NULL);
         rise_context_free(context);
@@ -532,6 +542,11 @@ int main(int argc, char **argv)
     }
     bool streams = stream_create && set_current && retain && retain(&primary, 0) == 0 && set_current(primary) == 0 && stream_create(&a, 1) == 0 && stream_create(&b, 1) == 0 && set_current(NULL) == 0;
     tell(streams, "own-streams", "libcuda gives none");
+    if (times) {
+        show_times(context, cuda, primary, a);
+        rise_context_free(context);
+        return failures != 0;
+    }
     test_points(context, a, b);
     test_kernels(context);
     if (streams)

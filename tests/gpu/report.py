@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK, STAGES, VERSION = sys.argv[1:4]
 SHOWN = 40 # points that failed
 
@@ -86,25 +87,35 @@ def points(log):
     """All points by the word they begin with; programs are counted."""
     groups = {}
     for good, name in re.findall(r"^(not ok|ok) (\S+)", log, re.M):
-        group = re.split(r"[-]", name)[0]
+        group = re.split(r"[-:]", name)[0]
         groups.setdefault(group, [0, 0])[good == "not ok"] += 1
     print("## Points\n")
     table(["", "ok", "not ok"], [[group, *counts] for group, counts in groups.items()])
 
 
+def title(code):
+    with open(os.path.join(ROOT, "docs", "errors.md"), encoding="utf-8") as file:
+        return next(iter(re.findall(rf"^### {code}: (.*)", file.read(), re.M)), "")
+
+
 def against_reference():
     names = {"examples": "examples, usual sizes", "programs": "tests/programs", "large-examples": "examples, 131071 and 1000003 elements", "random": "random programs"}
-    lines = []
+    lines, refused = [], []
     for name, words in names.items():
         total = re.search(r"^# (seed \d+), (\d+) programs: (.*)", read(f"check-{name}"), re.M)
         if total:
             lines.append([words, total[1], total[2], total[3]])
+        for code, count in re.findall(r" ([EW]\d{4}) (\d+)", "".join(re.findall("^# refused:.*", read(f"check-{name}"), re.M))):
+            refused.append([code, title(code), count])
     if not lines:
         return
     print("## Against the reference interpreter\n")
     print("Inputs are small whole numbers (for integers also any). \"To the bit\" counts programs all of whose launches agree so; \"with rounding\" those with floats that differ within the bound of")
-    print("`risec run --verify`, or (random programs) that call functions which CPU and GPU round differently. \"Not run\" are random programs that risec refuses, or that accept none of the sizes.\n")
+    print("`risec run --verify`, or (random programs) that call functions which CPU and GPU round differently; of these no more is claimed than that they ran. \"Refused\" are random programs that break a rule")
+    print("of levels or memory, which the generator does not know; each has one of the codes below, and any other is a failure. \"Not run\" accept none of the sizes tried.\n")
     table(["", "", "programs", "what came of them"], lines)
+    if refused:
+        table(["refused with", "", "random programs"], refused)
     inexact = []
     for name in ("examples", "programs", "large-examples"):
         inexact += re.findall(r"^ok (.*?): \d+ launches, \d+ to the bit; (.*)", read(f"check-{name}"), re.M)
@@ -126,14 +137,28 @@ def sanitizers(log):
         table(["tool", "planted fault", "without it", "all examples"], lines)
 
 
+def middle(numbers):
+    return sorted(numbers)[len(numbers) // 2]
+
+
 def host_times():
+    """Each time in a process of its own that did nothing before: median (least .. most)."""
     lines = []
-    for run in ("cold", "cached"):
-        for line in re.findall(r"^# (.*(?:from text to a loaded kernel|warm launch).*)", read(f"smoke-{run}"), re.M):
-            lines.append([{"cold": "empty disk cache", "cached": "from the disk cache"}[run], line])
+    for words, file, pattern in (
+        ("CUDA's start: `rise_context_new`, ms", "times-cached", r"^# a context, ms: ([\d.]+)"),
+        ("`examples/sum.rise`, from its text to a loaded kernel, empty disk cache, ms (NVRTC's start included)", "times-cold", r"^# from text to a loaded kernel, ms: ([\d.]+)"),
+        ("the same from the disk cache, ms", "times-cached", r"^# from text to a loaded kernel, ms: ([\d.]+)"),
+        ("of that risec's own part, ms", "times-cached", r"risec's own part ([\d.]+)"),
+        ("a warm `rise_call_launch`, us of the host", "times-cached", r"^# a warm launch of sum.rise takes ([\d.]+)"),
+        ("a bare `cuLaunchKernel` of the same kernel, us", "times-cached", r"a bare cuLaunchKernel of the same kernel ([\d.]+)"),
+    ):
+        found = [float(number) for number in re.findall(pattern, read(file), re.M)]
+        if found:
+            lines.append([words, f"{middle(found):.2f} ({min(found):.2f} .. {max(found):.2f})", len(found)])
     if lines:
         print("## Times of the host\n")
-        table(["", ""], lines)
+        print("Each in a process of its own: median (least .. most).\n")
+        table(["", "", "processes"], lines)
 
 
 def twins():

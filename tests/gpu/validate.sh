@@ -3,14 +3,19 @@
 #
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
 #
-# Stages, all of them by default: smoke programs random large sanitize twins variants interop. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
-# sanitize, twins and variants; compute-sanitizer; torch for a part of interop. Under ten minutes on 16 cores.
+# Stages, all of them by default: smoke times programs random large twins variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
+#
+# PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs.
+# DEVICE=sim tries the stages programs and random on the simulator.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
 REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
 shift $(($# < 2 ? $# : 2))
-STAGES=${*:-smoke programs random large sanitize twins variants interop}
+ALL='smoke times programs random large twins variants interop sanitize'
+STAGES=${*:-$ALL}
+DEVICE=${DEVICE:-gpu}
 RISEC=$BUILD/risec
 CHECK=$BUILD/gpu/gpu_check
 JOBS=$(nproc)
@@ -58,22 +63,56 @@ smoke() {
     done
 }
 
+# ---- what librise costs, each time in a new process ---------------------------------------------------------------------------------------------------------
+
+# within NAME FILE WORDS BOUND: the median of the numbers after WORDS in FILE is there, and at most BOUND
+within() {
+    local median
+    median=$(sed -n "s/^# $3 \([0-9.]*\).*/\1/p" "$2" | sort -g | awk '{ us[NR] = $1 } END { if (NR) print us[int((NR + 1) / 2)] }')
+    if [ -n "$median" ] && awk "BEGIN { exit !($median <= $4) }"; then
+        say "ok times-$1: $median, bound $4"
+    else
+        say "not ok times-$1: ${median:-not measured}, bound $4"
+    fi
+}
+
+times() {
+    local run k
+    for k in 1 2 3 4 5 6 7; do
+        rm -rf "$XDG_CACHE_HOME"
+        for run in cold cached; do
+            timeout 60 "$BUILD/gpu/gpu_smoke" times >>"$WORK/times-$run" 2>&1 || say "not ok times-$run: $(tail -1 "$WORK/times-$run")"
+        done
+    done
+    within first-jit-ms "$WORK/times-cold" 'from text to a loaded kernel, ms:' 150
+    within cached-jit-ms "$WORK/times-cached" 'from text to a loaded kernel, ms:' 5
+    within launch-more-than-bare-us "$WORK/times-cached" 'more than a bare cuLaunchKernel, us:' 2
+}
+
 # ---- programs against the reference --------------------------------------------------------------------------------------------------------------------
 
 # check NAME ARGUMENT...: gpu_check, whose last lines say how many
 check() {
     local name=$1
     shift
-    timeout 300 "$CHECK" --jobs "$JOBS" "$@" >"$WORK/check-$name" 2>&1
+    timeout 300 "$CHECK" --jobs "$JOBS" --device "$DEVICE" "$@" >"$WORK/check-$name" 2>&1
     local code=$?
     take "$name" "$WORK/check-$name"
     [ $code -eq 0 ] && say "ok $name" || say "not ok $name: exit code $code"
 }
 
+# A check that finds nothing wrong in wrong results is none: another bit in one element, and each program that ran has to be found wrong.
+planted() { # NAME low|high ARGUMENT...
+    local name=$1 bit=$2 wrong
+    shift 2
+    timeout 120 "$CHECK" --jobs "$JOBS" --device "$DEVICE" --plant "$bit" "$@" >"$WORK/check-planted-$name" 2>&1
+    wrong=$(sed -n 's/^# seed.* programs: 0 to the bit, 0 with rounding, \([1-9][0-9]*\) wrong.*/\1/p' "$WORK/check-planted-$name")
+    [ -n "$wrong" ] && say "ok planted-$name: all $wrong programs were found wrong" || say "not ok planted-$name: wrong results were not found: $(grep '^# seed' "$WORK/check-planted-$name")"
+}
+
 programs() {
-    # A check that finds nothing wrong in wrong results is none.
-    "$CHECK" --jobs 1 --plant 1 --sizes 33,1000 files examples/reverse.rise examples/histogram.rise >"$WORK/planted" 2>&1
-    [ "$(grep -c '^not ok' "$WORK/planted")" -eq 2 ] && say "ok planted-results" || say "not ok planted-results: wrong results were not found"
+    planted low-bit low --sizes 33,1024 files examples/{argmin,dot,histogram,max,reverse,sum,transpose_tiled}.rise
+    planted high-bit high --sizes 32,1024 files examples/*.rise
     check examples files examples/*.rise
     check programs files tests/programs/*.rise
     check large-examples --sizes 131071,1000003 --cells 1100000 files examples/{argmin,asum,axpy,block_scan,device_scan,dot,harris3,harris7,histogram,max,minmax,minmax_last,minmax_two,reverse,scal,sum,sum_down,sum_naive,sum_tree,warp_scan}.rise
@@ -102,6 +141,7 @@ large() {
 # Each fault is one change to what risec emitted for examples/sum.rise.
 plant() {
     local text=$WORK/planted/clean.cu
+    mkdir -p "$WORK/planted"
     "$RISEC" examples/sum.rise -o "$text" || return 1
     awk '!done && sub(/if \(block\*1024 \+ 1024 <= n\)/, "if (true)") { done = 1 } { print }' "$text" >"$WORK/planted/memcheck.cu"
     awk '/__syncthreads\(\);/ && ++seen == 2 { next } { print }' "$text" >"$WORK/planted/racecheck.cu"
@@ -111,21 +151,23 @@ plant() {
         cmp -s "$text" "$WORK/planted/$kind.cu" && { say "not ok planted-$kind: the text has no such place"; return 1; }
     done
     for kind in clean memcheck racecheck initcheck synccheck; do
-        nvcc -O1 -lineinfo -arch=native "-DPLANTED=\"$WORK/planted/$kind.cu\"" tests/gpu/planted.cu -o "$WORK/planted/$kind" >"$WORK/planted/$kind.log" 2>&1 &
+        nvcc -O1 -lineinfo "-arch=${ARCH:-native}" "-DPLANTED=\"$WORK/planted/$kind.cu\"" tests/gpu/planted.cu -o "$WORK/planted/$kind" >"$WORK/planted/$kind.log" 2>&1 &
     done
     wait
+    for kind in clean memcheck racecheck initcheck synccheck; do
+        [ -x "$WORK/planted/$kind" ] || { say "not ok planted-$kind: $(head -1 "$WORK/planted/$kind.log")"; return 1; }
+    done
 }
 
 sanitizer() { # TOOL COMMAND...: 0 for no finding, 77 for findings
     local tool=$1
     shift
-    timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 77 --print-limit 20 "$@"
+    timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 77 --print-limit 20 "$@"
 }
 
 sanitize() {
     has compute-sanitizer sanitize && has nvcc sanitize || return
     local tools="memcheck racecheck initcheck synccheck" tool shard shards=4 files code valid=1
-    mkdir -p "$WORK/planted"
     plant || { say "not ok sanitize: the faults could not be planted"; return; }
     for tool in $tools; do
         local argument=
@@ -276,18 +318,33 @@ variants() {
 # ---- programs of others ---------------------------------------------------------------------------------------------------------------------------------------
 
 interop() {
-    local library=$BUILD/runtime n arch cuda
+    local library=$BUILD/runtime n arch cuda flags
     cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
-    arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. ')
-    point interop-c-sum-build cc examples/c/sum.c -Iruntime/include -L"$library" -lrise "-Wl,-rpath,$library" -o "$WORK/sum"
+    arch=$("$BUILD/gpu/gpu_smoke" arch)
+    flags="-Iruntime/include -L$library -lrise"
+    if [ -n "${PREFIX:-}" ] && command -v pkg-config >/dev/null; then
+        library=$(dirname "$(find "$PREFIX" -name librise.so)")
+        flags=$(PKG_CONFIG_PATH=$library/pkgconfig pkg-config --cflags --libs rise)
+        say "# pkg-config: $(printf '%s' "$flags" | sed "s|$PREFIX|PREFIX|g")"
+    else
+        say 'skip interop-pkg-config: no PREFIX, or no pkg-config'
+    fi
+    # shellcheck disable=SC2086
+    point interop-c-sum-build cc examples/c/sum.c $flags "-Wl,-rpath,$library" -o "$WORK/sum"
     point interop-c-sum "$WORK/sum" gpu examples/sum.rise 1000003
-    point interop-c-stream-build cc examples/c/stream.c -Iruntime/include "-I$cuda/include" -L"$library" -lrise "-Wl,-rpath,$library" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -o "$WORK/stream"
+    # shellcheck disable=SC2086
+    point interop-c-stream-build cc examples/c/stream.c "-I$cuda/include" $flags "-Wl,-rpath,$library" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -o "$WORK/stream"
     point interop-c-stream "$WORK/stream" examples/sum.rise 1000003
-    point interop-cubin "$RISEC" examples/sum.rise -o "$WORK/sum.cubin" "--arch=$arch" -o "$WORK/sum.ptx" -o "$WORK/sum.json"
+    point interop-cubin "$RISEC" examples/sum.rise -o "$WORK/sum.cubin" "--arch=$arch" -o "$WORK/sum.ptx" -o "$WORK/sum.json" -o "$WORK/sum.cu"
     point interop-c-aot-build cc examples/c/aot_launch.c "-I$cuda/include" -o "$WORK/aot" "-L$cuda/lib64/stubs" -lcuda
     for n in cubin ptx; do
         point "interop-c-aot-$n" "$WORK/aot" "$WORK/sum.$n" 1000003
     done
+    if has nvcc interop-c-cu; then
+        point interop-c-cu-build nvcc "-arch=$arch" -c "$WORK/sum.cu" -o "$WORK/sum.o"
+        point interop-c-cu-link cc examples/c/cu_launch.c "$WORK/sum.o" "-I$cuda/include" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -lstdc++ -o "$WORK/cu_launch"
+        point interop-c-cu "$WORK/cu_launch" 1000003
+    fi
     if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
         for n in 1 1000003 16777217; do
             point "interop-torch-$n" env LIBRISE="$library/librise.so" python3 examples/python/sum_torch.py "$n"
@@ -297,13 +354,13 @@ interop() {
     fi
 }
 
-if ! timeout 60 "$BUILD/gpu/gpu_smoke" fresh; then
+if [ "$DEVICE" = gpu ] && ! timeout 60 "$BUILD/gpu/gpu_smoke" fresh; then
     "$RISEC" bench examples/sum.rise --set n=1 >/dev/null
     echo "not ok device: nothing can be run on a GPU here"
     exit 3
 fi
-for s in smoke programs random large sanitize twins variants interop; do
-    stage $s && $s
+for s in $ALL; do
+    stage "$s" && "$s"
 done
 say "# done after $((SECONDS - started)) s"
 python3 tests/gpu/report.py "$WORK" "$STAGES" "$("$RISEC" --version)" >"$REPORT"

@@ -184,7 +184,7 @@ Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimRep
 
 /* ---- the verdict ---------------------------------------------------------------------------------------------------------------------------------------- */
 
-static int first_error(const Ctx *ctx)
+int first_error(const Ctx *ctx)
 {
     for (int i = 0; i < ctx->diags.list.n; i++)
         if (!ctx->diags.list.at[i]->warning)
@@ -192,8 +192,7 @@ static int first_error(const Ctx *ctx)
     return -1;
 }
 
-/* What a well-typed program may be refused with: something not proved, not in its place, too large, or not lowered. */
-static bool may_refuse(int code)
+bool may_refuse(int code)
 {
     switch (code) {
     case E0302: case E0303: case E0304: case E0305: case E0306: case E0308: case E0312: return true;

@@ -53,5 +53,9 @@ RTrial random_trial(const RProgram *p, uint64_t seed, int k);
 /* The trial's sizes in the order of the entry. */
 void random_sizes(const Compiled *c, const RProgram *p, const RTrial *t, int64_t *sizes);
 Compiled compile_quietly(const char *text);
+/* The code of the first error; -1: there is none. */
+int first_error(const Ctx *ctx);
+/* What a well-typed program may be refused with: something not proved, not in its place, too large, or not lowered. */
+bool may_refuse(int code);
 
 #endif

@@ -124,7 +124,7 @@ static ScalarValue input_value(Scalar elem, bool index, int64_t bound, const Inp
 bool trial_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, const Inputs *how, Launch *launch)
 {
     uint64_t state = how->seed;
-    *launch = (Launch){.n_sizes = entry->n_sizes};
+    *launch = (Launch){.n_sizes = entry->n_sizes, .num_sm = how->num_sm};
     launch->sizes = NEWN(ctx, int64_t, entry->n_sizes);
     for (int i = 0; i < entry->n_sizes; i++)
         launch->sizes[i] = sizes[i];
@@ -167,7 +167,7 @@ static void run(Ctx *ctx, void *user)
     r->outcome = CANNOT;
     for (int i = 0; i < entry->n_sizes; i++)
         sizes[i] = r->sizes ? r->sizes[i] : r->trial.n;
-    if (!trial_launch(ctx, entry, sizes, &(Inputs){r->trial.seed, r->trial.max_cells, 0, r->trial.seed % 2 != 0}, &launch))
+    if (!trial_launch(ctx, entry, sizes, &(Inputs){.seed = r->trial.seed, .max_cells = r->trial.max_cells, .wide = r->trial.seed % 2 != 0}, &launch))
         return;
     Launch ref, sim;
     copy_launch(ctx, entry, &launch, &ref);

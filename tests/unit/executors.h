@@ -26,6 +26,7 @@ typedef struct Inputs {
     int64_t max_cells; /* of any one array; 0: no limit */
     int64_t spread;    /* values from -spread to spread; 0: 8. More for programs that compare floats and do not add them */
     bool wide;         /* integers are any of their type */
+    int64_t num_sm;    /* as in a Launch */
 } Inputs;
 /* A launch with these sizes; no results yet. False when the entry does not accept the sizes, or an array is too large. */
 bool trial_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, const Inputs *how, Launch *launch);

@@ -556,6 +556,25 @@ static void twice(Ctx *ctx, void *user)
     }
 }
 
+/* One map, and one function of scalars for each element. */
+static void too_long(Ctx *ctx, void *user)
+{
+    (void)user;
+    CoreEntry *entry = elaborate(ctx, "entry e {n m: nat} (xs: n.i32): n.i32 = xs |> mapSeq(fun x => x + 1)");
+    if (!CHECK(entry != NULL)) {
+        show(ctx);
+        return;
+    }
+    Want w = {0};
+    Launch launch;
+    int64_t sizes[SIZES] = {100, 0, 0};
+    CHECK(set_up(ctx, entry, sizes, &launch, &w));
+    launch.max_steps = 100;
+    CHECK(!interp_run(ctx, entry, &launch) && launch.gave_up && ctx->diags.list.n == 0);
+    launch.max_steps = 102;
+    CHECK(interp_run(ctx, entry, &launch) && !launch.gave_up && launch.n_results == 1);
+}
+
 /* ---- memory that runs out ------------------------------------------------------------------------------------------ */
 
 typedef struct Failing {
@@ -629,6 +648,7 @@ int main(void)
         in_context(refuse, (void *)&refusals[i]);
     in_context(bad_index, NULL);
     in_context(twice, NULL);
+    in_context(too_long, NULL);
     out_of_memory();
     /* Scalar functions are tested one by one in test_scalar.c. */
     for (int id = 0; id < P_add; id++)
