@@ -7,7 +7,7 @@
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs.
-# DEVICE=sim tries the stages programs and random on the simulator.
+# KEEP: a new folder for all that the stages write, which stays. DEVICE=sim tries the stages programs and random on the simulator.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
@@ -22,9 +22,14 @@ JOBS=$(nproc)
 RANDOM_PROGRAMS=${RANDOM_PROGRAMS:-2900} # of which 2,000 have to be compared to the bit
 PATH=$PATH:/usr/local/cuda/bin
 cd "$ROOT" || exit 1
-WORK=$(mktemp -d)
+if [ -n "${KEEP:-}" ]; then
+    WORK=$(realpath -m "$KEEP")
+    mkdir -p "$WORK"
+else
+    WORK=$(mktemp -d)
+    trap 'rm -rf "$WORK"' EXIT
+fi
 export XDG_CACHE_HOME=$WORK/cache
-trap 'rm -rf "$WORK"' EXIT
 LOG=$WORK/log
 started=$SECONDS
 : >"$LOG"
@@ -68,7 +73,7 @@ smoke() {
 # within NAME FILE WORDS BOUND: the median of the numbers after WORDS in FILE is there, and at most BOUND
 within() {
     local median
-    median=$(sed -n "s/^# $3 \([0-9.]*\).*/\1/p" "$2" | sort -g | awk '{ us[NR] = $1 } END { if (NR) print us[int((NR + 1) / 2)] }')
+    median=$(sed -n "s/^# $3 \(-\{0,1\}[0-9.][0-9.]*\).*/\1/p" "$2" | sort -g | awk '{ us[NR] = $1 } END { if (NR) print us[int((NR + 1) / 2)] }')
     if [ -n "$median" ] && awk "BEGIN { exit !($median <= $4) }"; then
         say "ok times-$1: $median, bound $4"
     else
