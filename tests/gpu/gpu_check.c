@@ -11,7 +11,7 @@
  *       --steps N        leave out launches that take the reference interpreter more steps. Default 100000000
  *       --plant low      change the lowest bit of each result's first element: everything that is compared to the bit must be found wrong
  *       --plant high     the highest bit but one instead: everything must be found wrong
- *       --device sim     the simulator instead, so that this program is tested itself
+ *       --device sim     (default: gpu) the simulator instead, so that this program is tested itself
  *       --compile sm_90  only compile, by NVRTC, without a GPU
  *
  * A result must be the reference's bit for bit (any NaN is any NaN). Only where the reference rounds, floats of a file's program may be within the bound of `risec run --verify`, and the line says so;
@@ -606,8 +606,8 @@ static bool read_option(const char *name, const char *value)
         options.seed = (uint64_t)number;
     else if (strcmp(name, "--cells") == 0)
         options.cells = number;
-    else if (strcmp(name, "--device") == 0 && strcmp(value, "sim") == 0)
-        options.device = RISE_SIM;
+    else if (strcmp(name, "--device") == 0 && (strcmp(value, "sim") == 0 || strcmp(value, "gpu") == 0))
+        options.device = value[0] == 's' ? RISE_SIM : RISE_GPU;
     else if (strcmp(name, "--steps") == 0)
         options.steps = number;
     else if (strcmp(name, "--compile") == 0) {
@@ -630,7 +630,7 @@ int main(int argc, char **argv)
         at += 2;
     units.random = at < argc && strcmp(argv[at], "random") == 0;
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device sim] [--compile ARCH] files FILE.rise... | random COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT\n");
         return 2;
     }
     if (units.random) {

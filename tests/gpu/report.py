@@ -155,6 +155,9 @@ def host_times():
         found = [float(number) for number in re.findall(pattern, read(file), re.M)]
         if found:
             lines.append([words, f"{middle(found):.2f} ({min(found):.2f} .. {max(found):.2f})", len(found)])
+    first = re.search(r"^# from text to a loaded kernel, ms: ([\d.]+)", read("smoke-cold"), re.M)
+    if first:
+        lines.append(["the first such compilation on the machine, whose files no cache of the system held, ms", first[1], 1])
     if lines:
         print("## Times of the host\n")
         print("Each in a process of its own: median (least .. most).\n")
@@ -179,7 +182,7 @@ def twins():
     print("## Beside hand-written kernels\n")
     print(f"`risec bench examples/NAME.rise --vs tests/handwritten/NAME.cu`: microseconds a call, median (10th .. 90th percentile), in a chain of a CUDA graph over buffers larger than the cache, and alone between two events. "
           f"An empty kernel takes {float(floors['empty_chain_us']):.2f} and {float(floors['empty_alone_us']):.2f}. GB/s of inputs and results once each; copying memory reaches {float(floors['copy_gb_s']):.0f}. "
-          "The last but one column: how often our time goes into that of the hand-written kernel.\n")
+          "The last but one column: how often our time goes into that of the hand-written kernel. Alone, some hand-written ones lose by what their host functions do: they allocate their workspace in each call.\n")
     table(["", "sizes", "ours, chain", "hand, chain", "ours, alone", "hand, alone", "GB/s", "% of copy", "hand / ours", "results"], lines)
 
 
