@@ -438,7 +438,7 @@ static void put_narrow_guard(Host *h, const ImpKernel *k)
     index_guards(c->ctx, k, &guards);
     int n = 0;
     for (int i = 0; i < k->n_sizes; i++) {
-        bool said = false;
+        bool said = imp_is_device_size(k->sizes[i]); /* an int of CUDA's, or a product that a grid holds */
         for (int g = 0; g < guards.at_most_max.n; g++)
             said |= nat_le(c->ctx, k->known, k->sizes[i], guards.at_most_max.at[g]);
         if (!said)
@@ -589,15 +589,16 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
     }
+    bool opens = some.len && (k->cooperative || imp_wide_twin(k));
+    const char *inner = some.len ? ctx_printf(ctx, "    %s", margin) : margin;
+    if (some.len)
+        sb_printf(c->out, "%sif (%s)%s\n", margin, some.text, opens ? " {" : "");
     if (k->cooperative)
-        limit_to_resident(h, margin, last, blocks);
+        limit_to_resident(h, inner, last, blocks);
     const char *grid = last == 0   ? blocks[0]
                        : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
                                    : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);
-    bool opens = some.len && imp_wide_twin(k);
-    if (some.len)
-        sb_printf(c->out, "%sif (%s)%s\n", margin, some.text, opens ? " {" : "");
-    put_calls(h, k, names, some.len ? ctx_printf(ctx, "    %s", margin) : margin, grid, shared);
+    put_calls(h, k, names, inner, grid, shared);
     if (opens)
         sb_printf(c->out, "%s}\n", margin);
     if (block) {

@@ -1359,7 +1359,7 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        if (numSM <= 2147483647 && nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
+        if (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
             sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, (int)n, (int)numSM);
         else
             sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, n, numSM);
@@ -1396,7 +1396,7 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, fl
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        if (numSM <= 2147483647 && nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
+        if (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
             argmin<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, (int)n, (int)numSM);
         else
             argmin_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, n, numSM);
