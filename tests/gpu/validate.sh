@@ -7,7 +7,7 @@
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs.
-# KEEP: a new folder for all that the stages write, which stays. DEVICE=sim tries the stages programs and random on the simulator.
+# REVISION: which one was built, for the report. KEEP: a new folder for all that the stages write, which stays. DEVICE=sim tries the stages programs and random on the simulator.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
@@ -368,7 +368,7 @@ for s in $ALL; do
     stage "$s" && "$s"
 done
 say "# done after $((SECONDS - started)) s"
-python3 tests/gpu/report.py "$WORK" "$STAGES" "$("$RISEC" --version)" >"$REPORT"
+python3 tests/gpu/report.py "$WORK" "$STAGES" "$("$RISEC" --version)${REVISION:+, $REVISION}" >"$REPORT"
 failed=$(grep -c '^not ok' "$LOG")
 echo "$(grep -c '^ok' "$LOG") ok, $failed not ok; the report is in $REPORT"
 [ "$failed" -eq 0 ]
