@@ -3,7 +3,7 @@
  *   for (i < 8) ... xs[block*1024 + warp*256 + i*32 + lane]  ->  const int base = block*1024 + warp*256 + lane;  for (i < 8) ... xs[base + i*32]
  *
  *   warp*32 + lane  ->  thread
- *   blocks = min(ceilDiv(n, 8192), 4*numSM) in several places  ->  const int blocks = ...;  at the top
+ *   what is worked out from sizes alone: sizes.c
  *
  * Only sums that cost more than a multiplication get a name; they stand as far outside as their variables allow, so that neighbouring loops share
  * them. Loops over blocks and over the grid's threads usually run once: they count as no loop. Keeps every value. */
@@ -59,19 +59,6 @@ static Nat term_nat(Ctx *ctx, const NatTerm *t)
     return product;
 }
 
-/* Outside the loop, which may be empty, a divisor that only its trips keep from 0 might be 0. */
-static bool divides_safely(const Hoist *h, Nat nat)
-{
-    bool divides = nat->kind == NAT_DIV || nat->kind == NAT_MOD;
-    if (divides && !nat_is_const(nat->b) && !nat_le(h->ctx, h->lw->kernel->known, nat_const(h->ctx, 1), nat->b))
-        return false;
-    bool safe = (!nat->a || divides_safely(h, nat->a)) && (!nat->b || divides_safely(h, nat->b));
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int k = 0; k < nat->terms[i].n_factors; k++)
-            safe = safe && divides_safely(h, nat->terms[i].factors[k]);
-    return safe;
-}
-
 /* The terms of an index that the loop does not change, without the constant; NULL when nothing else is left or it is not worth a name. */
 static Nat fixed_part(Hoist *h, Nat nat)
 {
@@ -82,7 +69,7 @@ static Nat fixed_part(Hoist *h, Nat nat)
         for (int k = 0; k < nat->terms[i].n_factors && !inside; k++)
             for (int v = 0; v < h->inner.n && !inside; v++)
                 inside = varies |= nat_mentions(nat->terms[i].factors[k], h->inner.at[v]);
-        inside |= nat->terms[i].n_factors == 0 || !divides_safely(h, term_nat(h->ctx, &nat->terms[i]));
+        inside |= nat->terms[i].n_factors == 0 || !divides_safely(h->lw, term_nat(h->ctx, &nat->terms[i]));
         if (!inside)
             part = nat_add(h->ctx, part, term_nat(h->ctx, &nat->terms[i]));
     }
@@ -218,116 +205,6 @@ static void hoist_block(Hoist *h, ImpBlock *block, const ImpStmt *loop)
 
 static Nat nat_to_thread(void *user, Nat nat) { return lanes_to_thread(user, nat); }
 static void stmt_to_thread(void *user, ImpStmt *s) { map_nats(s, nat_to_thread, user); }
-
-/* ---- sizes that the kernel works out --------------------------------------------------------------------------------------------- */
-
-typedef struct Sizes {
-    Lowering *lw;
-    Nat found; /* the one that is looked for, or the first that is seen */
-    int uses;
-    VEC(Nat) once; /* not worth a name */
-} Sizes;
-
-typedef struct OtherVars {
-    const CoreEntry *entry;
-    bool found; /* a variable that is no size */
-} OtherVars;
-
-static void find_other(void *user, Nat var)
-{
-    OtherVars *o = user;
-    bool size = imp_is_device_size(var);
-    for (int i = 0; i < o->entry->n_sizes; i++)
-        size |= o->entry->sizes[i] == var;
-    o->found |= !size;
-}
-
-/* min, max and divisions by sizes, over sizes alone. */
-static bool is_worked_out(Lowering *lw, Nat nat)
-{
-    bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
-    if (!divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
-        return false;
-    const Hoist h = {.lw = lw, .ctx = lw->ctx};
-    if (!divides_safely(&h, nat))
-        return false;
-    OtherVars others = {lw->entry, false};
-    nat_each_var(lw->ctx, nat, find_other, &others);
-    return !others.found;
-}
-
-static void count_size(Sizes *z, Nat nat)
-{
-    if (!nat || (z->found && !nat_mentions(nat, z->found)))
-        return;
-    bool once = false;
-    for (int i = 0; i < z->once.n; i++)
-        once |= z->once.at[i] == nat;
-    if (!z->found && !once && is_worked_out(z->lw, nat))
-        z->found = nat;
-    if (nat == z->found) {
-        z->uses++;
-        return;
-    }
-    count_size(z, nat->a);
-    count_size(z, nat->b);
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int k = 0; k < nat->terms[i].n_factors; k++)
-            count_size(z, nat->terms[i].factors[k]);
-}
-
-static void count_nat(void *user, Nat nat) { count_size(user, nat); }
-static void count_stmt(void *user, ImpStmt *s) { walk_nats(s, count_nat, user); }
-
-static Nat subst_nat(void *user, Nat nat)
-{
-    const Replace *r = user;
-    return nat_subst(r->ctx, nat, r->part, r->by);
-}
-
-static void subst_stmt(void *user, ImpStmt *s) { map_nats(s, subst_nat, user); }
-
-static bool is_extent(ImpBlock *block, Nat nat)
-{
-    bool found = false;
-    for (int i = 0; i < block->list.n && !found; i++) {
-        ImpStmt *s = block->list.at[i];
-        found = s->kind == IS_FOR && ((s->loop.level == P_mapBlock && s->loop.hi == nat) || is_extent(&s->loop.body, nat));
-    }
-    return found;
-}
-
-static void name_sizes(Lowering *lw)
-{
-    Ctx *ctx = lw->ctx;
-    ImpBlock *body = &lw->kernel->body;
-    Sizes z = {.lw = lw};
-    for (int i = 0; i < body->list.n; i++) {
-        ImpBlock one = {.list = {body->list.at + i, 1, 0}}, rest = {.list = {body->list.at + i, body->list.n - i, 0}};
-        z.found = NULL;
-        walk_stmts(&one, count_stmt, &z);
-        if (!z.found)
-            continue;
-        z.uses = 0;
-        walk_stmts(&rest, count_stmt, &z);
-        if (z.uses < 2) {
-            vec_push(ctx, &z.once, z.found);
-            i--;
-            continue;
-        }
-        Span span = body->list.at[i]->span;
-        ImpVar *var = lower_new_var(lw, is_extent(&rest, z.found) ? "blocks" : "size", SC_I32, span);
-        var->constant = true;
-        NatRange range = nat_range(ctx, lw->kernel->known, z.found);
-        var->nat = nat_var(ctx, var->name, range.has_lo ? nat_const(ctx, range.lo) : NULL, range.has_hi ? nat_const(ctx, range.hi) : NULL);
-        Replace r = {ctx, z.found, var->nat};
-        walk_stmts(&rest, subst_stmt, &r);
-        ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);
-        decl->var.var = var;
-        decl->var.value = imp_nat(ctx, z.found, SC_I32, span);
-        block_insert(ctx, body, i, decl); /* then the statement again: it may work out others */
-    }
-}
 
 void pass_hoist(Lowering *lw)
 {

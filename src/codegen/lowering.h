@@ -350,11 +350,20 @@ void atomic_store(Lowering *lw, const View *acceptor, ImpExpr *value, Span span)
 int index_map_rank(const char *map);
 int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *nats, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
 
+/* ---- sizes.c ------------------------------------------------------------------------------------------------------------------ */
+
+/* No divisor in it is 0, wherever the kernel computes it. */
+bool divides_safely(Lowering *lw, Nat nat);
+/* Names what the kernel computes from sizes alone, more than once. */
+void name_sizes(Lowering *lw);
+
 /* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 
 void pass_translate(Lowering *lw);
 void pass_registers(Lowering *lw);
-void registers_forward(Lowering *lw); /* the part of it that moves values to where they are read, for a pass that leaves such */
+/* Parts of pass_registers for later: values move to where they are read; the next value of a name takes the register of the one before. */
+void registers_forward(Lowering *lw);
+void registers_reuse(Lowering *lw);
 void pass_conditions(Lowering *lw);
 void pass_units(Lowering *lw);
 void pass_memory(Lowering *lw);

@@ -596,6 +596,8 @@ static void unroll_register_loop(void *user, ImpStmt *s)
 
 void registers_forward(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_single); }
 
+void registers_reuse(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_again); }
+
 void pass_registers(Lowering *lw)
 {
     static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip};
@@ -607,5 +609,4 @@ void pass_registers(Lowering *lw)
     branches_choose(lw->ctx, &lw->kernel->body);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw); /* a condition that one branch is left to ask */
-    apply_rule(lw->ctx, &lw->kernel->body, rule_again);
 }

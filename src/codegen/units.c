@@ -290,4 +290,5 @@ void pass_units(Lowering *lw)
     leave_out(&u, &lw->kernel->body);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw);
+    registers_reuse(lw); /* not before: here, each value is still alone in its register */
 }

@@ -35,8 +35,8 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const int blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
     const int size = nat_min((n + 8191) / 8192, numSM*4);
+    const int blocks = nat_max(size, 1);
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
@@ -98,14 +98,14 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const int end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
-        const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
-        const int index = (blocks / 256)*256 + thread;
+        const int index = end*256 + thread;
         if (index < blocks) acc += temp[index];
 
         // warp.rise:7: mapLane
@@ -150,8 +150,8 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
     const long long size = nat_min((n + 8191) / 8192, numSM*4);
+    const long long blocks = nat_max(size, 1);
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
@@ -213,14 +213,14 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
-        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
-        const long long index = (blocks / 256)*256 + thread;
+        const long long index = end*256 + thread;
         if (index < blocks) acc += temp[index];
 
         // warp.rise:7: mapLane
@@ -264,8 +264,8 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
     const long long size = nat_min((n + 8191) / 8192, numSM*4);
+    const long long blocks = nat_max(size, 1);
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
@@ -326,14 +326,14 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
-        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
-        const long long index = (blocks / 256)*256 + thread;
+        const long long index = end*256 + thread;
         if (index < blocks) acc += temp[index];
 
         // warp.rise:7: mapLane
@@ -379,8 +379,8 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const int blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
     const int size = nat_min((n + 8191) / 8192, numSM*4);
+    const int blocks = nat_max(size, 1);
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
@@ -558,11 +558,11 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const int end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
             const int index = i*256 + thread;
             const float b_1 = temp_1[index];
@@ -573,7 +573,7 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
             }
         }
         if (blocks % 256 != 0) {
-            const int index = (blocks / 256)*256 + thread;
+            const int index = end*256 + thread;
             const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? temp_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -700,8 +700,8 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
     const long long size = nat_min((n + 8191) / 8192, numSM*4);
+    const long long blocks = nat_max(size, 1);
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
@@ -879,11 +879,11 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             const long long index = i*256 + thread;
             const float b_1 = temp_1[index];
@@ -894,7 +894,7 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             }
         }
         if (blocks % 256 != 0) {
-            const long long index = (blocks / 256)*256 + thread;
+            const long long index = end*256 + thread;
             const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? temp_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -1020,8 +1020,8 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
     const long long size = nat_min((n + 8191) / 8192, numSM*4);
+    const long long blocks = nat_max(size, 1);
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
@@ -1201,11 +1201,11 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             const long long index = i*256 + thread;
             const float b_1 = temp_1[index];
@@ -1216,7 +1216,7 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
             }
         }
         if (blocks % 256 != 0) {
-            const long long index = (blocks / 256)*256 + thread;
+            const long long index = end*256 + thread;
             const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? temp_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {

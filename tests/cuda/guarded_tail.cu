@@ -8,14 +8,14 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
     const int thread = threadIdx.x;
 
     // guarded_tail.rise:3: mapBlock
+    const int end = m / 32;
     for (int block = blockIdx.x; block < n; block += gridDim.x) {
         float acc = 0.0f;
         const int base = block*m + thread;
-        const int end = m / 32;
         for (int i = 0; i < end; i++) {
             acc += xs[base + i*32];
         }
-        if ((m / 32)*32 + thread < m) acc += xs[base + (m / 32)*32];
+        if (end*32 + thread < m) acc += xs[base + end*32];
         result[block*32 + thread] = acc;
     }
 }

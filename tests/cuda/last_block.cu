@@ -59,14 +59,14 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     // last_block.rise:6: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const int end = blocks / 256;
     if (last) {
         // last_block.rise:7: mapThreads
         float acc = 0.0f;
-        const int end = (n + 2047) / 524288;
         for (int i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
-        const int index = ((n + 2047) / 524288)*256 + thread;
+        const int index = end*256 + thread;
         if (index < blocks) acc += partials[index];
         shared[thread] = acc;
 
@@ -123,14 +123,14 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     // last_block.rise:6: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
+    const long long end = blocks / 256;
     if (last) {
         // last_block.rise:7: mapThreads
         float acc = 0.0f;
-        const long long end = (n + 2047) / 524288;
         for (long long i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
-        const long long index = ((n + 2047) / 524288)*256 + thread;
+        const long long index = end*256 + thread;
         if (index < blocks) acc += partials[index];
         shared[thread] = acc;
 

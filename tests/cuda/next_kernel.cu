@@ -84,12 +84,13 @@ sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n
 
     // next_kernel.rise:7: mapThreads
     float acc = 0.0f;
-    const int end = (n + 1023) / 262144;
+    const int size = (n + 1023) / 1024;
+    const int end = size / 256;
     for (int i = 0; i < end; i++) {
         acc += partials[i*256 + thread];
     }
-    const int index = ((n + 1023) / 262144)*256 + thread;
-    if (index < (n + 1023) / 1024) acc += partials[index];
+    const int index = end*256 + thread;
+    if (index < size) acc += partials[index];
     shared[thread] = acc;
 
     // next_kernel.rise:8: mapThreads
@@ -112,12 +113,13 @@ sum_finish_64(float *__restrict__ result, const float *__restrict__ partials, lo
 
     // next_kernel.rise:7: mapThreads
     float acc = 0.0f;
-    const long long end = (n + 1023) / 262144;
+    const long long size = (n + 1023) / 1024;
+    const long long end = size / 256;
     for (long long i = 0; i < end; i++) {
         acc += partials[i*256 + thread];
     }
-    const long long index = ((n + 1023) / 262144)*256 + thread;
-    if (index < (n + 1023) / 1024) acc += partials[index];
+    const long long index = end*256 + thread;
+    if (index < size) acc += partials[index];
     shared[thread] = acc;
 
     // next_kernel.rise:8: mapThreads

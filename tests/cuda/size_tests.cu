@@ -111,7 +111,7 @@ sum_case4(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
     for (int i = 0; i < end; i++) {
         acc = wrap_add(acc, xs[i*32 + thread]);
     }
-    const int index = (n / 32)*32 + thread;
+    const int index = end*32 + thread;
     if (index < n) acc = wrap_add(acc, xs[index]);
     temp_1[thread] = acc;
 }

@@ -13,7 +13,7 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
     for (int i = 0; i < end; i++) {
         acc += fabsf(xs[i*32 + thread]);
     }
-    const int index = (n / 32)*32 + thread;
+    const int index = end*32 + thread;
     if (index < n) acc += fabsf(xs[index]);
     result[thread] = acc;
 }
@@ -30,7 +30,7 @@ sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
     for (long long i = 0; i < end; i++) {
         acc += fabsf(xs[i*32 + thread]);
     }
-    const long long index = (n / 32)*32 + thread;
+    const long long index = end*32 + thread;
     if (index < n) acc += fabsf(xs[index]);
     result[thread] = acc;
 }
@@ -48,7 +48,7 @@ largest(float *__restrict__ result, const float *__restrict__ xs, const float *_
         const int index = i*32 + thread;
         acc = fmaxf(acc, xs[index] * ys[index]);
     }
-    const int index = (n / 32)*32 + thread;
+    const int index = end*32 + thread;
     if (index < n) acc = fmaxf(acc, xs[index] * ys[index]);
     result[thread] = acc;
 }
@@ -67,7 +67,7 @@ largest_64(float *__restrict__ result, const float *__restrict__ xs, const float
         const long long index = i*32 + thread;
         acc = fmaxf(acc, xs[index] * ys[index]);
     }
-    const long long index = (n / 32)*32 + thread;
+    const long long index = end*32 + thread;
     if (index < n) acc = fmaxf(acc, xs[index] * ys[index]);
     result[thread] = acc;
 }
@@ -88,7 +88,7 @@ kept(float *__restrict__ result_1, float *__restrict__ result_2, const float *__
         acc += xs[i*32 + thread];
     }
     const int index = n % 32;
-    if (index != 0) acc += (n / 32)*32 + thread < n ? xs[(n / 32)*32 + thread] : 0.0f;
+    if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
@@ -97,7 +97,7 @@ kept(float *__restrict__ result_1, float *__restrict__ result_2, const float *__
         acc = fmaxf(acc, xs[i*32 + thread]);
     }
     if (index != 0)
-        acc = fmaxf(acc, (n / 32)*32 + thread < n ? xs[(n / 32)*32 + thread] : -__int_as_float(0x7f800000));
+        acc = fmaxf(acc, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
     result_2[thread] = acc;
 }
 
@@ -117,7 +117,7 @@ kept_64(float *__restrict__ result_1, float *__restrict__ result_2, const float 
         acc += xs[i*32 + thread];
     }
     const long long index = n % 32;
-    if (index != 0) acc += (n / 32)*32 + thread < n ? xs[(n / 32)*32 + thread] : 0.0f;
+    if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
@@ -126,7 +126,7 @@ kept_64(float *__restrict__ result_1, float *__restrict__ result_2, const float 
         acc = fmaxf(acc, xs[i*32 + thread]);
     }
     if (index != 0)
-        acc = fmaxf(acc, (n / 32)*32 + thread < n ? xs[(n / 32)*32 + thread] : -__int_as_float(0x7f800000));
+        acc = fmaxf(acc, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
     result_2[thread] = acc;
 }
 

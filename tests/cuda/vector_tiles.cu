@@ -269,10 +269,10 @@ nested(float *__restrict__ result, const float *__restrict__ xs, int n)
     if (n % 2048 != 0) {
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-            const int index = (n / 2048)*2048 + thread*32 + i*4;
-            const int index_1 = (n / 2048)*2048 + thread*32 + i*4 + 1;
-            const int index_2 = (n / 2048)*2048 + thread*32 + i*4 + 2;
-            const int index_3 = (n / 2048)*2048 + thread*32 + i*4 + 3;
+            const int index = end*2048 + thread*32 + i*4;
+            const int index_1 = end*2048 + thread*32 + i*4 + 1;
+            const int index_2 = end*2048 + thread*32 + i*4 + 2;
+            const int index_3 = end*2048 + thread*32 + i*4 + 3;
             acc.x += index < n ? xs[index] : 0.0f;
             acc.y += index_1 < n ? xs[index_1] : 0.0f;
             acc.z += index_2 < n ? xs[index_2] : 0.0f;
@@ -306,10 +306,10 @@ nested_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
     if (n % 2048 != 0) {
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-            const long long index = (n / 2048)*2048 + thread*32 + i*4;
-            const long long index_1 = (n / 2048)*2048 + thread*32 + i*4 + 1;
-            const long long index_2 = (n / 2048)*2048 + thread*32 + i*4 + 2;
-            const long long index_3 = (n / 2048)*2048 + thread*32 + i*4 + 3;
+            const long long index = end*2048 + thread*32 + i*4;
+            const long long index_1 = end*2048 + thread*32 + i*4 + 1;
+            const long long index_2 = end*2048 + thread*32 + i*4 + 2;
+            const long long index_3 = end*2048 + thread*32 + i*4 + 3;
             acc.x += index < n ? xs[index] : 0.0f;
             acc.y += index_1 < n ? xs[index_1] : 0.0f;
             acc.z += index_2 < n ? xs[index_2] : 0.0f;
@@ -338,14 +338,13 @@ nested_unaligned(float *__restrict__ result, const float *__restrict__ xs, long 
             acc.w += xs[base + j*4 + 3];
         }
     }
-    const long long base = (n / 2048)*2048 + thread*32;
     if (n % 2048 != 0) {
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-            const long long index = base + i*4;
-            const long long index_1 = base + i*4 + 1;
-            const long long index_2 = base + i*4 + 2;
-            const long long index_3 = base + i*4 + 3;
+            const long long index = end*2048 + thread*32 + i*4;
+            const long long index_1 = end*2048 + thread*32 + i*4 + 1;
+            const long long index_2 = end*2048 + thread*32 + i*4 + 2;
+            const long long index_3 = end*2048 + thread*32 + i*4 + 3;
             acc.x += index < n ? xs[index] : 0.0f;
             acc.y += index_1 < n ? xs[index_1] : 0.0f;
             acc.z += index_2 < n ? xs[index_2] : 0.0f;

@@ -1,0 +1,254 @@
+/* Part of hoist: what a kernel works out from sizes alone gets a name where it is needed more than once.
+ *
+ *   min(ceilDiv(n, 8192), 4*numSM) in several places  ->  const int blocks = ...;  at the top
+ *   (n + 2047) / 2048 ... (n + 2047) / 524288         ->  const int blocks = (n + 2047) / 2048; ... blocks / 256
+ *
+ * Keeps every value. The names stand in the kernel's outermost list, before the first statement that needs them. */
+#include "codegen/lowering.h"
+#include "codegen/walk.h"
+
+bool divides_safely(Lowering *lw, Nat nat)
+{
+    bool divides = nat->kind == NAT_DIV || nat->kind == NAT_MOD;
+    if (divides && !nat_is_const(nat->b) && !nat_le(lw->ctx, lw->kernel->known, nat_const(lw->ctx, 1), nat->b))
+        return false;
+    bool safe = (!nat->a || divides_safely(lw, nat->a)) && (!nat->b || divides_safely(lw, nat->b));
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            safe = safe && divides_safely(lw, nat->terms[i].factors[k]);
+    return safe;
+}
+
+typedef struct Sizes {
+    Lowering *lw;
+    Ctx *ctx;
+    VEC(Nat) named; /* variables that stand for sizes: the entry's, the device's, and what got a name here */
+    VEC(Nat) once;  /* not worth a name */
+    VEC(Nat) blocks; /* how far the loops over blocks go: better spelled out by themselves */
+    bool quotients; /* look for a / c with a constant c; else for all other work */
+    Nat found;      /* the one that is looked for, or the first that is seen */
+    int uses;
+} Sizes;
+
+typedef struct OtherVars {
+    const Sizes *sizes;
+    bool found; /* a variable that is no size */
+} OtherVars;
+
+static void find_other(void *user, Nat var)
+{
+    OtherVars *o = user;
+    bool size = imp_is_device_size(var);
+    for (int i = 0; i < o->sizes->named.n; i++)
+        size |= o->sizes->named.at[i] == var;
+    o->found |= !size;
+}
+
+static bool is_quotient(Nat nat) { return nat->kind == NAT_DIV && nat_is_const(nat->b) && nat->a->has_vars; }
+
+/* Is it work worth a name: min, max, a division by a size; or a / c? */
+static bool is_worked_out(const Sizes *z, Nat nat)
+{
+    bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
+    if (z->quotients ? !is_quotient(nat) : !divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
+        return false;
+    if (!divides_safely(z->lw, nat))
+        return false;
+    OtherVars others = {z, false};
+    nat_each_var(z->ctx, nat, find_other, &others);
+    return !others.found;
+}
+
+/* The value of `nat` by a name `by` for `size`; NULL where there is no such: (a + k*c) / (c*m) = (a / c + k) / m. */
+static Nat in_terms_of(const Sizes *z, Nat nat, Nat size, Nat by)
+{
+    Ctx *ctx = z->ctx;
+    if (nat == size)
+        return by;
+    for (int i = 0; i < z->blocks.n; i++)
+        if (z->blocks.at[i] == nat)
+            return NULL;
+    if (!is_quotient(size) || !is_quotient(nat) || nat->b->value % size->b->value)
+        return NULL;
+    Nat rest = nat_sub(ctx, nat->a, size->a);
+    if (!nat_is_const(rest) || rest->value % size->b->value)
+        return NULL;
+    return nat_div(ctx, nat_add_k(ctx, by, rest->value / size->b->value), nat_const(ctx, nat->b->value / size->b->value));
+}
+
+static void count_size(Sizes *z, Nat nat)
+{
+    if (!nat || !nat->has_vars)
+        return;
+    bool once = false;
+    for (int i = 0; i < z->once.n; i++)
+        once |= z->once.at[i] == nat;
+    if (!z->found && !once && is_worked_out(z, nat))
+        z->found = nat;
+    if (z->found && in_terms_of(z, nat, z->found, z->found)) {
+        z->uses++;
+        return;
+    }
+    count_size(z, nat->a);
+    count_size(z, nat->b);
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            count_size(z, nat->terms[i].factors[k]);
+}
+
+static void count_nat(void *user, Nat nat) { count_size(user, nat); }
+static void count_stmt(void *user, ImpStmt *s) { walk_nats(s, count_nat, user); }
+
+static int uses_in(Sizes *z, ImpBlock *block, Nat nat)
+{
+    z->found = nat;
+    z->uses = 0;
+    walk_stmts(block, count_stmt, z);
+    return z->uses;
+}
+
+/* Of the quotients that `nat` can be worked out from, the one with the smallest divisor. */
+typedef struct Family {
+    const Sizes *sizes;
+    Nat nat, least;
+} Family;
+
+static void find_least(Family *f, Nat nat)
+{
+    if (!nat || !nat->has_vars)
+        return;
+    Nat value = is_quotient(nat) && nat->b->value < f->least->b->value && is_worked_out(f->sizes, nat) ? in_terms_of(f->sizes, f->nat, nat, nat) : NULL;
+    if (value && !nat_is_error(value))
+        f->least = nat;
+    find_least(f, nat->a);
+    find_least(f, nat->b);
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            find_least(f, nat->terms[i].factors[k]);
+}
+
+static void least_nat(void *user, Nat nat) { find_least(user, nat); }
+static void least_stmt(void *user, ImpStmt *s) { walk_nats(s, least_nat, user); }
+
+/* ---- giving it a name ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Replace {
+    const Sizes *sizes;
+    Nat size, by;
+    VEC(Nat) from, to;
+} Replace;
+
+/* Notes what is to be replaced in `nat`. */
+static void note_parts(Replace *r, Nat nat)
+{
+    if (!nat || !nat->has_vars)
+        return;
+    Nat value = in_terms_of(r->sizes, nat, r->size, r->by);
+    if (value) {
+        for (int i = 0; i < r->from.n; i++)
+            if (r->from.at[i] == nat)
+                return;
+        vec_push(r->sizes->ctx, &r->from, nat);
+        vec_push(r->sizes->ctx, &r->to, value);
+        return;
+    }
+    note_parts(r, nat->a);
+    note_parts(r, nat->b);
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            note_parts(r, nat->terms[i].factors[k]);
+}
+
+static Nat replace_nat(void *user, Nat nat)
+{
+    Replace *r = user;
+    r->from.n = r->to.n = 0;
+    note_parts(r, nat);
+    for (int i = 0; i < r->from.n; i++)
+        nat = nat == r->from.at[i] ? r->to.at[i] : nat_subst(r->sizes->ctx, nat, r->from.at[i], r->to.at[i]);
+    return nat;
+}
+
+static void replace_stmt(void *user, ImpStmt *s) { map_nats(s, replace_nat, user); }
+
+/* Is it how far a loop of the blocks goes, or, with `any`, some loop? */
+static bool is_extent(ImpBlock *block, Nat nat, bool any)
+{
+    bool found = false;
+    for (int i = 0; i < block->list.n && !found; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            found = ((any || s->loop.level == P_mapBlock) && s->loop.hi == nat) || is_extent(&s->loop.body, nat, any);
+        if (s->kind == IS_IF)
+            found = is_extent(&s->branch.then, nat, any) || is_extent(&s->branch.otherwise, nat, any);
+    }
+    return found;
+}
+
+static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
+{
+    if (is_extent(rest, nat, false))
+        return "blocks";
+    for (int k = 0; k < lw->program->kernels.n; k++) /* of the kernel before, whose blocks have left that many values */
+        if (lw->program->kernels.at[k]->blocks[0] == nat)
+            return "blocks";
+    return is_extent(rest, nat, true) ? "end" : "size";
+}
+
+static void declare_size(Sizes *z, int i, Nat nat)
+{
+    Lowering *lw = z->lw;
+    Ctx *ctx = z->ctx;
+    ImpBlock *body = &lw->kernel->body, rest = {.list = {body->list.at + i, body->list.n - i, 0}};
+    Span span = body->list.at[i]->span;
+    ImpVar *var = lower_new_var(lw, size_name(lw, &rest, nat), SC_I32, span);
+    var->constant = true;
+    NatRange range = nat_range(ctx, lw->kernel->known, nat);
+    var->nat = nat_var(ctx, var->name, range.has_lo ? nat_const(ctx, range.lo) : NULL, range.has_hi ? nat_const(ctx, range.hi) : NULL);
+    vec_push(ctx, &z->named, var->nat);
+    Replace r = {.sizes = z, .size = nat, .by = var->nat};
+    walk_stmts(&rest, replace_stmt, &r);
+    ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);
+    decl->var.var = var;
+    decl->var.value = imp_nat(ctx, nat, SC_I32, span);
+    block_insert(ctx, body, i, decl);
+}
+
+static void name_some(Sizes *z)
+{
+    ImpBlock *body = &z->lw->kernel->body;
+    for (int i = 0; i < body->list.n; i++) {
+        ImpBlock one = {.list = {body->list.at + i, 1, 0}}, rest = {.list = {body->list.at + i, body->list.n - i, 0}};
+        uses_in(z, &one, NULL);
+        Nat nat = z->found;
+        if (!nat)
+            continue;
+        Family family = {z, nat, nat};
+        if (z->quotients)
+            walk_stmts(&rest, least_stmt, &family);
+        nat = family.least;
+        if (uses_in(z, &rest, nat) < 2)
+            vec_push(z->ctx, &z->once, nat);
+        else
+            declare_size(z, i, nat);
+        i--; /* the statement again, or the name's own: it may work out others */
+    }
+}
+
+static void note_blocks(void *user, ImpStmt *s)
+{
+    Sizes *z = user;
+    if (s->kind == IS_FOR && s->loop.level == P_mapBlock)
+        vec_push(z->ctx, &z->blocks, s->loop.hi);
+}
+
+void name_sizes(Lowering *lw)
+{
+    Sizes z = {.lw = lw, .ctx = lw->ctx};
+    walk_stmts(&lw->kernel->body, note_blocks, &z);
+    for (int i = 0; i < lw->entry->n_sizes; i++)
+        vec_push(z.ctx, &z.named, lw->entry->sizes[i]);
+    name_some(&z);
+    z.quotients = true;
+    name_some(&z);
+}
