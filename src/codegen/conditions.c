@@ -43,7 +43,7 @@ static void decide_under(Lowering *lw, ImpBlock *block, const ImpExpr *cond)
     lw->facts = facts;
 }
 
-static void decide_loop(Lowering *lw, ImpStmt *s)
+void conditions_in_loop(Lowering *lw, ImpStmt *s)
 {
     NatFacts *facts = lw->facts;
     lw->facts = nat_facts_new(lw->ctx, facts);
@@ -59,7 +59,7 @@ static void decide_block(Lowering *lw, ImpBlock *block)
         ImpStmt *s = block->list.at[i];
         walk_own(s, decide_expr, lw);
         if (s->kind == IS_FOR)
-            decide_loop(lw, s);
+            conditions_in_loop(lw, s);
         if (s->kind != IS_IF)
             continue;
         ImpExpr *cond = decided(lw, s->branch.cond);

@@ -97,6 +97,13 @@ bool cond_is(Lowering *lw, ImpExpr *e, bool value)
     return op == P_le && (value ? nat_le(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, b, a));
 }
 
+bool condition_fails(Lowering *lw, ImpExpr *cond)
+{
+    if (cond->kind == IE_OP && cond->op.id == P_and)
+        return condition_fails(lw, cond->op.args[0]) || condition_fails(lw, cond->op.args[1]);
+    return cond_is(lw, cond, false);
+}
+
 static void assume_that(Lowering *lw, const ImpExpr *e, bool holds)
 {
     static const PrimId opposite[] = {[P_eq - P_eq] = P_ne, [P_ne - P_eq] = P_eq, [P_lt - P_eq] = P_ge,

@@ -306,6 +306,7 @@ ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar ele
 ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span);
 Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 bool cond_is(Lowering *lw, ImpExpr *cond, bool value); /* a size comparison that the facts decide */
+bool condition_fails(Lowering *lw, ImpExpr *cond); /* as cond_is with false, and where one part of an `and` fails */
 /* A comparison of nats as an expression: lo <= i or i < hi. */
 ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span);
 void assume(Lowering *lw, const ImpExpr *cond); /* adds what a condition says about nats to the facts */
@@ -365,9 +366,11 @@ void pass_registers(Lowering *lw);
 void registers_forward(Lowering *lw);
 void registers_reuse(Lowering *lw);
 void pass_conditions(Lowering *lw);
+void conditions_in_loop(Lowering *lw, ImpStmt *loop); /* the same for one loop, where lw->facts hold */
 void pass_units(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
+void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
 void pass_vectors(Lowering *lw);
 void pass_common(Lowering *lw);

@@ -171,28 +171,30 @@ static Nat replace_nat(void *user, Nat nat)
 
 static void replace_stmt(void *user, ImpStmt *s) { map_nats(s, replace_nat, user); }
 
-/* Is it how far a loop of the blocks goes, or, with `any`, some loop? */
-static bool is_extent(ImpBlock *block, Nat nat, bool any)
+/* The loop that goes as far. */
+typedef struct Extent {
+    Nat nat;
+    const ImpStmt *loop;
+} Extent;
+
+static void find_loop(void *user, ImpStmt *s)
 {
-    bool found = false;
-    for (int i = 0; i < block->list.n && !found; i++) {
-        ImpStmt *s = block->list.at[i];
-        if (s->kind == IS_FOR)
-            found = ((any || s->loop.level == P_mapBlock) && s->loop.hi == nat) || is_extent(&s->loop.body, nat, any);
-        if (s->kind == IS_IF)
-            found = is_extent(&s->branch.then, nat, any) || is_extent(&s->branch.otherwise, nat, any);
-    }
-    return found;
+    Extent *of = user;
+    if (s->kind == IS_FOR && s->loop.hi == of->nat && (!of->loop || s->loop.level == P_mapBlock))
+        of->loop = s;
 }
 
 static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
 {
-    if (is_extent(rest, nat, false))
+    Extent of = {nat, NULL};
+    walk_stmts(rest, find_loop, &of);
+    if (of.loop && of.loop->loop.level == P_mapBlock)
         return "blocks";
     for (int k = 0; k < lw->program->kernels.n; k++) /* of the kernel before, whose blocks have left that many values */
         if (lw->program->kernels.at[k]->blocks[0] == nat)
             return "blocks";
-    return is_extent(rest, nat, true) ? "end" : "size";
+    bool tiles = of.loop && !strcmp(of.loop->loop.var->name, "tile");
+    return !of.loop ? "size" : tiles ? "tiles" : of.loop->loop.level == P_mapWarp ? "warps" : "end";
 }
 
 static void declare_size(Sizes *z, int i, Nat nat)

@@ -14,7 +14,7 @@
  * ids are replaced by the bound that makes it largest. What is left mentions only what is the same for all threads, or is fixed before the loop.
  *
  * Requires: barriers are placed. Loops with a barrier or a shuffle in them stay as they are. Keeps every value and every access. */
-#include "codegen/lowering.h"
+#include "codegen/guards.h"
 #include "codegen/walk.h"
 
 enum {
@@ -22,10 +22,6 @@ enum {
     MAX_COPIED_STATEMENTS = 48,
     MAX_FULL_CONDITIONS = 2
 };
-
-typedef struct Bound { /* a variable of the loop: first and last value, over what stands outside */
-    Nat var, lo, hi;
-} Bound;
 
 typedef struct Tiles {
     Ctx *ctx;
@@ -41,80 +37,16 @@ typedef struct Tiles {
 
 /* ---- guards ----------------------------------------------------------------------------------------------------------- */
 
-/* L <= R as L - R, which is at most 0 where the comparison holds; NULL for other expressions. */
-static Nat excess(Ctx *ctx, const ImpExpr *e)
-{
-    if (e->kind != IE_OP || e->op.n != 2 || e->op.args[0]->kind != IE_NAT || e->op.args[1]->kind != IE_NAT)
-        return NULL;
-    Nat d = nat_sub(ctx, e->op.args[0]->nat, e->op.args[1]->nat), negated = nat_sub(ctx, e->op.args[1]->nat, e->op.args[0]->nat);
-    switch (e->op.id) {
-    case P_lt: return nat_add_k(ctx, d, 1);
-    case P_le: return d;
-    case P_gt: return nat_add_k(ctx, negated, 1);
-    case P_ge: return negated;
-    default: return NULL;
-    }
-}
-
-/* The largest value of `nat` for var in [lo, hi]; NULL when the way in which it depends on var is not plain. */
-static Nat largest(Tiles *t, Nat nat, const Bound *b)
-{
-    Ctx *ctx = t->ctx;
-    if (!nat_mentions(nat, b->var))
-        return nat;
-    if (nat == b->var)
-        return b->hi;
-    if (nat->kind != NAT_SUM)
-        return NULL;
-    Nat sum = nat_const(ctx, 0);
-    for (int i = 0; i < nat->n_terms; i++) {
-        const NatTerm *term = &nat->terms[i];
-        Nat rest = nat_const(ctx, term->coef < 0 ? -term->coef : term->coef);
-        int times = 0;
-        for (int j = 0; j < term->n_factors; j++)
-            if (term->factors[j] == b->var)
-                times++;
-            else
-                rest = nat_mul(ctx, rest, term->factors[j]);
-        if (nat_mentions(rest, b->var) || times > 1)
-            return NULL;
-        if (times && !nat_le(ctx, t->facts, nat_const(ctx, 0), rest))
-            return NULL;
-        Nat value = !times ? rest : nat_mul(ctx, rest, term->coef < 0 ? b->lo : b->hi);
-        sum = term->coef < 0 ? nat_sub(ctx, sum, value) : nat_add(ctx, sum, value);
-    }
-    return sum;
-}
-
-static bool is_thread_id(const ImpKernel *k, Nat var)
-{
-    return var == k->warp || var == k->lane || var == k->thread[0] || var == k->thread[1] || var == k->thread[2];
-}
-
-typedef struct ThreadIds {
-    const ImpKernel *kernel;
-    Nat found[5];
-    int n;
-} ThreadIds;
-
-static void collect_id(void *user, Nat var)
-{
-    ThreadIds *ids = user;
-    if (is_thread_id(ids->kernel, var) && ids->n < 5)
-        ids->found[ids->n++] = var;
-}
-
 /* The largest value over the loops from `first` on and over the threads; NULL when there is none that can be written down. */
 static Nat largest_over(Tiles *t, Nat nat, int first)
 {
     for (int i = t->bounds.n - 1; i >= first && nat; i--)
-        nat = largest(t, nat, &t->bounds.at[i]);
+        nat = guard_largest(t->ctx, t->facts, nat, &t->bounds.at[i]);
     if (!nat)
         return NULL;
-    ThreadIds ids = {.kernel = t->lw->kernel};
-    nat_each_var(t->ctx, nat, collect_id, &ids);
+    ThreadIds ids = guard_thread_ids(t->lw, nat);
     for (int i = 0; i < ids.n && nat; i++)
-        nat = largest(t, nat, &(Bound){ids.found[i], ids.found[i]->lo, ids.found[i]->hi});
+        nat = guard_largest(t->ctx, t->facts, nat, &(Bound){ids.found[i], ids.found[i]->lo, ids.found[i]->hi});
     return nat ? nat_simplify(t->ctx, t->facts, nat) : NULL;
 }
 
@@ -124,7 +56,7 @@ static bool note_guard(Tiles *t, const ImpExpr *e, int first)
         bool a = note_guard(t, e->op.args[0], first);
         return note_guard(t, e->op.args[1], first) || a;
     }
-    Nat d = excess(t->ctx, e);
+    Nat d = guard_excess(t->ctx, e);
     Nat most = d ? largest_over(t, d, first) : NULL;
     if (!most || nat_is_error(most) || nat_is_const(most))
         return false;
@@ -205,7 +137,7 @@ static ImpExpr *rest_of(const Tiles *t, ImpExpr *e)
         ImpExpr *a = rest_of(t, e->op.args[0]), *b = rest_of(t, e->op.args[1]);
         return !a ? b : !b ? a : a == e->op.args[0] && b == e->op.args[1] ? e : imp_op2(t->ctx, P_and, SC_BOOL, a, b, e->span);
     }
-    Nat d = excess(t->ctx, e);
+    Nat d = guard_excess(t->ctx, e);
     for (int i = 0; d && i < t->guards.n; i++)
         if (t->guards.at[i] == d)
             return NULL;
@@ -307,14 +239,6 @@ static Nat subst_nat(void *user, Nat nat)
 
 static void subst_stmt(void *user, ImpStmt *s) { map_nats(s, subst_nat, user); }
 
-/* Does the condition fail under the facts? */
-static bool fails(Lowering *lw, ImpExpr *cond)
-{
-    if (cond->kind == IE_OP && cond->op.id == P_and)
-        return fails(lw, cond->op.args[0]) || fails(lw, cond->op.args[1]);
-    return cond_is(lw, cond, false);
-}
-
 /* Does nothing in the block happen where c divides x? */
 static bool needs_remainder(Tiles *t, const ImpBlock *block, Nat x, Nat c)
 {
@@ -324,7 +248,7 @@ static bool needs_remainder(Tiles *t, const ImpBlock *block, Nat x, Nat c)
     bool all = true;
     for (int i = 0; i < block->list.n && all; i++) {
         const ImpStmt *s = block->list.at[i];
-        all = s->kind == IS_IF && !s->branch.otherwise.list.n && fails(t->lw, s->branch.cond);
+        all = s->kind == IS_IF && !s->branch.otherwise.list.n && condition_fails(t->lw, s->branch.cond);
     }
     t->lw->facts = facts;
     return all;

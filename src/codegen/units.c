@@ -12,18 +12,19 @@
 #include <math.h>
 
 #include "codegen/branches.h"
+#include "codegen/units.h"
 #include "codegen/walk.h"
 
 /* ---- what registers never are --------------------------------------------------------------------------------------------- */
 
 typedef enum Never { NEVER_MINUS_ZERO, NEVER_NAN, NEVER_COUNT } Never;
 
-typedef struct Units {
+struct Units {
     Ctx *ctx;
     Never what;                  /* that is being looked at */
     unsigned char *maybe[NEVER_COUNT]; /* by ImpVar.id: it may be that */
     bool changed;
-} Units;
+};
 
 /* A number that is too small for the type becomes 0, with its sign. */
 static bool widens(const ImpExpr *cast)
@@ -77,16 +78,19 @@ static void check_set(void *user, ImpStmt *s)
     u->changed |= !holds;
 }
 
-static void look_at_registers(Units *u, ImpKernel *kernel)
+Units *units_of(Lowering *lw)
 {
+    Units *u = NEW(lw->ctx, Units);
+    u->ctx = lw->ctx;
     for (int w = 0; w < NEVER_COUNT; w++) {
         u->what = (Never)w;
-        u->maybe[w] = NEWN(u->ctx, unsigned char, kernel->vars.n + 1);
+        u->maybe[w] = NEWN(u->ctx, unsigned char, lw->kernel->vars.n + 1);
         do {
             u->changed = false;
-            walk_stmts(&kernel->body, check_set, u);
+            walk_stmts(&lw->kernel->body, check_set, u);
         } while (u->changed);
     }
+    return u;
 }
 
 /* ---- the same condition around all operands -------------------------------------------------------------------------------- */
@@ -282,12 +286,66 @@ static void leave_out(const Units *u, ImpBlock *block)
     }
 }
 
+/* ---- where nothing happens ------------------------------------------------------------------------------------------------------ */
+
+/* The value of e, where the facts decide its conditions and leave literals. */
+static bool works_out(Lowering *lw, const ImpExpr *e, ScalarValue *value)
+{
+    enum { MAX_ARGS = 3 };
+    ScalarValue args[MAX_ARGS];
+    if (e->kind == IE_COND) {
+        bool then = cond_is(lw, e->cond.cond, true);
+        return (then || condition_fails(lw, e->cond.cond)) && works_out(lw, then ? e->cond.then : e->cond.otherwise, value);
+    }
+    if (e->kind != IE_OP)
+        return literal(e, value);
+    if (e->op.n > MAX_ARGS || !is_exact(e->op.id))
+        return false;
+    for (int i = 0; i < e->op.n; i++)
+        if (!works_out(lw, e->op.args[i], &args[i]))
+            return false;
+    *value = scalar_apply(e->op.id, e->op.args[0]->type, args);
+    return !is_nan(*value);
+}
+
+/* x = f(x, unit) */
+static bool keeps_register(const Units *u, Lowering *lw, const ImpStmt *s)
+{
+    const ImpExpr *e = s->var.value;
+    ScalarValue k;
+    Never never_is;
+    if (is_register(e, s))
+        return true;
+    if (e->kind != IE_OP || e->op.n != 2)
+        return false;
+    int mine = is_register(e->op.args[1], s);
+    return is_register(e->op.args[mine], s) && works_out(lw, e->op.args[1 - mine], &k) && is_unit(e->op.id, k, &never_is) &&
+           (never_is == NEVER_COUNT || !u->maybe[never_is][s->var.var->id]);
+}
+
+bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
+{
+    bool nothing = true;
+    for (int i = 0; i < block->list.n && nothing; i++) {
+        const ImpStmt *s = block->list.at[i];
+        switch (s->kind) {
+        case IS_DECL: case IS_NOTE: case IS_ALLOC: break; /* what is declared here is gone after the block */
+        case IS_SET: nothing = keeps_register(u, lw, s); break;
+        case IS_FOR: nothing = units_nothing(u, lw, &s->loop.body); break;
+        case IS_IF:
+            nothing = (condition_fails(lw, s->branch.cond) || units_nothing(u, lw, &s->branch.then)) &&
+                      (cond_is(lw, s->branch.cond, true) || units_nothing(u, lw, &s->branch.otherwise));
+            break;
+        case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_SYNC: nothing = false; break;
+        }
+    }
+    return nothing;
+}
+
 void pass_units(Lowering *lw)
 {
-    Units u = {.ctx = lw->ctx};
     walk_stmts(&lw->kernel->body, lift_in_stmt, lw->ctx);
-    look_at_registers(&u, lw->kernel);
-    leave_out(&u, &lw->kernel->body);
+    leave_out(units_of(lw), &lw->kernel->body);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw);
     registers_reuse(lw); /* not before: here, each value is still alone in its register */

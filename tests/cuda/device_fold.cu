@@ -35,19 +35,16 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const int size = nat_min((n + 8191) / 8192, numSM*4);
-    const int blocks = nat_max(size, 1);
+    const int tiles = (n + 8191) / 8192;
+    const int blocks = nat_max(nat_min(numSM*4, tiles), 1);
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
-        const int base = block*8192 + thread*4;
-        const int end = (blocks*8192 + n - 1) / (blocks*8192);
-        for (int i = 0; i < end; i++) {
-            const int base_1 = size*i*8192;
-            if (base_1 + block*8192 + 8192 <= n) {
+        for (int tile = block; tile < tiles; tile += blocks) {
+            if (tile*8192 + 8192 <= n) {
                 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const float4 v = *reinterpret_cast<const float4 *>(xs + base + base_1 + j*1024);
+                for (int i = 0; i < 8; i++) {
+                    const float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
                     acc += v.x;
                     acc += v.y;
                     acc += v.z;
@@ -55,14 +52,14 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
                 }
             } else {
                 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const int index = base + base_1 + j*1024;
+                for (int i = 0; i < 8; i++) {
+                    const int index = tile*8192 + i*1024 + thread*4;
                     if (index < n) acc += xs[index];
-                    const int index_1 = base + base_1 + j*1024 + 1;
+                    const int index_1 = tile*8192 + i*1024 + thread*4 + 1;
                     if (index_1 < n) acc += xs[index_1];
-                    const int index_2 = base + base_1 + j*1024 + 2;
+                    const int index_2 = tile*8192 + i*1024 + thread*4 + 2;
                     if (index_2 < n) acc += xs[index_2];
-                    const int index_3 = base + base_1 + j*1024 + 3;
+                    const int index_3 = tile*8192 + i*1024 + thread*4 + 3;
                     if (index_3 < n) acc += xs[index_3];
                 }
             }
@@ -150,19 +147,16 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const long long size = nat_min((n + 8191) / 8192, numSM*4);
-    const long long blocks = nat_max(size, 1);
+    const long long tiles = (n + 8191) / 8192;
+    const long long blocks = nat_max(nat_min(numSM*4, tiles), 1);
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
-        const long long base = block*8192 + thread*4;
-        const long long end = (blocks*8192 + n - 1) / (blocks*8192);
-        for (long long i = 0; i < end; i++) {
-            const long long base_1 = size*i*8192;
-            if (base_1 + block*8192 + 8192 <= n) {
+        for (long long tile = block; tile < tiles; tile += blocks) {
+            if (tile*8192 + 8192 <= n) {
                 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const float4 v = *reinterpret_cast<const float4 *>(xs + base + base_1 + j*1024);
+                for (int i = 0; i < 8; i++) {
+                    const float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
                     acc += v.x;
                     acc += v.y;
                     acc += v.z;
@@ -170,14 +164,14 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
                 }
             } else {
                 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const long long index = base + base_1 + j*1024;
+                for (int i = 0; i < 8; i++) {
+                    const long long index = tile*8192 + i*1024 + thread*4;
                     if (index < n) acc += xs[index];
-                    const long long index_1 = base + base_1 + j*1024 + 1;
+                    const long long index_1 = tile*8192 + i*1024 + thread*4 + 1;
                     if (index_1 < n) acc += xs[index_1];
-                    const long long index_2 = base + base_1 + j*1024 + 2;
+                    const long long index_2 = tile*8192 + i*1024 + thread*4 + 2;
                     if (index_2 < n) acc += xs[index_2];
-                    const long long index_3 = base + base_1 + j*1024 + 3;
+                    const long long index_3 = tile*8192 + i*1024 + thread*4 + 3;
                     if (index_3 < n) acc += xs[index_3];
                 }
             }
@@ -264,33 +258,30 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const long long size = nat_min((n + 8191) / 8192, numSM*4);
-    const long long blocks = nat_max(size, 1);
+    const long long tiles = (n + 8191) / 8192;
+    const long long blocks = nat_max(nat_min(numSM*4, tiles), 1);
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
-        const long long base = block*8192 + thread*4;
-        const long long end = (blocks*8192 + n - 1) / (blocks*8192);
-        for (long long i = 0; i < end; i++) {
-            const long long base_1 = size*i*8192;
-            if (base_1 + block*8192 + 8192 <= n) {
+        for (long long tile = block; tile < tiles; tile += blocks) {
+            if (tile*8192 + 8192 <= n) {
                 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    acc += xs[base + base_1 + j*1024];
-                    acc += xs[base + base_1 + j*1024 + 1];
-                    acc += xs[base + base_1 + j*1024 + 2];
-                    acc += xs[base + base_1 + j*1024 + 3];
+                for (int i = 0; i < 8; i++) {
+                    acc += xs[tile*8192 + i*1024 + thread*4];
+                    acc += xs[tile*8192 + i*1024 + thread*4 + 1];
+                    acc += xs[tile*8192 + i*1024 + thread*4 + 2];
+                    acc += xs[tile*8192 + i*1024 + thread*4 + 3];
                 }
             } else {
                 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const long long index = base + base_1 + j*1024;
+                for (int i = 0; i < 8; i++) {
+                    const long long index = tile*8192 + i*1024 + thread*4;
                     if (index < n) acc += xs[index];
-                    const long long index_1 = base + base_1 + j*1024 + 1;
+                    const long long index_1 = tile*8192 + i*1024 + thread*4 + 1;
                     if (index_1 < n) acc += xs[index_1];
-                    const long long index_2 = base + base_1 + j*1024 + 2;
+                    const long long index_2 = tile*8192 + i*1024 + thread*4 + 2;
                     if (index_2 < n) acc += xs[index_2];
-                    const long long index_3 = base + base_1 + j*1024 + 3;
+                    const long long index_3 = tile*8192 + i*1024 + thread*4 + 3;
                     if (index_3 < n) acc += xs[index_3];
                 }
             }
@@ -1350,8 +1341,6 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n) > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -1359,7 +1348,7 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        if (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
+        if (n + 8191 <= 2147483647)
             sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, (int)n, (int)numSM);
         else
             sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, n, numSM);

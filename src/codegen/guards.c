@@ -1,0 +1,62 @@
+#include "codegen/guards.h"
+
+Nat guard_excess(Ctx *ctx, const ImpExpr *e)
+{
+    if (e->kind != IE_OP || e->op.n != 2 || e->op.args[0]->kind != IE_NAT || e->op.args[1]->kind != IE_NAT)
+        return NULL;
+    Nat d = nat_sub(ctx, e->op.args[0]->nat, e->op.args[1]->nat), negated = nat_sub(ctx, e->op.args[1]->nat, e->op.args[0]->nat);
+    switch (e->op.id) {
+    case P_lt: return nat_add_k(ctx, d, 1);
+    case P_le: return d;
+    case P_gt: return nat_add_k(ctx, negated, 1);
+    case P_ge: return negated;
+    default: return NULL;
+    }
+}
+
+Nat guard_largest(Ctx *ctx, const NatFacts *facts, Nat nat, const Bound *b)
+{
+    if (!nat_mentions(nat, b->var))
+        return nat;
+    if (nat == b->var)
+        return b->hi;
+    if (nat->kind != NAT_SUM)
+        return NULL;
+    Nat sum = nat_const(ctx, 0);
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *term = &nat->terms[i];
+        Nat rest = nat_const(ctx, term->coef < 0 ? -term->coef : term->coef);
+        int times = 0;
+        for (int j = 0; j < term->n_factors; j++)
+            if (term->factors[j] == b->var)
+                times++;
+            else
+                rest = nat_mul(ctx, rest, term->factors[j]);
+        if (nat_mentions(rest, b->var) || times > 1)
+            return NULL;
+        if (times && !nat_le(ctx, facts, nat_const(ctx, 0), rest))
+            return NULL;
+        Nat value = !times ? rest : nat_mul(ctx, rest, term->coef < 0 ? b->lo : b->hi);
+        sum = term->coef < 0 ? nat_sub(ctx, sum, value) : nat_add(ctx, sum, value);
+    }
+    return sum;
+}
+
+static bool is_thread_id(const ImpKernel *k, Nat var)
+{
+    return var == k->warp || var == k->lane || var == k->thread[0] || var == k->thread[1] || var == k->thread[2];
+}
+
+static void collect_id(void *user, Nat var)
+{
+    ThreadIds *ids = user;
+    if (is_thread_id(ids->kernel, var) && ids->n < 5)
+        ids->found[ids->n++] = var;
+}
+
+ThreadIds guard_thread_ids(Lowering *lw, Nat nat)
+{
+    ThreadIds ids = {.kernel = lw->kernel};
+    nat_each_var(lw->ctx, nat, collect_id, &ids);
+    return ids;
+}

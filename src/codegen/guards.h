@@ -1,0 +1,23 @@
+/* Comparisons of sizes around elements, for the passes that make loops go without them. Private to src/codegen. */
+#ifndef RISEC_CODEGEN_GUARDS_H
+#define RISEC_CODEGEN_GUARDS_H
+
+#include "codegen/lowering.h"
+
+typedef struct Bound { /* a variable: first and last value, over what stands outside */
+    Nat var, lo, hi;
+} Bound;
+
+/* L <= R as L - R, which is at most 0 where the comparison holds; NULL for other expressions. */
+Nat guard_excess(Ctx *ctx, const ImpExpr *e);
+/* The largest value of `nat` for var in [lo, hi]; NULL when the way in which it depends on var is not plain. */
+Nat guard_largest(Ctx *ctx, const NatFacts *facts, Nat nat, const Bound *b);
+
+typedef struct ThreadIds { /* that a nat mentions: of threads, warps and lanes */
+    const ImpKernel *kernel;
+    Nat found[5];
+    int n;
+} ThreadIds;
+ThreadIds guard_thread_ids(Lowering *lw, Nat nat);
+
+#endif
