@@ -82,7 +82,7 @@ static int settings_copy(rise_entry *entry, const rise_entry_options *options, r
 
 static bool same_entry(const rise_entry *a, const rise_entry *b)
 {
-    if (a->number != b->number || a->n_settings != b->n_settings)
+    if (a->number != b->number || a->n_settings != b->n_settings || (a->flags & RISE_UNTUNED) != (b->flags & RISE_UNTUNED))
         return false;
     for (size_t i = 0; i < a->n_settings; i++)
         if (a->settings[i].value != b->settings[i].value || strcmp(a->settings[i].name, b->settings[i].name) != 0)
@@ -107,7 +107,7 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     *out = NULL;
     if (!program)
         return argument_null(error, "program");
-    if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)RISE_SPECIALIZE))
+    if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)(RISE_SPECIALIZE | RISE_UNTUNED)))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know");
     if (options.n_settings && !options.settings)
         return argument_null(error, "settings");
@@ -167,6 +167,7 @@ void entry_free(rise_entry *entry)
 /* ---- what it is ----------------------------------------------------------------------------------------------------------------- */
 
 const char *rise_entry_name(const rise_entry *entry) { return entry ? entry->plan.core->name : NULL; }
+int rise_entry_tuned(const rise_entry *entry) { return entry && entry->plan.core->n_classes > 0; }
 int rise_entry_size_count(const rise_entry *entry) { return entry ? entry->plan.core->n_sizes : 0; }
 int rise_entry_tunable_count(const rise_entry *entry) { return entry ? entry->plan.core->n_tunables : 0; }
 int rise_entry_argument_count(const rise_entry *entry) { return entry ? entry->plan.n_arguments : 0; }

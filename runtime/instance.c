@@ -1,4 +1,5 @@
 /* The compiler on one entry, in a Ctx of its own. Any number of them may run at once; see Instance. */
+#include "frontend/tuning.h"
 #include "internal.h"
 
 enum { INSTANCE_GROWTH = 4 << 20 }; /* bytes, after which one is thrown away */
@@ -25,13 +26,23 @@ typedef struct Making {
     rise_error *error;
 } Making;
 
+/* The device's name in tuning files; NULL where they do not count. */
+static const char *tuned_for(Ctx *ctx, const rise_entry *entry)
+{
+    const rise_context *context = entry->program->context;
+    if ((entry->flags & RISE_UNTUNED) || context->device == RISE_REF)
+        return NULL;
+    return context->device == RISE_SIM ? TUNING_SIM : tuning_device(ctx, rise_context_device_name(context));
+}
+
 static void elaborate(Ctx *ctx, void *user)
 {
     Making *m = user;
     const rise_program *p = m->entry->program;
     Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
     ctx->diags.list.n = ctx->diags.errors = ctx->diags.warnings = 0; /* rise_program_from_text has told them */
-    m->instance->core = elab_entry(ctx, program, m->entry->number, (int)m->entry->n_settings, m->entry->settings);
+    const TuneSection *section;
+    m->instance->core = tuned_entry(ctx, program, m->entry->number, p->name, tuned_for(ctx, m->entry), (int)m->entry->n_settings, m->entry->settings, &section);
     m->status = program_report(p->context, ctx, m->silent, m->error);
     if (m->status == RISE_OK && !m->instance->core)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither right nor wrong: a bug in librise");

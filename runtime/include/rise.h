@@ -175,19 +175,24 @@ typedef struct rise_entry_options {
     size_t size;                  /* sizeof(rise_entry_options) */
     const rise_setting *settings; /* tunables; with RISE_SPECIALIZE also sizes */
     size_t n_settings;
-    uint32_t flags;               /* RISE_SPECIALIZE */
+    uint32_t flags;               /* RISE_SPECIALIZE, RISE_UNTUNED */
     uint32_t reserved;
 } rise_entry_options;
 /* Sizes among the settings are compiled in: the entry is then for these sizes only, and its code knows them. Worth it where one size serves
  * many launches; otherwise leave sizes to the launch. */
 enum { RISE_SPECIALIZE = 1 };
+/* What `risec tune` found is used where it lies beside the program (its name with `.tune` behind), is of the context's device and of this entry, and the settings name
+ * no tunable: docs/tuning.md. With this flag it is not. RISE_REF never uses it. */
+enum { RISE_UNTUNED = 2 };
 
 /* The entry of that name, or the only one where name is NULL, typed and lowered. options: NULL for the defaults. The entry belongs to the
  * program and lives as long as it; there is nothing to free. The same settings give the same entry, whatever their order. */
 RISE_API int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *options, rise_entry **entry, rise_error *error);
 RISE_API const char *rise_entry_name(const rise_entry *entry);
+/* 1 where a tuning is used; the manifest then has the values of the tunables by classes of sizes. */
+RISE_API int rise_entry_tuned(const rise_entry *entry);
 
-/* Sizes that a launch gives, in order of declaration; then tunables, with their values. NULL and 0 for a number that is none. */
+/* Sizes that a launch gives, in order of declaration; then tunables, with their values (of a tuned entry, their defaults). NULL and 0 for a number that is none. */
 RISE_API int rise_entry_size_count(const rise_entry *entry);
 RISE_API const char *rise_entry_size_name(const rise_entry *entry, int k);
 RISE_API int rise_entry_tunable_count(const rise_entry *entry);

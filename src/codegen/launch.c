@@ -146,21 +146,28 @@ static void plan_walk(Plan *plan, const Core *e)
     }
 }
 
-/* What the program says of the launch: behind the entry's result type, or in the brackets of nextKernel. */
-typedef struct Clause {
-    Nat blocks, threads, min_blocks;
-    Span span; /* of threads */
-} Clause;
+/* What the program says of the launch: behind the entry's result type (of the class that is being lowered), or in the brackets of nextKernel. */
+static CoreLaunch launch_clause(const Lowering *lw, const Core *start)
+{
+    const CoreEntry *entry = lw->entry;
+    if (start && start->prim.id == P_nextKernel)
+        return (CoreLaunch){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
+    const Core *body = entry->body;
+    int k = 0;
+    for (; k < entry->n_classes - 1 && lower_decided(lw, body) == body->cond.otherwise; k++)
+        body = body->cond.otherwise;
+    return entry->n_classes ? entry->classes[k].launch : entry->launch;
+}
 
 /* The threads that a clause asks for, where each row of them has t[1] * t[2]; refused where a block cannot have just these. `alone`: one thread is
  * as good as a warp. */
-static int64_t asked_threads(Plan *plan, const Clause *clause, int64_t rows, bool alone)
+static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows, bool alone)
 {
     Ctx *ctx = plan->lw->ctx;
     int64_t n = nat_is_const(clause->threads) ? clause->threads->value : 0;
     const char *text = nat_text(ctx, clause->threads);
     if (n < 1 || n > MAX_THREADS) {
-        Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s is not a number of threads that a block can have", text);
+        Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s is not a number of threads that a block can have", text);
         if (nat_is_const(clause->threads))
             diag_help(ctx, d, "give a number from 1 to %d", MAX_THREADS);
         else
@@ -175,7 +182,7 @@ static int64_t asked_threads(Plan *plan, const Clause *clause, int64_t rows, boo
         step /= 2;
     int64_t less = n / step * step, most = MAX_THREADS / rows / step * step;
     if (n > most) {
-        Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s on axis x, and %lld on the others, are more than a block can have", text, (long long)rows);
+        Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s on axis x, and %lld on the others, are more than a block can have", text, (long long)rows);
         if (most)
             diag_help(ctx, d, "give %lld or less, in steps of %lld", (long long)most, (long long)step);
         else
@@ -183,7 +190,7 @@ static int64_t asked_threads(Plan *plan, const Clause *clause, int64_t rows, boo
         return step;
     }
     if (n % step) {
-        Diag *d = lower_error(plan->lw, E0409, clause->span, "threads = %s makes no whole warps of 32", text);
+        Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s makes no whole warps of 32", text);
         if (less && less + step <= most)
             diag_help(ctx, d, "give %lld or %lld", (long long)less, (long long)(less + step));
         else
@@ -194,7 +201,7 @@ static int64_t asked_threads(Plan *plan, const Clause *clause, int64_t rows, boo
 
 /* Threads of the block: as the launch clause says, else the largest constant extent, else 256; a multiple of 32 in total. One thread when no
  * level below the block is used: then nothing says that there are more. */
-static void plan_threads(Plan *plan, const Clause *clause, int threads[3])
+static void plan_threads(Plan *plan, const CoreLaunch *clause, int threads[3])
 {
     bool any = plan->has_threads || plan->has_warps || plan->has_lanes || plan->has_global;
     int64_t t[3] = {1, 1, 1};
@@ -244,9 +251,7 @@ void launch_plan(Lowering *lw, const Core *start)
     Ctx *ctx = lw->ctx;
     ImpKernel *kernel = lw->kernel;
     const CoreEntry *entry = lw->entry;
-    Clause clause = {entry->launch_blocks, entry->launch_threads, entry->launch_min_blocks, entry->threads_span};
-    if (start && start->prim.id == P_nextKernel)
-        clause = (Clause){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
+    CoreLaunch clause = launch_clause(lw, start);
     Plan plan = {.lw = lw, .start = start};
     Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);
     plan_walk(&plan, entry->body);

@@ -337,6 +337,35 @@ static void entry_facts(Json *j, const CoreEntry *entry)
     texts(j, "facts", entry->n_facts, list);
 }
 
+static void tunables(Json *j, const CoreEntry *entry, const int64_t *values)
+{
+    key(j, "tunables");
+    open(j, '{');
+    for (int i = 0; i < entry->n_tunables; i++)
+        number(j, entry->tunable_names[i], values[i]);
+    close(j, '}');
+}
+
+/* The classes of a tuned entry, with the tunables of each. */
+static void tuning(Json *j, const CoreEntry *entry)
+{
+    key(j, "tuning");
+    open(j, '[');
+    for (int k = 0; k < entry->n_classes; k++) {
+        const CoreClass *class = &entry->classes[k];
+        StrBuf test;
+        sb_init(&test, j->ctx);
+        if (class->test)
+            core_print_test(&test, class->test, true);
+        next(j);
+        open(j, '{');
+        text(j, "when", class->test ? test.text : "");
+        tunables(j, entry, class->tunable_values);
+        close(j, '}');
+    }
+    close(j, ']');
+}
+
 static void entry_json(Json *j, const ImpProgram *program, const char *const *kernels, const char *launch)
 {
     const CoreEntry *entry = program->entry;
@@ -350,11 +379,9 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     for (int i = 0; i < entry->n_sizes; i++)
         sizes[i] = entry->sizes[i]->name;
     texts(j, "sizes", entry->n_sizes, sizes);
-    key(j, "tunables");
-    open(j, '{');
-    for (int i = 0; i < entry->n_tunables; i++)
-        number(j, entry->tunable_names[i], entry->tunable_values[i]);
-    close(j, '}');
+    tunables(j, entry, entry->tunable_values);
+    if (entry->n_classes)
+        tuning(j, entry);
     entry_facts(j, entry);
     key(j, "exact");
     sb_puts(j->out, entry->exact ? "true" : "false");

@@ -3,6 +3,7 @@
 #include "driver/aot.h"
 #include "driver/driver.h"
 #include "driver/expect.h"
+#include "frontend/tuning.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
@@ -47,7 +48,7 @@ int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *p
         if (n == 1)
             return 0;
         Diag *diag = driver_usage(ctx, d, E0622, "%s has %d entries: %s", path, n, entry_list(ctx, program));
-        diag_help(ctx, diag, "name one: `risec %s %s %s`", verb_rows[d->line->verb == VERB_BENCH ? VERB_BENCH : VERB_RUN].name, path, program_entry_name(program, 0));
+        diag_help(ctx, diag, "name one: `risec %s %s %s`", verb_rows[d->line->verb == VERB_BENCH || d->line->verb == VERB_TUNE ? d->line->verb : VERB_RUN].name, path, program_entry_name(program, 0));
         return -1;
     }
     Diag *diag = driver_usage(ctx, d, E0622, "%s has no entry `%s`; it has %s", path, name, entry_list(ctx, program));
@@ -166,10 +167,18 @@ static bool elaborate(Ctx *ctx, Driver *d, Program *program, const char *path, C
             return false;
     }
     const ElabSetting *settings = driver_settings(ctx, d);
+    const char *device = option_text(d->line, OPT_TUNED);
+    bool tuned = false;
     for (int k = first; k < end; k++) {
-        CoreEntry *entry = elab_entry(ctx, program, k, settings_count(d), settings);
+        const TuneSection *section;
+        CoreEntry *entry = tuned_entry(ctx, program, k, path, device, settings_count(d), settings, &section);
+        tuned |= section != NULL;
         if (entry)
             vec_push(ctx, &core->entries, entry);
+    }
+    if (device && !tuned && ctx->diags.errors == errors) {
+        Diag *diag = driver_usage(ctx, d, E0662, "`--tuned \"%s\"`: %s%s has nothing that could be used for that device", device, path, TUNING_SUFFIX);
+        diag_help(ctx, diag, "the names of the devices stand there behind `on`; `risec tune` adds the one that it runs on");
     }
     if (ctx->diags.errors > errors || program_failed(program) || core->entries.n < end - first)
         return false;
@@ -258,6 +267,17 @@ static bool choose_archs(Ctx *ctx, Driver *d, const Outputs *outputs)
     return true;
 }
 
+/* Core has one launch, and a tuned entry one for each class. */
+static bool forms_tuned(Ctx *ctx, Driver *d, const Outputs *outputs)
+{
+    for (int i = 0; i < outputs->n; i++)
+        if (option_on(d->line, OPT_TUNED) && outputs->at[i].form < FORM_IMP) {
+            driver_usage(ctx, d, E0621, "`--tuned` chooses how an entry is compiled, which --emit=%s does not show", form_names[outputs->at[i].form]);
+            return false;
+        }
+    return true;
+}
+
 static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
 {
     for (int i = 0; i < d->line->given.n; i++) {
@@ -273,7 +293,7 @@ static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
         Output output = {"-", form_of_output(ctx, d, "-"), 0};
         vec_push(ctx, outputs, output);
     }
-    return choose_archs(ctx, d, outputs);
+    return forms_tuned(ctx, d, outputs) && choose_archs(ctx, d, outputs);
 }
 
 static bool choose_pass(Ctx *ctx, Driver *d, const Outputs *outputs, LowerPass *last)

@@ -5,6 +5,7 @@
 #include "driver/profile.h"
 #include "driver/results.h"
 #include "driver/run_gpu.h"
+#include "frontend/tuning.h"
 #include "sim/sim.h"
 
 #include <fenv.h>
@@ -231,7 +232,9 @@ static void put_head(Run *run, StrBuf *out)
             between = ", ";
         }
     }
-    sb_printf(out, "%s on %s: ", between[0] == ',' ? ")" : "", device_name(run->device));
+    sb_printf(out, "%s on %s", between[0] == ',' ? ")" : "", device_name(run->device));
+    driver_put_tuned(out, entry, driver_tunables(run->ctx, entry, &run->launch));
+    sb_puts(out, ": ");
     type_print(out, with_device_sizes(run, type_subst(run->ctx, entry->result, entry->n_sizes, entry->sizes, values)));
     sb_putc(out, '\n');
 }
@@ -298,10 +301,9 @@ static void print_json(Run *run, StrBuf *out)
     sb_printf(out, ", \"device\": \"%s\", \"sizes\": {", device_name(run->device));
     for (int i = 0; i < entry->n_sizes; i++)
         sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->sizes[i]->name, (long long)run->launch.sizes[i]);
-    sb_puts(out, "}, \"tunables\": {");
-    for (int i = 0; i < entry->n_tunables; i++)
-        sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->tunable_names[i], (long long)entry->tunable_values[i]);
-    sb_puts(out, "}, \"results\": [");
+    sb_puts(out, "}, ");
+    driver_put_tunables(out, entry, driver_tunables(run->ctx, entry, &run->launch));
+    sb_puts(out, ", \"results\": [");
     for (int k = 0; k < run->launch.n_results; k++) {
         sb_puts(out, k ? ", " : "");
         results_json(out, &run->launch.results[k]);
@@ -343,7 +345,7 @@ static bool write_results(Run *run)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------- */
 
-bool driver_entry(Ctx *ctx, Driver *d, CoreEntry **out)
+bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **out)
 {
     const CommandLine *line = d->line;
     if (line->words.n == 0 || line->words.n > 2) {
@@ -362,7 +364,8 @@ bool driver_entry(Ctx *ctx, Driver *d, CoreEntry **out)
     int settings = 0;
     for (int i = 0; i < line->given.n; i++)
         settings += line->given.at[i].id == OPT_SET;
-    CoreEntry *entry = elab_entry(ctx, program, k, settings, driver_settings(ctx, d));
+    const TuneSection *section;
+    CoreEntry *entry = tuned_entry(ctx, program, k, path, option_on(line, OPT_UNTUNED) ? NULL : device, settings, driver_settings(ctx, d), &section);
     if (!entry || program_failed(program)) {
         driver_fail(d, STATUS_PROGRAM);
         return false;
@@ -394,11 +397,17 @@ static bool take_device_sizes(Run *run)
     return true;
 }
 
+/* The device's name in tuning files. */
+static const char *tuned_for(const Run *run)
+{
+    return run->device == DEVICE_REF ? NULL : run->device == DEVICE_SIM ? TUNING_SIM : tuning_device(run->ctx, rise_context_device_name(run->gpu));
+}
+
 /* The program's own mistakes come before those of the call. */
 static bool prepare_program(Run *run)
 {
     CoreEntry *entry;
-    if (!choose_device(run) || !driver_entry(run->ctx, run->d, &entry))
+    if (!choose_device(run) || !driver_entry(run->ctx, run->d, tuned_for(run), &entry))
         return false;
     run->entry = entry;
     return take_device_sizes(run) && (run->device == DEVICE_REF || lower(run));

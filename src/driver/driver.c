@@ -59,3 +59,27 @@ bool driver_no_errors(Ctx *ctx, Driver *d)
     }
     return false;
 }
+
+const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+{
+    for (int k = 0; k < entry->n_classes; k++) {
+        bool holds = true;
+        if (!entry->classes[k].test || (launch_test(ctx, entry, launch, entry->classes[k].test, &holds) && holds))
+            return entry->classes[k].tunable_values;
+    }
+    return entry->tunable_values;
+}
+
+void driver_put_tuned(StrBuf *out, const CoreEntry *entry, const int64_t *tunables)
+{
+    for (int i = 0; entry->n_classes && i < entry->n_tunables; i++)
+        sb_printf(out, "%s%s = %lld%s", i ? ", " : " (tuned: ", entry->tunable_names[i], (long long)tunables[i], i + 1 == entry->n_tunables ? ")" : "");
+}
+
+void driver_put_tunables(StrBuf *out, const CoreEntry *entry, const int64_t *tunables)
+{
+    sb_puts(out, "\"tunables\": {");
+    for (int i = 0; i < entry->n_tunables; i++)
+        sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->tunable_names[i], (long long)tunables[i]);
+    sb_puts(out, entry->n_classes ? "}, \"tuned\": true" : "}");
+}

@@ -7,6 +7,7 @@
 
 #include "driver/options.h"
 #include "frontend/elab.h"
+#include "ir/interp.h"
 
 enum {
     STATUS_GOOD = 0,
@@ -43,13 +44,21 @@ const ElabSetting *driver_settings(Ctx *ctx, const Driver *d);
 /* Every --set must be a tunable of one of the entries, or (with `sizes`) a size. False with a diagnostic. */
 bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries, bool sizes);
 
-/* The file and the entry that the words of the command line name, elaborated with its settings. False with diagnostics. */
-bool driver_entry(Ctx *ctx, Driver *d, CoreEntry **entry);
+/* The file and the entry that the words of the command line name, elaborated with its settings; tuned for `device`, unless that is NULL or --untuned is
+ * given. False with diagnostics. */
+bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **entry);
+/* The values of the tunables in a launch, of which the sizes are known: those of its class, where the entry is tuned. */
+const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
+/* " (tuned: threads = 256)"; nothing where the entry is not tuned. */
+void driver_put_tuned(StrBuf *out, const CoreEntry *entry, const int64_t *tunables);
+/* `"tunables": {"threads": 256}`, and `, "tuned": true` where the entry is. */
+void driver_put_tunables(StrBuf *out, const CoreEntry *entry, const int64_t *tunables);
 
 void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
 void cmd_bench(Ctx *ctx, Driver *d);
+void cmd_tune(Ctx *ctx, Driver *d);
 void cmd_cache(Ctx *ctx, Driver *d);
 void cmd_help(Ctx *ctx, Driver *d);
 void cmd_explain(Ctx *ctx, Driver *d);

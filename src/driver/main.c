@@ -36,6 +36,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_BENCH:
         cmd_bench(ctx, d);
         break;
+    case VERB_TUNE:
+        cmd_tune(ctx, d);
+        break;
     case VERB_CACHE:
         cmd_cache(ctx, d);
         break;

@@ -7,6 +7,7 @@ enum {
     CHECK = 1 << VERB_CHECK,
     RUN = 1 << VERB_RUN,
     BENCH = 1 << VERB_BENCH,
+    TUNE = 1 << VERB_TUNE,
     CACHE = 1 << VERB_CACHE,
     HELP = 1 << VERB_HELP,
     ALL = (1 << VERB_COUNT) - 1
@@ -17,6 +18,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
+    [VERB_TUNE] = {"tune", "tune FILE.rise [ENTRY]", "Find the best values of an entry's tunables, and keep them in FILE.rise.tune."},
     [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},
     [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
     [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
@@ -24,9 +26,9 @@ const VerbRow verb_rows[VERB_COUNT] = {
 };
 
 const OptRow option_rows[OPT_COUNT] = {
-    [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE, true, false,
+    [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE | TUNE, true, false,
                     "Write to OUT: `.cu` CUDA C with host functions, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
-                    "output."},
+                    "output. tune: the tuning file. Default: FILE.rise.tune."},
     [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|imp|cuda|manifest|ptx|cubin", COMPILE, false, false,
                   "Print this form of the program instead, whatever the suffix of OUT."},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
@@ -37,17 +39,18 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
                   "sm_75."},
-    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN | BENCH, true, false,
+    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN | BENCH | TUNE, true, false,
                  "Give a tunable, or (for run and bench) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | RUN, false, false,
                          "Re-check all types of the program between the passes: finds bugs of risec, not of the program."},
-    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", RUN | BENCH, true, false,
+    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", RUN | BENCH | TUNE, true, false,
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, iota, ones, zeros, const:V, "
                  "uniform[:LO:HI], normal, or a number."},
-    [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN, false, false,
+    [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN | TUNE, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
-                    "NVIDIA GPU; auto gpu where there is one, else sim."},
-    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN | BENCH, false, false,
+                    "NVIDIA GPU; auto gpu where there is one, else sim. tune: gpu (the default) measures time, sim estimates it from what the simulator "
+                    "counts."},
+    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN | BENCH | TUNE, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
@@ -66,15 +69,18 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", RUN, false, false,
                      "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
                      "`risec help profile`."},
-    [OPT_SIZES] = {"sizes", 0, OK_PAIR, "NAME=NAT,NAT...", BENCH, true, false,
-                   "Time for each of these values of a size. Where several sizes have lists, they go in step."},
+    [OPT_SIZES] = {"sizes", 0, OK_PAIR, "NAME=NAT,NAT...", BENCH | TUNE, true, false,
+                   "Time, or tune, for each of these values of a size. Where several sizes have lists, they go in step."},
     [OPT_VS] = {"vs", 0, OK_TEXT, "FILE.cu", BENCH, true, false,
                 "Also time the hand-written kernel in FILE.cu (its host function ENTRY_hand), in turn with ours, and compare its results with ours: see "
                 "`risec help bench`."},
     [OPT_KEEP] = {"keep", 0, OK_TEXT, "DIR", BENCH, false, false,
                   "With --vs: keep what nvcc makes in the folder DIR, and use it again while FILE.cu is the same."},
-    [OPT_ROUNDS] = {"rounds", 0, OK_NUMBER, "N", BENCH, false, false, "Measure N times. Default: 25; fewer where calls take long."},
+    [OPT_ROUNDS] = {"rounds", 0, OK_NUMBER, "N", BENCH | TUNE, false, false, "Measure N times. Default: 25; fewer where calls take long."},
     [OPT_CSV] = {"csv", 0, OK_FLAG, "", BENCH, false, false, "Print comma-separated values, a line for each kernel and size."},
+    [OPT_TUNED] = {"tuned", 0, OK_TEXT, "DEVICE", COMPILE, false, false,
+                   "Use what FILE.rise.tune says for DEVICE, as in `--tuned \"NVIDIA H200\"`: see `risec help tuning`."},
+    [OPT_UNTUNED] = {"untuned", 0, OK_FLAG, "", RUN | BENCH, false, false, "Do not use FILE.rise.tune."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},

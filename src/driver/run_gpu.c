@@ -40,10 +40,12 @@ typedef struct GpuRun {
 int gpu_entry(Ctx *ctx, rise_context *gpu, const CoreEntry *core, rise_program **program, rise_entry **entry, rise_error *error)
 {
     const Source *source = source_get(ctx, core->span.file);
+    /* A tuned one is tuned by librise in the same way. */
+    bool tuned = core->n_classes > 0;
     rise_setting *settings = NEWN(ctx, rise_setting, core->n_tunables + 1);
     for (int i = 0; i < core->n_tunables; i++)
         settings[i] = (rise_setting){core->tunable_names[i], core->tunable_values[i]};
-    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)core->n_tunables};
+    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = tuned ? 0 : (size_t)core->n_tunables, .flags = tuned ? 0 : RISE_UNTUNED};
     int status = rise_program_from_text(gpu, source->name, source->text, source->size, program, error);
     return status == RISE_OK ? rise_entry_get(*program, core->name, &options, entry, error) : status;
 }

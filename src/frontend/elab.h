@@ -16,6 +16,16 @@ typedef struct ElabSetting { /* --set for a tunable; one that names no tunable i
     bool fixes_size; /* it may also name a size, which is then no size of the launch but a constant, like a tunable */
 } ElabSetting;
 
+/* A class of launches with values of the tunables: those where the product of some sizes is at most `most`; of no sizes, all launches that are left. */
+typedef struct ElabClass {
+    Span span;
+    int n_sizes;
+    const char **sizes;
+    int64_t most;
+    int n_settings;
+    const ElabSetting *settings;
+} ElabClass;
+
 typedef struct Program Program; /* parsed files with their names resolved; lives in the context's arena */
 
 /* Never NULL. */
@@ -38,6 +48,9 @@ const Item *program_operator_item(const Program *program, int k);
 
 /* NULL when there are errors (in this entry or in the program). */
 CoreEntry *elab_entry(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings);
+/* The same with classes, the last one of no sizes: Note [Classes of a tuned entry] in ir/core.h. `settings` fix sizes, at most. The types of the
+ * inputs and the result and the facts about sizes must be the same in all classes as with the tunables' defaults: E0661. */
+CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes);
 /* Every entry that is good, with the defaults of its tunables; also checks operators that nothing uses. Never NULL. */
 CoreProgram *elab_all(Ctx *ctx, Program *program);
 /* An operator as core: a lambda of two parameters and its unit. False when it has errors. */

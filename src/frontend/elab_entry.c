@@ -98,13 +98,18 @@ static void finish(Elab *e, Core *body)
 
 /* ---- headers of entries ---------------------------------------------------------------------------------------------------- */
 
+/* With one set of values of the tunables. */
 typedef struct Header {
     const Item *item;
+    const struct Header *base; /* of a class: the header with the defaults, which has the sizes, inputs and facts; else NULL */
+    Span span;                 /* of a class */
     const Env *env;
-    CoreEntry *entry;
+    CoreLaunch launch;
+    Type want;                 /* the result's, or NULL */
     VEC(Nat) sizes;
     VEC(const char *) tunable_names;
     VEC(int64_t) tunable_values;
+    VEC(CoreValues) tunable_candidates;
     VEC(CoreVar *) inputs;
     VEC(Core *) facts;
 } Header;
@@ -124,9 +129,10 @@ static void take_size(Elab *e, Header *h, const Param *p, int n_settings, const 
     const char *name = p->name ? p->name : "_";
     const ElabSetting *set = setting_of(name, n_settings, settings);
     if (!p->def && !(set && set->fixes_size)) {
-        Nat n = nat_var(ctx, name, nat_const(ctx, 0), NULL);
+        Nat n = h->base ? h->base->sizes.at[h->sizes.n] : nat_var(ctx, name, nat_const(ctx, 0), NULL);
         vec_push(ctx, &h->sizes, n);
-        vec_push(ctx, &e->entry_sizes, n);
+        if (!h->base)
+            vec_push(ctx, &e->entry_sizes, n);
         h->env = env_push(e, h->env, name, v_nat(n, p->span), p->span);
         return;
     }
@@ -149,12 +155,18 @@ static void take_size(Elab *e, Header *h, const Param *p, int n_settings, const 
     vec_push(ctx, &h->tunable_names, name);
     vec_push(ctx, &h->tunable_values, n->value);
     h->env = env_push(e, h->env, name, v_nat(n, p->span), p->span);
-    if (p->candidates && p->candidates->kind == AST_LIST)
+    CoreValues candidates = {0};
+    if (p->candidates && p->candidates->kind == AST_LIST) {
+        candidates.values = NEWN(ctx, int64_t, p->candidates->list.n + 1);
         for (int i = 0; i < p->candidates->list.n; i++) {
             Nat c = eval_nat(e, p->candidates->list.items[i], h->env);
             if (!nat_is_error(c) && !nat_is_const(c))
                 elab_error(e, E0217, p->candidates->list.items[i]->span, "a value to try for the tunable `%s` is a constant", name);
+            else if (!nat_is_error(c))
+                candidates.values[candidates.n++] = c->value;
         }
+    }
+    vec_push(ctx, &h->tunable_candidates, candidates);
 }
 
 /* Of sizes alone? */
@@ -193,6 +205,22 @@ static void put_constants(Elab *e, StrBuf *sb, const Ast *ast, const Env *env)
     }
 }
 
+/* E0661, of a tuned value on which something depends that a caller knows. */
+static void class_differs(Elab *e, const Header *h, Span span, const char *what, const char *now, const char *before)
+{
+    Diag *d = elab_error(e, E0661, h->span, "these values of the tunables change %s: it is %s, and %s with the defaults", what, now, before);
+    diag_note(e->ctx, d, span, "here");
+    diag_help(e->ctx, d, "run `risec tune` again, which leaves such tunables as they are");
+}
+
+static const char *fact_text(Elab *e, const Core *fact)
+{
+    StrBuf text;
+    sb_init(&text, e->ctx);
+    core_print(&text, fact);
+    return text.text;
+}
+
 static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const ElabSetting *settings)
 {
     Ctx *ctx = e->ctx;
@@ -202,6 +230,13 @@ static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
     if (!t || t->kind != TY_SCALAR || t->scalar != SC_BOOL || !about_sizes(v.core)) {
         elab_error(e, E0326, cond->span, "`where` lists conditions over sizes, and this is %s", t && t->kind == TY_SCALAR && t->scalar == SC_BOOL ? "about data" : value_text(e, v));
+        return;
+    }
+    if (v.core->kind != CORE_LIT && h->base) {
+        const char *now = fact_text(e, v.core), *before = h->facts.n < h->base->facts.n ? fact_text(e, h->base->facts.at[h->facts.n]) : "no condition";
+        vec_push(ctx, &h->facts, v.core);
+        if (strcmp(now, before) != 0)
+            class_differs(e, h, cond->span, "a fact about the sizes", now, before);
         return;
     }
     if (v.core->kind != CORE_LIT) {
@@ -230,8 +265,8 @@ static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const
             bool ends = !at[n] || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]);
             if (!starts || !ends || !found || found->value.kind != V_NAT || !nat_is_const(found->value.nat))
                 continue;
-            bool set = setting_of(p->name, n_settings, settings) != NULL;
-            diag_note(ctx, d, p->span, set ? "`%s` is set to %s" : "`%s` is %s", p->name, nat_text(ctx, found->value.nat));
+            const ElabSetting *set = setting_of(p->name, n_settings, settings);
+            diag_note(ctx, d, set && set->span.file ? set->span : p->span, set ? "`%s` is set to %s" : "`%s` is %s", p->name, nat_text(ctx, found->value.nat));
             break;
         }
     }
@@ -243,8 +278,15 @@ static void take_input(Elab *e, Header *h, const Param *p)
     Type t = p->kind ? eval_type(e, p->kind, h->env) : type_error(e->ctx);
     e->learn_sizes = false;
     const char *name = p->name ? p->name : p->pattern.n_items ? "t" : "_";
-    CoreVar *var = core_var(e, name, t, p->span);
-    e->type_spans.at[var->id] = p->kind_span;
+    CoreVar *var;
+    if (h->base) {
+        var = h->base->inputs.at[h->inputs.n];
+        if (t->kind != TY_ERROR && strcmp(tyt(e, t), tyt(e, var->type)) != 0)
+            class_differs(e, h, p->kind_span, ctx_printf(e->ctx, "the type of `%s`", name), tyt(e, t), tyt(e, var->type));
+    } else {
+        var = core_var(e, name, t, p->span);
+        e->type_spans.at[var->id] = p->kind_span;
+    }
     vec_push(e->ctx, &h->inputs, var);
     Value v = t->kind == TY_ERROR ? v_error(p->span) : v_core(e, core_of_var(e, var, p->span));
     if (t->kind == TY_ERROR)
@@ -264,9 +306,9 @@ static void take_launch(Elab *e, Header *h)
     const Item *item = h->item;
     for (int i = 0; i < item->n_launch; i++) {
         const Option *o = &item->launch[i];
-        Nat *at = strcmp(o->name, "blocks") == 0       ? &h->entry->launch_blocks
-                  : strcmp(o->name, "threads") == 0    ? &h->entry->launch_threads
-                  : strcmp(o->name, "minBlocks") == 0  ? &h->entry->launch_min_blocks
+        Nat *at = strcmp(o->name, "blocks") == 0       ? &h->launch.blocks
+                  : strcmp(o->name, "threads") == 0    ? &h->launch.threads
+                  : strcmp(o->name, "minBlocks") == 0  ? &h->launch.min_blocks
                                                        : NULL;
         if (!at) {
             Diag *d = elab_error(e, E0218, o->span, "`launch` has no option `%s`", o->name);
@@ -280,71 +322,164 @@ static void take_launch(Elab *e, Header *h)
             continue;
         if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, nat_is_const(n) ? 1 : 0), n))
             elab_error(e, E0332, o->value->span, "`%s` is at least 1, and this is %s", o->name, nat_text(e->ctx, n));
-        if (at == &h->entry->launch_min_blocks && !nat_is_const(n))
+        if (at == &h->launch.min_blocks && !nat_is_const(n))
             elab_error(e, E0332, o->value->span, "`minBlocks` is a constant");
-        if (at == &h->entry->launch_threads)
-            h->entry->threads_span = o->span;
+        if (at == &h->launch.threads)
+            h->launch.threads_span = o->span;
         *at = n;
     }
 }
 
+/* False when there is nothing to go on with. */
+static bool take_header(Elab *e, Header *h, int n_settings, const ElabSetting *settings)
+{
+    const Item *item = h->item;
+    for (int i = 0; i < item->n_params; i++)
+        if (param_kind(&item->params[i]) == KIND_NAT)
+            take_size(e, h, &item->params[i], n_settings, settings);
+    bool facts_hold = !e->failed;
+    for (int i = 0; i < item->n_where; i++)
+        take_fact(e, h, item->where[i], n_settings, settings);
+    facts_hold &= !e->failed;
+    for (int i = 0; i < item->n_params; i++) {
+        ParamKind kind = param_kind(&item->params[i]);
+        if (kind == KIND_VALUE)
+            take_input(e, h, &item->params[i]);
+        else if (kind != KIND_NAT)
+            return false; /* the resolver reported it */
+    }
+    take_launch(e, h);
+    /* What follows from a fact that does not hold is no news. */
+    if (!facts_hold || !item->body)
+        return false;
+    h->want = item->result ? eval_type(e, item->result, h->env) : NULL;
+    if (h->want && h->want->kind == TY_ERROR)
+        return false;
+    if (h->base && h->want && strcmp(tyt(e, h->want), tyt(e, h->base->want)) != 0)
+        class_differs(e, h, item->result->span, "the type of the result", tyt(e, h->want), tyt(e, h->base->want));
+    return true;
+}
+
 /* ---- entries ------------------------------------------------------------------------------------------------------------------ */
 
-static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, int n_settings, const ElabSetting *settings)
+/* NULL when it has errors. */
+static Core *take_body(Elab *e, const Header *h)
+{
+    const Item *item = h->item;
+    Value v = eval(e, item->body, h->env, h->want);
+    Core *body = NULL;
+    if (v.kind == V_ERROR) {
+        e->failed = true;
+    } else if (!h->want) {
+        body = value_core(e, v);
+    } else if (v.kind == V_FUN || v.kind == V_TYPE) {
+        body = value_core(e, v);
+    } else if (!value_to_core(e, v, h->want, &body)) {
+        report_mismatch(e, E0312, v.span.file ? v.span : item->body->span, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));
+        e->failed = true;
+    }
+    return e->failed || e->stop ? NULL : body;
+}
+
+typedef struct Tuned { /* the classes, while bodies are made for them */
+    const Header *base;
+    const FileScope *scope;
+    int n, n_settings;
+    const ElabClass *given;
+    const ElabSetting *settings;
+    VEC(CoreClass) made;
+} Tuned;
+
+/* The condition of a class; NULL where it holds for all launches that are left. */
+static Core *class_test(Elab *e, const Tuned *t, const ElabClass *class, bool *never)
+{
+    Nat product = nat_const(e->ctx, 1);
+    *never = false;
+    for (int i = 0; i < class->n_sizes; i++) {
+        const Env *found = env_find(t->base->env, class->sizes[i], NULL);
+        if (!found || found->value.kind != V_NAT) {
+            elab_error(e, E0661, class->span, "`%s` is no size of `%s`", class->sizes[i], t->base->item->name);
+            return NULL;
+        }
+        product = nat_mul(e->ctx, product, found->value.nat);
+    }
+    Value test = class->n_sizes ? eval_binary(e, OP_LE, v_nat(product, class->span), v_nat(nat_const(e->ctx, class->most), class->span), class->span, class->span)
+                                : v_error(class->span);
+    if (test.kind != V_CORE)
+        return NULL;
+    *never = test.core->kind == CORE_LIT && !test.core->lit.i;
+    return test.core->kind == CORE_LIT ? NULL : test.core;
+}
+
+/* Class k and those behind it. NULL when there are errors. */
+static Core *class_bodies(Elab *e, Tuned *t, int k)
 {
     Ctx *ctx = e->ctx;
-    Header h = {.item = item, .env = scope->root, .entry = NEW(ctx, CoreEntry)};
-    CoreEntry *entry = h.entry;
+    bool never;
+    const ElabClass *class = &t->given[k];
+    Core *test = class_test(e, t, class, &never);
+    if (e->failed)
+        return NULL;
+    if (never && k + 1 < t->n)
+        return class_bodies(e, t, k + 1);
+    ElabSetting *settings = NEWN(ctx, ElabSetting, t->n_settings + class->n_settings + 1);
+    memcpy(settings, t->settings, sizeof *settings * (size_t)t->n_settings);
+    memcpy(settings + t->n_settings, class->settings, sizeof *settings * (size_t)class->n_settings);
+    Header h = {.item = t->base->item, .base = t->base, .span = class->span, .env = t->scope->root};
+    NatFacts *outer = e->facts;
+    Core *body = NULL;
+    e->facts = nat_facts_new(ctx, outer);
+    if (test)
+        cond_facts(e, e->facts, test, true);
+    if (take_header(e, &h, t->n_settings + class->n_settings, settings) && !e->failed)
+        body = take_body(e, &h);
+    e->facts = outer;
+    vec_push(ctx, &t->made, ((CoreClass){h.launch, test, h.tunable_values.at}));
+    if (!body || !test || k + 1 == t->n)
+        return body;
+    e->facts = nat_facts_new(ctx, outer);
+    cond_facts(e, e->facts, test, false);
+    Core *otherwise = class_bodies(e, t, k + 1);
+    e->facts = outer;
+    if (!otherwise)
+        return NULL;
+    Core *both = core_new(e, CORE_IF, body->span, body->type);
+    both->cond.cond = test;
+    both->cond.then = body;
+    both->cond.otherwise = otherwise;
+    return core_done(e, both);
+}
+
+static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes)
+{
+    Ctx *ctx = e->ctx;
+    Header h = {.item = item, .env = scope->root};
+    if (!take_header(e, &h, n_settings, settings))
+        return NULL;
+    Tuned tuned = {.base = &h, .scope = scope, .n = n_classes, .n_settings = n_settings, .given = classes, .settings = settings};
+    Core *body = n_classes ? class_bodies(e, &tuned, 0) : take_body(e, &h);
+    if (!body)
+        return NULL;
+    finish(e, body);
+    if (e->failed)
+        return NULL;
+    CoreEntry *entry = NEW(ctx, CoreEntry);
     entry->name = item->name;
     entry->doc = item->doc;
     entry->span = item->span;
     entry->name_span = item->name_span;
     entry->exact = item->exact;
-    for (int i = 0; i < item->n_params; i++)
-        if (param_kind(&item->params[i]) == KIND_NAT)
-            take_size(e, &h, &item->params[i], n_settings, settings);
-    bool facts_hold = !e->failed;
-    for (int i = 0; i < item->n_where; i++)
-        take_fact(e, &h, item->where[i], n_settings, settings);
-    facts_hold &= !e->failed;
-    for (int i = 0; i < item->n_params; i++) {
-        ParamKind kind = param_kind(&item->params[i]);
-        if (kind == KIND_VALUE)
-            take_input(e, &h, &item->params[i]);
-        else if (kind != KIND_NAT)
-            return NULL; /* the resolver reported it */
-    }
-    take_launch(e, &h);
-    /* What follows from a fact that does not hold is no news. */
-    if (!facts_hold || !item->body)
-        return NULL;
-    Type want = item->result ? eval_type(e, item->result, h.env) : NULL;
-    if (want && want->kind == TY_ERROR)
-        return NULL;
-    Value v = eval(e, item->body, h.env, want);
-    Core *body = NULL;
-    if (v.kind == V_ERROR) {
-        e->failed = true;
-    } else if (!want) {
-        body = value_core(e, v);
-    } else if (v.kind == V_FUN || v.kind == V_TYPE) {
-        body = value_core(e, v);
-    } else if (!value_to_core(e, v, want, &body)) {
-        report_mismatch(e, E0312, v.span.file ? v.span : item->body->span, want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, want));
-        e->failed = true;
-    }
-    if (e->failed || e->stop || !body)
-        return NULL;
-    finish(e, body);
-    if (e->failed)
-        return NULL;
+    entry->launch = h.launch;
     entry->body = body;
-    entry->result = want ? want : body->type;
+    entry->result = h.want ? h.want : body->type;
     entry->n_sizes = h.sizes.n;
     entry->sizes = h.sizes.at;
     entry->n_tunables = h.tunable_names.n;
     entry->tunable_names = h.tunable_names.at;
     entry->tunable_values = h.tunable_values.at;
+    entry->tunable_candidates = h.tunable_candidates.at;
+    entry->n_classes = tuned.made.n;
+    entry->classes = tuned.made.at;
     entry->n_inputs = h.inputs.n;
     entry->inputs = h.inputs.at;
     entry->n_facts = h.facts.n;
@@ -353,13 +488,18 @@ static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, in
     return entry;
 }
 
-CoreEntry *elab_entry(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings)
+CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes)
 {
     if (k < 0 || k >= program->entries.n)
         return NULL;
     Elab *e = elab_new(ctx, program);
-    CoreEntry *entry = entry_of(e, program->entries.at[k], program->files.at[0], n_settings, settings);
+    CoreEntry *entry = entry_of(e, program->entries.at[k], program->files.at[0], n_settings, settings, n_classes, classes);
     return program->failed ? NULL : entry;
+}
+
+CoreEntry *elab_entry(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings)
+{
+    return elab_entry_tuned(ctx, program, k, n_settings, settings, 0, NULL);
 }
 
 /* ---- operators ---------------------------------------------------------------------------------------------------------------- */

@@ -78,6 +78,26 @@ struct Core {
     };
 };
 
+typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
+    Nat blocks, threads, min_blocks;
+    Span threads_span;
+} CoreLaunch;
+
+/* Note [Classes of a tuned entry]
+ * A tuned entry has other values of its tunables in each class of sizes (frontend/tuning.h). Its body is then
+ *     if test of class 0 then body of class 0 else if test of class 1 then ... else body of the last class
+ * so that the size tests at the top (codegen/kernels.c) give each class kernels of its own. What is no part of a body, the launch, is the class's. */
+typedef struct CoreClass {
+    CoreLaunch launch;
+    const Core *test; /* NULL: the last one */
+    int64_t *tunable_values;
+} CoreClass;
+
+typedef struct CoreValues {
+    int n;
+    int64_t *values;
+} CoreValues;
+
 typedef struct CoreEntry {
     const char *name;
     const char *doc;
@@ -87,14 +107,16 @@ typedef struct CoreEntry {
     int n_tunables;       /* constants of this compilation: name and value */
     const char **tunable_names;
     int64_t *tunable_values;
+    CoreValues *tunable_candidates; /* what stands behind `in` */
     int n_inputs;
     CoreVar **inputs;
     Type result;
     int n_facts;          /* to check at each launch: conditions over the sizes */
     Core **facts;         /* of type bool, over CORE_SIZE */
     const NatFacts *known; /* the facts as the simplifier knows them */
-    Nat launch_blocks, launch_threads, launch_min_blocks; /* or NULL */
-    Span threads_span; /* of launch_threads */
+    CoreLaunch launch;
+    int n_classes;        /* 0: not tuned; then launch and tunable_values count, else those of the classes */
+    CoreClass *classes;
     bool exact;
     Core *body;
 } CoreEntry;

@@ -158,7 +158,7 @@ static void put_entry(StrBuf *out, const CoreEntry *entry)
         print_text(&p, "exact");
     }
     struct { const char *name; Nat nat; } launch[] = {
-        {"blocks", entry->launch_blocks}, {"threads", entry->launch_threads}, {"minBlocks", entry->launch_min_blocks}};
+        {"blocks", entry->launch.blocks}, {"threads", entry->launch.threads}, {"minBlocks", entry->launch.min_blocks}};
     const char *before = NULL;
     for (size_t i = 0; i < sizeof launch / sizeof launch[0]; i++)
         if (launch[i].nat) {
