@@ -401,11 +401,8 @@ void cmd_compile(Ctx *ctx, Driver *d)
     if (!verify_all(ctx, d, &core))
         return;
     ImpProgram **imps = NEWN(ctx, ImpProgram *, core.entries.n + 1);
-    for (int i = 0; lowered && i < core.entries.n; i++) {
-        imps[i] = lower_entry(ctx, core.entries.at[i], last);
-        if (!imps[i])
-            driver_fail(d, STATUS_PROGRAM);
-    }
+    for (int i = 0; lowered && i < core.entries.n; i++)
+        imps[i] = driver_lower(ctx, d, core.entries.at[i], last);
     /* All or nothing: with an error anywhere, no file is touched. */
     if (!driver_no_errors(ctx, d))
         return;

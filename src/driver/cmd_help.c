@@ -191,6 +191,17 @@ static const Topic topics[] = {
      "with a pointer to device memory for each component of the results, then of the inputs, and each size of the entry as int or long long. It gives 0 or a "
      "cudaError_t, or nothing. Its results are compared with ours as by `risec run --verify`, and exit code 1 says that some differ. What cannot be captured in a graph (a "
      "cudaMalloc, a wait) has no chain. --keep DIR keeps what nvcc made; files that FILE.cu includes are not looked at for changes.\n"},
+    {"tuning", "the best values of tunables",
+     "  risec tune sum.rise --sizes n=2^12,2^16,2^20      on the GPU\n"
+     "  risec tune sum.rise --sizes n=2^12,2^16 --device sim\n"
+     "  risec sum.rise -o sum.cu --tuned \"NVIDIA H200\"\n"
+     "\n"
+     "Tries all combinations of the values that tunables have behind `in`, at each of the sizes, and keeps the best in FILE.rise.tune: by the classes of sizes between those that "
+     "were tried, for this entry and device. `risec run`, `risec bench` and librise use the file where it fits the device, unless --untuned or a --set of a tunable says otherwise, and "
+     "compiling uses it with --tuned. What callers would see (types, facts about sizes) is never tuned. A change of the entry makes its tuning void, with a warning.\n"
+     "\n"
+     "--device sim estimates cycles from the simulator's counters and knows no latency; what it finds is used on the simulator alone. docs/tuning.md says how, and what the file looks "
+     "like.\n"},
     {"aot", "compiled ahead of time: PTX and cubins",
      "  risec sum.rise -o sum.cubin --arch=sm_90 -o sum.json\n"
      "  risec sum.rise -o sum.ptx -o sum.json\n"

@@ -57,9 +57,7 @@ static bool choose_device(Run *run)
 
 static bool lower(Run *run)
 {
-    run->imp = lower_entry(run->ctx, run->entry, (LowerPass)(PASS_COUNT - 1));
-    if (!run->imp)
-        driver_fail(run->d, STATUS_PROGRAM);
+    run->imp = driver_lower(run->ctx, run->d, run->entry, (LowerPass)(PASS_COUNT - 1));
     return run->imp;
 }
 

@@ -60,6 +60,18 @@ bool driver_no_errors(Ctx *ctx, Driver *d)
     return false;
 }
 
+ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass last)
+{
+    int before = ctx->diags.list.n;
+    ImpProgram *imp = lower_entry(ctx, entry, last);
+    if (imp)
+        return imp;
+    driver_fail(d, STATUS_PROGRAM);
+    if (entry->n_classes && ctx->diags.list.n > before)
+        diag_note(ctx, ctx->diags.list.at[before], entry->classes[0].span, "`%s` is tuned, from this line on", entry->name);
+    return NULL;
+}
+
 const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
 {
     for (int k = 0; k < entry->n_classes; k++) {

@@ -5,6 +5,7 @@
 #ifndef RISEC_DRIVER_DRIVER_H
 #define RISEC_DRIVER_DRIVER_H
 
+#include "codegen/lower.h"
 #include "driver/options.h"
 #include "frontend/elab.h"
 #include "ir/interp.h"
@@ -47,6 +48,8 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries
 /* The file and the entry that the words of the command line name, elaborated with its settings; tuned for `device`, unless that is NULL or --untuned is
  * given. False with diagnostics. */
 bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **entry);
+/* NULL with diagnostics, which say so where the entry is tuned. */
+ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass last);
 /* The values of the tunables in a launch, of which the sizes are known: those of its class, where the entry is tuned. */
 const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
 /* " (tuned: threads = 256)"; nothing where the entry is not tuned. */

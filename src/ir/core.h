@@ -89,6 +89,7 @@ typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
  * so that the size tests at the top (codegen/kernels.c) give each class kernels of its own. What is no part of a body, the launch, is the class's. */
 typedef struct CoreClass {
     CoreLaunch launch;
+    Span span;        /* of the line that it comes from */
     const Core *test; /* NULL: the last one */
     int64_t *tunable_values;
 } CoreClass;

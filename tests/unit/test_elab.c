@@ -129,8 +129,8 @@ static void test_entry(Ctx *ctx, void *user)
     CHECK(e->n_sizes == 1 && e->n_inputs == 1 && e->n_tunables == 2 && e->exact);
     CHECK_TEXT(e->tunable_names[1], "c");
     CHECK(e->tunable_values[0] == 64 && e->tunable_values[1] == 32);
-    CHECK(e->n_facts == 2 && nat_is(e->launch_threads, 64) && nat_is(e->launch_min_blocks, 2));
-    CHECK(e->launch_blocks->kind == NAT_VAR && strcmp(e->launch_blocks->name, "numSM") == 0);
+    CHECK(e->n_facts == 2 && nat_is(e->launch.threads, 64) && nat_is(e->launch.min_blocks, 2));
+    CHECK(e->launch.blocks->kind == NAT_VAR && strcmp(e->launch.blocks->name, "numSM") == 0);
     CHECK(nat_le(ctx, e->known, nat_const(ctx, 3), e->sizes[0]) && !nat_le(ctx, e->known, nat_const(ctx, 4), e->sizes[0]));
     ElabSetting set[2] = {{"b", 96, NO_SPAN, false}, {"n", 7, NO_SPAN, false}};
     e = elab_entry(ctx, p, 0, 2, set);

@@ -1,0 +1,1 @@
+run foreign.rise --set n=4 --arg xs=ones

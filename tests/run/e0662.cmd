@@ -1,0 +1,2 @@
+tune axpy.rise --device sim
+exit 2

@@ -1,0 +1,1 @@
+tune tunable.rise --device sim --sizes n=64 -o -
