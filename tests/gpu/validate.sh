@@ -119,7 +119,7 @@ programs() {
     planted low-bit low --sizes 33,1024 files examples/{argmin,dot,histogram,max,reverse,sum,transpose_tiled}.rise
     planted high-bit high --sizes 32,1024 files examples/*.rise
     check examples files examples/*.rise
-    check programs files tests/programs/*.rise
+    check programs files tests/programs/*.rise tests/gpu/*.rise
     check large-examples --sizes 131071,1000003 --cells 1100000 --steps 2000000000 files examples/{argmin,asum,axpy,block_scan,device_scan,dot,harris3,harris7,histogram,max,minmax,minmax_last,minmax_two,reverse,scal,sum,sum_down,sum_naive,sum_tree,warp_scan}.rise
 }
 

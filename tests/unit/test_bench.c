@@ -2,6 +2,8 @@
  * failures. Times themselves are for tests/gpu/validate.sh. */
 #include "driver/bench_gpu.h"
 #include "driver/bench_hand.h"
+#include "driver/run_gpu.h"
+#include "executors.h"
 #include "fake_gpu.h"
 #include "unit.h"
 
@@ -387,6 +389,40 @@ static void wrap(Ctx *ctx, void *user)
     CHECK(strstr(bench_hand_wrapper(ctx, "x.cu", "f", 1, 0), "f_hand(Buffer{buffers[0]}, static_cast<cudaStream_t>(stream));") != NULL);
 }
 
+/* ---- `risec run --device gpu`: results are as large as the device makes them --------------------------------------------------------------- */
+
+typedef struct GpuCase {
+    BenchGpu gpu;
+    Compiled program;
+} GpuCase;
+
+static void run_on_gpu(Ctx *ctx, void *user)
+{
+    GpuCase *g = user;
+    const CoreEntry *entry = g->program.entry;
+    int64_t n = 100, sms = gpu_multiprocessors(g->gpu.rise);
+    Launch launch;
+    Driver d = {.status = 0};
+    CHECK(sms == 132 && trial_launch(ctx, entry, &n, &(Inputs){.seed = 1, .num_sm = sms}, &launch));
+    CHECK(gpu_run(ctx, &d, g->gpu.rise, entry, &launch) && fake_gpu.launches == 1);
+    CHECK(launch.n_results == 1 && launch.results[0].count == 32 * sms);
+    /* What another device would give has no room for this one's result, and that is told. */
+    launch.num_sm = 1;
+    CHECK(!gpu_run(ctx, &d, g->gpu.rise, entry, &launch) && ctx->diags.errors == 1 && strstr(ctx->diags.list.at[0]->message, "result"));
+}
+
+static void test_gpu_run(void)
+{
+    GpuCase g;
+    start();
+    CHECK(open_gpu(&g.gpu) == RISE_OK);
+    g.program = compile_file("tests/gpu/device_size_result.rise", "");
+    CHECK(g.program.imp && ctx_try(g.program.ctx, run_on_gpu, &g));
+    compiled_free(&g.program);
+    bench_close(&g.gpu);
+    check_clean();
+}
+
 int main(void)
 {
     test_times();
@@ -397,6 +433,7 @@ int main(void)
     test_no_capture();
     test_floors();
     test_refusals();
+    test_gpu_run();
     Ctx *ctx = ctx_new(NULL, NULL);
     CHECK(ctx && ctx_try(ctx, wrap, NULL));
     ctx_free(ctx);
