@@ -1,4 +1,4 @@
-/* librise on a real GPU: one line `ok NAME` or `not ok NAME: why` for each point. tests/gpu/smoke.sh runs it. Of CUDA it uses only what a host of its own streams
+/* librise on a real GPU: one line `ok NAME` or `not ok NAME: why` for each point. tests/gpu/validate.sh runs it. Of CUDA it uses only what a host of its own streams
  * would: streams, through libcuda.so.1. Everything else is rise.h. */
 #include <dlfcn.h>
 #include <pthread.h>

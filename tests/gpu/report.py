@@ -111,7 +111,7 @@ def against_reference():
         return
     print("## Against the reference interpreter\n")
     print("Inputs are small whole numbers (for integers also any). \"To the bit\" counts programs all of whose launches agree so; \"with rounding\" those with floats that differ within the bound of")
-    print("`risec run --verify`, or (random programs) that call functions which CPU and GPU round differently; of these no more is claimed than that they ran. \"Refused\" are random programs that break a rule")
+    print("`risec run --verify`, or (random programs) that call functions which CPU and GPU round differently, such as exp, and differ; of these no more is claimed than that they ran. \"Refused\" are random programs that break a rule")
     print("of levels or memory, which the generator does not know; each has one of the codes below, and any other is a failure. \"Not run\" accept none of the sizes tried.\n")
     table(["", "", "programs", "what came of them"], lines)
     if refused:

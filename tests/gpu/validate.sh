@@ -3,17 +3,17 @@
 #
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
 #
-# Stages, all of them by default: smoke times programs random large twins variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# Stages, all of them by default: smoke times commands programs random large twins variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs.
-# REVISION: which one was built, for the report. KEEP: a new folder for all that the stages write, which stays. DEVICE=sim tries the stages programs and random on the simulator.
+# REVISION: which one was built, for the report. KEEP: a new folder for all that the stages write, which stays. DEVICE=sim tries the stages commands, programs and random on the simulator.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
 REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
 shift $(($# < 2 ? $# : 2))
-ALL='smoke times programs random large twins variants interop sanitize'
+ALL='smoke times commands programs random large twins variants interop sanitize'
 STAGES=${*:-$ALL}
 DEVICE=${DEVICE:-gpu}
 RISEC=$BUILD/risec
@@ -92,6 +92,24 @@ times() {
     within first-jit-ms "$WORK/times-cold" 'from text to a loaded kernel, ms:' 150
     within cached-jit-ms "$WORK/times-cached" 'from text to a loaded kernel, ms:' 5
     within launch-more-than-bare-us "$WORK/times-cached" 'more than a bare cuLaunchKernel, us:' 2
+}
+
+# ---- the command line: every example as its first comment runs it ----------------------------------------------------------------------------------------
+
+commands() {
+    local file words name n=0
+    while IFS=: read -r file words; do
+        name=commands-$(basename "$file" .rise)
+        # shellcheck disable=SC2086
+        (timeout 120 "$RISEC" $words --device "$DEVICE" --verify >"$WORK/$name" 2>&1 && grep -q '^equals the reference' "$WORK/$name" && echo "ok $name" ||
+            echo "not ok $name: $(head -2 "$WORK/$name" | tr '\n' ' ')") >"$WORK/$name.point" &
+        n=$((n + 1))
+        [ $((n % JOBS)) -eq 0 ] && wait
+    done < <(grep -m 1 -H '^--   \$ risec run ' examples/*.rise | sed 's/:--   \$ risec /:/')
+    wait
+    cat "$WORK"/commands-*.point >>"$LOG"
+    grep -h '^not ok' "$WORK"/commands-*.point
+    [ $n -eq "$(ls examples/*.rise | wc -l)" ] && [ "$(cat "$WORK"/commands-*.point | grep -c '^ok')" -eq $n ] && say "ok commands: $n examples" || say "not ok commands: an example is wrong, or has no command"
 }
 
 # ---- programs against the reference --------------------------------------------------------------------------------------------------------------------

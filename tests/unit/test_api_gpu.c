@@ -1,5 +1,5 @@
 /* librise's way to the GPU, on a driver of our own (fake_gpu.h): what kernels get, what is refused, every call of the driver and every allocation failing in turn,
- * a device that is lost, threads. That the real driver agrees is for tests/gpu/smoke.sh. */
+ * a device that is lost, threads. That the real driver agrees is for tests/gpu/validate.sh. */
 #include <stdlib.h>
 
 #include "fake_gpu.h"
