@@ -9,7 +9,7 @@ enum { SHOWN = 3 };
 
 typedef struct Outcome { /* of the sizes of one run */
     int64_t *sizes;      /* beside entry->sizes */
-    double work;         /* product of the sizes that have lists: what the classes are made by */
+    double work;         /* what the classes are made by: the product of the sizes in Tune.by */
     TuneCost *costs;     /* beside the candidates */
     int best;            /* candidate; the defaults where none is better beyond the spread */
 } Outcome;
@@ -152,13 +152,32 @@ static bool choose_sizes(Tune *t)
     return true;
 }
 
-/* Whether classes are told apart by this size. */
-static bool varies(const Tune *t, const char *size)
+static int size_number(const Tune *t, const char *name)
 {
-    for (int k = 0; k < t->sizes.series.n; k++)
-        if (t->sizes.series.at[k].n > 1 && strcmp(t->sizes.series.at[k].name, size) == 0)
-            return true;
-    return false;
+    for (int i = 0; i < t->entry->n_sizes; i++)
+        if (strcmp(t->entry->sizes[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* By --by, else by all sizes that have lists. */
+static bool choose_by(Tune *t)
+{
+    const char *at = option_text(t->d->line, OPT_BY);
+    for (int k = 0; !at && k < t->sizes.series.n; k++)
+        if (t->sizes.series.at[k].n > 1)
+            vec_push(t->ctx, &t->by, t->sizes.series.at[k].name);
+    while (at) {
+        size_t n = strcspn(at, "*");
+        const char *name = intern(t->ctx, at, n);
+        if (size_number(t, name) < 0) {
+            driver_usage(t->ctx, t->d, E0662, "`--by`: %s has no size `%s`", t->entry->name, name);
+            return false;
+        }
+        vec_push(t->ctx, &t->by, name);
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return true;
 }
 
 /* ---- trying ---------------------------------------------------------------------------------------------------------------- */
@@ -173,6 +192,35 @@ static int best_of(const Tune *t, const TuneCost *costs)
     return best && costs[best].high < costs[0].low ? best : 0;
 }
 
+/* Runs of one class: each candidate costs, there, what it costs in both in proportion to the defaults. */
+static void join_classes(Tune *t, Outcome *a, const Outcome *b)
+{
+    for (int i = t->candidates.n - 1; i >= 0; i--) { /* the defaults, by which all are scaled, last */
+        TuneCost *cost = &a->costs[i];
+        double scale = a->costs[0].cost / b->costs[0].cost;
+        cost->cost += scale * b->costs[i].cost;
+        cost->low += scale * b->costs[i].low;
+        cost->high += scale * b->costs[i].high;
+    }
+    a->best = best_of(t, a->costs);
+}
+
+/* One outcome for each class, in order. Gives their number. */
+static int classes_of(Tune *t, const Outcome *outcomes, Outcome *classes)
+{
+    int n = 0;
+    for (int i = 0; i < t->sizes.n_runs; i++) {
+        if (n && classes[n - 1].work >= outcomes[i].work) {
+            join_classes(t, &classes[n - 1], &outcomes[i]);
+            continue;
+        }
+        classes[n] = outcomes[i];
+        classes[n].costs = NEWN(t->ctx, TuneCost, t->candidates.n);
+        memcpy(classes[n++].costs, outcomes[i].costs, sizeof *classes->costs * (size_t)t->candidates.n);
+    }
+    return n;
+}
+
 static bool run_all(Tune *t, Outcome *outcomes)
 {
     for (int run = 0; run < t->sizes.n_runs; run++) {
@@ -183,9 +231,8 @@ static bool run_all(Tune *t, Outcome *outcomes)
             return false;
         o->best = best_of(t, o->costs);
         o->work = 1;
-        for (int i = 0; i < t->entry->n_sizes; i++)
-            if (varies(t, t->entry->sizes[i]->name))
-                o->work *= (double)o->sizes[i];
+        for (int i = 0; i < t->by.n; i++)
+            o->work *= (double)o->sizes[size_number(t, t->by.at[i])];
         for (int k = run; k > 0 && outcomes[k].work < outcomes[k - 1].work; k--) {
             Outcome other = outcomes[k];
             outcomes[k] = outcomes[k - 1];
@@ -301,33 +348,45 @@ static void put_condition(StrBuf *out, const Tune *t, const Outcome *last, const
         sb_puts(out, "  else: ");
         return;
     }
-    for (int i = 0; i < t->entry->n_sizes; i++)
-        if (varies(t, t->entry->sizes[i]->name)) {
-            sb_printf(out, "%s%s", between, t->entry->sizes[i]->name);
-            between = "*";
-        }
+    for (int i = 0; i < t->by.n; i++) {
+        sb_printf(out, "%s%s", between, t->by.at[i]);
+        between = "*";
+    }
     sb_printf(out, " <= %lld: ", (long long)boundary(last->work, next->work));
 }
 
-static void put_section(StrBuf *out, const Tune *t, uint64_t hash, const Outcome *outcomes)
+/* "2.20 us at n = 4096; 2.31 us with the defaults", of the runs in a class with others together. */
+static void put_reason(StrBuf *out, const Tune *t, const Outcome *o)
 {
-    int n = t->sizes.n_runs;
+    put_cost(out, t, o->costs[o->best].cost);
+    if (t->entry->n_sizes) {
+        sb_puts(out, " at ");
+        put_sizes(out, t, o);
+    }
+    if (o->best) {
+        sb_puts(out, "; ");
+        put_cost(out, t, o->costs[0].cost);
+        sb_puts(out, " with the defaults");
+    }
+}
+
+static void put_section(StrBuf *out, Tune *t, uint64_t hash, const Outcome *outcomes)
+{
+    Outcome *classes = NEWN(t->ctx, Outcome, t->sizes.n_runs);
+    int n = classes_of(t, outcomes, classes);
     sb_printf(out, "entry %s on \"%s\" hash %016llx\n", t->entry->name, t->device, (unsigned long long)hash);
     for (int i = 0; i < n; i++) {
-        const Outcome *o = &outcomes[i];
-        if (i + 1 < n && (outcomes[i + 1].best == o->best || outcomes[i + 1].work <= o->work))
+        int best = classes[i].best, run = 0;
+        if (i + 1 < n && classes[i + 1].best == best)
             continue;
-        put_condition(out, t, o, i + 1 < n ? &outcomes[i + 1] : NULL);
-        put_values(out, t, &t->candidates.at[o->best]);
+        put_condition(out, t, &classes[i], i + 1 < n ? &classes[i + 1] : NULL);
+        put_values(out, t, &t->candidates.at[best]);
+        while (run + 1 < t->sizes.n_runs && outcomes[run + 1].work <= classes[i].work)
+            run++;
+        Outcome told = outcomes[run];
+        told.best = best;
         sb_puts(out, "  -- ");
-        put_cost(out, t, o->costs[o->best].cost);
-        sb_puts(out, o->sizes && t->entry->n_sizes ? " at " : "");
-        put_sizes(out, t, o);
-        if (o->best) {
-            sb_puts(out, "; ");
-            put_cost(out, t, o->costs[0].cost);
-            sb_puts(out, " with the defaults");
-        }
+        put_reason(out, t, &told);
         sb_puts(out, "\n");
     }
 }
@@ -431,7 +490,7 @@ void cmd_tune(Ctx *ctx, Driver *d)
     Tune *t = NEW(ctx, Tune);
     t->ctx = ctx;
     t->d = d;
-    if (!read_command(t) || !choose_tunables(t) || !make_candidates(t) || !choose_sizes(t) || !open_device(t))
+    if (!read_command(t) || !choose_tunables(t) || !make_candidates(t) || !choose_sizes(t) || !choose_by(t) || !open_device(t))
         return;
     Outcome *outcomes = NEWN(ctx, Outcome, t->sizes.n_runs);
     if (tune_open(t) && run_all(t, outcomes))

@@ -78,6 +78,8 @@ const OptRow option_rows[OPT_COUNT] = {
                   "With --vs: keep what nvcc makes in the folder DIR, and use it again while FILE.cu is the same."},
     [OPT_ROUNDS] = {"rounds", 0, OK_NUMBER, "N", BENCH | TUNE, false, false, "Measure N times. Default: 25; fewer where calls take long."},
     [OPT_CSV] = {"csv", 0, OK_FLAG, "", BENCH, false, false, "Print comma-separated values, a line for each kernel and size."},
+    [OPT_BY] = {"by", 0, OK_TEXT, "NAME[*NAME...]", TUNE, false, false,
+                "Tell classes apart by this size, or by the product of these. Default: of all sizes that have lists."},
     [OPT_TUNED] = {"tuned", 0, OK_TEXT, "DEVICE", COMPILE, false, false,
                    "Use what FILE.rise.tune says for DEVICE, as in `--tuned \"NVIDIA H200\"`: see `risec help tuning`."},
     [OPT_UNTUNED] = {"untuned", 0, OK_FLAG, "", RUN | BENCH, false, false, "Do not use FILE.rise.tune."},

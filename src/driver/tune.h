@@ -33,6 +33,7 @@ typedef struct Tune {
     BenchSizes sizes;
     int rounds;
     bool *tuned; /* beside the tunables */
+    VEC(const char *) by; /* the sizes whose product tells classes apart */
     VEC(Candidate) candidates; /* the first one is the defaults */
     VEC(const char *) notes;
     BenchGpu gpu;

@@ -97,6 +97,10 @@ use="run sum.rise --arg xs=iota --verify"
     has products 0 'written' tune g.rise --device sim --sizes n=16,256 --sizes m=4,64
     grep -Eq '^  n\*m <= 1024: j|^  else: j' g.rise.tune
     result products-file $?
+    has by 0 written tune g.rise --device sim --sizes n=16,256,16 --sizes m=4,4,64 --by m
+    grep -Eq "^  m <= 16: j|^  else: j" g.rise.tune
+    result by-file $?
+    has by-unknown 2 "has no size .k" tune g.rise --device sim --sizes n=16,256 --set m=4 --by k
     has no-gpu-name 2 'gpu or sim' tune f.rise --device ref
     has open-size 2 'for which' tune g.rise --device sim
 }
