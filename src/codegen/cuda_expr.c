@@ -99,6 +99,14 @@ void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index)
     put(c, "]");
 }
 
+void cuda_load_cell(Cuda *c, const ImpBuf *buf, Nat index)
+{
+    bool streamed = buf->read_once && buf->elem != SC_BOOL; /* __ldcs has no bool */
+    put(c, streamed ? "__ldcs(&" : "");
+    cuda_cell(c, buf, index);
+    put(c, streamed ? ")" : "");
+}
+
 /* ---- literals ----------------------------------------------------------------------------------------------------------- */
 
 static void put_float(Cuda *c, ScalarValue v)
@@ -583,7 +591,7 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
         if (cuda_is_half(e->type))
             cuda_half_load(c, e);
         else
-            cuda_cell(c, e->mem.buf, e->mem.index);
+            cuda_load_cell(c, e->mem.buf, e->mem.index);
         break;
     case IE_OP:
         put_op(c, e, prec);

@@ -39,14 +39,14 @@ void cuda_half_round(Cuda *c, const ImpExpr *e)
 void cuda_half_load(Cuda *c, const ImpExpr *load)
 {
     sb_printf(c->out, "%s(", from_bits(c, load->type));
-    cuda_cell(c, load->mem.buf, load->mem.index);
+    cuda_load_cell(c, load->mem.buf, load->mem.index);
     put(c, ")");
 }
 
 void cuda_half_store(Cuda *c, const ImpExpr *value)
 {
     if (value->kind == IE_LOAD) { /* a copy */
-        cuda_cell(c, value->mem.buf, value->mem.index);
+        cuda_load_cell(c, value->mem.buf, value->mem.index);
         return;
     }
     sb_printf(c->out, "%s(", to_bits(c, value->type)); /* rounds as well */

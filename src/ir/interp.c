@@ -507,6 +507,7 @@ static void eval_prim(Interp *in, Code *code)
     }
     switch ((int)code->id) {
     case P_id:
+    case P_readOnce:
     case P_split:
     case P_splitDrop:
     case P_join:
