@@ -73,26 +73,35 @@ static void disturbed_expr(void *user, ImpExpr **at)
 }
 
 /* if c { s } if c { t }  ->  if c { s; t } */
-static void merge_neighbours(Ctx *ctx, ImpBlock *list)
+static void merge_neighbours(Ctx *ctx, ImpBlock *list, bool over_notes)
 {
     for (int i = 0; i < list->list.n; i++) {
         ImpStmt *s = list->list.at[i];
         if (s->kind == IS_FOR)
-            merge_neighbours(ctx, &s->loop.body);
+            merge_neighbours(ctx, &s->loop.body, over_notes);
         if (s->kind != IS_IF)
             continue;
-        while (i + 1 < list->list.n && list->list.at[i + 1]->kind == IS_IF && !s->branch.otherwise.list.n) {
-            ImpStmt *next = list->list.at[i + 1];
+        while (!s->branch.otherwise.list.n) {
+            int k = i + 1; /* notes between them go along */
+            while (over_notes && k < list->list.n && list->list.at[k]->kind == IS_NOTE)
+                k++;
+            if (k == list->list.n || list->list.at[k]->kind != IS_IF)
+                break;
+            ImpStmt *next = list->list.at[k];
             Disturbs d = {&s->branch.then, false};
             walk_expr(&s->branch.cond, disturbed_expr, &d);
-            if (d.disturbed || next->branch.otherwise.list.n || !imp_same_value(s->branch.cond, next->branch.cond))
+            if (d.disturbed || s->branch.last || next->branch.last || next->branch.otherwise.list.n || !imp_same_value(s->branch.cond, next->branch.cond))
                 break;
-            for (int k = 0; k < next->branch.then.list.n; k++)
-                vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[k]);
+            for (; k > i + 1; k--) {
+                vec_push(ctx, &s->branch.then.list, list->list.at[i + 1]);
+                block_remove(list, i + 1);
+            }
+            for (int j = 0; j < next->branch.then.list.n; j++)
+                vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[j]);
             block_remove(list, i + 1);
         }
-        merge_neighbours(ctx, &s->branch.then);
-        merge_neighbours(ctx, &s->branch.otherwise);
+        merge_neighbours(ctx, &s->branch.then, over_notes);
+        merge_neighbours(ctx, &s->branch.otherwise, over_notes);
     }
 }
 
@@ -118,5 +127,7 @@ static void merge_conditions(Ctx *ctx, ImpBlock *list)
 void branches_merge(Ctx *ctx, ImpBlock *list)
 {
     merge_conditions(ctx, list);
-    merge_neighbours(ctx, list);
+    merge_neighbours(ctx, list, false);
 }
+
+void branches_join(Ctx *ctx, ImpBlock *list) { merge_neighbours(ctx, list, true); }

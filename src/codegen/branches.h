@@ -8,6 +8,8 @@
 void branches_choose(Ctx *ctx, ImpBlock *list);
 /* if a { if b { s } }  ->  if a and b { s };  if c { s } if c { t }  ->  if c { s; t } */
 void branches_merge(Ctx *ctx, ImpBlock *list);
+/* The second rule for neighbouring parts of the program, too: where no barrier is to come between them. */
+void branches_join(Ctx *ctx, ImpBlock *list);
 bool block_sets(ImpBlock *block, const ImpVar *var); /* or declares it */
 
 #endif

@@ -145,6 +145,14 @@ static int own_values(const ImpStmt *s, ImpExpr *const **values)
     }
 }
 
+/* Does the condition ask for places alone? */
+static bool of_indices(const ImpExpr *e)
+{
+    if (e->kind == IE_OP && e->op.id == P_and)
+        return of_indices(e->op.args[0]) && of_indices(e->op.args[1]);
+    return e->kind == IE_OP && e->op.n == 2 && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT;
+}
+
 /* `x` for an element of `xs`, else `value`. */
 static const char *value_name(Lowering *lw, const ImpExpr *e)
 {
@@ -153,7 +161,7 @@ static const char *value_name(Lowering *lw, const ImpExpr *e)
     const char *name = e->kind == IE_LOAD ? e->mem.buf->name : "";
     size_t n = strlen(name);
     if (e->kind == IE_OP && e->type == SC_BOOL)
-        return "holds";
+        return of_indices(e) ? "inside" : "holds";
     return n >= 2 && n <= 12 && name[n - 1] == 's' && name[n - 2] != 's' ? ctx_printf(lw->ctx, "%.*s", (int)n - 1, name) : "value";
 }
 
@@ -204,4 +212,8 @@ static void share(Lowering *lw, ImpBlock *block)
     }
 }
 
-void pass_common(Lowering *lw) { share(lw, &lw->kernel->body); }
+void pass_common(Lowering *lw)
+{
+    share(lw, &lw->kernel->body);
+    registers_copies(lw); /* a name that is only another one's value now */
+}

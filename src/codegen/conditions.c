@@ -6,12 +6,54 @@
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
+static ImpExpr *decided(Lowering *lw, ImpExpr *cond);
+
+/* `cond` where `given` holds. */
+static ImpExpr *decided_under(Lowering *lw, ImpExpr *cond, const ImpExpr *given)
+{
+    NatFacts *facts = lw->facts;
+    lw->facts = nat_facts_new(lw->ctx, facts);
+    assume(lw, given);
+    ImpExpr *rest = decided(lw, cond);
+    lw->facts = facts;
+    return rest;
+}
+
+/* a < b without what both sides have, and without a minus: `i - lane + 31 >= 31` is `i >= lane`. */
+static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
+{
+    Ctx *ctx = lw->ctx;
+    if (e->kind != IE_OP || e->op.n != 2 || e->op.id < P_eq || e->op.id > P_ge || e->op.args[0]->kind != IE_NAT || e->op.args[1]->kind != IE_NAT)
+        return e;
+    Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat, d = nat_sub(ctx, a, b), left = nat_const(ctx, 0), right = left;
+    if (d->kind != NAT_SUM || d->n_terms >= (a->kind == NAT_SUM ? a->n_terms : 1) + (b->kind == NAT_SUM ? b->n_terms : !nat_is(b, 0)))
+        return e;
+    for (int i = 0; i < d->n_terms; i++) {
+        Nat product = nat_const(ctx, d->terms[i].coef < 0 ? -d->terms[i].coef : d->terms[i].coef);
+        for (int k = 0; k < d->terms[i].n_factors; k++)
+            product = nat_mul(ctx, product, d->terms[i].factors[k]);
+        if (d->terms[i].coef < 0)
+            right = nat_add(ctx, right, product);
+        else
+            left = nat_add(ctx, left, product);
+    }
+    return left->has_vars ? nat_cmp(lw, e->op.id, left, right, e->span) : e;
+}
+
+/* What is left to ask; NULL: nothing, it holds. A condition that fails is the literal. */
 static ImpExpr *decided(Lowering *lw, ImpExpr *cond)
 {
-    if (cond->kind != IE_OP || cond->op.id != P_and)
-        return cond_is(lw, cond, true) ? NULL : cond;
-    ImpExpr *a = decided(lw, cond->op.args[0]), *b = decided(lw, cond->op.args[1]);
-    return !a ? b : !b ? a : a == cond->op.args[0] && b == cond->op.args[1] ? cond : imp_op2(lw->ctx, P_and, SC_BOOL, a, b, cond->span);
+    if (cond->kind != IE_OP || cond->op.id != P_and) {
+        if (cond->kind != IE_LIT && cond_is(lw, cond, false))
+            return imp_lit(lw->ctx, (ScalarValue){.type = SC_BOOL, .i = 0}, cond->span);
+        return cond_is(lw, cond, true) ? NULL : tidy(lw, cond);
+    }
+    ImpExpr *a = decided(lw, cond->op.args[0]), *b = a ? decided_under(lw, cond->op.args[1], a) : decided(lw, cond->op.args[1]);
+    if (a && b && a->kind != IE_LIT && b->kind != IE_LIT)
+        a = decided_under(lw, a, b);
+    if (a && a->kind == IE_LIT)
+        return a;
+    return !a || (b && b->kind == IE_LIT) ? b : !b ? a : a == cond->op.args[0] && b == cond->op.args[1] ? cond : imp_op2(lw->ctx, P_and, SC_BOOL, a, b, cond->span);
 }
 
 static void decide_expr(void *user, ImpExpr **at)
@@ -19,7 +61,7 @@ static void decide_expr(void *user, ImpExpr **at)
     Lowering *lw = user;
     while ((*at)->kind == IE_COND) {
         ImpExpr *cond = decided(lw, (*at)->cond.cond);
-        if (cond && cond_is(lw, cond, false)) {
+        if (cond && cond->kind == IE_LIT) {
             *at = (*at)->cond.otherwise;
             continue;
         }
@@ -62,9 +104,9 @@ static void decide_block(Lowering *lw, ImpBlock *block)
             conditions_in_loop(lw, s);
         if (s->kind != IS_IF)
             continue;
-        ImpExpr *cond = decided(lw, s->branch.cond);
-        if (!cond) {
-            ImpBlock then = s->branch.then;
+        ImpExpr *cond = s->branch.last ? s->branch.cond : decided(lw, s->branch.cond);
+        if (!cond || cond->kind == IE_LIT) {
+            ImpBlock then = cond ? s->branch.otherwise : s->branch.then;
             block_remove(block, i);
             for (int k = 0; k < then.list.n; k++)
                 block_insert(lw->ctx, block, i + k, then.list.at[k]);

@@ -18,6 +18,18 @@ const char *cuda_hoisted(const Cuda *c, Nat nat)
     return NULL;
 }
 
+/* A hoisted index that lies a constant away; NULL where there is none. */
+const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift)
+{
+    for (int i = c->hoisted.n - 1; i >= 0 && nat->kind == NAT_SUM; i--) {
+        Nat d = nat_sub(c->ctx, nat, c->hoisted.at[i].nat);
+        *shift = nat_is_const(d) ? d->value : 0;
+        if (*shift)
+            return c->hoisted.at[i].name;
+    }
+    return NULL;
+}
+
 bool nat_is_wide(const Cuda *c, Nat nat)
 {
     for (int i = 0; i < c->wide.n; i++)
@@ -69,6 +81,12 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
         return;
     }
     int min_prec = prec <= C_SUM ? 0 : prec == C_PRODUCT ? 1 : 2;
+    int64_t shift;
+    const char *near = cuda_hoisted_near(c, nat, &shift);
+    if (near) {
+        sb_printf(c->out, min_prec ? "(%s %c %lld)" : "%s %c %lld", near, shift < 0 ? '-' : '+', (long long)(shift < 0 ? -shift : shift));
+        return;
+    }
     bool cast = c->kernel && c->kernel->wide && outgrows_int(c, nat);
     cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, as_long_long, c, min_prec)
                              : nat_print_c(c->ctx, c->out, nat, c->facts, c_names_of, c->names, min_prec));

@@ -65,6 +65,7 @@ void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
 void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec); /* before the rounding that cuda_half_rounds tells of */
 void cuda_nat(Cuda *c, Nat nat, CPrec prec);
 const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
+const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift);
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
 void cuda_load_cell(Cuda *c, const ImpBuf *buf, Nat index); /* with the buffer's cache hint */

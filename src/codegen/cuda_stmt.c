@@ -232,7 +232,8 @@ static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
     count_in_stmt(&own, s);
     for (int k = 0; k < own.list.n; k++) {
         IndexCount count = {.c = c, .nat = own.list.at[k]};
-        if (cuda_hoisted(c, count.nat))
+        int64_t shift;
+        if (cuda_hoisted(c, count.nat) || cuda_hoisted_near(c, count.nat, &shift))
             continue;
         for (int j = i; j < block->list.n && j < i + SHARED_INDEX_WINDOW && count.n < 2; j++) {
             ImpStmt *next = block->list.at[j];

@@ -256,6 +256,31 @@ static bool bounds_known(const Visit *v, const ImpStmt *loop)
     return !kinds(v, loop->loop.lo).unknown && !kinds(v, loop->loop.hi).unknown && !kinds(v, loop->loop.step).unknown;
 }
 
+typedef struct VarMention {
+    Nat var;
+    bool found;
+} VarMention;
+
+static void find_mention(void *user, ImpExpr **at)
+{
+    VarMention *m = user;
+    m->found |= (*at)->kind == IE_NAT && nat_mentions((*at)->nat, m->var);
+}
+
+/* Does it matter for the access which trip of the loop at depth d it is? */
+static bool trip_matters(const Access *a, int d)
+{
+    VarMention m = {scope_at(a->scope, d)->loop->loop.var, nat_mentions(a->index, scope_at(a->scope, d)->loop->loop.var)};
+    for (const Scope *s = a->scope; scope_depth(s) > d && !m.found; s = s->parent) {
+        ImpExpr *cond = (ImpExpr *)s->cond;
+        if (cond)
+            walk_expr(&cond, find_mention, &m);
+        else
+            m.found = nat_mentions(s->loop->loop.lo, m.var) || nat_mentions(s->loop->loop.hi, m.var) || nat_mentions(s->loop->loop.step, m.var);
+    }
+    return m.found;
+}
+
 /* `common`: as in Visit, for a buffer that lives within the scopes that stand still; -1: passes do not matter. */
 static Footprint *footprint_new(Lowering *lw, const Access *a, int still, int common)
 {
@@ -276,6 +301,8 @@ static Footprint *footprint_new(Lowering *lw, const Access *a, int still, int co
         const Scope *scope = scope_at(a->scope, d);
         v.scopes[v.n_scopes++] = scope;
         bool stands = d <= still && scope->loop && (scope->uniform || (common >= 0 && !nat_mentions(a->index, scope->loop->loop.var)));
+        if (scope->loop && common < 0 && !trip_matters(a, d))
+            continue; /* any trip is like all of them */
         if (scope->loop && !stands && bounds_known(&v, scope->loop))
             v.known[v.n_known++] = scope->loop->loop.var;
         else if (scope->loop && !stands && nat_mentions(a->index, scope->loop->loop.var))

@@ -365,6 +365,7 @@ void pass_translate(Lowering *lw);
 void pass_registers(Lowering *lw);
 /* Parts of pass_registers for later: values move to where they are read; the next value of a name takes the register of the one before. */
 void registers_forward(Lowering *lw);
+void registers_copies(Lowering *lw); /* of those, only copies */
 void registers_reuse(Lowering *lw);
 void pass_conditions(Lowering *lw);
 void conditions_in_loop(Lowering *lw, ImpStmt *loop); /* the same for one loop, where lw->facts hold */

@@ -594,14 +594,34 @@ static void unroll_register_loop(void *user, ImpStmt *s)
     s->loop.unroll = u.found;
 }
 
+/* ---- comparisons that fail for every value: x < lowest, x > inf; with NaN, too ------------------------------------------------- */
+
+static bool is_bound(const ImpExpr *e, PrimId op)
+{
+    ScalarValue bound;
+    return e->kind == IE_LIT && scalar_unit(op, e->type, &bound) && e->lit.u == bound.u;
+}
+
+static void never_true(void *user, ImpExpr **at)
+{
+    const ImpExpr *e = *at;
+    if (e->kind != IE_OP || (e->op.id != P_lt && e->op.id != P_gt))
+        return;
+    bool lt = e->op.id == P_lt;
+    if (is_bound(e->op.args[1], lt ? P_max : P_min) || is_bound(e->op.args[0], lt ? P_min : P_max))
+        *at = imp_lit(user, (ScalarValue){.type = SC_BOOL, .i = 0}, e->span);
+}
+
 void registers_forward(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_single); }
 
+void registers_copies(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_copy); }
 void registers_reuse(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_again); }
 
 void pass_registers(Lowering *lw)
 {
     static const Rule rules[] = {rule_direct, rule_declare, rule_copy, rule_single, rule_reuse, rule_round_trip};
     walk_stmts(&lw->kernel->body, unroll_register_loop, NULL);
+    walk_block(&lw->kernel->body, never_true, lw->ctx);
     split_arrays(lw);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);

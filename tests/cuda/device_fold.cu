@@ -55,12 +55,9 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
                 for (int i = 0; i < 8; i++) {
                     const int index = tile*8192 + i*1024 + thread*4;
                     if (index < n) acc += xs[index];
-                    const int index_1 = tile*8192 + i*1024 + thread*4 + 1;
-                    if (index_1 < n) acc += xs[index_1];
-                    const int index_2 = tile*8192 + i*1024 + thread*4 + 2;
-                    if (index_2 < n) acc += xs[index_2];
-                    const int index_3 = tile*8192 + i*1024 + thread*4 + 3;
-                    if (index_3 < n) acc += xs[index_3];
+                    if (index + 1 < n) acc += xs[index + 1];
+                    if (index + 2 < n) acc += xs[index + 2];
+                    if (index + 3 < n) acc += xs[index + 3];
                 }
             }
         }
@@ -167,12 +164,9 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
                 for (int i = 0; i < 8; i++) {
                     const long long index = tile*8192 + i*1024 + thread*4;
                     if (index < n) acc += xs[index];
-                    const long long index_1 = tile*8192 + i*1024 + thread*4 + 1;
-                    if (index_1 < n) acc += xs[index_1];
-                    const long long index_2 = tile*8192 + i*1024 + thread*4 + 2;
-                    if (index_2 < n) acc += xs[index_2];
-                    const long long index_3 = tile*8192 + i*1024 + thread*4 + 3;
-                    if (index_3 < n) acc += xs[index_3];
+                    if (index + 1 < n) acc += xs[index + 1];
+                    if (index + 2 < n) acc += xs[index + 2];
+                    if (index + 3 < n) acc += xs[index + 3];
                 }
             }
         }
@@ -277,12 +271,9 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
                 for (int i = 0; i < 8; i++) {
                     const long long index = tile*8192 + i*1024 + thread*4;
                     if (index < n) acc += xs[index];
-                    const long long index_1 = tile*8192 + i*1024 + thread*4 + 1;
-                    if (index_1 < n) acc += xs[index_1];
-                    const long long index_2 = tile*8192 + i*1024 + thread*4 + 2;
-                    if (index_2 < n) acc += xs[index_2];
-                    const long long index_3 = tile*8192 + i*1024 + thread*4 + 3;
-                    if (index_3 < n) acc += xs[index_3];
+                    if (index + 1 < n) acc += xs[index + 1];
+                    if (index + 2 < n) acc += xs[index + 2];
+                    if (index + 3 < n) acc += xs[index + 3];
                 }
             }
         }
@@ -392,19 +383,19 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
                         acc_2 = b_2;
                     }
                     const float b_1_1 = v.y;
-                    const int b_2_1 = base + base_1 + j*1024 + 1;
+                    const int b_2_1 = index + 1;
                     if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
                         acc_1 = b_1_1;
                         acc_2 = b_2_1;
                     }
                     const float b_1_2 = v.z;
-                    const int b_2_2 = base + base_1 + j*1024 + 2;
+                    const int b_2_2 = index + 2;
                     if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
                         acc_1 = b_1_2;
                         acc_2 = b_2_2;
                     }
                     const float b_1_3 = v.w;
-                    const int b_2_3 = base + base_1 + j*1024 + 3;
+                    const int b_2_3 = index + 3;
                     if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
                         acc_1 = b_1_3;
                         acc_2 = b_2_3;
@@ -420,23 +411,20 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
                         acc_1 = b_1;
                         acc_2 = b_2;
                     }
-                    const int index_1 = base + base_1 + j*1024 + 1;
-                    const float b_1_1 = index_1 < n ? xs[index_1] : __int_as_float(0x7f800000);
-                    const int b_2_1 = index_1 < n ? index_1 : 2147483647;
+                    const float b_1_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
+                    const int b_2_1 = index + 1 < n ? index + 1 : 2147483647;
                     if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
                         acc_1 = b_1_1;
                         acc_2 = b_2_1;
                     }
-                    const int index_2 = base + base_1 + j*1024 + 2;
-                    const float b_1_2 = index_2 < n ? xs[index_2] : __int_as_float(0x7f800000);
-                    const int b_2_2 = index_2 < n ? index_2 : 2147483647;
+                    const float b_1_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
+                    const int b_2_2 = index + 2 < n ? index + 2 : 2147483647;
                     if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
                         acc_1 = b_1_2;
                         acc_2 = b_2_2;
                     }
-                    const int index_3 = base + base_1 + j*1024 + 3;
-                    const float b_1_3 = index_3 < n ? xs[index_3] : __int_as_float(0x7f800000);
-                    const int b_2_3 = index_3 < n ? index_3 : 2147483647;
+                    const float b_1_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
+                    const int b_2_3 = index + 3 < n ? index + 3 : 2147483647;
                     if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
                         acc_1 = b_1_3;
                         acc_2 = b_2_3;
@@ -713,19 +701,19 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
                         acc_2 = b_2;
                     }
                     const float b_1_1 = v.y;
-                    const int b_2_1 = (int)(base + base_1 + j*1024 + 1);
+                    const int b_2_1 = (int)(index + 1);
                     if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
                         acc_1 = b_1_1;
                         acc_2 = b_2_1;
                     }
                     const float b_1_2 = v.z;
-                    const int b_2_2 = (int)(base + base_1 + j*1024 + 2);
+                    const int b_2_2 = (int)(index + 2);
                     if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
                         acc_1 = b_1_2;
                         acc_2 = b_2_2;
                     }
                     const float b_1_3 = v.w;
-                    const int b_2_3 = (int)(base + base_1 + j*1024 + 3);
+                    const int b_2_3 = (int)(index + 3);
                     if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
                         acc_1 = b_1_3;
                         acc_2 = b_2_3;
@@ -741,23 +729,20 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
                         acc_1 = b_1;
                         acc_2 = b_2;
                     }
-                    const long long index_1 = base + base_1 + j*1024 + 1;
-                    const float b_1_1 = index_1 < n ? xs[index_1] : __int_as_float(0x7f800000);
-                    const int b_2_1 = index_1 < n ? (int)index_1 : 2147483647;
+                    const float b_1_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
+                    const int b_2_1 = index + 1 < n ? (int)(index + 1) : 2147483647;
                     if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
                         acc_1 = b_1_1;
                         acc_2 = b_2_1;
                     }
-                    const long long index_2 = base + base_1 + j*1024 + 2;
-                    const float b_1_2 = index_2 < n ? xs[index_2] : __int_as_float(0x7f800000);
-                    const int b_2_2 = index_2 < n ? (int)index_2 : 2147483647;
+                    const float b_1_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
+                    const int b_2_2 = index + 2 < n ? (int)(index + 2) : 2147483647;
                     if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
                         acc_1 = b_1_2;
                         acc_2 = b_2_2;
                     }
-                    const long long index_3 = base + base_1 + j*1024 + 3;
-                    const float b_1_3 = index_3 < n ? xs[index_3] : __int_as_float(0x7f800000);
-                    const int b_2_3 = index_3 < n ? (int)index_3 : 2147483647;
+                    const float b_1_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
+                    const int b_2_3 = index + 3 < n ? (int)(index + 3) : 2147483647;
                     if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
                         acc_1 = b_1_3;
                         acc_2 = b_2_3;
@@ -1031,23 +1016,20 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
                         acc_1 = b_1;
                         acc_2 = b_2;
                     }
-                    const long long index_1 = base + base_1 + j*1024 + 1;
-                    const float b_1_1 = xs[index_1];
-                    const int b_2_1 = (int)index_1;
+                    const float b_1_1 = xs[index + 1];
+                    const int b_2_1 = (int)(index + 1);
                     if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
                         acc_1 = b_1_1;
                         acc_2 = b_2_1;
                     }
-                    const long long index_2 = base + base_1 + j*1024 + 2;
-                    const float b_1_2 = xs[index_2];
-                    const int b_2_2 = (int)index_2;
+                    const float b_1_2 = xs[index + 2];
+                    const int b_2_2 = (int)(index + 2);
                     if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
                         acc_1 = b_1_2;
                         acc_2 = b_2_2;
                     }
-                    const long long index_3 = base + base_1 + j*1024 + 3;
-                    const float b_1_3 = xs[index_3];
-                    const int b_2_3 = (int)index_3;
+                    const float b_1_3 = xs[index + 3];
+                    const int b_2_3 = (int)(index + 3);
                     if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
                         acc_1 = b_1_3;
                         acc_2 = b_2_3;
@@ -1063,23 +1045,20 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
                         acc_1 = b_1;
                         acc_2 = b_2;
                     }
-                    const long long index_1 = base + base_1 + j*1024 + 1;
-                    const float b_1_1 = index_1 < n ? xs[index_1] : __int_as_float(0x7f800000);
-                    const int b_2_1 = index_1 < n ? (int)index_1 : 2147483647;
+                    const float b_1_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
+                    const int b_2_1 = index + 1 < n ? (int)(index + 1) : 2147483647;
                     if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
                         acc_1 = b_1_1;
                         acc_2 = b_2_1;
                     }
-                    const long long index_2 = base + base_1 + j*1024 + 2;
-                    const float b_1_2 = index_2 < n ? xs[index_2] : __int_as_float(0x7f800000);
-                    const int b_2_2 = index_2 < n ? (int)index_2 : 2147483647;
+                    const float b_1_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
+                    const int b_2_2 = index + 2 < n ? (int)(index + 2) : 2147483647;
                     if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
                         acc_1 = b_1_2;
                         acc_2 = b_2_2;
                     }
-                    const long long index_3 = base + base_1 + j*1024 + 3;
-                    const float b_1_3 = index_3 < n ? xs[index_3] : __int_as_float(0x7f800000);
-                    const int b_2_3 = index_3 < n ? (int)index_3 : 2147483647;
+                    const float b_1_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
+                    const int b_2_3 = index + 3 < n ? (int)(index + 3) : 2147483647;
                     if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
                         acc_1 = b_1_3;
                         acc_2 = b_2_3;

@@ -198,10 +198,8 @@ halve_unaligned(unsigned short *__restrict__ result, const unsigned short *__res
         result[i*4] = to_f16(from_f16(xs[i*4]) * 0.5f);
         const long long index = i*4 + 1;
         result[index] = to_f16(from_f16(xs[index]) * 0.5f);
-        const long long index_1 = i*4 + 2;
-        result[index_1] = to_f16(from_f16(xs[index_1]) * 0.5f);
-        const long long index_2 = i*4 + 3;
-        result[index_2] = to_f16(from_f16(xs[index_2]) * 0.5f);
+        result[index + 1] = to_f16(from_f16(xs[index + 1]) * 0.5f);
+        result[index + 2] = to_f16(from_f16(xs[index + 2]) * 0.5f);
     }
 }
 

@@ -30,10 +30,12 @@ sum(float *__restrict__ result, const float *__restrict__ xs, int n)
         __syncwarp();
         if (thread < 2) sdata[thread] += sdata[thread + 2];
         __syncwarp();
-        if (thread == 0) sdata[0] += sdata[1];
+        if (thread == 0) {
+            sdata[0] += sdata[1];
 
-        // in_place_halves.rise:7: mapThreads
-        if (thread == 0) result[block] = sdata[0];
+            // in_place_halves.rise:7: mapThreads
+            result[block] = sdata[0];
+        }
     }
 }
 
@@ -66,10 +68,12 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         __syncwarp();
         if (thread < 2) sdata[thread] += sdata[thread + 2];
         __syncwarp();
-        if (thread == 0) sdata[0] += sdata[1];
+        if (thread == 0) {
+            sdata[0] += sdata[1];
 
-        // in_place_halves.rise:7: mapThreads
-        if (thread == 0) result[block] = sdata[0];
+            // in_place_halves.rise:7: mapThreads
+            result[block] = sdata[0];
+        }
     }
 }
 

@@ -30,10 +30,12 @@ sum(float *__restrict__ result, const float *__restrict__ xs, int n)
         __syncthreads();
         if (thread % 64 == 0) sdata[thread] += sdata[thread + 32];
         __syncthreads();
-        if (thread == 0) sdata[0] += sdata[64];
+        if (thread == 0) {
+            sdata[0] += sdata[64];
 
-        // in_place_interleaved.rise:8: mapThreads
-        if (thread == 0) result[block] = sdata[0];
+            // in_place_interleaved.rise:8: mapThreads
+            result[block] = sdata[0];
+        }
     }
 }
 
@@ -66,10 +68,12 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         __syncthreads();
         if (thread % 64 == 0) sdata[thread] += sdata[thread + 32];
         __syncthreads();
-        if (thread == 0) sdata[0] += sdata[64];
+        if (thread == 0) {
+            sdata[0] += sdata[64];
 
-        // in_place_interleaved.rise:8: mapThreads
-        if (thread == 0) result[block] = sdata[0];
+            // in_place_interleaved.rise:8: mapThreads
+            result[block] = sdata[0];
+        }
     }
 }
 

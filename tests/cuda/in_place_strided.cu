@@ -30,10 +30,12 @@ sum(float *__restrict__ result, const float *__restrict__ xs, int n)
         __syncwarp();
         if (thread < 2) sdata[thread*64] += sdata[thread*64 + 32];
         __syncwarp();
-        if (thread == 0) sdata[0] += sdata[64];
+        if (thread == 0) {
+            sdata[0] += sdata[64];
 
-        // in_place_strided.rise:8: mapThreads
-        if (thread == 0) result[block] = sdata[0];
+            // in_place_strided.rise:8: mapThreads
+            result[block] = sdata[0];
+        }
     }
 }
 
@@ -66,10 +68,12 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         __syncwarp();
         if (thread < 2) sdata[thread*64] += sdata[thread*64 + 32];
         __syncwarp();
-        if (thread == 0) sdata[0] += sdata[64];
+        if (thread == 0) {
+            sdata[0] += sdata[64];
 
-        // in_place_strided.rise:8: mapThreads
-        if (thread == 0) result[block] = sdata[0];
+            // in_place_strided.rise:8: mapThreads
+            result[block] = sdata[0];
+        }
     }
 }
 

@@ -30,8 +30,10 @@ tree(int *__restrict__ result, const int *__restrict__ xs, int b)
         __syncwarp();
         if (thread < 2) shared[thread + 4] = wrap_add(shared[thread], shared[thread + 2]);
         __syncwarp();
-        if (thread == 0) shared[0] = wrap_add(shared[4], shared[5]);
-        if (thread == 0) result[block] = shared[0];
+        if (thread == 0) {
+            shared[0] = wrap_add(shared[4], shared[5]);
+            result[block] = shared[0];
+        }
     }
 }
 
@@ -60,8 +62,10 @@ tree_64(int *__restrict__ result, const int *__restrict__ xs, long long b)
         __syncwarp();
         if (thread < 2) shared[thread + 4] = wrap_add(shared[thread], shared[thread + 2]);
         __syncwarp();
-        if (thread == 0) shared[0] = wrap_add(shared[4], shared[5]);
-        if (thread == 0) result[block] = shared[0];
+        if (thread == 0) {
+            shared[0] = wrap_add(shared[4], shared[5]);
+            result[block] = shared[0];
+        }
     }
 }
 

@@ -63,10 +63,8 @@ softmax(float *__restrict__ result, const float *__restrict__ xs, int n)
             es[i*4] = expf(own[i*4] - acc);
             const int index = i*4 + 1;
             es[index] = expf(own[index] - acc);
-            const int index_1 = i*4 + 2;
-            es[index_1] = expf(own[index_1] - acc);
-            const int index_2 = i*4 + 3;
-            es[index_2] = expf(own[index_2] - acc);
+            es[index + 1] = expf(own[index + 1] - acc);
+            es[index + 2] = expf(own[index + 2] - acc);
         }
 
         // softmax_registers.rise:8: mapLane
@@ -170,10 +168,8 @@ softmax_64(float *__restrict__ result, const float *__restrict__ xs, long long n
             es[i*4] = expf(own[i*4] - acc);
             const int index = i*4 + 1;
             es[index] = expf(own[index] - acc);
-            const int index_1 = i*4 + 2;
-            es[index_1] = expf(own[index_1] - acc);
-            const int index_2 = i*4 + 3;
-            es[index_2] = expf(own[index_2] - acc);
+            es[index + 1] = expf(own[index + 1] - acc);
+            es[index + 2] = expf(own[index + 2] - acc);
         }
 
         // softmax_registers.rise:8: mapLane
@@ -275,10 +271,8 @@ softmax_unaligned(float *__restrict__ result, const float *__restrict__ xs, long
             es[i*4] = expf(own[i*4] - acc);
             const int index = i*4 + 1;
             es[index] = expf(own[index] - acc);
-            const int index_1 = i*4 + 2;
-            es[index_1] = expf(own[index_1] - acc);
-            const int index_2 = i*4 + 3;
-            es[index_2] = expf(own[index_2] - acc);
+            es[index + 1] = expf(own[index + 1] - acc);
+            es[index + 2] = expf(own[index + 2] - acc);
         }
 
         // softmax_registers.rise:8: mapLane

@@ -31,13 +31,10 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const int index = base + i*4;
-                const int index_1 = base + i*4 + 1;
-                const int index_2 = base + i*4 + 2;
-                const int index_3 = base + i*4 + 3;
                 acc.x += index < n ? xs[index] : 0.0f;
-                acc.y += index_1 < n ? xs[index_1] : 0.0f;
-                acc.z += index_2 < n ? xs[index_2] : 0.0f;
-                acc.w += index_3 < n ? xs[index_3] : 0.0f;
+                acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
+                acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
+                acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
             }
         }
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -70,13 +67,10 @@ sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*4;
-                const long long index_1 = base + i*4 + 1;
-                const long long index_2 = base + i*4 + 2;
-                const long long index_3 = base + i*4 + 3;
                 acc.x += index < n ? xs[index] : 0.0f;
-                acc.y += index_1 < n ? xs[index_1] : 0.0f;
-                acc.z += index_2 < n ? xs[index_2] : 0.0f;
-                acc.w += index_3 < n ? xs[index_3] : 0.0f;
+                acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
+                acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
+                acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
             }
         }
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -107,13 +101,10 @@ sums_unaligned(float *__restrict__ result, const float *__restrict__ xs, long lo
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*4;
-                const long long index_1 = base + i*4 + 1;
-                const long long index_2 = base + i*4 + 2;
-                const long long index_3 = base + i*4 + 3;
                 acc.x += index < n ? xs[index] : 0.0f;
-                acc.y += index_1 < n ? xs[index_1] : 0.0f;
-                acc.z += index_2 < n ? xs[index_2] : 0.0f;
-                acc.w += index_3 < n ? xs[index_3] : 0.0f;
+                acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
+                acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
+                acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
             }
         }
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -143,18 +134,15 @@ twice(int *__restrict__ result, const int *__restrict__ xs, int n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const int index = base + i*128;
-                const int index_1 = base + i*128 + 1;
-                const int index_2 = base + i*128 + 2;
-                const int index_3 = base + i*128 + 3;
                 const int4 v = make_int4(
                     index < n ? xs[index] : 0,
-                    index_1 < n ? xs[index_1] : 0,
-                    index_2 < n ? xs[index_2] : 0,
-                    index_3 < n ? xs[index_3] : 0);
+                    index + 1 < n ? xs[index + 1] : 0,
+                    index + 2 < n ? xs[index + 2] : 0,
+                    index + 3 < n ? xs[index + 3] : 0);
                 if (index < n) result[index] = wrap_add(v.x, v.x);
-                if (index_1 < n) result[index_1] = wrap_add(v.y, v.y);
-                if (index_2 < n) result[index_2] = wrap_add(v.z, v.z);
-                if (index_3 < n) result[index_3] = wrap_add(v.w, v.w);
+                if (index + 1 < n) result[index + 1] = wrap_add(v.y, v.y);
+                if (index + 2 < n) result[index + 2] = wrap_add(v.z, v.z);
+                if (index + 3 < n) result[index + 3] = wrap_add(v.w, v.w);
             }
         }
     }
@@ -183,18 +171,15 @@ twice_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*128;
-                const long long index_1 = base + i*128 + 1;
-                const long long index_2 = base + i*128 + 2;
-                const long long index_3 = base + i*128 + 3;
                 const int4 v = make_int4(
                     index < n ? xs[index] : 0,
-                    index_1 < n ? xs[index_1] : 0,
-                    index_2 < n ? xs[index_2] : 0,
-                    index_3 < n ? xs[index_3] : 0);
+                    index + 1 < n ? xs[index + 1] : 0,
+                    index + 2 < n ? xs[index + 2] : 0,
+                    index + 3 < n ? xs[index + 3] : 0);
                 if (index < n) result[index] = wrap_add(v.x, v.x);
-                if (index_1 < n) result[index_1] = wrap_add(v.y, v.y);
-                if (index_2 < n) result[index_2] = wrap_add(v.z, v.z);
-                if (index_3 < n) result[index_3] = wrap_add(v.w, v.w);
+                if (index + 1 < n) result[index + 1] = wrap_add(v.y, v.y);
+                if (index + 2 < n) result[index + 2] = wrap_add(v.z, v.z);
+                if (index + 3 < n) result[index + 3] = wrap_add(v.w, v.w);
             }
         }
     }
@@ -215,31 +200,25 @@ twice_unaligned(int *__restrict__ result, const int *__restrict__ xs, long long 
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*128;
-                const long long index_1 = base + i*128 + 1;
-                const long long index_2 = base + i*128 + 2;
-                const long long index_3 = base + i*128 + 3;
-                const int4 v = make_int4(xs[index], xs[index_1], xs[index_2], xs[index_3]);
+                const int4 v = make_int4(xs[index], xs[index + 1], xs[index + 2], xs[index + 3]);
                 result[index] = wrap_add(v.x, v.x);
-                result[index_1] = wrap_add(v.y, v.y);
-                result[index_2] = wrap_add(v.z, v.z);
-                result[index_3] = wrap_add(v.w, v.w);
+                result[index + 1] = wrap_add(v.y, v.y);
+                result[index + 2] = wrap_add(v.z, v.z);
+                result[index + 3] = wrap_add(v.w, v.w);
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*128;
-                const long long index_1 = base + i*128 + 1;
-                const long long index_2 = base + i*128 + 2;
-                const long long index_3 = base + i*128 + 3;
                 const int4 v = make_int4(
                     index < n ? xs[index] : 0,
-                    index_1 < n ? xs[index_1] : 0,
-                    index_2 < n ? xs[index_2] : 0,
-                    index_3 < n ? xs[index_3] : 0);
+                    index + 1 < n ? xs[index + 1] : 0,
+                    index + 2 < n ? xs[index + 2] : 0,
+                    index + 3 < n ? xs[index + 3] : 0);
                 if (index < n) result[index] = wrap_add(v.x, v.x);
-                if (index_1 < n) result[index_1] = wrap_add(v.y, v.y);
-                if (index_2 < n) result[index_2] = wrap_add(v.z, v.z);
-                if (index_3 < n) result[index_3] = wrap_add(v.w, v.w);
+                if (index + 1 < n) result[index + 1] = wrap_add(v.y, v.y);
+                if (index + 2 < n) result[index + 2] = wrap_add(v.z, v.z);
+                if (index + 3 < n) result[index + 3] = wrap_add(v.w, v.w);
             }
         }
     }
@@ -270,13 +249,10 @@ nested(float *__restrict__ result, const float *__restrict__ xs, int n)
         #pragma unroll
         for (int i = 0; i < 8; i++) {
             const int index = end*2048 + thread*32 + i*4;
-            const int index_1 = end*2048 + thread*32 + i*4 + 1;
-            const int index_2 = end*2048 + thread*32 + i*4 + 2;
-            const int index_3 = end*2048 + thread*32 + i*4 + 3;
             acc.x += index < n ? xs[index] : 0.0f;
-            acc.y += index_1 < n ? xs[index_1] : 0.0f;
-            acc.z += index_2 < n ? xs[index_2] : 0.0f;
-            acc.w += index_3 < n ? xs[index_3] : 0.0f;
+            acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
+            acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
+            acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
         }
     }
     result[thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -307,13 +283,10 @@ nested_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         #pragma unroll
         for (int i = 0; i < 8; i++) {
             const long long index = end*2048 + thread*32 + i*4;
-            const long long index_1 = end*2048 + thread*32 + i*4 + 1;
-            const long long index_2 = end*2048 + thread*32 + i*4 + 2;
-            const long long index_3 = end*2048 + thread*32 + i*4 + 3;
             acc.x += index < n ? xs[index] : 0.0f;
-            acc.y += index_1 < n ? xs[index_1] : 0.0f;
-            acc.z += index_2 < n ? xs[index_2] : 0.0f;
-            acc.w += index_3 < n ? xs[index_3] : 0.0f;
+            acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
+            acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
+            acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
         }
     }
     result[thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -342,13 +315,10 @@ nested_unaligned(float *__restrict__ result, const float *__restrict__ xs, long 
         #pragma unroll
         for (int i = 0; i < 8; i++) {
             const long long index = end*2048 + thread*32 + i*4;
-            const long long index_1 = end*2048 + thread*32 + i*4 + 1;
-            const long long index_2 = end*2048 + thread*32 + i*4 + 2;
-            const long long index_3 = end*2048 + thread*32 + i*4 + 3;
             acc.x += index < n ? xs[index] : 0.0f;
-            acc.y += index_1 < n ? xs[index_1] : 0.0f;
-            acc.z += index_2 < n ? xs[index_2] : 0.0f;
-            acc.w += index_3 < n ? xs[index_3] : 0.0f;
+            acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
+            acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
+            acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
         }
     }
     result[thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -372,9 +342,8 @@ pairs(double *__restrict__ result, const double *__restrict__ xs, int n)
         } else {
             for (int j = 0; j < 256; j++) {
                 const int index = i*512 + j*2;
-                const int index_1 = i*512 + j*2 + 1;
                 acc.x += index < n ? xs[index] : 0.0;
-                acc.y += index_1 < n ? xs[index_1] : 0.0;
+                acc.y += index + 1 < n ? xs[index + 1] : 0.0;
             }
         }
         result[i*2] = acc.x;
@@ -400,9 +369,8 @@ pairs_64(double *__restrict__ result, const double *__restrict__ xs, long long n
         } else {
             for (int j = 0; j < 256; j++) {
                 const long long index = i*512 + j*2;
-                const long long index_1 = i*512 + j*2 + 1;
                 acc.x += index < n ? xs[index] : 0.0;
-                acc.y += index_1 < n ? xs[index_1] : 0.0;
+                acc.y += index + 1 < n ? xs[index + 1] : 0.0;
             }
         }
         result[i*2] = acc.x;
@@ -426,9 +394,8 @@ pairs_unaligned(double *__restrict__ result, const double *__restrict__ xs, long
         } else {
             for (int j = 0; j < 256; j++) {
                 const long long index = i*512 + j*2;
-                const long long index_1 = i*512 + j*2 + 1;
                 acc.x += index < n ? xs[index] : 0.0;
-                acc.y += index_1 < n ? xs[index_1] : 0.0;
+                acc.y += index + 1 < n ? xs[index + 1] : 0.0;
             }
         }
         result[i*2] = acc.x;

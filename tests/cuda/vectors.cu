@@ -45,11 +45,9 @@ scale_unaligned(float *__restrict__ result, const float *__restrict__ a, const f
     for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
         result[i*4] = a_1 * (i*4 < n ? xs[i*4] : 0.0f) + 1.0f;
         const long long index = i*4 + 1;
-        result[index] = a_1 * (i*4 < n ? xs[index] : 0.0f) + 1.0f;
-        const long long index_1 = i*4 + 2;
-        result[index_1] = a_1 * (i*4 < n ? xs[index_1] : 0.0f) + 1.0f;
-        const long long index_2 = i*4 + 3;
-        result[index_2] = a_1 * (i*4 < n ? xs[index_2] : 0.0f) + 1.0f;
+        result[index] = a_1 * (index - 1 < n ? xs[index] : 0.0f) + 1.0f;
+        result[index + 1] = a_1 * (index - 1 < n ? xs[index + 1] : 0.0f) + 1.0f;
+        result[index + 2] = a_1 * (index - 1 < n ? xs[index + 2] : 0.0f) + 1.0f;
     }
 }
 
@@ -222,9 +220,9 @@ swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, long 
     // vectors.rise:11: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
         const long long index = i*2 + 1;
-        const double2 v = make_double2(xs[i*2], xs[index]);
+        const double2 v = make_double2(xs[index - 1], xs[index]);
         const bool holds = v.x < v.y;
-        result[i*2] = holds ? v.x : -v.x;
+        result[index - 1] = holds ? v.x : -v.x;
         result[index] = holds ? v.y : -v.y;
     }
 }
