@@ -73,15 +73,13 @@ static void decide_expr(void *user, ImpExpr **at)
     }
 }
 
-static void decide_block(Lowering *lw, ImpBlock *block);
-
 static void decide_under(Lowering *lw, ImpBlock *block, const ImpExpr *cond)
 {
     NatFacts *facts = lw->facts;
     lw->facts = nat_facts_new(lw->ctx, facts);
     if (cond)
         assume(lw, cond);
-    decide_block(lw, block);
+    conditions_in_block(lw, block);
     lw->facts = facts;
 }
 
@@ -91,11 +89,11 @@ void conditions_in_loop(Lowering *lw, ImpStmt *s)
     lw->facts = nat_facts_new(lw->ctx, facts);
     nat_fact_le(lw->ctx, lw->facts, s->loop.lo, s->loop.var);
     nat_fact_le(lw->ctx, lw->facts, nat_add_k(lw->ctx, s->loop.var, 1), s->loop.hi);
-    decide_block(lw, &s->loop.body);
+    conditions_in_block(lw, &s->loop.body);
     lw->facts = facts;
 }
 
-static void decide_block(Lowering *lw, ImpBlock *block)
+void conditions_in_block(Lowering *lw, ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
@@ -122,5 +120,5 @@ static void decide_block(Lowering *lw, ImpBlock *block)
 void pass_conditions(Lowering *lw)
 {
     lw->facts = nat_facts_new(lw->ctx, (NatFacts *)lw->entry->known);
-    decide_block(lw, &lw->kernel->body);
+    conditions_in_block(lw, &lw->kernel->body);
 }

@@ -14,6 +14,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_UNITS] = {"units", pass_units},
     [PASS_MEMORY] = {"memory", pass_memory},
     [PASS_BARRIERS] = {"barriers", pass_barriers},
+    [PASS_SINK] = {"sink", pass_sink},
     [PASS_STRIDES] = {"strides", pass_strides},
     [PASS_TILES] = {"tiles", pass_tiles},
     [PASS_VECTORS] = {"vectors", pass_vectors},

@@ -12,6 +12,7 @@ typedef enum LowerPass {
     PASS_UNITS,     /* what a guard leaves out of a fold is left out */
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
+    PASS_SINK,      /* what only one branch needs is computed there */
     PASS_STRIDES,   /* loops that go from element to element of theirs */
     PASS_TILES,     /* loops without guards in full tiles */
     PASS_VECTORS,  /* one access for a vector that lost its guards */

@@ -368,10 +368,12 @@ void registers_forward(Lowering *lw);
 void registers_copies(Lowering *lw); /* of those, only copies */
 void registers_reuse(Lowering *lw);
 void pass_conditions(Lowering *lw);
-void conditions_in_loop(Lowering *lw, ImpStmt *loop); /* the same for one loop, where lw->facts hold */
+void conditions_in_block(Lowering *lw, ImpBlock *block);
+void conditions_in_loop(Lowering *lw, ImpStmt *loop); /* the same for a part, where lw->facts hold */
 void pass_units(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
+void pass_sink(Lowering *lw);
 void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
 void pass_vectors(Lowering *lw);

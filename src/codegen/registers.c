@@ -612,7 +612,12 @@ static void never_true(void *user, ImpExpr **at)
         *at = imp_lit(user, (ScalarValue){.type = SC_BOOL, .i = 0}, e->span);
 }
 
-void registers_forward(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_single); }
+void registers_forward(Lowering *lw)
+{
+    apply_rule(lw->ctx, &lw->kernel->body, rule_declare);
+    apply_rule(lw->ctx, &lw->kernel->body, rule_single);
+}
+
 
 void registers_copies(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_copy); }
 void registers_reuse(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_again); }

@@ -197,11 +197,22 @@ static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
     return !of.loop ? "size" : tiles ? "tiles" : of.loop->loop.level == P_mapWarp ? "warps" : "end";
 }
 
-static void declare_size(Sizes *z, int i, Nat nat)
+static void declare_size(Sizes *z, ImpBlock *body, int i, Nat nat)
 {
     Lowering *lw = z->lw;
     Ctx *ctx = z->ctx;
-    ImpBlock *body = &lw->kernel->body, rest = {.list = {body->list.at + i, body->list.n - i, 0}};
+    ImpBlock rest = {.list = {body->list.at + i, body->list.n - i, 0}};
+    ImpStmt *first = body->list.at[i];
+    if (first->kind == IS_IF && uses_in(z, &first->branch.then, nat) == uses_in(z, &rest, nat)) { /* all are in there */
+        int k = 0;
+        for (;; k++) {
+            ImpBlock one = {.list = {first->branch.then.list.at + k, 1, 0}};
+            if (uses_in(z, &one, nat))
+                break;
+        }
+        declare_size(z, &first->branch.then, k, nat);
+        return;
+    }
     Span span = body->list.at[i]->span;
     ImpVar *var = lower_new_var(lw, size_name(lw, &rest, nat), SC_I32, span);
     var->constant = true;
@@ -232,7 +243,7 @@ static void name_some(Sizes *z)
         if (uses_in(z, &rest, nat) < 2)
             vec_push(z->ctx, &z->once, nat);
         else
-            declare_size(z, i, nat);
+            declare_size(z, body, i, nat);
         i--; /* the statement again, or the name's own: it may work out others */
     }
 }

@@ -12,7 +12,6 @@
  *
  * Requires: barriers are placed. Leaves loops alone that start alike in all blocks and have a constant stride: pass tiles has a way for those. Keeps every
  * value and every access. */
-#include "codegen/branches.h"
 #include "codegen/guards.h"
 #include "codegen/units.h"
 #include "codegen/walk.h"
@@ -311,6 +310,5 @@ void pass_strides(Lowering *lw)
 {
     Strides s = {.lw = lw, .ctx = lw->ctx, .units = units_of(lw)};
     lw->facts = nat_facts_new(lw->ctx, (NatFacts *)lw->kernel->known);
-    branches_join(lw->ctx, &lw->kernel->body);
     stride_block(&s, &lw->kernel->body);
 }

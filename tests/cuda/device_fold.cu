@@ -92,10 +92,10 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
+        const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
@@ -201,10 +201,10 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
+        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
@@ -308,10 +308,10 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
+        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             acc += temp[i*256 + thread];
         }
@@ -537,11 +537,11 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
+        const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
             const int index = i*256 + thread;
             const float b_1 = temp_1[index];
@@ -855,11 +855,11 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
+        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             const long long index = i*256 + thread;
             const float b_1 = temp_1[index];
@@ -1171,11 +1171,11 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const long long end = blocks / 256;
     if (last) {
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
+        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             const long long index = i*256 + thread;
             const float b_1 = temp_1[index];

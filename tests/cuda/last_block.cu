@@ -59,10 +59,10 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
     // last_block.rise:6: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const int end = blocks / 256;
     if (last) {
         // last_block.rise:7: mapThreads
         float acc = 0.0f;
+        const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
@@ -123,10 +123,10 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
     // last_block.rise:6: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
-    const long long end = blocks / 256;
     if (last) {
         // last_block.rise:7: mapThreads
         float acc = 0.0f;
+        const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
