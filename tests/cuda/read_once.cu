@@ -52,10 +52,8 @@ vectors_unaligned(float *__restrict__ result, const float *__restrict__ xs, long
         result[i*4] = __ldcs(&xs[i*4]);
         const long long index = i*4 + 1;
         result[index] = __ldcs(&xs[index]);
-        const long long index_1 = i*4 + 2;
-        result[index_1] = __ldcs(&xs[index_1]);
-        const long long index_2 = i*4 + 3;
-        result[index_2] = __ldcs(&xs[index_2]);
+        result[index + 1] = __ldcs(&xs[index + 1]);
+        result[index + 2] = __ldcs(&xs[index + 2]);
     }
 }
 
