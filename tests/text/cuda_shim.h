@@ -248,7 +248,6 @@ SHIM_ATOMIC_CAS(unsigned long long)
 template <typename T> static inline T __ldg(const T *at) { return *at; }
 template <typename T> static inline T __ldcs(const T *at) { return *at; }
 template <typename T> static inline T __ldcg(const T *at) { return *at; }
-template <typename T> static inline T __ldcs(const T *at) { return *at; }
 template <typename T> static inline void __stcs(T *at, T v) { *at = v; }
 template <typename T> static inline void __stcg(T *at, T v) { *at = v; }
 
