@@ -139,7 +139,7 @@ static View **parts_of(Lowering *lw, View *v, int n)
 
 /* ---- which accesses may be one ----------------------------------------------------------------------------------------------- */
 
-/* Cells that the parts are, in one access: neighbours from an aligned one on. 1: none beyond the first. */
+/* Of n parts, how many cells from the first one on are one access: neighbours from an aligned one on. 1: none beyond the first. */
 static int access_width(Lowering *lw, View *const *parts, int n)
 {
     Ctx *ctx = lw->ctx;
@@ -297,7 +297,7 @@ static Value parts_value(Lowering *lw, View *const *parts, int n, const char *na
         return cond_value(lw, parts, n, name, type, span);
     int group = n > 1 ? ++lw->groups : 0;
     for (int k = 0, w; k < n; k += w) {
-        w = n > 1 ? access_width(lw, parts + k, n) : 1;
+        w = access_width(lw, parts + k, n - k);
         if (w == 1) {
             value.parts[k] = view_scalar(lw, parts[k]);
             walk_expr(&value.parts[k], group_load, &group);
@@ -415,7 +415,7 @@ static void store_parts(Lowering *lw, View *const *parts, Value value, Span span
     }
     int group = value.n > 1 ? ++lw->groups : 0;
     for (int k = 0, w; k < value.n; k += w) {
-        w = value.n > 1 ? access_width(lw, parts + k, value.n) : 1;
+        w = access_width(lw, parts + k, value.n - k);
         if (w == 1) {
             int before = lw->out->list.n;
             view_store(lw, parts[k], value.parts[k], span);
