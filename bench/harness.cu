@@ -263,7 +263,19 @@ std::string size_text(Sizes s)
     return s.m == 1 ? std::to_string(s.n) : std::to_string(s.n) + "x" + std::to_string(s.m);
 }
 
-void floors(cudaStream_t stream)
+constexpr char COLUMNS[] = "device,workload,n,m,contender,chain_us,chain_p10,chain_p90,alone_us,alone_p10,alone_p90,rate,unit,verdict\n";
+
+// Times that were not taken are nan.
+void csv_line(FILE *out, const char *device, const char *workload, Sizes s, const char *contender, const Times &chained, const Times &alone, double rate, const char *unit,
+              const char *verdict)
+{
+    if (out)
+        std::fprintf(out, "%s,%s,%lld,%lld,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.1f,%s,%s\n", device, workload, s.n, s.m, contender, chained.median(), chained.at(0.1),
+                     chained.at(0.9), alone.median(), alone.at(0.1), alone.at(0.9), rate, unit, verdict);
+}
+
+// No call can take less than the empty kernel; what moves memory is measured against the copy.
+void floors(cudaStream_t stream, const char *device, FILE *out)
 {
     Clock clock;
     Times alone, chained, copy;
@@ -288,8 +300,11 @@ void floors(cudaStream_t stream)
             copy.us.push_back(moved);
         }
     }
+    const double rate = 2e-3 * (double)bytes / copy.median();
+    csv_line(out, device, "floor", {0, 1}, "empty kernel", chained, alone, 0, "GB/s", "ok");
+    csv_line(out, device, "floor", {(long long)(bytes / 4), 1}, "copy", Times(), copy, rate, "GB/s", "ok");
     std::printf("empty kernel: %.2f us alone between two events, %.2f us in a chain of a graph; copy of 1 GiB: %.0f GB/s both ways\n\n", alone.median(),
-                chained.median(), 2e-3 * (double)bytes / copy.median());
+                chained.median(), rate);
 }
 
 } // namespace
@@ -315,10 +330,10 @@ int measure(const std::vector<Workload> &all, const char *only, const char *csv,
     std::printf("chain: us a call in a graph of up to %d calls over rotating buffers; alone: us of one call between two events; median of %d, with the 10th to 90th percentile\n", CHAIN, ROUNDS);
     cudaStream_t stream;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-    floors(stream);
     FILE *out = csv ? std::fopen(csv, "w") : nullptr;
     if (out)
-        std::fprintf(out, "device,workload,n,m,contender,chain_us,chain_p10,chain_p90,alone_us,alone_p10,alone_p90,rate,unit,verdict\n");
+        std::fputs(COLUMNS, out);
+    floors(stream, device.name, out);
     for (const Workload &w : all) {
         if (only && ("," + std::string(only) + ",").find("," + w.name + ",") == std::string::npos)
             continue;
@@ -333,10 +348,8 @@ int measure(const std::vector<Workload> &all, const char *only, const char *csv,
                 const double rate = w.work(s) / best * (w.flops ? 1e-6 : 1e-3);
                 std::printf("%-14s %-12s %-26s %10.2f %8.2f .. %-7.2f %9.2f %8.2f .. %-7.2f %9.1f %s\n", "", size_text(s).c_str(), e.contender->name.c_str(), chain,
                             e.chained.at(0.1), e.chained.at(0.9), alone, e.single.at(0.1), e.single.at(0.9), rate, e.failed.c_str());
-                if (out)
-                    std::fprintf(out, "%s,%s,%lld,%lld,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.1f,%s,%s\n", device.name, w.name.c_str(), s.n, s.m, e.contender->name.c_str(), chain,
-                                 e.chained.at(0.1), e.chained.at(0.9), alone, e.single.at(0.1), e.single.at(0.9), rate, w.flops ? "TFLOP/s" : "GB/s",
-                                 e.failed.empty() ? "ok" : e.failed.c_str());
+                csv_line(out, device.name, w.name.c_str(), s, e.contender->name.c_str(), e.chained, e.single, rate, w.flops ? "TFLOP/s" : "GB/s",
+                         e.failed.empty() ? "ok" : e.failed.c_str());
                 wrong += !e.failed.empty();
             }
         }

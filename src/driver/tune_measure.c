@@ -137,8 +137,8 @@ static bool tune_run_sim(Tune *t, const CommandLine *line, int64_t *sizes, TuneC
     }
     bool good = arguments_make(t->ctx, &one, t->entry, &how, &launch);
     driver_fail(t->d, one.status);
-    if (good)
-        memcpy(sizes, launch.sizes, sizeof *sizes * (size_t)t->entry->n_sizes);
+    for (int i = 0; good && i < t->entry->n_sizes; i++)
+        sizes[i] = launch.sizes[i];
     return good && run_sim(t, &launch, costs);
 }
 
@@ -280,7 +280,8 @@ static bool tune_run_gpu(Tune *t, const CommandLine *line, int64_t *sizes, TuneC
     int errors = t->ctx->diags.errors;
     if (!bench_work_make(t->ctx, t->d, line, t->entry, &t->gpu, &work))
         return false;
-    memcpy(sizes, work.launch.sizes, sizeof *sizes * (size_t)t->entry->n_sizes);
+    for (int i = 0; i < t->entry->n_sizes; i++)
+        sizes[i] = work.launch.sizes[i];
     int status = bench_work_copy(&work, &error), copies = work.copies;
     Field f = {.tune = t, .work = &work, .runners = NEWN(t->ctx, Runner, t->candidates.n), .contenders = NEWN(t->ctx, BenchContender, t->candidates.n)};
     for (int i = 0; i < t->candidates.n; i++)

@@ -423,8 +423,8 @@ static Core *class_bodies(Elab *e, Tuned *t, int k)
     if (never && k + 1 < t->n)
         return class_bodies(e, t, k + 1);
     ElabSetting *settings = NEWN(ctx, ElabSetting, t->n_settings + class->n_settings + 1);
-    memcpy(settings, t->settings, sizeof *settings * (size_t)t->n_settings);
-    memcpy(settings + t->n_settings, class->settings, sizeof *settings * (size_t)class->n_settings);
+    for (int i = 0; i < t->n_settings + class->n_settings; i++)
+        settings[i] = i < t->n_settings ? t->settings[i] : class->settings[i - t->n_settings];
     Header h = {.item = t->base->item, .base = t->base, .span = class->span, .env = t->scope->root};
     NatFacts *outer = e->facts;
     Core *body = NULL;
