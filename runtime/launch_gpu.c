@@ -111,7 +111,7 @@ static int measure_threads(rise_call *call, CallStep *step, rise_error *error)
     if (!v->asks_resident)
         return RISE_OK;
     if (v->kernel->cooperative && !context->gpu.cooperative)
-        return rise_fail(error, RISE_ERROR_DEVICE, "%s: %s needs a cooperative launch (gridSync), which %s cannot do", call->entry->plan.core->name, v->name, context->name);
+        return rise_fail(error, RISE_ERROR_DEVICE, "%s: %s needs a cooperative launch (gridSync, scanBlocks), which %s cannot do", call->entry->plan.core->name, v->name, context->name);
     int status = gpu_check(context, context->gpu.api.occupancy(&each, f->function, threads, step->shared), error, "asking how many blocks of %s fit", v->name);
     if (status == RISE_OK && each < 1)
         return rise_fail(error, RISE_ERROR_DEVICE, "%s: no block of %s, with %u bytes of shared memory, fits on %s", call->entry->plan.core->name, v->name, step->shared, context->name);
@@ -151,6 +151,8 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
         if (k->cooperative) {
             blocks = blocks < left ? blocks : left;
             left = blocks ? left / blocks : left;
+            if (a == 0 && blocks && blocks < k->least_blocks)
+                blocks = k->least_blocks; /* the driver says that they do not fit */
         }
         step->grid[a] = (unsigned)blocks;
         *some &= blocks > 0;

@@ -521,12 +521,15 @@ static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
 static const char *plain(const char *blocks) { return strncmp(blocks, "(unsigned)", 10) ? blocks : blocks + 10; }
 
 /* blocks[a], an expression of C, becomes what fits on the device beside the other axes. */
-static void limit_to_resident(Host *h, const char *margin, int last, const char *blocks[3])
+static void limit_to_resident(Host *h, const ImpKernel *k, const char *margin, int last, const char *blocks[3])
 {
     Cuda *c = h->c;
     for (int a = last; a >= 0; a--) {
         const char *fit = c_name_claim(c->names, last ? ctx_printf(c->ctx, "fit_%c", "xyz"[a]) : "fit");
-        sb_printf(c->out, "%sconst long long %s = %s < maxResident ? %s : maxResident;\n", margin, fit, plain(blocks[a]), plain(blocks[a]));
+        sb_printf(c->out, "%sconst long long %s = %s < maxResident ? %s : ", margin, fit, plain(blocks[a]), plain(blocks[a]));
+        if (a == 0 && k->least_blocks > 1) /* a launch of more than fit fails */
+            sb_printf(c->out, "maxResident < %d ? %d : ", k->least_blocks, k->least_blocks);
+        put(c, "maxResident;\n");
         if (a)
             sb_printf(c->out, "%smaxResident /= %s;\n", margin, fit);
         blocks[a] = ctx_printf(c->ctx, "(unsigned)%s", fit);
@@ -594,7 +597,7 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
     if (some.len)
         sb_printf(c->out, "%sif (%s)%s\n", margin, some.text, opens ? " {" : "");
     if (k->cooperative)
-        limit_to_resident(h, inner, last, blocks);
+        limit_to_resident(h, k, inner, last, blocks);
     const char *grid = last == 0   ? blocks[0]
                        : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
                                    : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);

@@ -101,6 +101,8 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
     case IS_ATOMIC:
     case IS_TICKET:
     case IS_GRID_SYNC:
+    case IS_EXCHANGE:
+    case IS_SERVE:
     case IS_SYNC:
     case IS_NOTE:
         return true;
@@ -469,8 +471,72 @@ static void print_atomic(Cuda *c, const ImpStmt *s)
     c_names_release(c->names, mark);
 }
 
+static CudaHelper mail_helper(Scalar type)
+{
+    bool wide = imp_mail_words(type) > 1;
+    return scalar_is_float(type) ? (wide ? HELP_MAIL_F64 : HELP_MAIL_F32) : wide ? HELP_MAIL_WIDE_INT : HELP_MAIL_INT;
+}
+
+static void print_exchange(Cuda *c, const ImpStmt *s)
+{
+    const ImpBuf *cell = s->exchange.cell;
+    cuda_helper(c, HELP_MAIL, SC_U64);
+    cuda_helper(c, mail_helper(cell->elem), cell->elem);
+    cuda_cell(c, cell, nat_const(c->ctx, 0));
+    sb_printf(c->out, " = wait_for_prefix(%s, ", c->buf_names[s->exchange.mail->id]);
+    cuda_nat(c, s->exchange.index, C_ANY);
+    put(c, ", ");
+    cuda_expr(c, s->exchange.value, C_ANY);
+    put(c, ");");
+}
+
+typedef struct OwnReads {
+    const ImpStmt *serve;
+    bool foreign;
+} OwnReads;
+
+static void find_foreign(void *user, ImpExpr **at)
+{
+    OwnReads *r = user;
+    const ImpExpr *e = *at;
+    r->foreign |= e->kind == IE_LOAD || (e->kind == IE_NAT && !nat_is_const(e->nat)) || (e->kind == IE_VAR && e->var.var != r->serve->serve.sum && e->var.var != r->serve->serve.next);
+}
+
+static void print_serve(Cuda *c, const ImpStmt *s)
+{
+    const ImpVar *vars[2] = {s->serve.sum, s->serve.next};
+    const char *names[2];
+    Scalar type = s->serve.sum->type;
+    cuda_helper(c, HELP_MAIL, SC_U64);
+    cuda_helper(c, mail_helper(type), type);
+    sb_printf(c->out, "%s<%s>(%s, ", cuda_helper(c, HELP_SERVE, SC_U64), cuda_type(type), c->buf_names[s->serve.mail->id]);
+    cuda_nat(c, s->serve.n, C_ANY);
+    put(c, ", ");
+    cuda_nat(c, s->serve.lane, C_ANY);
+    put(c, ", ");
+    cuda_expr(c, s->serve.unit, C_ANY);
+    int mark = c_names_mark(c->names);
+    for (int k = 0; k < 2; k++)
+        c->var_names[vars[k]->id] = names[k] = c_name_claim(c->names, vars[k]->name);
+    OwnReads reads = {s, false};
+    ImpExpr *value = s->serve.value;
+    walk_expr(&value, find_foreign, &reads);
+    sb_printf(c->out, ", [%s](%s %s, %s %s) { return ", reads.foreign ? "=" : "", cuda_type(type), names[0], cuda_type(type), names[1]);
+    cuda_expr(c, s->serve.value, C_ANY);
+    put(c, "; });");
+    c_names_release(c->names, mark);
+}
+
 static void print_simple(Cuda *c, const ImpStmt *s)
 {
+    if (s->kind == IS_EXCHANGE) {
+        print_exchange(c, s);
+        return;
+    }
+    if (s->kind == IS_SERVE) {
+        print_serve(c, s);
+        return;
+    }
     if (s->kind == IS_ATOMIC) {
         print_atomic(c, s);
         return;
@@ -502,7 +568,7 @@ static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
         if (!cuda_is_shown(c, s))
             continue;
         bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
-        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && !move))
+        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_EXCHANGE && s->kind != IS_SERVE && !move))
             return NULL;
         only = s;
     }
@@ -593,6 +659,8 @@ void cuda_block(Cuda *c, const ImpBlock *block)
             break;
         case IS_SET:
         case IS_STORE:
+        case IS_EXCHANGE:
+        case IS_SERVE:
             print_simple(c, s);
             put(c, "\n");
             break;

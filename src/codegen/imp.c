@@ -102,6 +102,8 @@ int imp_vector_width(Scalar elem, int w)
     return 1;
 }
 
+int imp_mail_words(Scalar total) { return scalar_bytes(total) > 4 ? 2 : 1; }
+
 ImpVar *imp_sets(const ImpStmt *s)
 {
     if (s->kind == IS_ATOMIC)
@@ -177,7 +179,7 @@ static ImpStmt *find_sync(const ImpBlock *block, int *k)
             break;
         case IS_DECL:
         case IS_SET:
-        case IS_STORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC:
+        case IS_STORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE:
         case IS_VSET:
         case IS_VLOAD:
         case IS_VSTORE:

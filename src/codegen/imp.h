@@ -93,6 +93,10 @@ typedef enum ImpStmtKind {
     IS_TICKET, /* one thread of each block gets here: ticket.flag[0] says whether its block is the last to do so. What happened before it in any block
                 * is visible after that in the last one. The count in ticket.buf[0] is 0 again then */
     IS_GRID_SYNC, /* a barrier of all blocks, which are all resident (ImpKernel.cooperative); ticket.buf holds its two counters */
+    IS_EXCHANGE, /* one thread of a block gets here: exchange.cell[0] is what IS_SERVE makes of the totals before number exchange.index, for which
+                  * exchange.value is given. Waits until these have been given. Of each index once in a launch */
+    IS_SERVE, /* a warp gets here: answers the totals number 0 .. serve.n - 1 in their order, each with what is before it: serve.unit, then serve.value,
+               * which combines the registers serve.sum (all before) and serve.next (a total). Associative: grouped as the printer likes. serve.lane: of the warp */
     IS_FOR,   /* for (var = lo; var < hi; var += step) body; step >= 1 */
     IS_IF,    /* cond, then, otherwise (may be empty) */
     IS_SYNC,  /* sync: a barrier of the block or of the warp */
@@ -130,6 +134,8 @@ struct ImpStmt {
         } branch;
         struct { ImpBuf *buf; Nat index; ImpVar *old; ImpExpr *value; } atomic;
         struct { ImpBuf *buf, *flag; } ticket;
+        struct { ImpBuf *mail; Nat index; ImpExpr *value; ImpBuf *cell; } exchange; /* mail: imp_mail_words for each total, 0 outside of the exchange */
+        struct { ImpBuf *mail; Nat n, lane; ImpVar *sum, *next; ImpExpr *value, *unit; } serve;
         SyncScope sync;
         ImpBuf *alloc;
         const char *note;
@@ -159,6 +165,7 @@ typedef struct ImpKernel {
     int threads[3];       /* threads per block and axis; the product is a multiple of 32 unless it is 1 */
     Nat blocks[3];        /* blocks of the default launch per axis, over the sizes; the result is the same for any number >= 1 */
     bool cooperative;     /* all blocks are resident at once, at most as many as fit */
+    int least_blocks;     /* on axis x, however few fit; 0 as 1 */
     int64_t min_blocks;   /* second argument of __launch_bounds__, 0: not given */
     /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
      * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */
@@ -195,6 +202,7 @@ ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span);
 ImpExpr *imp_shfl_by(Ctx *ctx, PrimId id, ImpExpr *by, ImpExpr *value, Span span);
 ImpExpr *imp_reduce_warp(Ctx *ctx, PrimId op, ImpExpr *value, Span span);
 int imp_vector_width(Scalar elem, int w); /* components of the vector registers that hold w of them: 1 where there are none */
+int imp_mail_words(Scalar total); /* 64 bits each, with 32 of the value and who wrote it */
 /* The register that the statement itself sets or declares; NULL: none. */
 ImpVar *imp_sets(const ImpStmt *stmt);
 bool imp_declares(const ImpStmt *stmt);

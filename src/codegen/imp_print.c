@@ -248,6 +248,18 @@ static void print_stmt(Printer *p, const ImpStmt *s)
     case IS_GRID_SYNC:
         sb_printf(p->out, "sync grid by %s", s->ticket.buf->name);
         break;
+    case IS_EXCHANGE:
+        sb_printf(p->out, "%s[0] := before ", s->exchange.cell->name);
+        print_expr(p, s->exchange.value, PREC_ANY);
+        put(p, " by ");
+        print_cell(p, s->exchange.mail, s->exchange.index);
+        break;
+    case IS_SERVE:
+        sb_printf(p->out, "serve %s from ", s->serve.mail->name);
+        print_expr(p, s->serve.unit, PREC_ANY);
+        sb_printf(p->out, " by fun %s %s => ", s->serve.sum->name, s->serve.next->name);
+        print_expr(p, s->serve.value, PREC_ANY);
+        break;
     case IS_FOR:
         print_for(p, s);
         break;

@@ -15,6 +15,7 @@ typedef struct Plan {
     bool has_threads, has_warps, has_lanes, has_blocks, has_global, unknown_threads, unknown_warps;
     bool alone;    /* in the part of the last block */
     bool meets;    /* the blocks meet: there is one at least */
+    bool answers;  /* one block answers the others */
     const Core *start, *here; /* the kernel that is planned, and the one that the walk is in: see launch_plan */
 } Plan;
 
@@ -87,6 +88,17 @@ static void plan_map(Plan *plan, const Core *e)
     }
 }
 
+/* One block answers the others; in it, a warp. */
+static void plan_scan_blocks(Plan *plan, const Core *e)
+{
+    Ctx *ctx = plan->lw->ctx;
+    if (e->prim.id != P_scanBlocks || plan->here != plan->start || plan->alone)
+        return;
+    Nat n = nat_add_k(ctx, nat_max(ctx, lower_nat(plan->lw, e->type->size), nat_const(ctx, 1)), 1);
+    plan->has_blocks = plan->has_warps = plan->answers = true;
+    plan->blocks[0] = larger(plan, plan->blocks[0], n);
+}
+
 /* A scatter of the grid copies its background by all threads of it, however few elements there are. */
 static void plan_background(Plan *plan, const Core *e)
 {
@@ -106,6 +118,7 @@ static void plan_walk(Plan *plan, const Core *e)
     switch (e->kind) {
     case CORE_PRIM: {
         plan_background(plan, e);
+        plan_scan_blocks(plan, e);
         for (int i = 0; i < e->prim.n_args; i++) {
             if (e == plan->start && e->prim.id != P_nextKernel && i == e->prim.n_args - 1)
                 plan->here = e; /* a scatter whose background the kernel before has written */
@@ -119,11 +132,11 @@ static void plan_walk(Plan *plan, const Core *e)
         bool alone = plan->alone;
         plan->alone |= e->prim.id == P_lastBlock;
         plan->meets |= (e->prim.id == P_lastBlock || e->prim.id == P_gridSync) && plan->here == plan->start;
-        plan->inside += is_parallel_map(e->prim.id);
+        plan->inside += is_parallel_map(e->prim.id) || e->prim.id == P_scanBlocks;
         for (int i = 0; i < e->prim.n_args; i++)
             if (e->prim.args[i]->kind == CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
-        plan->inside -= is_parallel_map(e->prim.id);
+        plan->inside -= is_parallel_map(e->prim.id) || e->prim.id == P_scanBlocks;
         plan->alone = alone;
         break;
     }
@@ -270,12 +283,15 @@ void launch_plan(Lowering *lw, const Core *start)
             blocks = clause.blocks;
         if (blocks && (plan.meets || (none && !nat_le(ctx, lw->known, one, blocks))))
             blocks = nat_max(ctx, blocks, one);
+        if (a == 0 && plan.answers)
+            blocks = nat_max(ctx, blocks, nat_const(ctx, LEAST_BLOCKS_OF_SCAN));
         kernel->blocks[a] = blocks ? nat_simplify(ctx, lw->known, blocks) : one;
         bool single = nat_is(kernel->blocks[a], 1);
-        kernel->grid[a] = single ? one : nat_var(ctx, grid_names[a], one, NULL);
+        kernel->grid[a] = single ? one : nat_var(ctx, grid_names[a], nat_const(ctx, a == 0 && plan.answers ? LEAST_BLOCKS_OF_SCAN : 1), NULL);
         kernel->block[a] = single ? zero : nat_var(ctx, block_names[a], zero, nat_add_k(ctx, kernel->grid[a], -1));
         kernel->thread[a] = kernel->threads[a] == 1 ? zero : nat_var(ctx, thread_names[a], zero, nat_const(ctx, kernel->threads[a] - 1));
     }
+    kernel->least_blocks = plan.answers ? LEAST_BLOCKS_OF_SCAN : 1;
     int total = kernel->threads[0] * kernel->threads[1] * kernel->threads[2];
     kernel->warp = total <= 32 ? zero : nat_var(ctx, "warp", zero, nat_const(ctx, total / 32 - 1));
     kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, 31));
@@ -521,6 +537,21 @@ bool level_each(Lowering *lw, const Core *map, Nat n, Placement place, LevelBody
     level_loop(lw, map, &e, body, user);
     lw->open = saved;
     return true;
+}
+
+void blocks_but_last_each(Lowering *lw, const Core *pattern, Nat n, LevelBody body, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    const ImpKernel *k = lw->kernel;
+    Nat i = nat_var(ctx, level_var_name(P_mapBlock, 0), nat_const(ctx, 0), nat_add_k(ctx, n, -1));
+    ImpStmt *s = emit_for(lw, pattern->span, P_mapBlock, i, k->block[0], n, nat_add_k(ctx, k->grid[0], -1));
+    Levels open = lw->open;
+    lw->open.block[0] = true;
+    Saved saved = enter(lw, &s->loop.body);
+    nat_fact_le(ctx, lw->facts, nat_add_k(ctx, i, 1), n);
+    body(lw, i, user);
+    leave(lw, saved);
+    lw->open = open;
 }
 
 void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody body, void *user)

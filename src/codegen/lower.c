@@ -237,7 +237,7 @@ typedef struct VarUse {
 static void use_var(void *user, ImpStmt *s)
 {
     VarUse *u = user;
-    u->used |= imp_sets(s) == u->var;
+    u->used |= imp_sets(s) == u->var || (s->kind == IS_SERVE && (s->serve.sum == u->var || s->serve.next == u->var));
 }
 
 /* numSM and maxResident where indices mention them: parameters like the sizes. */

@@ -136,10 +136,13 @@ typedef struct Lowering {
 
 /* Of the kernel that goes on at `start`: a nextKernel, or NULL for the first one. */
 void launch_plan(Lowering *lw, const Core *start);
+enum { LEAST_BLOCKS_OF_SCAN = 2 }; /* one that answers, and another */
 /* Runs `body(i)` for every element i < n of a map at `level`, on the instances that `place` says. Emits the loop or guard that it takes. False
  * when the level may not stand here (diagnosed). */
 typedef void (*LevelBody)(Lowering *lw, Nat i, void *user);
 bool level_each(Lowering *lw, const Core *map, Nat n, Placement place, LevelBody body, void *user);
+/* The same for a pattern of the grid whose last block does something else. */
+void blocks_but_last_each(Lowering *lw, const Core *pattern, Nat n, LevelBody body, void *user);
 /* ---- place.c: mapThreads[place = ...]; in any other map element i is on instance i ---------------------------------------- */
 
 /* One more than the instance of the last element, as the launch sees it. */
@@ -344,6 +347,10 @@ bool lower_write_scatter(Lowering *lw, const Core *term, View *acceptor);
 
 bool lower_write_atomic_reduce(Lowering *lw, const Core *term, View *acceptor);
 void atomic_store(Lowering *lw, const View *acceptor, ImpExpr *value, Span span);
+
+/* ---- scan_blocks.c ------------------------------------------------------------------------------------------------------------- */
+
+bool lower_write_scan_blocks(Lowering *lw, const Core *term, View *acceptor);
 
 /* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -299,6 +299,8 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
     number(j, "maxGrid", LAUNCH_MAX_GRID);
     key(j, "cooperative");
     sb_puts(j->out, k->cooperative ? "true" : "false");
+    if (k->least_blocks > 1)
+        number(j, "leastGrid", k->least_blocks);
     key(j, "block");
     sb_printf(j->out, "[%d, %d, %d]", k->threads[0], k->threads[1], k->threads[2]);
     Nat shared = k->shared_bytes ? k->shared_bytes : nat_const(ctx, 0);

@@ -121,7 +121,7 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
             visit_block(t, &s->branch.then, times, first);
             visit_block(t, &s->branch.otherwise, times, first);
             break;
-        case IS_SYNC: case IS_TICKET: case IS_GRID_SYNC: t->blocked = true; break;
+        case IS_SYNC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: t->blocked = true; break;
         case IS_DECL: t->blocked |= s->var.var->nat != NULL; break;
         case IS_SET: case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_ALLOC: case IS_NOTE: break;
         }

@@ -34,6 +34,11 @@ void walk_own(ImpStmt *s, ExprFn fn, void *user)
     case IS_STORE: walk_expr(&s->store.value, fn, user); break;
     case IS_ATOMIC: walk_expr(&s->atomic.value, fn, user); break;
     case IS_TICKET: case IS_GRID_SYNC: break;
+    case IS_EXCHANGE: walk_expr(&s->exchange.value, fn, user); break;
+    case IS_SERVE:
+        walk_expr(&s->serve.value, fn, user);
+        walk_expr(&s->serve.unit, fn, user);
+        break;
     case IS_VSET: case IS_VSTORE:
         for (int i = 0; i < s->vec.n; i++)
             walk_expr(&s->vec.values[i], fn, user);
@@ -96,6 +101,12 @@ void map_nats(ImpStmt *s, NatMap map, void *user)
         s->store.index = map(user, s->store.index);
     if (s->kind == IS_ATOMIC)
         s->atomic.index = map(user, s->atomic.index);
+    if (s->kind == IS_EXCHANGE)
+        s->exchange.index = map(user, s->exchange.index);
+    if (s->kind == IS_SERVE) {
+        s->serve.n = map(user, s->serve.n);
+        s->serve.lane = map(user, s->serve.lane);
+    }
     if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
         s->vec.index = map(user, s->vec.index);
     if (s->kind == IS_SET)
@@ -217,6 +228,12 @@ void walk_bufs(ImpStmt *s, BufFn fn, void *user)
         fn(user, &s->alloc);
     if (s->kind == IS_ATOMIC)
         fn(user, &s->atomic.buf);
+    if (s->kind == IS_EXCHANGE)
+        fn(user, &s->exchange.mail);
+    if (s->kind == IS_EXCHANGE)
+        fn(user, &s->exchange.cell);
+    if (s->kind == IS_SERVE)
+        fn(user, &s->serve.mail);
     if (s->kind == IS_TICKET || s->kind == IS_GRID_SYNC)
         fn(user, &s->ticket.buf);
     if (s->kind == IS_TICKET)
@@ -232,6 +249,7 @@ static void find_write(void *user, ImpStmt *s)
 {
     FindWrite *f = user;
     f->found |= (s->kind == IS_STORE && s->store.buf == f->buf) || (s->kind == IS_VSTORE && s->vec.buf == f->buf);
+    f->found |= (s->kind == IS_EXCHANGE && s->exchange.mail == f->buf) || (s->kind == IS_SERVE && s->serve.mail == f->buf);
     f->found |= (s->kind == IS_ATOMIC && s->atomic.buf == f->buf) || ((s->kind == IS_TICKET || s->kind == IS_GRID_SYNC) && s->ticket.buf == f->buf);
 }
 

@@ -184,6 +184,7 @@ static bool wants_laws(const Call *c)
     case P_reduceByIndex:
     case P_reduceWarp:
     case P_atomicReduce:
+    case P_scanBlocks:
         return true;
     }
     return false;
@@ -247,6 +248,9 @@ static Nat elements_of(const Call *c)
     return NULL;
 }
 
+/* Of the functions that a primitive takes, the one whose laws matter. */
+static bool is_operator(const Param *p) { return strcmp(p->name, "op") == 0; }
+
 static bool take_functions(Call *c)
 {
     Elab *e = c->e;
@@ -265,7 +269,7 @@ static bool take_functions(Call *c)
         c->lets = lets_join(e, c->lets, v.lets);
         v.lets = NULL;
         if (prim) {
-            if (wants_laws(c) && !check_laws(c, v))
+            if (wants_laws(c) && is_operator(p) && !check_laws(c, v))
                 return false;
             Core *lambda = elab_lambda(e, v, p->kind, c->env, elements_of(c), v.span);
             if (lambda->kind == CORE_UNIT_ERROR)

@@ -252,6 +252,34 @@ static void iterate(Interp *in, Code *code)
     copy_cells(in, code->at, f->params[0], row->n);
 }
 
+/* Each element by f and then g, with the state of a fold over the first components of what f gives. */
+static void scan_blocks(Interp *in, const Code *code)
+{
+    enum { OP, UNIT, F, G, XS };
+    const Lambda *op = code->lambdas[OP], *f = code->lambdas[F], *g = code->lambdas[G];
+    const Code *xs = code->args[XS];
+    Cell *out = &in->cells[code->at];
+    const Cell *array = &in->cells[xs->at];
+    State state;
+    new_value(in, code->span, code->shape, out);
+    state_init(in, code, code->args[UNIT]->shape, &state);
+    state_set(in, &state, &in->cells[code->args[UNIT]->at]);
+    int n = state.shape->n;
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < rows_of(in, xs); i++) {
+        get_row(code->arg_rows[XS], array, i, &in->cells[f->params[0]]);
+        eval(in, f->body);
+        copy_cells(in, g->params[0], state.at, n);
+        copy_cells(in, g->params[1], f->body->at + n, f->body->shape->n - n);
+        eval(in, g->body);
+        put_row(code->row, out, i, &in->cells[g->body->at]);
+        copy_cells(in, op->params[1], f->body->at, n);
+        eval(in, op->body);
+        state_set(in, &state, &in->cells[op->body->at]);
+        interp_release(in, mark);
+    }
+}
+
 /* ---- maps and views --------------------------------------------------------------------------------------------- */
 
 /* out[i] = f(xs[i]) for rows of `row` in and `to` out. */
@@ -664,6 +692,9 @@ static void eval_prim(Interp *in, Code *code)
     case P_circularBuffer:
     case P_rotateValues:
         map_and_slide(in, code);
+        return;
+    case P_scanBlocks:
+        scan_blocks(in, code);
         return;
     case P_nextKernel:
     case P_lastBlock:

@@ -217,11 +217,14 @@ static void compile_prim(Compiler *c, const Core *term, Code *code)
     code->n = term->prim.n_args;
     code->args = ARENA_NEWN(arena, Code *, code->n);
     code->arg_rows = ARENA_NEWN(arena, Shape *, code->n);
+    code->lambdas = ARENA_NEWN(arena, Lambda *, code->n);
     bool scalars = prim_rows[code->id].level == LEVEL_SCALAR && is_plain(code->shape);
     for (int i = 0; i < code->n; i++) {
         const Core *arg = term->prim.args[i];
         if (arg->kind == CORE_LAMBDA) {
-            code->lambda = compile_lambda(c, arg);
+            code->lambdas[i] = compile_lambda(c, arg);
+            if (!code->lambda)
+                code->lambda = code->lambdas[i];
             continue;
         }
         code->args[i] = compile(c, arg);

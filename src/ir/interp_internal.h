@@ -77,7 +77,8 @@ struct Code {
     int n;
     Code **args;  /* NULL where the argument is a function */
     Shape **arg_rows; /* of an element of each argument that is an array */
-    Lambda *lambda;   /* the function argument; no primitive has two */
+    Lambda **lambdas; /* NULL where the argument is none */
+    Lambda *lambda;   /* the first function argument; only scanBlocks has more */
 };
 
 enum { SCRATCH_CHUNKS = 300 }; /* see scratch_alloc */

@@ -3,6 +3,7 @@
  * Before: a tree of statements over nats. After: instructions on registers of 32 lanes with explicit masks, which a warp can leave at a
  * barrier and enter again. Nats that have one value for the warp (sizes, the block, the warp, loops that start and step alike in all
  * lanes) are computed once, in scalar registers. An instruction runs only while some lane is active. */
+#include "codegen/walk.h"
 #include "sim/sim_internal.h"
 
 typedef struct Binding { /* what a nat variable is at this place */
@@ -660,6 +661,62 @@ static void compile_ticket(Compiler *c, const ImpStmt *s)
     i->site = site(c, s->span, s->ticket.flag, true, "");
 }
 
+typedef struct FindServe {
+    const ImpBuf *mail;
+    const ImpStmt *found;
+} FindServe;
+
+static void find_serve(void *user, ImpStmt *s)
+{
+    FindServe *f = user;
+    if (s->kind == IS_SERVE && s->serve.mail == f->mail)
+        f->found = s;
+}
+
+static void compile_serve(Compiler *c, const ImpStmt *s)
+{
+    int n = compile_nat(c, s->serve.n, s->span);
+    Ins *i = emit(c, X_SERVE);
+    i->a = n;
+    i->b = s->serve.mail->id;
+    i->site = site(c, s->span, s->serve.mail, true, "");
+}
+
+/* With what the answering block would compute. */
+static void compile_exchange(Compiler *c, const ImpStmt *s)
+{
+    FindServe f = {s->exchange.mail, NULL};
+    ImpBlock body = c->run->kernel->body;
+    walk_stmts(&body, find_serve, &f);
+    int total = compile_expr(c, s->exchange.value), index = compile_nat(c, s->exchange.index, s->span), mail = s->exchange.mail->id;
+    uint32_t at = site(c, s->span, s->exchange.mail, true, "");
+    const ImpStmt *serve = f.found;
+    int sum = serve ? var_register(c, serve->serve.sum) : temp(c), unit = serve ? compile_expr(c, serve->serve.unit) : total;
+    Ins *i = emit(c, X_BEFORE);
+    i->dst = sum;
+    i->a = index;
+    i->b = mail;
+    i->c = unit;
+    i->site = at;
+    i = emit(c, X_STORE);
+    i->dst = sum;
+    i->a = const_operand(c, 0);
+    i->b = s->exchange.cell->id;
+    i->site = site(c, s->span, s->exchange.cell, true, "");
+    int next = total;
+    if (serve) {
+        i = emit(c, X_MOVE);
+        i->dst = var_register(c, serve->serve.next);
+        i->a = total;
+        c->var_known[serve->serve.sum->id] = c->var_known[serve->serve.next->id] = true;
+        next = compile_expr(c, serve->serve.value);
+        c->var_known[serve->serve.sum->id] = c->var_known[serve->serve.next->id] = false;
+    }
+    i = emit(c, X_TOTAL);
+    i->dst = next;
+    i->b = mail;
+}
+
 static void compile_for(Compiler *c, const ImpStmt *s)
 {
     index_count(c->costs, s->loop.lo, false, s->span);
@@ -758,6 +815,8 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_SYNC: compile_sync(c, s); break;
     case IS_ATOMIC: compile_atomic(c, s); break;
     case IS_TICKET: compile_ticket(c, s); break;
+    case IS_EXCHANGE: compile_exchange(c, s); break;
+    case IS_SERVE: compile_serve(c, s); break;
     case IS_GRID_SYNC: emit(c, X_SYNC_GRID)->site = site(c, s->span, NULL, false, ""); break;
     case IS_ALLOC: emit(c, X_ALLOC)->a = s->alloc->id; break;
     case IS_NOTE: break;

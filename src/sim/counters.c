@@ -187,7 +187,9 @@ static int kind_of(const Ins *ins, CounterId *kind)
     case X_STEP: *kind = COUNT_indexArithmetic; return !ins->prim; /* all other: see count_indices */
     case X_LANE: case X_JUMP: case X_OLD: case X_ATOMIC: return 0; /* an atomic is one instruction of its warp */
     case X_LANES:
-    case X_TICKET: *kind = COUNT_stores; return 1;
+    case X_TICKET:
+    case X_BEFORE: *kind = COUNT_stores; return 1;
+    case X_TOTAL: case X_SERVE: return 0;
     case X_SYNC_GRID:
     case X_SYNC_WARP:
     case X_SYNC_BLOCK: *kind = COUNT_barrierInstructions; return 1;

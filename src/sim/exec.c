@@ -319,6 +319,18 @@ static void run_warp(Run *run, Warp *w)
         case X_SYNC_BLOCK: w->state = WARP_WAITS; goto out;
         case X_SYNC_GRID: w->state = WARP_WAITS_FOR_GRID; goto out;
         case X_TICKET: mem_ticket(run, w, ins); break;
+        case X_BEFORE:
+        case X_SERVE: {
+            int stride;
+            const int64_t *index = operand(w, ins->a, &stride);
+            int64_t at = index[first_lane(w->mask) * stride];
+            if (ins->op == X_BEFORE)
+                exchange_before(run, w, ins, at);
+            else
+                exchange_serve(run, w, ins, at);
+            break;
+        }
+        case X_TOTAL: exchange_total(run, w, ins); break;
         case X_LANES:
             w->masks[ins->m] = w->masks[ins->m + 1] = w->mask;
             break;
@@ -581,7 +593,7 @@ void run_grid(Run *run)
 {
     run->perm_mul = 1;
     run->perm_add = 0;
-    if (run->options->seed && run->blocks <= INT32_MAX) {
+    if (run->options->seed && run->blocks <= INT32_MAX && run->kernel->least_blocks < 2) {
         do
             run->perm_mul = (int64_t)(next_random(&run->random) % (uint64_t)run->blocks);
         while (gcd(run->perm_mul, run->blocks) != 1);

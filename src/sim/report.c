@@ -83,7 +83,7 @@ void sim_diagnose(Ctx *ctx, const SimReport *report)
         [SIM_OUT_OF_BOUNDS] = E0611,     [SIM_UNWRITTEN] = E0612,        [SIM_RACE] = E0613,
         [SIM_DIVERGENT_BARRIER] = E0614, [SIM_SHUFFLE_INACTIVE] = E0615, [SIM_OUTPUT_UNWRITTEN] = E0616,
         [SIM_INDEX_VALUE] = E0617,       [SIM_REGISTER_UNSET] = E0618,   [SIM_ARITHMETIC] = E0619,
-        [SIM_MISALIGNED] = E0620};
+        [SIM_MISALIGNED] = E0620,      [SIM_STUCK] = E0610};
     for (int i = 0; i < report->findings.n; i++) {
         const SimFinding *f = &report->findings.at[i];
         Diag *d = diag_error(ctx, codes[f->kind], f->span, "%s", f->text);

@@ -54,6 +54,8 @@ static bool set_grid(Run *run)
         run->grid[a] = blocks < 0 ? 0 : blocks < limits[a] ? blocks : limits[a];
         if (k->cooperative && wanted <= 0)
             run->grid[a] = run->grid[a] < resident ? run->grid[a] : resident;
+        if (a == 0 && k->least_blocks > 1 && (run->grid[a] < blocks || run->grid[a] > LIMIT_RESIDENT_BLOCKS))
+            run->grid[a] = k->least_blocks; /* in the order of their numbers, each block finds what it waits for: see Exchange */
         if (run->grid[a] > 0)
             resident /= run->grid[a] < resident ? run->grid[a] : resident;
         if (!mul_fits(run->blocks, run->grid[a], &run->blocks))
@@ -318,8 +320,11 @@ static void run_kernel(Run *run, const ImpKernel *kernel)
         return;
     set_warps(run);
     run->tickets = ARENA_NEWN(run->arena, Tickets, kernel->bufs.n);
+    run->exchanges = ARENA_NEWN(run->arena, Exchange, kernel->bufs.n);
     count_begin(run);
     run_grid(run);
+    if (!run->stop)
+        exchange_check(run);
     count_end(run);
 }
 

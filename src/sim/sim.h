@@ -17,6 +17,7 @@ typedef enum SimFindingKind {
     SIM_OUTPUT_UNWRITTEN /* a cell of a result that no thread wrote */,
     SIM_INDEX_VALUE /* an idx computed or read, or a loop's index, is not in the range that the simplifier was told */, SIM_REGISTER_UNSET,
     SIM_MISALIGNED /* a vector access at an index that is no multiple of its width, or in a buffer that is not aligned so */,
+    SIM_STUCK /* an exchange of totals that a device would wait in for ever */,
     SIM_ARITHMETIC /* an index leaves 64 bits (a loop's: 32), divides by 0, or a loop does not step forward */
 } SimFindingKind;
 

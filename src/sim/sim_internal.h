@@ -58,6 +58,9 @@ typedef enum OpCode {
     X_SYNC_BLOCK, /* a, b: the slots of trip counts of the loops around: sync_loops[a .. a+b) */
     X_SYNC_GRID, /* all blocks meet */
     X_TICKET,    /* dst = whether this is the last block to count in buffer a */
+    X_BEFORE,    /* dst = the sum of the totals before number a of the exchange by buffer b; c: the sum of none */
+    X_TOTAL,     /* dst = that sum with total number a of buffer b */
+    X_SERVE,     /* the exchange by buffer b, of a totals, is answered */
     X_LANES,     /* m: mask, m+1: the lanes that are still to come, one after the other */
     X_LANE,      /* the next one; with none left, mask = m and jump to k */
     X_JUMP,      /* to k */
@@ -174,6 +177,14 @@ typedef struct Global {
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
+/* The totals that blocks exchange by a buffer. Blocks run one after the other, in an order in which each finds the totals before its own: all that
+ * the answering block does is done at once, and only looked for when its turn comes. */
+typedef struct Exchange {
+    int64_t given;
+    uint64_t sum;   /* as in Lanes */
+    bool served;
+} Exchange;
+
 typedef enum WarpState { WARP_READY, WARP_WAITS, WARP_WAITS_FOR_GRID, WARP_DONE } WarpState;
 
 
@@ -233,6 +244,7 @@ typedef struct Run {
     Warp *warps;
     uint32_t kernel_era;
     struct Tickets *tickets;  /* by buffer */
+    Exchange *exchanges;      /* by buffer */
     VEC(uint32_t) block_eras; /* first era of each block run so far, of the first LIMIT_BLOCK_ERAS */
 
     /* the block */
@@ -274,6 +286,11 @@ void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int st
 void mem_old(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 void mem_atomic(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 void mem_ticket(Run *run, Warp *warp, const Ins *ins);
+/* exchange.c: totals of blocks. */
+void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index);
+void exchange_total(Run *run, Warp *warp, const Ins *ins);
+void exchange_serve(Run *run, const Warp *warp, const Ins *ins, int64_t n);
+void exchange_check(Run *run); /* at the end of a kernel */
 void mem_store(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 /* Vector accesses: the cells of one lane are neighbours and move together. */
 void mem_load_vector(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);

@@ -4,7 +4,8 @@
 
 const char *const fault_names[FAULT_KINDS] = {"barrier dropped",   "store index + 1", "load index + 1", "guard lost",      "choice lost",   "shuffle changed",   "min and max swapped",
                                               "operands swapped",  "comparison changed", "last trip lost", "step doubled",  "first trip lost", "initial value", "wrong slot",
-                                              "atomic made plain", "atomic operation", "ticket too early", "ticket unordered", "grid sync dropped"};
+                                              "atomic made plain", "atomic operation", "ticket too early", "ticket unordered", "grid sync dropped",
+                                              "totals unanswered", "total misplaced",    "totals combined otherwise"};
 
 /* ---- where -------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -97,6 +98,12 @@ static void look_at_stmt(void *user, ImpStmt *s)
         add(f, FAULT_NO_TICKET, NULL, s->ticket.buf->name);
         break;
     case IS_GRID_SYNC: add(f, FAULT_GRID_SYNC, NULL, s->ticket.buf->name); break;
+    case IS_EXCHANGE: add(f, FAULT_EXCHANGE, NULL, s->exchange.mail->name); break;
+    case IS_SERVE:
+        add(f, FAULT_SERVE, NULL, s->serve.mail->name);
+        if (s->serve.value->kind == IE_OP && s->serve.value->op.id != P_min && s->serve.value->op.id != P_max)
+            add(f, FAULT_SUM, NULL, prim_name(s->serve.value->op.id));
+        break;
     case IS_VSET: case IS_ALLOC: case IS_NOTE: break;
     }
     walk_own(s, look_at_expr, f);
@@ -193,9 +200,9 @@ static void make_plain(Ctx *ctx, ImpStmt *s)
     s->store.value = value;
 }
 
-static void change_operation(Ctx *ctx, ImpStmt *s)
+static void change_operation(Ctx *ctx, ImpExpr **value)
 {
-    ImpExpr *e = imp_copy_expr(ctx, s->atomic.value);
+    ImpExpr *e = imp_copy_expr(ctx, *value);
     switch (e->op.id) {
     case P_add: e->op.id = P_sub; break;
     case P_bitAnd: e->op.id = P_bitOr; break;
@@ -204,7 +211,7 @@ static void change_operation(Ctx *ctx, ImpStmt *s)
     case P_or: e->op.id = P_and; break;
     default: e = e->op.args[0]; /* what the thread adds is forgotten, or what was there */
     }
-    s->atomic.value = e;
+    *value = e;
 }
 
 /* Instead of the ticket: statements that count in its cell, in one branch that is always taken. */
@@ -244,10 +251,12 @@ static void plant_in_stmt(Ctx *ctx, Fault *f)
     ImpStmt *s = f->stmt;
     switch (f->kind) {
     case FAULT_ATOMIC: make_plain(ctx, s); break;
-    case FAULT_ATOMIC_OP: change_operation(ctx, s); break;
+    case FAULT_ATOMIC_OP: change_operation(ctx, &s->atomic.value); break;
     case FAULT_TICKET: count_otherwise(ctx, f, false); break;
     case FAULT_NO_TICKET: count_otherwise(ctx, f, true); break;
-    case FAULT_BARRIER: case FAULT_GRID_SYNC:
+    case FAULT_EXCHANGE: s->exchange.index = nat_add_k(ctx, s->exchange.index, 1); break;
+    case FAULT_SUM: change_operation(ctx, &s->serve.value); break;
+    case FAULT_BARRIER: case FAULT_GRID_SYNC: case FAULT_SERVE:
         s->kind = IS_NOTE;
         s->note = "a barrier was here";
         break;

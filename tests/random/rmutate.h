@@ -24,6 +24,9 @@ typedef enum FaultKind {
     FAULT_TICKET,       /* taken for the last one, one block too early */
     FAULT_NO_TICKET,    /* counted without ordering what came before */
     FAULT_GRID_SYNC,    /* a barrier of the grid taken out */
+    FAULT_SERVE,        /* no block answers the totals */
+    FAULT_EXCHANGE,     /* a total with the number of the next one */
+    FAULT_SUM,          /* totals combined by another operation */
     FAULT_KINDS
 } FaultKind;
 extern const char *const fault_names[FAULT_KINDS];
