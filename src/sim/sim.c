@@ -54,8 +54,8 @@ static bool set_grid(Run *run)
         run->grid[a] = blocks < 0 ? 0 : blocks < limits[a] ? blocks : limits[a];
         if (k->cooperative && wanted <= 0)
             run->grid[a] = run->grid[a] < resident ? run->grid[a] : resident;
-        if (a == 0 && k->least_blocks > 1 && (run->grid[a] < blocks || run->grid[a] > LIMIT_RESIDENT_BLOCKS))
-            run->grid[a] = k->least_blocks; /* in the order of their numbers, each block finds what it waits for: see Exchange */
+        if (a == 0 && k->least_blocks > 1)
+            run->grid[a] = exchange_blocks(run, run->grid[a]);
         if (run->grid[a] > 0)
             resident /= run->grid[a] < resident ? run->grid[a] : resident;
         if (!mul_fits(run->blocks, run->grid[a], &run->blocks))

@@ -286,7 +286,8 @@ void mem_load(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int st
 void mem_old(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 void mem_atomic(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int stride);
 void mem_ticket(Run *run, Warp *warp, const Ins *ins);
-/* exchange.c: totals of blocks. */
+/* exchange.c: totals of blocks. exchange_blocks: as many as asked for, or just two, where they would wait for later ones. */
+int64_t exchange_blocks(Run *run, int64_t blocks);
 void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index);
 void exchange_total(Run *run, Warp *warp, const Ins *ins);
 void exchange_serve(Run *run, const Warp *warp, const Ins *ins, int64_t n);

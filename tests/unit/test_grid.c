@@ -10,13 +10,13 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *
 
 typedef struct Meeting {
     int left;       /* meetings to pass over */
-    ImpStmt *found; /* a barrier of the grid, or the branch of the last block */
+    ImpStmt *found; /* a barrier of the grid, the branch of the last block, or an exchange of totals */
 } Meeting;
 
 static void find_meeting(void *user, ImpStmt *s)
 {
     Meeting *m = user;
-    if ((s->kind == IS_GRID_SYNC || (s->kind == IS_IF && s->branch.last)) && m->left-- == 0)
+    if ((s->kind == IS_GRID_SYNC || s->kind == IS_SERVE || s->kind == IS_EXCHANGE || (s->kind == IS_IF && s->branch.last)) && m->left-- == 0)
         m->found = s;
 }
 
@@ -56,12 +56,15 @@ static void without_meetings(Compiled *c, ImpKernel *kernel, Tally *t)
         if (!m.found)
             return;
         ImpStmt saved = *m.found;
-        if (saved.kind == IS_GRID_SYNC) {
+        const char *what = saved.kind == IS_GRID_SYNC ? "grid barrier" : saved.kind == IS_SERVE ? "answer" : saved.kind == IS_EXCHANGE ? "total" : "ticket";
+        if (saved.kind == IS_EXCHANGE) { /* its neighbour's */
+            m.found->exchange.index = nat_add_k(c->ctx, saved.exchange.index, 1);
+        } else if (saved.kind != IS_IF) {
             m.found->kind = IS_NOTE;
             m.found->note = "";
         } else
             m.found->branch.cond = imp_lit(c->ctx, scalar_int(SC_BOOL, 1), saved.span);
-        expect(t, found_without(c, false), saved.kind == IS_GRID_SYNC ? "grid barrier" : "ticket", k);
+        expect(t, found_without(c, false), what, k);
         *m.found = saved;
     }
 }

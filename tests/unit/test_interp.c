@@ -196,6 +196,8 @@ static const Test meeting[] = {
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> lastBlock(mapGlobal(fun x => x + 1))", plus_one},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> gridSync(mapGlobal(fun x => x + 1))", plus_one},
     {"entry e {n: nat} (xs: n.i32): 1.i32 = xs |> atomicReduce((+), 0)", sum},
+    {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> scanBlocks((+), 0, fun x => (x, x), fun before x => before + x)", prefixes},
+    {"entry e {n m: nat} (xs: n.m.i32): n.i32 = xs |> scanBlocks((+), 0, fun row => (0 * (row |> reduceSeq((+), 0)), (1, row)), fun before (one, row) => before + one * (row |> reduceSeq((+), 0)))", row_sums},
     {"entry e {n: nat} (xs: n.i64): i64 where n >= 1 = let s = xs |> reduceSeq((+), 0) in if s < 0 then -(-s / n) else s / n", mean},
     {"entry e {n: nat} (xs: n.i32): n.i32 = if n <= 40 then xs |> mapSeq(fun x => 1 + x) else xs |> mapGlobal(fun x => x + 1)", plus_one},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> mapSeq(fun x => select(x == x, x + 1, 0))", plus_one},
