@@ -632,9 +632,10 @@ cudaError_t launch_body(const char *name, const void *function, Config how, void
             allowed = o.second > allowed ? o.second : allowed;
     if (how.shared > (size_t)allowed)
         return error_of(cudaErrorInvalidValue);
+    unsigned limit = how.cooperative && schedule.grid_limit == 1 ? 2 : schedule.grid_limit; /* one block may answer the others */
     for (unsigned *axis : {&how.grid.x, &how.grid.y, &how.grid.z})
-        if (schedule.grid_limit && *axis > schedule.grid_limit)
-            *axis = schedule.grid_limit;
+        if (limit && *axis > limit)
+            *axis = limit;
     launch_grid = how.grid;
     launch_block = how.block;
     block_threads = thread_count(how.block);
