@@ -64,6 +64,8 @@ static void check_set(void *user, ImpStmt *s)
 {
     Units *u = user;
     const ImpVar *var = imp_sets(s);
+    if (s->kind == IS_SERVE)
+        u->maybe[u->what][s->serve.sum->id] = u->maybe[u->what][s->serve.next->id] = true; /* anything */
     if (!var || u->maybe[u->what][var->id] || !scalar_is_float(var->type))
         return;
     bool holds = true;
@@ -336,7 +338,9 @@ bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
             nothing = (condition_fails(lw, s->branch.cond) || units_nothing(u, lw, &s->branch.then)) &&
                       (cond_is(lw, s->branch.cond, true) || units_nothing(u, lw, &s->branch.otherwise));
             break;
-        case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_SYNC: nothing = false; break;
+        case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: case IS_SYNC:
+            nothing = false;
+            break;
         }
     }
     return nothing;

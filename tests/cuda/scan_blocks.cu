@@ -123,11 +123,11 @@ running(float *__restrict__ result, const float *__restrict__ xs, unsigned long 
     const int thread = threadIdx.x;
 
     // scan_blocks.rise:5: scanBlocks
+    const int blocks = (n + 63) / 64;
     if (blockId == (int)gridDim.x - 1) {
         if (warp == 0)
-            serve_prefixes<float>(mail, (n + 63) / 64, lane, 0.0f, [](float a, float b) { return a + b; });
+            serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
     } else {
-        const int blocks = (n + 63) / 64;
         for (int block = blockId; block < blocks; block += (int)gridDim.x - 1) {
             // warp.rise:30: mapLane
             const int index = block*64 + thread;
@@ -199,11 +199,11 @@ running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned lo
     const int thread = threadIdx.x;
 
     // scan_blocks.rise:5: scanBlocks
+    const long long blocks = (n + 63) / 64;
     if (blockId == (long long)(int)gridDim.x - 1) {
         if (warp == 0)
-            serve_prefixes<float>(mail, (n + 63) / 64, lane, 0.0f, [](float a, float b) { return a + b; });
+            serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
     } else {
-        const long long blocks = (n + 63) / 64;
         for (long long block = blockId; block < blocks; block += (long long)(int)gridDim.x - 1) {
             // warp.rise:30: mapLane
             const long long index = block*64 + thread;
