@@ -166,6 +166,7 @@ typedef struct ImpKernel {
     Nat blocks[3];        /* blocks of the default launch per axis, over the sizes; the result is the same for any number >= 1 */
     bool cooperative;     /* all blocks are resident at once, at most as many as fit */
     int least_blocks;     /* on axis x, however few fit; 0 as 1 */
+    Nat totals;           /* the most that an exchange in it has, over the sizes; NULL: there is none */
     int64_t min_blocks;   /* second argument of __launch_bounds__, 0: not given */
     /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
      * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */

@@ -143,6 +143,7 @@ bool lower_write_scan_blocks(Lowering *lw, const Core *e, View *acceptor)
     scan.mail->zero = true;
     scan.cell = lower_new_buf(lw, SPACE_SHARED, "prefix", elem, nat_const(ctx, 1), e->span);
     lw->kernel->cooperative = true;
+    lw->kernel->totals = lw->kernel->totals ? nat_max(ctx, lw->kernel->totals, n) : n;
     lower_emit(lw, IS_NOTE, e->span)->note = prim_name(e->prim.id);
     lower_emit(lw, IS_ALLOC, e->span)->alloc = scan.cell;
     ImpStmt *s = lower_emit(lw, IS_IF, e->span);

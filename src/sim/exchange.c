@@ -1,26 +1,11 @@
 /* What scanBlocks needs of the simulator: see Exchange. */
-#include "codegen/walk.h"
 #include "sim/sim_internal.h"
-
-typedef struct Served {
-    Run *run;
-    int64_t most; /* totals of an exchange */
-} Served;
-
-static void find_served(void *user, ImpStmt *s)
-{
-    Served *served = user;
-    int64_t n;
-    if (s->kind == IS_SERVE && launch_nat(served->run->ctx, served->run->program->entry, served->run->launch, s->serve.n, &n) && n > served->most)
-        served->most = n;
-}
 
 int64_t exchange_blocks(Run *run, int64_t blocks)
 {
-    Served served = {run, 0};
-    ImpBlock body = run->kernel->body;
-    walk_stmts(&body, find_served, &served);
-    return blocks > served.most && blocks <= LIMIT_RESIDENT_BLOCKS ? blocks : run->kernel->least_blocks;
+    int64_t totals;
+    bool known = run->kernel->totals && launch_nat(run->ctx, run->program->entry, run->launch, run->kernel->totals, &totals);
+    return known && blocks > totals && blocks <= LIMIT_RESIDENT_BLOCKS ? blocks : run->kernel->least_blocks;
 }
 
 static FindingPlace place_in(const Run *run, const Warp *warp, const Ins *ins)
