@@ -34,6 +34,7 @@ size_t bytes_of(Type type);
 struct Array {
     Type type;
     std::function<long long(Sizes)> length;
+    bool near_one = false; // numbers whose product stays finite; else they are between -1 and 1
 };
 
 struct Workload {

@@ -6,6 +6,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cuda/std/functional>
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 namespace {
@@ -123,7 +124,7 @@ __global__ void softmax_row(const float *in, float *out, long long m)
         out[blockIdx.x * m + j] = expf(row[j] - most) / sum;
 }
 
-__global__ void layer_norm_row(const float *in, float *out, long long m)
+__global__ void layer_norm_row(const float *in, const float *gamma, const float *beta, float *out, long long m)
 {
     const float *row = in + blockIdx.x * m;
     float sum = 0.0f, squares = 0.0f;
@@ -134,7 +135,7 @@ __global__ void layer_norm_row(const float *in, float *out, long long m)
         squares += (row[j] - mean) * (row[j] - mean);
     const float scale = rsqrtf(block_fold<false>(squares) / (float)m + 1e-5f);
     for (long long j = threadIdx.x; j < m; j += blockDim.x)
-        out[blockIdx.x * m + j] = (row[j] - mean) * scale;
+        out[blockIdx.x * m + j] = (row[j] - mean) * scale * gamma[j] + beta[j];
 }
 
 int softmax_by_hand(const Buffers &b, Sizes s, cudaStream_t stream)
@@ -145,7 +146,7 @@ int softmax_by_hand(const Buffers &b, Sizes s, cudaStream_t stream)
 
 int layer_norm_by_hand(const Buffers &b, Sizes s, cudaStream_t stream)
 {
-    layer_norm_row<<<(unsigned)s.n, 256, 0, stream>>>((const float *)b.in[0], (float *)b.out[0], s.m);
+    layer_norm_row<<<(unsigned)s.n, 256, 0, stream>>>((const float *)b.in[0], (const float *)b.in[1], (const float *)b.in[2], (float *)b.out[0], s.m);
     return (int)cudaGetLastError();
 }
 
@@ -192,6 +193,18 @@ int cub_argmin(const Buffers &b, Sizes s, cudaStream_t stream)
     return (int)cub::DeviceReduce::ArgMin(b.work, bytes, (const float *)b.in[0], (float *)b.out[0], (long long *)b.out[1], s.n, stream);
 }
 
+int cub_argmax(const Buffers &b, Sizes s, cudaStream_t stream)
+{
+    size_t bytes = WORK_BYTES;
+    return (int)cub::DeviceReduce::ArgMax(b.work, bytes, (const float *)b.in[0], (float *)b.out[0], (long long *)b.out[1], s.n, stream);
+}
+
+int cub_product(const Buffers &b, Sizes s, cudaStream_t stream)
+{
+    size_t bytes = WORK_BYTES;
+    return (int)cub::DeviceReduce::Reduce(b.work, bytes, (const float *)b.in[0], (float *)b.out[0], s.n, cuda::std::multiplies<float>(), 1.0f, stream);
+}
+
 struct Pair {
     double least, most;
 };
@@ -223,6 +236,43 @@ int cub_sum_f16(const Buffers &b, Sizes s, cudaStream_t stream)
 {
     size_t bytes = WORK_BYTES;
     return (int)cub::DeviceReduce::TransformReduce(b.work, bytes, (const __half *)b.in[0], (float *)b.out[0], s.n, cuda::std::plus<float>(), FromHalf(), 0.0f, stream);
+}
+
+struct FromBfloat {
+    __host__ __device__ float operator()(__nv_bfloat16 x) const { return __bfloat162float(x); }
+};
+
+int cub_sum_bf16(const Buffers &b, Sizes s, cudaStream_t stream)
+{
+    size_t bytes = WORK_BYTES;
+    return (int)cub::DeviceReduce::TransformReduce(b.work, bytes, (const __nv_bfloat16 *)b.in[0], (float *)b.out[0], s.n, cuda::std::plus<float>(), FromBfloat(), 0.0f, stream);
+}
+
+struct Moments { // how many, their mean, and the sum of the squared distances from it
+    float count, mean, squares;
+};
+struct FirstMoments {
+    __host__ __device__ Moments operator()(float x) const { return {1, x, 0}; }
+};
+struct Merge { // Chan, Golub, LeVeque
+    __host__ __device__ Moments operator()(Moments a, Moments b) const
+    {
+        const float count = a.count + b.count, share = count == 0 ? 0 : b.count / count, d = b.mean - a.mean;
+        return {count, a.mean + d * share, a.squares + b.squares + d * d * a.count * share};
+    }
+};
+__global__ void split_moments(const Moments *all, float *mean, float *variance)
+{
+    *mean = all->mean;
+    *variance = all->squares / all->count;
+}
+
+int cub_mean_variance(const Buffers &b, Sizes s, cudaStream_t stream)
+{
+    size_t bytes = WORK_BYTES - 256;
+    const int error = (int)cub::DeviceReduce::TransformReduce(b.work + 256, bytes, (const float *)b.in[0], (Moments *)b.work, s.n, Merge(), FirstMoments(), Moments{0, 0, 0}, stream);
+    split_moments<<<1, 1, 0, stream>>>((const Moments *)b.work, (float *)b.out[0], (float *)b.out[1]);
+    return error;
 }
 
 int cub_scan(const Buffers &b, Sizes s, cudaStream_t stream)
@@ -341,10 +391,14 @@ void rivals(std::vector<Workload> &all)
                    {{"CUB", cub_sum<float>}, {"shuffle (two kernels)", shuffle_sum}, {"Harris 7 (two kernels)", harris_sum}}, 1e-2});
     all.push_back({"max", few, {xs}, {scalar}, bytes_each(4), {{"CUB", cub_max}}, 0});
     all.push_back({"argmin", few, {xs}, {scalar, {Type::i64, one}}, bytes_each(4), {{"CUB", cub_argmin}}, 0});
+    all.push_back({"argmax", few, {xs}, {scalar, {Type::i64, one}}, bytes_each(4), {{"CUB", cub_argmax}}, 0});
     all.push_back({"sum_i32", few, {{Type::i32, count}}, {{Type::i32, one}}, bytes_each(4), {{"CUB", cub_sum<int>}}, 0});
     all.push_back({"sum_i64", few, {{Type::i64, count}}, {{Type::i64, one}}, bytes_each(8), {{"CUB", cub_sum<long long>}}, 0});
     all.push_back({"sum_f64", few, {{Type::f64, count}}, {{Type::f64, one}}, bytes_each(8), {{"CUB", cub_sum<double>}}, 1e-9});
     all.push_back({"sum_f16", {{1ll << 20}, {1ll << 27}}, {{Type::f16, count}}, {scalar}, bytes_each(2), {{"CUB", cub_sum_f16}}, 1e-2});
+    all.push_back({"sum_bf16", {{1ll << 20}, {1ll << 27}}, {{Type::bf16, count}}, {scalar}, bytes_each(2), {{"CUB", cub_sum_bf16}}, 1e-2});
+    all.push_back({"product", few, {{Type::f32, count, true}}, {scalar}, bytes_each(4), {{"CUB", cub_product}}, 1e-2});
+    all.push_back({"mean_variance", few, {xs}, {scalar, scalar}, bytes_each(4), {{"CUB", cub_mean_variance}}, 1e-2});
     all.push_back({"minmax", {{1ll << 20}, {1ll << 25}}, {{Type::f64, count}}, {{Type::f64, one}, {Type::f64, one}}, bytes_each(8), {{"CUB", cub_minmax}}, 0});
     all.push_back({"dot", few, {xs, xs}, {scalar}, bytes_each(8), {{"cuBLAS", blas_dot}}, 1e-2});
     all.push_back({"asum", few, {xs}, {scalar}, bytes_each(4), {{"cuBLAS", blas_asum}}, 1e-3});
@@ -353,7 +407,7 @@ void rivals(std::vector<Workload> &all)
     all.push_back({"column_sums", matrix, {matrix_f32}, {{Type::f32, columns}}, bytes_each(4), {{"cuBLAS gemv", blas_column_sums}}, 1e-3});
     all.push_back({"gemv", {{8192, 8192}}, {matrix_f32, {Type::f32, columns}}, {{Type::f32, rows}}, bytes_each(4), {{"cuBLAS", blas_gemv}}, 1e-3});
     all.push_back({"softmax", matrix, {matrix_f32}, {matrix_f32}, bytes_each(8), {{"by hand", softmax_by_hand}}, 1e-3});
-    all.push_back({"layer_norm", matrix, {matrix_f32}, {matrix_f32}, bytes_each(8), {{"by hand", layer_norm_by_hand}}, 1e-3});
+    all.push_back({"layer_norm", matrix, {matrix_f32, {Type::f32, columns}, {Type::f32, columns}}, {matrix_f32}, bytes_each(8), {{"by hand", layer_norm_by_hand}}, 1e-3});
     all.push_back({"transpose", {{8192, 8192}}, {matrix_f32}, {matrix_f32}, bytes_each(8), {{"cuBLAS geam", blas_transpose}, {"by hand (32 x 33)", transpose_by_hand}}, 0});
     all.push_back({"scan", powers(16, 28, {1000007}), {{Type::i32, count}}, {{Type::i32, count}}, bytes_each(8), {{"CUB", cub_scan}}, 0});
     all.push_back({"matmul", {{1024}, {4096}, {8192}}, {{Type::f32, square}, {Type::f32, square}}, {{Type::f32, square}},
