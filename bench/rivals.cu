@@ -202,7 +202,7 @@ int cub_argmax(const Buffers &b, Sizes s, cudaStream_t stream)
 int cub_product(const Buffers &b, Sizes s, cudaStream_t stream)
 {
     size_t bytes = WORK_BYTES;
-    return (int)cub::DeviceReduce::Reduce(b.work, bytes, (const float *)b.in[0], (float *)b.out[0], s.n, cuda::std::multiplies<float>(), 1.0f, stream);
+    return (int)cub::DeviceReduce::Reduce(b.work, bytes, (const double *)b.in[0], (double *)b.out[0], s.n, cuda::std::multiplies<double>(), 1.0, stream);
 }
 
 struct Pair {
@@ -397,7 +397,7 @@ void rivals(std::vector<Workload> &all)
     all.push_back({"sum_f64", few, {{Type::f64, count}}, {{Type::f64, one}}, bytes_each(8), {{"CUB", cub_sum<double>}}, 1e-9});
     all.push_back({"sum_f16", {{1ll << 20}, {1ll << 27}}, {{Type::f16, count}}, {scalar}, bytes_each(2), {{"CUB", cub_sum_f16}}, 1e-2});
     all.push_back({"sum_bf16", {{1ll << 20}, {1ll << 27}}, {{Type::bf16, count}}, {scalar}, bytes_each(2), {{"CUB", cub_sum_bf16}}, 1e-2});
-    all.push_back({"product", few, {{Type::f32, count, true}}, {scalar}, bytes_each(4), {{"CUB", cub_product}}, 1e-2});
+    all.push_back({"product", few, {{Type::f64, count, true}}, {{Type::f64, one}}, bytes_each(8), {{"CUB", cub_product}}, 1e-6});
     all.push_back({"mean_variance", few, {xs}, {scalar, scalar}, bytes_each(4), {{"CUB", cub_mean_variance}}, 1e-2});
     all.push_back({"minmax", {{1ll << 20}, {1ll << 25}}, {{Type::f64, count}}, {{Type::f64, one}, {Type::f64, one}}, bytes_each(8), {{"CUB", cub_minmax}}, 0});
     all.push_back({"dot", few, {xs, xs}, {scalar}, bytes_each(8), {{"cuBLAS", blas_dot}}, 1e-2});

@@ -563,9 +563,12 @@ static void put_warp_reduction(Cuda *c, const ImpExpr *e)
 {
     static const struct { PrimId op; CudaHelper helper; } rows[] = {{P_add, HELP_REDUCE_ADD}, {P_min, HELP_REDUCE_MIN}, {P_max, HELP_REDUCE_MAX},
                                                                     {P_bitAnd, HELP_REDUCE_AND}, {P_bitOr, HELP_REDUCE_OR}, {P_bitXor, HELP_REDUCE_XOR}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].op == e->shfl.op)
-            sb_printf(c->out, "%s(", cuda_helper(c, rows[i].helper, e->type));
+    if (e->type == SC_F32)
+        sb_printf(c->out, "%s(", cuda_helper(c, e->shfl.op == P_min ? HELP_REDUCE_MIN_F32 : HELP_REDUCE_MAX_F32, e->type));
+    else
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (rows[i].op == e->shfl.op)
+                sb_printf(c->out, "%s(", cuda_helper(c, rows[i].helper, e->type));
     cuda_expr(c, e->shfl.value, C_ANY);
     put(c, ")");
 }

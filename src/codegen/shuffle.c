@@ -237,11 +237,13 @@ static PrimId symmetric_function(const Core *op)
     return P_COUNT;
 }
 
-/* One instruction does integers of up to 32 bits, and bools as numbers: any order gives the same bits. NULL: not this. */
+/* One instruction does integers of up to 32 bits, bools as numbers, and the least and largest float: any order gives the same bits. NULL: not this. */
 static ImpExpr *in_one(Lowering *lw, PrimId function, ImpExpr *own, Span span)
 {
     Scalar type = own->type;
     bool is_bool = type == SC_BOOL;
+    if (type == SC_F32 && (function == P_min || function == P_max))
+        return imp_reduce_warp(lw->ctx, function, own, span);
     if ((!scalar_is_int(type) && !is_bool) || scalar_bytes(type) > 4 || function == P_COUNT || function == P_mul)
         return NULL;
     Scalar wide = scalar_is_signed(type) ? SC_I32 : SC_U32;

@@ -157,6 +157,12 @@ static void unguard_expr(void *user, ImpExpr **at)
     }
 }
 
+/* Is the vector that was declared for where the guard does not hold loaded anyway? */
+static bool replaces(const ImpStmt *declared, const ImpStmt *load)
+{
+    return declared->kind == IS_VSET && declared->vec.declares && load->kind == IS_VLOAD && !load->vec.declares && load->vec.var == declared->vec.var;
+}
+
 static void unguard(const Tiles *t, ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++) {
@@ -175,6 +181,10 @@ static void unguard(const Tiles *t, ImpBlock *block)
         }
         block_remove(block, i);
         ImpBlock then = s->branch.then;
+        if (i > 0 && then.list.n && replaces(block->list.at[i - 1], then.list.at[0])) {
+            then.list.at[0]->vec.declares = true;
+            block_remove(block, --i);
+        }
         for (int j = 0; j < then.list.n; j++)
             block_insert(t->ctx, block, i + j, then.list.at[j]);
         i += then.list.n - 1;

@@ -350,10 +350,37 @@ static void set_in_block(Lowering *lw, ImpBlock *block, Registers regs, Value va
     lw->out = out;
 }
 
+static bool same_literal(const ImpExpr *a, const ImpExpr *b)
+{
+    return a && b && a->kind == IE_LIT && b->kind == IE_LIT && a->type == b->type && a->lit.u == b->lit.u;
+}
+
+/* a ? (b ? x : 0) : 0 is a and b ? x : 0. NULL: not of this form. */
+static View **joined_guards(Lowering *lw, View *const *parts, int n)
+{
+    View **inner = NEWN(lw->ctx, View *, n), **joined = NEWN(lw->ctx, View *, n);
+    for (int k = 0; k < n; k++)
+        inner[k] = parts[k]->source;
+    if (!same_guard(lw, inner, n, VIEW_COND))
+        return NULL;
+    for (int k = 0; k < n; k++) {
+        const View *outside = parts[k]->other, *other = inner[k]->other;
+        if (outside->kind != VIEW_SCALAR || other->kind != VIEW_SCALAR || !same_literal(outside->expr, other->expr))
+            return NULL;
+        joined[k] = view_copy(lw, inner[k]);
+        joined[k]->cond = imp_op2(lw->ctx, P_and, SC_BOOL, parts[0]->cond, inner[0]->cond, inner[0]->span);
+    }
+    for (int k = 1; k < n; k++)
+        joined[k]->cond = joined[0]->cond;
+    return joined;
+}
+
 /* One condition for all components. */
 static Value cond_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span)
 {
     Ctx *ctx = lw->ctx;
+    for (View **joined; (joined = joined_guards(lw, parts, n));)
+        parts = joined;
     ImpExpr *cond = parts[0]->cond;
     ImpBlock sides[2] = {{{0}}}, *out = lw->out;
     NatFacts *facts = lw->facts;
