@@ -131,3 +131,84 @@ void branches_merge(Ctx *ctx, ImpBlock *list)
 }
 
 void branches_join(Ctx *ctx, ImpBlock *list) { merge_neighbours(ctx, list, true); }
+/* ---- results of a branch that changes something ------------------------------------------------------------------------------- */
+
+typedef struct Reads {
+    const ImpVar *var;
+    int n;
+} Reads;
+
+static void count_read(void *user, ImpExpr **at)
+{
+    Reads *r = user;
+    r->n += (*at)->kind == IE_VAR && (*at)->var.var == r->var;
+}
+
+static void count_reads(void *user, ImpStmt *s) { walk_own(s, count_read, user); }
+
+static bool reads(ImpExpr *e, const ImpVar *var)
+{
+    Reads r = {var, 0};
+    walk_expr(&e, count_read, &r);
+    return r.n > 0;
+}
+
+/* to := from, of registers that are no arrays; NULL: not this. */
+static const ImpVar *copied(const ImpStmt *s)
+{
+    bool plain = s->kind == IS_SET && s->var.var->slots == 1 && s->var.value->kind == IE_VAR && s->var.value->var.var->slots == 1;
+    return plain ? s->var.value->var.var : NULL;
+}
+
+/* The n statements from `first` on take what the two sides of the branch before left in registers, and one side left what was there before. */
+static bool keeps_rest(ImpBlock *kernel, ImpStmt *const *copies, int n, const ImpStmt *branch)
+{
+    const ImpBlock *then = &branch->branch.then, *other = &branch->branch.otherwise;
+    if (other->list.n != n || then->list.n < n)
+        return false;
+    for (int k = 0; k < n; k++) {
+        const ImpVar *chosen = copied(copies[k]), *to = copies[k]->var.var;
+        const ImpStmt *set = then->list.at[then->list.n - n + k], *kept = other->list.at[k];
+        Reads r = {chosen, 0};
+        walk_stmts(kernel, count_reads, &r);
+        if (r.n != 1 || set->kind != IS_SET || set->var.var != chosen || kept->kind != IS_SET || kept->var.var != chosen || copied(kept) != to)
+            return false;
+        for (int j = k + 1; j < n; j++)
+            if (reads(then->list.at[then->list.n - n + j]->var.value, to))
+                return false;
+    }
+    return true;
+}
+
+static void assign_in(ImpBlock *kernel, ImpBlock *list)
+{
+    for (int i = 0; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_FOR)
+            assign_in(kernel, &s->loop.body);
+        if (s->kind != IS_IF)
+            continue;
+        assign_in(kernel, &s->branch.then);
+        assign_in(kernel, &s->branch.otherwise);
+        int n = 0;
+        while (i + 1 + n < list->list.n && copied(list->list.at[i + 1 + n]))
+            n++;
+        n = n < s->branch.otherwise.list.n ? n : s->branch.otherwise.list.n;
+        if (!n || !keeps_rest(kernel, list->list.at + i + 1, n, s))
+            continue;
+        ImpBlock *then = &s->branch.then;
+        for (int k = 0; k < n; k++) {
+            ImpVar *chosen = then->list.at[then->list.n - n + k]->var.var;
+            then->list.at[then->list.n - n + k]->var.var = list->list.at[i + 1]->var.var;
+            block_remove(list, i + 1);
+            for (int j = i - 1; j >= 0; j--)
+                if (list->list.at[j]->kind == IS_DECL && list->list.at[j]->var.var == chosen) {
+                    block_remove(list, j);
+                    i--;
+                }
+        }
+        s->branch.otherwise.list.n = 0;
+    }
+}
+
+void branches_assign(ImpBlock *kernel) { assign_in(kernel, kernel); }

@@ -10,6 +10,8 @@ void branches_choose(Ctx *ctx, ImpBlock *list);
 void branches_merge(Ctx *ctx, ImpBlock *list);
 /* The second rule for neighbouring parts of the program, too: where no barrier is to come between them. */
 void branches_join(Ctx *ctx, ImpBlock *list);
+/* if c { ...; t = e } else { t = x }; x = t  ->  if c { ...; x = e } */
+void branches_assign(ImpBlock *kernel);
 bool block_sets(ImpBlock *block, const ImpVar *var); /* or declares it */
 
 #endif

@@ -633,6 +633,7 @@ void pass_registers(Lowering *lw)
         apply_rule(lw->ctx, &lw->kernel->body, rules[r]);
     vector_round_trips(&lw->kernel->body);
     branches_choose(lw->ctx, &lw->kernel->body);
+    branches_assign(&lw->kernel->body);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw); /* a condition that one branch is left to ask */
 }
