@@ -383,6 +383,8 @@ again:
     "within" { TOKEN(T_WITHIN); }
     "expect" { TOKEN(T_EXPECT); }
     "for" { TOKEN(T_FOR); }
+    "level" { TOKEN(T_LEVEL); }
+    "at" { TOKEN(T_AT); }
     "associative" { TOKEN(T_ASSOCIATIVE); }
     "commutative" { TOKEN(T_COMMUTATIVE); }
     "_" { TOKEN(T_UNDERSCORE); }
@@ -438,6 +440,7 @@ again:
     "%" { TOKEN(T_PERCENT); }
     "^" { TOKEN(T_POW); }
     ";" { TOKEN(T_SEMI); }
+    "<+" { TOKEN(T_ORELSE); }
     "#" { TOKEN(T_HASH); }
 
     "&&" { instead(ps, start, cur, E0010, "and"); TOKEN(T_AND); }

@@ -75,10 +75,13 @@ static const Token unnamed = {.kind = T_END};
 /* In the order of PARSE_TOKENS. */
 %token NAME INT FLOAT STRING UNDERSCORE DEF ENTRY OPERATOR IMPORT RULE STRATEGY FUN LET IN IF THEN ELSE WHERE UNROLL AND OR NOT
        LP RP LBRACKET RBRACKET LBRACE RBRACE COMMA COLON DOT EQ DARROW ARROW PIPE COMPOSE EQEQ NE LT LE GT GE PLUS MINUS STAR SLASH
-       PERCENT POW SEMI HASH UNIT LAUNCH EXACT LOWERED BY WITHIN EXPECT FOR ASSOCIATIVE COMMUTATIVE SIGNATURE EXPECTATIONS RESUME BROKEN.
-%fallback NAME UNIT LAUNCH EXACT LOWERED BY WITHIN EXPECT FOR ASSOCIATIVE COMMUTATIVE.
+       PERCENT POW SEMI ORELSE HASH UNIT LAUNCH EXACT LOWERED BY WITHIN EXPECT FOR LEVEL AT ASSOCIATIVE COMMUTATIVE EQUATION SIGNATURE EXPECTATIONS RESUME BROKEN.
+%fallback NAME UNIT LAUNCH EXACT LOWERED BY WITHIN EXPECT FOR LEVEL AT ASSOCIATIVE COMMUTATIVE.
 
 %right FUN.
+%left SEMI.
+%left ORELSE.
+%left AT.
 %right ARROW.
 %left PIPE.
 %left OR.
@@ -115,6 +118,8 @@ static const Token unnamed = {.kind = T_END};
 %type typeds {PatternList *}
 %type group {ParamList *}
 %type groups {ParamList *}
+%type places {TokenList *}
+%type place {Token}
 
 %start_symbol start
 
@@ -123,6 +128,8 @@ static const Token unnamed = {.kind = T_END};
 start ::= DEF NAME params result clauses body.
 start ::= ENTRY NAME params result clauses body.
 start ::= OPERATOR NAME params result clauses body.
+start ::= RULE NAME params COLON expr(A) EQUATION(O) expr(B) clauses. { ps->item->body = binary(ps, OP_EQ, A, O, B); }
+start ::= STRATEGY NAME params body.
 start ::= SIGNATURE NAME params result clauses.
 start ::= RESUME body.
 start ::= EXPECTATIONS expectations.
@@ -191,6 +198,7 @@ clause ::= LAUNCH(W) LBRACKET named(A) RBRACKET(C). { parse_clause(ps, CLAUSE_LA
 clause ::= EXACT(W). { parse_clause(ps, CLAUSE_EXACT, W, NULL, NULL, W.hi); }
 clause ::= EXPECT(W) LBRACKET exprs(A) RBRACKET(C) given(S). { parse_expect(ps, W, unnamed, A, S, C); }
 clause ::= LOWERED(W) BY postfix(A). { parse_clause(ps, CLAUSE_LOWERED, W, NULL, A, A->span.hi); }
+clause ::= LEVEL(W) NAME(A). { parse_level(ps, W, A); }
 clause ::= UNIT(W) expr(A) laws. { parse_clause(ps, CLAUSE_UNIT, W, NULL, A, A->span.hi); }
 clause ::= law laws.
 given(R) ::= . { R = NULL; }
@@ -250,6 +258,14 @@ expr(R) ::= FUN(F) patterns(P) DARROW expr(B). [FUN] {
 }
 expr(R) ::= LET(F) typed(P) EQ expr(V) IN expr(B). [FUN] { R = parse_fit(ps, ast_let(ps->ctx, from(ps, F, B), P, V, B)); }
 expr(R) ::= IF(F) expr(C) THEN expr(T) ELSE expr(E). [FUN] { R = parse_fit(ps, ast_if(ps->ctx, from(ps, F, E), C, T, E)); }
+expr(R) ::= expr(A) SEMI(O) expr(B). {
+    R = parse_fit(ps, ast_binary(ps->ctx, AST_SEQ, over(A, B), OP_ADD, token_span(ps, O), A, B));
+}
+expr(R) ::= expr(A) ORELSE(O) expr(B). {
+    R = parse_fit(ps, ast_binary(ps->ctx, AST_ORELSE, over(A, B), OP_ADD, token_span(ps, O), A, B));
+}
+expr(R) ::= expr(A) AT places(P). { R = parse_at(ps, A, P); }
+expr(R) ::= HASH(H) NAME(N) expr(A). [NOT] { R = parse_label(ps, H, N, A); }
 expr(R) ::= expr(A) ARROW(O) expr(B). { R = parse_arrow(ps, A, O, B); }
 expr(R) ::= binder(A) ARROW(O) expr(B). { R = parse_arrow(ps, A, O, B); }
 expr(R) ::= expr(A) PIPE(O) expr(B). { R = parse_pipe(ps, A, O, B); }
@@ -278,6 +294,12 @@ postfix(R) ::= postfix(A) DOT(O) dotted(B). { R = dot(ps, A, O, B); }
 postfix(R) ::= postfix(A) LP exprs(L) RP(C). { R = parse_call(ps, AST_CALL, A, L, C); }
 postfix(R) ::= postfix(A) LBRACKET options(L) RBRACKET(C). { R = parse_call(ps, AST_BRACKET, A, L, C); }
 postfix(R) ::= postfix(A) LBRACE named(L) RBRACE(C). { R = parse_call(ps, AST_NAMED, A, L, C); }
+
+/* Words: primitives, `first`, `inside` and so on. What they mean is said by the strategies. */
+places(R) ::= place(A). { R = parse_tokens_add(ps, NULL, A); }
+places(R) ::= places(L) place(A). { R = parse_tokens_add(ps, L, A); }
+place(R) ::= NAME(A). { R = A; }
+place(R) ::= HASH(H) NAME(A). { R = A; R.lo = H.lo; }
 
 dotted(R) ::= NAME(A). { R = name(ps, A); }
 dotted(R) ::= INT(A). { R = parse_int(ps, A); }

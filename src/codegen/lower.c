@@ -1,3 +1,4 @@
+#include "rewrite/rewrite.h"
 #include "codegen/index_guards.h"
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
@@ -89,6 +90,9 @@ static void add_variants(Ctx *ctx, ImpProgram *program, LowerPass last)
 
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
 {
+    entry = rewritten_entry(ctx, entry);
+    if (!entry)
+        return NULL;
     ImpProgram *program = lower_variant(ctx, entry, last, false);
     if (program)
         add_variants(ctx, program, last);

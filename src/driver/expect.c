@@ -190,7 +190,7 @@ static Number evaluate(Expecting *x, const Ast *ast)
     case AST_CALL: return call_number(x, ast);
     case AST_ERROR: return bad_number;
     case AST_NAMED: case AST_BRACKET: case AST_DOT: case AST_PIPE: case AST_COMPOSE: case AST_ARROW: case AST_BINDER: case AST_TUPLE:
-    case AST_OPFUN: case AST_LAMBDA: case AST_LET: case AST_IF: case AST_UNROLL: case AST_LIST: break;
+    case AST_OPFUN: case AST_LAMBDA: case AST_LET: case AST_IF: case AST_UNROLL: case AST_LIST: case AST_SEQ: case AST_ORELSE: case AST_AT: case AST_LABEL: break;
     }
     return refuse(x, ast->span, "this is no number: expectations compute with counters, sizes and numbers");
 }

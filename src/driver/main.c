@@ -30,6 +30,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_CHECK:
         cmd_check(ctx, d);
         break;
+    case VERB_LOWER:
+        cmd_lower(ctx, d);
+        break;
     case VERB_RUN:
         cmd_run(ctx, d);
         break;

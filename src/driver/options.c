@@ -5,6 +5,7 @@
 enum {
     COMPILE = 1 << VERB_COMPILE,
     CHECK = 1 << VERB_CHECK,
+    LOWER = 1 << VERB_LOWER,
     RUN = 1 << VERB_RUN,
     BENCH = 1 << VERB_BENCH,
     TUNE = 1 << VERB_TUNE,
@@ -16,6 +17,7 @@ enum {
 const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
     [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
+    [VERB_LOWER] = {"lower", "lower FILE.rise [ENTRY]", "Rewrite an entry by its strategy, and print the program that comes out."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
     [VERB_TUNE] = {"tune", "tune FILE.rise [ENTRY]", "Find the best values of an entry's tunables, and keep them in FILE.rise.tune."},
@@ -39,7 +41,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
                   "sm_75."},
-    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | RUN | BENCH | TUNE, true, false,
+    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give a tunable, or (for run and bench) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | RUN, false, false,
                          "Re-check all types of the program between the passes: finds bugs of risec, not of the program."},
@@ -59,7 +61,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", LOWER | RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
@@ -83,6 +85,10 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_TUNED] = {"tuned", 0, OK_TEXT, "DEVICE", COMPILE, false, false,
                    "Use what FILE.rise.tune says for DEVICE, as in `--tuned \"NVIDIA H200\"`: see `risec help tuning`."},
     [OPT_UNTUNED] = {"untuned", 0, OK_FLAG, "", RUN | BENCH, false, false, "Do not use FILE.rise.tune."},
+    [OPT_STRATEGY] = {"strategy", 0, OK_TEXT, "STRATEGY", LOWER, false, false,
+                      "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`."},
+    [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
+    [OPT_STEP] = {"step", 0, OK_NUMBER, "N", LOWER, false, false, "Stop after N steps."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},

@@ -125,6 +125,26 @@ Ast *ast_unroll(Ctx *ctx, Span span, const char *name, Span name_span, Ast *list
     return ast;
 }
 
+Ast *ast_at(Ctx *ctx, Span span, Ast *what, int n, PlaceWord *words)
+{
+    Ast *ast = ast_new(ctx, AST_AT, span);
+    ast->at.what = what;
+    ast->at.n = n;
+    ast->at.words = words;
+    ast->height = 1 + what->height;
+    return ast;
+}
+
+Ast *ast_label(Ctx *ctx, Span span, const char *name, Span name_span, Ast *operand)
+{
+    Ast *ast = ast_new(ctx, AST_LABEL, span);
+    ast->label.name = name;
+    ast->label.name_span = name_span;
+    ast->label.operand = operand;
+    ast->height = 1 + operand->height;
+    return ast;
+}
+
 const char *ast_op_text(AstOp op)
 {
     switch (op) {

@@ -38,7 +38,11 @@ typedef enum AstKind {
     AST_LET,     /* let pattern = value in body */
     AST_IF,      /* if cond then lhs else rhs */
     AST_UNROLL,  /* unroll name in list (body): a function; body is the function of each step */
-    AST_LIST     /* [items], only after `in` */
+    AST_LIST,    /* [items], only after `in` */
+    AST_SEQ,     /* strategies: lhs ; rhs */
+    AST_ORELSE,  /* strategies: lhs <+ rhs */
+    AST_AT,      /* strategies: what at place */
+    AST_LABEL    /* #name operand */
 } AstKind;
 
 /* What a parameter, lambda or let binds: a name, `_`, or a tuple of patterns; with an optional type. */
@@ -51,6 +55,13 @@ typedef struct Pattern {
     int height; /* bounded as a tree's is */
 } Pattern;
 
+/* One word of a place: `map`, `inside`, `#inner`. */
+typedef struct PlaceWord {
+    const char *text; /* without the # */
+    Span span;
+    bool label;
+} PlaceWord;
+
 struct Ast {
     AstKind kind;
     bool parens; /* written in parentheses; they are inside the span */
@@ -61,13 +72,15 @@ struct Ast {
         struct { uint64_t value; const char *suffix; } integer;
         struct { double value; const char *text; const char *suffix; } floating; /* text: digits as written, no suffix */
         struct { Ast *fn; int n; Ast **items; const char **names; /* NULL but for NAMED and BRACKET */ Span *name_spans; } call;
-        struct { Ast *lhs, *rhs; AstOp op; Span op_span; } bin; /* DOT UNARY BINARY PIPE COMPOSE ARROW OPFUN(op only) */
+        struct { Ast *lhs, *rhs; AstOp op; Span op_span; } bin; /* DOT UNARY BINARY PIPE COMPOSE ARROW SEQ ORELSE OPFUN(op only) */
         struct { struct Param *param; Ast *next; /* the parser's own */ } binder;
         struct { int n; Ast **items; } list; /* TUPLE LIST */
         struct { int n; Pattern *params; Ast *body; } lambda;
         struct { Pattern pattern; Ast *value, *body; } let;
         struct { Ast *cond, *then, *otherwise; } cond;
         struct { const char *name; Span name_span; Ast *list; Ast *fn; } unroll;
+        struct { Ast *what; int n; PlaceWord *words; } at;
+        struct { const char *name; Span name_span; Ast *operand; } label;
     };
 };
 
@@ -86,7 +99,7 @@ typedef struct Param {
 
 /* ITEM_ERROR: the header is wrong, which has been reported. Its name is kept where there was one (else NULL), so that uses of it
  * need not be reported. An item whose body alone is wrong keeps its kind; its body is AST_ERROR. */
-typedef enum ItemKind { ITEM_DEF, ITEM_ENTRY, ITEM_OPERATOR, ITEM_IMPORT, ITEM_ERROR } ItemKind;
+typedef enum ItemKind { ITEM_DEF, ITEM_ENTRY, ITEM_OPERATOR, ITEM_IMPORT, ITEM_RULE, ITEM_STRATEGY, ITEM_ERROR } ItemKind;
 
 typedef struct Option { /* name = value, in launch [...] */
     const char *name;
@@ -130,7 +143,10 @@ typedef struct Item {
     Law *laws;
     int n_expects;      /* ENTRY */
     Expect *expects;
-    Ast *body;          /* NULL in a signature (a primitive's header) */
+    const char *level;  /* RULE: where it may fire, or NULL */
+    Span level_span;
+    Ast *lowered;       /* ENTRY: `lowered by S`: the strategy; or NULL */
+    Ast *body;          /* NULL in a signature (a primitive's header); RULE: the equation, an AST_BINARY with OP_EQ */
     const char *path;   /* IMPORT: `import "file.rise"` the text; `import std.warp` the dotted name */
     bool is_file;       /* IMPORT: the quoted form */
 } Item;
@@ -151,6 +167,8 @@ Item *parse_expectations(Ctx *ctx, uint32_t file);
 /* Spelled as it would be written, parenthesised only where needed. */
 void ast_print(StrBuf *out, const Ast *ast);
 void ast_print_pattern(StrBuf *out, const Pattern *pattern);
+/* The equation of a rule. */
+void ast_print_equation(StrBuf *out, const Ast *equation);
 void ast_print_item(StrBuf *out, const Item *item);
 /* --emit=ast: the whole file. What it prints parses to the same tree. */
 void ast_print_file(StrBuf *out, const AstFile *file);

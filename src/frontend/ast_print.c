@@ -7,6 +7,7 @@
 /* Precedence, low to high: as in grammar/rise.y. */
 enum {
     P_LOW, /* fun, let, if */
+    P_SEQ, P_ORELSE, P_AT,
     P_ARROW, P_PIPE, P_OR, P_AND, P_EQUAL, P_ORDER, P_COMPOSE, P_SUM, P_PRODUCT, P_PREFIX, P_POWER,
     P_POSTFIX /* and all that ends in a bracket */
 };
@@ -30,6 +31,10 @@ static int level_of(const Ast *ast)
 {
     switch (ast->kind) {
     case AST_LAMBDA: case AST_LET: case AST_IF: return P_LOW;
+    case AST_SEQ: return P_SEQ;
+    case AST_ORELSE: return P_ORELSE;
+    case AST_AT: return P_AT;
+    case AST_LABEL: return P_PREFIX;
     case AST_ARROW: return P_ARROW;
     case AST_PIPE: return P_PIPE;
     case AST_COMPOSE: return P_COMPOSE;
@@ -214,6 +219,26 @@ static void put(StrBuf *out, const Ast *ast, bool dot_follows)
         put(out, ast->cond.otherwise, false);
         break;
     case AST_UNROLL: put_unroll(out, ast); break;
+    case AST_SEQ:
+        put_at(out, ast->bin.lhs, P_SEQ);
+        sb_puts(out, " ; ");
+        put_at(out, ast->bin.rhs, P_ORELSE);
+        break;
+    case AST_ORELSE:
+        put_at(out, ast->bin.lhs, P_ORELSE);
+        sb_puts(out, " <+ ");
+        put_at(out, ast->bin.rhs, P_AT);
+        break;
+    case AST_AT:
+        put_at(out, ast->at.what, P_AT);
+        sb_puts(out, " at");
+        for (int i = 0; i < ast->at.n; i++)
+            sb_printf(out, ast->at.words[i].label ? " #%s" : " %s", ast->at.words[i].text);
+        break;
+    case AST_LABEL:
+        sb_printf(out, "#%s ", ast->label.name);
+        put_at(out, ast->label.operand, P_PREFIX);
+        break;
     }
 }
 
@@ -241,6 +266,22 @@ static void put_pattern(StrBuf *out, const Pattern *pattern, bool parens)
     }
     if (parens)
         sb_putc(out, ')');
+}
+
+/* A side that would end the equation early stands in parentheses. */
+static void put_side(StrBuf *out, const Ast *side)
+{
+    if (side->kind == AST_LAMBDA || side->kind == AST_LET || side->kind == AST_IF || (side->kind == AST_BINARY && side->bin.op == OP_EQ))
+        put_parens(out, side);
+    else
+        put(out, side, false);
+}
+
+void ast_print_equation(StrBuf *out, const Ast *equation)
+{
+    put_side(out, equation->bin.lhs);
+    sb_puts(out, " == ");
+    put_side(out, equation->bin.rhs);
 }
 
 void ast_print_pattern(StrBuf *out, const Pattern *pattern) { put_pattern(out, pattern, false); }
@@ -292,6 +333,12 @@ static void put_expect(StrBuf *out, const Expect *e)
 
 static void put_clauses(StrBuf *out, const Item *item)
 {
+    if (item->lowered) {
+        sb_puts(out, " lowered by ");
+        put_at(out, item->lowered, P_POSTFIX);
+    }
+    if (item->level)
+        sb_printf(out, " level %s", item->level);
     if (item->exact)
         sb_puts(out, " exact");
     if (item->n_launch) {
@@ -354,6 +401,8 @@ void ast_print_item(StrBuf *out, const Item *item)
     case ITEM_DEF: sb_puts(out, "def "); break;
     case ITEM_ENTRY: sb_puts(out, "entry "); break;
     case ITEM_OPERATOR: sb_puts(out, "operator "); break;
+    case ITEM_RULE: sb_puts(out, "rule "); break;
+    case ITEM_STRATEGY: sb_puts(out, "strategy "); break;
     case ITEM_IMPORT: sb_printf(out, item->is_file ? "import \"%s\"\n" : "import %s\n", item->path ? item->path : ""); return;
     case ITEM_ERROR: sb_printf(out, "-- an item with a mistake in its header: %s\n", item->name ? item->name : "no name"); return;
     }
@@ -363,8 +412,12 @@ void ast_print_item(StrBuf *out, const Item *item)
         sb_puts(out, ": ");
         put_type(out, item->result);
     }
+    if (item->kind == ITEM_RULE && item->body) {
+        sb_puts(out, ":\n  ");
+        ast_print_equation(out, item->body);
+    }
     put_clauses(out, item);
-    if (item->body)
+    if (item->body && item->kind != ITEM_RULE)
         put_body(out, item->body);
     sb_putc(out, '\n');
 }

@@ -38,6 +38,8 @@ int fun_arity(Elab *e, const Fun *f)
         return (strcmp(f->name, "pow2") == 0 ? 1 : 2) - f->n_args;
     case F_WRAP:
         return fun_arity(e, f->first->fun);
+    case F_CORE:
+        return f->lambda->lambda.n - f->n_args;
     }
     return 1;
 }
@@ -62,6 +64,8 @@ const char *param_name(Elab *e, const Fun *f, int k)
             return p->name;
         return p->n_items ? "t" : "x";
     }
+    if (f->kind == F_CORE && k < f->lambda->lambda.n)
+        return f->lambda->lambda.params[k]->name;
     const Item *header = fun_header(e, f);
     const Param *param = header ? explicit_param(header, k) : NULL;
     return param && param->name ? param->name : "x";
@@ -354,6 +358,8 @@ static Value apply_full(Elab *e, const Fun *f, const Value *args, Span span, Typ
         return eval_natfn(e, f->name, strcmp(f->name, "pow2") == 0 ? 1 : 2, args, span);
     case F_WRAP:
         return apply(e, *f->first, fun_arity(e, f), args, span, want);
+    case F_CORE:
+        return apply_core(e, f->lambda, args, span);
     }
     return v_error(span);
 }
@@ -425,5 +431,7 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
         }
     }
     e->depth--;
+    if (f->label && r.kind == V_CORE && r.core->kind != CORE_VAR && fun_arity(e, f) <= n)
+        r = label_value(e, r, f->label);
     return v_with_lets(e, r, fv.lets);
 }

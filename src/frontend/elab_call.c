@@ -217,7 +217,7 @@ static bool check_laws(Call *c, Value v)
     return true;
 }
 
-static Core *declared_unit(Elab *e, const Fun *f)
+Core *operator_unit(Elab *e, const Fun *f)
 {
     if (f->kind != F_ITEM || !f->item->unit)
         return NULL;
@@ -411,7 +411,7 @@ static Value prim_result(Call *c)
             }
         }
         if (op && unit) {
-            PendingUnit p = {op, unit, declared_unit(e, op), unit->type, span, c->name, e->frame};
+            PendingUnit p = {op, unit, operator_unit(e, op), unit->type, span, c->name, e->frame};
             if (!p.declared || p.declared->kind != CORE_UNIT_ERROR)
                 vec_push(ctx, &e->units, p);
         }

@@ -149,7 +149,7 @@ bool core_is_atom(const Core *core)
 
 /* What a name may stand for without computing anything twice: atoms, projections, tuples and views of them. An index has to be a
  * variable, so that sizes can speak about it. A scalar read from memory is computed. */
-static bool substitutable(const Elab *e, const Core *core)
+bool core_substitutable(const Elab *e, const Core *core)
 {
     Type t = type_resolve(e, core->type);
     switch (core->kind) {
@@ -159,22 +159,22 @@ static bool substitutable(const Elab *e, const Core *core)
     case CORE_UNIT_ERROR:
         return true;
     case CORE_PROJ:
-        return t->kind != TY_IDX && substitutable(e, core->proj.value);
+        return t->kind != TY_IDX && core_substitutable(e, core->proj.value);
     case CORE_TUPLE:
         for (int i = 0; i < core->tuple.n; i++)
-            if (!substitutable(e, core->tuple.items[i]))
+            if (!core_substitutable(e, core->tuple.items[i]))
                 return false;
         return true;
     case CORE_PRIM:
         if (prim_rows[core->prim.id].level != LEVEL_VIEW)
             return false;
         if (core_splatted(core) != core) /* a scalar as a vector */
-            return substitutable(e, core_splatted(core));
+            return core_substitutable(e, core_splatted(core));
         /* unzip gives a tuple of arrays and stays a view; a tuple read from an array is a read. */
         if (t->kind != TY_ARRAY && core->prim.id != P_unzip)
             return false;
         for (int i = 0; i < core->prim.n_args; i++)
-            if (core->prim.args[i]->kind != CORE_LAMBDA && !substitutable(e, core->prim.args[i]))
+            if (core->prim.args[i]->kind != CORE_LAMBDA && !core_substitutable(e, core->prim.args[i]))
                 return false;
         return true;
     case CORE_LAMBDA:
@@ -304,7 +304,7 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
     }
     if (core_is_atom(v.core))
         return v;
-    if (substitutable(e, v.core)) {
+    if (core_substitutable(e, v.core)) {
         v.weight = weigh(v.core, LIMIT_CORE_TERMS);
         return v;
     }

@@ -8,6 +8,15 @@ static bool inside(Span outer, Span span) { return outer.file == span.file && sp
 Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
 {
     if (e->quiet) {
+        if (e->why && !*e->why && e->quiet == 1) {
+            StrBuf words;
+            sb_init(&words, e->ctx);
+            va_list list;
+            va_start(list, fmt);
+            sb_vprintf(&words, fmt, list);
+            va_end(list);
+            *e->why = words.text;
+        }
         memset(&e->mute, 0, sizeof e->mute);
         return &e->mute;
     }
@@ -551,7 +560,7 @@ static void put_filled(Elab *e, StrBuf *sb, const Ast *ast, const Env *env, bool
 
 static bool is_small(Elab *e, const Ast *ast, const Env *env) { return nat_is_const(quiet_nat(e, ast, env)); }
 
-static void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env)
+void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env)
 {
     if (cond->kind == AST_BINARY && (cond->bin.op == OP_AND || cond->bin.op == OP_OR)) {
         put_cond(e, sb, cond->bin.lhs, env);

@@ -82,7 +82,7 @@ void core_zonk(Elab *e, Core *core)
     }
 }
 
-static void finish(Elab *e, Core *body)
+void elab_finish(Elab *e, Core *body)
 {
     if (e->stop || e->failed)
         return;
@@ -460,7 +460,7 @@ static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, in
     Core *body = n_classes ? class_bodies(e, &tuned, 0) : take_body(e, &h);
     if (!body)
         return NULL;
-    finish(e, body);
+    elab_finish(e, body);
     if (e->failed)
         return NULL;
     CoreEntry *entry = NEW(ctx, CoreEntry);
@@ -485,6 +485,10 @@ static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, in
     entry->n_facts = h.facts.n;
     entry->facts = h.facts.at;
     entry->known = e->facts;
+    entry->num_sm = e->num_sm;
+    entry->max_resident = e->max_resident;
+    entry->item = item;
+    entry->program = e->program;
     return entry;
 }
 
@@ -545,7 +549,7 @@ bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit
     l->lambda.body = body;
     l->lambda.op = item;
     core_done(e, l);
-    finish(e, l);
+    elab_finish(e, l);
     if (!e->failed)
         core_zonk(e, *unit);
     *lambda = l;

@@ -124,6 +124,23 @@ bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, Let
     return true;
 }
 
+/* A term carries its label; a function gives it to what it makes. */
+Value label_value(Elab *e, Value v, const char *label)
+{
+    if (v.kind == V_CORE) {
+        Core *core = NEW(e->ctx, Core);
+        *core = *v.core;
+        core->label = label;
+        v.core = core;
+    } else if (v.kind == V_FUN) {
+        Fun *f = NEW(e->ctx, Fun);
+        *f = *v.fun;
+        f->label = label;
+        v.fun = f;
+    }
+    return v;
+}
+
 /* ---- names ----------------------------------------------------------------------------------------------------------- */
 
 static Value fun_value(Elab *e, Fun f, Span span)
@@ -138,6 +155,11 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
 {
     if (item->kind == ITEM_ERROR) {
         e->failed = true;
+        return v_error(span);
+    }
+    if (item->kind == ITEM_RULE || item->kind == ITEM_STRATEGY) {
+        Diag *d = elab_error(e, E0219, span, "`%s` is a %s, and no part of a program", item->name, item->kind == ITEM_RULE ? "rule" : "strategy");
+        diag_help(e->ctx, d, "it is used after `lowered by`, or in a strategy");
         return v_error(span);
     }
     Value v = fun_value(e, (Fun){.kind = F_ITEM, .item = item, .home = home}, span);
@@ -889,6 +911,12 @@ static Value eval_in(Elab *e, const Ast *ast, const Env *env, Type want)
     case AST_LIST:
         elab_error(e, E0324, ast->span, "a list stands only after `in`");
         return v_error(ast->span);
+    case AST_LABEL:
+        return label_value(e, eval(e, ast->label.operand, env, want), ast->label.name);
+    case AST_SEQ:
+    case AST_ORELSE:
+    case AST_AT:
+        break; /* the parser lets them stand in strategies only */
     }
     return v_error(ast->span);
 }

@@ -48,7 +48,7 @@ struct Program {
 
 /* The item a name means in this file, and the file that holds it; NULL when there is none. */
 const Item *scope_find(const FileScope *scope, const char *name, const FileScope **home);
-void resolve_program(Ctx *ctx, Program *program);
+void resolve_program(Ctx *ctx, Program *program, int first); /* the files from `first` on */
 /* Whether an argument's type says what this parameter in braces is; where not, the resolver has said so. */
 bool param_is_fixed(const Item *item, const Param *param);
 
@@ -125,7 +125,7 @@ typedef struct Named { /* {name = value} */
     const struct Named *up;
 } Named;
 
-typedef enum FunKind { F_CLOSURE, F_ITEM, F_PRIM, F_COMPOSE, F_UNROLL, F_NATFN, F_WRAP /* first, under one more sig */ } FunKind;
+typedef enum FunKind { F_CLOSURE, F_ITEM, F_PRIM, F_COMPOSE, F_UNROLL, F_NATFN, F_WRAP /* first, under one more sig */, F_CORE /* a lambda that is core already */ } FunKind;
 
 typedef enum OptionGiven {
     GIVEN_AXIS = 1, GIVEN_SWIZZLE = 2, GIVEN_IN_PLACE = 4, GIVEN_PLACE = 8, GIVEN_PAD = 16, GIVEN_BLOCKS = 32, GIVEN_THREADS = 64, GIVEN_MIN_BLOCKS = 128
@@ -138,6 +138,7 @@ struct Fun {
     const Env *env;          /* CLOSURE UNROLL */
     const Item *item;        /* ITEM */
     const FileScope *home;   /* ITEM: the file it stands in */
+    const Core *lambda;      /* CORE: without sizes among its parameters */
     PrimId prim;             /* PRIM */
     PrimOptions options;
     unsigned options_given;  /* PRIM: of OptionGiven */
@@ -145,6 +146,7 @@ struct Fun {
     Type cast_type;          /* PRIM cast */
     const char *name;        /* NATFN */
     const Value *first, *then; /* COMPOSE; WRAP: first */
+    const char *label;       /* of what it makes, or NULL */
     int n_args;              /* given so far */
     const Value *args;
     const Named *named;
@@ -235,6 +237,7 @@ typedef struct Elab {
     bool stop;   /* a limit was hit and reported */
     bool failed;
     int quiet;   /* a trial: nothing is reported */
+    const char **why; /* a trial of a rule: its first mistake, in words; or NULL */
     Diag mute;
     Mismatch mis;
     const Env *prim_root;
@@ -259,6 +262,7 @@ void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *w
 /* A condition of `f`'s header that is not proved. */
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg,
                        Span span);
+void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env);
 bool only_entry_sizes(Elab *e, Nat a);
 
 /* elab_type.c */
@@ -273,6 +277,7 @@ Nat eval_nat(Elab *e, const Ast *ast, const Env *env);   /* nat_error after a re
 bool nat_checked(Elab *e, Nat n, Span span); /* reports an overflow */
 bool nat_nonneg(Elab *e, Nat n); /* proved to be at least 0 */
 bool match_type(Elab *e, const Ast *pattern, const Env *env, Type actual, Span from); /* false: see e->mis */
+bool match_size(Elab *e, const Ast *pattern, const Env *env, Nat actual);
 bool pattern_open(const Ast *ast, const Env *env); /* mentions a hole that is not filled */
 bool pattern_solvable(const Ast *ast, const Env *env);
 void flatten_array(Elab *e, const Ast *ast, int *n, const Ast ***sizes, const Ast **elem); /* of an AST_DOT chain */
@@ -296,6 +301,7 @@ Value v_nat(Nat nat, Span span);
 Value v_fun(const Fun *fun, Span span);
 Value v_with_lets(Elab *e, Value v, LetBind *outer);
 bool core_is_atom(const Core *core);
+bool core_substitutable(const Elab *e, const Core *core); /* may stand wherever its name does */
 /* elab_vector.c. A scalar as the vector of which each component is it; what core_splatted gives back of it. */
 Core *core_splat(Elab *e, Core *x, Type vec);
 const Core *core_splatted(const Core *core);
@@ -321,6 +327,7 @@ bool is_recursive(const Elab *e, const Item *item);
 
 /* elab_expr.c */
 Value eval(Elab *e, const Ast *ast, const Env *env, Type want);
+Value label_value(Elab *e, Value v, const char *label);
 bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, LetBind **lets);
 void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds);
 Value project(Elab *e, Value v, int64_t index, Span span);
@@ -352,8 +359,16 @@ Value with_sig(Elab *e, Value v, const Ast *sig, const Env *env);
 Value expect_function(Elab *e, Value v, const Ast *sig, const Env *env, const char *callee, const char *param);
 Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env);
 
+/* elab_copy.c */
+int core_uses(const Core *core, const CoreVar *var); /* 0, 1, or more than once */
+/* A copy of `body` with these terms for these variables, and fresh binders. */
+Core *core_with(Elab *e, const Core *body, int n, CoreVar *const *vars, Core *const *by);
+Value apply_core(Elab *e, const Core *lambda, const Value *args, Span span);
+
 /* elab_call.c: all arguments of what has a header are there. */
 Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want);
+
+Core *operator_unit(Elab *e, const Fun *f); /* the declared one; NULL: none */
 
 /* elab_lambda.c */
 /* elements: the length of an array to whose elements alone it is applied, or NULL. */
@@ -362,6 +377,7 @@ Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements
 Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want);
 
 /* elab_entry.c */
+void elab_finish(Elab *e, Core *body); /* what inference left open */
 void core_zonk(Elab *e, Core *core);
 
 #endif

@@ -191,7 +191,7 @@ static void finish(Loader *l, int errors)
             if (scope->items.at[i]->kind == ITEM_OPERATOR)
                 vec_push(l->ctx, &p->operators, scope->items.at[i]);
         }
-        resolve_program(l->ctx, p);
+        resolve_program(l->ctx, p, 0);
     }
     p->failed = l->ctx->diags.errors > errors;
 }
@@ -217,6 +217,22 @@ Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t 
     parse_into(&l, scope_new(&l, name), name, text, size);
     finish(&l, errors);
     return p;
+}
+
+const char *program_module(Ctx *ctx, Program *p, const char *dotted)
+{
+    FileScope *scope = find_loaded(p, dotted);
+    if (!scope) {
+        Loader l = {.ctx = ctx, .program = p};
+        int before = p->files.n, errors = ctx->diags.errors;
+        scope = load_std(&l, dotted, NO_SPAN);
+        if (!scope)
+            return NULL;
+        resolve_program(ctx, p, before);
+        if (ctx->diags.errors > errors)
+            return NULL;
+    }
+    return scope->path;
 }
 
 /* ---- asking ----------------------------------------------------------------------------------------------------------- */

@@ -256,6 +256,17 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
         walk(r, ast->cond.then, scope);
         walk(r, ast->cond.otherwise, scope);
         return;
+    case AST_SEQ:
+    case AST_ORELSE:
+        walk(r, ast->bin.lhs, scope);
+        walk(r, ast->bin.rhs, scope);
+        return;
+    case AST_AT:
+        walk(r, ast->at.what, scope);
+        return;
+    case AST_LABEL:
+        walk(r, ast->label.operand, scope);
+        return;
     case AST_UNROLL:
         walk(r, ast->unroll.list, scope);
         check_new_name(r, ast->unroll.name, ast->unroll.name_span);
@@ -303,6 +314,10 @@ static bool mentions(const Ast *ast, const char *name)
     case AST_LET:
     case AST_IF:
     case AST_UNROLL:
+    case AST_SEQ:
+    case AST_ORELSE:
+    case AST_AT:
+    case AST_LABEL:
         break;
     }
     return false;
@@ -331,8 +346,9 @@ static void check_params(Resolver *r, const Item *item)
                 break;
             }
         ParamKind kind = param_kind(p);
-        if (p->def && (item->kind != ITEM_ENTRY || kind != KIND_NAT)) {
-            Diag *d = diag_error(r->ctx, E0217, p->def->span, item->kind != ITEM_ENTRY ? "only an entry's sizes have defaults" : "only sizes have defaults, and `%s` is none", p->name ? p->name : "_");
+        bool tuned = item->kind == ITEM_ENTRY || item->kind == ITEM_STRATEGY;
+        if (p->def && (!tuned || kind != KIND_NAT)) {
+            Diag *d = diag_error(r->ctx, E0217, p->def->span, !tuned ? "only an entry's sizes have defaults" : "only sizes have defaults, and `%s` is none", p->name ? p->name : "_");
             diag_label(r->ctx, d, "a default makes a tunable");
         }
         if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
@@ -342,7 +358,7 @@ static void check_params(Resolver *r, const Item *item)
         }
         if (p->implicit && kind == KIND_VALUE && p->kind)
             diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", p->name ? p->name : "_");
-        if (!p->implicit || item->kind == ITEM_ENTRY || !p->name || kind == KIND_VALUE)
+        if (!p->implicit || item->kind == ITEM_ENTRY || item->kind == ITEM_RULE || !p->name || kind == KIND_VALUE)
             continue;
         if (!param_is_fixed(item, p)) {
             Diag *d = diag_error(r->ctx, E0208, p->span, "no argument of `%s` says what `%s` is", item->name, p->name);
@@ -363,6 +379,25 @@ static void check_operator(Resolver *r, const Item *item)
     Diag *d = diag_error(r->ctx, E0215, item->name_span, "an operator takes two values of one type, and `%s` does not", item->name);
     diag_help(r->ctx, d, "write `operator %s (a: t) (b: t): t unit e, associative = ...`", item->name);
 }
+
+static const Local *push_words(Resolver *r, const Local *scope, const char *const *words_)
+{
+    for (; *words_; words_++)
+        scope = push(r, scope, intern(r->ctx, *words_, strlen(*words_)));
+    return scope;
+}
+
+static const Local *strategy_words(Resolver *r, const Local *scope)
+{
+    static const char *const combinators[] = {
+#define STRATEGY(name, ...) #name,
+#include "frontend/strategies.def"
+#undef STRATEGY
+        NULL};
+    return push_words(r, scope, combinators);
+}
+
+static const char *const rule_laws[] = {"associative", "commutative", "isUnit", NULL};
 
 static void resolve_item(Resolver *r, const Item *item)
 {
@@ -391,7 +426,8 @@ static void resolve_item(Resolver *r, const Item *item)
     }
     if (item->result)
         walk(r, item->result, scope);
-    walk_all(r, item->n_where, item->where, scope);
+    if (item->kind != ITEM_RULE) /* a rule's are about its functions, too */
+        walk_all(r, item->n_where, item->where, scope);
     for (int i = 0; i < item->n_launch; i++)
         walk(r, item->launch[i].value, scope);
     if (item->unit)
@@ -406,6 +442,12 @@ static void resolve_item(Resolver *r, const Item *item)
         else
             scope = bind_names(r, &p->pattern, scope, scope);
     }
+    if (item->lowered)
+        walk(r, item->lowered, strategy_words(r, scope));
+    if (item->kind == ITEM_STRATEGY)
+        scope = strategy_words(r, scope);
+    if (item->kind == ITEM_RULE)
+        walk_all(r, item->n_where, item->where, push_words(r, scope, rule_laws));
     if (item->body)
         walk(r, item->body, scope);
 }
@@ -503,7 +545,7 @@ static void find_cycles(Resolver *r)
     }
 }
 
-void resolve_program(Ctx *ctx, Program *program)
+void resolve_program(Ctx *ctx, Program *program, int first)
 {
     Resolver r = {.ctx = ctx, .program = program, .node = -1};
     for (int f = 0; f < program->files.n; f++)
@@ -511,7 +553,7 @@ void resolve_program(Ctx *ctx, Program *program)
             Node node = {.item = program->files.at[f]->items.at[i], .home = program->files.at[f]};
             vec_push(ctx, &r.nodes, node);
         }
-    for (int f = 0; f < program->files.n; f++) {
+    for (int f = first; f < program->files.n; f++) {
         r.scope = program->files.at[f];
         check_duplicates(&r, r.scope);
         for (int i = 0; i < r.scope->items.n; i++)

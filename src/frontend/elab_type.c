@@ -452,6 +452,10 @@ Type eval_type(Elab *e, const Ast *ast, const Env *env)
     case AST_IF:
     case AST_UNROLL:
     case AST_LIST:
+    case AST_SEQ:
+    case AST_ORELSE:
+    case AST_AT:
+    case AST_LABEL:
         break;
     }
     return bad_type(e, ast, "an expression");
@@ -526,6 +530,10 @@ static int open_count(const Ast *ast, const Env *env)
     case AST_LET:
     case AST_IF:
     case AST_UNROLL:
+    case AST_SEQ:
+    case AST_ORELSE:
+    case AST_AT:
+    case AST_LABEL:
         break;
     }
     return n < 2 ? n : 2;
@@ -567,6 +575,10 @@ bool pattern_solvable(const Ast *ast, const Env *env)
     case AST_IF:
     case AST_UNROLL:
     case AST_LIST:
+    case AST_SEQ:
+    case AST_ORELSE:
+    case AST_AT:
+    case AST_LABEL:
         break;
     }
     return open_count(ast, env) <= 1;
@@ -644,6 +656,8 @@ static bool match_nat(Elab *e, const Ast *pattern, const Env *env, Nat actual, S
     }
     return unknown(e, NULL);
 }
+
+bool match_size(Elab *e, const Ast *pattern, const Env *env, Nat actual) { return match_nat(e, pattern, env, actual, NO_SPAN); }
 
 static bool match_parts(Elab *e, int n, const Ast **sizes, const Ast *elem, const Env *env, Type actual, Span from)
 {

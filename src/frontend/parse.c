@@ -165,6 +165,22 @@ Ast *parse_parens(Parser *ps, Token open, Ast *inner, Token close)
     return inner;
 }
 
+Ast *parse_at(Parser *ps, Ast *what, TokenList *list)
+{
+    PlaceWord *words = NEWN(ps->ctx, PlaceWord, list->at.n);
+    for (int i = 0; i < list->at.n; i++) {
+        Token token = list->at.at[i];
+        words[i] = (PlaceWord){.text = token.name, .span = token_span(ps, token), .label = ps->text[token.lo] == '#'};
+    }
+    Span span = parse_span(ps, what->span.lo, list->at.at[list->at.n - 1].hi);
+    return parse_fit(ps, ast_at(ps->ctx, span, what, list->at.n, words));
+}
+
+Ast *parse_label(Parser *ps, Token hash, Token name, Ast *operand)
+{
+    return parse_fit(ps, ast_label(ps->ctx, parse_span(ps, hash.lo, operand->span.hi), name.name, token_span(ps, name), operand));
+}
+
 Ast *parse_call(Parser *ps, AstKind kind, Ast *fn, AstList *args, Token close)
 {
     bool named = kind != AST_CALL;
@@ -326,6 +342,8 @@ static const char *item_words(ItemKind kind)
     case ITEM_ENTRY: return "an entry";
     case ITEM_OPERATOR: return "an operator";
     case ITEM_IMPORT: return "an import";
+    case ITEM_RULE: return "a rule";
+    case ITEM_STRATEGY: return "a strategy";
     case ITEM_ERROR: break;
     }
     return "this item";
@@ -373,16 +391,24 @@ void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast
         if (clause_fits(ps, span, "exact", ITEM_ENTRY, item->exact))
             item->exact = true;
         break;
-    case CLAUSE_LOWERED: {
-        Diag *diag = parse_mistake(ps, E0113, span, "strategies are not part of this version");
-        diag_help(ps->ctx, diag, "leave out `lowered by`: the default lowering is used");
+    case CLAUSE_LOWERED:
+        if (clause_fits(ps, span, "lowered by", ITEM_ENTRY, item->lowered != NULL))
+            item->lowered = ast;
         break;
-    }
     case CLAUSE_UNIT:
         if (clause_fits(ps, token_span(ps, word), "unit", ITEM_OPERATOR, item->unit != NULL))
             item->unit = ast;
         break;
     }
+}
+
+void parse_level(Parser *ps, Token word, Token name)
+{
+    Item *item = ps->item;
+    if (!clause_fits(ps, token_span(ps, word), "level", ITEM_RULE, item->level != NULL))
+        return;
+    item->level = name.name;
+    item->level_span = token_span(ps, name);
 }
 
 void parse_law(Parser *ps, Token word, Ast *within)
@@ -421,6 +447,8 @@ static ItemKind item_kind(int kind)
     case T_ENTRY: return ITEM_ENTRY;
     case T_OPERATOR: return ITEM_OPERATOR;
     case T_IMPORT: return ITEM_IMPORT;
+    case T_RULE: return ITEM_RULE;
+    case T_STRATEGY: return ITEM_STRATEGY;
     default: return ITEM_ERROR;
     }
 }
@@ -435,6 +463,8 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->item->span = token_span(ps, ps->tok);
     ps->item->doc = lex_take_doc(ps);
     ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->abandoned = false;
+    ps->strategic = kind == ITEM_STRATEGY;
+    ps->open = 0;
     ps->recoveries = ps->mistakes = 0;
     ps->synced = 0;
     ps->fed = 1000;
@@ -485,11 +515,52 @@ static Item *end_item(Parser *ps)
     return item;
 }
 
+/* The equation of a rule is its first `==` outside brackets: it binds less tightly than anything in the sides. */
+static int rule_token(Parser *ps, int kind)
+{
+    switch (kind) {
+    case T_LP: case T_LBRACKET: case T_LBRACE:
+        ps->open++;
+        break;
+    case T_RP: case T_RBRACKET: case T_RBRACE:
+        ps->open--;
+        break;
+    case T_WHERE:
+        ps->open = 1; /* there are no more */
+        break;
+    case T_EQEQ:
+        if (ps->open == 0) {
+            ps->open = 1;
+            return T_EQUATION;
+        }
+        break;
+    }
+    return kind;
+}
+
+/* `lowered by (...)`: a strategy stands in the parentheses. */
+static void track_lowered(Parser *ps, int kind)
+{
+    if (kind == T_LP && ps->prev.kind == T_BY && ps->open == 0)
+        ps->strategic = true;
+    if (!ps->strategic)
+        return;
+    ps->open += kind == T_LP ? 1 : kind == T_RP ? -1 : 0;
+    ps->strategic = ps->open > 0;
+}
+
 static void feed_item(Parser *ps)
 {
     while (!ps->abandoned) {
         int kind = token_starts_item(ps->tok.kind) ? (int)T_END : ps->tok.kind;
-        if (!engine_accepts(ps, kind, INT64_MAX)) {
+        if (ps->item->kind == ITEM_RULE && rule_token(ps, kind) != kind)
+            kind = ps->tok.kind = T_EQUATION;
+        if (ps->item->kind == ITEM_ENTRY)
+            track_lowered(ps, kind);
+        if (kind == T_AT && !ps->strategic)
+            kind = ps->tok.kind = T_NAME;
+        bool foreign = (kind == T_SEMI || kind == T_ORELSE) && !ps->strategic;
+        if (foreign || !engine_accepts(ps, kind, INT64_MAX)) {
             if (parse_recover(ps))
                 continue;
             break;
@@ -520,16 +591,9 @@ static void parse_item(Parser *ps, AstFile *out)
 {
     Token word = ps->tok;
     if (!token_starts_item(word.kind)) {
-        Diag *diag = parse_mistake(ps, E0116, token_span(ps, word), "expected `def`, `entry`, `operator` or `import`, found %s", parse_token_text(ps, word));
+        Diag *diag = parse_mistake(ps, E0116, token_span(ps, word), "expected `def`, `entry`, `operator`, `import`, `rule` or `strategy`, found %s", parse_token_text(ps, word));
         if (word.name)
             diag_help(ps->ctx, diag, "a definition is written `def %s ... = ...`", word.name);
-        skip_to_item(ps);
-        return;
-    }
-    if (word.kind == T_RULE || word.kind == T_STRATEGY) {
-        Diag *diag = parse_mistake(ps, E0112, token_span(ps, word), "rules and strategies are not part of this version");
-        diag_help(ps->ctx, diag, "write the lowered program itself, with mapBlock, mapThreads, toShared and so on");
-        lex_take_doc(ps);
         skip_to_item(ps);
         return;
     }

@@ -187,6 +187,8 @@ static const char *item_name(Parser *ps)
     case ITEM_ENTRY: return "the entry";
     case ITEM_OPERATOR: return "the operator";
     case ITEM_IMPORT: return "the import";
+    case ITEM_RULE: return "the rule";
+    case ITEM_STRATEGY: return "the strategy";
     case ITEM_ERROR: break;
     }
     return "this item";
@@ -466,9 +468,18 @@ static Repair repair_juxtaposed(Parser *ps, const Place *place, bool news)
 static Repair repair_other(Parser *ps, bool news)
 {
     int kind = ps->tok.kind;
-    if (kind == T_SEMI || kind == T_HASH) {
+    bool over = kind == T_END || kind == T_WHERE || token_starts_item(kind);
+    if (ps->item->kind == ITEM_RULE && over && can(ps, T_EQUATION)) {
         if (news) {
-            Diag *diag = parse_mistake(ps, E0112, token_span(ps, ps->tok), "%s belongs to strategies, which are not part of this version", kind_text(kind));
+            Diag *diag = parse_mistake(ps, E0113, gap_or_token(ps), "a rule is an equation, and `== right side` is missing");
+            diag_help(ps->ctx, diag, "its `==` stands outside brackets: `let`, `if` and `fun` on its left side stand in parentheses");
+        }
+        parse_broken(ps);
+        return SKIP;
+    }
+    if ((kind == T_SEMI || kind == T_ORELSE) && !ps->strategic) {
+        if (news) {
+            Diag *diag = parse_mistake(ps, E0112, token_span(ps, ps->tok), "%s belongs to a strategy, and %s is none", kind_text(kind), item_name(ps));
             if (kind == T_SEMI)
                 diag_help(ps->ctx, diag, "steps are chained with `|>` or `>>`, and values are named with `let x = e in`");
         }

@@ -61,8 +61,9 @@
     T(SLASH, "`/`")                                                                                                        \
     T(PERCENT, "`%`")                                                                                                      \
     T(POW, "`^`")                                                                                                          \
-    T(SEMI, "`;`")           /* of strategies: lexed only to say so */                                                     \
-    T(HASH, "`#`")           /* likewise */                                                                                \
+    T(SEMI, "`;`")                                                                                                         \
+    T(ORELSE, "`<+`")                                                                                                      \
+    T(HASH, "`#`")                                                                                                         \
     T(UNIT, "`unit`")        /* from here: words only where they are expected, else names */                              \
     T(LAUNCH, "`launch`")                                                                                                  \
     T(EXACT, "`exact`")                                                                                                    \
@@ -71,8 +72,11 @@
     T(WITHIN, "`within`")                                                                                                  \
     T(EXPECT, "`expect`")                                                                                                  \
     T(FOR, "`for`")                                                                                                        \
+    T(LEVEL, "`level`")                                                                                                    \
+    T(AT, "`at`")                                                                                                          \
     T(ASSOCIATIVE, "`associative`")                                                                                        \
     T(COMMUTATIVE, "`commutative`")                                                                                        \
+    T(EQUATION, "`==`")      /* the `==` of a rule, outside brackets */                                                    \
     T(SIGNATURE, "")         /* from here: never in a text. Starts a primitive's header */                                 \
     T(EXPECTATIONS, "")      /* starts a file of expectations */                                                           \
     T(RESUME, "")            /* starts the body of an item whose header is broken */                                       \
@@ -125,6 +129,8 @@ typedef struct Parser {
     VEC(Law) laws;
     VEC(Expect) expects;
     bool has_launch, has_body;
+    int open;       /* brackets, in a rule; in an entry those of its strategy */
+    bool strategic; /* a strategy: `;`, `<+` and `at` mean something */
     bool header_broken; /* the item becomes ITEM_ERROR, which keeps its name */
     bool body_broken;   /* the body becomes AST_ERROR: half a tree would only cause errors about itself */
     bool told_height;
@@ -180,6 +186,8 @@ Ast *parse_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs);
 Ast *parse_arrow(Parser *ps, Ast *lhs, Token op, Ast *rhs);
 /* (names: kind) or {names: kind} before `->`. */
 Ast *parse_binder(Parser *ps, Span span, TokenList *names, Ast *kind, bool braces);
+Ast *parse_at(Parser *ps, Ast *what, TokenList *words);
+Ast *parse_label(Parser *ps, Token hash, Token name, Ast *operand);
 Ast *parse_parens(Parser *ps, Token open, Ast *inner, Token close);
 Ast *parse_call(Parser *ps, AstKind kind, Ast *fn, AstList *args, Token close);
 Pattern *parse_pattern_name(Parser *ps, Token token);
@@ -189,6 +197,7 @@ void parse_params(Parser *ps, ParamList *params, Token open, bool braces);
 void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit);
 typedef enum Clause { CLAUSE_WHERE, CLAUSE_LAUNCH, CLAUSE_EXACT, CLAUSE_LOWERED, CLAUSE_UNIT } Clause;
 void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast, uint32_t hi);
+void parse_level(Parser *ps, Token word, Token name);
 void parse_law(Parser *ps, Token word, Ast *within);
 /* `given` NULL: no `for`. entry.kind T_END: of the item itself. */
 void parse_expect(Parser *ps, Token word, Token entry, AstList *conditions, AstList *given, Token close);
@@ -224,5 +233,7 @@ Ast *ast_lambda(Ctx *ctx, Span span, int n, Pattern *params, Ast *body);
 Ast *ast_let(Ctx *ctx, Span span, const Pattern *pattern, Ast *value, Ast *body);
 Ast *ast_if(Ctx *ctx, Span span, Ast *cond, Ast *then, Ast *otherwise);
 Ast *ast_unroll(Ctx *ctx, Span span, const char *name, Span name_span, Ast *list, Ast *fn);
+Ast *ast_at(Ctx *ctx, Span span, Ast *what, int n, PlaceWord *words);
+Ast *ast_label(Ctx *ctx, Span span, const char *name, Span name_span, Ast *operand);
 
 #endif

@@ -49,6 +49,7 @@ struct Core {
     CoreKind kind;
     Span span;
     Type type;   /* of the value; LAMBDA: of the result */
+    const char *label; /* `#inner e`: what strategies call it; or NULL */
     int height;  /* set by the elaborator, which bounds it by LIMIT_CORE_HEIGHT: recursion over core is safe */
     union {
         CoreVar *var;
@@ -119,6 +120,9 @@ typedef struct CoreEntry {
     int n_classes;        /* 0: not tuned; then launch and tunable_values count, else those of the classes */
     CoreClass *classes;
     bool exact;
+    Nat num_sm, max_resident; /* the variables of the device's numSM and maxResident; NULL where the entry does not speak of them */
+    const Item *item;          /* as written; its strategy, too */
+    struct Program *program;   /* in which it stands */
     Core *body;
 } CoreEntry;
 

@@ -88,7 +88,7 @@ static int walk(const Ast *a, Span parent)
         CHECK(a->call.n >= 1);
         break;
     case AST_UNARY: below = walk(a->bin.lhs, s); break;
-    case AST_DOT: case AST_BINARY: case AST_PIPE: case AST_COMPOSE: case AST_ARROW:
+    case AST_DOT: case AST_BINARY: case AST_PIPE: case AST_COMPOSE: case AST_ARROW: case AST_SEQ: case AST_ORELSE:
         below = max(walk(a->bin.lhs, s), walk(a->bin.rhs, s));
         CHECK(inside(a->bin.op_span, s));
         break;
@@ -104,6 +104,13 @@ static int walk(const Ast *a, Span parent)
         break;
     case AST_LET: below = max(walk_pattern(&a->let.pattern, s), max(walk(a->let.value, s), walk(a->let.body, s))); break;
     case AST_IF: below = max(walk(a->cond.cond, s), max(walk(a->cond.then, s), walk(a->cond.otherwise, s))); break;
+    case AST_AT:
+        below = walk(a->at.what, s);
+        CHECK(a->at.n >= 1);
+        for (int i = 0; i < a->at.n; i++)
+            CHECK(inside(a->at.words[i].span, s));
+        break;
+    case AST_LABEL: below = walk(a->label.operand, s); break;
     case AST_UNROLL: below = max(walk(a->unroll.list, s), walk(a->unroll.fn, s)); break;
     }
     CHECK(a->height == below + 1);
@@ -127,6 +134,7 @@ static void walk_item(const Item *item)
     walk_list(item->result != NULL, &item->result, s);
     walk_list(item->n_where, item->where, s);
     walk_list(item->unit != NULL, &item->unit, s);
+    walk_list(item->lowered != NULL, &item->lowered, s);
     walk_list(item->body != NULL, &item->body, s);
     for (int i = 0; i < item->n_launch; i++)
         walk(item->launch[i].value, s);

@@ -1,0 +1,52 @@
+/* The right side of a rule, once its left side has been found: elaborated at the place of use, with what the parameters stand for there, and with
+ * every size condition, law and obligation proved from the facts of that place. */
+#ifndef RISEC_FRONTEND_RULE_H
+#define RISEC_FRONTEND_RULE_H
+
+#include "frontend/elab.h"
+
+/* What a parameter of the rule stands for; both NULL while nothing says. */
+typedef struct RuleBound {
+    Nat nat;
+    Core *core; /* data, or a CORE_LAMBDA */
+} RuleBound;
+
+typedef struct RuleSize { /* a size that the left side writes, and the one that stands there */
+    const Ast *pattern;
+    Nat nat;
+} RuleSize;
+
+typedef struct RuleUse {
+    const Item *rule;
+    const char *home;     /* path of the file in which it stands */
+    RuleBound *bound;     /* beside rule->params */
+    int n_sizes;
+    RuleSize *sizes;
+    int n_extra;          /* arguments that a side without its argument (`map(f) >> map(g)`) is applied to */
+    Core **extra;
+    NatFacts *facts;      /* of the place */
+    Type type;            /* of the term that is rewritten */
+    int next_var;         /* ids from here on are fresh; raised */
+    Nat num_sm, max_resident; /* the entry's, or NULL; set where the rule brings them in */
+} RuleUse;
+
+/* NULL, and *why in words, where a condition does not hold or is not known to. */
+Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why);
+/* Adds what a condition says of sizes. */
+void rule_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds);
+/* A copy of `body` with a term for a variable, under fresh names. */
+Core *rule_substitute(Ctx *ctx, Program *program, Core *body, CoreVar *var, Core *by, int *next_var);
+/* 0, 1, or more than once; a use inside a function counts as several. */
+int rule_uses(const Core *body, const CoreVar *var);
+/* Whether it moves no data and computes nothing, so that it may stand wherever its variable does. */
+bool rule_is_view(Ctx *ctx, Program *program, const Core *term);
+
+/* A rule or strategy by name, seen from the program's own file; also one of those that are always there. *home: its file. NULL: none. */
+const Item *program_rule(const Program *program, const char *from, const char *name, const char **home);
+
+/* A module of the library, read if it was not yet; its names are not seen by the program. The home of its items; NULL with diagnostics. */
+const char *program_module(Ctx *ctx, Program *program, const char *dotted);
+/* The path of the program's own file. */
+const char *program_path(const Program *program);
+
+#endif

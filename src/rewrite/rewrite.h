@@ -1,0 +1,36 @@
+/* Strategies: which rule goes where. A strategy turns the body of an entry into another that means the same, a step at a time; each step is one rule at one
+ * place, checked as it is made. What `risec lower` shows. */
+#ifndef RISEC_REWRITE_REWRITE_H
+#define RISEC_REWRITE_REWRITE_H
+
+#include "frontend/elab.h"
+
+typedef struct RewriteStep {
+    const char *rule;  /* as the strategy says it, with its arguments: `reduceSplit(4096)` */
+    const char *place; /* where: `reduce inside mapBlock` */
+    const Item *law;   /* the rule; NULL: one that is built in */
+    Core *before, *after;         /* the term that was rewritten */
+    Core *body_before, *body;     /* the whole, before and after */
+} RewriteStep;
+
+typedef struct Rewriting {
+    VEC(RewriteStep) steps;
+    CoreEntry *entry; /* rewritten */
+} Rewriting;
+
+/* What a strategy is called with instead of its defaults. */
+typedef struct StrategySetting {
+    const char *name;
+    int64_t value;
+} StrategySetting;
+
+/* Rewrites the entry by `strategy`, an expression that names are looked up in the program's file. At most `most` steps are made (below 0: any
+ * number). False, with diagnostics (E08xx), where it does not apply; the steps made until then stay in `out`. */
+bool rewrite_entry(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, int n_settings, const StrategySetting *settings, int most, Rewriting *out);
+
+/* By the strategy after its `lowered by`; where there is none and the entry has high-level patterns, by the standard one; else it stays as it is. */
+bool rewrite_by_its_own(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out);
+/* The entry that is compiled: the one given, or what the strategy after its `lowered by` makes of it. NULL with diagnostics. */
+const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry);
+
+#endif

@@ -1,0 +1,143 @@
+/* Terms as trees with places: children, what holds at them, and putting a term in place of another. */
+#include "rewrite/internal.h"
+
+int term_children(const Core *term)
+{
+    switch (term->kind) {
+    case CORE_PRIM: return term->prim.n_args;
+    case CORE_LAMBDA: return 1;
+    case CORE_LET: return 2;
+    case CORE_TUPLE: return term->tuple.n;
+    case CORE_PROJ: return 1;
+    case CORE_IF: return 3;
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
+    }
+    return 0;
+}
+
+static Core **slot(Core *term, int i)
+{
+    switch (term->kind) {
+    case CORE_PRIM: return &term->prim.args[i];
+    case CORE_LAMBDA: return &term->lambda.body;
+    case CORE_LET: return i ? &term->let.body : &term->let.value;
+    case CORE_TUPLE: return &term->tuple.items[i];
+    case CORE_PROJ: return &term->proj.value;
+    case CORE_IF: return i == 0 ? &term->cond.cond : i == 1 ? &term->cond.then : &term->cond.otherwise;
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
+    }
+    return NULL;
+}
+
+Core *term_child(const Core *term, int i)
+{
+    Core copy = *term;
+    return *slot(&copy, i);
+}
+
+Core *term_with_child(Ctx *ctx, const Core *term, int i, Core *child)
+{
+    Core *new = NEW(ctx, Core);
+    *new = *term;
+    if (term->kind == CORE_PRIM) {
+        new->prim.args = NEWN(ctx, Core *, term->prim.n_args);
+        memcpy(new->prim.args, term->prim.args, sizeof(Core *) * (size_t)term->prim.n_args);
+    }
+    if (term->kind == CORE_TUPLE) {
+        new->tuple.items = NEWN(ctx, Core *, term->tuple.n);
+        memcpy(new->tuple.items, term->tuple.items, sizeof(Core *) * (size_t)term->tuple.n);
+    }
+    *slot(new, i) = child;
+    new->height = 1;
+    for (int k = 0; k < term_children(new); k++) {
+        int height = term_child(new, k)->height;
+        if (height >= new->height)
+            new->height = height + 1;
+    }
+    return new;
+}
+
+/* The primitives that apply their function to the elements of an array, which then has at least one. */
+static Nat elements_under(const Core *term)
+{
+    switch ((int)term->prim.id) {
+    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate:
+        return NULL;
+    }
+    const Core *last = term->prim.n_args ? term->prim.args[term->prim.n_args - 1] : NULL;
+    return last && last->kind != CORE_LAMBDA && last->type->kind == TY_ARRAY ? last->type->size : NULL;
+}
+
+const Here *here_child(Ctx *ctx, const Here *here, int i)
+{
+    Here *to = NEW(ctx, Here);
+    Core *child = term_child(here->term, i);
+    *to = (Here){child, here, i, here->facts};
+    if (here->term->kind == CORE_IF && i > 0) {
+        to->facts = nat_facts_new(ctx, here->facts);
+        rule_cond_facts(ctx, to->facts, here->term->cond.cond, i == 1);
+    }
+    if (child->kind == CORE_LAMBDA) {
+        to->facts = nat_facts_new(ctx, here->facts);
+        Nat size = here->term->kind == CORE_PRIM ? elements_under(here->term) : NULL;
+        if (size)
+            nat_fact_le(ctx, to->facts, nat_const(ctx, 1), size);
+        for (int k = 0; k < child->lambda.n; k++)
+            if (child->lambda.params[k]->type->kind == TY_IDX)
+                nat_fact_le(ctx, to->facts, nat_const(ctx, 1), child->lambda.params[k]->type->size);
+    }
+    return to;
+}
+
+Core *here_plug(Ctx *ctx, const Here *here, Core *term)
+{
+    for (; here->up; here = here->up)
+        term = term_with_child(ctx, here->up->term, here->child, term);
+    return term;
+}
+
+/* ---- levels ----------------------------------------------------------------------------------------------------------- */
+
+PlaceLevel here_level(const Here *here)
+{
+    PlaceLevel level = AT_GRID;
+    for (; here->up; here = here->up) {
+        if (here->term->kind != CORE_LAMBDA || here->up->term->kind != CORE_PRIM)
+            continue;
+        PlaceLevel own = AT_GRID;
+        switch ((int)here->up->term->prim.id) {
+        case P_mapBlock: own = AT_BLOCK; break;
+        case P_mapWarp: own = AT_WARP; break;
+        case P_mapGlobal: case P_mapThreads: case P_mapLane: own = AT_THREAD; break;
+        }
+        level = own > level ? own : level;
+    }
+    return level;
+}
+
+bool level_find(const char *name, PlaceLevel *level)
+{
+    static const char *const names[] = {"grid", "block", "warp", "thread"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(names[i], name) == 0) {
+            *level = (PlaceLevel)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- order --------------------------------------------------------------------------------------------------------------- */
+
+int reading_order(const Core *term, int *order)
+{
+    int n = 0, children = term_children(term);
+    bool prim = term->kind == CORE_PRIM;
+    for (int i = 0; i < children && prim; i++)
+        if (term->prim.args[i]->kind != CORE_LAMBDA)
+            order[n++] = i;
+    order[n++] = -1;
+    for (int i = 0; i < children; i++)
+        if (!prim || term->prim.args[i]->kind == CORE_LAMBDA)
+            order[n++] = i;
+    return n;
+}
