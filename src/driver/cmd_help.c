@@ -2,6 +2,7 @@
 #include "driver/driver.h"
 #include "driver/profile.h"
 #include "ir/prim.h"
+#include "rewrite/manual.h"
 #include "version.h"
 
 typedef struct Topic {
@@ -438,6 +439,8 @@ void cmd_help(Ctx *ctx, Driver *d)
         errors_manual(ctx, &out);
     } else if (docs && strcmp(docs, "counters") == 0) {
         profile_manual(&out);
+    } else if (docs && strcmp(docs, "rules") == 0) {
+        rules_manual(ctx, &out);
     } else if (docs) {
         options_manual(&out);
     } else if (line->words.n == 0) {
@@ -453,7 +456,12 @@ void cmd_help(Ctx *ctx, Driver *d)
         else if (diag_code_find(word) != DIAG_CODE_COUNT) {
             cmd_explain(ctx, d);
             return;
-        } else if (!put_topic(ctx, &out, word) && !put_option_help(&out, word)) {
+        } else if (strcmp(word, "rules") == 0) {
+            StrBuf list;
+            sb_init(&list, ctx);
+            rules_list(ctx, &list);
+            options_put_wrapped(&out, list.text);
+        } else if (!put_topic(ctx, &out, word) && !put_option_help(&out, word) && !rules_help(ctx, &out, word)) {
             unknown_topic(ctx, d, word);
             return;
         }

@@ -89,7 +89,7 @@ const OptRow option_rows[OPT_COUNT] = {
                       "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
     [OPT_STEP] = {"step", 0, OK_NUMBER, "N", LOWER, false, false, "Stop after N steps."},
-    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters", HELP, false, true,
+    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},
     [OPT_VERSION] = {"version", 'V', OK_FLAG, "", ALL, false, false, "Print the version."},

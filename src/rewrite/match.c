@@ -183,10 +183,15 @@ static bool bind(Matcher *m, int param, Core *core, int n, const Thunk *allowed)
 static bool match_data(Matcher *m, Thunk t, Core *term);
 
 /* f(x, y) where f is a parameter: any term in these variables. */
-static bool match_applied(Matcher *m, int param, int n, const Thunk *args, Core *term)
+static bool match_applied(Matcher *m, int param, int n, const Thunk *given, Core *term)
 {
     CoreVar **params = NEWN(m->ctx, CoreVar *, n + 1);
+    Thunk *args = NEWN(m->ctx, Thunk, n + 1);
     for (int i = 0; i < n; i++) {
+        args[i] = given[i];
+        /* A name for a variable is the variable. */
+        for (const Scope *own; args[i].ast && args[i].ast->kind == AST_NAME && !args[i].n_args && (own = find(args[i].scope, args[i].ast->name.text));)
+            args[i] = own->value;
         if (!args[i].local || args[i].n_args)
             return differ(m, ctx_printf(m->ctx, "`%s` is applied to something that is no variable on the left side", m->use->rule->params[param].name));
         params[i] = args[i].local;
@@ -415,12 +420,22 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
         return match_data(m, (Thunk){.ast = ast->cond.cond, .scope = t.scope}, term->cond.cond) &&
                match_data(m, (Thunk){.ast = ast->cond.then, .scope = t.scope}, term->cond.then) &&
                match_data(m, (Thunk){.ast = ast->cond.otherwise, .scope = t.scope}, term->cond.otherwise);
+    case AST_LET: {
+        const Pattern *p = &ast->let.pattern;
+        if (term->kind != CORE_LET || t.n_args || !p->name)
+            return wanted(m, "let", term);
+        if (!match_data(m, (Thunk){.ast = ast->let.value, .scope = t.scope}, term->let.value))
+            return false;
+        Scope *own = NEW(m->ctx, Scope);
+        *own = (Scope){p->name, {.local = term->let.var}, t.scope};
+        vec_push(m->ctx, &m->locals, term->let.var);
+        return match_data(m, (Thunk){.ast = ast->let.body, .scope = own}, term->let.body);
+    }
     case AST_ERROR:
     case AST_NAMED:
     case AST_UNARY:
     case AST_ARROW:
     case AST_BINDER:
-    case AST_LET:
     case AST_UNROLL:
     case AST_LIST:
     case AST_SEQ:

@@ -284,6 +284,41 @@ static Core *inline_let(Runner *r, Span span, const Here *here)
     return step(r, "inlineLet", NULL, here, rule_substitute(r->ctx, r->program, let->let.body, let->let.var, let->let.value, &r->next_var), span);
 }
 
+/* The first reduction in reading order that stands in no function. */
+static const Here *find_reduce(Runner *r, const Here *here)
+{
+    if (here->term->kind == CORE_LAMBDA || here->term->kind == CORE_LET || here->term->kind == CORE_IF)
+        return NULL;
+    if (here->term->kind == CORE_PRIM && here->term->prim.id == P_reduce)
+        return here;
+    for (int i = 0; i < term_children(here->term); i++) {
+        const Here *found = find_reduce(r, here_child(r->ctx, here, i));
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static Core *name_reduce(Runner *r, Span span, const Here *here)
+{
+    const Here *at = find_reduce(r, here);
+    if (!at || at == here || here->term->type->kind == TY_ARRAY)
+        return fail(r, span, "nameReduce", here, "it is no scalar that is worked out from a reduction");
+    Ctx *ctx = r->ctx;
+    CoreVar *var = NEW(ctx, CoreVar);
+    *var = (CoreVar){.id = r->next_var++, .name = "total", .type = at->term->type, .span = at->term->span};
+    Core *name = NEW(ctx, Core), *let = NEW(ctx, Core);
+    *name = (Core){.kind = CORE_VAR, .span = at->term->span, .type = var->type, .height = 1};
+    name->var = var;
+    *let = (Core){.kind = CORE_LET, .span = here->term->span, .type = here->term->type};
+    let->let.var = var;
+    let->let.value = at->term;
+    Core *body = name;
+    for (const Here *up = at; up != here; up = up->up)
+        body = term_with_child(ctx, up->up->term, up->child, body);
+    return step(r, "nameReduce", NULL, here, term_with_child(ctx, let, 1, body), span);
+}
+
 static Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here)
 {
     if (here->up)
@@ -361,22 +396,6 @@ static Core *again(Runner *r, Strategy s, const Here *here, Traversal go, int le
     return r->mistake || times < least ? NULL : here->term;
 }
 
-static Core *in_function(Runner *r, Strategy s, const Here *here, Span span)
-{
-    for (int i = 0; here->term->kind == CORE_PRIM && i < here->term->prim.n_args; i++) {
-        if (here->term->prim.args[i]->kind != CORE_LAMBDA)
-            continue;
-        const Here *function = here_child(r->ctx, here, i);
-        Core *after = run(r, s, here_child(r->ctx, function, 0));
-        if (!after)
-            return NULL;
-        return term_with_child(r->ctx, here->term, i, term_with_child(r->ctx, function->term, 0, after));
-    }
-    return fail(r, span, "inFunction", here, "it applies no function");
-}
-
-/* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
-
 /* The term at `to`, which lies in or below `here`, replaced: the term at `here`. */
 static Core *lift(Ctx *ctx, const Here *here, const Here *to, Core *term)
 {
@@ -384,6 +403,22 @@ static Core *lift(Ctx *ctx, const Here *here, const Here *to, Core *term)
         term = term_with_child(ctx, to->up->term, to->child, term);
     return term;
 }
+
+static Core *in_function(Runner *r, Strategy s, const Here *here, bool lets, Span span)
+{
+    for (int i = 0; here->term->kind == CORE_PRIM && i < here->term->prim.n_args; i++) {
+        if (here->term->prim.args[i]->kind != CORE_LAMBDA)
+            continue;
+        const Here *at = here_child(r->ctx, here_child(r->ctx, here, i), 0);
+        while (lets && at->term->kind == CORE_LET)
+            at = here_child(r->ctx, at, 1);
+        Core *after = run(r, s, at);
+        return after ? lift(r->ctx, here, at, after) : NULL;
+    }
+    return fail(r, span, "inFunction", here, "it applies no function");
+}
+
+/* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
 
 static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord *words, int n)
 {
@@ -540,7 +575,11 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
     case S_normalise:
         return again(r, a, here, bottom_up, 0, call->span);
     case S_inFunction:
-        return in_function(r, a, here, call->span);
+        return in_function(r, a, here, true, call->span);
+    case S_inMap:
+        return in_function(r, a, here, false, call->span);
+    case S_nameReduce:
+        return name_reduce(r, call->span, here);
     case S_inlineLet:
         return inline_let(r, call->span, here);
     case S_launch:
@@ -576,6 +615,7 @@ static Core *run_call(Runner *r, Strategy s, const Here *here)
 static Core *run(Runner *r, Strategy s, const Here *here)
 {
     int before = r->out->steps.n;
+    const CoreLaunch launch = r->entry->launch;
     Core *after = NULL;
     if (r->mistake)
         return NULL;
@@ -601,8 +641,10 @@ static Core *run(Runner *r, Strategy s, const Here *here)
         after = run_call(r, s, here);
     }
     r->depth--;
-    if (!after && !r->mistake)
+    if (!after && !r->mistake) {
         r->out->steps.n = before;
+        r->entry->launch = launch;
+    }
     return after;
 }
 

@@ -3,7 +3,7 @@
 RISEC=${RISEC:?set RISEC to the risec binary}
 docs=$(cd "$(dirname "$0")/../../docs" && pwd) || exit 2
 failed=0
-for name in primitives errors counters; do
+for name in primitives errors counters rules; do
     if [ "$1" = --write ]; then
         # A risec that fails leaves the old document.
         text=$("$RISEC" help --emit-docs=$name) && printf "%s\n" "$text" >"$docs/$name.md" || failed=1

@@ -218,7 +218,7 @@ static bool side_is_function(const Item *rule)
         return true;
     /* Whether it names an array among its parameters, or is applied to one. */
     for (int i = 0; i < rule->n_params; i++)
-        if (kind_of(&rule->params[i]) == IS_DATA && is_array(&rule->params[i]))
+        if (kind_of(&rule->params[i]) == IS_DATA && (is_array(&rule->params[i]) || strcmp(rule->params[i].name, "x") == 0))
             return false;
     return true;
 }
@@ -238,7 +238,7 @@ static const char *left_text(const Trial_ *t, const char *module, const char *re
                 sb_printf(&sb, " (%s: nat = %lld)", rule->params[i].name, (long long)t->nats[i]);
         }
     const char *level = rule->level ? rule->level : "grid";
-    int wraps = strcmp(level, "block") == 0 ? 1 : strcmp(level, "warp") == 0 ? 2 : strcmp(level, "thread") == 0 ? 2 : 0;
+    int wraps = strcmp(level, "block") == 0 ? 1 : strcmp(level, "warp") == 0 ? 2 : strcmp(level, "thread") == 0 ? 3 : 0;
     bool function = side_is_function(rule);
     StrBuf body;
     sb_init(&body, t->ctx);
@@ -249,7 +249,7 @@ static const char *left_text(const Trial_ *t, const char *module, const char *re
         if (kind_of(p) != IS_DATA)
             continue;
         const char *type = with_types(t, text_of(t->ctx, p->kind));
-        if (is_array(p))
+        if (is_array(p) || strcmp(p->name, "x") == 0)
             sb_printf(&sb, " (%s: %s%s)", p->name, wraps && strcmp(p->name, "xs") == 0 ? "2." : "", type);
         else if (strcmp(p->name, "unit") == 0)
             sb_printf(&body, "let unit: %s = %s in\n  ", type, operators[t->op].unit);
@@ -261,6 +261,8 @@ static const char *left_text(const Trial_ *t, const char *module, const char *re
         sb_printf(&sb, " (xs: %s%s)", wraps ? "2." : "", argument_type(t));
     if (wraps == 1)
         sb_printf(&body, "xs |> mapBlock(fun xs => %s)", side);
+    else if (wraps == 3)
+        sb_printf(&body, "xs |> mapGlobal(fun xs => %s)", side);
     else if (wraps == 2)
         sb_printf(&body, "xs |> mapWarp(fun xs => %s)", side);
     else

@@ -1,0 +1,14 @@
+/* The rules and strategies of the library, as documents: made from lib/rules and lib/strategies themselves. */
+#ifndef RISEC_REWRITE_MANUAL_H
+#define RISEC_REWRITE_MANUAL_H
+
+#include "support/context.h"
+
+/* docs/rules.md. */
+void rules_manual(Ctx *ctx, StrBuf *out);
+/* One rule, strategy or word of strategies; false when there is none of that name. */
+bool rules_help(Ctx *ctx, StrBuf *out, const char *name);
+/* `risec help rules`: the names, by module. */
+void rules_list(Ctx *ctx, StrBuf *out);
+
+#endif
