@@ -277,12 +277,14 @@ products(double *__restrict__ result, const double *__restrict__ xs, unsigned lo
             serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
     } else {
         for (int block = blockId; block < n; block += (int)gridDim.x - 1) {
-            double acc = 1.0;
-            for (int i = 0; i < 64; i++) {
-                acc *= xs[block*64 + i];
-            }
             __syncthreads();
-            if (thread == 0) prefix = wait_for_prefix(mail, block, acc);
+            if (thread == 0) {
+                double acc = 1.0;
+                for (int i = 0; i < 64; i++) {
+                    acc *= xs[block*64 + i];
+                }
+                prefix = wait_for_prefix(mail, block, acc);
+            }
             __syncthreads();
             const double before = prefix;
             const int index = block*64 + thread;
@@ -308,12 +310,14 @@ products_64(double *__restrict__ result, const double *__restrict__ xs, unsigned
             serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
     } else {
         for (long long block = blockId; block < n; block += (long long)(int)gridDim.x - 1) {
-            double acc = 1.0;
-            for (int i = 0; i < 64; i++) {
-                acc *= xs[block*64 + i];
-            }
             __syncthreads();
-            if (thread == 0) prefix = wait_for_prefix(mail, block, acc);
+            if (thread == 0) {
+                double acc = 1.0;
+                for (int i = 0; i < 64; i++) {
+                    acc *= xs[block*64 + i];
+                }
+                prefix = wait_for_prefix(mail, block, acc);
+            }
             __syncthreads();
             const double before = prefix;
             const long long index = block*64 + thread;
