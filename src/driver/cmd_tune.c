@@ -187,7 +187,7 @@ static int best_of(const Tune *t, const TuneCost *costs)
 {
     int best = 0;
     for (int i = 1; i < t->candidates.n; i++)
-        if (costs[i].known && costs[i].cost < costs[best].cost)
+        if (costs[i].final && costs[i].cost < costs[best].cost)
             best = i;
     return best && costs[best].high < costs[0].low ? best : 0;
 }
@@ -201,6 +201,7 @@ static void join_classes(Tune *t, Outcome *a, const Outcome *b)
         cost->cost += scale * b->costs[i].cost;
         cost->low += scale * b->costs[i].low;
         cost->high += scale * b->costs[i].high;
+        cost->final &= b->costs[i].final;
     }
     a->best = best_of(t, a->costs);
 }

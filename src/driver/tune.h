@@ -17,7 +17,7 @@ typedef struct Candidate {
 } Candidate;
 
 typedef struct TuneCost {
-    bool known;
+    bool known, final; /* final: measured turn by turn with the defaults, so that it may be kept */
     double cost, low, high; /* microseconds, with the 10th and 90th percentile; on the simulator estimated cycles, all three the same */
 } TuneCost;
 

@@ -44,10 +44,18 @@ Ctx *tune_try(const Tune *t, Candidate *candidate, TuneTrial *trial)
     return NULL;
 }
 
-/* Another result than that of the defaults, beyond rounding: a bug of the program's laws, or of risec. */
-static bool agrees(Tune *t, const InputScale *scale, int n, const HostBuf *got, const HostBuf *want)
+/* Another result than that of the defaults, beyond rounding: a law that does not hold, or a bug of risec. */
+static bool agrees(Tune *t, const Candidate *c, const InputScale *scale, int n, const HostBuf *got, const HostBuf *want)
 {
-    return results_compare_scaled(scale, n, got, want, false).equal || (diag_error(t->ctx, E0631, NO_SPAN, "%s: a candidate has another result than the defaults", t->entry->name), false);
+    if (results_compare_scaled(scale, n, got, want, false).equal)
+        return true;
+    StrBuf values;
+    sb_init(&values, t->ctx);
+    for (int i = 0; i < t->entry->n_tunables; i++)
+        sb_printf(&values, " --set %s=%lld", t->entry->tunable_names[i], (long long)c->values[i]);
+    Diag *d = diag_error(t->ctx, E0631, NO_SPAN, "%s: the results with%s differ from those with the defaults", t->entry->name, values.text ? values.text : "");
+    diag_help(t->ctx, d, "`risec run --verify` compares each with the reference");
+    return false;
 }
 
 /* ---- the simulator ----------------------------------------------------------------------------------------------------------- */
@@ -85,7 +93,7 @@ static void simulate(Ctx *ctx, void *user)
     if (!s->good)
         return;
     double cycles = estimate(&report.profile->total, s->launch.num_sm > 0 ? s->launch.num_sm : 1);
-    *s->cost = (TuneCost){true, cycles, cycles, cycles};
+    *s->cost = (TuneCost){true, true, cycles, cycles, cycles};
 }
 
 static bool run_sim(Tune *t, const Launch *given, TuneCost *costs)
@@ -109,7 +117,7 @@ static bool run_sim(Tune *t, const Launch *given, TuneCost *costs)
             diag_error(t->ctx, E0629, NO_SPAN, "`risec tune`: the simulator stops at a fault of `%s`; `risec run --set ...` shows it", t->entry->name);
             good = false;
         } else if (first) {
-            good = agrees(t, &scale, s.launch.n_results, s.launch.results, want);
+            good = agrees(t, c, &scale, s.launch.n_results, s.launch.results, want);
         } else {
             want = s.launch.results;
             first = ctx;
@@ -191,85 +199,103 @@ void tune_close(Tune *t)
         bench_close(&t->gpu);
 }
 
-typedef struct Runner { /* one candidate in a race */
+typedef struct Runner { /* one candidate */
     int candidate;
-    rise_call **calls;
+    rise_call **calls; /* [copy]; they have the workspace, so they live only while it is measured */
+    TuneCost cost;
 } Runner;
 
 static int run_call(void *user, int copy, CUstream stream, rise_error *error) { return rise_call_launch(((Runner *)user)->calls[copy], stream, error); }
 
-typedef struct Field { /* all that take part */
+typedef struct Field { /* all that take part at one size */
     Tune *tune;
     BenchWork *work;
     int n;
-    Runner *runners;
-    BenchContender *contenders;
+    Runner *runners; /* the defaults first */
+    InputScale scale;
+    HostBuf *want;
 } Field;
 
-/* Once on each copy, and the results compared with those of the defaults. */
-static int check_field(Field *f, bool *agree, rise_error *error)
+static void forget_calls(const Field *f, Runner *r)
 {
-    Tune *t = f->tune;
-    BenchWork *work = f->work;
-    HostBuf *want = NULL;
-    InputScale scale = bench_work_scale(work);
-    for (int i = 0; i < f->n; i++) {
-        HostBuf *got = NEWN(t->ctx, HostBuf, work->launch.n_results + 1);
-        int status = bench_work_calls(work, t->candidates.at[f->runners[i].candidate].compiled, f->runners[i].calls, error);
-        for (int c = 0; status == RISE_OK && c < work->copies; c++)
-            status = run_call(&f->runners[i], c, t->gpu.stream, error);
-        if (status == RISE_OK)
-            status = bench_work_fetch(work, &f->contenders[i], got, error);
-        if (status != RISE_OK)
-            return status;
-        if (!want)
-            want = got;
-        *agree = agrees(t, &scale, work->launch.n_results, got, want);
-        if (!*agree)
-            return RISE_OK;
+    for (int c = 0; c < f->work->copies; c++) {
+        rise_call_free(r->calls[c]);
+        r->calls[c] = NULL;
     }
-    return RISE_OK;
 }
 
-static double median_of(const BenchContender *c) { return c->chain.n ? c->chain.median : c->alone.median; }
+/* Makes the calls, and launches each once so that all is allocated and zeroed that a first call needs. */
+static int make_calls(const Field *f, Runner *r, rise_error *error)
+{
+    int status = bench_work_calls(f->work, f->tune->candidates.at[r->candidate].compiled, r->calls, error);
+    for (int c = 0; status == RISE_OK && c < f->work->copies; c++)
+        status = run_call(r, c, f->tune->gpu.stream, error);
+    return status;
+}
 
-/* The best ones to the front, behind the first. */
-static void order_field(Field *f)
+/* The results beside those of the defaults. */
+static int check_results(Field *f, Runner *r, bool *agree, rise_error *error)
+{
+    Tune *t = f->tune;
+    int n = f->work->launch.n_results;
+    HostBuf *got = NEWN(t->ctx, HostBuf, n + 1);
+    BenchContender contender = {.run = run_call, .user = r};
+    int status = bench_work_fetch(f->work, &contender, got, error);
+    if (status == RISE_OK && !f->want)
+        f->want = got;
+    *agree = status == RISE_OK && agrees(t, &t->candidates.at[r->candidate], &f->scale, n, got, f->want);
+    return status;
+}
+
+/* The first n runners, turn by turn. */
+static int race(const Field *f, int n, Runner *runners, int rounds, rise_error *error)
+{
+    BenchContender *contenders = NEWN(f->tune->ctx, BenchContender, n);
+    for (int i = 0; i < n; i++)
+        contenders[i] = (BenchContender){.run = run_call, .user = &runners[i]};
+    int status = bench_race(&f->tune->gpu, n, contenders, f->work->copies, rounds, error);
+    for (int i = 0; status == RISE_OK && i < n; i++) {
+        const BenchTime *time = contenders[i].chain.n ? &contenders[i].chain : &contenders[i].alone;
+        runners[i].cost = (TuneCost){true, n > 1, time->median, time->p10, time->p90};
+    }
+    return status;
+}
+
+/* The best ones to the front, behind the defaults. */
+static void order_runners(Field *f)
 {
     for (int i = 2; i < f->n; i++)
-        for (int j = i; j > 1 && median_of(&f->contenders[j]) < median_of(&f->contenders[j - 1]); j--) {
-            BenchContender c = f->contenders[j];
-            f->contenders[j] = f->contenders[j - 1];
-            f->contenders[j - 1] = c;
+        for (int j = i; j > 1 && f->runners[j].cost.cost < f->runners[j - 1].cost.cost; j--) {
+            Runner r = f->runners[j];
+            f->runners[j] = f->runners[j - 1];
+            f->runners[j - 1] = r;
         }
 }
 
-static void take_costs(const Field *f, int n, TuneCost *costs)
-{
-    for (int i = 0; i < n; i++) {
-        const BenchTime *time = f->contenders[i].chain.n ? &f->contenders[i].chain : &f->contenders[i].alone;
-        costs[((const Runner *)f->contenders[i].user)->candidate] = (TuneCost){true, time->median, time->p10, time->p90};
-    }
-}
-
-/* All in a few rounds, then the best ones and the defaults in all rounds. */
-static int race(Field *f, TuneCost *costs, rise_error *error)
+/* Each by itself in a few rounds, then the best ones and the defaults turn by turn in all rounds. */
+static int find_best(Field *f, bool *agree, rise_error *error)
 {
     enum { FIRST_ROUNDS = 5, FINALISTS = 5 };
     Tune *t = f->tune;
-    bool agree = true;
-    int status = check_field(f, &agree, error);
-    if (status != RISE_OK || !agree)
+    int status = RISE_OK;
+    for (int i = 0; status == RISE_OK && *agree && i < f->n; i++) {
+        status = make_calls(f, &f->runners[i], error);
+        if (status == RISE_OK)
+            status = check_results(f, &f->runners[i], agree, error);
+        if (status == RISE_OK && *agree)
+            status = race(f, 1, &f->runners[i], t->rounds < FIRST_ROUNDS ? t->rounds : FIRST_ROUNDS, error);
+        forget_calls(f, &f->runners[i]);
+    }
+    if (status != RISE_OK || !*agree)
         return status;
-    status = bench_race(&t->gpu, f->n, f->contenders, f->work->copies, t->rounds < FIRST_ROUNDS ? t->rounds : FIRST_ROUNDS, error);
-    if (status != RISE_OK)
-        return status;
-    take_costs(f, f->n, costs);
-    order_field(f);
+    order_runners(f);
     int n = f->n < FINALISTS ? f->n : FINALISTS;
-    status = bench_race(&t->gpu, n, f->contenders, f->work->copies, t->rounds, error);
+    for (int i = 0; status == RISE_OK && i < n; i++)
+        status = make_calls(f, &f->runners[i], error);
     if (status == RISE_OK)
-        take_costs(f, n, costs);
+        status = race(f, n, f->runners, t->rounds, error);
+    for (int i = 0; i < n; i++)
+        forget_calls(f, &f->runners[i]);
     return status;
 }
 
@@ -277,28 +303,26 @@ static bool tune_run_gpu(Tune *t, const CommandLine *line, int64_t *sizes, TuneC
 {
     BenchWork work;
     rise_error error = {.status = RISE_OK};
-    int errors = t->ctx->diags.errors;
+    bool agree = true;
     if (!bench_work_make(t->ctx, t->d, line, t->entry, &t->gpu, &work))
         return false;
     for (int i = 0; i < t->entry->n_sizes; i++)
         sizes[i] = work.launch.sizes[i];
-    int status = bench_work_copy(&work, &error), copies = work.copies;
-    Field f = {.tune = t, .work = &work, .runners = NEWN(t->ctx, Runner, t->candidates.n), .contenders = NEWN(t->ctx, BenchContender, t->candidates.n)};
+    int status = bench_work_copy(&work, &error);
+    Field f = {.tune = t, .work = &work, .runners = NEWN(t->ctx, Runner, t->candidates.n), .scale = bench_work_scale(&work)};
     for (int i = 0; i < t->candidates.n; i++)
-        if (!t->candidates.at[i].why) {
-            f.runners[f.n] = (Runner){i, NEWN(t->ctx, rise_call *, copies + 1)};
-            f.contenders[f.n] = (BenchContender){.run = run_call, .user = &f.runners[f.n]};
-            f.n++;
-        }
+        if (!t->candidates.at[i].why)
+            f.runners[f.n++] = (Runner){.candidate = i, .calls = NEWN(t->ctx, rise_call *, work.copies + 1)};
     if (status == RISE_OK)
-        status = race(&f, costs, &error);
+        status = find_best(&f, &agree, &error);
     for (int i = 0; i < f.n; i++)
-        for (int c = 0; c < copies; c++)
-            rise_call_free(f.runners[i].calls[c]);
+        costs[f.runners[i].candidate] = f.runners[i].cost;
     bench_work_free(&work);
     if (status != RISE_OK)
         return failed(t, &error);
-    return t->ctx->diags.errors == errors;
+    if (!agree)
+        driver_fail(t->d, STATUS_PROGRAM);
+    return agree;
 }
 
 bool tune_run(Tune *t, int run, int64_t *sizes, TuneCost *costs)

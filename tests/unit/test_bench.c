@@ -2,6 +2,7 @@
  * failures. Times themselves are for tests/gpu/validate.sh. */
 #include "driver/bench_gpu.h"
 #include "driver/bench_hand.h"
+#include "driver/tune.h"
 #include "driver/run_gpu.h"
 #include "executors.h"
 #include "fake_gpu.h"
@@ -423,6 +424,82 @@ static void test_gpu_run(void)
     check_clean();
 }
 
+/* ---- `risec tune`: candidates on a device where the threads of a block say how long a call takes ------------------------------------------ */
+
+enum { TUNED_RUNS = 4 };
+
+static bool wrong_results; /* of kernels with 128 threads */
+
+static void tuned_kernel(const FakeLaunch *launch)
+{
+    spend(launch->block[0] == 32 ? 10 : launch->block[0] == 64 ? 5 : 7);
+    int *result = *(int **)launch->params[0];
+    *result = wrong_results && launch->block[0] == 128 ? 4 : 3;
+}
+
+typedef struct TuneCase {
+    BenchGpu gpu;
+    Compiled program;
+    int status;
+    TuneCost costs[TUNED_RUNS];
+    bool good;
+} TuneCase;
+
+static void tune_on_gpu(Ctx *ctx, void *user)
+{
+    static const int64_t threads[TUNED_RUNS] = {128, 32, 64, 2048};
+    TuneCase *c = user;
+    CommandLine line = {.verb = VERB_TUNE};
+    Driver d = {.line = &line};
+    vec_push(ctx, &line.given, ((Given){OPT_SET, "n", "100", 100}));
+    Tune t = {.ctx = ctx, .d = &d, .path = "tests/run/tunable.rise", .entry = c->program.entry, .on_gpu = true, .device = "A GPU", .rounds = 7, .gpu = c->gpu, .sizes.n_runs = 1};
+    for (int i = 0; i < TUNED_RUNS; i++) {
+        Candidate candidate = {.values = NEWN(ctx, int64_t, 2), .why = threads[i] > 1024 ? "too many" : NULL};
+        candidate.values[0] = threads[i];
+        candidate.values[1] = 4;
+        vec_push(ctx, &t.candidates, candidate);
+    }
+    int64_t sizes[1] = {0};
+    c->good = tune_open(&t) && tune_run(&t, 0, sizes, c->costs);
+    CHECK(!c->good || sizes[0] == 100);
+    c->status = d.status;
+    tune_close(&t); /* the GPU as well */
+}
+
+static TuneCase tune_once(long fail_at)
+{
+    TuneCase c = {.status = 0};
+    start();
+    fake_gpu.kernel = tuned_kernel;
+    CHECK(open_gpu(&c.gpu) == RISE_OK);
+    fake.fail_at = fail_at ? fake.calls + fail_at : 0;
+    c.program = compile_file("tests/run/tunable.rise", "");
+    CHECK(c.program.imp && ctx_try(c.program.ctx, tune_on_gpu, &c));
+    compiled_free(&c.program);
+    check_clean();
+    return c;
+}
+
+static void test_tune(void)
+{
+    TuneCase c = tune_once(0);
+    CHECK(c.good && c.status == 0);
+    for (int i = 0; i < 3; i++) {
+        double us = i == 0 ? 7 : i == 1 ? 10 : 5;
+        const TuneCost *cost = &c.costs[i];
+        CHECK(cost->known && cost->final && cost->cost > us - 1e-3 && cost->cost < us + 1e-3 && cost->low <= cost->cost && cost->cost <= cost->high);
+    }
+    CHECK(!c.costs[3].known); /* left out before */
+    wrong_results = true;
+    c = tune_once(0);
+    CHECK(!c.good && c.status == STATUS_PROGRAM);
+    wrong_results = false;
+    for (long k = 1; k <= 40; k++) {
+        c = tune_once(k);
+        CHECK(c.good || c.status == STATUS_DEVICE);
+    }
+}
+
 int main(void)
 {
     test_times();
@@ -434,6 +511,7 @@ int main(void)
     test_floors();
     test_refusals();
     test_gpu_run();
+    test_tune();
     Ctx *ctx = ctx_new(NULL, NULL);
     CHECK(ctx && ctx_try(ctx, wrap, NULL));
     ctx_free(ctx);
