@@ -34,7 +34,7 @@ static Kind kind_of(const Param *p)
         return IS_FUN;
     if (p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0)
         return IS_NAT;
-    if (p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "data") == 0)
+    if (p->kind->kind == AST_NAME && (strcmp(p->kind->name.text, "data") == 0 || strcmp(p->kind->name.text, "num") == 0))
         return IS_TYPE;
     return IS_DATA;
 }
@@ -87,6 +87,14 @@ static bool is_pair(const char *type) { return type[0] == '('; }
 /* A term of the type, of the variables a, b, ... of these types. */
 static const char *term_of(const Trial_ *t, const char *type, int n, const char *const *types)
 {
+    const char *dot = is_pair(type) ? NULL : strchr(type, '.');
+    if (dot) { /* each element is another, as the order of them has to show */
+        const char *more[10];
+        for (int i = 0; i < n; i++)
+            more[i] = types[i];
+        more[n] = "i32";
+        return ctx_printf(t->ctx, "generate{n = %.*s}(fun j => let %c = cast(i32)(j) in %s)", (int)(dot - type), type, 'a' + n, term_of(t, dot + 1, n + 1, more));
+    }
     if (is_pair(type))
         return ctx_printf(t->ctx, "(%s, %s)", term_of(t, "i32", n, types), term_of(t, "i32", n, types));
     StrBuf sb;
@@ -144,14 +152,20 @@ static void choose(Trial_ *t)
 {
     const Item *rule = t->rule;
     t->op = (int)below(4);
+    int open_nats = 0;
+    for (int i = 0; i < rule->n_params; i++)
+        open_nats += kind_of(&rule->params[i]) == IS_NAT && rule->params[i].implicit;
+    /* Of rules of the whole device, one size is now and then such that it wants blocks. */
+    bool device = rule->level && strcmp(rule->level, "grid") == 0;
+    int large = device && open_nats && below(3) == 0 ? (int)below(open_nats) : -1;
     for (int i = 0; i < rule->n_params; i++) {
         t->types[i] = NULL;
         t->open[i] = false;
         if (kind_of(&rule->params[i]) == IS_TYPE)
-            t->types[i] = below(2) ? "i32" : "(i32, i32)";
+            t->types[i] = below(2) || strcmp(rule->params[i].kind->name.text, "num") == 0 ? "i32" : "(i32, i32)";
         if (kind_of(&rule->params[i]) == IS_NAT) {
             bool implicit = rule->params[i].implicit;
-            t->nats[i] = implicit ? (int64_t)below(13) : (int64_t)below(7);
+            t->nats[i] = !implicit ? (int64_t)below(7) : large-- == 0 ? (int64_t)(250 + below(900)) : (int64_t)below(13);
             t->open[i] = implicit && below(3) == 0;
         }
     }
@@ -448,14 +462,20 @@ static Result trial(const char *module, const char *rule, uint64_t seed, int wit
 
 static long checks, wrong;
 
-enum { ENOUGH = 20 }; /* trials in which a rule has to fire, and each of its conditions to be needed */
+enum {
+    ENOUGH = 20,    /* trials in which a rule has to fire, and each of its conditions to be needed */
+    MOST_TIMES = 20 /* so many times the trials for a condition that is not shown to be needed yet */
+};
 
 static void test_rule(const char *module, const Item *rule, long trials, uint64_t seed)
 {
     long counts[NOT_RUN + 1] = {0};
     enum { MOST_CONDITIONS = 8 };
     bool needed[MOST_CONDITIONS] = {false};
-    for (long k = 0; k < trials; k++) {
+    bool enough = trials >= ENOUGH;
+    int shown = 0;
+    /* Some conditions matter for few sizes only: those get more trials. */
+    for (long k = 0; k < trials || (enough && shown < rule->n_where && k < MOST_TIMES * trials); k++) {
         Result r = trial(module, rule->name, seed + (uint64_t)k, -1);
         counts[r]++;
         for (int i = 0; i < rule->n_where && i < MOST_CONDITIONS && r == REFUSED; i++) {
@@ -464,11 +484,9 @@ static void test_rule(const char *module, const Item *rule, long trials, uint64_
             Result other = trial(module, rule->name, seed + (uint64_t)k, i);
             /* Without it the rule goes further: to another result, or to a right side that cannot stand there. */
             needed[i] = other == FIRED_OTHER || other == ILL_TYPED || other == REFUSED;
-            if (other == FIRED_SAME)
-                needed[i] = false;
+            shown += needed[i];
         }
     }
-    bool enough = trials >= ENOUGH;
     checks += 2 + rule->n_where;
     bool good = counts[FIRED_OTHER] == 0 && counts[ILL_TYPED] == 0;
     wrong += !good;
