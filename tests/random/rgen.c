@@ -473,7 +473,9 @@ static Node *output(Gen *g, Shape shape, int axes, bool alone)
         if (e)
             return e;
     }
-    Node *e = output_from(g, shape, axes, xs);
+    Node *e = alone && shape == BY_BLOCK && g->by_threads && g->thread_axes == 1 && chance(g, 9) ? random_block_scan(g, xs) : NULL;
+    if (!e)
+        e = output_from(g, shape, axes, xs);
     if (chance(g, 7)) {
         Node *cell = random_atomic(g, e);
         e = cell ? cell : e;

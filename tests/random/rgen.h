@@ -70,6 +70,7 @@ Node *random_iterate(Gen *g, Node *xs, PrimId map, PrimId store);
 Node *random_as_vector(Gen *g, Node *xs);
 Node *random_vector(Gen *g, RVar *v, int depth);
 Node *random_shfl(Gen *g, Node *xs);
+Node *random_block_scan(Gen *g, Node *xs);
 Node *random_reduce_warp(Gen *g, Node *xs);
 /* These give e where they do not fit. */
 Node *random_scatter(Gen *g, Node *e);

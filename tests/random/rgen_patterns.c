@@ -302,6 +302,59 @@ Node *random_atomic(Gen *g, Node *e)
     return node_prim(g, P_atomicReduce, 3, args);
 }
 
+/* What a block takes in of a tile: its total of this type, and what it keeps. */
+static Node *taken_in(Gen *g, RVar *tile, Scalar total)
+{
+    Node *sum = random_reduce(g, node_var(g, tile), 1), *kept = node_var(g, tile), *pair = node_new(g, N_TUPLE);
+    while (sum->type->kind == R_TUPLE)
+        sum = node_proj(g, sum, 0);
+    int how = below(g, 4);
+    if (how < 2)
+        kept = node_prim1(g, how ? P_toShared : P_toPrivate, copied(g, P_mapThreads, kept));
+    else if (how == 2)
+        kept = node_prim_k(g, P_index, below(g, (int)tile->type->size.add), kept);
+    pair->n = 2;
+    pair->args[0] = random_cast(g, total, sum);
+    pair->args[1] = kept;
+    return node_done(g, pair);
+}
+
+/* The tiles of one block each, with what lies before them. Totals are exact, so that their order shows and the grouping does not. */
+Node *random_block_scan(Gen *g, Node *xs)
+{
+    xs = views_to_rank(g, xs, 2);
+    const RType *tile_type = xs->type->elem;
+    Scalar s = random_scalar(g);
+    if (!is_const_array(tile_type) || tile_type->size.add < 1 || tile_type->size.add > 256 || tile_type->elem->kind != R_SCALAR || scalar_bytes(s) == 2)
+        return NULL;
+    PrimId id = reduction(g, s);
+    if (id == P_bitAnd)
+        id = P_bitXor;
+    if (scalar_is_float(s) && id == P_add)
+        id = P_max;
+    Node *unit = node_lit(g, s, id == P_max || id == P_and ? -1 : 0);
+    unit->extreme = id == P_max || id == P_min;
+    RVar *tile = var_new(g, tile_type), *before = var_new(g, type_of_scalar(g->p, s)), *kept = var_new(g, NULL), *x = var_new(g, NULL);
+    Node *f = node_lambda(g, 1, &tile, taken_in(g, tile, s));
+    kept->type = f->type->items[1];
+    Node *rest = node_var(g, kept);
+    if (rest->type->kind != R_ARRAY)
+        rest = generated(g, size_const(1 + below(g, 40)), rest);
+    x->type = rest->type->elem;
+    int scope = g->n_scope;
+    scope_push(g, before);
+    scope_push(g, x);
+    Node *both = node_new(g, N_TUPLE);
+    both->n = 2;
+    both->args[0] = random_value_of(g, before, random_scalar(g), 1);
+    both->args[1] = random_value_of(g, x, random_scalar(g), 1);
+    Node *value = mapped(g, P_mapThreads, x, chance(g, 50) ? node_done(g, both) : both->args[0], rest);
+    g->n_scope = scope;
+    RVar *vars[2] = {before, kept};
+    Node *args[5] = {plain_operator(g, id, before->type), unit, f, node_lambda(g, 2, vars, value), xs};
+    return random_write_views(g, node_prim(g, P_scanBlocks, 5, args), below(g, 2));
+}
+
 /* Both branches give the same; the second one goes on in a kernel of its own, sometimes. */
 Node *random_size_test(Gen *g, Node *body)
 {

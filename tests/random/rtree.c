@@ -193,7 +193,7 @@ int prim_functions(PrimId id)
     switch (id) {
     case P_mapSeq: case P_mapSeqUnroll: case P_mapGlobal: case P_mapBlock: case P_mapThreads: case P_mapWarp: case P_mapLane: case P_reduceSeq:
     case P_reduceSeqUnroll: case P_generate: case P_scanSeq: case P_scanSeqExcl: case P_circularBuffer: case P_rotateValues: case P_reduceWarp: case P_nextKernel:
-    case P_lastBlock: case P_gridSync: case P_atomicReduce:
+    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks:
         return 1;
     default: return 0;
     }
@@ -296,7 +296,7 @@ static const RType *view_type(RProgram *p, const Node *e)
         return is->kind == R_ARRAY && is->elem->kind == R_IDX && size_equal(is->elem->size, n) ? type_of_array(p, is->size, xs->elem) : NULL;
     }
     case P_reorder: return size_least(n) >= 1 || e->value == 0 ? xs : NULL;
-    case P_reverse: return xs;
+    case P_reverse: case P_readOnce: return xs;
     case P_stride: return size_divides(k, n) ? xs : NULL;
     case P_concat: {
         const RType *a = e->args[0]->type;
@@ -330,6 +330,11 @@ static const RType *prim_type(RProgram *p, const Node *e)
     const RType *last = e->args[e->n - 1]->type;
     if (e->prim == P_nextKernel || e->prim == P_lastBlock || e->prim == P_gridSync)
         return e->args[0]->type;
+    if (e->prim == P_scanBlocks) {
+        const RType *unit = e->args[1]->type, *taken = e->args[2]->type;
+        bool fits = last->kind == R_ARRAY && taken->kind == R_TUPLE && taken->n == 2 && rtype_equal(e->args[0]->type, unit) && rtype_equal(taken->items[0], unit);
+        return fits ? type_of_array(p, last->size, e->args[3]->type) : NULL;
+    }
     if (e->prim == P_atomicReduce || e->prim == P_reduceWarp) {
         bool fits = last->kind == R_ARRAY && rtype_equal(e->args[0]->type, last->elem) && rtype_equal(e->args[e->n - 2]->type, last->elem);
         return fits && (e->prim == P_atomicReduce || size_equal(last->size, size_const(32))) ? type_of_array(p, size_const(1), last->elem) : NULL;
@@ -424,6 +429,14 @@ static bool bind_lambda(RProgram *p, const Node *e, const Node *f)
     if (e->kind == N_PRIM && (e->prim == P_nextKernel || e->prim == P_lastBlock || e->prim == P_gridSync)) {
         f->vars[0]->type = last;
         return true;
+    }
+    if (e->kind == N_PRIM && e->prim == P_scanBlocks && f != e->args[2]) {
+        const RType *taken = e->args[2]->type;
+        f->vars[0]->type = f->vars[1]->type = e->args[1]->type;
+        if (f != e->args[3])
+            return true;
+        f->vars[1]->type = taken && taken->kind == R_TUPLE ? taken->items[1] : NULL;
+        return f->vars[1]->type != NULL;
     }
     if (e->kind == N_TREE || e->kind == N_ITERATE || (e->kind == N_PRIM && (e->prim == P_reduceWarp || e->prim == P_atomicReduce))) {
         f->vars[0]->type = f->vars[1]->type = last->kind == R_ARRAY ? last->elem : NULL;
