@@ -298,6 +298,7 @@ View *lower_apply_read(Lowering *lw, const Core *lambda, const Env *env, int n, 
 void lower_bind_nat(Lowering *lw, Nat nat, Nat value);
 /* The value of a let, bound. */
 void lower_let(Lowering *lw, const Core *let);
+const char *lower_part_name(Lowering *lw, const CoreVar *var, int k); /* component k of a tuple */
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope);
 /* A nat or a type of core as it is here: index variables replaced by what they stand for. */
 Nat lower_nat(Lowering *lw, Nat nat);

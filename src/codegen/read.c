@@ -55,6 +55,11 @@ static View *in_register(Lowering *lw, View *view, const char *name, int uses)
     return value_view(lw, view->type, registers_value(lw, regs, view->span), view->span);
 }
 
+const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
+{
+    return var->parts && var->parts[k] ? var->parts[k] : ctx_printf(lw->ctx, "%s_%d", var->name, k + 1);
+}
+
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
 {
     Ctx *ctx = lw->ctx;
@@ -89,7 +94,7 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
         for (int k = 0; k < v->n; k++) {
             v->items[k] = view_proj(lw, view, k);
             if (type_is_scalar_like(view->type->items[k]))
-                v->items[k] = in_register(lw, v->items[k], ctx_printf(ctx, "%s_%d", var->name, k + 1), count_uses(scope, var, k));
+                v->items[k] = in_register(lw, v->items[k], lower_part_name(lw, var, k), count_uses(scope, var, k));
         }
         view = v;
     }

@@ -245,7 +245,10 @@ View *state_shift(Lowering *lw, View *state, const ImpBuf *buf, Nat by)
 /* Names are compiler-made for one-letter parameters: they say nothing outside the lambda. */
 const char *state_name(Lowering *lw, const Core *lambda, int k, int n)
 {
-    const char *name = lambda->lambda.params[0]->name;
+    const CoreVar *var = lambda->lambda.params[0];
+    const char *name = var->name, *part = n > 1 && var->parts && var->type->kind == TY_TUPLE && var->type->n_items == n ? var->parts[k] : NULL;
+    if (part && strlen(part) >= 2)
+        return part;
     if (!name || strlen(name) < 2)
         name = "acc";
     return n > 1 ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : name;

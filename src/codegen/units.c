@@ -2,6 +2,7 @@
  *
  *   acc = acc + (c ? x : 0)           ->  if (c) acc = acc + x
  *   f(c ? x : 1, c ? y : 2)           ->  c ? f(x, y) : 3          where f(1, 2) is 3 on every machine
+ *   const x = c ? e : 0; acc = acc + x*x  ->  if (c) { const x = e; acc = acc + x*x }
  *   int acc = 0; acc = acc + x        ->  int acc = x
  *
  * A float has no unit that holds for all values: -0 + 0 is 0, and max(nan, -inf) is -inf. So this looks at all that a register is ever set to. One
@@ -21,6 +22,7 @@ typedef enum Never { NEVER_MINUS_ZERO, NEVER_NAN, NEVER_COUNT } Never;
 
 struct Units {
     Ctx *ctx;
+    ImpKernel *kernel;
     Never what;                  /* that is being looked at */
     unsigned char *maybe[NEVER_COUNT]; /* by ImpVar.id: it may be that */
     bool changed;
@@ -84,6 +86,7 @@ Units *units_of(Lowering *lw)
 {
     Units *u = NEW(lw->ctx, Units);
     u->ctx = lw->ctx;
+    u->kernel = lw->kernel;
     for (int w = 0; w < NEVER_COUNT; w++) {
         u->what = (Never)w;
         u->maybe[w] = NEWN(u->ctx, unsigned char, lw->kernel->vars.n + 1);
@@ -203,18 +206,56 @@ static bool is_unit(PrimId f, ScalarValue k, Never *never_is)
 
 static bool is_register(const ImpExpr *e, const ImpStmt *set) { return e->kind == IE_VAR && e->var.var == set->var.var && e->var.slot == set->var.slot; }
 
+/* Is the register only ever set to the literal that it starts with, and changed by f, a minimum or maximum, so that f(x, k) = x? */
+typedef struct Start {
+    const ImpVar *var;
+    PrimId f;
+    ScalarValue k;
+    bool holds;
+} Start;
+
+static void check_start(void *user, ImpStmt *s)
+{
+    Start *b = user;
+    ScalarValue args[2] = {{.type = SC_BOOL}, b->k};
+    if (imp_sets(s) != b->var || !b->holds)
+        return;
+    const ImpExpr *e = s->kind == IS_DECL || s->kind == IS_SET ? s->var.value : NULL;
+    if (e && literal(e, &args[0]))
+        b->holds = args[0].type == b->k.type && !is_nan(args[0]) && same_literal(scalar_apply(b->f, b->k.type, args), args[0]);
+    else if (e)
+        b->holds = e->kind == IE_OP && e->op.id == b->f && (is_register(e->op.args[0], s) || is_register(e->op.args[1], s));
+    else
+        b->holds = s->kind == IS_DECL;
+}
+
+static bool is_beyond(const Units *u, PrimId f, ScalarValue k, const ImpVar *var)
+{
+    Start b = {var, f, k, (f == P_min || f == P_max) && var->slots == 1 && !is_nan(k)};
+    if (b.holds)
+        walk_stmts(&u->kernel->body, check_start, &b);
+    return b.holds;
+}
+
+/* Does f(x, k) leave the register's value, whatever it is by now? */
+static bool leaves(const Units *u, PrimId f, ScalarValue k, const ImpVar *var)
+{
+    Never never_is;
+    if (is_unit(f, k, &never_is) && (never_is == NEVER_COUNT || !u->maybe[never_is][var->id]))
+        return true;
+    return is_beyond(u, f, k, var);
+}
+
 /* acc = f(acc, c ? x : unit)  ->  if (c) acc = f(acc, x) */
 static ImpStmt *without_unit(const Units *u, ImpStmt *s)
 {
     ImpExpr *e = s->var.value;
     ScalarValue k;
-    Never never_is;
     if (s->kind != IS_SET || e->kind != IE_OP || e->op.n != 2)
         return NULL;
     int mine = is_register(e->op.args[1], s); /* which operand is the register */
     const ImpExpr *other = e->op.args[1 - mine];
-    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal(other->cond.otherwise, &k) || !is_unit(e->op.id, k, &never_is) ||
-        (never_is != NEVER_COUNT && u->maybe[never_is][s->var.var->id]))
+    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal(other->cond.otherwise, &k) || !leaves(u, e->op.id, k, s->var.var))
         return NULL;
     ImpExpr *args[2] = {e->op.args[0], e->op.args[1]};
     args[1 - mine] = other->cond.then;
@@ -268,26 +309,6 @@ static bool begins_with(ImpBlock *block, int i)
     return true;
 }
 
-static void leave_out(const Units *u, ImpBlock *block)
-{
-    for (int i = 0; i < block->list.n; i++) {
-        ImpStmt *s = block->list.at[i];
-        if (s->kind == IS_FOR)
-            leave_out(u, &s->loop.body);
-        if (s->kind == IS_IF) {
-            leave_out(u, &s->branch.then);
-            leave_out(u, &s->branch.otherwise);
-        }
-        if (begins_with(block, i)) {
-            i--;
-            continue;
-        }
-        ImpStmt *choice = s->kind == IS_SET ? without_unit(u, s) : NULL;
-        if (choice)
-            block->list.at[i] = choice;
-    }
-}
-
 /* ---- where nothing happens ------------------------------------------------------------------------------------------------------ */
 
 /* The value of e, where the facts decide its conditions and leave literals. */
@@ -315,14 +336,12 @@ static bool keeps_register(const Units *u, Lowering *lw, const ImpStmt *s)
 {
     const ImpExpr *e = s->var.value;
     ScalarValue k;
-    Never never_is;
     if (is_register(e, s))
         return true;
     if (e->kind != IE_OP || e->op.n != 2)
         return false;
     int mine = is_register(e->op.args[1], s);
-    return is_register(e->op.args[mine], s) && works_out(lw, e->op.args[1 - mine], &k) && is_unit(e->op.id, k, &never_is) &&
-           (never_is == NEVER_COUNT || !u->maybe[never_is][s->var.var->id]);
+    return is_register(e->op.args[mine], s) && works_out(lw, e->op.args[1 - mine], &k) && leaves(u, e->op.id, k, s->var.var);
 }
 
 bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
@@ -346,10 +365,88 @@ bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
     return nothing;
 }
 
+/* ---- values that are guarded where they are loaded ------------------------------------------------------------------------------- */
+
+typedef struct Put {
+    const ImpVar *var;
+    ImpExpr *by;
+} Put;
+
+static void put_value(void *user, ImpExpr **at)
+{
+    const Put *p = user;
+    if ((*at)->kind == IE_VAR && (*at)->var.var == p->var)
+        *at = p->by;
+}
+
+static bool reads(ImpStmt *s, const ImpVar *var)
+{
+    Mention m = {var, 0};
+    walk_stmt(s, mention, &m);
+    return m.n > 0;
+}
+
+/* Does the assignment change nothing where `var` has this value? */
+static bool keeps_with(const Units *u, Lowering *lw, ImpStmt *s, const ImpVar *var, ImpExpr *value)
+{
+    if (s->kind != IS_SET || s->var.var == var)
+        return false;
+    ImpStmt *with = imp_copy_stmt(u->ctx, s);
+    Put put = {var, value};
+    walk_own(with, put_value, &put);
+    return keeps_register(u, lw, with);
+}
+
+/* const x = c ? e : k; acc = f(acc, g(x)); ...  ->  if (c) { const x = e; acc = f(acc, g(x)); ... }, where acc stays as it is with k for x. */
+static ImpStmt *with_its_uses(const Units *u, Lowering *lw, ImpBlock *block, int i)
+{
+    ImpStmt *decl = block->list.at[i];
+    ImpVar *var = decl->kind == IS_DECL ? decl->var.var : NULL;
+    ScalarValue k;
+    if (!var || !decl->var.value || decl->var.value->kind != IE_COND || !var->constant || var->nat || !literal(decl->var.value->cond.otherwise, &k))
+        return NULL;
+    int end = i + 1;
+    while (end < block->list.n && reads(block->list.at[end], var) && keeps_with(u, lw, block->list.at[end], var, decl->var.value->cond.otherwise))
+        end++;
+    for (int j = end; j < block->list.n; j++)
+        if (reads(block->list.at[j], var))
+            return NULL;
+    if (end == i + 1)
+        return NULL;
+    ImpStmt *choice = imp_stmt(u->ctx, NULL, IS_IF, decl->span);
+    choice->branch.cond = decl->var.value->cond.cond;
+    decl->var.value = decl->var.value->cond.then;
+    for (int j = i; j < end; j++)
+        vec_push(u->ctx, &choice->branch.then.list, block->list.at[j]);
+    for (int j = i + 1; j < end; j++)
+        block_remove(block, i + 1);
+    return choice;
+}
+
+static void leave_out(const Units *u, Lowering *lw, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            leave_out(u, lw, &s->loop.body);
+        if (s->kind == IS_IF) {
+            leave_out(u, lw, &s->branch.then);
+            leave_out(u, lw, &s->branch.otherwise);
+        }
+        if (begins_with(block, i)) {
+            i--;
+            continue;
+        }
+        ImpStmt *choice = s->kind == IS_SET ? without_unit(u, s) : with_its_uses(u, lw, block, i);
+        if (choice)
+            block->list.at[i] = choice;
+    }
+}
+
 void pass_units(Lowering *lw)
 {
     walk_stmts(&lw->kernel->body, lift_in_stmt, lw->ctx);
-    leave_out(units_of(lw), &lw->kernel->body);
+    leave_out(units_of(lw), lw, &lw->kernel->body);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw);
     registers_reuse(lw); /* not before: here, each value is still alone in its register */

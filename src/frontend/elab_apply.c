@@ -71,6 +71,20 @@ const char *param_name(Elab *e, const Fun *f, int k)
     return param && param->name ? param->name : "x";
 }
 
+const char *const *param_parts(Elab *e, const Fun *f, int k)
+{
+    while (f->kind == F_WRAP || f->kind == F_COMPOSE)
+        f = f->first->fun;
+    k += f->n_args;
+    if (f->kind != F_CLOSURE || k >= f->ast->lambda.n || !f->ast->lambda.params[k].n_items)
+        return NULL;
+    const Pattern *p = &f->ast->lambda.params[k];
+    const char **parts = NEWN(e->ctx, const char *, p->n_items);
+    for (int i = 0; i < p->n_items; i++)
+        parts[i] = p->items[i].name;
+    return parts;
+}
+
 const Fun *unwrapped(const Fun *f)
 {
     while (f->kind == F_WRAP)

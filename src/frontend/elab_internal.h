@@ -352,6 +352,7 @@ const Item *fun_header(Elab *e, const Fun *f);
 const char *fun_name(const Fun *f);
 /* What argument k of the function is called where it is written; for names of variables. */
 const char *param_name(Elab *e, const Fun *f, int k);
+const char *const *param_parts(Elab *e, const Fun *f, int k); /* where it is taken apart: see CoreVar.parts */
 const Fun *unwrapped(const Fun *f); /* without declared types around it */
 bool fun_has_laws(const Fun *f);
 /* The function under a declared type, against which its arguments and results are checked. */

@@ -126,6 +126,7 @@ Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements
         if (t->kind == TY_ERROR)
             return core_bad(e, span);
         CoreVar *var = core_var(e, name, t, f.span);
+        var->parts = param_parts(e, f.fun, n_args);
         params[n++] = var;
         args[n_args++] = v_core(e, core_of_var(e, var, f.span));
     }

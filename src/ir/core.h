@@ -14,6 +14,7 @@ typedef struct CoreVar {
     Type type;
     Nat nat;          /* for type idx: the nat variable that stands for its value inside sizes and indices; else NULL */
     Span span;
+    const char *const *parts; /* of a tuple that the source takes apart: the components' names, NULL for one without; or NULL */
 } CoreVar;
 
 typedef enum CoreKind {

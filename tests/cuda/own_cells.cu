@@ -16,8 +16,8 @@ counts(unsigned *__restrict__ result, const unsigned *__restrict__ xs, int n)
             const unsigned x = xs[block*16384 + i];
 
             // own_cells.rise:5: mapThreads
-            const unsigned t_1 = acc[thread];
-            acc[thread] = x == (unsigned)thread ? t_1 + 1u : t_1;
+            const unsigned count = acc[thread];
+            acc[thread] = x == (unsigned)thread ? count + 1u : count;
         }
 
         // own_cells.rise:7: mapThreads
@@ -40,8 +40,8 @@ counts_64(unsigned *__restrict__ result, const unsigned *__restrict__ xs, long l
             const unsigned x = xs[block*16384 + i];
 
             // own_cells.rise:5: mapThreads
-            const unsigned t_1 = acc[thread];
-            acc[thread] = x == (unsigned)thread ? t_1 + 1u : t_1;
+            const unsigned count = acc[thread];
+            acc[thread] = x == (unsigned)thread ? count + 1u : count;
         }
 
         // own_cells.rise:7: mapThreads

@@ -13,16 +13,16 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float value[8];
         int value_1[8];
-        float acc_1 = 0.0f;
-        int acc_2 = 0;
+        float best = 0.0f;
+        int at = 0;
         #pragma unroll
         for (int j = 0; j < 8; j++) {
-            value[j] = acc_1;
-            value_1[j] = acc_2;
+            value[j] = best;
+            value_1[j] = at;
             const float x = xs[i*8 + j];
-            if (x > acc_1) {
-                acc_1 = x;
-                acc_2 = wrap_add(acc_2, 1);
+            if (x > best) {
+                best = x;
+                at = wrap_add(at, 1);
             }
         }
         #pragma unroll
@@ -43,16 +43,16 @@ scanPairs_64(float *__restrict__ result_1, int *__restrict__ result_2, const flo
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
         float value[8];
         int value_1[8];
-        float acc_1 = 0.0f;
-        int acc_2 = 0;
+        float best = 0.0f;
+        int at = 0;
         #pragma unroll
         for (int j = 0; j < 8; j++) {
-            value[j] = acc_1;
-            value_1[j] = acc_2;
+            value[j] = best;
+            value_1[j] = at;
             const float x = xs[i*8 + j];
-            if (x > acc_1) {
-                acc_1 = x;
-                acc_2 = wrap_add(acc_2, 1);
+            if (x > best) {
+                best = x;
+                at = wrap_add(at, 1);
             }
         }
         #pragma unroll
