@@ -621,7 +621,28 @@ void registers_forward(Lowering *lw)
 
 
 void registers_copies(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_copy); }
-void registers_reuse(Lowering *lw) { apply_rule(lw->ctx, &lw->kernel->body, rule_again); }
+/* What two registers were has become one: x = x. */
+static void drop_idle_sets(ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            drop_idle_sets(&s->loop.body);
+        if (s->kind == IS_IF) {
+            drop_idle_sets(&s->branch.then);
+            drop_idle_sets(&s->branch.otherwise);
+        }
+        const ImpExpr *value = s->kind == IS_SET ? s->var.value : NULL;
+        if (value && value->kind == IE_VAR && value->var.var == s->var.var && value->var.slot == s->var.slot)
+            block_remove(block, i--);
+    }
+}
+
+void registers_reuse(Lowering *lw)
+{
+    apply_rule(lw->ctx, &lw->kernel->body, rule_again);
+    drop_idle_sets(&lw->kernel->body);
+}
 
 void pass_registers(Lowering *lw)
 {
