@@ -27,6 +27,7 @@ typedef struct ImpBuf {
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
     bool read_once;   /* INPUT: loads say that it is not needed again soon */
+    int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Variants] */
 } ImpBuf;
@@ -109,6 +110,7 @@ typedef enum SyncScope { SYNC_WARP, SYNC_BLOCK } SyncScope;
 struct ImpStmt {
     ImpStmtKind kind;
     struct StmtInfo *info; /* belongs to the pass that is running */
+    int prefetch;     /* until the pass prefetch: it computes what this toShared[prefetch] stores; 0: none */
     Span span;        /* the .rise text that it comes from */
     union {
         struct { ImpVar *var; Nat slot; ImpExpr *value; } var;

@@ -558,15 +558,14 @@ void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody b
 {
     Ctx *ctx = lw->ctx;
     Nat zero = nat_const(ctx, 0);
+    const ImpBlock *step = lw->step;
     if (nat_is(n, 0))
         return;
-    if (nat_is(n, 1)) {
-        body(lw, zero, user);
-        return;
-    }
-    if (unroll) {
+    if (nat_is(n, 1) || unroll) {
+        lw->step = lw->out;
         for (int64_t i = 0; i < n->value; i++)
             body(lw, nat_const(ctx, i), user);
+        lw->step = step;
         return;
     }
     Nat i = nat_var(ctx, "i", zero, nat_add_k(ctx, n, -1));
@@ -574,7 +573,9 @@ void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody b
     s->loop.unroll = nat_is_const(n) && n->value <= MAX_UNROLLED_SLOTS;
     Saved saved = enter(lw, &s->loop.body);
     nat_fact_le(ctx, lw->facts, nat_add_k(ctx, i, 1), n);
+    lw->step = lw->out;
     body(lw, i, user);
+    lw->step = step;
     leave(lw, saved);
 }
 

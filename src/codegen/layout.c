@@ -86,7 +86,10 @@ bool layout_check(Lowering *lw, const Core *e)
     Ctx *ctx = lw->ctx;
     const PrimOptions *o = &e->prim.options;
     Diag *d = NULL;
-    if (o->in_place && (o->pad || o->swizzle)) {
+    if (o->in_place && o->prefetch) {
+        d = lower_error(lw, E0430, e->span, "inPlace with prefetch: what is replaced is still read when the next step's elements come");
+        diag_help(ctx, d, "leave one out");
+    } else if (o->in_place && (o->pad || o->swizzle)) {
         d = lower_error(lw, E0430, e->span, "inPlace with %s: the cells are where they are", o->pad ? "pad" : "swizzle");
         diag_help(ctx, d, "give the layout where the array is stored first, and `toShared[inPlace]` here");
     } else if (o->pad && o->swizzle) {

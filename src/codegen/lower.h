@@ -7,6 +7,7 @@
 /* The passes of lowering, in order; each has a printed form: `--stop-after=NAME --emit=imp`. */
 typedef enum LowerPass {
     PASS_TRANSLATE, /* core to loops and accesses; views become index expressions */
+    PASS_PREFETCH,  /* toShared[prefetch]: loads go one step ahead */
     PASS_REGISTERS, /* private values: forwarded, reused, never copied */
     PASS_CONDITIONS, /* what is known already is not asked again */
     PASS_UNITS,     /* what a guard leaves out of a fold is left out */

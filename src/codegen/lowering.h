@@ -124,6 +124,8 @@ typedef struct Lowering {
     Levels open;
     bool any_block;    /* more than one block gets here */
     bool alone;        /* one block of several does: the last one */
+    const ImpBlock *step; /* statements of the innermost step of a sequential pattern, or NULL */
+    int prefetches;    /* toShared[prefetch] so far */
     bool narrow;       /* no vector accesses of global memory, whose alignment is the caller's choice */
     bool failed;
     int groups;        /* vectors whose components moved one by one so far */
@@ -250,6 +252,13 @@ bool view_is_in_place(const View *view); /* writes over what may still be read *
 /* At the end of the translation: proves every in-place write, and lets its buffer be the one that it replaces. */
 void layout_finish_in_place(Lowering *lw);
 
+/* ---- prefetch.c: toShared[prefetch] -------------------------------------------------------------------------------------- */
+
+/* False when it stands in no step (diagnosed). */
+bool prefetch_check(Lowering *lw, const Core *term);
+/* The statements of lw->out from number `from` on store what toShared[prefetch] keeps in the buffers of the view. */
+void prefetch_mark(Lowering *lw, View *view, int from);
+
 /* ---- shuffle.c ---------------------------------------------------------------------------------------------------------- */
 
 View *lower_read_shuffle(Lowering *lw, const Core *term);
@@ -370,6 +379,7 @@ void name_sizes(Lowering *lw);
 /* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 
 void pass_translate(Lowering *lw);
+void pass_prefetch(Lowering *lw);
 void pass_registers(Lowering *lw);
 /* Parts of pass_registers for later: values move to where they are read; the next value of a name takes the register of the one before. */
 void registers_forward(Lowering *lw);

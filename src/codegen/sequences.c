@@ -162,6 +162,7 @@ static void array_step(Lowering *lw, Fold *fold, View *x, Nat i)
     StateLeaves leaves = {{0}};
     const Env *saved = lw->env;
     lw->out = &body;
+    lw->step = &body;
     View *next = state_like(lw, fold->state, &leaves);
     lw->env = fold->env;
     lower_bind(lw, fold->lambda->lambda.params[0], fold->state, fold->lambda->lambda.body);
@@ -173,6 +174,7 @@ static void array_step(Lowering *lw, Fold *fold, View *x, Nat i)
         settle(lw, fold, &body, &leaves.list.at[k], i);
     }
     lw->out = out;
+    lw->step = out;
     for (int k = 0; k < body.list.n; k++)
         vec_push(lw->ctx, &out->list, body.list.at[k]);
 }

@@ -254,10 +254,15 @@ View *lower_read_memory(Lowering *lw, const Core *e)
                           "reduceSeq(f, ...))` inside");
         return view_error(lw, e->type);
     }
+    if (opt->prefetch && !prefetch_check(lw, e))
+        return view_error(lw, e->type);
+    int from = lw->out->list.n;
     const char *name = lw->hint ? lw->hint : e->prim.id == P_toShared ? "shared" : "temp";
     lw->hint = NULL;
     View *v = lower_buffers(lw, lower_type(lw, e->type),
                       (BufMaker){.space = e->prim.id == P_toShared ? SPACE_SHARED : SPACE_TEMP, .name = name, .span = e->span, .options = opt});
     lower_write(lw, arg, v);
+    if (opt->prefetch)
+        prefetch_mark(lw, v, from);
     return v;
 }

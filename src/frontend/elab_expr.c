@@ -307,7 +307,7 @@ static void unknown_option(Elab *e, Span span, PrimId prim, const char *option)
         for (const char *at = options; *at;) {
             size_t n = strcspn(at, " ");
             const char *word = ctx_printf(e->ctx, "%.*s", (int)n, at);
-            bool axis = strcmp(word, "axis") == 0, bare = strcmp(word, "swizzle") == 0 || strcmp(word, "inPlace") == 0;
+            bool axis = strcmp(word, "axis") == 0, bare = strcmp(word, "swizzle") == 0 || strcmp(word, "inPlace") == 0 || strcmp(word, "prefetch") == 0;
             sb_printf(&sb, "%s%s", first ? "" : ", ", axis ? "x, y, z" : bare ? word : ctx_printf(e->ctx, "%s = ...", word));
             first = false;
             at += n + (at[n] == ' ');
@@ -328,7 +328,7 @@ static bool option_again(Elab *e, Fun *f, Span span, unsigned given, const char 
     return again;
 }
 
-/* An option that is a word alone: an axis, `swizzle`, `inPlace`. */
+/* An option that is a word alone: an axis, `swizzle`, `inPlace`, `prefetch`. */
 static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
 {
     const char *allowed = prim_rows[f->prim].options, *word = item->kind == AST_NAME ? item->name.text : "";
@@ -343,6 +343,10 @@ static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
     if (strcmp(word, "inPlace") == 0 && allows(allowed, word)) {
         f->options.in_place = true;
         return !option_again(e, f, span, GIVEN_IN_PLACE, "`inPlace`");
+    }
+    if (strcmp(word, "prefetch") == 0 && allows(allowed, word)) {
+        f->options.prefetch = true;
+        return !option_again(e, f, span, GIVEN_PREFETCH, "`prefetch`");
     }
     unknown_option(e, span, f->prim, item->kind == AST_NAME ? word : NULL);
     return false;

@@ -128,7 +128,8 @@ typedef struct Named { /* {name = value} */
 typedef enum FunKind { F_CLOSURE, F_ITEM, F_PRIM, F_COMPOSE, F_UNROLL, F_NATFN, F_WRAP /* first, under one more sig */, F_CORE /* a lambda that is core already */ } FunKind;
 
 typedef enum OptionGiven {
-    GIVEN_AXIS = 1, GIVEN_SWIZZLE = 2, GIVEN_IN_PLACE = 4, GIVEN_PLACE = 8, GIVEN_PAD = 16, GIVEN_BLOCKS = 32, GIVEN_THREADS = 64, GIVEN_MIN_BLOCKS = 128
+    GIVEN_AXIS = 1, GIVEN_SWIZZLE = 2, GIVEN_IN_PLACE = 4, GIVEN_PLACE = 8, GIVEN_PAD = 16, GIVEN_BLOCKS = 32, GIVEN_THREADS = 64, GIVEN_MIN_BLOCKS = 128,
+    GIVEN_PREFETCH = 256
 } OptionGiven;
 
 struct Fun {

@@ -401,6 +401,11 @@ static void put_options(Printer *p, const Core *term)
         print_text(p, "inPlace");
         before = ", ";
     }
+    if (o->prefetch) {
+        print_text(p, before);
+        print_text(p, "prefetch");
+        before = ", ";
+    }
     if (o->place) {
         print_text(p, before);
         put_place(p, o->place);
