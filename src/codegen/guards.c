@@ -14,6 +14,13 @@ Nat guard_excess(Ctx *ctx, const ImpExpr *e)
     }
 }
 
+/* An upper bound of a factor of a sum, such as thread / 2, for variables between constants. NULL: none. */
+static Nat factor_at_most(Ctx *ctx, const NatFacts *facts, Nat factor)
+{
+    NatRange range = factor->kind == NAT_DIV || factor->kind == NAT_MOD ? nat_range(ctx, facts, factor) : (NatRange){false, false, 0, 0};
+    return range.has_lo && range.has_hi && range.lo >= 0 ? nat_const(ctx, range.hi) : NULL;
+}
+
 Nat guard_largest(Ctx *ctx, const NatFacts *facts, Nat nat, const Bound *b)
 {
     if (!nat_mentions(nat, b->var))
@@ -27,14 +34,18 @@ Nat guard_largest(Ctx *ctx, const NatFacts *facts, Nat nat, const Bound *b)
         const NatTerm *term = &nat->terms[i];
         Nat rest = nat_const(ctx, term->coef < 0 ? -term->coef : term->coef);
         int times = 0;
-        for (int j = 0; j < term->n_factors; j++)
-            if (term->factors[j] == b->var)
+        bool at_most = false;
+        for (int j = 0; j < term->n_factors; j++) {
+            Nat factor = term->factors[j], most = term->coef > 0 && factor != b->var && nat_mentions(factor, b->var) ? factor_at_most(ctx, facts, factor) : NULL;
+            at_most |= most != NULL;
+            if (factor == b->var)
                 times++;
             else
-                rest = nat_mul(ctx, rest, term->factors[j]);
+                rest = nat_mul(ctx, rest, most ? most : factor);
+        }
         if (nat_mentions(rest, b->var) || times > 1)
             return NULL;
-        if (times && !nat_le(ctx, facts, nat_const(ctx, 0), rest))
+        if ((times || at_most) && !nat_le(ctx, facts, nat_const(ctx, 0), rest))
             return NULL;
         Nat value = !times ? rest : nat_mul(ctx, rest, term->coef < 0 ? b->lo : b->hi);
         sum = term->coef < 0 ? nat_sub(ctx, sum, value) : nat_add(ctx, sum, value);

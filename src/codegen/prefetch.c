@@ -453,7 +453,18 @@ static void append(Ctx *ctx, ImpBlock *to, const ImpBlock *from)
         vec_push(ctx, &to->list, from->list.at[i]);
 }
 
-/* Where there is a next step: these statements. */
+/* 0 < n; of a quotient as a comparison of what is divided. */
+static ImpExpr *any_step(const Prefetch *p, Nat n)
+{
+    Ctx *ctx = p->ctx;
+    if (n->kind != NAT_DIV || !nat_is_const(n->b))
+        return nat_cmp(p->lw, P_lt, nat_const(ctx, 0), n, p->loop->span);
+    Nat least = nat_add_k(ctx, n->a, 1 - n->b->value); /* at least 1 where there is a step */
+    bool exact = nat_le(ctx, p->lw->kernel->known, nat_const(ctx, 0), least);
+    return exact ? nat_cmp(p->lw, P_lt, nat_const(ctx, 0), least, p->loop->span) : nat_cmp(p->lw, P_le, n->b, n->a, p->loop->span);
+}
+
+/* Where there is such a step: these statements. */
 static void append_guarded(Prefetch *p, ImpBlock *to, const ImpBlock *from, Nat step)
 {
     if (!from->list.n || nat_lt(p->ctx, p->lw->kernel->known, step, p->loop->loop.hi)) {
@@ -461,7 +472,7 @@ static void append_guarded(Prefetch *p, ImpBlock *to, const ImpBlock *from, Nat 
         return;
     }
     ImpStmt *guard = imp_stmt(p->ctx, to, IS_IF, p->loop->span);
-    guard->branch.cond = nat_cmp(p->lw, P_lt, step, p->loop->loop.hi, p->loop->span);
+    guard->branch.cond = nat_is(step, 0) ? any_step(p, p->loop->loop.hi) : nat_cmp(p->lw, P_lt, step, p->loop->loop.hi, p->loop->span);
     append(p->ctx, &guard->branch.then, from);
 }
 

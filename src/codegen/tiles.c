@@ -13,14 +13,15 @@
  * A guard L <= R holds for all threads and all trips of a loop when the largest value of L - R over them is at most 0: loop variables and thread
  * ids are replaced by the bound that makes it largest. What is left mentions only what is the same for all threads, or is fixed before the loop.
  *
- * Requires: barriers are placed. Loops with a barrier or a shuffle in them stay as they are. Keeps every value and every access. */
+ * Requires: barriers are placed. Loops with a shuffle in them stay as they are; so do those with a barrier, unless vectors are loaded under guards there. Keeps every value and every access. */
 #include "codegen/guards.h"
 #include "codegen/walk.h"
 
 enum {
     MIN_SPARED = 4,            /* guards that a full tile must spare a thread, for the text to be worth it */
     MAX_COPIED_STATEMENTS = 48,
-    MAX_FULL_CONDITIONS = 2
+    MAX_COPIED_WITH_VECTORS = 160, /* in a loop with guards of vectors, which cost more: all of the vector is set first */
+    MAX_FULL_CONDITIONS = 3
 };
 
 typedef struct Tiles {
@@ -30,7 +31,9 @@ typedef struct Tiles {
     VEC(Bound) bounds;   /* of the loops around, outer before inner */
     VEC(Nat) full;       /* each <= 0 where all guards hold */
     VEC(Nat) guards;     /* L - R of the comparisons that they make true */
-    bool blocked;        /* a barrier, a shuffle: the loop cannot be copied */
+    bool blocked;        /* a shuffle, say: the loop cannot be copied */
+    bool waits;          /* a barrier of the block: so all threads are in the same trips of all loops around, and decide alike */
+    bool vectors;        /* vectors are loaded under guards that are spared */
     int statements;
     int64_t spared;      /* guards per run of the loop in one thread */
 } Tiles;
@@ -103,6 +106,18 @@ static void push_bound(Tiles *t, const ImpStmt *loop)
     vec_push(t->ctx, &t->bounds, ((Bound){loop->loop.var, loop->loop.lo, nat_add_k(t->ctx, loop->loop.hi, -1)}));
 }
 
+/* Under `i + 1 < n` the loop's variable i is at most n - 2. Gives the bound that it had before; NULL: the condition says nothing of it. */
+static Nat narrow_bound(Tiles *t, const ImpExpr *cond, int first)
+{
+    Bound *b = first < t->bounds.n ? &t->bounds.at[first] : NULL;
+    Nat d = b ? guard_excess(t->ctx, cond) : NULL, most = d ? nat_sub(t->ctx, b->var, d) : NULL;
+    if (!most || nat_is_error(most) || nat_mentions(most, b->var) || !nat_le(t->ctx, t->facts, most, b->hi))
+        return NULL;
+    Nat hi = b->hi;
+    b->hi = most;
+    return hi;
+}
+
 static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
 {
     for (int i = 0; i < block->list.n; i++) {
@@ -110,6 +125,8 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
         Place place = {t, times, first};
         t->statements++;
         walk_own(s, visit_expr, &place);
+        bool spared;
+        Nat hi;
         switch (s->kind) {
         case IS_FOR:
             push_bound(t, s);
@@ -117,11 +134,20 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
             t->bounds.n--;
             break;
         case IS_IF:
-            t->spared += note_guard(t, s->branch.cond, first) ? times : 0;
+            spared = note_guard(t, s->branch.cond, first);
+            t->spared += spared ? times : 0;
+            t->vectors |= spared && s->branch.then.list.n && s->branch.then.list.at[0]->kind == IS_VLOAD;
+            hi = narrow_bound(t, s->branch.cond, first);
             visit_block(t, &s->branch.then, times, first);
+            if (hi)
+                t->bounds.at[first].hi = hi;
             visit_block(t, &s->branch.otherwise, times, first);
             break;
-        case IS_SYNC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: t->blocked = true; break;
+        case IS_SYNC:
+            t->waits |= s->sync == SYNC_BLOCK;
+            t->blocked |= s->sync != SYNC_BLOCK;
+            break;
+        case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: t->blocked = true; break;
         case IS_DECL: t->blocked |= s->var.var->nat != NULL; break;
         case IS_SET: case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_ALLOC: case IS_NOTE: break;
         }
@@ -157,10 +183,18 @@ static void unguard_expr(void *user, ImpExpr **at)
     }
 }
 
-/* Is the vector that was declared for where the guard does not hold loaded anyway? */
-static bool replaces(const ImpStmt *declared, const ImpStmt *load)
+/* v = 0; v = load: the first one goes. How many statements went. */
+static int drop_unread_start(ImpBlock *block, int i)
 {
-    return declared->kind == IS_VSET && declared->vec.declares && load->kind == IS_VLOAD && !load->vec.declares && load->vec.var == declared->vec.var;
+    if (i == 0 || i >= block->list.n)
+        return 0;
+    const ImpStmt *start = block->list.at[i - 1];
+    ImpStmt *load = block->list.at[i];
+    if (start->kind != IS_VSET || load->kind != IS_VLOAD || load->vec.declares || start->vec.var != load->vec.var)
+        return 0;
+    load->vec.declares = start->vec.declares;
+    block_remove(block, i - 1);
+    return 1;
 }
 
 static void unguard(const Tiles *t, ImpBlock *block)
@@ -181,13 +215,9 @@ static void unguard(const Tiles *t, ImpBlock *block)
         }
         block_remove(block, i);
         ImpBlock then = s->branch.then;
-        if (i > 0 && then.list.n && replaces(block->list.at[i - 1], then.list.at[0])) {
-            then.list.at[0]->vec.declares = true;
-            block_remove(block, --i);
-        }
         for (int j = 0; j < then.list.n; j++)
             block_insert(t->ctx, block, i + j, then.list.at[j]);
-        i += then.list.n - 1;
+        i += then.list.n - 1 - drop_unread_start(block, i);
     }
 }
 
@@ -309,22 +339,38 @@ static bool split_range(Tiles *t, ImpBlock *block, int i)
     return true;
 }
 
+static void begin(Tiles *t)
+{
+    t->full.n = t->guards.n = t->statements = 0;
+    t->blocked = t->waits = t->vectors = false;
+    t->spared = 0;
+}
+
+/* Looks for the guards of the loop: of all its trips together (`whole`), or of each for itself. */
+static void look_at(Tiles *t, ImpStmt *loop, bool whole)
+{
+    int first = t->bounds.n;
+    begin(t);
+    push_bound(t, loop);
+    bool constant = nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi);
+    visit_block(t, &loop->loop.body, constant ? trips(loop) : MIN_SPARED, whole ? first : first + 1);
+    t->bounds.n = first;
+}
+
 static bool split(Tiles *t, ImpBlock *block, int i)
 {
     ImpStmt *loop = block->list.at[i];
     bool constant = nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi);
     if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal)
         return false;
-    t->full.n = t->guards.n = t->statements = 0;
-    t->blocked = false;
-    t->spared = 0;
-    int first = t->bounds.n;
-    push_bound(t, loop);
-    visit_block(t, &loop->loop.body, constant ? trips(loop) : MIN_SPARED, constant ? first : first + 1);
-    t->bounds.n = first;
-    if (t->blocked || !t->full.n || t->spared < MIN_SPARED || t->statements > MAX_COPIED_STATEMENTS)
+    look_at(t, loop, constant);
+    if (t->blocked || t->spared < MIN_SPARED)
         return false;
-    return constant ? split_whole(t, block, i) : split_range(t, block, i);
+    if (t->waits && t->vectors && !constant)
+        look_at(t, loop, true);
+    if (!t->full.n || (t->waits && !t->vectors) || t->statements > (t->vectors ? MAX_COPIED_WITH_VECTORS : MAX_COPIED_STATEMENTS))
+        return false;
+    return constant || t->waits ? split_whole(t, block, i) : split_range(t, block, i);
 }
 
 /* ---- guards that stand one after the other, in no loop ------------------------------------------------------------------------- */
@@ -378,12 +424,10 @@ static bool escapes(ImpBlock *block, int i, int end)
 /* Guards in the statement, if it were in a loop of one trip. */
 static int64_t guards_of(Tiles *t, ImpBlock *block, int i, int n)
 {
-    t->full.n = t->guards.n = t->statements = 0;
-    t->blocked = false;
-    t->spared = 0;
+    begin(t);
     ImpBlock run = {.list = {block->list.at + i, n, 0}};
     visit_block(t, &run, 1, t->bounds.n);
-    return t->blocked ? 0 : t->spared;
+    return t->blocked || t->waits ? 0 : t->spared;
 }
 
 /* One condition that is asked several times is left to the reader. */

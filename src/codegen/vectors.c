@@ -288,13 +288,37 @@ static void group_store(void *user, ImpStmt *s)
         s->store.group = *(int *)user;
 }
 
+static bool same_constant(Lowering *lw, View *a, View *b)
+{
+    if (a->kind != VIEW_SCALAR || b->kind != VIEW_SCALAR)
+        return false;
+    ImpExpr *x = view_scalar(lw, a), *y = view_scalar(lw, b);
+    return x->kind == IE_LIT && imp_same_value(x, y);
+}
+
+/* Two pads with the same value are one: c ? (d ? x : 0) : 0 is c and d ? x : 0. NULL where that is not so for all parts. */
+static View *const *one_guard(Lowering *lw, View *const *parts, int n)
+{
+    View **merged = NEWN(lw->ctx, View *, n);
+    for (int k = 0; k < n; k++) {
+        View *inner = parts[k]->source;
+        if (inner->kind != VIEW_COND || inner->before_then.list.n || inner->before_other.list.n || !same_constant(lw, parts[k]->other, inner->other))
+            return NULL;
+        merged[k] = view_copy(lw, inner);
+        merged[k]->cond = imp_op2(lw->ctx, P_and, SC_BOOL, parts[k]->cond, inner->cond, inner->span);
+    }
+    return same_guard(lw, merged, n, VIEW_COND) ? merged : NULL;
+}
+
 /* Neighbours that one access moves take a vector register. */
 static Value parts_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span)
 {
     Ctx *ctx = lw->ctx;
     Value value = {n, NEWN(ctx, ImpExpr *, n)};
-    if (n > 1 && same_guard(lw, parts, n, VIEW_COND))
-        return cond_value(lw, parts, n, name, type, span);
+    if (n > 1 && same_guard(lw, parts, n, VIEW_COND)) {
+        View *const *merged = one_guard(lw, parts, n);
+        return cond_value(lw, merged ? merged : parts, n, name, type, span);
+    }
     int group = n > 1 ? ++lw->groups : 0;
     for (int k = 0, w; k < n; k += w) {
         w = access_width(lw, parts + k, n - k);
