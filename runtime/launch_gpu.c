@@ -147,6 +147,8 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
         int status = number(call, step, k->blocks[a], &blocks, error);
         if (status != RISE_OK)
             return status;
+        if (k->once[a] && blocks > LAUNCH_MAX_GRID)
+            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the sizes ask for %lld blocks on an axis, and mapBlock[once] takes %d at most", call->entry->plan.core->name, (long long)blocks, LAUNCH_MAX_GRID);
         blocks = blocks < 0 ? 0 : blocks > LAUNCH_MAX_GRID ? LAUNCH_MAX_GRID : blocks;
         if (k->cooperative) {
             blocks = blocks < left ? blocks : left;

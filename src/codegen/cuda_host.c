@@ -586,8 +586,10 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         sb_printf(c->out, "%slong long %s = ", margin, var);
         cuda_nat(c, k->blocks[a], C_ANY);
         put(c, ";\n");
-        if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, LAUNCH_MAX_GRID)))
-            sb_printf(c->out, "%sif (%s > %d)\n%s    %s = %d;\n", margin, var, LAUNCH_MAX_GRID, margin, var, LAUNCH_MAX_GRID);
+        if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, LAUNCH_MAX_GRID))) {
+            const char *then = k->once[a] ? "return (int)cudaErrorInvalidValue" : ctx_printf(ctx, "%s = %d", var, LAUNCH_MAX_GRID);
+            sb_printf(c->out, "%sif (%s > %d)\n%s    %s;\n", margin, var, LAUNCH_MAX_GRID, margin, then);
+        }
         blocks[a] = ctx_printf(ctx, "(unsigned)%s", var);
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);

@@ -126,6 +126,7 @@ struct ImpStmt {
         struct {
             Nat var, lo, hi, step;
             PrimId level;  /* P_mapBlock, P_mapLane, ..., P_reduceSeq: what the loop is for */
+            bool first;    /* fetches for the first step of a loop that follows: not worth a copy without guards */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
             ImpBlock body;
         } loop;
@@ -166,6 +167,7 @@ typedef struct ImpKernel {
     VEC(ImpVar *) vars;
     int threads[3];       /* threads per block and axis; the product is a multiple of 32 unless it is 1 */
     Nat blocks[3];        /* blocks of the default launch per axis, over the sizes; the result is the same for any number >= 1 */
+    bool once[3];         /* on this axis the launch has just blocks[a] blocks, not fewer: a map over them is no loop */
     bool cooperative;     /* all blocks are resident at once, at most as many as fit */
     int least_blocks;     /* on axis x, however few fit; 0 as 1 */
     Nat totals;           /* the most that an exchange in it has, over the sizes; NULL: there is none */

@@ -9,6 +9,7 @@ typedef struct Plan {
     int64_t threads[3]; /* largest constant extent of mapThreads per axis */
     int64_t warps;
     Nat blocks[3];      /* largest extent of mapBlock per axis, or NULL */
+    bool once[3];       /* a mapBlock[once] is there */
     Nat global[3];
     Nat copied;         /* largest background that a scatter of the grid copies, or NULL */
     int inside;         /* parallel maps around */
@@ -77,6 +78,7 @@ static void plan_map(Plan *plan, const Core *e)
             break;
         plan->has_blocks = true;
         plan->blocks[axis] = larger(plan, plan->blocks[axis], n);
+        plan->once[axis] |= e->prim.options.once;
         break;
     case LEVEL_GRID:
         plan->has_global = true;
@@ -288,7 +290,8 @@ void launch_plan(Lowering *lw, const Core *start)
         kernel->blocks[a] = blocks ? nat_simplify(ctx, lw->known, blocks) : one;
         bool single = nat_is(kernel->blocks[a], 1);
         kernel->grid[a] = single ? one : nat_var(ctx, grid_names[a], nat_const(ctx, a == 0 && plan.answers ? LEAST_BLOCKS_OF_SCAN : 1), NULL);
-        kernel->block[a] = single ? zero : nat_var(ctx, block_names[a], zero, nat_add_k(ctx, kernel->grid[a], -1));
+        kernel->once[a] = plan.once[a] && !single;
+        kernel->block[a] = single ? zero : nat_var(ctx, block_names[a], zero, nat_add_k(ctx, kernel->once[a] ? kernel->blocks[a] : kernel->grid[a], -1));
         kernel->thread[a] = kernel->threads[a] == 1 ? zero : nat_var(ctx, thread_names[a], zero, nat_const(ctx, kernel->threads[a] - 1));
     }
     kernel->least_blocks = plan.answers ? LEAST_BLOCKS_OF_SCAN : 1;
@@ -492,6 +495,24 @@ static const char *level_var_name(PrimId level, int axis)
     return level == P_mapBlock ? blocks[axis] : level == P_mapWarp ? "w" : elements[axis];
 }
 
+/* mapBlock[once]: element i is on block i, and every block has one. */
+static void level_once(Lowering *lw, const Core *map, Nat n, LevelBody body, void *user)
+{
+    Ctx *ctx = lw->ctx;
+    const ImpKernel *k = lw->kernel;
+    int axis = map->prim.options.axis;
+    if (!nat_equal(ctx, lw->facts, n, k->blocks[axis])) {
+        Diag *d = lower_error(lw, E0409, map->span, "mapBlock[once] over %s elements, in a launch of %s blocks", nat_text(ctx, n), nat_text(ctx, k->blocks[axis]));
+        diag_help(ctx, d, "leave `once` out: then a block takes several elements, or none");
+        return;
+    }
+    Saved saved = {lw->out, lw->facts};
+    lw->facts = nat_facts_new(ctx, lw->facts);
+    nat_fact_le(ctx, lw->facts, nat_add_k(ctx, k->block[axis], 1), n);
+    body(lw, k->block[axis], user);
+    leave(lw, saved);
+}
+
 static void level_loop(Lowering *lw, const Core *map, const Elements *e, LevelBody body, void *user)
 {
     Ctx *ctx = lw->ctx;
@@ -534,7 +555,10 @@ bool level_each(Lowering *lw, const Core *map, Nat n, Placement place, LevelBody
     Levels saved = lw->open;
     Elements e = elements(lw, n, place);
     *level_flag(&lw->open, map->prim.id, map->prim.options.axis) = true;
-    level_loop(lw, map, &e, body, user);
+    if (map->prim.options.once && !lw->alone)
+        level_once(lw, map, n, body, user);
+    else
+        level_loop(lw, map, &e, body, user);
     lw->open = saved;
     return true;
 }

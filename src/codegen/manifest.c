@@ -297,6 +297,8 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
         grid[a] = kernel_grid(ctx, k, a);
     axes(j, "grid", grid);
     number(j, "maxGrid", LAUNCH_MAX_GRID);
+    key(j, "exactGrid");
+    sb_puts(j->out, k->once[0] || k->once[1] || k->once[2] ? "true" : "false");
     key(j, "cooperative");
     sb_puts(j->out, k->cooperative ? "true" : "false");
     if (k->least_blocks > 1)

@@ -80,7 +80,7 @@ static void find_change(void *user, ImpStmt *s)
 {
     Change *c = user;
     const ImpVar *set = imp_sets(s);
-    const ImpBuf *to = s->kind == IS_STORE ? s->store.buf : s->kind == IS_VSTORE ? s->vec.buf : s->kind == IS_ATOMIC ? s->atomic.buf : s->kind == IS_TICKET || s->kind == IS_GRID_SYNC ? s->ticket.buf : NULL;
+    const ImpBuf *to = s->kind == IS_STORE ? s->store.buf : s->kind == IS_VSTORE ? s->vec.buf : s->kind == IS_ATOMIC ? s->atomic.buf : s->kind == IS_TICKET || s->kind == IS_GRID_SYNC ? s->ticket.buf : s->kind == IS_EXCHANGE ? s->exchange.cell : NULL;
     bool changes = (set && set == c->var) || (to && to == c->buf) || (set && c->nat && set->nat == c->nat) || (s->kind == IS_FOR && c->nat && s->loop.var == c->nat);
     if (changes && s->prefetch)
         c->here = true;
@@ -132,7 +132,7 @@ static void check_stmt(void *user, ImpStmt *s)
     if (s->kind == IS_VLOAD)
         needs(p, (Change){.buf = s->vec.buf}, s->span);
     const ImpBuf *to = s->kind == IS_STORE ? s->store.buf : s->kind == IS_VSTORE ? s->vec.buf : s->kind == IS_ALLOC ? s->alloc : NULL;
-    bool elsewhere = s->kind == IS_ATOMIC || s->kind == IS_TICKET || s->kind == IS_GRID_SYNC || (to && to->prefetch != s->prefetch);
+    bool elsewhere = s->kind == IS_ATOMIC || s->kind == IS_TICKET || s->kind == IS_GRID_SYNC || s->kind == IS_EXCHANGE || s->kind == IS_SERVE || (to && to->prefetch != s->prefetch);
     Diag *d = elsewhere ? refuse(p, s->span, "these elements are to be fetched one step ahead, and are stored elsewhere first") : NULL;
     if (d)
         diag_help(p->ctx, d, "compute them from global memory in one go, with toPrivate at most");
@@ -476,7 +476,12 @@ static void append_guarded(Prefetch *p, ImpBlock *to, const ImpBlock *from, Nat 
     append(p->ctx, &guard->branch.then, from);
 }
 
-static void subst_stmt(void *user, ImpStmt *s) { map_nats(s, now_nat, user); }
+static void subst_stmt(void *user, ImpStmt *s)
+{
+    map_nats(s, now_nat, user);
+    if (s->kind == IS_FOR)
+        s->loop.first = true;
+}
 
 /* Statements that come before the loop: the buffers, and the elements of the first step. */
 static ImpBlock first_step(Prefetch *p, const ImpBlock *fill)

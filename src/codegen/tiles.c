@@ -361,7 +361,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
 {
     ImpStmt *loop = block->list.at[i];
     bool constant = nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi);
-    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal)
+    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal || loop->loop.first)
         return false;
     look_at(t, loop, constant);
     if (t->blocked || t->spared < MIN_SPARED)

@@ -293,6 +293,16 @@ static bool allows(const char *options, const char *name)
     return false;
 }
 
+/* Options without a value. */
+static const struct BareWord {
+    const char *name;
+    unsigned given;
+    size_t at; /* of its flag in PrimOptions */
+} bare_words[] = {{"swizzle", GIVEN_SWIZZLE, offsetof(PrimOptions, swizzle)},
+                  {"inPlace", GIVEN_IN_PLACE, offsetof(PrimOptions, in_place)},
+                  {"prefetch", GIVEN_PREFETCH, offsetof(PrimOptions, prefetch)},
+                  {"once", GIVEN_ONCE, offsetof(PrimOptions, once)}};
+
 static void unknown_option(Elab *e, Span span, PrimId prim, const char *option)
 {
     const char *options = prim_rows[prim].options;
@@ -307,7 +317,9 @@ static void unknown_option(Elab *e, Span span, PrimId prim, const char *option)
         for (const char *at = options; *at;) {
             size_t n = strcspn(at, " ");
             const char *word = ctx_printf(e->ctx, "%.*s", (int)n, at);
-            bool axis = strcmp(word, "axis") == 0, bare = strcmp(word, "swizzle") == 0 || strcmp(word, "inPlace") == 0 || strcmp(word, "prefetch") == 0;
+            bool axis = strcmp(word, "axis") == 0, bare = false;
+            for (size_t k = 0; k < sizeof bare_words / sizeof *bare_words; k++)
+                bare |= strcmp(word, bare_words[k].name) == 0;
             sb_printf(&sb, "%s%s", first ? "" : ", ", axis ? "x, y, z" : bare ? word : ctx_printf(e->ctx, "%s = ...", word));
             first = false;
             at += n + (at[n] == ' ');
@@ -328,7 +340,7 @@ static bool option_again(Elab *e, Fun *f, Span span, unsigned given, const char 
     return again;
 }
 
-/* An option that is a word alone: an axis, `swizzle`, `inPlace`, `prefetch`. */
+/* An option that is a word alone: an axis, or one of these. */
 static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
 {
     const char *allowed = prim_rows[f->prim].options, *word = item->kind == AST_NAME ? item->name.text : "";
@@ -336,18 +348,11 @@ static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
         f->options.axis = word[0] - 'x';
         return !option_again(e, f, span, GIVEN_AXIS, "the axis");
     }
-    if (strcmp(word, "swizzle") == 0 && allows(allowed, word)) {
-        f->options.swizzle = true;
-        return !option_again(e, f, span, GIVEN_SWIZZLE, "`swizzle`");
-    }
-    if (strcmp(word, "inPlace") == 0 && allows(allowed, word)) {
-        f->options.in_place = true;
-        return !option_again(e, f, span, GIVEN_IN_PLACE, "`inPlace`");
-    }
-    if (strcmp(word, "prefetch") == 0 && allows(allowed, word)) {
-        f->options.prefetch = true;
-        return !option_again(e, f, span, GIVEN_PREFETCH, "`prefetch`");
-    }
+    for (size_t k = 0; k < sizeof bare_words / sizeof *bare_words; k++)
+        if (strcmp(word, bare_words[k].name) == 0 && allows(allowed, word)) {
+            *(bool *)((char *)&f->options + bare_words[k].at) = true;
+            return !option_again(e, f, span, bare_words[k].given, ctx_printf(e->ctx, "`%s`", word));
+        }
     unknown_option(e, span, f->prim, item->kind == AST_NAME ? word : NULL);
     return false;
 }

@@ -41,7 +41,7 @@ typedef struct ScalarValue {
 typedef struct PrimOptions {
     int axis;        /* 0 x, 1 y, 2 z */
     Nat pad;         /* toShared[pad = k], or NULL */
-    bool swizzle, in_place, prefetch;
+    bool swizzle, in_place, prefetch, once;
     Core *place;     /* mapThreads[place = fun i => e]: a lambda from idx, or NULL */
     Nat blocks, threads, min_blocks; /* nextKernel and friends; or NULL */
 } PrimOptions;

@@ -391,21 +391,13 @@ static void put_options(Printer *p, const Core *term)
             print_nat(p, nats[i].nat, PREC_LOWEST);
             before = ", ";
         }
-    if (o->swizzle) {
-        print_text(p, before);
-        print_text(p, "swizzle");
-        before = ", ";
-    }
-    if (o->in_place) {
-        print_text(p, before);
-        print_text(p, "inPlace");
-        before = ", ";
-    }
-    if (o->prefetch) {
-        print_text(p, before);
-        print_text(p, "prefetch");
-        before = ", ";
-    }
+    struct { const char *name; bool given; } flags[] = {{"swizzle", o->swizzle}, {"inPlace", o->in_place}, {"prefetch", o->prefetch}, {"once", o->once}};
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].given) {
+            print_text(p, before);
+            print_text(p, flags[i].name);
+            before = ", ";
+        }
     if (o->place) {
         print_text(p, before);
         put_place(p, o->place);

@@ -49,7 +49,7 @@ static bool set_grid(Run *run)
             run->failed = true;
             return false;
         }
-        if (wanted > 0 && blocks > 0 && k->grid[a] && k->grid[a]->kind == NAT_VAR)
+        if (wanted > 0 && blocks > 0 && k->grid[a] && k->grid[a]->kind == NAT_VAR && !k->once[a])
             blocks = wanted;
         run->grid[a] = blocks < 0 ? 0 : blocks < limits[a] ? blocks : limits[a];
         if (k->cooperative && wanted <= 0)
