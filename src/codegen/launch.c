@@ -502,7 +502,7 @@ static void level_once(Lowering *lw, const Core *map, Nat n, LevelBody body, voi
     const ImpKernel *k = lw->kernel;
     int axis = map->prim.options.axis;
     if (!nat_equal(ctx, lw->facts, n, k->blocks[axis])) {
-        Diag *d = lower_error(lw, E0409, map->span, "mapBlock[once] over %s elements, in a launch of %s blocks", nat_text(ctx, n), nat_text(ctx, k->blocks[axis]));
+        Diag *d = lower_error(lw, E0426, map->span, "mapBlock[once] over %s elements, in a launch of %s blocks", nat_text(ctx, n), nat_text(ctx, k->blocks[axis]));
         diag_help(ctx, d, "leave `once` out: then a block takes several elements, or none");
         return;
     }

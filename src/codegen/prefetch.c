@@ -54,6 +54,7 @@ typedef struct Prefetch {
     Lowering *lw;
     Ctx *ctx;
     ImpStmt *loop;
+    Span asked;             /* the toShared[prefetch] whose statements are looked at */
     VEC(ImpVar *) declared; /* in what is written out: old ones, and */
     VEC(ImpVar *) renamed;  /* what each is now */
     VEC(Nat) vars;          /* loop variables, integer registers, and */
@@ -64,7 +65,18 @@ typedef struct Prefetch {
 
 static Diag *refuse(Prefetch *p, Span span, const char *what)
 {
-    return p->lw->failed ? NULL : lower_error(p->lw, E0434, span, "%s", what);
+    Diag *d = p->lw->failed ? NULL : lower_error(p->lw, E0434, span, "%s", what);
+    if (d)
+        diag_note(p->ctx, d, p->asked, "fetched ahead by this");
+    return d;
+}
+
+static Span asked_by(const Lowering *lw, int number)
+{
+    for (int k = 0; k < lw->kernel->bufs.n; k++)
+        if (lw->kernel->bufs.at[k]->prefetch == number)
+            return lw->kernel->bufs.at[k]->span;
+    return NO_SPAN;
 }
 
 /* ---- may it go ahead? ------------------------------------------------------------------------------------------------------- */
@@ -125,8 +137,7 @@ static void check_stmt(void *user, ImpStmt *s)
 {
     Prefetch *p = user;
     NatCheck c = {p, s->span};
-    if (!s->prefetch)
-        return;
+    p->asked = asked_by(p->lw, s->prefetch);
     walk_own(s, check_expr, p);
     walk_nats(s, check_nat, &c);
     if (s->kind == IS_VLOAD)
@@ -200,6 +211,7 @@ static void write_out_loop(Prefetch *p, const ImpStmt *s, ImpBlock *to)
     NatRange range = nat_range(ctx, p->lw->kernel->known, lo);
     int64_t trips = nat_is_const(hi) && nat_is_const(step) && range.has_lo ? (hi->value - range.lo + step->value - 1) / step->value : -1;
     if (trips < 0 || trips > MAX_KEPT) {
+        p->asked = asked_by(p->lw, s->prefetch);
         Diag *d = refuse(p, s->span, "the number of elements that each thread fetches ahead is no constant, or too large for its registers");
         if (d)
             diag_help(ctx, d, "make the tile smaller, of constant size, or leave [prefetch] out");

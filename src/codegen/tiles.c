@@ -223,10 +223,26 @@ static void unguard(const Tiles *t, ImpBlock *block)
 
 /* ---- the two ways to split ---------------------------------------------------------------------------------------------------- */
 
+/* d is k - f * (a % c), at most 0 only where a % c is c - 1, so that c divides a + 1. Gives a + 1, or NULL. */
+static Nat multiple_of(Ctx *ctx, Nat d, Nat *c)
+{
+    if (d->kind != NAT_SUM || d->n_terms != 2 || d->terms[0].n_factors != 1 || d->terms[1].n_factors)
+        return NULL;
+    Nat mod = d->terms[0].factors[0];
+    int64_t f = -d->terms[0].coef, k = d->terms[1].coef, most, next;
+    if (mod->kind != NAT_MOD || !nat_is_const(mod->b) || f < 1 || !mul_fits(f, mod->b->value - 1, &most) || k > most || !add_fits(most, -f, &next) || k <= next)
+        return NULL;
+    *c = mod->b;
+    return nat_add_k(ctx, mod->a, 1);
+}
+
 /* d <= 0 as L <= R, without a minus sign: `block*1024 + 1024 <= n`. */
 static ImpExpr *as_comparison(Tiles *t, Nat d, Span span)
 {
     Ctx *ctx = t->ctx;
+    Nat c, multiple = multiple_of(ctx, d, &c);
+    if (multiple)
+        return nat_cmp(t->lw, P_eq, nat_mod(ctx, multiple, c), nat_const(ctx, 0), span);
     Nat left = nat_const(ctx, 0), right = left;
     if (d->kind != NAT_SUM)
         left = d;

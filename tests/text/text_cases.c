@@ -43,6 +43,7 @@ typedef struct Job {
 
 typedef struct Output {
     StrBuf emitted, hand; /* cases */
+    bool exact;           /* some kernel is launched with just the blocks that it asks for */
     StrBuf cu;
     int n;
     bool ready;
@@ -211,6 +212,9 @@ static void prepare(Ctx *ctx, void *user)
         return;
     cuda_print(ctx, &r->out.cu, 1, &imp, false);
     add_classes(ctx, r, imp);
+    for (int i = 0; imp_variant(imp, i); i++)
+        for (int a = 0; a < 3; a++)
+            r->out.exact |= imp_variant(imp, i)->once[a];
     r->out.ready = true;
 }
 
@@ -245,7 +249,7 @@ static bool run_job(Job *job)
     } else if (!r.out.ready) {
         printf("refused %s: %s\n", job->name, why(ctx, job));
     } else {
-        int64_t emitted[] = {1, r.out.n}, hand[] = {0, r.out.n};
+        int64_t emitted[] = {!r.out.exact, r.out.n}, hand[] = {0, r.out.n};
         good = write_file(job, ".cu", NULL, 0, &r.out.cu) && write_file(job, ".cases", emitted, 2, &r.out.emitted) &&
                write_file(job, ".hand.cases", hand, 2, &r.out.hand);
         printf("%s %s %d\n", good ? "ready" : "refused", job->name, r.out.n);

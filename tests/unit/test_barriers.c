@@ -4,7 +4,7 @@
 
 #include "executors.h"
 
-static const int64_t sizes[] = {2, 8, 32, 192, 1000, 1024, 4096, 8192, 20000};
+static const int64_t sizes[] = {2, 8, 32, 192, 256, 1000, 1024, 4096, 8192, 20000};
 static const int64_t grids[] = {0, 1, 2, 3};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
 
@@ -23,7 +23,7 @@ static void test_entry(const char *path, Compiled *c, Totals *t)
     for (bool enough = false; n_sizes < N_SIZES && !enough; n_sizes++)
         for (int g = 0; g < N_GRIDS; g++, t->checks++) {
             SimReport report = {.warp_instructions = 0};
-            Outcome o = run_trial(c, (Trial){sizes[n_sizes], grids[g], 7 + (uint64_t)g, g == 0, true, 40000}, &report);
+            Outcome o = run_trial(c, (Trial){sizes[n_sizes], grids[g], 7 + (uint64_t)g, g == 0, true, 70000}, &report);
             t->wrong += o == DIFFER || o == FINDING; /* sizes that the facts refuse or that are too large are passed over */
             ran += o == AGREE;
             enough |= report.warp_instructions > 4 * TRIAL_ENOUGH;
@@ -40,7 +40,7 @@ static void test_entry(const char *path, Compiled *c, Totals *t)
             bool found = false;
             for (int s = 0; s < n_sizes && !found; s++)
                 for (int g = 0; g < N_GRIDS && !found; g++)
-                    found = run_trial(c, (Trial){sizes[s], grids[g], 11, false, true, 40000}, NULL) == FINDING;
+                    found = run_trial(c, (Trial){sizes[s], grids[g], 11, false, true, 70000}, NULL) == FINDING;
             imp_restore_sync(sync);
             t->checks++;
             barriers++;
