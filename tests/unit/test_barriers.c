@@ -4,7 +4,7 @@
 
 #include "executors.h"
 
-static const int64_t sizes[] = {2, 8, 32, 192, 256, 1000, 1024, 4096, 8192, 20000};
+static const int64_t sizes[] = {2, 8, 32, 256, 192, 1000, 1024, 4096, 8192, 20000};
 static const int64_t grids[] = {0, 1, 2, 3};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
 
