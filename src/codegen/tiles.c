@@ -15,6 +15,7 @@
  *
  * Requires: barriers are placed. Loops with a shuffle in them stay as they are; so do those with a barrier, unless vectors are loaded under guards there. Keeps every value and every access. */
 #include "codegen/guards.h"
+#include "codegen/units.h"
 #include "codegen/walk.h"
 
 enum {
@@ -320,6 +321,7 @@ static void last_trip(Tiles *t, ImpBlock *block, int i, Nat x, Nat c)
     ImpBlock body = loop->loop.body;
     Subst s = {t, loop->loop.var, loop->loop.lo};
     walk_stmts(&body, subst_stmt, &s);
+    units_leave_out(units_of(t->lw), t->lw, &body);
     if (needs_remainder(t, &body, x, c)) {
         block_remove(block, i);
         for (int k = 0; k < body.list.n; k++)

@@ -1,6 +1,6 @@
 /* Pass units: what a guard leaves out of a fold is left out, not combined as a unit.
  *
- *   acc = acc + (c ? x : 0)           ->  if (c) acc = acc + x
+ *   acc = acc + (c ? x : 0)           ->  if (c) acc = acc + x      unless a loop loads x's
  *   f(c ? x : 1, c ? y : 2)           ->  c ? f(x, y) : 3          where f(1, 2) is 3 on every machine
  *   const x = c ? e : 0; acc = acc + x*x  ->  if (c) { const x = e; acc = acc + x*x }
  *   int acc = 0; acc = acc + x        ->  int acc = x
@@ -246,8 +246,38 @@ static bool leaves(const Units *u, PrimId f, ScalarValue k, const ImpVar *var)
     return is_beyond(u, f, k, var);
 }
 
-/* acc = f(acc, c ? x : unit)  ->  if (c) acc = f(acc, x) */
-static ImpStmt *without_unit(const Units *u, ImpStmt *s)
+static void note_load(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_LOAD && (*at)->mem.buf->space != SPACE_SHARED; }
+
+static bool loads(ImpExpr *e)
+{
+    bool found = false;
+    walk_expr(&e, note_load, &found);
+    return found;
+}
+
+typedef struct Declared {
+    const ImpVar *var;
+    bool found;
+} Declared;
+
+static void note_decl(void *user, ImpStmt *s)
+{
+    Declared *d = user;
+    d->found |= s->kind == IS_DECL && s->var.var == d->var;
+}
+
+/* Does one trip of the loop after the other change the register? */
+static bool carries(ImpStmt *loop, const ImpVar *var)
+{
+    Declared d = {var, false};
+    if (loop)
+        walk_stmts(&loop->loop.body, note_decl, &d);
+    return loop && !d.found;
+}
+
+/* acc = f(acc, c ? x : unit)  ->  if (c) acc = f(acc, x). But not where a loop does it with an x from global memory: then the loads of several trips can
+ * be under way together, and beside an operation that has to wait for each of them they are not. */
+static ImpStmt *without_unit(const Units *u, ImpStmt *s, ImpStmt *loop)
 {
     ImpExpr *e = s->var.value;
     ScalarValue k;
@@ -255,7 +285,8 @@ static ImpStmt *without_unit(const Units *u, ImpStmt *s)
         return NULL;
     int mine = is_register(e->op.args[1], s); /* which operand is the register */
     const ImpExpr *other = e->op.args[1 - mine];
-    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal(other->cond.otherwise, &k) || !leaves(u, e->op.id, k, s->var.var))
+    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal(other->cond.otherwise, &k) || !leaves(u, e->op.id, k, s->var.var) ||
+        (loads(other->cond.then) && carries(loop, s->var.var)))
         return NULL;
     ImpExpr *args[2] = {e->op.args[0], e->op.args[1]};
     args[1 - mine] = other->cond.then;
@@ -398,7 +429,7 @@ static bool keeps_with(const Units *u, Lowering *lw, ImpStmt *s, const ImpVar *v
 }
 
 /* const x = c ? e : k; acc = f(acc, g(x)); ...  ->  if (c) { const x = e; acc = f(acc, g(x)); ... }, where acc stays as it is with k for x. */
-static ImpStmt *with_its_uses(const Units *u, Lowering *lw, ImpBlock *block, int i)
+static ImpStmt *with_its_uses(const Units *u, Lowering *lw, ImpBlock *block, int i, ImpStmt *loop)
 {
     ImpStmt *decl = block->list.at[i];
     ImpVar *var = decl->kind == IS_DECL ? decl->var.var : NULL;
@@ -411,7 +442,7 @@ static ImpStmt *with_its_uses(const Units *u, Lowering *lw, ImpBlock *block, int
     for (int j = end; j < block->list.n; j++)
         if (reads(block->list.at[j], var))
             return NULL;
-    if (end == i + 1)
+    if (end == i + 1 || (loads(decl->var.value->cond.then) && carries(loop, block->list.at[i + 1]->var.var)))
         return NULL;
     ImpStmt *choice = imp_stmt(u->ctx, NULL, IS_IF, decl->span);
     choice->branch.cond = decl->var.value->cond.cond;
@@ -423,30 +454,33 @@ static ImpStmt *with_its_uses(const Units *u, Lowering *lw, ImpBlock *block, int
     return choice;
 }
 
-static void leave_out(const Units *u, Lowering *lw, ImpBlock *block)
+/* `loop`: the innermost one around the block, or NULL. */
+static void leave_out(const Units *u, Lowering *lw, ImpBlock *block, ImpStmt *loop)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         if (s->kind == IS_FOR)
-            leave_out(u, lw, &s->loop.body);
+            leave_out(u, lw, &s->loop.body, s);
         if (s->kind == IS_IF) {
-            leave_out(u, lw, &s->branch.then);
-            leave_out(u, lw, &s->branch.otherwise);
+            leave_out(u, lw, &s->branch.then, loop);
+            leave_out(u, lw, &s->branch.otherwise, loop);
         }
         if (begins_with(block, i)) {
             i--;
             continue;
         }
-        ImpStmt *choice = s->kind == IS_SET ? without_unit(u, s) : with_its_uses(u, lw, block, i);
+        ImpStmt *choice = s->kind == IS_SET ? without_unit(u, s, loop) : with_its_uses(u, lw, block, i, loop);
         if (choice)
             block->list.at[i] = choice;
     }
 }
 
+void units_leave_out(const Units *u, Lowering *lw, ImpBlock *block) { leave_out(u, lw, block, NULL); }
+
 void pass_units(Lowering *lw)
 {
     walk_stmts(&lw->kernel->body, lift_in_stmt, lw->ctx);
-    leave_out(units_of(lw), lw, &lw->kernel->body);
+    leave_out(units_of(lw), lw, &lw->kernel->body, NULL);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw);
     registers_reuse(lw); /* not before: here, each value is still alone in its register */

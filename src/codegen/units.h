@@ -10,5 +10,7 @@ typedef struct Units Units;
 Units *units_of(Lowering *lw);
 /* Does the block change no register that lives on, and no memory, where lw->facts hold? True only when proved. */
 bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block);
+/* Leaves out of the block what combines with a unit, as for statements that run once. */
+void units_leave_out(const Units *u, Lowering *lw, ImpBlock *block);
 
 #endif

@@ -752,10 +752,39 @@ bool rewrite_by_its_own(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *o
     return true;
 }
 
+/* Each class of a tuned entry by itself, as a place such as `first reduce` means one in each. NULL with diagnostics. */
+static Core *rewrite_classes(Ctx *ctx, const CoreEntry *entry, Core *body, int left)
+{
+    Rewriting r = {0};
+    CoreEntry one = *entry;
+    one.n_classes = 0;
+    one.body = left > 1 ? body->cond.then : body;
+    if (!rewrite_by_its_own(ctx, &one, -1, &r) || left == 1)
+        return r.entry ? r.entry->body : NULL;
+    Core *otherwise = rewrite_classes(ctx, entry, body->cond.otherwise, left - 1);
+    if (!otherwise)
+        return NULL;
+    Core *both = NEW(ctx, Core);
+    *both = *body;
+    both->cond.then = r.entry->body;
+    both->cond.otherwise = otherwise;
+    both->height = 1 + (both->cond.then->height > otherwise->height ? both->cond.then->height : otherwise->height);
+    return both;
+}
+
 const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry)
 {
     Rewriting r = {0};
     if (!entry->item)
         return entry;
+    if (entry->n_classes > 1) {
+        Core *body = rewrite_classes(ctx, entry, entry->body, entry->n_classes);
+        if (!body)
+            return NULL;
+        r.entry = NEW(ctx, CoreEntry);
+        *r.entry = *entry;
+        r.entry->body = body;
+        return r.entry;
+    }
     return rewrite_by_its_own(ctx, entry, -1, &r) ? r.entry : NULL;
 }

@@ -54,10 +54,10 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const int index = tile*8192 + i*1024 + thread*4;
-                    if (index < n) acc += xs[index];
-                    if (index + 1 < n) acc += xs[index + 1];
-                    if (index + 2 < n) acc += xs[index + 2];
-                    if (index + 3 < n) acc += xs[index + 3];
+                    acc += index < n ? xs[index] : 0.0f;
+                    acc += index + 1 < n ? xs[index + 1] : 0.0f;
+                    acc += index + 2 < n ? xs[index + 2] : 0.0f;
+                    acc += index + 3 < n ? xs[index + 3] : 0.0f;
                 }
             }
         }
@@ -163,10 +163,10 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const long long index = tile*8192 + i*1024 + thread*4;
-                    if (index < n) acc += xs[index];
-                    if (index + 1 < n) acc += xs[index + 1];
-                    if (index + 2 < n) acc += xs[index + 2];
-                    if (index + 3 < n) acc += xs[index + 3];
+                    acc += index < n ? xs[index] : 0.0f;
+                    acc += index + 1 < n ? xs[index + 1] : 0.0f;
+                    acc += index + 2 < n ? xs[index + 2] : 0.0f;
+                    acc += index + 3 < n ? xs[index + 3] : 0.0f;
                 }
             }
         }
@@ -270,10 +270,10 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const long long index = tile*8192 + i*1024 + thread*4;
-                    if (index < n) acc += xs[index];
-                    if (index + 1 < n) acc += xs[index + 1];
-                    if (index + 2 < n) acc += xs[index + 2];
-                    if (index + 3 < n) acc += xs[index + 3];
+                    acc += index < n ? xs[index] : 0.0f;
+                    acc += index + 1 < n ? xs[index + 1] : 0.0f;
+                    acc += index + 2 < n ? xs[index + 2] : 0.0f;
+                    acc += index + 3 < n ? xs[index + 3] : 0.0f;
                 }
             }
         }

@@ -22,7 +22,7 @@ fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const int index = base + i*256;
-                if (index < n) acc += xs[index];
+                acc += index < n ? xs[index] : 0.0f;
             }
         }
         result[block*256 + thread] = acc;
@@ -50,7 +50,7 @@ fullTiles_64(float *__restrict__ result, const float *__restrict__ xs, long long
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*256;
-                if (index < n) acc += xs[index];
+                acc += index < n ? xs[index] : 0.0f;
             }
         }
         result[block*256 + thread] = acc;

@@ -57,7 +57,7 @@ tiles(int *__restrict__ result, const int *__restrict__ xs, int n, int b)
                 #pragma unroll
                 for (int i = 0; i < 4; i++) {
                     const int index = tile*256 + i*64 + thread;
-                    if (index < n) acc = wrap_add(acc, xs[index]);
+                    acc = wrap_add(acc, index < n ? xs[index] : 0);
                 }
             }
         }
@@ -85,7 +85,7 @@ tiles_64(int *__restrict__ result, const int *__restrict__ xs, long long n, long
                 #pragma unroll
                 for (int i = 0; i < 4; i++) {
                     const long long index = tile*256 + i*64 + thread;
-                    if (index < n) acc = wrap_add(acc, xs[index]);
+                    acc = wrap_add(acc, index < n ? xs[index] : 0);
                 }
             }
         }

@@ -41,7 +41,7 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                if (base + i < n) acc += xs[base + i];
+                acc += base + i < n ? xs[base + i] : 0.0f;
             }
         }
         __syncthreads();
@@ -105,7 +105,7 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                if (base + i < n) acc += xs[base + i];
+                acc += base + i < n ? xs[base + i] : 0.0f;
             }
         }
         __syncthreads();

@@ -22,7 +22,7 @@ sum(const float *__restrict__ xs, float *__restrict__ partials, int n)
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                if (base + i < n) acc += xs[base + i];
+                acc += base + i < n ? xs[base + i] : 0.0f;
             }
         }
         __syncthreads();
@@ -59,7 +59,7 @@ sum_64(const float *__restrict__ xs, float *__restrict__ partials, long long n)
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                if (base + i < n) acc += xs[base + i];
+                acc += base + i < n ? xs[base + i] : 0.0f;
             }
         }
         __syncthreads();

@@ -18,7 +18,7 @@ blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
             #pragma unroll
             for (int i = 0; i < 32; i++) {
                 const int index = block*32 + i;
-                if (index < n) acc += xs[index];
+                acc += index < n ? xs[index] : 0.0f;
             }
         }
         result[block] = acc;
@@ -42,7 +42,7 @@ blocks_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
             #pragma unroll
             for (int i = 0; i < 32; i++) {
                 const long long index = block*32 + i;
-                if (index < n) acc += xs[index];
+                acc += index < n ? xs[index] : 0.0f;
             }
         }
         result[block] = acc;

@@ -171,15 +171,15 @@ running(float *__restrict__ result, const float *__restrict__ xs, unsigned long 
 
             // block.rise:22: mapWarp
             __syncthreads();
-            const float t_1 = warp == 1 ? ends[0] : 0.0f;
-            sums[thread] = t_1 + scans[thread];
+            const float before = warp == 1 ? ends[0] : 0.0f;
+            sums[thread] = before + scans[thread];
             __syncthreads();
             if (thread == 0) prefix = wait_for_prefix(mail, block, sums[63]);
             __syncthreads();
-            const float before = prefix;
+            const float before_1 = prefix;
 
             // scan_blocks.rise:7: mapThreads
-            if (index < n) result[index] = before + sums[thread];
+            if (index < n) result[index] = before_1 + sums[thread];
         }
     }
 }
@@ -247,15 +247,15 @@ running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned lo
 
             // block.rise:22: mapWarp
             __syncthreads();
-            const float t_1 = warp == 1 ? ends[0] : 0.0f;
-            sums[thread] = t_1 + scans[thread];
+            const float before = warp == 1 ? ends[0] : 0.0f;
+            sums[thread] = before + scans[thread];
             __syncthreads();
             if (thread == 0) prefix = wait_for_prefix(mail, block, sums[63]);
             __syncthreads();
-            const float before = prefix;
+            const float before_1 = prefix;
 
             // scan_blocks.rise:7: mapThreads
-            if (index < n) result[index] = before + sums[thread];
+            if (index < n) result[index] = before_1 + sums[thread];
         }
     }
 }

@@ -56,7 +56,7 @@ shifted(float *__restrict__ result, const float *__restrict__ xs, int n, int k)
         float acc = 0.0f;
         const int base = (block*32 + lane)*k;
         for (int i = 0; i < k; i++) {
-            if (block*32 + lane < n) acc += xs[base + i];
+            acc += block*32 + lane < n ? xs[base + i] : 0.0f;
         }
         const float other = __shfl_xor_sync(0xffffffff, acc, 1);
         const int index = block*32 + lane;
@@ -76,7 +76,7 @@ shifted_64(float *__restrict__ result, const float *__restrict__ xs, long long n
         float acc = 0.0f;
         const long long base = (block*32 + lane)*k;
         for (long long i = 0; i < k; i++) {
-            if (block*32 + lane < n) acc += xs[base + i];
+            acc += block*32 + lane < n ? xs[base + i] : 0.0f;
         }
         const float other = __shfl_xor_sync(0xffffffff, acc, 1);
         const long long index = block*32 + lane;
