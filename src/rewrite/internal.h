@@ -14,6 +14,10 @@ typedef struct Here {
     NatFacts *facts;       /* known there */
 } Here;
 
+/* ---- strategy.c ---- */
+/* rewrite_entry, with the names of the strategy looked up in another file of the program. */
+bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out);
+
 /* ---- terms.c ---- */
 int term_children(const Core *term);
 Core *term_child(const Core *term, int i);

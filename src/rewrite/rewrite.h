@@ -9,8 +9,13 @@ typedef struct RewriteStep {
     const char *rule;  /* as the strategy says it, with its arguments: `reduceSplit(4096)` */
     const char *place; /* where: `reduce inside mapBlock` */
     const Item *law;   /* the rule; NULL: one that is built in */
-    Core *before, *after;         /* the term that was rewritten */
+    const char *home;  /* of law: where it stands, a module of the library or the path of a file */
+    Span span;         /* where the strategy says it */
+    int depth;
+    int *path;         /* to the place, from the root: which child at each level */
+    Core *before, *after;         /* the term that was rewritten; the same where only the launch was set */
     Core *body_before, *body;     /* the whole, before and after */
+    CoreLaunch launch;            /* after */
 } RewriteStep;
 
 typedef struct Rewriting {

@@ -3,45 +3,9 @@
  * Note [Failure]
  * `try`, `<+` and the traversals try things that need not apply, so a failure is a note of what was tried last at the deepest step, and a diagnostic is made
  * of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything. */
-#include "rewrite/internal.h"
+#include "rewrite/runner.h"
 
-enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200, LIMIT_REWRITE_HEIGHT = 1000 };
-
-typedef struct SEnv { /* a strategy's parameters */
-    const char *name;
-    int64_t nat;
-    bool is_nat;
-    const Ast *ast;  /* a strategy, in env */
-    const struct SEnv *env;
-    const char *home; /* of ast */
-    const struct SEnv *up;
-} SEnv;
-
-typedef struct Strategy { /* an expression where it stands */
-    const Ast *ast;
-    const SEnv *env;
-    const char *home;
-} Strategy;
-
-typedef struct Runner {
-    Ctx *ctx;
-    Program *program;
-    CoreEntry *entry;
-    Rewriting *out;
-    int next_var, most, depth, tried;
-    Nat num_sm, max_resident;
-    bool stopped; /* after `most` steps, or a mistake that was reported */
-    bool mistake;
-    Span fail_span; /* of what failed last */
-    const char *fail_what, *fail_where, *fail_why;
-    const Core *fail_term;
-    int n_settings;
-    const StrategySetting *settings;
-} Runner;
-
-static Core *run(Runner *r, Strategy s, const Here *here);
-
-static Core *fail(Runner *r, Span span, const char *what, const Here *here, const char *why)
+Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why)
 {
     r->fail_span = span;
     r->fail_what = what;
@@ -51,7 +15,7 @@ static Core *fail(Runner *r, Span span, const char *what, const Here *here, cons
     return NULL;
 }
 
-static Core *mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help)
+Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help)
 {
     if (!r->stopped) {
         Diag *d = diag_error(r->ctx, code, span, "%s", words);
@@ -60,14 +24,6 @@ static Core *mistake(Runner *r, DiagCode code, Span span, const char *words, con
     }
     r->stopped = r->mistake = true;
     return NULL;
-}
-
-static const char *ast_text(Ctx *ctx, const Ast *ast)
-{
-    StrBuf sb;
-    sb_init(&sb, ctx);
-    ast_print(&sb, ast);
-    return sb.text;
 }
 
 static const Here *here_with(Ctx *ctx, const Here *here, Core *term)
@@ -80,8 +36,7 @@ static const Here *here_with(Ctx *ctx, const Here *here, Core *term)
 
 /* ---- steps ----------------------------------------------------------------------------------------------------------- */
 
-/* Every step is checked: the entry with the new body has to be well typed. */
-static Core *step(Runner *r, const char *rule, const Item *law, const Here *here, Core *after, Span span)
+Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *here, Core *after, Span span)
 {
     Ctx *ctx = r->ctx;
     if (here->term->label && !after->label && after->kind != CORE_VAR) {
@@ -95,140 +50,49 @@ static Core *step(Runner *r, const char *rule, const Item *law, const Here *here
     *entry = *r->entry;
     entry->body = body;
     if (body->height > LIMIT_REWRITE_HEIGHT)
-        return mistake(r, E0805, span, ctx_printf(ctx, "the term grows too high: more than %d levels", LIMIT_REWRITE_HEIGHT), "perhaps a rule applies again to what it has made");
+        return strategy_mistake(r, E0805, span, ctx_printf(ctx, "the term grows too high: more than %d levels", LIMIT_REWRITE_HEIGHT), "perhaps a rule applies again to what it has made");
     const char *wrong = core_verify(ctx, entry);
     if (wrong)
-        return mistake(r, E0803, span, ctx_printf(ctx, "`%s` at `%s` gives a term that is not well typed: %s", rule, here_text(ctx, here), wrong), NULL);
-    RewriteStep s = {.rule = rule, .place = here_text(ctx, here), .law = law, .before = here->term, .after = after, .body = body};
+        return strategy_mistake(r, E0803, span, ctx_printf(ctx, "`%s` at `%s` gives a term that is not well typed: %s", rule, here_text(ctx, here), wrong), NULL);
+    RewriteStep s = {.rule = rule, .place = here_text(ctx, here), .law = law, .before = here->term, .after = after, .body = body, .span = span, .launch = r->entry->launch};
     s.body_before = here_plug(ctx, here, here->term);
+    for (const Here *up = here; up->up; up = up->up)
+        s.depth++;
+    s.path = NEWN(ctx, int, s.depth + 1);
+    int at = s.depth;
+    for (const Here *up = here; up->up; up = up->up)
+        s.path[--at] = up->child;
     vec_push(ctx, &r->out->steps, s);
     if (r->most >= 0 && r->out->steps.n >= r->most)
         r->stopped = true;
     return after;
 }
 
-/* ---- arguments --------------------------------------------------------------------------------------------------------- */
-
-static const SEnv *senv_find(const SEnv *env, const char *name)
-{
-    while (env && env->name != name)
-        env = env->up;
-    return env;
-}
-
-static Nat entry_size(Runner *r, const char *name)
-{
-    for (int i = 0; i < r->entry->n_sizes; i++)
-        if (strcmp(r->entry->sizes[i]->name, name) == 0)
-            return r->entry->sizes[i];
-    for (int i = 0; i < r->entry->n_tunables; i++)
-        if (strcmp(r->entry->tunable_names[i], name) == 0)
-            return nat_const(r->ctx, r->entry->tunable_values[i]);
-    Nat *device = strcmp(name, "numSM") == 0 ? &r->num_sm : strcmp(name, "maxResident") == 0 ? &r->max_resident : NULL;
-    if (device && !*device)
-        *device = nat_var(r->ctx, name, nat_const(r->ctx, 1), NULL);
-    return device ? *device : NULL;
-}
-
-/* A size in a strategy: of its parameters and of the sizes of the entry. NULL, and reported, when it is none. */
-static Nat size_of(Runner *r, const Ast *ast, const SEnv *env)
-{
-    Ctx *ctx = r->ctx;
-    if (ast->kind == AST_INT)
-        return nat_const(ctx, (int64_t)ast->integer.value);
-    if (ast->kind == AST_NAME) {
-        const SEnv *own = senv_find(env, ast->name.text);
-        if (own && own->is_nat)
-            return nat_const(ctx, own->nat);
-        Nat n = own ? NULL : entry_size(r, ast->name.text);
-        if (n)
-            return n;
-        mistake(r, E0804, ast->span, ctx_printf(ctx, "`%s` is no size here", ast->name.text), "a strategy knows its own parameters and the sizes of the entry");
-        return NULL;
-    }
-    bool call = ast->kind == AST_CALL && ast->call.fn->kind == AST_NAME && ast->call.n == 2;
-    if (ast->kind == AST_BINARY || call) {
-        Nat a = size_of(r, call ? ast->call.items[0] : ast->bin.lhs, env), b = a ? size_of(r, call ? ast->call.items[1] : ast->bin.rhs, env) : NULL;
-        if (!b)
-            return NULL;
-        const char *fn = call ? ast->call.fn->name.text : "";
-        if (strcmp(fn, "min") == 0)
-            return nat_min(ctx, a, b);
-        if (strcmp(fn, "max") == 0)
-            return nat_max(ctx, a, b);
-        if (strcmp(fn, "ceilDiv") == 0)
-            return nat_ceil_div(ctx, a, b);
-        if (!call)
-            switch (ast->bin.op) {
-            case OP_ADD: return nat_add(ctx, a, b);
-            case OP_SUB: return nat_sub(ctx, a, b);
-            case OP_MUL: return nat_mul(ctx, a, b);
-            case OP_DIV: return nat_div(ctx, a, b);
-            case OP_MOD: return nat_mod(ctx, a, b);
-            default: break;
-            }
-    }
-    mistake(r, E0804, ast->span, ctx_printf(ctx, "a size is needed here, and this is `%s`", ast_text(ctx, ast)), NULL);
-    return NULL;
-}
-
-/* `f(a, b)` and `f{k = a}`: the function and what it is given. */
-typedef struct SCall {
-    const char *name;
-    Span span;
-    int n;
-    Ast *const *args;
-    const char *const *names; /* NULL: by position */
-    const Span *name_spans;
-} SCall;
-
-static bool as_call(const Ast *ast, SCall *call)
-{
-    *call = (SCall){.span = ast->span};
-    if (ast->kind == AST_CALL || ast->kind == AST_NAMED || ast->kind == AST_BRACKET) {
-        call->n = ast->call.n;
-        call->args = ast->call.items;
-        call->names = ast->kind == AST_CALL ? NULL : ast->call.names;
-        call->name_spans = ast->call.name_spans;
-        ast = ast->call.fn;
-    }
-    call->name = ast->kind == AST_NAME ? ast->name.text : NULL;
-    return call->name != NULL;
-}
-
-/* Which parameter argument i is for; -1, and reported, when there is none. Those in braces are not given by position. */
-static int param_for(Runner *r, const Item *item, const SCall *call, int i)
-{
-    if (call->names) {
-        for (int k = 0; k < item->n_params; k++)
-            if (call->names[i] && item->params[k].name == call->names[i])
-                return k;
-        mistake(r, E0804, call->name_spans[i], ctx_printf(r->ctx, "`%s` has no parameter `%s`", item->name, call->names[i] ? call->names[i] : "?"), NULL);
-        return -1;
-    }
-    int n = i;
-    for (int k = 0; k < item->n_params; k++)
-        if (!item->params[k].implicit && n-- == 0)
-            return k;
-    mistake(r, E0804, call->args[i]->span, ctx_printf(r->ctx, "`%s` takes fewer arguments", item->name), NULL);
-    return -1;
-}
-
 static bool is_nat_param(const Param *p) { return p->kind && p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0; }
 
 /* ---- rules --------------------------------------------------------------------------------------------------------------- */
 
-/* `reduceSplit(4096)`, with what its parameters are here. */
+/* `reduceSplit(4096)`, with what its parameters are here: as a strategy says it. By name where an argument in braces is given, or one is left out. */
 static const char *rule_text(Runner *r, const Item *rule, const RuleBound *given)
 {
     StrBuf sb;
+    bool by_name = false, end = false;
+    for (int i = 0; i < rule->n_params; i++) {
+        by_name |= given[i].nat && (rule->params[i].implicit || end);
+        end |= !given[i].nat && !rule->params[i].implicit;
+    }
+    const char *before = by_name ? "{" : "(";
     sb_init(&sb, r->ctx);
     sb_puts(&sb, rule->name);
-    int n = 0;
     for (int i = 0; i < rule->n_params; i++)
-        if (given[i].nat)
-            sb_printf(&sb, n++ ? ", %s" : "(%s", nat_text(r->ctx, given[i].nat));
-    sb_puts(&sb, n ? ")" : "");
+        if (given[i].nat) {
+            sb_puts(&sb, before);
+            if (by_name)
+                sb_printf(&sb, "%s = ", rule->params[i].name);
+            sb_puts(&sb, nat_text(r->ctx, given[i].nat));
+            before = ", ";
+        }
+    sb_puts(&sb, before[0] != ',' ? "" : by_name ? "}" : ")");
     return sb.text;
 }
 
@@ -241,7 +105,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
         if (k < 0)
             return NULL;
         if (!is_nat_param(&rule->params[k]))
-            return mistake(r, E0804, call->args[i]->span, ctx_printf(ctx, "`%s` of `%s` is no size: what the left side of a rule fixes is not given", rule->params[k].name, rule->name), NULL);
+            return strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(ctx, "`%s` of `%s` is no size: what the left side of a rule fixes is not given", rule->params[k].name, rule->name), NULL);
         bound[k].nat = size_of(r, call->args[i], env);
         if (!bound[k].nat)
             return NULL;
@@ -249,91 +113,28 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
     const char *text = rule_text(r, rule, bound), *why = NULL;
     PlaceLevel level;
     if (++r->tried > 100 * LIMIT_REWRITE_STEPS)
-        return mistake(r, E0805, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
+        return strategy_mistake(r, E0805, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
     if (rule->level) {
         if (!level_find(rule->level, &level))
-            return mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
+            return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
         if (here_level(here) != level)
-            return fail(r, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`", rule->level));
+            return strategy_fail(r, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`", rule->level));
     }
     RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
-        return fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
+        return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
     Core *after = rule_apply(ctx, r->program, &use, &why);
     if (!after)
-        return fail(r, call->span, text, here, why);
+        return strategy_fail(r, call->span, text, here, why);
     r->next_var = use.next_var;
     r->num_sm = use.num_sm;
     r->max_resident = use.max_resident;
     if (core_same(ctx, here->term, after))
-        return fail(r, call->span, text, here, "it would change nothing");
-    return step(r, text, rule, here, after, call->span);
-}
-
-/* ---- built in -------------------------------------------------------------------------------------------------------------- */
-
-static Core *inline_let(Runner *r, Span span, const Here *here)
-{
-    Core *let = here->term;
-    if (let->kind != CORE_LET)
-        return fail(r, span, "inlineLet", here, "it is no `let`");
-    if (rule_uses(let->let.body, let->let.var) > 1 && !rule_is_view(r->ctx, r->program, let->let.value))
-        return fail(r, span, "inlineLet", here, ctx_printf(r->ctx, "`%s` is used more than once, and would be computed as often", let->let.var->name));
-    if (let->let.var->nat && let->let.value->kind != CORE_VAR)
-        return fail(r, span, "inlineLet", here, "an index has to be a variable");
-    return step(r, "inlineLet", NULL, here, rule_substitute(r->ctx, r->program, let->let.body, let->let.var, let->let.value, &r->next_var), span);
-}
-
-/* The first reduction in reading order that stands in no function. */
-static const Here *find_reduce(Runner *r, const Here *here)
-{
-    if (here->term->kind == CORE_LAMBDA || here->term->kind == CORE_LET || here->term->kind == CORE_IF)
-        return NULL;
-    if (here->term->kind == CORE_PRIM && here->term->prim.id == P_reduce)
-        return here;
-    for (int i = 0; i < term_children(here->term); i++) {
-        const Here *found = find_reduce(r, here_child(r->ctx, here, i));
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
-static Core *name_reduce(Runner *r, Span span, const Here *here)
-{
-    const Here *at = find_reduce(r, here);
-    if (!at || at == here || here->term->type->kind == TY_ARRAY)
-        return fail(r, span, "nameReduce", here, "it is no scalar that is worked out from a reduction");
-    Ctx *ctx = r->ctx;
-    CoreVar *var = NEW(ctx, CoreVar);
-    *var = (CoreVar){.id = r->next_var++, .name = "total", .type = at->term->type, .span = at->term->span};
-    Core *name = NEW(ctx, Core), *let = NEW(ctx, Core);
-    *name = (Core){.kind = CORE_VAR, .span = at->term->span, .type = var->type, .height = 1};
-    name->var = var;
-    *let = (Core){.kind = CORE_LET, .span = here->term->span, .type = here->term->type};
-    let->let.var = var;
-    let->let.value = at->term;
-    Core *body = name;
-    for (const Here *up = at; up != here; up = up->up)
-        body = term_with_child(ctx, up->up->term, up->child, body);
-    return step(r, "nameReduce", NULL, here, term_with_child(ctx, let, 1, body), span);
-}
-
-static Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here)
-{
-    if (here->up)
-        return mistake(r, E0804, call->span, "`launch` is about the whole entry, and stands at no place in it", NULL);
-    for (int i = 0; i < call->n; i++) {
-        const char *name = call->names && call->names[i] ? call->names[i] : "";
-        Nat *at = strcmp(name, "blocks") == 0 ? &r->entry->launch.blocks : strcmp(name, "threads") == 0 ? &r->entry->launch.threads : strcmp(name, "minBlocks") == 0 ? &r->entry->launch.min_blocks : NULL;
-        if (!at)
-            return mistake(r, E0804, call->args[i]->span, "`launch` takes blocks, threads, minBlocks, as in `launch[threads = 256]`", NULL);
-        *at = size_of(r, call->args[i], env);
-        if (!*at)
-            return NULL;
-        r->entry->launch.threads_span = call->span;
-    }
-    return here->term;
+        return strategy_fail(r, call->span, text, here, "it would change nothing");
+    Core *made = strategy_step(r, text, rule, here, after, call->span);
+    if (made)
+        r->out->steps.at[r->out->steps.n - 1].home = home;
+    return made;
 }
 
 /* ---- traversals -------------------------------------------------------------------------------------------------------------- */
@@ -357,14 +158,14 @@ static Core *one_child(Runner *r, Strategy s, const Here *here, Traversal go)
 
 static Core *top_down(Runner *r, Strategy s, const Here *here)
 {
-    Core *after = run(r, s, here);
+    Core *after = run_strategy(r, s, here);
     return after || r->mistake ? after : one_child(r, s, here, top_down);
 }
 
 static Core *bottom_up(Runner *r, Strategy s, const Here *here)
 {
     Core *after = one_child(r, s, here, bottom_up);
-    return after || r->mistake ? after : run(r, s, here);
+    return after || r->mistake ? after : run_strategy(r, s, here);
 }
 
 static Core *everywhere(Runner *r, Strategy s, const Here *here)
@@ -377,7 +178,7 @@ static Core *everywhere(Runner *r, Strategy s, const Here *here)
             any = true;
         }
     }
-    Core *after = r->stopped ? NULL : run(r, s, here);
+    Core *after = r->stopped ? NULL : run_strategy(r, s, here);
     return after ? after : any && !r->mistake ? here->term : NULL;
 }
 
@@ -391,7 +192,7 @@ static Core *again(Runner *r, Strategy s, const Here *here, Traversal go, int le
             break;
         here = here_with(r->ctx, here, after);
         if (++times > LIMIT_REWRITE_STEPS)
-            return mistake(r, E0805, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "perhaps a rule undoes what another one did");
+            return strategy_mistake(r, E0805, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "perhaps a rule undoes what another one did");
     }
     return r->mistake || times < least ? NULL : here->term;
 }
@@ -412,10 +213,10 @@ static Core *in_function(Runner *r, Strategy s, const Here *here, bool lets, Spa
         const Here *at = here_child(r->ctx, here_child(r->ctx, here, i), 0);
         while (lets && at->term->kind == CORE_LET)
             at = here_child(r->ctx, at, 1);
-        Core *after = run(r, s, at);
+        Core *after = run_strategy(r, s, at);
         return after ? lift(r->ctx, here, at, after) : NULL;
     }
-    return fail(r, span, "inFunction", here, "it applies no function");
+    return strategy_fail(r, span, "inFunction", here, "it applies no function");
 }
 
 /* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
@@ -427,11 +228,11 @@ static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord 
     for (int k = 0, times = 0; !r->stopped; times++) {
         Places places;
         if (!places_find(r->ctx, here, n, words, &places))
-            return mistake(r, E0802, NO_SPAN, "", NULL);
+            return strategy_mistake(r, E0802, NO_SPAN, "", NULL);
         if (k >= places.at.n || times > LIMIT_REWRITE_STEPS)
             break;
         int before = places.at.n;
-        Core *after = run(r, s, places.at.at[k]);
+        Core *after = run_strategy(r, s, places.at.at[k]);
         if (r->mistake)
             return NULL;
         if (after) {
@@ -459,7 +260,7 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     }
     const char *text = place_text(ctx, ast->at.n, ast->at.words);
     if (places.at.n == 0)
-        return fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s`; there are %s", text, places_there(ctx, here)));
+        return strategy_fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s`; there are %s", text, places_there(ctx, here)));
     if (places.every) {
         Core *after = run_every(r, what, here, ast->at.words, ast->at.n);
         return after;
@@ -471,7 +272,7 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
         r->stopped = r->mistake = true;
         return NULL;
     }
-    Core *after = run(r, what, places.at.at[0]);
+    Core *after = run_strategy(r, what, places.at.at[0]);
     return after ? lift(ctx, here, places.at.at[0], after) : NULL;
 }
 
@@ -510,21 +311,21 @@ static Core *run_item(Runner *r, const Item *item, const char *home, const SCall
             if (!given[k] && !setting_of(r, p->name, &own->nat)) {
                 n = p->def ? size_of(r, p->def, env) : NULL;
                 if (!n)
-                    return r->mistake ? NULL : mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given, and has no default", p->name, item->name), NULL);
+                    return r->mistake ? NULL : strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given, and has no default", p->name, item->name), NULL);
             }
             if (n && !nat_is_const(n))
-                return mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is a constant, and this is %s", p->name, item->name, nat_text(ctx, n)), NULL);
+                return strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is a constant, and this is %s", p->name, item->name, nat_text(ctx, n)), NULL);
             own->nat = n ? n->value : own->nat;
         } else {
             if (!given[k])
-                return mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given", p->name, item->name), NULL);
+                return strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given", p->name, item->name), NULL);
             own->ast = given[k];
             own->env = s.env;
             own->home = s.home;
         }
         env = own;
     }
-    return run(r, (Strategy){item->body, env, home}, here);
+    return run_strategy(r, (Strategy){item->body, env, home}, here);
 }
 
 static int combinator(const char *name, int *n)
@@ -556,12 +357,12 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
     case S_id:
         return here->term;
     case S_fail:
-        return fail(r, call->span, "fail", here, "it never applies");
+        return strategy_fail(r, call->span, "fail", here, "it never applies");
     case S_try:
-        after = run(r, a, here);
+        after = run_strategy(r, a, here);
         return after || r->mistake ? after : here->term;
     case S_repeat:
-        return again(r, a, here, run, 0, call->span);
+        return again(r, a, here, run_strategy, 0, call->span);
     case S_topDown:
         return top_down(r, a, here);
     case S_bottomUp:
@@ -592,27 +393,27 @@ static Core *run_call(Runner *r, Strategy s, const Here *here)
 {
     SCall call;
     if (!as_call(s.ast, &call))
-        return mistake(r, E0804, s.ast->span, "a strategy is needed here", NULL);
+        return strategy_mistake(r, E0804, s.ast->span, "a strategy is needed here", NULL);
     const SEnv *own = senv_find(s.env, call.name);
     if (own && own->is_nat)
-        return mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is a size, and a strategy is needed here", call.name), NULL);
+        return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is a size, and a strategy is needed here", call.name), NULL);
     if (own)
-        return run(r, (Strategy){own->ast, own->env, own->home}, here);
+        return run_strategy(r, (Strategy){own->ast, own->env, own->home}, here);
     int n = 0, which = combinator(call.name, &n);
     if (which >= 0) {
         if (call.n != n && which != S_launch)
-            return mistake(r, E0804, call.span, ctx_printf(r->ctx, n ? "`%s` takes one strategy" : "`%s` takes nothing", call.name), NULL);
+            return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, n ? "`%s` takes one strategy" : "`%s` takes nothing", call.name), NULL);
         return run_combinator(r, (Combinator)which, &call, s, here);
     }
     const char *home;
     const Item *item = program_rule(r->program, s.home, call.name, &home);
     if (!item)
-        return mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call.name), NULL);
+        return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call.name), NULL);
     return item->kind == ITEM_RULE ? apply_rule(r, item, home, &call, s.env, here) : run_item(r, item, home, &call, s, here);
 }
 
 /* What fails takes its steps back. */
-static Core *run(Runner *r, Strategy s, const Here *here)
+Core *run_strategy(Runner *r, Strategy s, const Here *here)
 {
     int before = r->out->steps.n;
     const CoreLaunch launch = r->entry->launch;
@@ -622,17 +423,17 @@ static Core *run(Runner *r, Strategy s, const Here *here)
     if (r->stopped)
         return here->term;
     if (++r->depth > LIMIT_STRATEGY_DEPTH)
-        return mistake(r, E0805, s.ast->span, ctx_printf(r->ctx, "strategies are nested too deeply: more than %d levels", LIMIT_STRATEGY_DEPTH), NULL);
+        return strategy_mistake(r, E0805, s.ast->span, ctx_printf(r->ctx, "strategies are nested too deeply: more than %d levels", LIMIT_STRATEGY_DEPTH), NULL);
     switch (s.ast->kind) {
     case AST_SEQ:
-        after = run(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
+        after = run_strategy(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
         if (after)
-            after = run(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here_with(r->ctx, here, after));
+            after = run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here_with(r->ctx, here, after));
         break;
     case AST_ORELSE:
-        after = run(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
+        after = run_strategy(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
         if (!after && !r->mistake)
-            after = run(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here);
+            after = run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here);
         break;
     case AST_AT:
         after = run_at(r, s, here);
@@ -680,7 +481,7 @@ static void report(Runner *r, Span span)
     diag_help(ctx, d, "what stands there is `%s`", sb.text);
 }
 
-static bool rewrite_at(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out)
+bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out)
 {
     Runner *r = NEW(ctx, Runner);
     *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .n_settings = n_settings, .settings = settings};
@@ -694,7 +495,7 @@ static bool rewrite_at(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, co
     highest_var(entry->body, &r->next_var);
     Here root = {.term = entry->body, .facts = nat_facts_new(ctx, (NatFacts *)entry->known)};
     r->stopped = most == 0;
-    Core *body = run(r, (Strategy){strategy, NULL, home}, &root);
+    Core *body = run_strategy(r, (Strategy){strategy, NULL, home}, &root);
     if (!body) {
         report(r, strategy->span);
         return false;
@@ -708,83 +509,5 @@ static bool rewrite_at(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, co
 
 bool rewrite_entry(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, int n_settings, const StrategySetting *settings, int most, Rewriting *out)
 {
-    return rewrite_at(ctx, entry, strategy, program_path(entry->program), n_settings, settings, most, out);
-}
-
-/* ---- the strategy that an entry has ---------------------------------------------------------------------------------------- */
-
-static bool is_high(const Core *term)
-{
-    bool high = term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_HIGH;
-    for (int i = 0; i < term_children(term) && !high; i++)
-        high = is_high(term_child(term, i));
-    return high;
-}
-
-static const char default_module[] = "strategies.standard", default_strategy[] = "standard";
-
-/* The strategy that an entry is lowered by, and where its names are looked up. False with diagnostics. */
-static bool strategy_of(Ctx *ctx, const CoreEntry *entry, const Ast **ast, const char **home)
-{
-    *ast = entry->item->lowered;
-    *home = program_path(entry->program);
-    if (*ast || !is_high(entry->body))
-        return true;
-    *home = program_module(ctx, entry->program, default_module);
-    if (!*home)
-        return false;
-    Ast *name = NEW(ctx, Ast);
-    *name = (Ast){.kind = AST_NAME, .span = entry->name_span};
-    name->name.text = intern(ctx, default_strategy, strlen(default_strategy));
-    *ast = name;
-    return true;
-}
-
-bool rewrite_by_its_own(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out)
-{
-    const Ast *ast;
-    const char *home;
-    if (!entry->item || !strategy_of(ctx, entry, &ast, &home))
-        return false;
-    if (ast)
-        return rewrite_at(ctx, entry, ast, home, 0, NULL, most, out);
-    out->entry = (CoreEntry *)entry;
-    return true;
-}
-
-/* Each class of a tuned entry by itself, as a place such as `first reduce` means one in each. NULL with diagnostics. */
-static Core *rewrite_classes(Ctx *ctx, const CoreEntry *entry, Core *body, int left)
-{
-    Rewriting r = {0};
-    CoreEntry one = *entry;
-    one.n_classes = 0;
-    one.body = left > 1 ? body->cond.then : body;
-    if (!rewrite_by_its_own(ctx, &one, -1, &r) || left == 1)
-        return r.entry ? r.entry->body : NULL;
-    Core *otherwise = rewrite_classes(ctx, entry, body->cond.otherwise, left - 1);
-    if (!otherwise)
-        return NULL;
-    Core *both = NEW(ctx, Core);
-    *both = *body;
-    both->cond.then = r.entry->body;
-    both->cond.otherwise = otherwise;
-    both->height = 1 + (both->cond.then->height > otherwise->height ? both->cond.then->height : otherwise->height);
-    return both;
-}
-
-const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry)
-{
-    Rewriting r = {0};
-    if (!entry->item)
-        return entry;
-    if (entry->n_classes > 1) {
-        Core *body = rewrite_classes(ctx, entry, entry->body, entry->n_classes);
-        if (!body)
-            return NULL;
-        r.entry = NEW(ctx, CoreEntry);
-        *r.entry = *entry;
-        r.entry->body = body;
-        return r.entry;
-    }
-    return rewrite_by_its_own(ctx, entry, -1, &r) ? r.entry : NULL;
+    return rewrite_from(ctx, entry, strategy, program_path(entry->program), n_settings, settings, most, out);
 }

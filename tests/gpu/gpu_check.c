@@ -188,7 +188,7 @@ static void compare(Subject *p, const Launch *got, const Launch *want, bool exac
 typedef struct Trying {
     Subject *p;
     const int64_t *sizes;
-    Inputs how;
+    SampleInputs how;
 } Trying;
 
 static void try_sizes(Ctx *ctx, void *user)
@@ -199,7 +199,7 @@ static void try_sizes(Ctx *ctx, void *user)
     Launch launch, want;
     rise_error error = {.status = RISE_OK};
     ctx->diags.list.n = ctx->diags.errors = 0;
-    if (!trial_launch(ctx, p->entry, t->sizes, &t->how, &launch)) {
+    if (!sample_launch(ctx, p->entry, t->sizes, &t->how, &launch)) {
         r->cannot++;
         return;
     }

@@ -140,7 +140,7 @@ static void prepare(Ctx *ctx, void *user)
     Test *t = user;
     Prepared *p = &t->trials[t->n];
     const CoreEntry *entry = t->c.entry;
-    t->ran = entry->n_sizes <= MAX_SIZES && trial_launch(ctx, entry, p->sizes, &(Inputs){.seed = p->seed, .max_cells = p->cells}, &p->launch);
+    t->ran = entry->n_sizes <= MAX_SIZES && sample_launch(ctx, entry, p->sizes, &(SampleInputs){.seed = p->seed, .max_cells = p->cells}, &p->launch);
     if (!t->ran)
         return;
     p->launch.num_sm = p->cells == DEVICE_CELLS ? 1 + (int64_t)(p->seed * 37 % DEVICE_SMS) : 0;

@@ -131,8 +131,8 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
     Launch launch;
     HostBuffers bufs = {0};
     const Job *job = r->job;
-    Inputs how = {.seed = job->seed + (uint64_t)r->out.n, .max_cells = job->cells, .spread = job->spread, .wide = !job->narrow && r->out.n % 2};
-    if (!trial_launch(ctx, entry, sizes, &how, &launch))
+    SampleInputs how = {.seed = job->seed + (uint64_t)r->out.n, .max_cells = job->cells, .spread = job->spread, .wide = !job->narrow && r->out.n % 2};
+    if (!sample_launch(ctx, entry, sizes, &how, &launch))
         return;
     launch.n_results = type_component_count(entry->result);
     launch.results = NEWN(ctx, HostBuf, launch.n_results);

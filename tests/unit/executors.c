@@ -81,14 +81,6 @@ void compiled_free(Compiled *c)
 
 /* ---- trials ---------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 typedef struct Run {
     Compiled *c;
     Trial trial;
@@ -107,57 +99,6 @@ static void copy_launch(Ctx *ctx, const CoreEntry *entry, const Launch *from, La
         launch_buffer(ctx, entry, from, type_component(ctx, entry->result, k), &to->results[k], true);
 }
 
-/* A value for an input: of an index, below `bound`; else from -spread to spread, or any integer. */
-static ScalarValue input_value(Scalar elem, bool index, int64_t bound, const Inputs *how, uint64_t *state)
-{
-    int64_t spread = how->spread ? how->spread : 8;
-    if (index)
-        return scalar_int(elem, bound > 0 ? (int64_t)(next_random(state) % (uint64_t)bound) : 0);
-    if (how->wide && elem != SC_BOOL && !scalar_is_float(elem))
-        return scalar_int(elem, (int64_t)next_random(state));
-    int64_t v = (int64_t)(next_random(state) % (uint64_t)(2 * spread + 1));
-    if (scalar_is_float(elem))
-        return scalar_float(elem, (double)(v - spread));
-    return scalar_int(elem, scalar_is_signed(elem) ? v - spread : v);
-}
-
-bool trial_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, const Inputs *how, Launch *launch)
-{
-    uint64_t state = how->seed;
-    *launch = (Launch){.n_sizes = entry->n_sizes, .num_sm = how->num_sm};
-    launch->sizes = NEWN(ctx, int64_t, entry->n_sizes);
-    for (int i = 0; i < entry->n_sizes; i++)
-        launch->sizes[i] = sizes[i];
-    for (int i = 0; i < entry->n_inputs; i++)
-        launch->n_buffers += type_component_count(entry->inputs[i]->type);
-    launch->buffers = NEWN(ctx, HostBuf, launch->n_buffers);
-    int b = 0;
-    for (int i = 0; i < entry->n_inputs; i++)
-        for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++) {
-            Type t = type_component(ctx, entry->inputs[i]->type, k), inner = t;
-            HostBuf *buf = &launch->buffers[b++];
-            if (!launch_buffer(ctx, entry, launch, t, buf, false) || (how->max_cells && buf->count > how->max_cells))
-                return false;
-            if (!launch_buffer(ctx, entry, launch, t, buf, true))
-                return false;
-            while (inner->kind == TY_ARRAY || inner->kind == TY_VEC)
-                inner = inner->elem;
-            int64_t bound = 0;
-            if (inner->kind == TY_IDX && !launch_nat(ctx, entry, launch, inner->size, &bound))
-                return false;
-            for (int64_t at = 0; at < buf->count; at++)
-                scalar_store(input_value(buf->elem, inner->kind == TY_IDX, bound, how, &state), buf->bytes + at * scalar_bytes(buf->elem));
-        }
-    if (!launch_check(ctx, entry, launch))
-        return false;
-    for (int k = 0; k < type_component_count(entry->result); k++) {
-        HostBuf buf;
-        if (!launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &buf, false) || (how->max_cells && buf.count > how->max_cells))
-            return false;
-    }
-    return true;
-}
-
 static void run(Ctx *ctx, void *user)
 {
     Run *r = user;
@@ -167,7 +108,7 @@ static void run(Ctx *ctx, void *user)
     r->outcome = CANNOT;
     for (int i = 0; i < entry->n_sizes; i++)
         sizes[i] = r->sizes ? r->sizes[i] : r->trial.n;
-    if (!trial_launch(ctx, entry, sizes, &(Inputs){.seed = r->trial.seed, .max_cells = r->trial.max_cells, .wide = r->trial.seed % 2 != 0}, &launch))
+    if (!sample_launch(ctx, entry, sizes, &(SampleInputs){.seed = r->trial.seed, .max_cells = r->trial.max_cells, .wide = r->trial.seed % 2 != 0}, &launch))
         return;
     Launch ref, sim;
     copy_launch(ctx, entry, &launch, &ref);

@@ -4,6 +4,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/elab.h"
+#include "ir/sample.h"
 #include "sim/sim.h"
 
 typedef struct Compiled {
@@ -20,18 +21,7 @@ Compiled compile_file(const char *path, const char *settings);
 Compiled compile_entry(const char *path, int k, int *n);
 void compiled_free(Compiled *c);
 
-/* Inputs are small integers, so that sums of floats and of their products are exact. */
-typedef struct Inputs {
-    uint64_t seed;
-    int64_t max_cells; /* of any one array; 0: no limit */
-    int64_t spread;    /* values from -spread to spread; 0: 8. More for programs that compare floats and do not add them */
-    bool wide;         /* integers are any of their type */
-    int64_t num_sm;    /* as in a Launch */
-} Inputs;
-/* A launch with these sizes; no results yet. False when the entry does not accept the sizes, or an array is too large. */
-bool trial_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, const Inputs *how, Launch *launch);
-
-/* Fills inputs as trial_launch does (integers of any value for odd seeds), runs on sim with the grid (0: default) and compares with ref, bit
+/* Fills inputs as sample_launch does (integers of any value for odd seeds), runs on sim with the grid (0: default) and compares with ref, bit
  * for bit. All sizes of the entry get the value n. */
 typedef enum Outcome { AGREE, DIFFER, FINDING, CANNOT } Outcome;
 typedef struct Trial {

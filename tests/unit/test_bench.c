@@ -404,7 +404,7 @@ static void run_on_gpu(Ctx *ctx, void *user)
     int64_t n = 100, sms = gpu_multiprocessors(g->gpu.rise);
     Launch launch;
     Driver d = {.status = 0};
-    CHECK(sms == 132 && trial_launch(ctx, entry, &n, &(Inputs){.seed = 1, .num_sm = sms}, &launch));
+    CHECK(sms == 132 && sample_launch(ctx, entry, &n, &(SampleInputs){.seed = 1, .num_sm = sms}, &launch));
     CHECK(gpu_run(ctx, &d, g->gpu.rise, entry, &launch) && fake_gpu.launches == 1);
     CHECK(launch.n_results == 1 && launch.results[0].count == 32 * sms);
     /* What another device would give has no room for this one's result, and that is told. */

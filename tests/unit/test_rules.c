@@ -418,8 +418,8 @@ static Result one_trial(Ctx *ctx, const char *module, const char *rule_name, uin
         int k = param_named(rule, entry->sizes[i]->name);
         sizes[i] = k >= 0 ? t.nats[k] : 3;
     }
-    Inputs how = {.seed = seed + 1, .spread = 50};
-    if (!trial_launch(ctx, entry, sizes, &how, &a))
+    SampleInputs how = {.seed = seed + 1, .spread = 50};
+    if (!sample_launch(ctx, entry, sizes, &how, &a))
         return NOT_RUN;
     Launch b = a;
     if (!run_ref(ctx, entry, &a))

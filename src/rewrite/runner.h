@@ -1,0 +1,75 @@
+/* The machine that runs strategies: what strategy.c, arguments.c and builtins.c share. */
+#ifndef RISEC_REWRITE_RUNNER_H
+#define RISEC_REWRITE_RUNNER_H
+
+#include "rewrite/internal.h"
+
+enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200, LIMIT_REWRITE_HEIGHT = 1000 };
+
+typedef struct SEnv { /* a strategy's parameters */
+    const char *name;
+    int64_t nat;
+    bool is_nat;
+    const Ast *ast;  /* a strategy, in env */
+    const struct SEnv *env;
+    const char *home; /* of ast */
+    const struct SEnv *up;
+} SEnv;
+
+typedef struct Strategy { /* an expression where it stands */
+    const Ast *ast;
+    const SEnv *env;
+    const char *home;
+} Strategy;
+
+typedef struct Runner {
+    Ctx *ctx;
+    Program *program;
+    CoreEntry *entry;
+    Rewriting *out;
+    int next_var, most, depth, tried;
+    Nat num_sm, max_resident;
+    bool stopped; /* after `most` steps, or a mistake that was reported */
+    bool mistake;
+    Span fail_span; /* of what failed last */
+    const char *fail_what, *fail_where, *fail_why;
+    const Core *fail_term;
+    int n_settings;
+    const StrategySetting *settings;
+} Runner;
+
+/* ---- strategy.c ---- */
+/* Runs a strategy here: the term that comes out, or NULL where it does not apply; what it did is undone then. */
+Core *run_strategy(Runner *r, Strategy s, const Here *here);
+/* Notes what failed, for the message where the whole fails: Note [Failure]. */
+Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why);
+/* Reports what is wrong with the strategy itself, and ends everything. */
+Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help);
+/* One step: `after` in place of what is here. Every step is checked: the entry with the new body has to be well typed. */
+Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *here, Core *after, Span span);
+
+/* ---- arguments.c ---- */
+/* `f(a, b)` and `f{k = a}`: the function and what it is given. */
+typedef struct SCall {
+    const char *name;
+    Span span;
+    int n;
+    Ast *const *args;
+    const char *const *names; /* NULL: by position */
+    const Span *name_spans;
+} SCall;
+
+bool as_call(const Ast *ast, SCall *call);
+const SEnv *senv_find(const SEnv *env, const char *name);
+/* A size in a strategy: of its parameters and of the sizes of the entry. NULL, and reported, when it is none. */
+Nat size_of(Runner *r, const Ast *ast, const SEnv *env);
+/* Which parameter argument i is for; -1, and reported, when there is none. Those in braces are not given by position. */
+int param_for(Runner *r, const Item *item, const SCall *call, int i);
+const char *ast_text(Ctx *ctx, const Ast *ast);
+
+/* ---- builtins.c: what no equation can say ---- */
+Core *inline_let(Runner *r, Span span, const Here *here);
+Core *name_reduce(Runner *r, Span span, const Here *here);
+Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here);
+
+#endif
