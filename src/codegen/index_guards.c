@@ -23,7 +23,8 @@ Nat kernel_cells(Ctx *ctx, const ImpKernel *k, const ImpBuf *buf)
 typedef struct Bounds {
     Ctx *ctx;
     const ImpKernel *kernel;
-    NatFacts *facts; /* the entry's, and the guards so far */
+    NatFacts *known; /* the entry's facts */
+    NatFacts *facts; /* these, and the guards so far */
     bool element;    /* the nat is about an element: an index, or what is computed with it */
     NatFacts *here;  /* these, and that the loops around are not empty */
     IndexGuards *guards;
@@ -117,24 +118,61 @@ static Nat without_tiles(Bounds *b, Nat nat)
     return changed ? sum : nat;
 }
 
+static bool is_product(Nat nat) { return nat->kind == NAT_SUM && nat->terms[0].n_factors > 1; }
+
+/* Indices of neighbours differ by constants, and the highest of them stands for all. True: a guard implies this one, or has become it. */
+static bool require_as_neighbour(Bounds *b, Nat nat)
+{
+    IndexGuards *guards = b->guards;
+    for (int i = 0; i < guards->at_most_max.n; i++) {
+        Nat *old = &guards->at_most_max.at[i], d = nat_sub(b->ctx, nat, *old);
+        if (!nat_is_const(d))
+            continue;
+        if (d->value > 0 && !is_product(nat)) { /* it may imply others, too */
+            memmove(old, old + 1, sizeof *old * (size_t)(guards->at_most_max.n - i - 1));
+            guards->at_most_max.n--;
+            return false;
+        }
+        if (d->value > 0)
+            *old = nat; /* before what is checked with its help */
+        return true;
+    }
+    return false;
+}
+
+/* The guards that are left are facts; those that one of them implies would only slow the proofs. */
+static void know_guards(Bounds *b)
+{
+    b->facts = nat_facts_new(b->ctx, b->known);
+    for (int i = 0; i < b->guards->at_most_max.n; i++)
+        nat_fact_le(b->ctx, b->facts, b->guards->at_most_max.at[i], nat_const(b->ctx, INDEX_MAX));
+}
+
 /* Adds a condition, unless the ones before imply it; takes out what it implies itself. */
 static void require(Bounds *b, Nat nat)
 {
-    bool product = nat->kind == NAT_SUM && nat->terms[0].n_factors > 1;
+    bool product = is_product(nat);
     int n = 0;
+    if (nat->kind == NAT_MAX) {
+        require(b, nat->a);
+        require(b, nat->b);
+        return;
+    }
+    if (require_as_neighbour(b, nat))
+        return;
     for (int i = 0; i < b->guards->at_most_max.n; i++)
         if (nat_le(b->ctx, b->facts, nat, b->guards->at_most_max.at[i]))
             return;
     for (int i = 0; i < b->guards->at_most_max.n; i++) {
         Nat old = b->guards->at_most_max.at[i];
         /* A product may be what keeps the check of a longer one from overflowing: it stays. */
-        bool keep = product || (old->kind == NAT_SUM && old->terms[0].n_factors > 1) || !nat_le(b->ctx, b->facts, old, nat);
+        bool keep = product || is_product(old) || !nat_le(b->ctx, b->facts, old, nat);
         if (keep)
             b->guards->at_most_max.at[n++] = old;
     }
     b->guards->at_most_max.n = n;
     vec_push(b->ctx, &b->guards->at_most_max, nat);
-    nat_fact_le(b->ctx, b->facts, nat, nat_const(b->ctx, INDEX_MAX));
+    know_guards(b);
 }
 
 /* Products of three sizes and more might leave 64 bits while they are checked: their parts are checked first. */
@@ -362,10 +400,10 @@ void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
 {
     *guards = (IndexGuards){0};
     NatFacts *known = (NatFacts *)kernel->known; /* a child adds nothing to it */
-    Bounds b = {.ctx = ctx, .kernel = kernel, .facts = nat_facts_new(ctx, known), .guards = guards};
-    b.here = b.facts;
+    Bounds b = {.ctx = ctx, .kernel = kernel, .known = nat_facts_new(ctx, known), .guards = guards};
     for (int i = 0; kernel->entry && i < kernel->entry->n_sizes; i++)
-        nat_fact_le(ctx, b.facts, kernel->entry->sizes[i], nat_const(ctx, INDEX_MAX));
+        nat_fact_le(ctx, b.known, kernel->entry->sizes[i], nat_const(ctx, INDEX_MAX));
+    b.here = b.facts = nat_facts_new(ctx, b.known);
     for (int a = 0; a < 3; a++)
         if (!mentions_device(ctx, kernel->blocks[a])) /* else 64 bits are enough for the host */
             guard_nat(&b, kernel->blocks[a]);
