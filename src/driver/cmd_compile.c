@@ -376,6 +376,8 @@ void cmd_compile(Ctx *ctx, Driver *d)
         }
         if (nearest.best)
             diag_help(ctx, diag, "did you mean `risec %s %s`?", nearest.best, line->words.at[1]);
+        else if (!strchr(line->words.at[1], '.'))
+            diag_help(ctx, diag, "an entry is named by `--entry %s`", line->words.at[1]);
         return;
     }
     Outputs outputs = {0};

@@ -553,9 +553,19 @@ static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row)
     put_column(out, row->help, (int)head.len, HELP_COLUMN);
 }
 
-static void put_options(Ctx *ctx, StrBuf *out, unsigned verbs, const char *title)
+/* The options of just these verbs, under their names. */
+static void put_options(Ctx *ctx, StrBuf *out, unsigned verbs)
 {
-    sb_printf(out, "\n%s\n", title);
+    sb_puts(out, verbs == ALL ? "\nOthers" : "\nOptions for ");
+    bool first = true;
+    for (int v = 0; v < VERB_COUNT && verbs != ALL; v++) {
+        if (!(verbs & 1u << v))
+            continue;
+        bool last = verbs >> v == 1;
+        sb_printf(out, "%s%s", first ? "" : last ? " and " : ", ", v == VERB_COMPILE ? "compiling" : verb_rows[v].name);
+        first = false;
+    }
+    sb_puts(out, ":\n");
     for (int id = 0; id < OPT_COUNT; id++) {
         if (option_rows[id].verbs == verbs && !option_rows[id].hidden)
             put_option(ctx, out, &option_rows[id]);
@@ -574,15 +584,14 @@ void options_usage(Ctx *ctx, StrBuf *out)
     sb_puts(out, "risec compiles RISE, a language of data-parallel patterns, to CUDA C.\n\n");
     for (int v = 0; v < VERB_COUNT; v++)
         put_verb(ctx, out, (Verb)v);
-    put_options(ctx, out, COMPILE, "Options for compiling:");
-    put_options(ctx, out, COMPILE | CHECK, "Options for compiling and check:");
-    put_options(ctx, out, RUN, "Options for run:");
-    put_options(ctx, out, BENCH, "Options for bench:");
-    put_options(ctx, out, RUN | BENCH, "Options for run and bench:");
-    put_options(ctx, out, RUN | BENCH | CACHE, "Options for run, bench and cache:");
-    put_options(ctx, out, COMPILE | CHECK | RUN, "Options for compiling, check and run:");
-    put_options(ctx, out, COMPILE | CHECK | RUN | BENCH, "Options for all of these:");
-    put_options(ctx, out, ALL, "Others:");
+    for (int id = 0; id < OPT_COUNT; id++) {
+        bool known = option_rows[id].hidden || option_rows[id].verbs == ALL;
+        for (int before = 0; before < id && !known; before++)
+            known = option_rows[before].verbs == option_rows[id].verbs && !option_rows[before].hidden;
+        if (!known)
+            put_options(ctx, out, option_rows[id].verbs);
+    }
+    put_options(ctx, out, ALL);
     sb_puts(out, "\n`-` as FILE.rise is standard input. `risec help topics` lists what else there is\nto read.\n");
 }
 

@@ -253,6 +253,8 @@ static const char *expected(Parser *ps, const Place *place)
     return whole ? ctx_printf(ctx, "an operator or the end of %s", item_name(ps)) : "something else";
 }
 
+#define STRATEGY_IN_HEADER "a strategy of several words stands in parentheses: `lowered by (a at map ; b)`"
+
 /* A hint for a general mistake, where the usual reason is known. */
 static void hint(Parser *ps, Diag *diag, const Place *place)
 {
@@ -285,6 +287,8 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "write `=`");
     else if (prev == T_EQEQ && place->context == IN_ITEM && !ps->has_body)
         diag_help(ctx, diag, "in `where`, equality is `==`; the body comes after a single `=`");
+    else if (ps->item->kind == ITEM_ENTRY && !ps->has_body && kind == T_NAME && strcmp(source_of(ps, ps->tok), "at") == 0)
+        diag_help(ctx, diag, STRATEGY_IN_HEADER);
 }
 
 /* ---- repairs: the mistakes whose meaning is plain -------------------------------------------------------------------- */
@@ -480,7 +484,9 @@ static Repair repair_other(Parser *ps, bool news)
     if ((kind == T_SEMI || kind == T_ORELSE) && !ps->strategic) {
         if (news) {
             Diag *diag = parse_mistake(ps, E0112, token_span(ps, ps->tok), "%s belongs to a strategy, and %s is none", kind_text(kind), item_name(ps));
-            if (kind == T_SEMI)
+            if (ps->item->kind == ITEM_ENTRY && !ps->has_body)
+                diag_help(ps->ctx, diag, STRATEGY_IN_HEADER);
+            else if (kind == T_SEMI)
                 diag_help(ps->ctx, diag, "steps are chained with `|>` or `>>`, and values are named with `let x = e in`");
         }
         parse_broken(ps);

@@ -62,6 +62,15 @@ echo 'def twice (x: f32): f32 = x + x' >"$dir/library.rise"
 sum=$dir/sum.rise
 
 # ---- usage ------------------------------------------------------------------------------------------------------
+# Every option that is not hidden stands in `risec help`.
+"$RISEC" help >"$dir/out" 2>"$dir/err"
+missing=
+for option in $("$RISEC" help --emit-docs=options | sed -n 's/^\.B .*\\-\\-\([a-z\\-]*\).*/\1/p' | tr -d '\\'); do
+    grep -qE -- "^  (-[a-zA-Z], )?--$option( |=|$)" "$dir/out" || missing="$missing --$option"
+done
+if grep -q -- --set "$dir/out" && [ -z "$missing" ]; then ok help-options; else bad help-options "risec help lacks$missing"; fi
+
+expect usage-entry 2 'named by `--entry sums`' -- "$dir/sum.rise" sums
 expect usage-nothing 2 'E0621.*no file' --
 shows help 'risec run FILE.rise' -- help
 shows help-verb '--device' -- help run
