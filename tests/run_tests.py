@@ -224,9 +224,11 @@ def regenerate(words):
             with open(path, "wb") as file:
                 file.write(got)
             print(f"{name}: written")
-    code, out, err = run([f"{TESTS}/scripts/examples.py", "--write"], ROOT, SCRIPT_SECONDS)
-    print("".join(line + "\n" for line in tail(out + err).splitlines() if not line.startswith("ok ")), end="")
-    return status or code
+    for script in "examples.py", "tutorial.py":
+        code, out, err = run([f"{TESTS}/scripts/{script}", "--write"], ROOT, SCRIPT_SECONDS)
+        print("".join(line + "\n" for line in tail(out + err).splitlines() if not line.startswith("ok ")), end="")
+        status = status or code
+    return status
 
 
 # ---- what all programs and all codes must do -------------------------------------------------------------------------------

@@ -109,7 +109,8 @@ static bool put_conflicts(StrBuf *out, const SimProfile *profile, const SimAcces
     return true;
 }
 
-static bool put_idle(StrBuf *out, const SimProfile *profile, const SimLine *line)
+/* Lanes idle at a line of which warps split at another: a definition that is called in a branch. */
+static bool put_idle(Ctx *ctx, StrBuf *out, const SimProfile *profile, const SimLine *line)
 {
     const Counts *c = &line->counts;
     uint64_t idle = LANES * c->at[COUNT_instructions] - c->at[COUNT_laneInstructions];
@@ -120,6 +121,8 @@ static bool put_idle(StrBuf *out, const SimProfile *profile, const SimLine *line
     if (c->at[COUNT_divergentBranches])
         sb_printf(out, ", as the lanes of a warp split at %llu of %llu branches: let whole warps go the same way",
                   (unsigned long long)c->at[COUNT_divergentBranches], (unsigned long long)c->at[COUNT_branches]);
+    else if (profile->total.at[COUNT_divergentBranches])
+        sb_printf(out, "; most warps that split do so at %s", profile_line_name(ctx, profile, profile_most(profile, COUNT_divergentBranches)));
     return true;
 }
 
@@ -128,10 +131,10 @@ void profile_verdict(Ctx *ctx, Sentences *out, const SimProfile *profile, const 
     CounterId counted = about < COUNTERS_COUNTED || about == COUNTER_COUNT ? about : counter_rows[about].over;
     for (int i = 0; i <= line->accesses.n; i++) {
         const SimAccess *a = i < line->accesses.n ? &line->accesses.at[i] : NULL;
-        CounterId kind = !a ? COUNT_divergentBranches : a->shared ? COUNT_bankConflicts : COUNT_sectors;
+        CounterId kind = !a ? (counted == COUNT_laneInstructions ? counted : COUNT_divergentBranches) : a->shared ? COUNT_bankConflicts : COUNT_sectors;
         StrBuf words;
         sb_init(&words, ctx);
-        bool said = !a          ? put_idle(&words, profile, line)
+        bool said = !a          ? put_idle(ctx, &words, profile, line)
                     : a->shared ? put_conflicts(&words, profile, a)
                                 : put_traffic(&words, profile, a);
         if (said && (counted == kind || counted == COUNTER_COUNT))

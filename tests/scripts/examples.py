@@ -6,7 +6,8 @@ what is emitted now.
 
 In an example the lines `--   $ risec ...` are commands, given in the root of the repository; the comment lines that follow are their output. In a page a
 line `<!-- table -->` is followed by the table of all examples, `<!-- rise NAME -->` by the program examples/NAME.rise, `<!-- emitted NAME -->` by the kernels that
-risec makes of it, and `<!-- hand NAME -->` by tests/handwritten/NAME.cu, without its host function.
+risec makes of it, and `<!-- hand NAME -->` by tests/handwritten/NAME.cu, without its host function. `<!-- rise NAME ITEM -->` and `<!-- emitted NAME ENTRY -->` give one item of
+several. tutorial.py uses these for the pages of docs/tutorial.
 """
 import glob
 import os
@@ -30,14 +31,14 @@ class Failed(Exception):
     pass
 
 
-def risec(words):
-    done = subprocess.run([RISEC, *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+def risec(words, cwd=ROOT):
+    done = subprocess.run([RISEC, *words], cwd=cwd, capture_output=True, text=True, timeout=60)
     if done.returncode or done.stderr:
         raise Failed(f"risec {shlex.join(words)}: exit code {done.returncode}\n{done.stderr}")
     return done.stdout
 
 
-def with_outputs(path):
+def with_outputs(path, cwd=ROOT):
     """The example as it should be; and how many commands it has."""
     lines, out, commands, at = read(path).splitlines(), [], 0, 0
     while at < len(lines):
@@ -48,7 +49,7 @@ def with_outputs(path):
             commands += 1
             while at < len(lines) and lines[at].startswith(LINE) and not lines[at].startswith(COMMAND):
                 at += 1
-            out += [LINE + text for text in risec(shlex.split(line[len(COMMAND):])).splitlines()]
+            out += [LINE + text for text in risec(shlex.split(line[len(COMMAND):]), cwd).splitlines()]
     return "\n".join(out) + "\n", commands
 
 
@@ -72,14 +73,23 @@ def first_sentence(path):
 def program(path):
     """The program without its first comment."""
     lines = read(path).splitlines()
-    while lines and (lines[0].startswith("--") or not lines[0].strip()):
+    while lines and lines[0].startswith("--"):
         lines.pop(0)
-    return "\n".join(lines)
+    return "\n".join(lines).strip("\n")
 
 
-def emitted(path):
+def item_of(path, name):
+    """One item of a program, with the comment before it: items are parted by empty lines."""
+    for part in re.split(r"\n\n+", program(path)):
+        if re.search(rf"^(entry|def|operator|strategy|rule) {name}\b", part, re.M):
+            return part
+    raise Failed(f"{path} has no {name}")
+
+
+def emitted(path, cwd=ROOT, entry=""):
     """The kernels, without the head of the file, the host function, and the variants with 64-bit indices."""
-    text = re.split(r"^#ifndef __CUDACC_RTC__$", risec([path]).split("\n\n", 1)[-1], flags=re.M)[0]
+    words = [path, "--entry", entry] if entry else [path]
+    text = re.split(r"^#ifndef __CUDACC_RTC__$", risec(words, cwd).split("\n\n", 1)[-1], flags=re.M)[0]
     return re.sub(r"^// \w+_64: .*?^}\n\n?", "", text, flags=re.M | re.S).strip()
 
 
@@ -95,21 +105,24 @@ def table():
     return "\n".join(rows)
 
 
-def filled(text):
+def filled(text, folder=f"{ROOT}/examples", cwd=ROOT):
+    """The page as it should be, with programs of the folder."""
+
     def fenced(kind, body):
         return f"```{kind}\n{body}\n```"
 
     def fill(match):
-        kind, path = match[1], f"examples/{match[2]}.rise"
+        kind, name, item = match[1], match[2], match[3]
+        path = f"{folder}/{name}.rise"
         body = {
             "table": table,
-            "rise": lambda: fenced("rise", program(f"{ROOT}/{path}")),
-            "emitted": lambda: fenced("cuda", emitted(path)),
+            "rise": lambda: fenced("rise", item_of(path, item) if item else program(path)),
+            "emitted": lambda: fenced("cuda", emitted(os.path.relpath(path, cwd), cwd, item)),
             "hand": lambda: fenced("cuda", hand(path)),
         }[kind]()
         return f"{match[0].splitlines()[0]}\n{body}\n<!-- end -->"
 
-    return re.sub(r"^<!-- (table|rise|emitted|hand) ?(\w*) -->\n.*?^<!-- end -->$", fill, text, flags=re.M | re.S)
+    return re.sub(r"^<!-- (table|rise|emitted|hand) ?(\w*) ?(\w*) -->\n.*?^<!-- end -->$", fill, text, flags=re.M | re.S)
 
 
 def same(path, wanted, write):
@@ -150,4 +163,5 @@ def main():
     return 0 if good else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""What docs/tutorial shows is what risec does; its programs cost what their expect clauses say; its exercises fail as given, and their solutions pass.
+
+    tests/scripts/tutorial.py [--write]     compares; or writes the pages again. RISEC names the binary.
+
+A page is filled as examples.py fills README.md, with programs of docs/tutorial. In it a block that begins with `$ ` is a dialogue: lines `$ risec ...` are given to a shell
+in docs/tutorial, and what follows each is all that it prints, messages too. Other blocks quote programs: each of their lines stands in one of them.
+
+exercise*.rise and solutions/exercise*.rise have the same commands in their first comment, which must print the same in both: a solution computes what the exercise does,
+and keeps its expect clauses.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+from examples import RISEC, ROOT, Failed, filled, name_of, read, risec, same, with_outputs
+
+FOLDER = f"{ROOT}/docs/tutorial"
+MOST_LINES = 60  # of a dialogue: a page is read, and not a listing
+ENV = dict(os.environ, PATH=os.path.dirname(RISEC) + os.pathsep + os.environ["PATH"], LC_ALL="C", NO_COLOR="1")
+
+
+def shell(command):
+    """What a command prints. It may fail only by an error of the program, with exit code 1."""
+    if not command.startswith("risec "):
+        raise Failed(f"a dialogue gives commands to risec, not `{command}`")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command + " 2>&1"], cwd=FOLDER, env=ENV, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60
+    )
+    text = done.stdout.decode("utf-8")
+    if done.returncode != (1 if "error[" in text else 0):
+        raise Failed(f"{command}: exit code {done.returncode}\n{text}")
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def dialogue(match):
+    commands = [line for line in match[1].splitlines() if line.startswith("$ ")]
+    lines = [line for command in commands for line in (command, *shell(command[2:]))]
+    if len(lines) > MOST_LINES:
+        raise Failed(f"{commands[0]}: more than {MOST_LINES} lines")
+    return "\n".join(["```", *lines, "```"])
+
+
+def quoted_lines():
+    paths = glob.glob(f"{FOLDER}/**/*.rise", recursive=True) + glob.glob(f"{ROOT}/lib/**/*.rise", recursive=True)
+    return {line.strip() for path in paths for line in read(path).splitlines()}
+
+
+def page(path, write):
+    text = re.sub(r"^```\n(\$ .*?)^```$", dialogue, filled(read(path), FOLDER, FOLDER), flags=re.M | re.S)
+    same(path, text, write)
+    rest = re.sub(r"^<!-- .*?^<!-- end -->$", "", text, flags=re.M | re.S)
+    known = quoted_lines()
+    for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", rest, flags=re.M | re.S):
+        if body.startswith("$ "):
+            continue
+        foreign = [line for line in body.splitlines() if line.strip() and line.strip() not in known]
+        if foreign:
+            raise Failed(f"no program has the line `{foreign[0]}`, and no command stands before it")
+
+
+def program(path, write):
+    risec(["check", os.path.relpath(path, FOLDER)], FOLDER)
+    name = name_of(path)
+    if not any(re.search(rf"\b{name}\.rise|<!-- rise {name}\b", read(page)) for page in glob.glob(f"{FOLDER}/*.md")):
+        raise Failed("no page speaks of it")
+
+
+def expects(path):
+    return [line.strip().removesuffix(" =") for line in read(path).splitlines() if re.match(r"\s*expect ", line)]
+
+
+def exercise(path, write):
+    solution = f"{FOLDER}/solutions/{os.path.basename(path)}"
+    outputs = {}
+    for file in path, solution:
+        cwd = os.path.dirname(file)
+        wanted, commands = with_outputs(file, cwd)
+        if not commands:
+            raise Failed(f"no command in the first comment of {os.path.relpath(file, ROOT)}")
+        same(file, wanted, write)
+        outputs[file] = [line for line in wanted.splitlines() if line.startswith("--   ")]
+    if outputs[path] != outputs[solution]:
+        raise Failed("the solution prints something else")
+    if not expects(path) or expects(path) != expects(solution):
+        raise Failed("the solution has other expect clauses")
+    said = "\n".join(shell(f"risec check {os.path.basename(path)}"))
+    if set(re.findall(r"error\[(\w+)\]", said)) != {"E0632"}:
+        raise Failed(f"as given, its expect clauses should fail, and nothing else\n{said}")
+    if not any(f"$ risec check {os.path.basename(path)}\n" in read(page) for page in glob.glob(f"{FOLDER}/*.md")):
+        raise Failed("no page shows what `risec check` says of it")
+    risec(["check", os.path.basename(path)], os.path.dirname(solution))
+
+
+def main():
+    write, good = "--write" in sys.argv[1:], True
+    programs = sorted(glob.glob(f"{FOLDER}/*.rise"))
+    exercises = [path for path in programs if name_of(path).startswith("exercise")]
+    solutions = glob.glob(f"{FOLDER}/solutions/*.rise")
+    tests = [(page, path) for path in sorted(glob.glob(f"{FOLDER}/*.md"))]
+    tests += [(exercise if path in exercises else program, path) for path in programs]
+    for test, path in tests:
+        try:
+            test(path, write)
+            print(f"ok {os.path.relpath(path, ROOT)}")
+        except Failed as failure:
+            print(f"not ok {os.path.relpath(path, ROOT)}\n# " + str(failure).rstrip().replace("\n", "\n# "))
+            good = False
+    if {name_of(path) for path in solutions} != {name_of(path) for path in exercises} or not exercises:
+        print("not ok tutorial-solutions\n# each exercise has a solution, and each solution an exercise")
+        good = False
+    return 0 if good else 1
+
+
+sys.exit(main())
