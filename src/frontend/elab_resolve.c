@@ -415,10 +415,11 @@ static void resolve_item(Resolver *r, const Item *item)
         if (kind == KIND_NAT || kind_is_type(kind))
             scope = push(r, scope, item->params[i].name);
     }
+    static const char *const strategy_kinds[] = {"steps", NULL};
     for (int i = 0; i < item->n_params; i++) {
         const Param *p = &item->params[i];
         if (p->kind)
-            walk(r, p->kind, scope);
+            walk(r, p->kind, item->kind == ITEM_STRATEGY ? push_words(r, scope, strategy_kinds) : scope);
         if (p->def)
             walk(r, p->def, scope);
         if (p->candidates)

@@ -101,3 +101,41 @@ int param_for(Runner *r, const Item *item, const SCall *call, int i)
     strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(r->ctx, "`%s` takes fewer arguments", item->name), NULL);
     return -1;
 }
+
+/* ---- once for each of a list of sizes --------------------------------------------------------------------------------------------- */
+
+static bool constant_of(Runner *r, const Ast *ast, const SEnv *env, int64_t *value)
+{
+    Nat n = size_of(r, ast, env);
+    if (n && !nat_is_const(n))
+        strategy_mistake(r, E0804, ast->span, ctx_printf(r->ctx, "an `unroll` goes over constants, and this is %s", nat_text(r->ctx, n)), NULL);
+    *value = n && nat_is_const(n) ? n->value : 0;
+    return n && nat_is_const(n);
+}
+
+bool constants_of(Runner *r, const Ast *list, const SEnv *env, Constants *out)
+{
+    int64_t n;
+    if (list->kind == AST_LIST) {
+        for (int i = 0; i < list->list.n; i++) {
+            if (!constant_of(r, list->list.items[i], env, &n))
+                return false;
+            vec_push(r->ctx, &out->at, n);
+        }
+        return true;
+    }
+    SCall call;
+    if (!as_call(list, &call) || strcmp(call.name, "halving") != 0 || call.n != 1 || call.names) {
+        strategy_mistake(r, E0804, list->span, "an `unroll` goes over a list `[16, 8, 4]` or `halving(k)`", NULL);
+        return false;
+    }
+    if (!constant_of(r, call.args[0], env, &n))
+        return false;
+    if (n < 1 || (n & (n - 1)) != 0) {
+        strategy_mistake(r, E0804, call.args[0]->span, ctx_printf(r->ctx, "`halving` wants a power of two, and this is %lld", (long long)n), NULL);
+        return false;
+    }
+    for (int64_t k = n / 2; k >= 1; k /= 2)
+        vec_push(r->ctx, &out->at, k);
+    return true;
+}

@@ -230,6 +230,12 @@ static bool match_function(Matcher *m, Thunk t, Core *lambda)
     return match_data(m, t, lambda->lambda.body);
 }
 
+/* Nothing in brackets but an axis: what a left side says nothing of, its right side would lose. */
+static bool has_options(const PrimOptions *o)
+{
+    return o->pad || o->swizzle || o->in_place || o->prefetch || o->once || o->place || o->blocks || o->threads || o->min_blocks;
+}
+
 static bool match_prim(Matcher *m, PrimId id, int axis, int n, const Thunk *args, Core *term)
 {
     const Item *header = prim_header(m->ctx, id);
@@ -244,6 +250,8 @@ static bool match_prim(Matcher *m, PrimId id, int axis, int n, const Thunk *args
         return wanted(m, prim_name(id), term);
     if (term->prim.options.axis != axis)
         return differ(m, ctx_printf(m->ctx, "`%s` is on another axis", prim_name(id)));
+    if (has_options(&term->prim.options))
+        return differ(m, ctx_printf(m->ctx, "`%s` has options already", prim_name(id)));
     int nat = 0, arg = 0, k = 0;
     for (int i = 0; i < header->n_params; i++) {
         const Param *p = &header->params[i];

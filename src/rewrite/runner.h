@@ -63,6 +63,9 @@ bool as_call(const Ast *ast, SCall *call);
 const SEnv *senv_find(const SEnv *env, const char *name);
 /* A size in a strategy: of its parameters and of the sizes of the entry. NULL, and reported, when it is none. */
 Nat size_of(Runner *r, const Ast *ast, const SEnv *env);
+/* What an `unroll` goes over: `[16, 8, 4]` and `halving(32)`, as in programs. False, and reported, when it is no list of constants. */
+typedef struct Constants { VEC(int64_t) at; } Constants;
+bool constants_of(Runner *r, const Ast *list, const SEnv *env, Constants *out);
 /* Which parameter argument i is for; -1, and reported, when there is none. Those in braces are not given by position. */
 int param_for(Runner *r, const Item *item, const SCall *call, int i);
 const char *ast_text(Ctx *ctx, const Ast *ast);

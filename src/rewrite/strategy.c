@@ -117,7 +117,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
     if (rule->level) {
         if (!level_find(rule->level, &level))
             return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
-        if (here_level(here) != level)
+        if (!here_has_level(here, level))
             return strategy_fail(r, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`", rule->level));
     }
     RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident};
@@ -217,6 +217,19 @@ static Core *in_function(Runner *r, Strategy s, const Here *here, bool lets, Spa
         return after ? lift(r->ctx, here, at, after) : NULL;
     }
     return strategy_fail(r, span, "inFunction", here, "it applies no function");
+}
+
+/* The last argument, where the primitive is applied to data. */
+static Core *in_argument(Runner *r, Strategy s, const Here *here, Span span)
+{
+    int last = here->term->kind == CORE_PRIM ? here->term->prim.n_args - 1 : -1;
+    if (last < 0 || here->term->prim.args[last]->kind == CORE_LAMBDA)
+        return strategy_fail(r, span, "inArgument", here, "it is applied to nothing");
+    const Here *at = here_child(r->ctx, here, last);
+    while (at->term->kind == CORE_LET)
+        at = here_child(r->ctx, at, 1);
+    Core *after = run_strategy(r, s, at);
+    return after ? lift(r->ctx, here, at, after) : NULL;
 }
 
 /* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
@@ -379,6 +392,8 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
         return in_function(r, a, here, true, call->span);
     case S_inMap:
         return in_function(r, a, here, false, call->span);
+    case S_inArgument:
+        return in_argument(r, a, here, call->span);
     case S_nameReduce:
         return name_reduce(r, call->span, here);
     case S_inlineLet:
@@ -412,6 +427,23 @@ static Core *run_call(Runner *r, Strategy s, const Here *here)
     return item->kind == ITEM_RULE ? apply_rule(r, item, home, &call, s.env, here) : run_item(r, item, home, &call, s, here);
 }
 
+/* `unroll s in [16, 8, 4] (a)`: a with s = 16, then with s = 8, then with s = 4. */
+static Core *run_unroll(Runner *r, Strategy s, const Here *here)
+{
+    Constants items = {0};
+    if (!constants_of(r, s.ast->unroll.list, s.env, &items))
+        return NULL;
+    for (int i = 0; i < items.at.n && !r->stopped; i++) {
+        SEnv *own = NEW(r->ctx, SEnv);
+        *own = (SEnv){.name = s.ast->unroll.name, .nat = items.at.at[i], .is_nat = true, .up = s.env};
+        Core *after = run_strategy(r, (Strategy){s.ast->unroll.fn, own, s.home}, here);
+        if (!after)
+            return NULL;
+        here = here_with(r->ctx, here, after);
+    }
+    return here->term;
+}
+
 /* What fails takes its steps back. */
 Core *run_strategy(Runner *r, Strategy s, const Here *here)
 {
@@ -437,6 +469,9 @@ Core *run_strategy(Runner *r, Strategy s, const Here *here)
         break;
     case AST_AT:
         after = run_at(r, s, here);
+        break;
+    case AST_UNROLL:
+        after = run_unroll(r, s, here);
         break;
     default:
         after = run_call(r, s, here);

@@ -98,7 +98,7 @@ Core *here_plug(Ctx *ctx, const Here *here, Core *term)
 
 /* ---- levels ----------------------------------------------------------------------------------------------------------- */
 
-PlaceLevel here_level(const Here *here)
+static PlaceLevel here_level(const Here *here)
 {
     PlaceLevel level = AT_GRID;
     for (; here->up; here = here->up) {
@@ -113,6 +113,21 @@ PlaceLevel here_level(const Here *here)
         level = own > level ? own : level;
     }
     return level;
+}
+
+/* Where one block runs without a mapBlock around it: in the function of what comes after all blocks. */
+static bool in_one_block(const Here *here)
+{
+    for (; here->up; here = here->up)
+        if (here->term->kind == CORE_LAMBDA && here->up->term->kind == CORE_PRIM && (here->up->term->prim.id == P_nextKernel || here->up->term->prim.id == P_lastBlock))
+            return true;
+    return false;
+}
+
+bool here_has_level(const Here *here, PlaceLevel level)
+{
+    PlaceLevel own = here_level(here);
+    return own == level || (level == AT_BLOCK && own == AT_GRID && in_one_block(here));
 }
 
 bool level_find(const char *name, PlaceLevel *level)

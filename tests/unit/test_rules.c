@@ -254,6 +254,11 @@ static const char *left_text(const Trial_ *t, const char *module, const char *re
     const char *level = rule->level ? rule->level : "grid";
     int wraps = strcmp(level, "block") == 0 ? 1 : strcmp(level, "warp") == 0 ? 2 : strcmp(level, "thread") == 0 ? 3 : 0;
     bool function = side_is_function(rule);
+    /* The array that the level's pattern goes over. */
+    const char *over = function ? "xs" : NULL;
+    for (int i = 0; i < rule->n_params && !over; i++)
+        if (kind_of(&rule->params[i]) == IS_DATA && is_array(&rule->params[i]))
+            over = rule->params[i].name;
     StrBuf body;
     sb_init(&body, t->ctx);
     for (int i = 0; i < rule->n_params; i++) {
@@ -264,7 +269,7 @@ static const char *left_text(const Trial_ *t, const char *module, const char *re
             continue;
         const char *type = with_types(t, text_of(t->ctx, p->kind));
         if (is_array(p) || strcmp(p->name, "x") == 0)
-            sb_printf(&sb, " (%s: %s%s)", p->name, wraps && strcmp(p->name, "xs") == 0 ? "2." : "", type);
+            sb_printf(&sb, " (%s: %s%s)", p->name, wraps && over && strcmp(p->name, over) == 0 ? "2." : "", type);
         else if (strcmp(p->name, "unit") == 0)
             sb_printf(&body, "let unit: %s = %s in\n  ", type, operators[t->op].unit);
         else
@@ -273,12 +278,9 @@ static const char *left_text(const Trial_ *t, const char *module, const char *re
     const char *side = ctx_printf(t->ctx, function ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
     if (function)
         sb_printf(&sb, " (xs: %s%s)", wraps ? "2." : "", argument_type(t));
-    if (wraps == 1)
-        sb_printf(&body, "xs |> mapBlock(fun xs => %s)", side);
-    else if (wraps == 3)
-        sb_printf(&body, "xs |> mapGlobal(fun xs => %s)", side);
-    else if (wraps == 2)
-        sb_printf(&body, "xs |> mapWarp(fun xs => %s)", side);
+    static const char *const patterns[] = {NULL, "mapBlock", "mapWarp", "mapGlobal"};
+    if (wraps && over)
+        sb_printf(&body, "%s |> %s(fun %s => %s)", over, patterns[wraps], over, side);
     else
         sb_puts(&body, side);
     sb_printf(&sb, ": %s", result);

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""The kernels that strategies derive are those that were lowered by hand: their CUDA C is the same text.
+
+In tests/derived/*.rise, `-- as FILE ENTRY` before an entry names the program in examples/. Compared are the kernels of that entry and its launch function, but for notes of
+positions, empty lines, and the names of the entry and of what is declared inside."""
+import difflib
+import glob
+import os
+import re
+import subprocess
+
+
+def emitted(path):
+    return subprocess.run([os.environ["RISEC"], "--emit=cuda", path], check=True, capture_output=True, text=True).stdout
+
+
+def kernels(text, entry):
+    """The functions of an entry, each from its comment on."""
+    functions = re.split(r"(?m)^(?=// \w+: |// Launches \w+ |#)", text)
+    own = [f for f in functions if re.match(rf"// (Launches )?{entry}(_64|_finish|_finish_64)?\b", f)]
+    names = {}
+    for name in re.findall(r"\b(?:int|unsigned|float|long long) (\w+)(?: =|\[)", "".join(own)):
+        names.setdefault(name, f"local{len(names)}")
+    text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", "".join(own))
+    text = re.sub(rf"\b{entry}((_64|_finish|_launch)*)\b", r"ENTRY\1", text)
+    text = re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], text) if names else text
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def main():
+    for path in sorted(glob.glob("tests/derived/*.rise")):
+        with open(path, encoding="utf-8") as file:
+            pairs = re.findall(r"(?m)^-- as (\S+) (\w+)\nentry (\w+)", file.read())
+        derived = emitted(path)
+        for example, by_hand, entry in pairs:
+            left, right = kernels(emitted(f"examples/{example}"), by_hand), kernels(derived, entry)
+            same = bool(left) and left == right
+            print(f"{'ok' if same else 'not ok'} {os.path.basename(path)}: {entry} is examples/{example} {by_hand}")
+            for line in [] if same else list(difflib.unified_diff(left, right, "by hand", "derived", lineterm="", n=1))[:40]:
+                print("#", line)
+        if not pairs:
+            print(f"not ok {path} has nothing to compare")
+
+
+main()
