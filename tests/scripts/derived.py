@@ -24,6 +24,7 @@ def kernels(text, entry):
     text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", "".join(own))
     text = re.sub(rf"\b{entry}((_64|_finish|_launch)*)\b", r"ENTRY\1", text)
     text = re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], text) if names else text
+    text = re.sub(r",\n +", ", ", text)  # a header's lines are as long as its names
     return [line for line in text.splitlines() if line.strip()]
 
 

@@ -84,6 +84,17 @@ static const char *with_types(const Trial_ *t, const char *text)
 
 static bool is_pair(const char *type) { return type[0] == '('; }
 
+/* A number that depends on each element of the array and on their order. */
+static const char *fold_of(Ctx *ctx, const char *type, const char *name, const char *start)
+{
+    const char *dot = is_pair(type) ? NULL : strchr(type, '.');
+    if (dot) {
+        const char *inner = ctx_printf(ctx, "%s_", name);
+        return ctx_printf(ctx, "(%s |> reduceSeq(fun acc_%s %s => %s, %s))", name, inner, inner, fold_of(ctx, dot + 1, inner, ctx_printf(ctx, "acc_%s", inner)), start);
+    }
+    return ctx_printf(ctx, is_pair(type) ? "%s * 3 + %s.1 - %s.2" : "%s * 3 + %s", start, name, name);
+}
+
 /* A term of the type, of the variables a, b, ... of these types. */
 static const char *term_of(const Trial_ *t, const char *type, int n, const char *const *types)
 {
@@ -100,7 +111,9 @@ static const char *term_of(const Trial_ *t, const char *type, int n, const char 
     StrBuf sb;
     sb_init(&sb, t->ctx);
     for (int i = 0; i < n; i++) {
-        if (is_pair(types[i]))
+        if (!is_pair(types[i]) && strchr(types[i], '.'))
+            sb_printf(&sb, "%s + ", fold_of(t->ctx, types[i], ctx_printf(t->ctx, "%c", 'a' + i), "1"));
+        else if (is_pair(types[i]))
             sb_printf(&sb, "%c.%d * %d + %c.%d * %d + ", 'a' + i, 1, (int)below(7) - 3, 'a' + i, 2, (int)below(9) + 1);
         else
             sb_printf(&sb, "%c * %d + ", 'a' + i, (int)below(9) + 2);
