@@ -10,11 +10,14 @@ enum {
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
 
-static uint32_t main_file(const SimProfile *profile)
+/* The program itself: what comes first and is no module of the library. 0 where all that is counted comes from the library, as in an entry that rules have lowered. */
+static uint32_t main_file(Ctx *ctx, const SimProfile *profile)
 {
-    for (int i = 0; i < profile->lines.n; i++)
-        if (profile->lines.at[i].file)
-            return profile->lines.at[i].file;
+    for (int i = 0; i < profile->lines.n; i++) {
+        uint32_t file = profile->lines.at[i].file;
+        if (file)
+            return strncmp(source_get(ctx, file)->name, "lib/", 4) ? file : 0;
+    }
     return 0;
 }
 
@@ -22,7 +25,7 @@ const char *profile_line_name(Ctx *ctx, const SimProfile *profile, const SimLine
 {
     if (!line->file)
         return "elsewhere";
-    if (line->file == main_file(profile))
+    if (line->file == main_file(ctx, profile))
         return ctx_printf(ctx, "line %d", line->line);
     return ctx_printf(ctx, "%s:%d", source_get(ctx, line->file)->name, line->line);
 }

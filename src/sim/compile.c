@@ -22,6 +22,11 @@ typedef struct Pool { /* registers of one kind; temporaries are a stack and are 
     VEC(int) live, free;
 } Pool;
 
+typedef struct Ready {
+    const ImpExpr *expr;
+    int operand;
+} Ready;
+
 typedef struct Compiler {
     Run *run;
     Arena *arena;
@@ -32,6 +37,7 @@ typedef struct Compiler {
     int *var_reg;         /* per ImpVar: its first register, -1: none yet */
     bool *var_known;      /* per ImpVar: declared with a value in a block around this place */
     VEC(int) loops;       /* the slots of trip counts of the loops around */
+    VEC(Ready) ready;     /* of one atomic: what the lanes have computed before they go one by one */
     int masks;            /* slots in use */
     bool failed;
     Span span;
@@ -473,6 +479,9 @@ static Span place_of_expr(const Compiler *c, const ImpExpr *e)
 
 static int compile_expr(Compiler *c, const ImpExpr *e)
 {
+    for (int i = 0; i < c->ready.n; i++)
+        if (c->ready.at[i].expr == e)
+            return c->ready.at[i].operand;
     Span outer = c->span, around = c->place;
     int dst = 0;
     c->span = e->span;
@@ -621,9 +630,37 @@ static void compile_vector(Compiler *c, const ImpStmt *s)
     i->site = site(c, s->span, s->vec.buf, s->kind == IS_VSTORE, "");
 }
 
+typedef struct OldReads {
+    const ImpVar *old;
+    bool found;
+} OldReads;
+
+static void find_old(void *user, ImpExpr **at)
+{
+    OldReads *r = user;
+    r->found |= (*at)->kind == IE_VAR && (*at)->var.var == r->old;
+}
+
+/* Computes what does not hang on the old value, all lanes together. What only one side of a condition wants is left to it. */
+static void compile_ready(Compiler *c, ImpExpr *e, const ImpVar *old)
+{
+    OldReads reads = {old, false};
+    walk_expr(&e, find_old, &reads);
+    if (!reads.found) {
+        int operand = compile_expr(c, e);
+        run_push(c->arena, &c->ready, ((Ready){e, operand}));
+        return;
+    }
+    for (int k = 0; e->kind == IE_OP && k < e->op.n; k++)
+        compile_ready(c, e->op.args[k], old);
+    if (e->kind == IE_CAST)
+        compile_ready(c, e->cast.value, old);
+}
+
 /* Lane by lane: each sees what the one before it left. */
 static void compile_atomic(Compiler *c, const ImpStmt *s)
 {
+    compile_ready(c, s->atomic.value, s->atomic.old);
     int index = compile_nat(c, s->atomic.index, s->span), old = var_register(c, s->atomic.old), m = masks(c, 2);
     uint32_t at = site(c, s->span, s->atomic.buf, true, "");
     emit(c, X_LANES)->m = m;
@@ -645,6 +682,7 @@ static void compile_atomic(Compiler *c, const ImpStmt *s)
     emit(c, X_JUMP)->k = top;
     c->code->ins.at[top].k = here(c);
     c->masks -= 2;
+    c->ready.n = 0;
 }
 
 static void compile_ticket(Compiler *c, const ImpStmt *s)

@@ -187,7 +187,7 @@ static int kind_of(const Ins *ins, CounterId *kind)
     case X_STEP: *kind = COUNT_indexArithmetic; return !ins->prim; /* all other: see count_indices */
     case X_LANE: case X_JUMP: case X_OLD: case X_ATOMIC: return 0; /* an atomic is one instruction of its warp */
     case X_LANES:
-    case X_TICKET:
+    case X_TICKET: *kind = COUNT_atomics; return 1;
     case X_BEFORE: *kind = COUNT_stores; return 1;
     case X_TOTAL: case X_SERVE: return 0;
     case X_SYNC_GRID:
@@ -213,7 +213,9 @@ static Counts counts_of(const Run *run, int at)
     const Tally *t = &run->profiler->tallies[at];
     Counts c = {{0}};
     CounterId kind;
-    uint64_t weight = (uint64_t)kind_of(ins, &kind);
+    /* One operator alone between an atomic's halves is the atomic's own. What is more is computed by each lane in turn. */
+    bool inside = at > 0 && ins->op == X_APPLY && ins[-1].op == X_OLD && ins[1].op == X_ATOMIC;
+    uint64_t weight = inside ? 0 : (uint64_t)kind_of(ins, &kind);
     Executed executed = run->profiler->executed[at];
     if (weight) {
         c.at[kind] = c.at[COUNT_instructions] = weight * executed.times;

@@ -70,6 +70,11 @@ for option in $("$RISEC" help --emit-docs=options | sed -n 's/^\.B .*\\-\\-\([a-
 done
 if grep -q -- --set "$dir/out" && [ -z "$missing" ]; then ok help-options; else bad help-options "risec help lacks$missing"; fi
 
+cat >"$dir/high.rise" <<'RISE'
+entry double {n: nat} (xs: n.f32): n.f32 = xs |> map(fun x => 2 * x)
+RISE
+shows profile-library '^lib/rules/lowering.rise:[0-9]+ ' -- run "$dir/high.rise" --set n=64 --arg xs=iota --profile
+
 expect usage-entry 2 'named by `--entry sums`' -- "$dir/sum.rise" sums
 expect usage-nothing 2 'E0621.*no file' --
 shows help 'risec run FILE.rise' -- help
