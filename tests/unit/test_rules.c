@@ -84,15 +84,31 @@ static const char *with_types(const Trial_ *t, const char *text)
 
 static bool is_pair(const char *type) { return type[0] == '('; }
 
-/* A number that depends on each element of the array and on their order. */
-static const char *fold_of(Ctx *ctx, const char *type, const char *name, const char *start)
+/* `(s, t)`: its components. */
+static void parts_of(Ctx *ctx, const char *pair, const char *parts[2])
+{
+    int depth = 0;
+    const char *comma = pair;
+    while (depth != 1 || *comma != ',') {
+        depth += *comma == '(' ? 1 : *comma == ')' ? -1 : 0;
+        comma++;
+    }
+    parts[0] = ctx_printf(ctx, "%.*s", (int)(comma - pair - 1), pair + 1);
+    parts[1] = ctx_printf(ctx, "%.*s", (int)strlen(comma + 2) - 1, comma + 2);
+}
+
+/* A number that depends on all of what `name` is, and on the order of its elements. */
+static const char *number_of(Ctx *ctx, const char *type, const char *name, int depth)
 {
     const char *dot = is_pair(type) ? NULL : strchr(type, '.');
-    if (dot) {
-        const char *inner = ctx_printf(ctx, "%s_", name);
-        return ctx_printf(ctx, "(%s |> reduceSeq(fun acc_%s %s => %s, %s))", name, inner, inner, fold_of(ctx, dot + 1, inner, ctx_printf(ctx, "acc_%s", inner)), start);
-    }
-    return ctx_printf(ctx, is_pair(type) ? "%s * 3 + %s.1 - %s.2" : "%s * 3 + %s", start, name, name);
+    if (dot)
+        return ctx_printf(ctx, "(%s |> reduceSeq(fun acc%d e%d => acc%d * 3 + %s, 1))", name, depth, depth, depth, number_of(ctx, dot + 1, ctx_printf(ctx, "e%d", depth), depth + 1));
+    if (!is_pair(type))
+        return name;
+    const char *parts[2];
+    parts_of(ctx, type, parts);
+    return ctx_printf(ctx, "(%s * %d - %s * %d)", number_of(ctx, parts[0], ctx_printf(ctx, "%s.1", name), depth), (int)below(7) - 3,
+                      number_of(ctx, parts[1], ctx_printf(ctx, "%s.2", name), depth), (int)below(9) + 1);
 }
 
 /* A term of the type, of the variables a, b, ... of these types. */
@@ -106,18 +122,16 @@ static const char *term_of(const Trial_ *t, const char *type, int n, const char 
         more[n] = "i32";
         return ctx_printf(t->ctx, "generate{n = %.*s}(fun j => let %c = cast(i32)(j) in %s)", (int)(dot - type), type, 'a' + n, term_of(t, dot + 1, n + 1, more));
     }
-    if (is_pair(type))
-        return ctx_printf(t->ctx, "(%s, %s)", term_of(t, "i32", n, types), term_of(t, "i32", n, types));
+    if (is_pair(type)) {
+        const char *parts[2];
+        parts_of(t->ctx, type, parts);
+        const char *first = term_of(t, parts[0], n, types);
+        return ctx_printf(t->ctx, "(%s, %s)", first, term_of(t, parts[1], n, types));
+    }
     StrBuf sb;
     sb_init(&sb, t->ctx);
-    for (int i = 0; i < n; i++) {
-        if (!is_pair(types[i]) && strchr(types[i], '.'))
-            sb_printf(&sb, "%s + ", fold_of(t->ctx, types[i], ctx_printf(t->ctx, "%c", 'a' + i), "1"));
-        else if (is_pair(types[i]))
-            sb_printf(&sb, "%c.%d * %d + %c.%d * %d + ", 'a' + i, 1, (int)below(7) - 3, 'a' + i, 2, (int)below(9) + 1);
-        else
-            sb_printf(&sb, "%c * %d + ", 'a' + i, (int)below(9) + 2);
-    }
+    for (int i = 0; i < n; i++)
+        sb_printf(&sb, "%s * %d + ", number_of(t->ctx, types[i], ctx_printf(t->ctx, "%c", 'a' + i), 0), (int)below(9) + 2);
     sb_printf(&sb, "%d", (int)below(50) + 1);
     return sb.text;
 }
