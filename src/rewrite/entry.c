@@ -1,12 +1,36 @@
 /* Whole entries: the strategy that an entry has, and what is compiled. */
 #include "rewrite/internal.h"
 
-static bool is_high(const Core *term)
+typedef enum Saying { SAYS_NOTHING, SAYS_WHAT, SAYS_HOW } Saying;
+
+/* Whether the patterns in it say what is computed, or how; layouts and functions of scalars alone say neither. */
+static Saying saying(const Core *term)
 {
-    bool high = term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_HIGH;
-    for (int i = 0; i < term_children(term) && !high; i++)
-        high = is_high(term_child(term, i));
-    return high;
+    Saying says = SAYS_NOTHING;
+    if (term->kind == CORE_PRIM) {
+        PrimLevel level = prim_rows[term->prim.id].level;
+        says = level == LEVEL_HIGH ? SAYS_WHAT : level == LEVEL_VIEW || level == LEVEL_SCALAR ? SAYS_NOTHING : SAYS_HOW;
+    }
+    for (int i = 0; i < term_children(term) && says != SAYS_WHAT; i++) {
+        Saying child = saying(term_child(term, i));
+        says = child == SAYS_NOTHING ? says : child;
+    }
+    return says;
+}
+
+static bool gives_arrays(Type type)
+{
+    bool arrays = type->kind == TY_ARRAY;
+    for (int i = 0; i < type->n_items && !arrays; i++)
+        arrays = gives_arrays(type->items[i]);
+    return arrays;
+}
+
+/* What no thread is told to compute: high-level patterns somewhere, or arrays by layouts alone. */
+static bool is_high(const Core *body)
+{
+    Saying says = saying(body);
+    return says == SAYS_WHAT || (says == SAYS_NOTHING && gives_arrays(body->type));
 }
 
 static const char default_module[] = "strategies.standard", default_strategy[] = "standard";

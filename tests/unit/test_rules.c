@@ -24,7 +24,7 @@ static uint64_t below(uint64_t n)
     return state % n;
 }
 
-enum { MOST_PARAMS = 24, NAME_ROOM = 32 };
+enum { MOST_PARAMS = 24, NAME_ROOM = 32, MOST_VARS = 9 };
 
 typedef enum Kind { IS_NAT, IS_TYPE, IS_FUN, IS_DATA } Kind;
 
@@ -115,12 +115,23 @@ static const char *number_of(Ctx *ctx, const char *type, const char *name, int d
 static const char *term_of(const Trial_ *t, const char *type, int n, const char *const *types)
 {
     const char *dot = is_pair(type) ? NULL : strchr(type, '.');
-    if (dot) { /* each element is another, as the order of them has to show */
-        const char *more[10];
+    if (dot) { /* each element is another, as the order of them has to show; and, of arrays of that length, made of theirs */
+        const char *more[MOST_VARS];
+        StrBuf sb;
+        sb_init(&sb, t->ctx);
+        size_t size = (size_t)(dot - type);
+        int k = 0;
         for (int i = 0; i < n; i++)
-            more[i] = types[i];
-        more[n] = "i32";
-        return ctx_printf(t->ctx, "generate{n = %.*s}(fun j => let %c = cast(i32)(j) in %s)", (int)(dot - type), type, 'a' + n, term_of(t, dot + 1, n + 1, more));
+            more[k++] = types[i];
+        sb_printf(&sb, "generate{n = %.*s}(fun j => let %c = cast(i32)(j) in ", (int)size, type, 'a' + k);
+        more[k++] = "i32";
+        for (int i = 0; i < n && k < MOST_VARS; i++)
+            if (!is_pair(types[i]) && strncmp(types[i], type, size + 1) == 0) {
+                sb_printf(&sb, "let %c = %c[j] in ", 'a' + k, 'a' + i);
+                more[k++] = types[i] + size + 1;
+            }
+        sb_printf(&sb, "%s)", term_of(t, dot + 1, k, more));
+        return sb.text;
     }
     if (is_pair(type)) {
         const char *parts[2];
@@ -142,7 +153,18 @@ typedef struct Operator {
 } Operator;
 
 static const Operator operators[] = {
-    {"(+)", "0", "i32", true}, {"max", "lowest", "i32", true}, {"affine", "(1, 0)", "(i32, i32)", false}, {"sums", "(0, 0)", "(i32, i32)", true}};
+    {"(+)", "0", "i32", true}, {"max", "lowest", "i32", true}, {"affine", "(1, 0)", "(i32, i32)", false}, {"sums", "(0, 0)", "(i32, i32)", true}, {"min", "highest", "i32", true}};
+
+/* The operator that a left side names itself, as in reduce(max, unit); -1: none. */
+static int operator_named(Ctx *ctx, const Item *rule)
+{
+    static const char *const names[] = {"reduce((+)", "reduce(max", "reduce(min"};
+    static const int which[] = {0, 1, 4};
+    for (int i = 0; i < 3; i++)
+        if (strstr(text_of(ctx, rule->body->bin.lhs), names[i]))
+            return which[i];
+    return -1;
+}
 
 static const char declarations[] =
     "operator affine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
@@ -178,7 +200,9 @@ static bool mentions_name(Ctx *ctx, const Ast *ast, const char *name)
 static void choose(Trial_ *t)
 {
     const Item *rule = t->rule;
+    int named = operator_named(t->ctx, rule);
     t->op = (int)below(4);
+    t->op = named < 0 ? t->op : named;
     int open_nats = 0;
     for (int i = 0; i < rule->n_params; i++)
         open_nats += kind_of(&rule->params[i]) == IS_NAT && rule->params[i].implicit;
