@@ -1,6 +1,5 @@
 /* `risec lower`: the program that a strategy makes of a high-level one, and the steps between. */
-#include "driver/driver.h"
-#include "rewrite/rewrite.h"
+#include "driver/steps.h"
 
 /* The strategy on the command line, parsed as the body of one in a file of its own; names in it are looked up in the program's file. */
 static const Ast *given_strategy(Ctx *ctx, Driver *d, const char *text)
@@ -19,98 +18,72 @@ static const Ast *given_strategy(Ctx *ctx, Driver *d, const char *text)
     return item->body;
 }
 
-static void put_law(StrBuf *out, const Item *rule)
+/* By --replay, --strategy, or the entry's own strategy. */
+static bool rewrite(Ctx *ctx, Driver *d, const CoreEntry *entry, Rewriting *r)
 {
-    if (!rule)
-        return;
-    sb_puts(out, "  -- ");
-    ast_print_equation(out, rule->body);
-}
-
-static void put_trace(StrBuf *out, const CoreEntry *entry, const Rewriting *r)
-{
-    sb_puts(out, "-- 0. as written:\n");
-    core_print_entry(out, entry);
-    for (int i = 0; i < r->steps.n; i++) {
-        const RewriteStep *s = &r->steps.at[i];
-        sb_printf(out, "\n-- %d. %s at %s\n", i + 1, s->rule, s->place);
-        put_law(out, s->law);
-        sb_puts(out, s->law ? "\n" : "");
-        sb_puts(out, "  -   ");
-        core_print(out, s->before);
-        sb_puts(out, "\n  +   ");
-        core_print(out, s->after);
-        sb_putc(out, '\n');
+    const char *text = option_text(d->line, OPT_STRATEGY), *trace = option_text(d->line, OPT_REPLAY);
+    int most = (int)option_number(d->line, OPT_STEP, -1);
+    if (text && trace) {
+        driver_usage(ctx, d, E0621, "`--replay` makes the steps of a trace again, so there is no `--strategy`");
+        return false;
     }
-    sb_printf(out, "\n-- lowered, in %d step%s:\n", r->steps.n, r->steps.n == 1 ? "" : "s");
-}
-
-static void put_json_text(StrBuf *out, const char *text)
-{
-    sb_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            sb_printf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 32)
-            sb_printf(out, "\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            sb_putc(out, *text);
-    }
-    sb_putc(out, '"');
-}
-
-static void put_json_core(Ctx *ctx, StrBuf *out, const char *name, const Core *core)
-{
-    StrBuf sb;
-    sb_init(&sb, ctx);
-    core_print(&sb, core);
-    sb_printf(out, ", \"%s\": ", name);
-    put_json_text(out, sb.text);
-}
-
-static void put_json(Ctx *ctx, StrBuf *out, const Rewriting *r, const CoreEntry *lowered)
-{
-    sb_printf(out, "{\"entry\": \"%s\", \"steps\": [", lowered->name);
-    for (int i = 0; i < r->steps.n; i++) {
-        const RewriteStep *s = &r->steps.at[i];
-        sb_puts(out, i ? ",\n  {\"rule\": " : "\n  {\"rule\": ");
-        put_json_text(out, s->rule);
-        sb_puts(out, ", \"place\": ");
-        put_json_text(out, s->place);
-        put_json_core(ctx, out, "before", s->before);
-        put_json_core(ctx, out, "after", s->after);
-        put_json_core(ctx, out, "body", s->body);
-        sb_putc(out, '}');
-    }
-    StrBuf sb;
-    sb_init(&sb, ctx);
-    core_print_entry(&sb, lowered);
-    sb_puts(out, "],\n \"program\": ");
-    put_json_text(out, sb.text);
-    sb_puts(out, "}\n");
+    if (trace)
+        return replay_steps(ctx, d, trace, entry, most, r);
+    const Ast *strategy = text ? given_strategy(ctx, d, text) : NULL;
+    if (text && !strategy)
+        return false;
+    bool good = strategy ? rewrite_entry(ctx, entry, strategy, 0, NULL, most, r) : rewrite_by_its_own(ctx, entry, most, r);
+    if (!good)
+        driver_fail(d, STATUS_PROGRAM);
+    return good;
 }
 
 void cmd_lower(Ctx *ctx, Driver *d)
 {
     CoreEntry *entry;
+    Rewriting r = {0};
+    StepsVerified verified;
+    StepsCounted counted;
+    StepsKnown known = {0};
     if (!driver_entry(ctx, d, NULL, &entry))
         return;
-    const char *text = option_text(d->line, OPT_STRATEGY);
-    const Ast *strategy = text ? given_strategy(ctx, d, text) : NULL;
-    if (text && !strategy)
+    bool trace = option_on(d->line, OPT_TRACE), json = option_on(d->line, OPT_JSON), profile = option_on(d->line, OPT_PROFILE);
+    const char *save = option_text(d->line, OPT_SAVE);
+    if (profile && !trace && !json) {
+        driver_usage(ctx, d, E0621, "`--profile` counts what each step changes, so it goes with `--trace` or `--json`");
         return;
-    int most = (int)option_number(d->line, OPT_STEP, -1);
-    Rewriting r = {0};
-    bool good = strategy ? rewrite_entry(ctx, entry, strategy, 0, NULL, most, &r) : rewrite_by_its_own(ctx, entry, most, &r);
-    if (!good)
-        driver_fail(d, STATUS_PROGRAM);
+    }
+    bool good = rewrite(ctx, d, entry, &r);
+    if (!good && !(trace && r.steps.n))
+        return;
+    /* The steps until one fails are shown, and looked at, too. */
+    if (option_on(d->line, OPT_VERIFY_EACH)) {
+        bool same = verify_steps(ctx, d, entry, &r, &verified);
+        known.verified = same ? &verified : NULL;
+        good = good && same;
+        if (!good && !trace)
+            return;
+    }
+    if (profile && count_steps(ctx, d, entry, &r, &counted))
+        known.counted = &counted;
+    if (good && save && !save_steps(ctx, d, save, entry, &r))
+        return;
     StrBuf out;
     sb_init(&out, ctx);
-    if (option_on(d->line, OPT_TRACE))
-        put_trace(&out, entry, &r);
-    if (good && option_on(d->line, OPT_JSON))
-        put_json(ctx, &out, &r, r.entry);
-    else if (good)
+    if (trace && !json)
+        show_trace(ctx, &out, entry, &r, known);
+    if (good && json) {
+        show_json(ctx, &out, &r, r.entry, known);
+    } else if (good) {
+        if (trace)
+            sb_printf(&out, "\n-- lowered, in %d step%s:\n", r.steps.n, r.steps.n == 1 ? "" : "s");
         core_print_entry(&out, r.entry);
+        if (known.verified) {
+            sb_puts(&out, "-- each step gives what the program before it gives");
+            sb_puts(&out, verified.rounded ? ", within rounding, at " : " at ");
+            show_verified(&out, entry, &verified);
+            sb_putc(&out, '\n');
+        }
+    }
     driver_write(ctx, d, "-", out.text, out.len);
 }

@@ -369,7 +369,7 @@ bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **out)
         return false;
     }
     *out = entry;
-    return (!option_on(line, OPT_VERIFY_EACH) || driver_verify(ctx, d, entry)) && driver_check_settings(ctx, d, 1, &entry, true);
+    return (!option_on(line, OPT_VERIFY_EACH) || line->verb == VERB_LOWER || driver_verify(ctx, d, entry)) && driver_check_settings(ctx, d, 1, &entry, true);
 }
 
 /* What `--set numSM=4` says of the device: there is none, so it may be any. */

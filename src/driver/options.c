@@ -43,16 +43,17 @@ const OptRow option_rows[OPT_COUNT] = {
                   "sm_75."},
     [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give a tunable, or (for run and bench) a size. NAT is an integer, or a sum of products such as 2^20+1."},
-    [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | RUN, false, false,
-                         "Re-check all types of the program between the passes: finds bugs of risec, not of the program."},
-    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", RUN | BENCH | TUNE, true, false,
+    [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | LOWER | RUN, false, false,
+                         "lower: evaluate the program before and after each step on random inputs of several small sizes, and name the first step that changes the result. "
+                         "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},
+    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", LOWER | RUN | BENCH | TUNE, true, false,
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, iota, ones, zeros, const:V, "
                  "uniform[:LO:HI], normal, or a number."},
     [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN | TUNE, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
                     "NVIDIA GPU; auto gpu where there is one, else sim. tune: gpu (the default) measures time, sim estimates it from what the simulator "
                     "counts."},
-    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", RUN | BENCH | TUNE, false, false,
+    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", LOWER | RUN | BENCH | TUNE, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
@@ -68,9 +69,9 @@ const OptRow option_rows[OPT_COUNT] = {
                           "Stop the simulator after N findings (races, bad accesses). Default: 10."},
     [OPT_STATS] = {"stats", 0, OK_FLAG, "", RUN, false, false,
                    "Print what the simulator counted: instructions, memory accesses, barriers."},
-    [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", RUN, false, false,
+    [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", LOWER | RUN, false, false,
                      "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
-                     "`risec help profile`."},
+                     "`risec help profile`. lower: with --trace or --json, what each step changes in these counts, for sizes given by --set or small ones."},
     [OPT_SIZES] = {"sizes", 0, OK_PAIR, "NAME=NAT,NAT...", BENCH | TUNE, true, false,
                    "Time, or tune, for each of these values of a size. Where several sizes have lists, they go in step."},
     [OPT_VS] = {"vs", 0, OK_TEXT, "FILE.cu", BENCH, true, false,
@@ -89,6 +90,9 @@ const OptRow option_rows[OPT_COUNT] = {
                       "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
     [OPT_STEP] = {"step", 0, OK_NUMBER, "N", LOWER, false, false, "Stop after N steps."},
+    [OPT_SAVE] = {"save", 0, OK_TEXT, "TRACE", LOWER, false, false, "Write the steps to the file TRACE, from which --replay makes them again."},
+    [OPT_REPLAY] = {"replay", 0, OK_TEXT, "TRACE", LOWER, false, false,
+                    "Make the steps in the file TRACE again, instead of any strategy; where the program has changed, say which step fits no more."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},

@@ -75,6 +75,40 @@ void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell)
     }
 }
 
+void results_put_cell(StrBuf *out, const HostBuf *buf, int64_t cell) { results_put_scalar(out, buf->elem, cell_of(buf, cell)); }
+
+/* Dimension `dim` of an array whose first cell is number `at`, all on this line. */
+static void put_row(StrBuf *out, const HostBuf *buf, int dim, int64_t at, int64_t cells)
+{
+    if (dim == buf->rank) {
+        results_put_cell(out, buf, at);
+        return;
+    }
+    int64_t n = buf->shape[dim], inner = n ? cells / n : 0;
+    bool skipped = false;
+    sb_putc(out, '[');
+    for (int64_t i = 0; i < n; i = shown_next(i, n, &skipped)) {
+        sb_puts(out, i ? skipped ? ", ..., " : ", " : "");
+        put_row(out, buf, dim + 1, at + i * inner, inner);
+    }
+    sb_putc(out, ']');
+}
+
+void results_put_inputs(StrBuf *out, const CoreEntry *entry, const Launch *launch)
+{
+    int b = 0;
+    for (int i = 0; i < entry->n_inputs; i++) {
+        int n = type_component_count(entry->inputs[i]->type);
+        for (int k = 0; k < n; k++, b++) {
+            sb_printf(out, "%s%s", b ? ", " : "", entry->inputs[i]->name);
+            if (n > 1)
+                sb_printf(out, ".%d", k + 1);
+            sb_puts(out, " = ");
+            put_row(out, &launch->buffers[b], 0, 0, launch->buffers[b].count);
+        }
+    }
+}
+
 void results_put_shape(StrBuf *out, const HostBuf *buf)
 {
     for (int i = 0; i < buf->rank; i++)

@@ -49,6 +49,10 @@ InputScale results_scale(const Launch *launch);
 Comparison results_compare_scaled(const InputScale *scale, int n, const HostBuf *got, const HostBuf *want, bool exact);
 /* "[3][5]" for a cell; "" for a scalar. */
 void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell);
+/* The value of one cell. */
+void results_put_cell(StrBuf *out, const HostBuf *buf, int64_t cell);
+/* `xs = [1, 0, 2], y = 3`: the inputs of a launch, long arrays shortened as by results_print; each on one line. */
+void results_put_inputs(StrBuf *out, const CoreEntry *entry, const Launch *launch);
 void results_put_shape(StrBuf *out, const HostBuf *buf); /* "20.30.f32" */
 
 #endif

@@ -69,5 +69,8 @@ Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here
         sb_printf(&text, "%s%s = %s", i ? ", " : "[", name, nat_text(r->ctx, *at));
     }
     sb_puts(&text, call->n ? "]" : "");
-    return strategy_step(r, text.text, NULL, here, here->term, call->span);
+    Core *same = strategy_step(r, text.text, NULL, here, here->term, call->span);
+    if (same)
+        r->out->steps.at[r->out->steps.n - 1].place = LAUNCH_PLACE;
+    return same;
 }

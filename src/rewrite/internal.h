@@ -14,6 +14,9 @@ typedef struct Here {
     NatFacts *facts;       /* known there */
 } Here;
 
+/* What the place of a step is called that sets the launch: the body is not looked at. */
+#define LAUNCH_PLACE "the whole entry"
+
 /* ---- strategy.c ---- */
 /* rewrite_entry, with the names of the strategy looked up in another file of the program. */
 bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out);

@@ -14,6 +14,15 @@ static const Word words[] = {
 };
 enum { WORDS = sizeof words / sizeof *words };
 
+const char *rules_word_doc(const char *text)
+{
+    size_t n = strcspn(text, "([{ ");
+    for (int i = 0; i < WORDS; i++)
+        if (strlen(words[i].name) == n && memcmp(words[i].name, text, n) == 0)
+            return words[i].doc;
+    return NULL;
+}
+
 static bool is_rewriting(const LibFile *file) { return strncmp(file->name, "rules/", 6) == 0 || strncmp(file->name, "strategies/", 11) == 0; }
 
 /* "rules.movement" */

@@ -11,4 +11,7 @@ bool rules_help(Ctx *ctx, StrBuf *out, const char *name);
 /* `risec help rules`: the names, by module. */
 void rules_list(Ctx *ctx, StrBuf *out);
 
+/* What a word of strategies is, from its name and what may stand behind that, as in `launch[threads = 256]`. NULL where it is none. */
+const char *rules_word_doc(const char *text);
+
 #endif

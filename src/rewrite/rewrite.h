@@ -35,6 +35,20 @@ bool rewrite_entry(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, int n_
 
 /* By the strategy after its `lowered by`; where there is none and the entry has high-level patterns, by the standard one; else it stays as it is. */
 bool rewrite_by_its_own(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out);
+/* A step that was made before, to be made again. */
+typedef struct ReplayStep {
+    Span span;
+    const char *rule;  /* as RewriteStep has it */
+    const char *home;  /* where its name is looked up: a module of the library, or the path of a file; NULL: the program's own */
+    const char *place;
+    int depth, *path;
+    const char *before, *after; /* the terms as text */
+} ReplayStep;
+
+/* Makes the steps again. They fit where the place is there, and of the same kind, and the rule applies; where the term is the one that it was, the rule has to
+ * make the same of it. False with E0807, which says at which step that ends, what was expected there and what is there instead. */
+bool rewrite_replay(Ctx *ctx, const CoreEntry *entry, int n, const ReplayStep *steps, int most, Rewriting *out);
+
 /* The entry that is compiled: the one given, or what the strategy after its `lowered by` makes of it. NULL with diagnostics. */
 const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry);
 

@@ -39,6 +39,9 @@ typedef struct Runner {
 } Runner;
 
 /* ---- strategy.c ---- */
+Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out);
+/* The entry with this body, and what the strategy said of it beside: out->entry. */
+void runner_finish(Runner *r, Core *body);
 /* Runs a strategy here: the term that comes out, or NULL where it does not apply; what it did is undone then. */
 Core *run_strategy(Runner *r, Strategy s, const Here *here);
 /* Notes what failed, for the message where the whole fails: Note [Failure]. */

@@ -516,29 +516,39 @@ static void report(Runner *r, Span span)
     diag_help(ctx, d, "what stands there is `%s`", sb.text);
 }
 
-bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out)
+Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out)
 {
     Runner *r = NEW(ctx, Runner);
-    *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .n_settings = n_settings, .settings = settings};
+    *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .stopped = most == 0, .num_sm = entry->num_sm, .max_resident = entry->max_resident};
     r->entry = NEW(ctx, CoreEntry);
     *r->entry = *entry;
-    r->num_sm = entry->num_sm;
-    r->max_resident = entry->max_resident;
     for (int i = 0; i < entry->n_inputs; i++)
         if (entry->inputs[i]->id >= r->next_var)
             r->next_var = entry->inputs[i]->id + 1;
     highest_var(entry->body, &r->next_var);
+    return r;
+}
+
+void runner_finish(Runner *r, Core *body)
+{
+    r->entry->body = body;
+    r->entry->num_sm = r->num_sm;
+    r->entry->max_resident = r->max_resident;
+    r->out->entry = r->entry;
+}
+
+bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out)
+{
+    Runner *r = runner_new(ctx, entry, most, out);
+    r->n_settings = n_settings;
+    r->settings = settings;
     Here root = {.term = entry->body, .facts = nat_facts_new(ctx, (NatFacts *)entry->known)};
-    r->stopped = most == 0;
     Core *body = run_strategy(r, (Strategy){strategy, NULL, home}, &root);
     if (!body) {
         report(r, strategy->span);
         return false;
     }
-    r->entry->body = body;
-    r->entry->num_sm = r->num_sm;
-    r->entry->max_resident = r->max_resident;
-    out->entry = r->entry;
+    runner_finish(r, body);
     return true;
 }
 

@@ -1,0 +1,211 @@
+/* `risec lower --verify-each`: is a program still the same after each step? */
+#include <fenv.h>
+
+#include "driver/results.h"
+#include "driver/steps.h"
+#include "ir/sample.h"
+
+typedef struct Verifier {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    const Rewriting *r;
+    SampleInputs how;
+    int step; /* whose two sides are looked at */
+    const char *failed; /* what was wrong after it, where that has no result */
+    Comparison comparison;
+    Launch before, after;
+    bool rounded;
+} Verifier;
+
+static CoreEntry *with_body(Ctx *ctx, const CoreEntry *entry, Core *body)
+{
+    CoreEntry *new = NEW(ctx, CoreEntry);
+    *new = *entry;
+    new->body = body;
+    return new;
+}
+
+/* Runs one side; what the interpreter says is kept in *why and no diagnostic. */
+static bool evaluate(Verifier *v, Core *body, Launch *launch, const char **why)
+{
+    Ctx *ctx = v->ctx;
+    int before = ctx->diags.list.n, errors = ctx->diags.errors;
+    launch->max_steps = VERIFY_STEPS;
+    bool good = sample_run(ctx, with_body(ctx, v->r->entry ? v->r->entry : v->entry, body), launch);
+    *why = ctx->diags.list.n > before ? ctx->diags.list.at[before]->message : NULL;
+    ctx->diags.list.n = before;
+    ctx->diags.errors = errors;
+    return good;
+}
+
+/* -0 is 0 here: 0 is the unit of a sum, and 0 + -0 is 0. */
+static void plain_zeros(const Launch *launch)
+{
+    for (int r = 0; r < launch->n_results; r++) {
+        const HostBuf *buf = &launch->results[r];
+        for (int64_t i = 0; scalar_is_float(buf->elem) && i < buf->count; i++) {
+            unsigned char *at = buf->bytes + i * scalar_bytes(buf->elem);
+            if (scalar_load(buf->elem, at).f == 0)
+                scalar_store(scalar_float(buf->elem, 0), at);
+        }
+    }
+}
+
+/* Whether step v->step changes the result of this launch. Steps that one of the sides cannot finish are not judged. */
+static bool changes(void *user, const Launch *launch)
+{
+    Verifier *v = user;
+    const RewriteStep *s = &v->r->steps.at[v->step];
+    const char *why;
+    v->before = v->after = *launch;
+    v->failed = NULL;
+    feclearexcept(FE_INEXACT);
+    if (!evaluate(v, s->body_before, &v->before, &why))
+        return false;
+    if (!evaluate(v, s->body, &v->after, &why)) {
+        v->failed = why;
+        return why != NULL;
+    }
+    bool exact = !fetestexcept(FE_INEXACT);
+    plain_zeros(&v->before);
+    plain_zeros(&v->after);
+    v->comparison = results_compare(launch, v->after.n_results, v->after.results, v->before.results, exact);
+    v->rounded |= v->comparison.float_bound;
+    return !v->comparison.equal;
+}
+
+/* The same with other sizes, and with a few sets of inputs, as small ones often show nothing; false, too, where the sizes cannot be. */
+static bool changes_at(Verifier *v, const int64_t *sizes, Launch *launch)
+{
+    enum { SETS = 4 };
+    int before = v->ctx->diags.list.n, errors = v->ctx->diags.errors;
+    bool found = false;
+    for (int k = 0; k < SETS && !found; k++) {
+        SampleInputs how = v->how;
+        how.seed += (uint64_t)k;
+        found = sample_launch(v->ctx, v->entry, sizes, &how, launch) && changes(v, launch);
+    }
+    v->ctx->diags.list.n = before;
+    v->ctx->diags.errors = errors;
+    return found;
+}
+
+static void shrink(Verifier *v, Launch *launch)
+{
+    enum { TRIES = 70 };
+    int64_t *sizes = launch->sizes;
+    for (int i = 0; i < v->entry->n_sizes; i++)
+        for (int64_t to = 0; to < sizes[i] && to < TRIES; to++) {
+            int64_t *smaller = NEWN(v->ctx, int64_t, v->entry->n_sizes);
+            memcpy(smaller, sizes, sizeof *sizes * (size_t)v->entry->n_sizes);
+            smaller[i] = to;
+            Launch other;
+            if (!changes_at(v, smaller, &other))
+                continue;
+            *launch = other;
+            sizes = launch->sizes;
+            break;
+        }
+    sample_shrink_values(v->ctx, launch, changes, v);
+    changes(v, launch); /* for the words */
+}
+
+static void put_sizes(StrBuf *out, const CoreEntry *entry, const Launch *launch)
+{
+    for (int i = 0; i < entry->n_sizes; i++)
+        sb_printf(out, "%s%s = %lld", i ? ", " : "with ", entry->sizes[i]->name, (long long)launch->sizes[i]);
+    sb_puts(out, entry->n_sizes ? ", " : "");
+}
+
+static void report(Verifier *v, const Launch *launch)
+{
+    const RewriteStep *s = &v->r->steps.at[v->step];
+    const Comparison *c = &v->comparison;
+    StrBuf text;
+    sb_init(&text, v->ctx);
+    sb_printf(&text, "step %d, `%s` at `%s`, changes the result (seed %llu): ", v->step + 1, s->rule, s->place, (unsigned long long)v->how.seed);
+    put_sizes(&text, v->entry, launch);
+    if (v->failed) {
+        sb_printf(&text, "it cannot be computed any more: %s", v->failed);
+    } else {
+        const HostBuf *before = &v->before.results[c->result], *after = &v->after.results[c->result];
+        sb_puts(&text, "result");
+        if (v->before.n_results > 1)
+            sb_printf(&text, ".%d", c->result + 1);
+        results_put_index(&text, before, c->cell);
+        sb_puts(&text, " was ");
+        results_put_cell(&text, before, c->cell);
+        sb_puts(&text, " before it and is ");
+        results_put_cell(&text, after, c->cell);
+        sb_puts(&text, " after it");
+    }
+    Diag *d = diag_error(v->ctx, E0806, s->span, "%s", text.text);
+    StrBuf inputs;
+    sb_init(&inputs, v->ctx);
+    results_put_inputs(&inputs, v->entry, launch);
+    if (inputs.len)
+        diag_help(v->ctx, d, "the inputs were %s", inputs.text);
+}
+
+/* Looks at the steps with one launch. False where one changes the result. */
+static bool verify_launch(Verifier *v, const int64_t *sizes, bool *ran)
+{
+    Launch launch;
+    const char *why;
+    int before = v->ctx->diags.list.n, errors = v->ctx->diags.errors;
+    *ran = sample_launch(v->ctx, v->entry, sizes, &v->how, &launch);
+    v->ctx->diags.list.n = before;
+    v->ctx->diags.errors = errors;
+    Launch first = launch;
+    if (!*ran || !evaluate(v, v->entry->body, &first, &why)) {
+        *ran = false;
+        return true;
+    }
+    for (v->step = 0; v->step < v->r->steps.n; v->step++) {
+        if (v->r->steps.at[v->step].body == v->r->steps.at[v->step].body_before || !changes(v, &launch))
+            continue;
+        shrink(v, &launch);
+        report(v, &launch);
+        return false;
+    }
+    return true;
+}
+
+/* What --set says of the sizes. */
+static int64_t *fixed_sizes(Ctx *ctx, const Driver *d, const CoreEntry *entry)
+{
+    int64_t *fixed = NEWN(ctx, int64_t, entry->n_sizes + 1);
+    for (int i = 0; i < entry->n_sizes; i++) {
+        fixed[i] = -1;
+        for (int k = 0; k < d->line->given.n; k++)
+            if (d->line->given.at[k].id == OPT_SET && strcmp(d->line->given.at[k].name, entry->sizes[i]->name) == 0)
+                fixed[i] = d->line->given.at[k].number;
+    }
+    return fixed;
+}
+
+bool verify_steps(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r, StepsVerified *out)
+{
+    Verifier *v = NEW(ctx, Verifier);
+    int64_t marks[SAMPLE_MARKS], *sizes[VERIFY_LAUNCHES];
+    *v = (Verifier){.ctx = ctx, .entry = entry, .r = r, .how = {.seed = (uint64_t)option_number(d->line, OPT_SEED, 0), .max_cells = VERIFY_CELLS}};
+    *out = (StepsVerified){.seed = v->how.seed, .n_sizes = entry->n_sizes};
+    const CoreEntry *last = r->steps.n ? with_body(ctx, entry, r->steps.at[r->steps.n - 1].body) : entry;
+    int n_marks = sample_marks(last, marks);
+    int n = sample_sizes(ctx, entry, &v->how, fixed_sizes(ctx, d, entry), n_marks, marks, VERIFY_LAUNCHES, sizes);
+    for (int i = 0; i < n; i++) {
+        bool ran;
+        if (!verify_launch(v, sizes[i], &ran)) {
+            driver_fail(d, STATUS_PROGRAM);
+            return false;
+        }
+        if (ran)
+            out->sizes[out->n_launches++] = sizes[i];
+    }
+    out->rounded = v->rounded;
+    if (out->n_launches)
+        return true;
+    Diag *diag = driver_usage(ctx, d, E0621, "`--verify-each`: no small sizes were found that `%s` can be evaluated with", entry->name);
+    diag_help(ctx, diag, "give some: `--set %s=...`", entry->n_sizes ? entry->sizes[0]->name : "n");
+    return false;
+}

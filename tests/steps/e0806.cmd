@@ -1,0 +1,2 @@
+lower e0806.rise f --verify-each
+exit 1

@@ -1,0 +1,1 @@
+lower e0806_near.rise f --verify-each

@@ -1,0 +1,2 @@
+lower trace.rise norm --replay trace.json --trace
+exit 1

@@ -1,0 +1,2 @@
+lower e0807_condition.rise rows --replay e0807_condition.json
+exit 1

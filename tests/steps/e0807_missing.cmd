@@ -1,0 +1,2 @@
+lower e0807_missing.rise total --replay trace.json
+exit 1

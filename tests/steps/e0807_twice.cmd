@@ -1,0 +1,2 @@
+lower trace.rise twice --replay trace.json --trace
+exit 1

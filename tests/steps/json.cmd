@@ -1,0 +1,1 @@
+lower trace.rise total --json --profile --verify-each --set n=1000

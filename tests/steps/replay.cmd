@@ -1,0 +1,1 @@
+lower trace.rise largest --replay trace.json --verify-each

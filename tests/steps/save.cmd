@@ -1,0 +1,1 @@
+lower trace.rise total --save -
