@@ -7,7 +7,7 @@
 #include "rewrite/rewrite.h"
 #include "sim/counters.h"
 
-enum { VERIFY_LAUNCHES = 12, VERIFY_CELLS = 1 << 14, VERIFY_STEPS = 1 << 23 };
+enum { VERIFY_LAUNCHES = 8, VERIFY_CELLS = 1 << 14, VERIFY_STEPS = 1 << 23 };
 
 typedef struct StepsVerified {
     uint64_t seed;

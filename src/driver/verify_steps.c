@@ -51,27 +51,47 @@ static void plain_zeros(const Launch *launch)
     }
 }
 
-/* Whether step v->step changes the result of this launch. Steps that one of the sides cannot finish are not judged. */
+/* A launch run with one body, and whether anything was rounded. */
+typedef struct Side {
+    Launch launch;
+    bool good, exact;
+    const char *why; /* what the interpreter says where it is not good */
+} Side;
+
+static Side run_side(Verifier *v, Core *body, const Launch *launch)
+{
+    Side side = {.launch = *launch};
+    feclearexcept(FE_INEXACT);
+    side.good = evaluate(v, body, &side.launch, &side.why);
+    side.exact = !fetestexcept(FE_INEXACT);
+    if (side.good)
+        plain_zeros(&side.launch);
+    return side;
+}
+
+/* Whether a step that leads from the one to the other changes the result. What takes too many steps is not judged. */
+static bool differ(Verifier *v, const Side *before, const Side *after)
+{
+    v->failed = NULL;
+    if (!before->good || !after->good) {
+        v->failed = before->good ? after->why : NULL;
+        return v->failed != NULL;
+    }
+    v->before = before->launch;
+    v->after = after->launch;
+    v->comparison = results_compare(&before->launch, v->after.n_results, v->after.results, v->before.results, before->exact && after->exact);
+    v->rounded |= v->comparison.float_bound;
+    return !v->comparison.equal;
+}
+
+static Core *body_before(const Verifier *v, int step) { return step ? v->r->steps.at[step - 1].body : v->entry->body; }
+
+/* Whether step v->step changes the result of this launch. */
 static bool changes(void *user, const Launch *launch)
 {
     Verifier *v = user;
-    const RewriteStep *s = &v->r->steps.at[v->step];
-    const char *why;
-    v->before = v->after = *launch;
-    v->failed = NULL;
-    feclearexcept(FE_INEXACT);
-    if (!evaluate(v, s->body_before, &v->before, &why))
-        return false;
-    if (!evaluate(v, s->body, &v->after, &why)) {
-        v->failed = why;
-        return why != NULL;
-    }
-    bool exact = !fetestexcept(FE_INEXACT);
-    plain_zeros(&v->before);
-    plain_zeros(&v->after);
-    v->comparison = results_compare(launch, v->after.n_results, v->after.results, v->before.results, exact);
-    v->rounded |= v->comparison.float_bound;
-    return !v->comparison.equal;
+    Side before = run_side(v, body_before(v, v->step), launch), after = run_side(v, v->r->steps.at[v->step].body, launch);
+    return differ(v, &before, &after);
 }
 
 /* The same with other sizes, and with a few sets of inputs, as small ones often show nothing; false, too, where the sizes cannot be. */
@@ -151,22 +171,25 @@ static void report(Verifier *v, const Launch *launch)
 static bool verify_launch(Verifier *v, const int64_t *sizes, bool *ran)
 {
     Launch launch;
-    const char *why;
     int before = v->ctx->diags.list.n, errors = v->ctx->diags.errors;
     *ran = sample_launch(v->ctx, v->entry, sizes, &v->how, &launch);
     v->ctx->diags.list.n = before;
     v->ctx->diags.errors = errors;
-    Launch first = launch;
-    if (!*ran || !evaluate(v, v->entry->body, &first, &why)) {
-        *ran = false;
-        return true;
-    }
-    for (v->step = 0; v->step < v->r->steps.n; v->step++) {
-        if (v->r->steps.at[v->step].body == v->r->steps.at[v->step].body_before || !changes(v, &launch))
+    Side last = {0};
+    if (*ran)
+        last = run_side(v, v->entry->body, &launch);
+    *ran = last.good;
+    for (v->step = 0; *ran && v->step < v->r->steps.n; v->step++) {
+        Core *body = v->r->steps.at[v->step].body;
+        if (body == body_before(v, v->step))
             continue;
-        shrink(v, &launch);
-        report(v, &launch);
-        return false;
+        Side after = run_side(v, body, &launch);
+        if (differ(v, &last, &after)) {
+            shrink(v, &launch);
+            report(v, &launch);
+            return false;
+        }
+        last = after;
     }
     return true;
 }

@@ -229,18 +229,18 @@ static bool accepts(Ctx *ctx, const CoreEntry *entry, const SampleInputs *how, i
     return result_fits(ctx, entry, how, &launch);
 }
 
-/* Mostly small; now and then about a mark or a few times one. */
+/* Small, about a mark, or a few times one. */
 static int64_t random_size(uint64_t *state, int n_marks, const int64_t *marks)
 {
     enum { TINY = 6, SMALL = 34, TIMES = 3 };
     uint64_t r = sample_random(state);
     int64_t mark = n_marks ? marks[(r >> 8) % (uint64_t)n_marks] : SMALL;
     switch (r % 8) {
-    case 0: case 1: case 2:
+    case 0:
         return (int64_t)((r >> 16) % TINY);
-    case 3: case 4:
+    case 1: case 2:
         return (int64_t)((r >> 16) % SMALL);
-    case 5:
+    case 3: case 4:
         return mark - 1 + (int64_t)((r >> 16) % 3);
     default:
         return mark * (1 + (int64_t)((r >> 16) % TIMES)) + (r >> 32 & 1 ? (int64_t)((r >> 33) % TINY) : 0);

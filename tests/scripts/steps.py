@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""What strategies do to the high-level examples: no step changes a result (--verify-each), and the saved steps make the same program again. RISEC names the
+binary. Each check prints `ok NAME` or `not ok NAME`, then why in lines that begin with #."""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def lower(*args):
+    done = subprocess.run([os.environ["RISEC"], "lower", *args], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(path, entry, trace):
+    """Why it is not good, or nothing."""
+    code, program, err = lower(path, entry, "--verify-each", "--save", trace)
+    if code or not re.search(r"^-- each step gives what the program before it gives", program, re.M):
+        return f"exit code {code}\n{err}"
+    code, again, err = lower(path, entry, "--replay", trace)
+    if code:
+        return f"the steps cannot be made again: exit code {code}\n{err}"
+    return "" if again == re.sub(r"(?m)^-- each step gives.*\n", "", program) else "the steps made again give another program"
+
+
+def main():
+    failed = False
+    for path in sorted(glob.glob(f"{ROOT}/examples/high/*.rise")):
+        path = os.path.relpath(path, ROOT)
+        with open(f"{ROOT}/{path}", encoding="utf-8") as file:
+            entries = re.findall(r"^entry (\w+)", file.read(), re.M)
+        wrong = []
+        with tempfile.TemporaryDirectory() as scratch:
+            for entry in entries:
+                why = check(path, entry, f"{scratch}/{entry}.json")
+                if why:
+                    wrong.append(f"{entry}: {why}")
+        name = os.path.basename(path)[: -len(".rise")]
+        print(f"not ok steps-{name}" if wrong else f"ok steps-{name}")
+        for line in "\n".join(wrong).splitlines():
+            print(f"# {line}")
+        failed |= bool(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
