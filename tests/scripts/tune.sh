@@ -85,6 +85,7 @@ use="run sum.rise --arg xs=iota --verify"
     sed -i 's/xs |> padTo/xs |> take(n) |> padTo/' sum.rise
     has stale 0 'W0702.*has changed since it was tuned' $use --set n=100
     has renewed 0 'written' $tune
+    has nowhere 0 'written to /dev/null' $tune -o /dev/null
     has renewed-use 0 'tuned: ' $use --set n=100
 
     # Callers would see it.

@@ -64,7 +64,10 @@ def page(path, write):
 def program(path, write):
     risec(["check", os.path.relpath(path, FOLDER)], FOLDER)
     name = name_of(path)
-    if not any(re.search(rf"\b{name}\.rise|<!-- rise {name}\b", read(page)) for page in glob.glob(f"{FOLDER}/*.md")):
+    pages = "".join(read(page) for page in glob.glob(f"{FOLDER}/*.md"))
+    if os.path.exists(path + ".tune") and read(path + ".tune") not in pages:
+        raise Failed("no page shows how risec tune makes its tuning file: make it again")
+    if not re.search(rf"\b{name}\.rise|<!-- rise {name}\b", pages):
         raise Failed("no page speaks of it")
 
 
