@@ -135,7 +135,7 @@ def same(path, wanted, write):
         return
     have, want = read(path).splitlines(), wanted.splitlines()
     k = next(k for k in range(len(have) + len(want)) if have[k : k + 1] != want[k : k + 1])
-    raise Failed(f"run tests/scripts/examples.py --write and look at what changes: line {k + 1} should be {want[k : k + 1]}")
+    raise Failed(f"run tests/scripts/{os.path.basename(sys.argv[0])} --write and look at what changes: line {k + 1} should be {want[k : k + 1]}")
 
 
 def example(path, write):
