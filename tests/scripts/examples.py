@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Every example says in its first comment how to run it and what that prints, and costs what its expect clauses say. README.md and docs/gallery.md show
-what is emitted now.
+"""Every example says in its first comment how to run it and what that prints, and costs what its expect clauses say. README.md, docs/gallery.md,
+docs/profiling.md and docs/strategies.md show what is emitted and printed now.
 
     tests/scripts/examples.py [--write]     compares; or writes the outputs and the pages again. RISEC names the binary.
 
 In an example the lines `--   $ risec ...` are commands, given in the root of the repository; the comment lines that follow are their output. In a page a
 line `<!-- table -->` is followed by the table of all examples, `<!-- rise NAME -->` by the program examples/NAME.rise, `<!-- emitted NAME -->` by the kernels that
 risec makes of it, and `<!-- hand NAME -->` by tests/handwritten/NAME.cu, without its host function. `<!-- rise NAME ITEM -->` and `<!-- emitted NAME ENTRY -->` give one item of
-several. tutorial.py uses these for the pages of docs/tutorial.
+several. A block that begins with `$ ` is a dialogue: lines `$ risec ...` are given to a shell in the root, and what follows each is all that it prints, messages too. tutorial.py uses
+all of this for the pages of docs/tutorial.
 """
 import glob
 import os
@@ -18,8 +19,10 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
-PAGES = ("README.md", "docs/gallery.md")
+PAGES = ("README.md", "docs/gallery.md", "docs/profiling.md", "docs/strategies.md")
 COMMAND, LINE = "--   $ risec ", "--   "
+MOST_LINES = 60  # of a dialogue: a page is read, and is no listing
+ENV = dict(os.environ, PATH=os.path.dirname(RISEC) + os.pathsep + os.environ["PATH"], LC_ALL="C", NO_COLOR="1")
 
 
 def read(path):
@@ -105,6 +108,27 @@ def table():
     return "\n".join(rows)
 
 
+def shell(command, cwd):
+    """What a command prints. It may fail only by an error of the program, with exit code 1."""
+    if not command.startswith("risec "):
+        raise Failed(f"a dialogue gives commands to risec, not `{command}`")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command + " 2>&1"], cwd=cwd, env=ENV, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60
+    )
+    text = done.stdout.decode("utf-8")
+    if done.returncode != (1 if "error[" in text else 0):
+        raise Failed(f"{command}: exit code {done.returncode}\n{text}")
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def dialogue(text, cwd):
+    commands = [line for line in text.splitlines() if line.startswith("$ ")]
+    lines = [line for command in commands for line in (command, *shell(command[2:], cwd))]
+    if len(lines) > MOST_LINES:
+        raise Failed(f"{commands[0]}: more than {MOST_LINES} lines")
+    return "\n".join(["```", *lines, "```"])
+
+
 def filled(text, folder=f"{ROOT}/examples", cwd=ROOT):
     """The page as it should be, with programs of the folder."""
 
@@ -122,7 +146,8 @@ def filled(text, folder=f"{ROOT}/examples", cwd=ROOT):
         }[kind]()
         return f"{match[0].splitlines()[0]}\n{body}\n<!-- end -->"
 
-    return re.sub(r"^<!-- (table|rise|emitted|hand) ?(\w*) ?(\w*) -->\n.*?^<!-- end -->$", fill, text, flags=re.M | re.S)
+    text = re.sub(r"^<!-- (table|rise|emitted|hand) ?(\w*) ?(\w*) -->\n.*?^<!-- end -->$", fill, text, flags=re.M | re.S)
+    return re.sub(r"^```\n(\$ .*?)^```$", lambda match: dialogue(match[1], cwd), text, flags=re.M | re.S)
 
 
 def same(path, wanted, write):

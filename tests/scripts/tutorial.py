@@ -3,8 +3,7 @@
 
     tests/scripts/tutorial.py [--write]     compares; or writes the pages again. RISEC names the binary.
 
-A page is filled as examples.py fills README.md, with programs of docs/tutorial. In it a block that begins with `$ ` is a dialogue: lines `$ risec ...` are given to a shell
-in docs/tutorial, and what follows each is all that it prints, messages too. Other blocks quote programs: each of their lines stands in one of them.
+A page is filled as examples.py fills README.md, with programs of docs/tutorial, where its dialogues are given. Other blocks quote programs: each of their lines stands in one of them.
 
 exercise*.rise and solutions/exercise*.rise have the same commands in their first comment, which must print the same in both: a solution computes what the exercise does,
 and keeps its expect clauses.
@@ -12,35 +11,11 @@ and keeps its expect clauses.
 import glob
 import os
 import re
-import subprocess
 import sys
 
-from examples import RISEC, ROOT, Failed, filled, name_of, read, risec, same, with_outputs
+from examples import ROOT, Failed, filled, name_of, read, risec, same, shell, with_outputs
 
 FOLDER = f"{ROOT}/docs/tutorial"
-MOST_LINES = 60  # of a dialogue: a page is read, and not a listing
-ENV = dict(os.environ, PATH=os.path.dirname(RISEC) + os.pathsep + os.environ["PATH"], LC_ALL="C", NO_COLOR="1")
-
-
-def shell(command):
-    """What a command prints. It may fail only by an error of the program, with exit code 1."""
-    if not command.startswith("risec "):
-        raise Failed(f"a dialogue gives commands to risec, not `{command}`")
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command + " 2>&1"], cwd=FOLDER, env=ENV, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60
-    )
-    text = done.stdout.decode("utf-8")
-    if done.returncode != (1 if "error[" in text else 0):
-        raise Failed(f"{command}: exit code {done.returncode}\n{text}")
-    return [line.rstrip() for line in text.splitlines()]
-
-
-def dialogue(match):
-    commands = [line for line in match[1].splitlines() if line.startswith("$ ")]
-    lines = [line for command in commands for line in (command, *shell(command[2:]))]
-    if len(lines) > MOST_LINES:
-        raise Failed(f"{commands[0]}: more than {MOST_LINES} lines")
-    return "\n".join(["```", *lines, "```"])
 
 
 def quoted_lines():
@@ -49,7 +24,7 @@ def quoted_lines():
 
 
 def page(path, write):
-    text = re.sub(r"^```\n(\$ .*?)^```$", dialogue, filled(read(path), FOLDER, FOLDER), flags=re.M | re.S)
+    text = filled(read(path), FOLDER, FOLDER)
     same(path, text, write)
     rest = re.sub(r"^<!-- .*?^<!-- end -->$", "", text, flags=re.M | re.S)
     known = quoted_lines()
@@ -89,7 +64,7 @@ def exercise(path, write):
         raise Failed("the solution prints something else")
     if not expects(path) or expects(path) != expects(solution):
         raise Failed("the solution has other expect clauses")
-    said = "\n".join(shell(f"risec check {os.path.basename(path)}"))
+    said = "\n".join(shell(f"risec check {os.path.basename(path)}", FOLDER))
     if set(re.findall(r"error\[(\w+)\]", said)) != {"E0632"}:
         raise Failed(f"as given, its expect clauses should fail, and nothing else\n{said}")
     if not any(f"$ risec check {os.path.basename(path)}\n" in read(page) for page in glob.glob(f"{FOLDER}/*.md")):
