@@ -38,19 +38,6 @@ static bool evaluate(Verifier *v, Core *body, Launch *launch, const char **why)
     return good;
 }
 
-/* -0 is 0 here: 0 is the unit of a sum, and 0 + -0 is 0. */
-static void plain_zeros(const Launch *launch)
-{
-    for (int r = 0; r < launch->n_results; r++) {
-        const HostBuf *buf = &launch->results[r];
-        for (int64_t i = 0; scalar_is_float(buf->elem) && i < buf->count; i++) {
-            unsigned char *at = buf->bytes + i * scalar_bytes(buf->elem);
-            if (scalar_load(buf->elem, at).f == 0)
-                scalar_store(scalar_float(buf->elem, 0), at);
-        }
-    }
-}
-
 /* A launch run with one body, and whether anything was rounded. */
 typedef struct Side {
     Launch launch;
@@ -65,7 +52,7 @@ static Side run_side(Verifier *v, Core *body, const Launch *launch)
     side.good = evaluate(v, body, &side.launch, &side.why);
     side.exact = !fetestexcept(FE_INEXACT);
     if (side.good)
-        plain_zeros(&side.launch);
+        sample_plain_zeros(&side.launch);
     return side;
 }
 

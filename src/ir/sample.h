@@ -21,6 +21,8 @@ uint64_t sample_random(uint64_t *state);
 bool sample_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, const SampleInputs *how, Launch *launch);
 /* Makes room for the results and runs the reference interpreter. False with diagnostics, or when launch->max_steps was not enough. */
 bool sample_run(Ctx *ctx, const CoreEntry *entry, Launch *launch);
+/* -0 becomes 0 in the results: 0 is the unit of a sum, and 0 + -0 is 0. */
+void sample_plain_zeros(const Launch *launch);
 /* The same bits, but for the payload of NaNs. False: *result and *cell say where the first difference is; *cell is -1 where the shapes differ. */
 bool sample_same(const Launch *a, const Launch *b, int *result, int64_t *cell);
 

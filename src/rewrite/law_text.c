@@ -1,0 +1,423 @@
+/* The left side of a rule as an entry: what a trial of the rule is made of. */
+#include "rewrite/law_text.h"
+
+enum { MOST_VARS = 9 };
+
+static uint64_t below(LawText *t, uint64_t n)
+{
+    t->state ^= t->state << 13;
+    t->state ^= t->state >> 7;
+    t->state ^= t->state << 17;
+    return t->state % n;
+}
+
+void law_seed(LawText *t, uint64_t seed)
+{
+    t->state = seed * 0x9e3779b97f4a7c15u + 0x1234567;
+    for (int i = 0; i < 4; i++)
+        below(t, 2);
+}
+
+static const char *term_of(LawText *t, const char *type, int n, const char *const *types);
+
+typedef enum Kind { IS_NAT, IS_TYPE, IS_FUN, IS_DATA } Kind;
+
+static Kind kind_of(const Param *p)
+{
+    if (p->kind->kind == AST_ARROW)
+        return IS_FUN;
+    if (p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0)
+        return IS_NAT;
+    if (p->kind->kind == AST_NAME && (strcmp(p->kind->name.text, "data") == 0 || strcmp(p->kind->name.text, "num") == 0))
+        return IS_TYPE;
+    return IS_DATA;
+}
+
+/* ---- types and terms --------------------------------------------------------------------------------------------------- */
+
+static const char *text_of(Ctx *ctx, const Ast *ast)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    ast_print(&sb, ast);
+    return sb.text;
+}
+
+static bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/* The text with the rule's types in place of their names. */
+static const char *with_types(LawText *t, const char *text)
+{
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    for (const char *at = text; *at;) {
+        size_t n = 0;
+        while (in_word(at[n]))
+            n++;
+        const char *type = NULL;
+        for (int i = 0; n && i < t->rule->n_params; i++)
+            if (t->shape->types[i] && strlen(t->rule->params[i].name) == n && memcmp(t->rule->params[i].name, at, n) == 0)
+                type = t->shape->types[i];
+        if (type)
+            sb_puts(&sb, type);
+        else
+            sb_putn(&sb, at, n ? n : 1);
+        at += n ? n : 1;
+    }
+    return sb.text;
+}
+
+static bool is_pair(const char *type) { return type[0] == '('; }
+
+/* `(s, t)`: its components. */
+static void parts_of(Ctx *ctx, const char *pair, const char *parts[2])
+{
+    int depth = 0;
+    const char *comma = pair;
+    while (*comma && (depth != 1 || *comma != ',')) {
+        depth += *comma == '(' ? 1 : *comma == ')' ? -1 : 0;
+        comma++;
+    }
+    parts[0] = ctx_printf(ctx, "%.*s", (int)(comma - pair - 1), pair + 1);
+    parts[1] = ctx_printf(ctx, "%.*s", (int)strlen(comma + 2) - 1, comma + 2);
+}
+
+/* A number of type `to` that depends on all of what `name` is, and on the order of its elements. */
+static const char *number_of(LawText *t, const char *to, const char *type, const char *name, int depth)
+{
+    Ctx *ctx = t->ctx;
+    const char *dot = is_pair(type) ? NULL : strchr(type, '.');
+    if (dot)
+        return ctx_printf(ctx, "(%s |> reduceSeq(fun acc%d e%d => acc%d * 3 + %s, 1))", name, depth, depth, depth, number_of(t, to, dot + 1, ctx_printf(ctx, "e%d", depth), depth + 1));
+    if (!is_pair(type))
+        return strcmp(type, to) == 0 ? name : ctx_printf(ctx, "cast(%s)(%s)", to, name);
+    const char *parts[2];
+    parts_of(ctx, type, parts);
+    const char *first = number_of(t, to, parts[0], ctx_printf(ctx, "%s.1", name), depth);
+    if (t->shape->plain)
+        return ctx_printf(ctx, "(%s + %s)", first, number_of(t, to, parts[1], ctx_printf(ctx, "%s.2", name), depth));
+    return ctx_printf(ctx, "(%s * %d - %s * %d)", first, (int)below(t, 7) - 3, number_of(t, to, parts[1], ctx_printf(ctx, "%s.2", name), depth), (int)below(t, 9) + 1);
+}
+
+/* An array's term: each element is another, as the order of them has to show; and, of arrays of that length, made of theirs. */
+static const char *array_term(LawText *t, const char *type, const char *dot, int n, const char *const *types)
+{
+    const char *more[MOST_VARS];
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    size_t size = (size_t)(dot - type);
+    int k = 0;
+    for (int i = 0; i < n; i++)
+        more[k++] = types[i];
+    sb_printf(&sb, "generate{n = %.*s}(fun j => let %c = cast(i32)(j) in ", (int)size, type, 'a' + k);
+    more[k++] = "i32";
+    for (int i = 0; i < n && k < MOST_VARS; i++)
+        if (!is_pair(types[i]) && strncmp(types[i], type, size + 1) == 0) {
+            sb_printf(&sb, "let %c = %c[j] in ", 'a' + k, 'a' + i);
+            more[k++] = types[i] + size + 1;
+        }
+    sb_printf(&sb, "%s)", term_of(t, dot + 1, k, more));
+    return sb.text;
+}
+
+/* A term of the type, of the variables a, b, ... of these types. */
+static const char *term_of(LawText *t, const char *type, int n, const char *const *types)
+{
+    const char *dot = is_pair(type) ? NULL : strchr(type, '.');
+    if (dot)
+        return n + 1 < MOST_VARS ? array_term(t, type, dot, n, types) : "0";
+    if (is_pair(type)) {
+        const char *parts[2];
+        parts_of(t->ctx, type, parts);
+        const char *first = term_of(t, parts[0], n, types);
+        return ctx_printf(t->ctx, "(%s, %s)", first, term_of(t, parts[1], n, types));
+    }
+    if (strcmp(type, "bool") == 0)
+        return ctx_printf(t->ctx, "(%s) %% 3 == 0", term_of(t, "i32", n, types));
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    for (int i = 0; i < n; i++) {
+        sb_puts(&sb, i ? " + " : "");
+        sb_puts(&sb, number_of(t, type, types[i], ctx_printf(t->ctx, "%c", 'a' + i), 0));
+        if (!t->shape->plain)
+            sb_printf(&sb, " * %d", (int)below(t, 9) + 2);
+    }
+    if (t->shape->plain != LAW_PLAINEST || n == 0)
+        sb_printf(&sb, "%s%d", n ? " + " : "", !t->shape->plain ? (int)below(t, 50) + 1 : t->shape->plain != LAW_PLAINEST);
+    return sb.text;
+}
+
+typedef struct Operator {
+    const char *name, *unit, *type; /* no name: a function that has no laws */
+} Operator;
+
+enum { CHOSEN_OPERATORS = 4, LAWLESS = 5 }; /* the first ones are chosen among; `min` is only where the left side has it */
+static const Operator operators[] = {
+    {"(+)", "0", "i32"}, {"max", "lowest", "i32"}, {"lawAffine", "(1, 0)", "(i32, i32)"}, {"lawSums", "(0, 0)", "(i32, i32)"}, {"min", "highest", "i32"}, {NULL, NULL, "i32"}};
+
+/* The operator that a left side names itself, as in reduce(max, unit); -1: none. */
+static int operator_named(Ctx *ctx, const Item *rule)
+{
+    static const char *const names[] = {"reduce((+)", "reduce(max", "reduce(min"};
+    static const int which[] = {0, 1, 4};
+    for (int i = 0; i < 3; i++)
+        if (strstr(text_of(ctx, rule->body->bin.lhs), names[i]))
+            return which[i];
+    return -1;
+}
+
+static const char declarations[] =
+    "operator lawAffine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
+    "operator lawSums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
+
+/* `t -> t -> t`: a place for an operator. */
+static bool is_operator(const Ast *sig)
+{
+    if (sig->bin.rhs->kind != AST_ARROW)
+        return false;
+    const Ast *a = sig->bin.lhs, *b = sig->bin.rhs->bin.lhs, *c = sig->bin.rhs->bin.rhs;
+    return a->kind == AST_NAME && b->kind == AST_NAME && c->kind == AST_NAME && a->name.text == b->name.text && b->name.text == c->name.text;
+}
+
+int law_param(const Item *rule, const char *name)
+{
+    for (int i = 0; i < rule->n_params; i++)
+        if (strcmp(rule->params[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static bool mentions_name(Ctx *ctx, const Ast *ast, const char *name)
+{
+    const char *text = text_of(ctx, ast);
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += n)
+        if ((at == text || !in_word(at[-1])) && !in_word(at[n]))
+            return true;
+    return false;
+}
+
+/* Whether `is` says so of some expression in a side of a rule. */
+static bool any_in(const Ast *ast, bool (*is)(const Ast *ast, const char *name), const char *name)
+{
+    bool found = is(ast, name);
+    switch (ast->kind) {
+    case AST_CALL:
+    case AST_BRACKET:
+    case AST_NAMED:
+        found = found || any_in(ast->call.fn, is, name);
+        for (int i = 0; i < ast->call.n && !found; i++)
+            found = any_in(ast->call.items[i], is, name);
+        return found;
+    case AST_PIPE:
+    case AST_COMPOSE:
+    case AST_BINARY:
+    case AST_DOT:
+        return found || any_in(ast->bin.lhs, is, name) || any_in(ast->bin.rhs, is, name);
+    case AST_LAMBDA:
+        return found || any_in(ast->lambda.body, is, name);
+    case AST_LET:
+        return found || any_in(ast->let.value, is, name) || any_in(ast->let.body, is, name);
+    case AST_IF:
+        return found || any_in(ast->cond.cond, is, name) || any_in(ast->cond.then, is, name) || any_in(ast->cond.otherwise, is, name);
+    case AST_TUPLE:
+        for (int i = 0; i < ast->list.n && !found; i++)
+            found = any_in(ast->list.items[i], is, name);
+        return found;
+    default:
+        return found;
+    }
+}
+
+/* A primitive that takes only operators with laws. */
+static bool wants_laws(const Ast *ast, const char *name)
+{
+    (void)name;
+    PrimId id = ast->kind == AST_NAME ? prim_find(ast->name.text) : P_COUNT;
+    return id == P_atomicReduce || (id != P_COUNT && prim_rows[id].level == LEVEL_HIGH && id != P_map);
+}
+
+/* `reduce(op, NAME)`: only a unit may stand there. */
+static bool has_unit(const Ast *ast, const char *name)
+{
+    return ast->kind == AST_CALL && ast->call.n >= 2 && any_in(ast->call.fn, wants_laws, NULL) && ast->call.items[1]->kind == AST_NAME &&
+           ast->call.items[1]->name.text == name;
+}
+
+void law_choose(LawText *t, LawShape *to)
+{
+    const Item *rule = t->rule;
+    int named = operator_named(t->ctx, rule);
+    to->op = (int)below(t, CHOSEN_OPERATORS);
+    if (!any_in(rule->body->bin.lhs, wants_laws, NULL) && below(t, 3) == 0)
+        to->op = LAWLESS;
+    to->op = named < 0 ? to->op : named;
+    int open_nats = 0;
+    for (int i = 0; i < rule->n_params; i++)
+        open_nats += kind_of(&rule->params[i]) == IS_NAT && rule->params[i].implicit;
+    /* Of rules of the whole device, one size is now and then such that it wants blocks. */
+    bool device = rule->level && strcmp(rule->level, "grid") == 0;
+    int large = device && open_nats && below(t, 3) == 0 ? (int)below(t, open_nats) : -1;
+    for (int i = 0; i < rule->n_params; i++) {
+        to->types[i] = NULL;
+        to->open[i] = false;
+        if (kind_of(&rule->params[i]) == IS_TYPE)
+            to->types[i] = below(t, 2) || strcmp(rule->params[i].kind->name.text, "num") == 0 ? "i32" : "(i32, i32)";
+        if (kind_of(&rule->params[i]) == IS_NAT) {
+            bool implicit = rule->params[i].implicit;
+            to->nats[i] = !implicit ? (int64_t)below(t, 7) : large-- == 0 ? (int64_t)(250 + below(t, 900)) : (int64_t)below(t, 13);
+            to->open[i] = implicit && below(t, 3) == 0;
+        }
+    }
+    /* An operator says what its type is. */
+    for (int i = 0; i < rule->n_params; i++)
+        if (kind_of(&rule->params[i]) == IS_FUN && is_operator(rule->params[i].kind)) {
+            int k = law_param(rule, rule->params[i].kind->bin.lhs->name.text);
+            if (k >= 0)
+                to->types[k] = operators[to->op].type;
+        }
+}
+
+static const char *function_text(LawText *t, const Param *p)
+{
+    if (is_operator(p->kind) && operators[t->shape->op].name)
+        return operators[t->shape->op].name;
+    const char *types[8];
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    sb_puts(&sb, "fun");
+    int n = 0;
+    const Ast *sig = p->kind;
+    for (; sig->kind == AST_ARROW && n < 8; sig = sig->bin.rhs, n++) {
+        types[n] = with_types(t, text_of(t->ctx, sig->bin.lhs));
+        sb_printf(&sb, " (%c: %s)", 'a' + n, types[n]);
+    }
+    sb_printf(&sb, " => %s", term_of(t, with_types(t, text_of(t->ctx, sig)), n, types));
+    return sb.text;
+}
+
+/* The type of the argument of a side that lacks it: what the rule's header leaves open, as docs/rules.md says. */
+static const char *argument_type(LawText *t)
+{
+    const Item *rule = t->rule;
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    const char *elem = NULL;
+    for (int i = 0; i < rule->n_params; i++) {
+        const Param *p = &rule->params[i];
+        bool said = false;
+        for (int k = 0; k < rule->n_params; k++)
+            said |= (kind_of(&rule->params[k]) == IS_FUN || kind_of(&rule->params[k]) == IS_DATA) && mentions_name(t->ctx, rule->params[k].kind, p->name);
+        if (kind_of(p) == IS_NAT && p->implicit && !said)
+            sb_printf(&sb, "%s.", p->name);
+        if (kind_of(p) == IS_TYPE && !said)
+            elem = t->shape->types[i];
+    }
+    for (int i = 0; i < rule->n_params && !elem; i++)
+        if (kind_of(&rule->params[i]) == IS_FUN)
+            elem = with_types(t, text_of(t->ctx, rule->params[i].kind->bin.lhs));
+    sb_puts(&sb, elem ? elem : "i32");
+    return sb.text;
+}
+
+static bool is_array(const Param *p)
+{
+    return p->kind->kind == AST_DOT || (p->kind->kind == AST_BRACKET && p->kind->call.fn->kind == AST_DOT); /* `m.idx[n]` is the latter */
+}
+
+static bool side_is_function(const Item *rule)
+{
+    const Ast *side = rule->body->bin.lhs;
+    if (side->kind == AST_COMPOSE)
+        return true;
+    /* Whether it names an array among its parameters, or is applied to one. */
+    for (int i = 0; i < rule->n_params; i++)
+        if (kind_of(&rule->params[i]) == IS_DATA && (is_array(&rule->params[i]) || strcmp(rule->params[i].name, "x") == 0))
+            return false;
+    return true;
+}
+
+/* Whether a parameter has to be the operator's unit: a condition says so, or where it stands. */
+static bool is_unit(const Item *rule, const char *name)
+{
+    for (int i = 0; i < rule->n_where; i++) {
+        const Ast *cond = rule->where[i];
+        if (cond->kind == AST_CALL && cond->call.fn->kind == AST_NAME && strcmp(cond->call.fn->name.text, "isUnit") == 0 && cond->call.n == 2 &&
+            cond->call.items[1]->kind == AST_NAME && cond->call.items[1]->name.text == name)
+            return true;
+    }
+    return any_in(rule->body->bin.lhs, has_unit, name);
+}
+
+/* The entry whose body is the left side; inside the level that the rule wants. */
+const char *law_left(LawText *t, const char *result)
+{
+    const Item *rule = t->rule;
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    sb_printf(&sb, "%.*s\n%sentry lawLeft", (int)t->size, t->text, declarations);
+    for (int i = 0; i < rule->n_params; i++)
+        if (kind_of(&rule->params[i]) == IS_NAT) {
+            if (t->shape->open[i])
+                sb_printf(&sb, " {%s: nat}", rule->params[i].name);
+            else
+                sb_printf(&sb, " (%s: nat = %lld)", rule->params[i].name, (long long)t->shape->nats[i]);
+        }
+    const char *level = rule->level ? rule->level : "grid";
+    int wraps = strcmp(level, "block") == 0 ? 1 : strcmp(level, "warp") == 0 ? 2 : strcmp(level, "thread") == 0 ? 3 : 0;
+    bool function = side_is_function(rule);
+    /* The array that the level's pattern goes over. */
+    const char *over = function ? "xs" : NULL;
+    for (int i = 0; i < rule->n_params && !over; i++)
+        if (kind_of(&rule->params[i]) == IS_DATA && is_array(&rule->params[i]))
+            over = rule->params[i].name;
+    StrBuf body;
+    sb_init(&body, t->ctx);
+    for (int i = 0; i < rule->n_params; i++) {
+        const Param *p = &rule->params[i];
+        if (kind_of(p) == IS_FUN) {
+            t->said[i] = function_text(t, p);
+            sb_printf(&body, "let %s = %s in\n  ", p->name, t->said[i]);
+        }
+        if (kind_of(p) != IS_DATA)
+            continue;
+        const char *type = with_types(t, text_of(t->ctx, p->kind));
+        if (is_array(p) || strcmp(p->name, "x") == 0) {
+            sb_printf(&sb, " (%s: %s%s)", p->name, wraps && over && strcmp(p->name, over) == 0 ? "2." : "", type);
+            continue;
+        }
+        bool unit = operators[t->shape->op].unit && is_unit(rule, p->name);
+        t->said[i] = unit ? operators[t->shape->op].unit : term_of(t, type, 0, NULL);
+        sb_printf(&body, "let %s: %s = %s in\n  ", p->name, type, t->said[i]);
+    }
+    const char *side = ctx_printf(t->ctx, function ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
+    if (function)
+        sb_printf(&sb, " (xs: %s%s)", wraps ? "2." : "", argument_type(t));
+    static const char *const patterns[] = {NULL, "mapBlock", "mapWarp", "mapGlobal"};
+    if (wraps && over)
+        sb_printf(&body, "%s |> %s(fun %s => %s)", over, patterns[wraps], over, side);
+    else
+        sb_puts(&body, side);
+    sb_printf(&sb, ": %s", result);
+    /* What the rule wants of sizes is a fact of the entry, where there are sizes of the launch. */
+    int n = 0;
+    bool any_open = false;
+    for (int i = 0; i < rule->n_params; i++)
+        any_open |= t->shape->open[i];
+    for (int i = 0; i < rule->n_where && any_open; i++)
+        if (rule->where[i]->kind == AST_BINARY)
+            sb_printf(&sb, "%s%s", n++ ? ", " : "\n  where ", text_of(t->ctx, rule->where[i]));
+    sb_printf(&sb, " =\n  %s\n", body.text);
+    return sb.text;
+}
+
+bool law_is_nat(const Param *p) { return kind_of(p) == IS_NAT; }
+bool law_is_type(const Param *p) { return kind_of(p) == IS_TYPE; }
+
+bool law_can_be_tried(const Item *rule)
+{
+    bool good = rule->n_params <= LAW_PARAMS && rule->body && rule->body->kind == AST_BINARY;
+    for (int i = 0; i < rule->n_params; i++)
+        good = good && rule->params[i].name && rule->params[i].kind;
+    return good;
+}

@@ -1,0 +1,99 @@
+/* Rules and operators are claims, and are tested as such: `risec check --laws`, and tests/unit/test_rules.c for those of the library.
+ *
+ * A trial of a rule writes its left side as an entry, with random small sizes, types, functions and operators for the parameters; some sizes stay open until
+ * launch. The rule has to fire there or say that a condition is not known. Where it fires, both programs are run by the reference interpreter on the same
+ * inputs and have to agree to the bit. Each condition is left out in turn: some trial must then give another result, or a term that is not well typed,
+ * else nothing shows that the condition is needed. What disagrees is made smaller as long as it disagrees. */
+#ifndef RISEC_REWRITE_LAWS_H
+#define RISEC_REWRITE_LAWS_H
+
+#include "ir/sample.h"
+#include "rewrite/rewrite.h"
+
+enum { LAW_PARAMS = 24, LAW_CONDITIONS = 8 };
+
+typedef struct LawFile { /* that has the rules, and what they mention */
+    const char *path, *text;
+    size_t size;
+} LawFile;
+
+/* ---- one trial --------------------------------------------------------------------------------------------------------- */
+
+typedef enum LawResult {
+    LAW_UNTYPED,  /* there is no such left side with what was chosen */
+    LAW_REFUSED,  /* a condition is not known to hold */
+    LAW_ILL_TYPED,/* the right side is not well typed there */
+    LAW_SAME, LAW_OTHER,
+    LAW_NOT_RUN,  /* the sizes are too large, or floats were rounded */
+    LAW_RESULTS
+} LawResult;
+
+typedef enum LawPlainness { LAW_RANDOM, LAW_PLAIN, LAW_PLAINEST } LawPlainness;
+
+typedef struct LawShape { /* what a trial is about, beside the parameters of the rule */
+    int64_t nats[LAW_PARAMS];
+    bool open[LAW_PARAMS];         /* a size of the launch, not a constant */
+    const char *types[LAW_PARAMS]; /* "i32" or "(i32, i32)" */
+    int op;                        /* which operator */
+    LawPlainness plain;            /* of functions and data */
+} LawShape;
+
+typedef struct LawTrial {
+    const LawFile *file;
+    const char *rule;
+    uint64_t seed;
+    int without;           /* the condition that is left out, or -1 */
+    const LawShape *shape; /* instead of what the seed chooses; or NULL */
+    bool plain_values;     /* where the sides differ: look for plainer inputs that show it */
+} LawTrial;
+
+typedef struct LawOutcome {
+    Ctx *ctx;
+    LawResult result;
+    LawShape shape;
+    const Item *rule;
+    const char *why;             /* it was refused, ill typed, or has no value any more */
+    const char *left;            /* the program */
+    const CoreEntry *before, *after;
+    Launch left_run, right_run;  /* LAW_SAME and LAW_OTHER: with their results */
+    int cell_result;             /* LAW_OTHER, without `why`: the first difference */
+    int64_t cell;
+    const char *said[LAW_PARAMS]; /* what functions and data are, as text */
+} LawOutcome;
+
+/* The outcome is the context's. */
+void law_try(Ctx *ctx, const LawTrial *trial, LawOutcome *out);
+
+/* ---- whole rules -------------------------------------------------------------------------------------------------------- */
+
+enum { LAW_TRIALS = 60, LAW_SEED = 20261121 };
+
+typedef struct LawReport {
+    long counts[LAW_RESULTS];
+    int n_where;
+    bool enough;                    /* so many trials that each condition should be shown to be needed */
+    bool needed[LAW_CONDITIONS];
+    const char *refusal;            /* why it did not fire, last; or NULL */
+    bool wrong;                     /* it is no law: then this trial shows it */
+    LawTrial counter;
+    LawShape shape;                 /* of it, as small as was found */
+} LawReport;
+
+/* Trials in contexts of their own. `seen`: is told of each; or NULL. */
+typedef void (*LawSeen)(void *user, const LawTrial *trial, const LawOutcome *outcome);
+void law_test(Ctx *ctx, const LawFile *file, const char *rule, uint64_t seed, long trials, LawSeen seen, void *user, LawReport *out);
+
+/* ---- operators ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct OperatorReport {
+    const char *law;      /* the one that does not hold: "associative", "commutative" or "unit"; NULL: all hold */
+    const char *left, *right; /* what should be equal: `op(op(a, b), c)` */
+    long trials;
+    const CoreEntry *entry;
+    Launch launch;        /* with inputs that show it; results: the components of the left, then of the right */
+} OperatorReport;
+
+/* The laws that an operator of the file declares, on random values: small ones, and any. False with diagnostics where it cannot be tried. */
+bool law_test_operator(Ctx *ctx, const LawFile *file, const Item *operator, uint64_t seed, OperatorReport *out);
+
+#endif
