@@ -67,7 +67,19 @@ static const char *with_types(LawText *t, const char *text)
     return sb.text;
 }
 
-static bool is_pair(const char *type) { return type[0] == '('; }
+/* The dot of `n.t`, and of `(2*n).t`; NULL when the type is no array. */
+static const char *elem_dot(const char *type)
+{
+    int depth = 0;
+    for (const char *at = type; *at; at++) {
+        depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+        if (*at == '.' && depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+static bool is_pair(const char *type) { return type[0] == '(' && !elem_dot(type); }
 
 /* `(s, t)`: its components. */
 static void parts_of(Ctx *ctx, const char *pair, const char *parts[2])
@@ -86,7 +98,7 @@ static void parts_of(Ctx *ctx, const char *pair, const char *parts[2])
 static const char *number_of(LawText *t, const char *to, const char *type, const char *name, int depth)
 {
     Ctx *ctx = t->ctx;
-    const char *dot = is_pair(type) ? NULL : strchr(type, '.');
+    const char *dot = elem_dot(type);
     if (dot)
         return ctx_printf(ctx, "(%s |> reduceSeq(fun acc%d e%d => acc%d * 3 + %s, 1))", name, depth, depth, depth, number_of(t, to, dot + 1, ctx_printf(ctx, "e%d", depth), depth + 1));
     if (!is_pair(type))
@@ -123,7 +135,7 @@ static const char *array_term(LawText *t, const char *type, const char *dot, int
 /* A term of the type, of the variables a, b, ... of these types. */
 static const char *term_of(LawText *t, const char *type, int n, const char *const *types)
 {
-    const char *dot = is_pair(type) ? NULL : strchr(type, '.');
+    const char *dot = elem_dot(type);
     if (dot)
         return n + 1 < MOST_VARS ? array_term(t, type, dot, n, types) : "0";
     if (is_pair(type)) {

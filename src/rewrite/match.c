@@ -4,7 +4,7 @@
  * A piece of the left side with the names around it is a thunk. Applying `f >> g` to a thunk t makes the thunk "f applied to t"; nothing is built. A lambda
  * of the term, met where the left side has a function, is opened: its parameters become locals, and the function applied to them is read
  * against its body. */
-#include "rewrite/match.h"
+#include "rewrite/internal.h"
 
 typedef struct Scope Scope;
 
@@ -31,7 +31,7 @@ typedef struct Matcher {
     const char *why;
 } Matcher;
 
-enum { LIMIT_MATCH_ARGS = 16 };
+enum { LIMIT_MATCH_ARGS = 16, LIMIT_MATCH_PATH = 8 };
 
 static bool differ(Matcher *m, const char *words)
 {
@@ -182,25 +182,98 @@ static bool bind(Matcher *m, int param, Core *core, int n, const Thunk *allowed)
 
 static bool match_data(Matcher *m, Thunk t, Core *term);
 
-/* f(x, y) where f is a parameter: any term in these variables. */
+/* `x.1.2` of a variable x: what may stand for a variable, too. */
+typedef struct Part {
+    CoreVar *of;
+    int n, path[LIMIT_MATCH_PATH]; /* the last component first */
+    CoreVar *var;                  /* what it is called in the function */
+} Part;
+
+static bool part_of(Thunk arg, Part *part)
+{
+    *part = (Part){0};
+    for (;;) {
+        const Scope *own;
+        if (arg.n_args)
+            return false;
+        if (arg.local) {
+            part->of = arg.local;
+            return true;
+        }
+        if (arg.ast->kind == AST_DOT && arg.ast->bin.rhs->kind == AST_INT && part->n < LIMIT_MATCH_PATH) {
+            part->path[part->n++] = (int)arg.ast->bin.rhs->integer.value - 1;
+            arg.ast = arg.ast->bin.lhs;
+        } else if (arg.ast->kind == AST_NAME && (own = find(arg.scope, arg.ast->name.text))) {
+            arg = own->value;
+        } else {
+            return false;
+        }
+    }
+}
+
+/* A variable for the part; false where it has no such component, or is an index, which is more than a value. */
+static bool name_part(Matcher *m, Part *part)
+{
+    Type type = part->of->type;
+    for (int i = part->n - 1; i >= 0; i--) {
+        if (type->kind != TY_TUPLE || part->path[i] < 0 || part->path[i] >= type->n_items)
+            return false;
+        type = type->items[part->path[i]];
+    }
+    if (type->kind == TY_IDX)
+        return false;
+    part->var = NEW(m->ctx, CoreVar);
+    *part->var = (CoreVar){.id = m->use->next_var++, .name = part->of->name, .type = type, .span = part->of->span};
+    return true;
+}
+
+static bool is_part(const Part *part, const Core *term)
+{
+    for (int i = 0; i < part->n; i++) {
+        if (term->kind != CORE_PROJ || term->proj.index != part->path[i])
+            return false;
+        term = term->proj.value;
+    }
+    return term->kind == CORE_VAR && term->var == part->of;
+}
+
+/* The term with the parts' variables where they are taken. */
+static Core *with_parts(Ctx *ctx, Core *term, int n, const Part *parts)
+{
+    for (int i = 0; i < n; i++)
+        if (parts[i].n && is_part(&parts[i], term)) {
+            Core *var = NEW(ctx, Core);
+            *var = (Core){.kind = CORE_VAR, .span = term->span, .type = term->type, .height = 1};
+            var->var = parts[i].var;
+            return var;
+        }
+    for (int i = 0; i < term_children(term); i++) {
+        Core *child = term_child(term, i), *other = with_parts(ctx, child, n, parts);
+        if (other != child)
+            term = term_with_child(ctx, term, i, other);
+    }
+    return term;
+}
+
+/* f(x, y.1) where f is a parameter: any term in these variables, and these parts of variables. */
 static bool match_applied(Matcher *m, int param, int n, const Thunk *given, Core *term)
 {
     CoreVar **params = NEWN(m->ctx, CoreVar *, n + 1);
     Thunk *args = NEWN(m->ctx, Thunk, n + 1);
+    Part *parts = NEWN(m->ctx, Part, n + 1);
     for (int i = 0; i < n; i++) {
-        args[i] = given[i];
-        /* A name for a variable is the variable. */
-        for (const Scope *own; args[i].ast && args[i].ast->kind == AST_NAME && !args[i].n_args && (own = find(args[i].scope, args[i].ast->name.text));)
-            args[i] = own->value;
-        if (!args[i].local || args[i].n_args)
+        if (!part_of(given[i], &parts[i]))
             return differ(m, ctx_printf(m->ctx, "`%s` is applied to something that is no variable on the left side", m->use->rule->params[param].name));
-        params[i] = args[i].local;
+        if (parts[i].n && !name_part(m, &parts[i]))
+            return differ(m, ctx_printf(m->ctx, "`%s` has no such component", parts[i].of->name));
+        params[i] = parts[i].n ? parts[i].var : parts[i].of;
+        args[i].local = params[i];
     }
     Core *lambda = NEW(m->ctx, Core);
     *lambda = (Core){.kind = CORE_LAMBDA, .span = term->span, .type = term->type, .height = term->height + 1};
     lambda->lambda.n = n;
     lambda->lambda.params = params;
-    lambda->lambda.body = term;
+    lambda->lambda.body = with_parts(m->ctx, term, n, parts);
     return bind(m, param, lambda, n, args);
 }
 
@@ -367,6 +440,33 @@ static bool match_bracket(Matcher *m, Thunk t, Core *term)
     return k < 0 ? differ(m, "an axis is x, y or z") : match_prim(m, id, k, t.n_args, t.args, term);
 }
 
+/* `generate{n = k}`: a size that is said by name. */
+static bool match_named(Matcher *m, Thunk t, Core *term)
+{
+    const Ast *ast = t.ast;
+    PrimId id = ast->call.fn->kind == AST_NAME ? prim_find(ast->call.fn->name.text) : P_COUNT;
+    if (id == P_COUNT)
+        return differ(m, "something with sizes by name that is no primitive, on the left side of a rule");
+    if (!match_prim(m, id, 0, t.n_args, t.args, term))
+        return false;
+    const Item *header = prim_header(m->ctx, id);
+    for (int i = 0; i < ast->call.n; i++) {
+        int nat = 0, found = -1;
+        for (int k = 0; k < header->n_params; k++) {
+            const Ast *kind = header->params[k].kind;
+            if (kind->kind != AST_NAME || strcmp(kind->name.text, "nat") != 0)
+                continue;
+            if (ast->call.names[i] && strcmp(header->params[k].name, ast->call.names[i]) == 0)
+                found = nat;
+            nat++;
+        }
+        if (found < 0)
+            return differ(m, ctx_printf(m->ctx, "`%s` has no such size", prim_name(id)));
+        vec_push(m->ctx, &m->sizes, ((RuleSize){ast->call.items[i], term->prim.nats[found]}));
+    }
+    return true;
+}
+
 static bool match_data(Matcher *m, Thunk t, Core *term)
 {
     if (m->why)
@@ -399,6 +499,8 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
     }
     case AST_BRACKET:
         return match_bracket(m, t, term);
+    case AST_NAMED:
+        return match_named(m, t, term);
     case AST_OPFUN:
         return match_prim(m, operator_prim(ast->bin.op), 0, t.n_args, t.args, term);
     case AST_BINARY: {
@@ -440,7 +542,6 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
         return match_data(m, (Thunk){.ast = ast->let.body, .scope = own}, term->let.body);
     }
     case AST_ERROR:
-    case AST_NAMED:
     case AST_UNARY:
     case AST_ARROW:
     case AST_BINDER:
@@ -482,6 +583,7 @@ static int missing(Matcher *m, const Ast *ast)
         return n < 0 ? n : n - ast->call.n;
     }
     case AST_BRACKET:
+    case AST_NAMED:
         return missing(m, ast->call.fn);
     case AST_OPFUN:
         return ast->bin.op >= OP_NEG ? 1 : 2;

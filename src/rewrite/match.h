@@ -1,7 +1,7 @@
 /* Finds the left side of a rule in a term.
  *
  * Matching is on applied terms: `map(f) >> map(g)` is looked for as map(g, map(f, xs)), `map(map(f))` as map(fun x => map(f, x), xs). A function parameter
- * stands for any function that does not mention what is bound around it inside the left side; f(x), of variables bound there, for any term in them.
+ * stands for any function that does not mention what is bound around it inside the left side; f(x, y.1), of variables bound there and of parts of them, for any term in these.
  * A parameter that occurs twice stands for the same term twice, up to the names of bound variables. Sizes are collected, and compared when the
  * parameters are known (frontend/rule.h). */
 #ifndef RISEC_REWRITE_MATCH_H

@@ -38,7 +38,7 @@ static bool same(Pairs *p, const Core *a, const Core *b);
 
 static bool same_options(Pairs *p, const PrimOptions *a, const PrimOptions *b)
 {
-    return a->axis == b->axis && a->swizzle == b->swizzle && a->in_place == b->in_place && same_nat(p, a->pad, b->pad) && same_nat(p, a->blocks, b->blocks) &&
+    return a->axis == b->axis && a->swizzle == b->swizzle && a->in_place == b->in_place && a->prefetch == b->prefetch && a->once == b->once && same_nat(p, a->pad, b->pad) && same_nat(p, a->blocks, b->blocks) &&
            same_nat(p, a->threads, b->threads) && same_nat(p, a->min_blocks, b->min_blocks) && !a->place == !b->place && (!a->place || same(p, a->place, b->place));
 }
 

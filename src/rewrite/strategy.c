@@ -232,6 +232,15 @@ static Core *in_argument(Runner *r, Strategy s, const Here *here, Span span)
     return after ? lift(r->ctx, here, at, after) : NULL;
 }
 
+static Core *in_branch(Runner *r, Strategy s, const Here *here, int child, const char *word, Span span)
+{
+    if (here->term->kind != CORE_IF)
+        return strategy_fail(r, span, word, here, "it is no `if`");
+    const Here *at = here_child(r->ctx, here, child);
+    Core *after = run_strategy(r, s, at);
+    return after ? lift(r->ctx, here, at, after) : NULL;
+}
+
 /* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
 
 static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord *words, int n)
@@ -394,6 +403,10 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
         return in_function(r, a, here, false, call->span);
     case S_inArgument:
         return in_argument(r, a, here, call->span);
+    case S_inThen:
+        return in_branch(r, a, here, 1, "inThen", call->span);
+    case S_inElse:
+        return in_branch(r, a, here, 2, "inElse", call->span);
     case S_nameReduce:
         return name_reduce(r, call->span, here);
     case S_inlineLet:

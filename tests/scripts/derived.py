@@ -16,13 +16,13 @@ def emitted(path):
 
 def kernels(text, entry):
     """The functions of an entry, each from its comment on."""
-    functions = re.split(r"(?m)^(?=// \w+: |// Launches \w+ |#)", text)
-    own = [f for f in functions if re.match(rf"// (Launches )?{entry}(_64|_finish|_finish_64)?\b", f)]
+    functions = re.split(r"(?m)^(?=// \w|#)", text)
+    own = [f for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
     names = {}
-    for name in re.findall(r"\b(?:int|unsigned|float|long long) (\w+)(?: =|\[)", "".join(own)):
+    for name in re.findall(r"\b(?:int|unsigned|float[24]?|long long) \*?(\w+)(?: =|\[|;)", "".join(own)):
         names.setdefault(name, f"local{len(names)}")
     text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", "".join(own))
-    text = re.sub(rf"\b{entry}((_64|_finish|_launch)*)\b", r"ENTRY\1", text)
+    text = re.sub(rf"\b{entry}((_\w+)?)\b", r"ENTRY\1", text)
     text = re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], text) if names else text
     text = re.sub(r",\n +", ", ", text)  # a header's lines are as long as its names
     return [line for line in text.splitlines() if line.strip()]
