@@ -29,18 +29,19 @@ def kernels(text, entry):
 
 
 def main():
+    found = 0
     for path in sorted(glob.glob("tests/derived/*.rise")):
         with open(path, encoding="utf-8") as file:
             pairs = re.findall(r"(?m)^-- as (\S+) (\w+)\nentry (\w+)", file.read())
-        derived = emitted(path)
+        derived = emitted(path) if pairs else ""
         for example, by_hand, entry in pairs:
             left, right = kernels(emitted(f"examples/{example}"), by_hand), kernels(derived, entry)
             same = bool(left) and left == right
             print(f"{'ok' if same else 'not ok'} {os.path.basename(path)}: {entry} is examples/{example} {by_hand}")
             for line in [] if same else list(difflib.unified_diff(left, right, "by hand", "derived", lineterm="", n=1))[:40]:
                 print("#", line)
-        if not pairs:
-            print(f"not ok {path} has nothing to compare")
+        found += len(pairs)
+    print(f"{'ok' if found else 'not ok'} there is something to compare")
 
 
 main()
