@@ -48,6 +48,8 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
     return lw.failed ? NULL : lw.program;
 }
 
+bool lower_rewritten(Ctx *ctx, const CoreEntry *entry) { return lower_variant(ctx, entry, (LowerPass)(PASS_COUNT - 1), false) != NULL; }
+
 /* The same kernel for sizes whose indices need more than 31 bits; NULL when there are none, or the host could not tell. */
 static ImpKernel *wide_twin(Ctx *ctx, ImpKernel *k)
 {

@@ -27,6 +27,8 @@ LowerPass lower_pass_find(const char *name); /* PASS_COUNT: none */
 
 /* NULL with diagnostics (E04xx, E05xx) when the entry cannot be lowered. Runs the passes up to and including `last`. */
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last);
+/* Whether an entry without high-level patterns can be lowered; diagnostics say why not. */
+bool lower_rewritten(Ctx *ctx, const CoreEntry *entry);
 
 /* CUDA C of a whole program: one or several entries' kernels. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
  * `host`: also plain C host functions under #ifndef __CUDACC_RTC__. */

@@ -1,5 +1,6 @@
 /* The rules that no equation can say. */
 #include "rewrite/runner.h"
+#include "codegen/lower.h"
 
 Core *inline_let(Runner *r, Span span, const Here *here)
 {
@@ -28,11 +29,8 @@ static const Here *find_reduce(Runner *r, const Here *here)
     return NULL;
 }
 
-Core *name_reduce(Runner *r, Span span, const Here *here)
+Core *named_before(Runner *r, const Here *here, const Here *at)
 {
-    const Here *at = find_reduce(r, here);
-    if (!at || at == here || here->term->type->kind == TY_ARRAY)
-        return strategy_fail(r, span, "nameReduce", here, "it is no scalar that is worked out from a reduction");
     Ctx *ctx = r->ctx;
     CoreVar *var = NEW(ctx, CoreVar);
     *var = (CoreVar){.id = r->next_var++, .name = "total", .type = at->term->type, .span = at->term->span};
@@ -45,7 +43,29 @@ Core *name_reduce(Runner *r, Span span, const Here *here)
     Core *body = name;
     for (const Here *up = at; up != here; up = up->up)
         body = term_with_child(ctx, up->up->term, up->child, body);
-    return strategy_step(r, "nameReduce", NULL, here, term_with_child(ctx, let, 1, body), span);
+    return term_with_child(ctx, let, 1, body);
+}
+
+Core *name_reduce(Runner *r, Span span, const Here *here)
+{
+    const Here *at = find_reduce(r, here);
+    if (!at || at == here || here->term->type->kind == TY_ARRAY)
+        return strategy_fail(r, span, "nameReduce", here, "it is no scalar that is worked out from a reduction");
+    return strategy_step(r, "nameReduce", NULL, here, named_before(r, here, at), span);
+}
+
+Core *lowers(Runner *r, Span span, const Here *here)
+{
+    if (here->up)
+        return strategy_mistake(r, E0804, span, "`lowers` is about the whole entry, and stands at no place in it", NULL);
+    CoreEntry entry = *r->entry;
+    entry.body = here->term;
+    entry.num_sm = r->num_sm;
+    entry.max_resident = r->max_resident;
+    const Diags before = r->ctx->diags;
+    bool good = lower_rewritten(r->ctx, &entry);
+    r->ctx->diags = before;
+    return good ? here->term : strategy_fail(r, span, "lowers", here, "no kernels can be made of it");
 }
 
 /* The launch is no part of the body, so the step has the same term before and after. */

@@ -405,8 +405,10 @@ const char *law_left(LawText *t, const char *result)
     const char *side = ctx_printf(t->ctx, function ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
     if (function)
         sb_printf(&sb, " (xs: %s%s)", wraps ? "2." : "", argument_type(t));
+    if (wraps && !over)
+        sb_printf(&sb, " (%s: 2.i32)", over = "turns");
     static const char *const patterns[] = {NULL, "mapBlock", "mapWarp", "mapGlobal"};
-    if (wraps && over)
+    if (wraps)
         sb_printf(&body, "%s |> %s(fun %s => %s)", over, patterns[wraps], over, side);
     else
         sb_puts(&body, side);

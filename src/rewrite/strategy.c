@@ -409,6 +409,10 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
         return in_branch(r, a, here, 2, "inElse", call->span);
     case S_nameReduce:
         return name_reduce(r, call->span, here);
+    case S_nameInvariant:
+        return name_invariant(r, call->span, here);
+    case S_lowers:
+        return lowers(r, call->span, here);
     case S_inlineLet:
         return inline_let(r, call->span, here);
     case S_launch:
