@@ -270,6 +270,7 @@ void law_choose(LawText *t, LawShape *to)
     /* Of rules of the whole device, one size is now and then such that it wants blocks. */
     bool device = rule->level && strcmp(rule->level, "grid") == 0;
     int large = device && open_nats && below(t, 3) == 0 ? (int)below(t, open_nats) : -1;
+    bool closed = below(t, 3) == 0; /* all of them: what a left side wants of two sizes is known then */
     for (int i = 0; i < rule->n_params; i++) {
         to->types[i] = NULL;
         to->open[i] = false;
@@ -278,7 +279,7 @@ void law_choose(LawText *t, LawShape *to)
         if (kind_of(&rule->params[i]) == IS_NAT) {
             bool implicit = rule->params[i].implicit;
             to->nats[i] = !implicit ? (int64_t)below(t, 7) : large-- == 0 ? (int64_t)(250 + below(t, 900)) : (int64_t)below(t, 13);
-            to->open[i] = implicit && below(t, 3) == 0;
+            to->open[i] = implicit && !closed && below(t, 3) == 0;
         }
     }
     /* An operator says what its type is. */
