@@ -164,7 +164,7 @@ void law_try(Ctx *ctx, const LawTrial *trial, LawOutcome *out)
 
 enum {
     ENOUGH = 20,    /* trials in which a rule has to fire, and each of its conditions to be needed */
-    MOST_TIMES = 20 /* so many times the trials for a condition that is not shown to be needed yet */
+    MOST_TIMES = 20 /* so many times the trials for a condition that is not shown to be needed yet, or a rule that has not fired */
 };
 
 typedef struct Test {
@@ -280,8 +280,8 @@ void law_test(Ctx *ctx, const LawFile *file, const char *rule, uint64_t seed, lo
     const Item *item = program_rule(program, file->path, intern(ctx, rule, strlen(rule)), &home);
     *out = (LawReport){.n_where = item ? item->n_where : 0, .enough = trials >= ENOUGH};
     Test test = {ctx, file, rule, seen, user, out};
-    /* Some conditions matter for few sizes only: those get more trials. */
-    for (long k = 0; item && (k < trials || (out->enough && !all_needed(out) && k < MOST_TIMES * trials)); k++) {
+    /* Some conditions matter for few sizes only, and some rules fit few: those get more trials. */
+    for (long k = 0; item && (k < trials || (out->enough && (!all_needed(out) || out->counts[LAW_SAME] == 0) && k < MOST_TIMES * trials)); k++) {
         LawShape shape;
         LawResult result = trial(&test, seed + (uint64_t)k, -1, NULL, &shape);
         out->counts[result]++;
