@@ -1,6 +1,6 @@
 /* Files: reading, parsing, following imports. */
 #include "frontend/elab_internal.h"
-#include "support/embedded.h"
+#include "frontend/library.h"
 
 /* ---- paths ----------------------------------------------------------------------------------------------------------- */
 
@@ -27,21 +27,6 @@ static const char *beside(Ctx *ctx, const char *from, const char *path)
     for (int i = 0; i < parts.n; i++)
         sb_printf(&sb, i ? "/%s" : "%s", parts.at[i]);
     return sb.text;
-}
-
-/* std.warp is lib/std/warp.rise. */
-static const LibFile *lib_find(Ctx *ctx, const char *dotted)
-{
-    char *name = (char *)ctx_alloc(ctx, strlen(dotted) + sizeof ".rise");
-    strcpy(name, dotted);
-    for (char *c = name; *c; c++)
-        if (*c == '.')
-            *c = '/';
-    strcat(name, ".rise");
-    for (int i = 0; i < risec_lib_file_count; i++)
-        if (strcmp(risec_lib_files[i].name, name) == 0)
-            return &risec_lib_files[i];
-    return NULL;
 }
 
 /* ---- loading ---------------------------------------------------------------------------------------------------------- */
@@ -107,21 +92,12 @@ static FileScope *load_file(Loader *l, const char *path, Span span)
 
 static FileScope *load_std(Loader *l, const char *dotted, Span span)
 {
-    const LibFile *file = lib_find(l->ctx, dotted);
+    const LibFile *file = library_find(l->ctx, dotted);
     if (!file) {
         Diag *d = diag_error(l->ctx, E0207, span, "the library has no module `%s`", dotted);
         VEC(const char *) names = {0};
-        for (int i = 0; i < risec_lib_file_count; i++) {
-            char *name = (char *)ctx_alloc(l->ctx, strlen(risec_lib_files[i].name) + 1);
-            strcpy(name, risec_lib_files[i].name);
-            char *dot = strrchr(name, '.');
-            if (dot)
-                *dot = 0;
-            for (char *c = name; *c; c++)
-                if (*c == '/')
-                    *c = '.';
-            vec_push(l->ctx, &names, name);
-        }
+        for (int i = 0; i < risec_lib_file_count; i++)
+            vec_push(l->ctx, &names, library_module(l->ctx, &risec_lib_files[i]));
         const char *near = did_you_mean(l->ctx, dotted, names.n, names.at);
         if (near)
             diag_help(l->ctx, d, "did you mean `import %s`?", near);

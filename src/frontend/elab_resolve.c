@@ -1,5 +1,6 @@
 /* Names, before anything is elaborated: every name of every item, used or not, means something, and means one thing. */
 #include "frontend/elab_internal.h"
+#include "frontend/library.h"
 
 /* ---- names that are always there ---------------------------------------------------------------------------------------- */
 
@@ -115,8 +116,11 @@ static void unknown_name(Resolver *r, const char *name, Span span, const Local *
     for (const char *const *w = words; *w; w++)
         vec_push(r->ctx, &near, *w);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
-    const char *best = did_you_mean(r->ctx, name, near.n, near.at);
-    if (best)
+    const LibFile *module = library_with(name);
+    const char *best = module ? NULL : did_you_mean(r->ctx, name, near.n, near.at);
+    if (module)
+        diag_help(r->ctx, d, "the library has it: `import %s`", library_module(r->ctx, module));
+    else if (best)
         diag_help(r->ctx, d, "did you mean `%s`?", best);
 }
 

@@ -1,7 +1,7 @@
 #include "rewrite/manual.h"
 
 #include "frontend/ast.h"
-#include "support/embedded.h"
+#include "frontend/library.h"
 
 typedef struct Word {
     const char *name, *doc;
@@ -24,18 +24,6 @@ const char *rules_word_doc(const char *text)
 }
 
 static bool is_rewriting(const LibFile *file) { return strncmp(file->name, "rules/", 6) == 0 || strncmp(file->name, "strategies/", 11) == 0; }
-
-/* "rules.movement" */
-static const char *module_of(Ctx *ctx, const LibFile *file)
-{
-    char *name = (char *)ctx_alloc(ctx, strlen(file->name) + 1);
-    strcpy(name, file->name);
-    for (char *c = name; *c; c++)
-        if (*c == '/')
-            *c = '.';
-    name[strlen(name) - 5] = 0;
-    return name;
-}
 
 static const AstFile *parsed(Ctx *ctx, const LibFile *file) { return parse_file(ctx, source_add(ctx, ctx_printf(ctx, "lib/%s", file->name), file->text, file->size)); }
 
@@ -60,7 +48,7 @@ void rules_manual(Ctx *ctx, StrBuf *out)
         if (!is_rewriting(file))
             continue;
         const AstFile *ast = parsed(ctx, file);
-        sb_printf(out, "\n## import %s\n", module_of(ctx, file));
+        sb_printf(out, "\n## import %s\n", library_module(ctx, file));
         for (int i = 0; i < ast->items.n; i++) {
             const Item *item = ast->items.at[i];
             if (!is_shown(item))
@@ -77,19 +65,17 @@ void rules_manual(Ctx *ctx, StrBuf *out)
 
 bool rules_help(Ctx *ctx, StrBuf *out, const char *name)
 {
-    for (int k = 0; k < risec_lib_file_count; k++) {
-        const LibFile *file = &risec_lib_files[k];
-        const AstFile *ast = is_rewriting(file) ? parsed(ctx, file) : NULL;
-        for (int i = 0; ast && i < ast->items.n; i++) {
-            const Item *item = ast->items.at[i];
-            if (!is_shown(item) || strcmp(item->name, name) != 0)
-                continue;
-            put_item(out, item);
-            if (item->doc)
-                sb_printf(out, "\n%s\n", item->doc);
-            sb_printf(out, "\nimport %s\n", module_of(ctx, file));
-            return true;
-        }
+    const LibFile *file = library_with(name);
+    const AstFile *ast = file ? parsed(ctx, file) : NULL;
+    for (int i = 0; ast && i < ast->items.n; i++) {
+        const Item *item = ast->items.at[i];
+        if (!item->name || strcmp(item->name, name) != 0)
+            continue;
+        put_item(out, item);
+        if (item->doc)
+            sb_printf(out, "\n%s\n", item->doc);
+        sb_printf(out, "\nimport %s\n", library_module(ctx, file));
+        return true;
     }
     for (int i = 0; i < WORDS; i++)
         if (strcmp(words[i].name, name) == 0) {
@@ -109,7 +95,7 @@ void rules_list(Ctx *ctx, StrBuf *out)
         const LibFile *file = &risec_lib_files[k];
         if (!is_rewriting(file))
             continue;
-        sb_printf(out, "\n%s:", module_of(ctx, file));
+        sb_printf(out, "\n%s:", library_module(ctx, file));
         const AstFile *ast = parsed(ctx, file);
         int n = 0;
         for (int i = 0; i < ast->items.n; i++)

@@ -6,7 +6,7 @@
 
 /* docs/rules.md. */
 void rules_manual(Ctx *ctx, StrBuf *out);
-/* One rule, strategy or word of strategies; false when there is none of that name. */
+/* One rule, strategy, definition or operator of the library, or a word of strategies; false when there is none of that name. */
 bool rules_help(Ctx *ctx, StrBuf *out, const char *name);
 /* `risec help rules`: the names, by module. */
 void rules_list(Ctx *ctx, StrBuf *out);

@@ -75,6 +75,8 @@ entry double {n: nat} (xs: n.f32): n.f32 = xs |> map(fun x => 2 * x)
 RISE
 shows profile-library '^lib/rules/lowering.rise:[0-9]+ ' -- run "$dir/high.rise" --set n=64 --arg xs=iota --profile
 
+shows help-definition '^import std.block' -- help blockReduce
+shows help-rule '^import rules.lowering' -- help mapToBlock
 expect usage-entry 2 'named by `--entry sums`' -- "$dir/sum.rise" sums
 expect usage-nothing 2 'E0621.*no file' --
 shows help 'risec run FILE.rise' -- help
