@@ -321,6 +321,21 @@ static void put_when(Cuda *c)
     }
 }
 
+/* The least number of threads that a multiprocessor of any kind holds. */
+enum { RESIDENT_THREADS = 1024 };
+
+static void put_launch_bounds(Cuda *c)
+{
+    const ImpKernel *k = c->kernel;
+    int threads = k->threads[0] * k->threads[1] * k->threads[2];
+    sb_printf(c->out, "extern \"C\" __global__ void __launch_bounds__(%d", threads);
+    if (k->min_blocks * threads > RESIDENT_THREADS)
+        sb_printf(c->out, ", %s(%lld, %d)", cuda_helper(c, HELP_THAT_FIT, SC_I32), (long long)k->min_blocks, threads);
+    else if (k->min_blocks > 0)
+        sb_printf(c->out, ", %lld", (long long)k->min_blocks);
+    put(c, ")\n");
+}
+
 static void put_kernel_comment(Cuda *c, const char *name)
 {
     const ImpKernel *k = c->kernel;
@@ -409,10 +424,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
 
     put_kernel_comment(c, name);
     put_alignment(c);
-    sb_printf(c->out, "extern \"C\" __global__ void __launch_bounds__(%d", k->threads[0] * k->threads[1] * k->threads[2]);
-    if (k->min_blocks > 0)
-        sb_printf(c->out, ", %lld", (long long)k->min_blocks);
-    put(c, ")\n");
+    put_launch_bounds(c);
     put_parameters(c, name);
     put(c, "{\n");
     c->depth = 1;

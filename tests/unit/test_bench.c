@@ -20,6 +20,7 @@ static struct {
     long fail_at, calls; /* of the functions here */
     double now; /* the clock that contenders advance, in microseconds */
     double from, to;
+    CUevent first; /* of a pair: the one before the work, which is recorded already */
     double graph_us[GRAPHS]; /* what a launch takes of the graph */
     double recorded; /* work captured so far */
 } fake;
@@ -127,14 +128,13 @@ static CUresult more_graph_destroy(CUgraph graph)
 /* The first event of a pair is the one before the work. */
 static CUresult clock_record(CUevent event, CUstream stream)
 {
-    static CUevent first;
     (void)stream;
-    if (!first || event == first) {
-        first = event;
+    if (!fake.first || event == fake.first) {
+        fake.first = event;
         fake.from = fake.now;
     } else {
         fake.to = fake.now;
-        first = NULL;
+        fake.first = NULL;
     }
     return CU_SUCCESS;
 }
