@@ -3,7 +3,7 @@
  *     test_robust [--work MIB] [--changes N] [--seed N] FILE.rise...
  *
  * Each file is cut off at every byte, changed at random places, and compiled with the k-th allocation failing, for k over all of them. Of a file that takes long
- * to compile only a sample of these is tried: as many as allocate MIB mebibytes.
+ * to compile only a sample of these is tried: as many as allocate MIB mebibytes, and four allocations at least.
  * Whatever happens, there is a program or an error, the diagnostics can be shown, and all memory is given back. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ enum { CHANGE_ADDS = 128 };
 
 /* ---- memory that runs out -------------------------------------------------------------------------------------- */
 
-enum { FAILURES = 150 }; /* of one file; where there are more allocations, a sample */
+enum { FAILURES = 150, FEWEST_FAILURES = 4 }; /* of one file; where there are more allocations, a sample */
 
 static Meter measure(const char *name, const char *text, size_t size)
 {
@@ -195,10 +195,11 @@ static long affordable(long work, const Meter *one)
     return (work << 20) / (bytes > LEAST ? bytes : LEAST);
 }
 
-static void check_out_of_memory(const char *name, const char *text, size_t size, long calls)
+static void check_out_of_memory(const char *name, const char *text, size_t size, long calls, long tries)
 {
     Job job = {.name = name, .text = text, .size = size};
-    for (long k = 1; k <= calls; k += 1 + calls / FAILURES) {
+    tries = tries > FAILURES ? FAILURES : tries < FEWEST_FAILURES ? FEWEST_FAILURES : tries;
+    for (long k = 1; k <= calls; k += 1 + calls / tries) {
         Meter m = {.fail_at = k};
         Ctx *ctx = ctx_new(&(Allocator){&m, meter_alloc, meter_free}, NULL);
         if (ctx) {
@@ -257,7 +258,7 @@ int main(int argc, char **argv)
             CHECK(compiles_or_says_why(argv[i], changed, n));
         }
         free(changed);
-        check_out_of_memory(argv[i], text, size, all.calls);
+        check_out_of_memory(argv[i], text, size, all.calls, most);
         free(text);
     }
     printf("robust: seed %" PRIu64 "\n", seed);
