@@ -1,0 +1,1 @@
+lower ../../examples/high/derived_transpositions.rise padded --trace
