@@ -448,6 +448,8 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     }
     if (ctx->diags.errors == errors)
         expect_check(ctx, d, program, path);
+    if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
+        check_laws(ctx, d, path);
 }
 
 void cmd_check(Ctx *ctx, Driver *d)

@@ -59,6 +59,8 @@ void driver_put_tunables(StrBuf *out, const CoreEntry *entry, const int64_t *tun
 
 void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
+/* `risec check --laws`: tests the rules and the operators of one file. */
+void check_laws(Ctx *ctx, Driver *d, const char *path);
 void cmd_lower(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
 void cmd_bench(Ctx *ctx, Driver *d);

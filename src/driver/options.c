@@ -53,7 +53,7 @@ const OptRow option_rows[OPT_COUNT] = {
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
                     "NVIDIA GPU; auto gpu where there is one, else sim. tune: gpu (the default) measures time, sim estimates it from what the simulator "
                     "counts."},
-    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", LOWER | RUN | BENCH | TUNE, false, false,
+    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", CHECK | LOWER | RUN | BENCH | TUNE, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
@@ -93,6 +93,8 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_SAVE] = {"save", 0, OK_TEXT, "TRACE", LOWER, false, false, "Write the steps to the file TRACE, from which --replay makes them again."},
     [OPT_REPLAY] = {"replay", 0, OK_TEXT, "TRACE", LOWER, false, false,
                     "Make the steps in the file TRACE again, instead of any strategy; where the program has changed, say which step fits no more."},
+    [OPT_LAWS] = {"laws", 0, OK_FLAG, "", CHECK, false, false,
+                  "Also test the rules and the operators of the file on random sizes, functions and values, and show the smallest counter-example: see docs/strategies.md."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},

@@ -94,6 +94,8 @@ static void put_row(StrBuf *out, const HostBuf *buf, int dim, int64_t at, int64_
     sb_putc(out, ']');
 }
 
+void results_put_row(StrBuf *out, const HostBuf *buf) { put_row(out, buf, 0, 0, buf->count); }
+
 void results_put_inputs(StrBuf *out, const CoreEntry *entry, const Launch *launch)
 {
     int b = 0;

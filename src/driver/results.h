@@ -51,6 +51,8 @@ Comparison results_compare_scaled(const InputScale *scale, int n, const HostBuf 
 void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell);
 /* The value of one cell. */
 void results_put_cell(StrBuf *out, const HostBuf *buf, int64_t cell);
+/* Like results_print, all on one line, which is not ended. */
+void results_put_row(StrBuf *out, const HostBuf *buf);
 /* `xs = [1, 0, 2], y = 3`: the inputs of a launch, long arrays shortened as by results_print; each on one line. */
 void results_put_inputs(StrBuf *out, const CoreEntry *entry, const Launch *launch);
 void results_put_shape(StrBuf *out, const HostBuf *buf); /* "20.30.f32" */

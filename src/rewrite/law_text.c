@@ -161,11 +161,17 @@ static const char *term_of(LawText *t, const char *type, int n, const char *cons
 
 typedef struct Operator {
     const char *name, *unit, *type; /* no name: a function that has no laws */
+    const char *shown;              /* to people; NULL: the name */
 } Operator;
 
 enum { CHOSEN_OPERATORS = 4, LAWLESS = 5 }; /* the first ones are chosen among; `min` is only where the left side has it */
 static const Operator operators[] = {
-    {"(+)", "0", "i32"}, {"max", "lowest", "i32"}, {"lawAffine", "(1, 0)", "(i32, i32)"}, {"lawSums", "(0, 0)", "(i32, i32)"}, {"min", "highest", "i32"}, {NULL, NULL, "i32"}};
+    {"(+)", "0", "i32", NULL},
+    {"max", "lowest", "i32", NULL},
+    {"lawAffine", "(1, 0)", "(i32, i32)", "fun a b => (a.1 * b.1, a.2 * b.1 + b.2)"},
+    {"lawSums", "(0, 0)", "(i32, i32)", "fun a b => (a.1 + b.1, a.2 + b.2)"},
+    {"min", "highest", "i32", NULL},
+    {NULL, NULL, "i32", NULL}};
 
 /* The operator that a left side names itself, as in reduce(max, unit); -1: none. */
 static int operator_named(Ctx *ctx, const Item *rule)
@@ -282,12 +288,18 @@ void law_choose(LawText *t, LawShape *to)
             to->open[i] = implicit && !closed && below(t, 3) == 0;
         }
     }
-    /* An operator says what its type is. */
+    law_set_operator(rule, to, to->op);
+}
+
+/* An operator says what its type is. */
+void law_set_operator(const Item *rule, LawShape *to, int op)
+{
+    to->op = op;
     for (int i = 0; i < rule->n_params; i++)
         if (kind_of(&rule->params[i]) == IS_FUN && is_operator(rule->params[i].kind)) {
             int k = law_param(rule, rule->params[i].kind->bin.lhs->name.text);
             if (k >= 0)
-                to->types[k] = operators[to->op].type;
+                to->types[k] = operators[op].type;
         }
 }
 
@@ -378,9 +390,9 @@ const char *law_left(LawText *t, const char *result)
         }
     const char *level = rule->level ? rule->level : "grid";
     int wraps = strcmp(level, "block") == 0 ? 1 : strcmp(level, "warp") == 0 ? 2 : strcmp(level, "thread") == 0 ? 3 : 0;
-    bool function = side_is_function(rule);
+    bool bare = side_is_function(rule);
     /* The array that the level's pattern goes over. */
-    const char *over = function ? "xs" : NULL;
+    const char *over = bare ? "xs" : NULL;
     for (int i = 0; i < rule->n_params && !over; i++)
         if (kind_of(&rule->params[i]) == IS_DATA && is_array(&rule->params[i]))
             over = rule->params[i].name;
@@ -389,8 +401,10 @@ const char *law_left(LawText *t, const char *result)
     for (int i = 0; i < rule->n_params; i++) {
         const Param *p = &rule->params[i];
         if (kind_of(p) == IS_FUN) {
-            t->said[i] = function_text(t, p);
-            sb_printf(&body, "let %s = %s in\n  ", p->name, t->said[i]);
+            const Operator *op = is_operator(p->kind) ? &operators[t->shape->op] : NULL;
+            const char *function = function_text(t, p);
+            t->said[i] = op && op->shown ? op->shown : function;
+            sb_printf(&body, "let %s = %s in\n  ", p->name, function);
         }
         if (kind_of(p) != IS_DATA)
             continue;
@@ -403,8 +417,8 @@ const char *law_left(LawText *t, const char *result)
         t->said[i] = unit ? operators[t->shape->op].unit : term_of(t, type, 0, NULL);
         sb_printf(&body, "let %s: %s = %s in\n  ", p->name, type, t->said[i]);
     }
-    const char *side = ctx_printf(t->ctx, function ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
-    if (function)
+    const char *side = ctx_printf(t->ctx, bare ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
+    if (bare)
         sb_printf(&sb, " (xs: %s%s)", wraps ? "2." : "", argument_type(t));
     if (wraps && !over)
         sb_printf(&sb, " (%s: 2.i32)", over = "turns");

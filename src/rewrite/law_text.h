@@ -18,6 +18,8 @@ typedef struct LawText {
 void law_seed(LawText *t, uint64_t seed);
 /* Random sizes, types and an operator. */
 void law_choose(LawText *t, LawShape *to);
+/* Operator `op`, with the types that follow from it. */
+void law_set_operator(const Item *rule, LawShape *to, int op);
 /* The file with an entry lawLeft behind it, whose body is the left side, inside the level that the rule wants. */
 const char *law_left(LawText *t, const char *result);
 /* The parameter of that name; -1. */

@@ -171,8 +171,7 @@ typedef struct Test {
     Ctx *ctx; /* of the report */
     const LawFile *file;
     const char *rule;
-    LawSeen seen;
-    void *user;
+    const LawHow *how;
     LawReport *report;
 } Test;
 
@@ -186,8 +185,8 @@ static void do_trial(Ctx *ctx, void *user)
 {
     Job *job = user;
     law_try(ctx, &job->trial, &job->outcome);
-    if (job->test->seen)
-        job->test->seen(job->test->user, &job->trial, &job->outcome);
+    if (job->test->how->seen)
+        job->test->how->seen(job->test->how->user, &job->trial, &job->outcome);
 }
 
 /* In a context of its own. *shape: what was tried. */
@@ -224,7 +223,13 @@ static bool take_smaller(const Test *test, uint64_t seed, LawResult wanted, LawS
 /* One size after the other to the smallest that is as wrong, as long as that finds something; plain functions before, and plain types. */
 static void shrink(const Test *test, const Item *rule, uint64_t seed, LawResult wanted, LawShape *shape)
 {
-    enum { ROUNDS = 4, MOST_VALUES = 24 };
+    enum { ROUNDS = 4, MOST_VALUES = 24, PLAIN_OPERATORS = 2 };
+    for (int op = 0; op < PLAIN_OPERATORS && op < shape->op; op++) {
+        LawShape smaller = *shape;
+        law_set_operator(rule, &smaller, op);
+        if (take_smaller(test, seed, wanted, smaller, shape))
+            break;
+    }
     for (int plain = LAW_PLAINEST; plain > LAW_RANDOM; plain--) {
         LawShape smaller = *shape;
         smaller.plain = (LawPlainness)plain;
@@ -273,26 +278,29 @@ static bool all_needed(const LawReport *report)
     return true;
 }
 
-void law_test(Ctx *ctx, const LawFile *file, const char *rule, uint64_t seed, long trials, LawSeen seen, void *user, LawReport *out)
+void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how, LawReport *out)
 {
     Program *program = program_from_text(ctx, file->path, file->text, file->size);
     const char *home;
     const Item *item = program_rule(program, file->path, intern(ctx, rule, strlen(rule)), &home);
-    *out = (LawReport){.n_where = item ? item->n_where : 0, .enough = trials >= ENOUGH};
-    Test test = {ctx, file, rule, seen, user, out};
-    /* Some conditions matter for few sizes only, and some rules fit few: those get more trials. */
-    for (long k = 0; item && (k < trials || (out->enough && (!all_needed(out) || out->counts[LAW_SAME] == 0) && k < MOST_TIMES * trials)); k++) {
+    *out = (LawReport){.n_where = item ? item->n_where : 0, .enough = how->trials >= ENOUGH};
+    Test test = {ctx, file, rule, how, out};
+    for (long k = 0; item && k < MOST_TIMES * how->trials; k++) {
+        /* Some conditions matter for few sizes only, and some rules fire for few: those get more trials. */
+        if (k >= how->trials && (!out->enough || (all_needed(out) && out->counts[LAW_SAME])) && out->counts[LAW_SAME] >= how->fires)
+            break;
         LawShape shape;
-        LawResult result = trial(&test, seed + (uint64_t)k, -1, NULL, &shape);
+        uint64_t seed = how->seed + (uint64_t)k;
+        LawResult result = trial(&test, seed, -1, NULL, &shape);
         out->counts[result]++;
         if (result == LAW_REFUSED)
-            test_conditions(&test, seed + (uint64_t)k);
+            test_conditions(&test, seed);
         if (!is_wrong(result))
             continue;
         out->wrong = true;
-        shrink(&test, item, seed + (uint64_t)k, result, &shape);
+        shrink(&test, item, seed, result, &shape);
         out->shape = shape;
-        out->counter = (LawTrial){.file = file, .rule = rule, .seed = seed + (uint64_t)k, .without = -1, .shape = &out->shape, .plain_values = true};
+        out->counter = (LawTrial){.file = file, .rule = rule, .seed = seed, .without = -1, .shape = &out->shape, .plain_values = true};
         return;
     }
 }

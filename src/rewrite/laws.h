@@ -66,7 +66,7 @@ void law_try(Ctx *ctx, const LawTrial *trial, LawOutcome *out);
 
 /* ---- whole rules -------------------------------------------------------------------------------------------------------- */
 
-enum { LAW_TRIALS = 60, LAW_SEED = 20261121 };
+enum { LAW_TRIALS = 60, LAW_FIRES = 30, LAW_SEED = 20261121 };
 
 typedef struct LawReport {
     long counts[LAW_RESULTS];
@@ -79,9 +79,15 @@ typedef struct LawReport {
     LawShape shape;                 /* of it, as small as was found */
 } LawReport;
 
-/* Trials in contexts of their own. `seen`: is told of each; or NULL. */
 typedef void (*LawSeen)(void *user, const LawTrial *trial, const LawOutcome *outcome);
-void law_test(Ctx *ctx, const LawFile *file, const char *rule, uint64_t seed, long trials, LawSeen seen, void *user, LawReport *out);
+typedef struct LawHow {
+    uint64_t seed;
+    long trials, fires; /* at least so many, and more until the rule has fired so often */
+    LawSeen seen;       /* is told of each; or NULL */
+    void *user;
+} LawHow;
+/* Each trial in a context of its own. */
+void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how, LawReport *out);
 
 /* ---- operators ----------------------------------------------------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@ static void seen(void *user, const LawTrial *trial, const LawOutcome *o)
 static void test_rule(Ctx *ctx, const LawFile *file, const Item *rule, long trials, uint64_t seed, bool all)
 {
     LawReport r;
-    law_test(ctx, file, rule->name, seed, trials, seen, &all, &r);
+    law_test(ctx, file, rule->name, &(LawHow){.seed = seed, .trials = trials, .seen = seen, .user = &all}, &r);
     checks += 2 + rule->n_where;
     wrong += r.wrong;
     if (r.enough && r.counts[LAW_SAME] == 0) {

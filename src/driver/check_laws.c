@@ -1,0 +1,177 @@
+/* `risec check --laws`: the rules and the operators of a file, tested as the claims that they are. */
+#include "driver/results.h"
+#include "rewrite/laws.h"
+
+#include "driver/driver.h"
+
+/* ---- counter-examples ----------------------------------------------------------------------------------------------------- */
+
+/* `k = 2, t = i32, f = fun (a: i32) => a`: what the parameters of the rule are. */
+static void put_parameters(StrBuf *out, const LawOutcome *o)
+{
+    const char *between = "";
+    for (int i = 0; i < o->rule->n_params; i++) {
+        const Param *p = &o->rule->params[i];
+        bool nat = p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0;
+        if (!nat && !o->shape.types[i] && !o->said[i])
+            continue;
+        sb_printf(out, "%s%s = ", between, p->name);
+        between = ", ";
+        if (nat)
+            sb_printf(out, "%lld", (long long)o->shape.nats[i]);
+        else
+            sb_puts(out, o->shape.types[i] ? o->shape.types[i] : o->said[i]);
+    }
+}
+
+static void put_side(StrBuf *out, const Launch *run)
+{
+    for (int k = 0; k < run->n_results; k++) {
+        sb_puts(out, k ? ", " : run->n_results > 1 ? "(" : "");
+        results_put_row(out, &run->results[k]);
+    }
+    sb_puts(out, run->n_results > 1 ? ")" : "");
+}
+
+typedef struct Showing {
+    Ctx *to;
+    const LawTrial *trial;
+    const char *head, *details;
+} Showing;
+
+/* Both in a context of its own, which ends with it; the words are the caller's. */
+static void show_counter(Ctx *ctx, void *user)
+{
+    Showing *s = user;
+    LawOutcome o;
+    StrBuf head, details;
+    sb_init(&head, s->to);
+    sb_init(&details, s->to);
+    law_try(ctx, s->trial, &o);
+    if (!o.rule)
+        return;
+    sb_printf(&head, o.result == LAW_ILL_TYPED ? "`%s` breaks the types" : "`%s` is no law: its sides differ", s->trial->rule);
+    if (o.rule->n_params) {
+        sb_puts(&head, ", with ");
+        put_parameters(&head, &o);
+    }
+    s->head = head.text;
+    s->details = o.why ? ctx_printf(s->to, "%s", o.why) : NULL;
+    if (!o.left_run.n_results)
+        return;
+    StrBuf inputs;
+    sb_init(&inputs, s->to);
+    results_put_inputs(&inputs, o.before, &o.left_run);
+    sb_printf(&details, "%s%s%sthe left side gives ", inputs.len ? "for " : "", inputs.len ? inputs.text : "", inputs.len ? ", " : "");
+    put_side(&details, &o.left_run);
+    if (o.why) {
+        sb_printf(&details, ", and the right side nothing: %s", o.why);
+    } else {
+        sb_puts(&details, ", and the right side ");
+        put_side(&details, &o.right_run);
+    }
+    s->details = details.text;
+}
+
+/* ---- rules -------------------------------------------------------------------------------------------------------------- */
+
+static void check_rule(Ctx *ctx, Driver *d, const LawFile *file, const Item *rule, uint64_t seed, StrBuf *out)
+{
+    LawReport r;
+    law_test(ctx, file, rule->name, &(LawHow){.seed = seed, .trials = LAW_TRIALS, .fires = LAW_FIRES}, &r);
+    long all = 0;
+    for (int k = 0; k < LAW_RESULTS; k++)
+        all += r.counts[k];
+    if (r.wrong) {
+        Showing s = {.to = ctx, .trial = &r.counter};
+        Ctx *own = ctx_new(&ctx->alloc, &ctx->files);
+        if (!own || !ctx_try(own, show_counter, &s)) {
+            ctx_free(own);
+            ctx_out_of_memory(ctx);
+        }
+        ctx_free(own);
+        Diag *diag = diag_error(ctx, E0808, rule->name_span, "%s", s.head);
+        if (s.details)
+            diag_help(ctx, diag, "%s", s.details);
+        driver_fail(d, STATUS_PROGRAM);
+        return;
+    }
+    if (r.counts[LAW_SAME] == 0) {
+        Diag *diag = diag_warning(ctx, W0703, rule->name_span, "`%s` could not be used in %ld trials, so it is not tested", rule->name, all);
+        if (r.refusal)
+            diag_help(ctx, diag, "the last one said: %s", r.refusal);
+        return;
+    }
+    sb_printf(out, "rule %s: fired %ld times in %ld trials, and both sides agreed\n", rule->name, r.counts[LAW_SAME], all);
+    for (int i = 0; i < rule->n_where && i < LAW_CONDITIONS; i++)
+        if (!r.needed[i]) {
+            sb_puts(out, "  nothing shows that it needs `");
+            ast_print(out, rule->where[i]);
+            sb_puts(out, "`\n");
+        }
+}
+
+/* ---- operators ------------------------------------------------------------------------------------------------------------- */
+
+/* One half of the components of a claim's result: a value of the operator's type. */
+static void put_half(StrBuf *out, const Launch *run, int half)
+{
+    int n = run->n_results / 2;
+    sb_puts(out, n > 1 ? "(" : "");
+    for (int k = 0; k < n; k++) {
+        sb_puts(out, k ? ", " : "");
+        results_put_row(out, &run->results[half * n + k]);
+    }
+    sb_puts(out, n > 1 ? ")" : "");
+}
+
+static void check_operator(Ctx *ctx, Driver *d, const LawFile *file, const Item *operator, uint64_t seed, StrBuf *out)
+{
+    OperatorReport r;
+    if (!law_test_operator(ctx, file, operator, seed, &r))
+        return;
+    if (!r.law) {
+        sb_printf(out, "operator %s: its laws held in %ld trials\n", operator->name, r.trials);
+        return;
+    }
+    StrBuf inputs, sides;
+    sb_init(&inputs, ctx);
+    sb_init(&sides, ctx);
+    results_put_inputs(&inputs, r.entry, &r.launch);
+    sb_printf(&sides, "`%s` is ", r.left);
+    put_half(&sides, &r.launch, 0);
+    sb_printf(&sides, ", and `%s` is ", r.right);
+    put_half(&sides, &r.launch, 1);
+    bool unit = strcmp(r.law, "unit") == 0;
+    Diag *diag = diag_error(ctx, E0808, operator->name_span, unit ? "the unit of `%s` is none: %s%s" : "`%s` is not %s: %s", operator->name, unit ? "for " : r.law, inputs.text);
+    diag_help(ctx, diag, "%s", sides.text);
+    driver_fail(d, STATUS_PROGRAM);
+}
+
+/* ---- a file --------------------------------------------------------------------------------------------------------------- */
+
+void check_laws(Ctx *ctx, Driver *d, const char *path)
+{
+    LawFile file = {.path = path};
+    char *text;
+    if (strcmp(path, "-") == 0) {
+        driver_usage(ctx, d, E0621, "`--laws` reads the file several times, so it has to be one");
+        return;
+    }
+    if (ctx->files.read(ctx->files.user, ctx, path, LIMIT_SOURCE_BYTES, &text, &file.size) != FILE_OK)
+        return; /* has been reported */
+    file.text = text;
+    const AstFile *ast = program_ast(program_load(ctx, path));
+    uint64_t seed = (uint64_t)option_number(d->line, OPT_SEED, LAW_SEED);
+    StrBuf out;
+    sb_init(&out, ctx);
+    sb_printf(&out, "laws of %s, seed %llu\n", path, (unsigned long long)seed);
+    for (int i = 0; ast && i < ast->items.n; i++) {
+        const Item *item = ast->items.at[i];
+        if (item->kind == ITEM_RULE)
+            check_rule(ctx, d, &file, item, seed, &out);
+        else if (item->kind == ITEM_OPERATOR && item->n_params == 2 && item->result)
+            check_operator(ctx, d, &file, item, seed, &out);
+    }
+    driver_write(ctx, d, "-", out.text, out.len);
+}

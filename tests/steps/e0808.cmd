@@ -1,0 +1,2 @@
+check --laws e0808.rise
+exit 1

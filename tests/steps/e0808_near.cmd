@@ -1,0 +1,1 @@
+check --laws e0808_near.rise

@@ -1,0 +1,1 @@
+check --laws laws.rise --seed 5

@@ -1,0 +1,1 @@
+check --laws w0703.rise
