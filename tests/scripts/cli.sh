@@ -94,7 +94,7 @@ expect option-unknown 2 'did you mean .--device' -- run "$sum" --devise sim
 expect option-value-missing 2 'needs a value' -- run "$sum" --device
 expect option-choice 2 'did you mean .--device=sim' -- run "$sum" --device=sin
 expect option-twice 2 'given twice' -- run "$sum" --seed 1 --seed 2
-expect option-of-other-verb 2 'does not belong' -- check "$sum" --seed 1
+expect option-of-other-verb 2 'does not belong' -- check "$sum" --grid 1
 expect option-number 2 'needs an integer' -- run "$sum" --seed x
 expect option-flag-value 2 'takes no value' -- run "$sum" --json=yes
 expect pair-without-value 2 'needs a name and a value' -- run "$sum" --set n
