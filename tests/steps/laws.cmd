@@ -1,1 +1,0 @@
-check --laws laws.rise --seed 5
