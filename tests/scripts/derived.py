@@ -14,16 +14,20 @@ def emitted(path):
     return subprocess.run([os.environ["RISEC"], "--emit=cuda", path], check=True, capture_output=True, text=True).stdout
 
 
+def renamed(function, entry):
+    """A function, with numbers for the names that it declares."""
+    names = {}
+    for name in re.findall(r"\b(?:void|int|unsigned|float[24]?|long long) \*?(?:__restrict__ )?(\w+)(?= =|\[|;|,|\))", function):
+        names.setdefault(name, f"local{len(names)}")
+    function = re.sub(rf"\b{entry}((_\w+)?)\b", r"ENTRY\1", function)
+    return re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], function) if names else function
+
+
 def kernels(text, entry):
     """The functions of an entry, each from its comment on."""
     functions = re.split(r"(?m)^(?=// \w|#)", text)
-    own = [f for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
-    names = {}
-    for name in re.findall(r"\b(?:int|unsigned|float[24]?|long long) \*?(\w+)(?: =|\[|;)", "".join(own)):
-        names.setdefault(name, f"local{len(names)}")
+    own = [renamed(f, entry) for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
     text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", "".join(own))
-    text = re.sub(rf"\b{entry}((_\w+)?)\b", r"ENTRY\1", text)
-    text = re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], text) if names else text
     text = re.sub(r",\n +", ", ", text)  # a header's lines are as long as its names
     return [line for line in text.splitlines() if line.strip()]
 
