@@ -18,19 +18,11 @@ static Saying saying(const Core *term)
     return says;
 }
 
-static bool gives_arrays(Type type)
-{
-    bool arrays = type->kind == TY_ARRAY;
-    for (int i = 0; i < type->n_items && !arrays; i++)
-        arrays = gives_arrays(type->items[i]);
-    return arrays;
-}
-
 /* What no thread is told to compute: high-level patterns somewhere, or arrays by layouts alone. */
 static bool is_high(const Core *body)
 {
     Saying says = saying(body);
-    return says == SAYS_WHAT || (says == SAYS_NOTHING && gives_arrays(body->type));
+    return says == SAYS_WHAT || (says == SAYS_NOTHING && type_gives_arrays(body->type));
 }
 
 static const char default_module[] = "strategies.standard", default_strategy[] = "standard";

@@ -81,6 +81,17 @@ Core *named_before(Runner *r, const Here *here, const Here *at);
 Core *lowers(Runner *r, Span span, const Here *here);
 Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here);
 
+/* ---- stages.c ---- */
+/* s at the first place on the way to the results; s at all results. */
+Core *on_way(Runner *r, Strategy s, const Here *here);
+Core *on_results(Runner *r, Strategy s, const Here *here);
+Core *name_stage(Runner *r, Span span, const Here *here);
+Core *inline_scalar(Runner *r, Span span, const Here *here);
+/* What is here, where there is one stage in it. */
+Core *one_stage(Runner *r, Span span, const Here *here);
+/* What is here, where s does not apply. */
+Core *unless(Runner *r, Strategy s, const Here *here, Span span);
+
 /* ---- invariant.c ---- */
 Core *name_invariant(Runner *r, Span span, const Here *here);
 

@@ -409,6 +409,18 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
         return in_branch(r, a, here, 2, "inElse", call->span);
     case S_nameReduce:
         return name_reduce(r, call->span, here);
+    case S_onWay:
+        return on_way(r, a, here);
+    case S_onResults:
+        return on_results(r, a, here);
+    case S_inlineScalar:
+        return inline_scalar(r, call->span, here);
+    case S_oneStage:
+        return one_stage(r, call->span, here);
+    case S_unless:
+        return unless(r, a, here, call->span);
+    case S_nameStage:
+        return name_stage(r, call->span, here);
     case S_nameInvariant:
         return name_invariant(r, call->span, here);
     case S_lowers:
