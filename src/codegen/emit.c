@@ -43,6 +43,7 @@ ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar ele
     buf->count = count;
     buf->span = span;
     buf->group = -1;
+    buf->home = space == SPACE_SHARED || space == SPACE_TEMP ? lw->out : NULL;
     if (space == SPACE_SHARED)
         vec_push(lw->ctx, &lw->kernel->bufs, buf);
     else

@@ -21,6 +21,7 @@ typedef struct ImpBuf {
                          share memory have each their own ImpBuf for it, alike in space, component and name */
     Type type;        /* INPUT, OUTPUT: the array's type, for the manifest; of type idx: values to check are below its size */
     Span span;        /* where the program asks for it */
+    const struct ImpBlock *home; /* SHARED, TEMP: the statements among which it was asked for, which may be gone by now; each of their runs fills it anew. NULL: the kernel's */
     bool named;       /* its name is final */
     bool zero;        /* TEMP: all cells are zero before the first launch, and again after each */
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */

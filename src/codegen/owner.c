@@ -2,7 +2,10 @@
  *
  * Both indices must be the same function of the same loops, and that function must be one to one: then a cell tells the values of all variables in
  * it. A hardware id among them, or a loop that hands its trips out by one, is the same on both sides. What those ids leave open (the lanes of a
- * warp, say, when only the warp is told) may still differ. */
+ * warp, say, when only the warp is told) may still differ.
+ *
+ * One store of an array is one to one whatever its index looks like, for the views on the writing side only move cells or leave them out; its own
+ * parallel maps are told by each cell, then, in every run of the statements around it on which neither its index nor their bounds depend. */
 #include "codegen/footprint.h"
 
 enum { MAX_LOOPS = 32, MAX_TERMS = 8 };
@@ -106,11 +109,15 @@ static int split_terms(Lowering *lw, Nat index, Term terms[MAX_TERMS])
     return n;
 }
 
-/* Each coefficient is more than all smaller terms together can make up: a number in mixed radix, whose digits can be read off. */
+/* Each coefficient is more than all smaller terms together can make up: a number in mixed radix, whose digits can be read off. A digit with a negative
+ * coefficient counts down from its highest value, as in a reversed row. */
 static bool one_to_one(Lowering *lw, Term *terms, int n)
 {
     Ctx *ctx = lw->ctx;
     const NatFacts *known = lw->entry->known;
+    for (int i = 0; i < n; i++)
+        if (nat_lt(ctx, known, terms[i].coef, nat_const(ctx, 0)))
+            terms[i].coef = nat_sub(ctx, nat_const(ctx, 0), terms[i].coef);
     Nat below = nat_const(ctx, 0); /* the most that the terms taken so far add up to */
     for (int taken = 0; taken < n; taken++) {
         int next = -1;
@@ -186,21 +193,90 @@ static void tell_conditions(Told *t, const Access *a, const Access *b)
             }
 }
 
+/* ---- one store ---------------------------------------------------------------------------------------------------------------- */
+
+static bool has_block(const ImpBlock *block, const ImpBlock *wanted)
+{
+    bool found = block == wanted;
+    for (int i = 0; i < block->list.n && !found; i++) {
+        const ImpStmt *s = block->list.at[i];
+        found = (s->kind == IS_FOR && has_block(&s->loop.body, wanted)) ||
+                (s->kind == IS_IF && (has_block(&s->branch.then, wanted) || has_block(&s->branch.otherwise, wanted)));
+    }
+    return found;
+}
+
+typedef struct Own {
+    Lowering *lw;
+    const Loops *loops; /* those of the store's maps, and of what stands around inside the buffer's home */
+    bool others;        /* something else is mentioned than sizes, hardware ids, and these loops */
+    bool ids_only;      /* not even the loops may be */
+} Own;
+
+static void check_own(void *user, Nat var)
+{
+    Own *own = user;
+    Told id = {.lw = own->lw};
+    tell(&id, var);
+    bool known = id.warp || id.lane || only_sizes(own->lw, var) || imp_is_device_size(var);
+    for (int a = 0; a < 3; a++)
+        known |= id.block[a] || id.thread[a] || var == own->lw->kernel->grid[a];
+    for (int i = 0; i < own->loops->n && !own->ids_only; i++)
+        known |= own->loops->at[i]->loop.var == var && prim_rows[own->loops->at[i]->loop.level].level != LEVEL_SEQ;
+    own->others |= !known;
+}
+
+/* Fills *told with what each cell of the store tells, and gives true, where it is one to one as said above. */
+static bool tell_store(Told *told, const Access *a, const Loops *all)
+{
+    Lowering *lw = told->lw;
+    const ImpBuf *buf = a->buf;
+    Loops loops = {.n = 0};
+    if (!a->write || a->unordered || a->atomic || (buf->home && !has_block(&lw->kernel->body, buf->home)))
+        return false;
+    for (int i = 0; i < all->n && !(buf->home && has_block(&all->at[i]->loop.body, buf->home)); i++)
+        loops.at[loops.n++] = all->at[i];
+    Own own = {lw, &loops, false, false};
+    nat_each_var(lw->ctx, a->index, check_own, &own);
+    own.ids_only = true;
+    for (int i = 0; i < loops.n; i++)
+        if (prim_rows[loops.at[i]->loop.level].level != LEVEL_SEQ) {
+            nat_each_var(lw->ctx, loops.at[i]->loop.lo, check_own, &own);
+            nat_each_var(lw->ctx, loops.at[i]->loop.step, check_own, &own);
+            tell_loop(told, loops.at[i]);
+        }
+    nat_each_var(lw->ctx, a->index, tell, told);
+    return !own.others;
+}
+
+/* The same of two accesses whose index says it by its form. */
+static bool tell_same(Told *told, const Access *a, const Access *b, const Loops *la, const Loops *lb)
+{
+    Term terms[MAX_TERMS];
+    if (!same_function(told->lw->ctx, a, b, la, lb))
+        return false;
+    int n = split_terms(told->lw, a->index, terms);
+    if (n < 0 || !one_to_one(told->lw, terms, n))
+        return false;
+    for (int i = 0; i < n; i++) {
+        tell(told, terms[i].var);
+        for (int k = 0; k < la->n; k++)
+            if (la->at[k]->loop.var == terms[i].var)
+                tell_loop(told, la->at[k]);
+    }
+    return true;
+}
+
 Owner access_owner(Lowering *lw, const Access *a, const Access *b)
 {
     Loops la, lb;
-    Term terms[MAX_TERMS];
-    if (!loops_around(a->scope, &la) || !loops_around(b->scope, &lb) || !same_function(lw->ctx, a, b, &la, &lb))
+    Told told = {.lw = lw}, none = told;
+    if (!loops_around(a->scope, &la) || !loops_around(b->scope, &lb))
         return OWNER_UNKNOWN;
-    int n = split_terms(lw, a->index, terms);
-    if (n < 0 || !one_to_one(lw, terms, n))
-        return OWNER_UNKNOWN;
-    Told told = {.lw = lw};
-    for (int i = 0; i < n; i++) {
-        tell(&told, terms[i].var);
-        for (int k = 0; k < la.n; k++)
-            if (la.at[k]->loop.var == terms[i].var)
-                tell_loop(&told, la.at[k]);
+    if (!tell_same(&told, a, b, &la, &lb)) {
+        told = none;
+        if (a != b || !tell_store(&told, a, &la))
+            return OWNER_UNKNOWN;
     }
     tell_conditions(&told, a, b);
     const ImpKernel *k = lw->kernel;
