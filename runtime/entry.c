@@ -59,7 +59,9 @@ static void entry_plan(Ctx *ctx, void *user)
 static int settings_copy(rise_entry *entry, const rise_entry_options *options, rise_error *error)
 {
     rise_context *context = entry->program->context;
-    entry->flags = options->flags;
+    entry->flags = options->flags | (options->strategy ? RISE_UNTUNED : 0);
+    if (options->strategy && !(entry->strategy = context_copy(context, options->strategy, strlen(options->strategy), error)))
+        return RISE_ERROR_MEMORY;
     entry->settings = context_alloc(context, sizeof(ElabSetting) * options->n_settings, error);
     if (!entry->settings)
         return RISE_ERROR_MEMORY;
@@ -83,6 +85,8 @@ static int settings_copy(rise_entry *entry, const rise_entry_options *options, r
 static bool same_entry(const rise_entry *a, const rise_entry *b)
 {
     if (a->number != b->number || a->n_settings != b->n_settings || (a->flags & RISE_UNTUNED) != (b->flags & RISE_UNTUNED))
+        return false;
+    if (!a->strategy != !b->strategy || (a->strategy && strcmp(a->strategy, b->strategy) != 0))
         return false;
     for (size_t i = 0; i < a->n_settings; i++)
         if (a->settings[i].value != b->settings[i].value || strcmp(a->settings[i].name, b->settings[i].name) != 0)
@@ -159,6 +163,7 @@ void entry_free(rise_entry *entry)
     for (size_t i = 0; i < entry->n_settings; i++)
         context_dealloc(context, (char *)entry->settings[i].name);
     context_dealloc(context, entry->settings);
+    context_dealloc(context, entry->strategy);
     context_dealloc(context, entry->functions);
     pthread_mutex_destroy(&entry->lock);
     context_dealloc(context, entry);
@@ -167,7 +172,7 @@ void entry_free(rise_entry *entry)
 /* ---- what it is ----------------------------------------------------------------------------------------------------------------- */
 
 const char *rise_entry_name(const rise_entry *entry) { return entry ? entry->plan.core->name : NULL; }
-int rise_entry_tuned(const rise_entry *entry) { return entry && entry->plan.core->n_classes > 0; }
+int rise_entry_tuned(const rise_entry *entry) { return entry && !entry->strategy && entry->plan.core->n_classes > 0; }
 int rise_entry_size_count(const rise_entry *entry) { return entry ? entry->plan.core->n_sizes : 0; }
 int rise_entry_tunable_count(const rise_entry *entry) { return entry ? entry->plan.core->n_tunables : 0; }
 int rise_entry_argument_count(const rise_entry *entry) { return entry ? entry->plan.n_arguments : 0; }

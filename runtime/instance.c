@@ -42,7 +42,11 @@ static void elaborate(Ctx *ctx, void *user)
     Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
     ctx->diags.list.n = ctx->diags.errors = ctx->diags.warnings = 0; /* rise_program_from_text has told them */
     const TuneSection *section;
-    m->instance->core = tuned_entry(ctx, program, m->entry->number, p->name, tuned_for(ctx, m->entry), (int)m->entry->n_settings, m->entry->settings, &section);
+    ElabClass all = {.strategy = m->entry->strategy};
+    if (all.strategy)
+        m->instance->core = elab_entry_tuned(ctx, program, m->entry->number, (int)m->entry->n_settings, m->entry->settings, 1, &all);
+    else
+        m->instance->core = tuned_entry(ctx, program, m->entry->number, p->name, tuned_for(ctx, m->entry), (int)m->entry->n_settings, m->entry->settings, &section);
     m->status = program_report(p->context, ctx, m->silent, m->error);
     if (m->status == RISE_OK && !m->instance->core)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither right nor wrong: a bug in librise");

@@ -210,6 +210,7 @@ struct rise_entry {
     size_t n_settings;
     ElabSetting *settings; /* ordered by name */
     uint32_t flags;
+    char *strategy;        /* or NULL */
     Instance *master; /* the plan is in its memory */
     Plan plan;        /* as the rest above: never changed */
     pthread_mutex_t lock;

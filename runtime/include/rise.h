@@ -177,6 +177,7 @@ typedef struct rise_entry_options {
     size_t n_settings;
     uint32_t flags;               /* RISE_SPECIALIZE, RISE_UNTUNED */
     uint32_t reserved;
+    const char *strategy;         /* by which the entry is lowered instead of its own, as `risec lower --strategy` takes it; or NULL. It is then not tuned */
 } rise_entry_options;
 /* Sizes among the settings are compiled in: the entry is then for these sizes only, and its code knows them. Worth it where one size serves
  * many launches; otherwise leave sizes to the launch. */

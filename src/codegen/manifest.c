@@ -365,6 +365,8 @@ static void tuning(Json *j, const CoreEntry *entry)
         open(j, '{');
         text(j, "when", class->test ? test.text : "");
         tunables(j, entry, class->tunable_values);
+        if (class->strategy)
+            text(j, "strategy", class->strategy);
         close(j, '}');
     }
     close(j, ']');

@@ -245,7 +245,7 @@ static void text_run(Work *work, StrBuf *out)
     sb_init(&sizes, work->b->ctx);
     for (int i = 0; i < entry->n_sizes; i++)
         sb_printf(&sizes, "%s%s = %lld", i ? ", " : "", entry->sizes[i]->name, (long long)work->at.launch.sizes[i]);
-    driver_put_tuned(&sizes, entry, driver_tunables(work->b->ctx, entry, &work->at.launch));
+    driver_put_tuned(work->b->ctx, &sizes, entry, &work->at.launch);
     sb_printf(out, "\n%-30s %10s %24s %10s %24s %9s %7s\n", sizes.text ? sizes.text : "", "chain", "", "alone", "", "GB/s", "of copy");
     for (int i = 0; i <= work->b->hands.n; i++) {
         const Kernel *k = &work->kernels[i];
@@ -332,7 +332,7 @@ static void json_run(Work *work, StrBuf *out)
     for (int i = 0; i < entry->n_sizes; i++)
         sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->sizes[i]->name, (long long)work->at.launch.sizes[i]);
     sb_puts(out, "}, ");
-    driver_put_tunables(out, entry, driver_tunables(work->b->ctx, entry, &work->at.launch));
+    driver_put_tunables(work->b->ctx, out, entry, &work->at.launch);
     sb_printf(out, ", \"bytes\": %zu, \"copies\": %d, \"kernels\": [", work->at.all_bytes, work->at.copies);
     for (int i = 0; i <= work->b->hands.n; i++) {
         const Kernel *k = &work->kernels[i];

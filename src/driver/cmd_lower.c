@@ -1,18 +1,18 @@
 /* `risec lower`: the program that a strategy makes of a high-level one, and the steps between. */
 #include "driver/steps.h"
 
-/* The strategy on the command line, parsed as the body of one in a file of its own; names in it are looked up in the program's file. */
-static const Ast *given_strategy(Ctx *ctx, Driver *d, const char *text)
+const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text)
 {
+    const char *name = ctx_printf(ctx, "--%s", option_rows[option].name);
     StrBuf sb;
     sb_init(&sb, ctx);
     sb_printf(&sb, "strategy given = %s", text);
-    const AstFile *file = parse_file(ctx, source_add(ctx, "--strategy", sb.text, sb.len));
+    const AstFile *file = parse_file(ctx, source_add(ctx, name, sb.text, sb.len));
     const Item *item = file->items.n == 1 ? file->items.at[0] : NULL;
     if (!driver_no_errors(ctx, d))
         return NULL;
     if (!item || item->kind != ITEM_STRATEGY || !item->body || item->body->kind == AST_ERROR) {
-        driver_usage(ctx, d, E0621, "`--strategy` is one strategy, as in `fuse ; reduceSplit(256) at reduce`");
+        driver_usage(ctx, d, E0621, "`%s`: `%s` is no strategy, as in `fuse ; reduceSplit(256) at reduce`", name, text);
         return NULL;
     }
     return item->body;
@@ -29,7 +29,7 @@ static bool rewrite(Ctx *ctx, Driver *d, const CoreEntry *entry, Rewriting *r)
     }
     if (trace)
         return replay_steps(ctx, d, trace, entry, most, r);
-    const Ast *strategy = text ? given_strategy(ctx, d, text) : NULL;
+    const Ast *strategy = text ? driver_strategy(ctx, d, OPT_STRATEGY, text) : NULL;
     if (text && !strategy)
         return false;
     bool good = strategy ? rewrite_entry(ctx, entry, strategy, 0, NULL, most, r) : rewrite_by_its_own(ctx, entry, most, r);

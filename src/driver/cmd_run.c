@@ -231,7 +231,7 @@ static void put_head(Run *run, StrBuf *out)
         }
     }
     sb_printf(out, "%s on %s", between[0] == ',' ? ")" : "", device_name(run->device));
-    driver_put_tuned(out, entry, driver_tunables(run->ctx, entry, &run->launch));
+    driver_put_tuned(run->ctx, out, entry, &run->launch);
     sb_puts(out, ": ");
     type_print(out, with_device_sizes(run, type_subst(run->ctx, entry->result, entry->n_sizes, entry->sizes, values)));
     sb_putc(out, '\n');
@@ -300,7 +300,7 @@ static void print_json(Run *run, StrBuf *out)
     for (int i = 0; i < entry->n_sizes; i++)
         sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->sizes[i]->name, (long long)run->launch.sizes[i]);
     sb_puts(out, "}, ");
-    driver_put_tunables(out, entry, driver_tunables(run->ctx, entry, &run->launch));
+    driver_put_tunables(run->ctx, out, entry, &run->launch);
     sb_puts(out, ", \"results\": [");
     for (int k = 0; k < run->launch.n_results; k++) {
         sb_puts(out, k ? ", " : "");

@@ -58,7 +58,12 @@ static bool choose_tunables(Tune *t)
             return false;
         }
     }
-    if (n)
+    if (combinations * (t->strategies.n + 1) > TUNE_MAX_CANDIDATES) {
+        Diag *d = driver_usage(t->ctx, t->d, E0662, "%s: there are more than %d combinations of values and strategies", t->entry->name, TUNE_MAX_CANDIDATES);
+        diag_help(t->ctx, d, "fix tunables by `--set`, or name fewer strategies");
+        return false;
+    }
+    if (n || t->strategies.n)
         return true;
     Diag *d = driver_usage(t->ctx, t->d, E0662, "%s has no tunable that could be tuned", t->entry->name);
     if (listed)
@@ -68,31 +73,31 @@ static bool choose_tunables(Tune *t)
     return false;
 }
 
-static void add_candidate(Tune *t, const int64_t *values)
+static void add_candidate(Tune *t, const int64_t *values, const char *strategy)
 {
     size_t bytes = sizeof *values * (size_t)t->entry->n_tunables;
     for (int i = 0; i < t->candidates.n; i++)
-        if (memcmp(t->candidates.at[i].values, values, bytes) == 0)
+        if (t->candidates.at[i].strategy == strategy && memcmp(t->candidates.at[i].values, values, bytes) == 0)
             return;
-    Candidate c = {.values = NEWN(t->ctx, int64_t, t->entry->n_tunables + 1)};
+    Candidate c = {.strategy = strategy, .values = NEWN(t->ctx, int64_t, t->entry->n_tunables + 1)};
     memcpy(c.values, values, bytes);
     vec_push(t->ctx, &t->candidates, c);
 }
 
 /* All combinations, the last tunable's values running fastest. */
-static void combine(Tune *t, int tunable, int64_t *values)
+static void combine(Tune *t, const char *strategy, int tunable, int64_t *values)
 {
     if (tunable == t->entry->n_tunables) {
-        add_candidate(t, values);
+        add_candidate(t, values, strategy);
         return;
     }
     if (!t->tuned[tunable]) {
-        combine(t, tunable + 1, values);
+        combine(t, strategy, tunable + 1, values);
         return;
     }
     for (int i = 0; i < t->entry->tunable_candidates[tunable].n; i++) {
         values[tunable] = t->entry->tunable_candidates[tunable].values[i];
-        combine(t, tunable + 1, values);
+        combine(t, strategy, tunable + 1, values);
     }
 }
 
@@ -100,8 +105,9 @@ static bool make_candidates(Tune *t)
 {
     int64_t *values = NEWN(t->ctx, int64_t, t->entry->n_tunables + 1);
     memcpy(values, t->entry->tunable_values, sizeof *values * (size_t)t->entry->n_tunables);
-    add_candidate(t, values);
-    combine(t, 0, values);
+    add_candidate(t, values, NULL);
+    for (int i = -1; i < t->strategies.n; i++)
+        combine(t, i < 0 ? NULL : t->strategies.at[i], 0, values);
     for (int i = 0; i < t->candidates.n; i++) {
         TuneTrial trial;
         Ctx *ctx = tune_try(t, &t->candidates.at[i], &trial);
@@ -253,6 +259,10 @@ static void put_values(StrBuf *out, const Tune *t, const Candidate *c)
             sb_printf(out, "%s%s = %lld", between, t->entry->tunable_names[i], (long long)c->values[i]);
             between = ", ";
         }
+    if (c->strategy)
+        sb_printf(out, "%slowered by %s", between, c->strategy);
+    else if (!between[0])
+        sb_puts(out, TUNING_AS_WRITTEN);
 }
 
 static void put_sizes(StrBuf *out, const Tune *t, const Outcome *o)
@@ -493,7 +503,7 @@ void cmd_tune(Ctx *ctx, Driver *d)
     Tune *t = NEW(ctx, Tune);
     t->ctx = ctx;
     t->d = d;
-    if (!read_command(t) || !choose_tunables(t) || !make_candidates(t) || !choose_sizes(t) || !choose_by(t) || !open_device(t))
+    if (!read_command(t) || !tune_strategies(t) || !choose_tunables(t) || !make_candidates(t) || !choose_sizes(t) || !choose_by(t) || !open_device(t))
         return;
     Outcome *outcomes = NEWN(ctx, Outcome, t->sizes.n_runs);
     if (tune_open(t) && run_all(t, outcomes))

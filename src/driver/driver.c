@@ -72,26 +72,46 @@ ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass 
     return NULL;
 }
 
-const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+/* The class of a launch; NULL where the entry is not tuned. */
+static const CoreClass *class_of(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
 {
     for (int k = 0; k < entry->n_classes; k++) {
         bool holds = true;
         if (!entry->classes[k].test || (launch_test(ctx, entry, launch, entry->classes[k].test, &holds) && holds))
-            return entry->classes[k].tunable_values;
+            return &entry->classes[k];
     }
-    return entry->tunable_values;
+    return NULL;
 }
 
-void driver_put_tuned(StrBuf *out, const CoreEntry *entry, const int64_t *tunables)
+const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
 {
-    for (int i = 0; entry->n_classes && i < entry->n_tunables; i++)
-        sb_printf(out, "%s%s = %lld%s", i ? ", " : " (tuned: ", entry->tunable_names[i], (long long)tunables[i], i + 1 == entry->n_tunables ? ")" : "");
+    const CoreClass *class = class_of(ctx, entry, launch);
+    return class ? class->tunable_values : entry->tunable_values;
 }
 
-void driver_put_tunables(StrBuf *out, const CoreEntry *entry, const int64_t *tunables)
+void driver_put_tuned(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch)
 {
+    const CoreClass *class = class_of(ctx, entry, launch);
+    const char *between = " (tuned: ";
+    for (int i = 0; class && i < entry->n_tunables; i++, between = ", ")
+        sb_printf(out, "%s%s = %lld", between, entry->tunable_names[i], (long long)class->tunable_values[i]);
+    if (class && class->strategy)
+        sb_printf(out, "%slowered by %s", between, class->strategy);
+    else if (class && between[0] != ',')
+        sb_puts(out, " (tuned");
+    sb_puts(out, class ? ")" : "");
+}
+
+void driver_put_tunables(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch)
+{
+    const CoreClass *class = class_of(ctx, entry, launch);
+    const int64_t *tunables = driver_tunables(ctx, entry, launch);
     sb_puts(out, "\"tunables\": {");
     for (int i = 0; i < entry->n_tunables; i++)
         sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", entry->tunable_names[i], (long long)tunables[i]);
-    sb_puts(out, entry->n_classes ? "}, \"tuned\": true" : "}");
+    sb_puts(out, class ? "}, \"tuned\": true" : "}");
+    if (class && class->strategy) {
+        sb_puts(out, ", \"strategy\": ");
+        sb_put_json(out, class->strategy);
+    }
 }

@@ -52,10 +52,13 @@ bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **entry);
 ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass last);
 /* The values of the tunables in a launch, of which the sizes are known: those of its class, where the entry is tuned. */
 const int64_t *driver_tunables(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
-/* " (tuned: threads = 256)"; nothing where the entry is not tuned. */
-void driver_put_tuned(StrBuf *out, const CoreEntry *entry, const int64_t *tunables);
-/* `"tunables": {"threads": 256}`, and `, "tuned": true` where the entry is. */
-void driver_put_tunables(StrBuf *out, const CoreEntry *entry, const int64_t *tunables);
+/* " (tuned: threads = 256, lowered by blocks)"; nothing where the entry is not tuned. */
+void driver_put_tuned(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch);
+/* `"tunables": {"threads": 256}`, and `, "tuned": true` where the entry is, with its strategy where tuning chose one. */
+void driver_put_tunables(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch);
+
+/* A strategy on the command line, parsed as the body of one in a file of its own; names in it are looked up in the program's file. NULL with diagnostics. */
+const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text);
 
 void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);

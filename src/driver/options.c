@@ -95,6 +95,9 @@ const OptRow option_rows[OPT_COUNT] = {
                     "Make the steps in the file TRACE again, instead of any strategy; where the program has changed, say which step fits no more."},
     [OPT_LAWS] = {"laws", 0, OK_FLAG, "", CHECK, false, false,
                   "Also test the rules and the operators of the file on random sizes, functions and values, and show the smallest counter-example: see docs/strategies.md."},
+    [OPT_STRATEGIES] = {"strategies", 0, OK_TEXT, "S,S...", TUNE, false, false,
+                        "Try these strategies beside the entry's own, each with all combinations of the candidates that its parameters have, as in "
+                        "`strategy blocks (k: nat = 256 in [128, 256]) = ...`."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},

@@ -8,9 +8,10 @@
 
 enum { TUNE_MAX_CANDIDATES = 512 };
 
-/* Values of all tunables of the entry. */
+/* Values of all tunables of the entry, and a strategy. */
 typedef struct Candidate {
     int64_t *values;
+    const char *strategy;  /* NULL: the entry's own */
     const char *why;       /* it cannot be used: E0409 and a few words; else NULL */
     rise_program *program; /* on a GPU */
     rise_entry *compiled;
@@ -33,12 +34,15 @@ typedef struct Tune {
     BenchSizes sizes;
     int rounds;
     bool *tuned; /* beside the tunables */
+    VEC(const char *) strategies; /* beside the entry's own, each with values for its parameters */
     VEC(const char *) by; /* the sizes whose product tells classes apart */
     VEC(Candidate) candidates; /* the first one is the defaults */
     VEC(const char *) notes;
     BenchGpu gpu;
 } Tune;
 
+/* Those of --strategies, with each combination of their parameters' candidates. False with diagnostics. */
+bool tune_strategies(Tune *t);
 /* The settings that make a candidate. */
 ElabSetting *tune_settings(Ctx *ctx, const Tune *t, const Candidate *candidate);
 /* The entry with these values, in a context of its own (the caller frees it): typed, checked against the defaults, lowered. Sets candidate->why where that

@@ -21,7 +21,7 @@ static void try_candidate(Ctx *ctx, void *user)
     TuneTrial *trial = user;
     const Tune *t = trial->tune;
     Program *program = program_load(ctx, t->path);
-    ElabClass class = {.n_settings = t->entry->n_tunables, .settings = tune_settings(ctx, t, trial->candidate)};
+    ElabClass class = {.n_settings = t->entry->n_tunables, .settings = tune_settings(ctx, t, trial->candidate), .strategy = trial->candidate->strategy};
     trial->entry = elab_entry_tuned(ctx, program, t->number, 0, NULL, 1, &class);
     trial->imp = trial->entry ? lower_entry(ctx, trial->entry, (LowerPass)(PASS_COUNT - 1)) : NULL;
     for (int i = 0; i < ctx->diags.list.n && !trial->imp; i++) {
@@ -53,6 +53,8 @@ static bool agrees(Tune *t, const Candidate *c, const InputScale *scale, int n, 
     sb_init(&values, t->ctx);
     for (int i = 0; i < t->entry->n_tunables; i++)
         sb_printf(&values, " --set %s=%lld", t->entry->tunable_names[i], (long long)c->values[i]);
+    if (c->strategy)
+        sb_printf(&values, " `%s`", c->strategy);
     Diag *d = diag_error(t->ctx, E0631, NO_SPAN, "%s: the results with%s differ from those with the defaults", t->entry->name, values.text ? values.text : "");
     diag_help(t->ctx, d, "`risec run --verify` compares each with the reference");
     return false;
@@ -167,7 +169,7 @@ static int compile(Tune *t, Candidate *c, rise_error *error)
     rise_setting *settings = NEWN(t->ctx, rise_setting, entry->n_tunables + 1);
     for (int i = 0; i < entry->n_tunables; i++)
         settings[i] = (rise_setting){entry->tunable_names[i], c->values[i]};
-    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)entry->n_tunables, .flags = RISE_UNTUNED};
+    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)entry->n_tunables, .flags = RISE_UNTUNED, .strategy = c->strategy};
     int status = rise_program_from_text(t->gpu.rise, source->name, source->text, source->size, &c->program, error);
     if (status == RISE_OK)
         status = rise_entry_get(c->program, entry->name, &options, &c->compiled, error);

@@ -24,6 +24,8 @@ typedef struct ElabClass {
     int64_t most;
     int n_settings;
     const ElabSetting *settings;
+    const char *strategy; /* by which its body is lowered instead of the entry's own; or NULL */
+    Span strategy_span;
 } ElabClass;
 
 typedef struct Program Program; /* parsed files with their names resolved; lives in the context's arena */

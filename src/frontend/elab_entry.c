@@ -434,7 +434,7 @@ static Core *class_bodies(Elab *e, Tuned *t, int k)
     if (take_header(e, &h, t->n_settings + class->n_settings, settings) && !e->failed)
         body = take_body(e, &h);
     e->facts = outer;
-    vec_push(ctx, &t->made, ((CoreClass){h.launch, class->span, test, h.tunable_values.at}));
+    vec_push(ctx, &t->made, ((CoreClass){h.launch, class->span, test, h.tunable_values.at, class->strategy, class->strategy_span}));
     if (!body || !test || k + 1 == t->n)
         return body;
     e->facts = nat_facts_new(ctx, outer);

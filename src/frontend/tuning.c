@@ -140,17 +140,37 @@ static bool read_condition(Reader *r, ElabClass *class)
     return take(r, ":") || wrong(r, "`:`");
 }
 
+/* `lowered by STRATEGY`: the rest of the line. */
+static bool read_strategy(Reader *r, ElabClass *class)
+{
+    skip_blanks(r);
+    if (r->at == r->line_end)
+        return wrong(r, "a strategy");
+    class->strategy_span = here(r, r->at, r->line_end);
+    class->strategy = intern(r->ctx, r->text + r->at, r->line_end - r->at);
+    r->at = r->line_end;
+    return true;
+}
+
+/* Values of tunables, and at the end perhaps a strategy. */
 static bool read_class(Reader *r, ElabClass *class)
 {
     VEC(ElabSetting) settings = {0};
     if (!read_condition(r, class))
         return false;
+    if (take(r, TUNING_AS_WRITTEN))
+        return line_done(r);
     do {
         ElabSetting setting = {0};
+        if (take(r, "lowered by ")) {
+            if (!read_strategy(r, class))
+                return false;
+            break;
+        }
         skip_blanks(r);
         size_t from = r->at;
         if (!(setting.name = take_name(r)))
-            return wrong(r, "`TUNABLE = NUMBER`");
+            return wrong(r, "`TUNABLE = NUMBER` or `lowered by STRATEGY`");
         if (!take(r, "=") || !take_number(r, &setting.value))
             return wrong(r, "`= NUMBER`");
         for (int i = 0; i < settings.n; i++)
@@ -341,7 +361,7 @@ CoreEntry *tuned_entry(Ctx *ctx, Program *program, int k, const char *path, cons
     Tuning tuning;
     *used = NULL;
     CoreEntry *defaults = elab_entry(ctx, program, k, n_settings, settings);
-    if (!defaults || !device || !defaults->n_tunables)
+    if (!defaults || !device)
         return defaults;
     if (!tuning_read(ctx, path, &tuning))
         return NULL;

@@ -3,7 +3,7 @@
  *     tuning 1                                             -- of the format
  *     entry sum on "NVIDIA H200" hash 5f1c09aa1b2c3d4e     -- of the entry with its defaults: core as text
  *       n <= 65536: threads = 256, perThread = 4
- *       else: threads = 512, perThread = 8
+ *       else: threads = 512, perThread = 8, lowered by blocks{k = 512}
  *
  * An entry is looked up by its name and the device that it runs on ("sim" for the simulator), and used as long as its hash is the same. */
 #ifndef RISEC_FRONTEND_TUNING_H
@@ -28,6 +28,7 @@ typedef struct Tuning {
 enum { TUNING_VERSION = 1 };
 #define TUNING_SUFFIX ".tune"
 #define TUNING_SIM "sim" /* the simulator's name */
+#define TUNING_AS_WRITTEN "as written" /* a class with no values, and no strategy but the entry's own */
 
 /* False with E0660. The text lives as long as the context. */
 bool tuning_parse(Ctx *ctx, const char *name, const char *text, size_t size, Tuning *tuning);

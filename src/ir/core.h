@@ -94,6 +94,8 @@ typedef struct CoreClass {
     Span span;        /* of the line that it comes from */
     const Core *test; /* NULL: the last one */
     int64_t *tunable_values;
+    const char *strategy; /* by which the body is lowered instead of the entry's own, as text in strategy_span; or NULL */
+    Span strategy_span;
 } CoreClass;
 
 typedef struct CoreValues {

@@ -56,16 +56,48 @@ bool rewrite_by_its_own(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *o
     return true;
 }
 
-/* Each class of a tuned entry by itself, as a place such as `first reduce` means one in each. NULL with diagnostics. */
-static Core *rewrite_classes(Ctx *ctx, const CoreEntry *entry, Core *body, int left)
+/* The strategy that tuning found for a class, as the only one of a file of its own. NULL with diagnostics. */
+static const Ast *class_strategy(Ctx *ctx, const CoreClass *class)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    sb_printf(&sb, "strategy tuned = %s", class->strategy);
+    int errors = ctx->diags.errors;
+    const AstFile *file = parse_file(ctx, source_add(ctx, "the tuned strategy", sb.text, sb.len));
+    const Item *item = file->items.n == 1 ? file->items.at[0] : NULL;
+    if (item && item->kind == ITEM_STRATEGY && item->body && item->body->kind != AST_ERROR && ctx->diags.errors == errors)
+        return item->body;
+    diag_error(ctx, E0660, class->strategy_span, "this is no strategy: `%s`", class->strategy);
+    return NULL;
+}
+
+static bool rewrite_class(Ctx *ctx, const CoreEntry *entry, const CoreClass *class, Rewriting *out)
+{
+    if (!class->strategy)
+        return rewrite_by_its_own(ctx, entry, -1, out);
+    const Ast *strategy = class_strategy(ctx, class);
+    return strategy && rewrite_from(ctx, entry, strategy, program_path(entry->program), 0, NULL, -1, out);
+}
+
+/* Each class of a tuned entry by itself, as a place such as `first reduce` means one in each. `to`: the entry that is made; its classes get the launches that
+ * the strategies choose. NULL with diagnostics. */
+static Core *rewrite_classes(Ctx *ctx, CoreEntry *to, Core *body, int k)
 {
     Rewriting r = {0};
-    CoreEntry one = *entry;
+    CoreEntry one = *to;
+    CoreClass *class = &to->classes[k];
+    bool last = k + 1 == to->n_classes;
     one.n_classes = 0;
-    one.body = left > 1 ? body->cond.then : body;
-    if (!rewrite_by_its_own(ctx, &one, -1, &r) || left == 1)
-        return r.entry ? r.entry->body : NULL;
-    Core *otherwise = rewrite_classes(ctx, entry, body->cond.otherwise, left - 1);
+    one.launch = class->launch;
+    one.body = last ? body : body->cond.then;
+    if (!rewrite_class(ctx, &one, class, &r))
+        return NULL;
+    class->launch = r.entry->launch;
+    to->num_sm = r.entry->num_sm;
+    to->max_resident = r.entry->max_resident;
+    if (last)
+        return r.entry->body;
+    Core *otherwise = rewrite_classes(ctx, to, body->cond.otherwise, k + 1);
     if (!otherwise)
         return NULL;
     Core *both = NEW(ctx, Core);
@@ -81,14 +113,12 @@ const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry)
     Rewriting r = {0};
     if (!entry->item)
         return entry;
-    if (entry->n_classes > 1) {
-        Core *body = rewrite_classes(ctx, entry, entry->body, entry->n_classes);
-        if (!body)
-            return NULL;
-        r.entry = NEW(ctx, CoreEntry);
-        *r.entry = *entry;
-        r.entry->body = body;
-        return r.entry;
-    }
-    return rewrite_by_its_own(ctx, entry, -1, &r) ? r.entry : NULL;
+    if (entry->n_classes == 0)
+        return rewrite_by_its_own(ctx, entry, -1, &r) ? r.entry : NULL;
+    CoreEntry *tuned = NEW(ctx, CoreEntry);
+    *tuned = *entry;
+    tuned->classes = NEWN(ctx, CoreClass, entry->n_classes);
+    memcpy(tuned->classes, entry->classes, sizeof *tuned->classes * (size_t)entry->n_classes);
+    tuned->body = rewrite_classes(ctx, tuned, entry->body, 0);
+    return tuned->body ? tuned : NULL;
 }

@@ -102,6 +102,38 @@ use="run sum.rise --arg xs=iota --verify"
     grep -Eq "^  m <= 16: j|^  else: j" g.rise.tune
     result by-file $?
     has by-unknown 2 "has no size .k" tune g.rise --device sim --sizes n=16,256 --set m=4 --by k
+    # Strategies, and the candidates of their parameters.
+    cat >h.rise <<'RISE'
+import rules.algorithmic
+import rules.lowering
+import strategies.reductions
+strategy parts (k: nat = 64 in [16, 64]) (threads: nat = 128 in halving(256)) =
+  launch[threads = threads] ; reduceSplit(k) at reduce ; mapToGlobal at map ; reduceToSeq at reduce inside mapGlobal ; lastly
+strategy lastly = finishNextKernel at reduce ; byOne at reduce
+rule byOne {n: nat} {t: data} (op: t -> t -> t) (unit: t) (xs: n.t):
+  reduce(op, unit, xs) == generate{n = 1}(fun _ => reduceSeq(op, unit, xs)) |> mapGlobal(id) |> single
+strategy broken = reduceSplit(4) at scan
+entry sum {n: nat} (xs: n.u32): u32 = xs |> reduce((+), 0)
+RISE
+    high="tune h.rise --device sim --sizes n=2^6,2^16 --set numSM=8"
+    has strategies-many 0 '^sum on sim: 8 candidates, ' $high --strategies 'parts, harris4'
+    has strategies-given 0 '^sum on sim: 3 candidates, ' $high --strategies 'parts{k = 16, threads = 64},parts(64, 32)'
+    has strategies-broken 0 '^left out: 1, as E0801' $high --strategies broken,harris4
+    has strategies-unknown 2 'E0804.*.harriss4. is neither' $high --strategies harriss4
+    has strategies-none 2 'E0621' $high --strategies harris4,
+    has strategies-no-strategy 1 'error.*is expected|error.E0' $high --strategies 'parts )'
+    has strategies 0 'lowered by harris6\{threads = 512\}  <- kept' $high --strategies harris4,harris6
+    grep -Eq '^  else: lowered by harris6\{threads = 512\}  -- ' h.rise.tune && grep -Eq '^  n <= 2048: ' h.rise.tune
+    result strategies-file $?
+    used="run h.rise --arg xs=iota --verify"
+    has strategies-used 0 '^sum\(n = 5000\) on sim \(tuned: lowered by harris6\{threads = 512\}\): ' $used --set n=5000
+    for n in 0 1 64 2048 2049 5000; do has "strategies-right-$n" 0 '^equals the reference' $used --set n=$n; done
+    has strategies-json 0 '"tuned": true, "strategy": "harris6.threads = 512."' $used --set n=5000 --json
+    has strategies-manifest 0 '"strategy": "harris6.threads = 512."' h.rise --tuned sim --emit=manifest
+    sed -i 's/harris6/harris7/' h.rise.tune
+    has strategies-other 0 'tuned: lowered by harris7' $used --set n=5000
+    sed -i 's/harris7/gone/' h.rise.tune
+    has strategies-gone 1 'is tuned, from this line on' $used --set n=5000
     has no-gpu-name 2 'gpu or sim' tune f.rise --device ref
     has open-size 2 'for which' tune g.rise --device sim
 }

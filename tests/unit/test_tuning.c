@@ -28,6 +28,16 @@ static const char program_text[] =
     "     |> lastBlock(fun sums => sums |> padTo(32, 0) |> split(32) |> transpose |> mapThreads(reduceSeq((+), 0)) |> toShared |> split(32)\n"
     "          |> mapThreads(reduceSeq((+), 0)))\n";
 
+/* What says nothing of threads, and two strategies that do. */
+static const char high_text[] =
+    "import rules.algorithmic\nimport rules.lowering\n"
+    "strategy parts (k: nat = 64 in [32, 64]) = launch[threads = 32] ; reduceSplit(k) at reduce ; mapToGlobal at map ; reduceToSeq at reduce inside mapGlobal ; again\n"
+    "strategy again = finishNextKernel at reduce ; byOne at reduce\n"
+    "rule byOne {n: nat} {t: data} (op: t -> t -> t) (unit: t) (xs: n.t): reduce(op, unit, xs) == generate{n = 1}(fun _ => reduceSeq(op, unit, xs)) |> mapGlobal(id) |> single\n"
+    "entry sum {n: nat} (xs: n.i32): i32 = xs |> reduce((+), 0)\n";
+
+static const char *program_file = program_text; /* p.rise */
+
 static struct {
     char tune[4096];
     size_t size;
@@ -41,8 +51,8 @@ static FileStatus read_text(void *user, Ctx *ctx, const char *path, size_t limit
         return FILE_MISSING;
     if (tune && !files.size)
         return FILE_MISSING;
-    const char *from = tune ? files.tune : program_text;
-    *size = tune ? files.size : sizeof program_text - 1;
+    const char *from = tune ? files.tune : program_file;
+    *size = tune ? files.size : strlen(program_file);
     *bytes = ctx_alloc(ctx, *size + 1); /* just this size, so that a sanitizer sees a step over the end */
     memcpy(*bytes, from, *size);
     (*bytes)[*size] = 0;
@@ -266,6 +276,52 @@ static void by_librise(int device, uint64_t hash)
     ctx_free(plain);
 }
 
+static void high_hash(Ctx *ctx, void *user)
+{
+    Program *program = program_from_text(ctx, "p.rise", high_text, sizeof high_text - 1);
+    *(uint64_t *)user = tuning_hash(ctx, elab_entry(ctx, program, 0, 0, NULL));
+}
+
+/* An entry without tunables: its classes are lowered by strategies, with launches of their own. */
+static void by_strategies(int device)
+{
+    uint64_t hash = 0;
+    Ctx *plain = ctx_new(NULL, NULL);
+    RiseSeams seams = {.alloc = plain->alloc, .files = access_here};
+    rise_context_options how = {.size = sizeof how, .device = device};
+    rise_entry_options given = {.size = sizeof given, .strategy = "parts(48)"}, wrong = {.size = sizeof wrong, .strategy = "parts at nothing"};
+    rise_context *context = NULL;
+    rise_program *program = NULL;
+    rise_entry *entry = NULL, *other = NULL;
+    rise_error error = {0};
+    const char *cuda;
+    size_t size;
+    in_fresh_ctx(high_hash, &hash);
+    program_file = high_text;
+    set_tune("  n <= 64: lowered by parts{k = 32} -- a comment\n  n <= 1000: as written\n  else: lowered by parts\n", hash);
+    CHECK(context_new(&how, &seams, &context, &error) == RISE_OK && rise_program_from_file(context, "p.rise", &program, &error) == RISE_OK);
+    CHECK(rise_entry_get(program, NULL, NULL, &entry, &error) == RISE_OK && rise_entry_tuned(entry) == (device == RISE_SIM));
+    for (int64_t n = 0; n < 2100; n += n > 60 && n < 68 ? 1 : n > 995 && n < 1003 ? 1 : 31)
+        CHECK(sum_by(entry, n, &error) == RISE_OK);
+    CHECK(rise_entry_get(program, NULL, &given, &other, &error) == RISE_OK && other != entry && !rise_entry_tuned(other));
+    CHECK(sum_by(other, 1000, &error) == RISE_OK);
+    CHECK(device == RISE_REF || (rise_entry_cuda(other, &cuda, &size, &error) == RISE_OK && strstr(cuda, "48") && !strstr(cuda, "__shfl")));
+    CHECK(rise_entry_get(program, NULL, &given, &entry, &error) == RISE_OK && other == entry);
+    CHECK(device == RISE_REF || (rise_entry_get(program, NULL, &wrong, &other, &error) == RISE_ERROR_PROGRAM && strstr(error.text, "E0802")));
+    rise_program_free(program);
+    set_tune("  else: lowered by\n", hash);
+    CHECK(rise_program_from_file(context, "p.rise", &program, &error) == RISE_OK);
+    CHECK(device == RISE_REF || (rise_entry_get(program, NULL, NULL, &entry, &error) == RISE_ERROR_PROGRAM && strstr(error.text, "E0660")));
+    rise_program_free(program);
+    set_tune("  else: lowered by parts )\n", hash);
+    CHECK(rise_program_from_file(context, "p.rise", &program, &error) == RISE_OK);
+    CHECK(device == RISE_REF || rise_entry_get(program, NULL, NULL, &entry, &error) == RISE_ERROR_PROGRAM);
+    rise_program_free(program);
+    rise_context_free(context);
+    ctx_free(plain);
+    program_file = program_text;
+}
+
 int main(void)
 {
     uint64_t hash = 0;
@@ -280,6 +336,8 @@ int main(void)
     who_uses_it(hash);
     by_librise(RISE_SIM, hash);
     by_librise(RISE_REF, hash);
+    by_strategies(RISE_SIM);
+    by_strategies(RISE_REF);
     printf("tuning: %ld checks, %ld wrong\n", unit_checks, unit_failures);
     return unit_failures != 0;
 }
