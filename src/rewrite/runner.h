@@ -31,6 +31,7 @@ typedef struct Runner {
     Nat num_sm, max_resident;
     bool stopped; /* after `most` steps, or a mistake that was reported */
     bool mistake;
+    int searching, fail_rank; /* within traversals; how near the failure was that is noted */
     Span fail_span; /* of what failed last */
     const char *fail_what, *fail_where, *fail_why;
     const Core *fail_term;

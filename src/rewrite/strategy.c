@@ -1,12 +1,19 @@
 /* Runs strategies. A strategy takes a term at a place to another, or does not apply; what it did until then is undone with it.
  *
  * Note [Failure]
- * `try`, `<+` and the traversals try things that need not apply, so a failure is a note of what was tried last at the deepest step, and a diagnostic is made
- * of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything. */
+ * `try`, `<+` and the traversals try things that need not apply, so a failure is a note of what was tried last, within a traversal of what came
+ * nearest, and a diagnostic is made of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything. */
 #include "rewrite/runner.h"
 
-Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why)
+/* How near a rule came to a place: where its left side stands, the level may be wrong; where that is right, a condition. */
+typedef enum Near { NOT_THERE, WRONG_LEVEL, NOT_HELD, NEARNESSES } Near;
+
+static Core *fail_near(Runner *r, Near near, Span span, const char *what, const Here *here, const char *why)
 {
+    int rank = r->out->steps.n * NEARNESSES + (int)near;
+    if (r->searching && rank <= r->fail_rank)
+        return NULL;
+    r->fail_rank = rank;
     r->fail_span = span;
     r->fail_what = what;
     r->fail_where = here_text(r->ctx, here);
@@ -14,6 +21,8 @@ Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, co
     r->fail_term = here->term;
     return NULL;
 }
+
+Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why) { return fail_near(r, NOT_THERE, span, what, here, why); }
 
 Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help)
 {
@@ -114,18 +123,16 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
     PlaceLevel level;
     if (++r->tried > 100 * LIMIT_REWRITE_STEPS)
         return strategy_mistake(r, E0805, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
-    if (rule->level) {
-        if (!level_find(rule->level, &level))
-            return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
-        if (!here_has_level(here, level))
-            return strategy_fail(r, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`", rule->level));
-    }
+    if (rule->level && !level_find(rule->level, &level))
+        return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
     RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
+    if (rule->level && !here_has_level(here, level))
+        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`", rule->level));
     Core *after = rule_apply(ctx, r->program, &use, &why);
     if (!after)
-        return strategy_fail(r, call->span, text, here, why);
+        return fail_near(r, NOT_HELD, call->span, text, here, why);
     r->next_var = use.next_var;
     r->num_sm = use.num_sm;
     r->max_resident = use.max_resident;
@@ -371,7 +378,7 @@ typedef enum Combinator {
 #undef STRATEGY
 } Combinator;
 
-static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Strategy s, const Here *here)
+static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s, const Here *here)
 {
     Strategy a = {call->n ? call->args[0] : NULL, s.env, s.home};
     Core *after;
@@ -431,6 +438,17 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
         return set_launch(r, call, s.env, here);
     }
     return NULL;
+}
+
+/* Of the places that a traversal tries in vain, the one where it came nearest is told; of several, the first. */
+static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Strategy s, const Here *here)
+{
+    bool search = which == S_topDown || which == S_bottomUp || which == S_everywhere || which == S_outermost || which == S_innermost;
+    if (search && r->searching++ == 0)
+        r->fail_rank = -1;
+    Core *after = run_word(r, which, call, s, here);
+    r->searching -= search;
+    return after;
 }
 
 static Core *run_call(Runner *r, Strategy s, const Here *here)
