@@ -4,28 +4,59 @@
 
 /* ---- binding --------------------------------------------------------------------------------------------------------------------------- */
 
-/* How often the value of var (component k, or -1: any) is read; more than once also when a function of a pattern reads it. */
-static int count_uses(const Core *e, const CoreVar *var, int k)
+/* A component of a tuple, or of a tuple in a tuple: components k1.k2. NULL is the whole. */
+typedef struct Part {
+    const struct Part *of;
+    int k;
+} Part;
+
+static int part_depth(const Part *part)
 {
     int n = 0;
+    for (; part; part = part->of)
+        n++;
+    return n;
+}
+
+/* Does var.k1.k2... read the component? *depth: how many projections it has. Where it has fewer or more, one is part of the other. */
+static bool reads_part(const Core *e, const CoreVar *var, const Part *part, int *depth)
+{
+    *depth = 0;
+    if (e->kind == CORE_VAR)
+        return e->var == var;
+    if (e->kind != CORE_PROJ || !reads_part(e->proj.value, var, part, depth))
+        return false;
+    ++*depth;
+    int depths = part_depth(part);
+    for (int n = depths; n > *depth; n--)
+        part = part->of;
+    return depths < *depth || part->k == e->proj.index;
+}
+
+/* How often the value of var (a component of it) is read; more than once also when a function of a pattern reads it. */
+static int count_uses(const Core *e, const CoreVar *var, const Part *part)
+{
+    int n = 0, depth;
     switch (e->kind) {
     case CORE_VAR: return e->var == var;
     case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: return 0;
     case CORE_PRIM:
         for (int i = 0; i < e->prim.n_args; i++)
-            n += count_uses(e->prim.args[i], var, k);
+            n += count_uses(e->prim.args[i], var, part);
         return n;
-    case CORE_LAMBDA: return 2 * count_uses(e->lambda.body, var, k);
-    case CORE_LET: return count_uses(e->let.value, var, k) + count_uses(e->let.body, var, k);
+    case CORE_LAMBDA: return 2 * count_uses(e->lambda.body, var, part);
+    case CORE_LET: return count_uses(e->let.value, var, part) + count_uses(e->let.body, var, part);
     case CORE_TUPLE:
         for (int i = 0; i < e->tuple.n; i++)
-            n += count_uses(e->tuple.items[i], var, k);
+            n += count_uses(e->tuple.items[i], var, part);
         return n;
-    case CORE_PROJ:
-        if (e->proj.value->kind == CORE_VAR && e->proj.value->var == var)
-            return k < 0 || e->proj.index == k;
-        return count_uses(e->proj.value, var, k);
-    case CORE_IF: return count_uses(e->cond.cond, var, k) + count_uses(e->cond.then, var, k) + count_uses(e->cond.otherwise, var, k);
+    case CORE_PROJ: {
+        const Core *root = e;
+        while (root->kind == CORE_PROJ)
+            root = root->proj.value;
+        return root->kind == CORE_VAR ? reads_part(e, var, part, &depth) : count_uses(root, var, part);
+    }
+    case CORE_IF: return count_uses(e->cond.cond, var, part) + count_uses(e->cond.then, var, part) + count_uses(e->cond.otherwise, var, part);
     }
     return n;
 }
@@ -37,7 +68,13 @@ static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat 
     lw->env = env;
 }
 
-static bool is_trivial(const ImpExpr *e) { return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR; }
+/* An index cast to an integer costs nothing either: in most kernels it is that integer. */
+static bool is_trivial(const ImpExpr *e)
+{
+    if (e->kind == IE_CAST && !scalar_is_float(e->type))
+        return e->cast.value->kind == IE_NAT;
+    return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR;
+}
 
 /* A scalar or vector that is read several times is computed once, in registers. */
 static View *in_register(Lowering *lw, View *view, const char *name, int uses)
@@ -58,6 +95,25 @@ static View *in_register(Lowering *lw, View *view, const char *name, int uses)
 const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
 {
     return var->parts && var->parts[k] ? var->parts[k] : ctx_printf(lw->ctx, "%s_%d", var->name, k + 1);
+}
+
+/* The scalars of a tuple, also of tuples in it, in registers where they are read several times. name: that of the tuple, NULL for var's own. */
+static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, const Core *scope, const Part *of, const char *name)
+{
+    View *v = view_new(lw, VIEW_TUPLE, view->type, view->span);
+    v->n = view->type->n_items;
+    v->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++) {
+        Type type = view->type->items[k];
+        const Part part = {of, k};
+        const char *part_name = name ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : lower_part_name(lw, var, k);
+        v->items[k] = view_proj(lw, view, k);
+        if (type_is_scalar_like(type))
+            v->items[k] = in_register(lw, v->items[k], part_name, count_uses(scope, var, &part));
+        else if (type->kind == TY_TUPLE)
+            v->items[k] = bind_parts(lw, var, v->items[k], scope, &part, part_name);
+    }
+    return v;
 }
 
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
@@ -86,18 +142,9 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
         return;
     }
     if (type_is_scalar_like(view->type))
-        view = in_register(lw, view, var->name, count_uses(scope, var, -1));
-    else if (view->type->kind == TY_TUPLE) {
-        View *v = view_new(lw, VIEW_TUPLE, view->type, view->span);
-        v->n = view->type->n_items;
-        v->items = NEWN(ctx, View *, v->n);
-        for (int k = 0; k < v->n; k++) {
-            v->items[k] = view_proj(lw, view, k);
-            if (type_is_scalar_like(view->type->items[k]))
-                v->items[k] = in_register(lw, v->items[k], lower_part_name(lw, var, k), count_uses(scope, var, k));
-        }
-        view = v;
-    }
+        view = in_register(lw, view, var->name, count_uses(scope, var, NULL));
+    else if (view->type->kind == TY_TUPLE)
+        view = bind_parts(lw, var, view, scope, NULL, NULL);
     push_env(lw, var, view, NULL, NULL);
 }
 
@@ -105,7 +152,7 @@ void lower_bind_nat(Lowering *lw, Nat nat, Nat value) { push_env(lw, NULL, NULL,
 
 void lower_let(Lowering *lw, const Core *let)
 {
-    bool once = core_is_fresh(lw, let->let.value) && count_uses(let->let.body, let->let.var, -1) == 1;
+    bool once = core_is_fresh(lw, let->let.value) && count_uses(let->let.body, let->let.var, NULL) == 1;
     lw->hint = let->let.var->name;
     View *value = lower_read(lw, let->let.value);
     lw->hint = NULL;
@@ -229,6 +276,25 @@ View *lower_read_concat(Lowering *lw, const Core *e)
     return v->source->kind == VIEW_ERROR ? v->source : v->other->kind == VIEW_ERROR ? v->other : v;
 }
 
+/* What a comparison of constants gives, and `and`, `or` with a known side; else itself. */
+static ImpExpr *fold_op(Lowering *lw, ImpExpr *e)
+{
+    bool comparison = e->op.id >= P_eq && e->op.id <= P_ge;
+    if (e->op.n != 2)
+        return e;
+    ImpExpr *a = e->op.args[0], *b = e->op.args[1];
+    if (comparison && a->kind == IE_LIT && b->kind == IE_LIT)
+        return imp_lit(lw->ctx, scalar_apply(e->op.id, a->type, (ScalarValue[]){a->lit, b->lit}), e->span);
+    if (e->op.id == P_and || e->op.id == P_or)
+        for (int k = 0; k < 2; k++) {
+            if (cond_is(lw, e->op.args[k], e->op.id == P_and))
+                return e->op.args[!k];
+            if (cond_is(lw, e->op.args[k], e->op.id == P_or))
+                return e->op.args[k];
+        }
+    return e;
+}
+
 /* Vectors: component by component; a scalar operand (the condition of select) goes with each. */
 static View *read_scalar_prim(Lowering *lw, const Core *e)
 {
@@ -250,7 +316,7 @@ static View *read_scalar_prim(Lowering *lw, const Core *e)
         ImpExpr *at[8], *value;
         for (int k = 0; k < e->prim.n_args; k++)
             at[k] = args[k].parts[args[k].n > 1 ? i : 0];
-        value = e->prim.id == P_cast ? imp_cast(ctx, type, at[0], e->span) : imp_op(ctx, e->prim.id, type, e->prim.n_args, at, e->span);
+        value = e->prim.id == P_cast ? imp_cast(ctx, type, at[0], e->span) : fold_op(lw, imp_op(ctx, e->prim.id, type, e->prim.n_args, at, e->span));
         for (int k = 0; e->prim.id != P_cast && k < 2; k++)
             if (cond_is(lw, value, k == 0))
                 value = imp_lit(ctx, scalar_int(SC_BOOL, k == 0), e->span);

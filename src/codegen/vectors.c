@@ -269,7 +269,7 @@ Value value_choose(Lowering *lw, ImpExpr *cond, Value then, Value otherwise, Spa
 {
     Value value = {then.n, NEWN(lw->ctx, ImpExpr *, then.n)};
     for (int k = 0; k < then.n; k++)
-        value.parts[k] = imp_cond(lw->ctx, cond, then.parts[k], otherwise.parts[k], span);
+        value.parts[k] = imp_same_value(then.parts[k], otherwise.parts[k]) ? then.parts[k] : imp_cond(lw->ctx, cond, then.parts[k], otherwise.parts[k], span);
     return value;
 }
 
