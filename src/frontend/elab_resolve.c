@@ -514,7 +514,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
     if (n > 1)
         diag_label(r->ctx, d, "%s", sb.text);
-    diag_help(r->ctx, d, "repeat with `reduceSeq`, `iterate` or `unroll`");
+    diag_help(r->ctx, d, first->item->kind == ITEM_STRATEGY ? "repeat with `repeat(s)`, `normalise(s)` or `unroll`" : "repeat with `reduceSeq`, `iterate` or `unroll`");
 }
 
 /* Depth first with its own stack: a chain of definitions may be long. */

@@ -295,7 +295,7 @@ static void put_infix(Printer *p, const Core *term, Prec prec, int indent)
 static bool is_eta(const Core *lambda)
 {
     const Core *body = lambda->lambda.body;
-    if (lambda->lambda.n_nats || body->kind != CORE_PRIM || body->prim.n_args != lambda->lambda.n || body->prim.id == P_cast)
+    if (lambda->lambda.n_nats || body->label || body->kind != CORE_PRIM || body->prim.n_args != lambda->lambda.n || body->prim.id == P_cast)
         return false;
     if (infix_prec(body->prim.id) == PREC_LOWEST && prim_rows[body->prim.id].level != LEVEL_SCALAR) {
         switch ((int)body->prim.id) {
@@ -500,6 +500,8 @@ static bool is_stage(const Core *term)
 static void put_stage(Printer *p, const Core *term, Prec prec, int indent)
 {
     (void)prec;
+    if (term->label)
+        print_text(p, ctx_printf(p->ctx, "#%s ", term->label));
     put_call(p, term, 1, indent);
 }
 
@@ -598,8 +600,26 @@ static void put_if(Printer *p, const Core *term, Prec prec, int indent)
     print_text(p, parens ? ")" : "");
 }
 
+static void put_broken(Printer *p, const Core *term, Prec prec, int indent);
+
+/* `#name e`; a stage of a pipeline has its label there: `xs |> #name map(f)`. */
+static void put_labelled(Printer *p, const Core *term, Prec prec, int indent)
+{
+    Core bare = *term;
+    bare.label = NULL;
+    print_text(p, prec > PREC_PREFIX ? "(#" : "#");
+    print_text(p, term->label);
+    print_text(p, " ");
+    put_broken(p, &bare, PREC_PREFIX, indent);
+    print_text(p, prec > PREC_PREFIX ? ")" : "");
+}
+
 static void put_broken(Printer *p, const Core *term, Prec prec, int indent)
 {
+    if (term->label && !is_stage(term)) {
+        put_labelled(p, term, prec, indent);
+        return;
+    }
     switch (term->kind) {
     case CORE_VAR:
         print_text(p, name_of(p, term->var));

@@ -85,20 +85,45 @@ bool as_call(const Ast *ast, SCall *call)
     return call->name != NULL;
 }
 
+bool is_nat_param(const Param *p) { return p->kind && p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0; }
+
+/* What may be given without a name: of a rule the sizes alone, as its left side fixes the rest. */
+static bool by_position(const Item *item, const Param *p) { return !p->implicit && (item->kind != ITEM_RULE || is_nat_param(p)); }
+
+const char *takes_text(Ctx *ctx, const Item *item)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    for (int k = 0; k < item->n_params; k++) {
+        const Param *p = &item->params[k];
+        if (!by_position(item, p))
+            continue;
+        sb_printf(&sb, "%s(%s: ", sb.len ? " " : "it takes `", p->name);
+        ast_print(&sb, p->kind);
+        if (p->def) {
+            sb_puts(&sb, " = ");
+            ast_print(&sb, p->def);
+        }
+        sb_putc(&sb, ')');
+    }
+    sb_puts(&sb, sb.len ? "`" : "it takes nothing");
+    return sb.text;
+}
+
 int param_for(Runner *r, const Item *item, const SCall *call, int i)
 {
     if (call->names) {
         for (int k = 0; k < item->n_params; k++)
             if (call->names[i] && item->params[k].name == call->names[i])
                 return k;
-        strategy_mistake(r, E0804, call->name_spans[i], ctx_printf(r->ctx, "`%s` has no parameter `%s`", item->name, call->names[i] ? call->names[i] : "?"), NULL);
+        strategy_mistake(r, E0804, call->name_spans[i], ctx_printf(r->ctx, "`%s` has no parameter `%s`", item->name, call->names[i] ? call->names[i] : "?"), takes_text(r->ctx, item));
         return -1;
     }
     int n = i;
     for (int k = 0; k < item->n_params; k++)
-        if (!item->params[k].implicit && n-- == 0)
+        if (by_position(item, &item->params[k]) && n-- == 0)
             return k;
-    strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(r->ctx, "`%s` takes fewer arguments", item->name), NULL);
+    strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(r->ctx, "`%s` takes fewer arguments", item->name), takes_text(r->ctx, item));
     return -1;
 }
 

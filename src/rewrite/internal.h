@@ -31,8 +31,10 @@ const Here *here_child(Ctx *ctx, const Here *here, int i);
 /* The whole with `term` here. */
 Core *here_plug(Ctx *ctx, const Here *here, Core *term);
 typedef enum PlaceLevel { AT_GRID, AT_BLOCK, AT_WARP, AT_THREAD } PlaceLevel;
+PlaceLevel here_level(const Here *here);
 bool here_has_level(const Here *here, PlaceLevel level);
 bool level_find(const char *name, PlaceLevel *level);
+const char *level_name(PlaceLevel level);
 /* The children in reading order, as in `x |> p(f)`: x, then p itself (-1), then f. Gives their number; order has room for one more than there are children. */
 int reading_order(const Core *term, int *order);
 /* An array, or a tuple with one in it. */

@@ -72,6 +72,9 @@ typedef struct Constants { VEC(int64_t) at; } Constants;
 bool constants_of(Runner *r, const Ast *list, const SEnv *env, Constants *out);
 /* Which parameter argument i is for; -1, and reported, when there is none. Those in braces are not given by position. */
 int param_for(Runner *r, const Item *item, const SCall *call, int i);
+bool is_nat_param(const Param *p);
+/* "it takes `(k: nat) (s: steps)`", for a help. */
+const char *takes_text(Ctx *ctx, const Item *item);
 const char *ast_text(Ctx *ctx, const Ast *ast);
 
 /* ---- builtins.c: what no equation can say ---- */

@@ -77,8 +77,6 @@ Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *he
     return after;
 }
 
-static bool is_nat_param(const Param *p) { return p->kind && p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0; }
-
 /* ---- rules --------------------------------------------------------------------------------------------------------------- */
 
 /* `reduceSplit(4096)`, with what its parameters are here: as a strategy says it. By name where an argument in braces is given, or one is left out. */
@@ -114,7 +112,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
         if (k < 0)
             return NULL;
         if (!is_nat_param(&rule->params[k]))
-            return strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(ctx, "`%s` of `%s` is no size: what the left side of a rule fixes is not given", rule->params[k].name, rule->name), NULL);
+            return strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(ctx, "`%s` of `%s` is no size: what the left side of a rule fixes is not given", rule->params[k].name, rule->name), takes_text(ctx, rule));
         bound[k].nat = size_of(r, call->args[i], env);
         if (!bound[k].nat)
             return NULL;
@@ -129,7 +127,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
     if (rule->level && !here_has_level(here, level))
-        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`", rule->level));
+        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`, and this is the level `%s`", rule->level, level_name(here_level(here))));
     Core *after = rule_apply(ctx, r->program, &use, &why);
     if (!after)
         return fail_near(r, NOT_HELD, call->span, text, here, why);
@@ -277,6 +275,25 @@ static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord 
     return any ? here->term : NULL;
 }
 
+/* "`xs |> map(abs)` inside mapBlock, ..." of several places that one was meant of. */
+static const char *places_shown(Ctx *ctx, const Places *places)
+{
+    enum { SHOWN = 3, LONGEST = 60 };
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    for (int i = 0; i < places->at.n && i < SHOWN; i++) {
+        StrBuf term;
+        sb_init(&term, ctx);
+        core_print(&term, places->at.at[i]->term);
+        for (size_t k = 0; k < term.len; k++)
+            term.text[k] = term.text[k] == '\n' ? ' ' : term.text[k];
+        const char *inside = strstr(here_text(ctx, places->at.at[i]), " inside");
+        sb_printf(&sb, "%s`%.*s%s`%s", i ? ", " : "", LONGEST, term.text, term.len > LONGEST ? " ..." : "", inside ? inside : "");
+    }
+    sb_puts(&sb, places->at.n > SHOWN ? ", ..." : "");
+    return sb.text;
+}
+
 static Core *run_at(Runner *r, Strategy s, const Here *here)
 {
     Ctx *ctx = r->ctx;
@@ -296,7 +313,7 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     }
     if (places.at.n > 1) {
         Diag *d = diag_error(ctx, E0802, ast->span, "there are %d places `%s`", places.at.n, text);
-        diag_label(ctx, d, "the first is `%s`", here_text(ctx, places.at.at[0]));
+        diag_label(ctx, d, "%s", places_shown(ctx, &places));
         diag_help(ctx, d, "say which: `first %s`, `last %s`, `every %s`, or `%s inside ...`", text, text, text, text);
         r->stopped = r->mistake = true;
         return NULL;
@@ -340,14 +357,14 @@ static Core *run_item(Runner *r, const Item *item, const char *home, const SCall
             if (!given[k] && !setting_of(r, p->name, &own->nat)) {
                 n = p->def ? size_of(r, p->def, env) : NULL;
                 if (!n)
-                    return r->mistake ? NULL : strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given, and has no default", p->name, item->name), NULL);
+                    return r->mistake ? NULL : strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given, and has no default", p->name, item->name), takes_text(ctx, item));
             }
             if (n && !nat_is_const(n))
                 return strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is a constant, and this is %s", p->name, item->name, nat_text(ctx, n)), NULL);
             own->nat = n ? n->value : own->nat;
         } else {
             if (!given[k])
-                return strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given", p->name, item->name), NULL);
+                return strategy_mistake(r, E0804, call->span, ctx_printf(ctx, "`%s` of `%s` is not given", p->name, item->name), takes_text(ctx, item));
             own->ast = given[k];
             own->env = s.env;
             own->home = s.home;

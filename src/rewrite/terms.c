@@ -98,7 +98,7 @@ Core *here_plug(Ctx *ctx, const Here *here, Core *term)
 
 /* ---- levels ----------------------------------------------------------------------------------------------------------- */
 
-static PlaceLevel here_level(const Here *here)
+PlaceLevel here_level(const Here *here)
 {
     PlaceLevel level = AT_GRID;
     for (; here->up; here = here->up) {
@@ -130,11 +130,14 @@ bool here_has_level(const Here *here, PlaceLevel level)
     return own == level || (level == AT_BLOCK && own == AT_GRID && in_one_block(here));
 }
 
+static const char *const level_names[] = {"grid", "block", "warp", "thread"};
+
+const char *level_name(PlaceLevel level) { return level_names[level]; }
+
 bool level_find(const char *name, PlaceLevel *level)
 {
-    static const char *const names[] = {"grid", "block", "warp", "thread"};
     for (int i = 0; i < 4; i++)
-        if (strcmp(names[i], name) == 0) {
+        if (strcmp(level_names[i], name) == 0) {
             *level = (PlaceLevel)i;
             return true;
         }

@@ -1,0 +1,1 @@
+lower labels.rise g --strategy 'mapFusion at #squares ; reduceToSeq at #total'
