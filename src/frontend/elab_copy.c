@@ -24,8 +24,14 @@ static Type copy_type(Copy *c, Type t)
     return t && c->nats.n ? type_subst(c->e->ctx, type_zonk(c->e, t), c->nats.n, c->nats.at, c->by.at) : t;
 }
 
+/* A term may bind the same variable in two places, where it was made of two copies of one; the binder that was entered last counts. */
 static void set_nat(Copy *c, Nat from, Nat to)
 {
+    for (int i = 0; i < c->nats.n; i++)
+        if (c->nats.at[i] == from) {
+            c->by.at[i] = to;
+            return;
+        }
     vec_push(c->e->ctx, &c->nats, from);
     vec_push(c->e->ctx, &c->by, to);
 }

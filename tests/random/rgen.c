@@ -6,7 +6,7 @@
 
 /* ---- sizes and inputs -------------------------------------------------------------------------------------------------------------------------- */
 
-static void make_names(Gen *g)
+void make_names(Gen *g)
 {
     static const char *const names[NAMES_MAX] = {"n", "m"};
     static const int units[] = {2, 32, 32, 64, 96, 100, 128, 192, 256}, leasts[] = {1, 2, 5, 8, 20, 33}, factors[] = {2, 4, 8, 16, 32};
@@ -421,7 +421,7 @@ static Node *in_warp(Gen *g, RVar *v)
 
 typedef enum Shape { BY_GLOBAL, BY_BLOCK, ONE_BLOCK, BLOCKS_ONLY, ONE_THREAD, N_SHAPES } Shape;
 
-static Node *source(Gen *g)
+Node *random_source(Gen *g)
 {
     RVar *v = input_of(g, random_array(g));
     if (!v)
@@ -467,7 +467,7 @@ static Node *finished(Gen *g, Node *e)
 
 static Node *output(Gen *g, Shape shape, int axes, bool alone)
 {
-    Node *xs = source(g);
+    Node *xs = random_source(g);
     if (shape == BY_GLOBAL && chance(g, 4) && rtype_is_flat(xs->type->elem)) {
         Node *e = random_hits(g, xs, P_mapGlobal);
         if (e)

@@ -7,6 +7,9 @@
 /* The program of this number; the same for the same seed. `scalars`: the types that this version lowers. */
 RProgram *generate_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
 
+/* High-level ones. */
+RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
+
 /* ---- between the files of the generator ------------------------------------------------------------------------------------------------- */
 
 enum { SCOPE_MAX = 48 };
@@ -39,6 +42,9 @@ Node *node_let(Gen *g, RVar *v, Node *value, Node *body);
 RVar *input_new(Gen *g, const RType *type); /* NULL: there are too many */
 RVar *input_of(Gen *g, const RType *type);  /* one that is there, or a new one */
 void scope_push(Gen *g, RVar *v);
+void make_names(Gen *g);
+/* An input that is an array. */
+Node *random_source(Gen *g);
 /* Rough number of scalars in a value, for sizes of some hundred. */
 int64_t rtype_volume(const RType *t);
 

@@ -190,8 +190,10 @@ static void put_prim_args(Out *o, const Node *e, int n_args);
 static bool put_partial(Out *o, const Node *f)
 {
     const Node *e = f->args[0];
-    if (!f->partial)
-        return false;
+    if (f->spelled)
+        put(o, f->spelled);
+    if (f->spelled || !f->partial)
+        return f->spelled != NULL;
     bool straight = e->n == f->n_vars && (e->kind == N_CALL || (e->kind == N_PRIM && prim_rows[e->prim].level == LEVEL_SCALAR && e->prim != P_cast));
     for (int k = 0; straight && k < e->n; k++)
         straight = is_var(e->args[k], f->vars[k]);
@@ -303,7 +305,8 @@ static void put_prim_args(Out *o, const Node *e, int n_args)
         put_size(o, e->sizes[0], false);
         put(o, "}");
     }
-    int n = 0, n_sizes = e->prim == P_generate ? 0 : e->n_sizes;
+    bool bins = e->prim == P_reduceByIndex; /* their number stands after the operator and its unit */
+    int n = 0, n_sizes = e->prim == P_generate || bins ? 0 : e->n_sizes;
     if (n_sizes + n_args == 0)
         return;
     put(o, "(");
@@ -317,6 +320,10 @@ static void put_prim_args(Out *o, const Node *e, int n_args)
     for (int k = 0; k < n_args; k++) {
         put(o, n++ ? ", " : "");
         put_node(o, e->args[k], ANY);
+        if (bins && k == 1) {
+            put(o, ", ");
+            put_size(o, e->sizes[0], false);
+        }
     }
     put(o, ")");
 }
@@ -593,6 +600,8 @@ const char *program_text(const RProgram *p)
     put_node(&rest, p->body, ANY);
     memcpy(body->used, rest.used, sizeof rest.used);
     put_clauses(body, p);
+    if (p->prelude)
+        put(o, p->prelude);
     if (uses_kind(p->body, N_TREE))
         put(o, "import std.warp\n");
     for (int k = 0; k < p->n_defs; k++)

@@ -193,7 +193,7 @@ int prim_functions(PrimId id)
     switch (id) {
     case P_mapSeq: case P_mapSeqUnroll: case P_mapGlobal: case P_mapBlock: case P_mapThreads: case P_mapWarp: case P_mapLane: case P_reduceSeq:
     case P_reduceSeqUnroll: case P_generate: case P_scanSeq: case P_scanSeqExcl: case P_circularBuffer: case P_rotateValues: case P_reduceWarp: case P_nextKernel:
-    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks:
+    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks: case P_map: case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex:
         return 1;
     default: return 0;
     }
@@ -347,6 +347,16 @@ static const RType *prim_type(RProgram *p, const Node *e)
     default:
         if (last->kind != R_ARRAY)
             return NULL;
+        if (e->prim == P_reduce || e->prim == P_scan || e->prim == P_scanExcl) {
+            bool fits = rtype_equal(e->args[0]->type, last->elem) && rtype_equal(e->args[1]->type, last->elem);
+            return !fits ? NULL : e->prim == P_reduce ? last->elem : last;
+        }
+        if (e->prim == P_reduceByIndex) {
+            const RType *t = last->elem;
+            bool fits = t->kind == R_TUPLE && t->n == 2 && t->items[0]->kind == R_IDX && size_equal(t->items[0]->size, e->sizes[0]) && rtype_equal(e->args[0]->type, t->items[1]) &&
+                        rtype_equal(e->args[1]->type, t->items[1]);
+            return fits ? type_of_array(p, e->sizes[0], t->items[1]) : NULL;
+        }
         if (e->prim == P_reduceSeq || e->prim == P_reduceSeqUnroll)
             return rtype_equal(e->args[0]->type, e->args[1]->type) ? e->args[1]->type : NULL;
         if (e->prim == P_scanSeq || e->prim == P_scanSeqExcl)

@@ -113,6 +113,7 @@ struct Node {
     bool named;     /* a shuffle whose distance is the unroll's d */
     bool partial;   /* print a lambda (a, b) => op(a, b) as (op) */
     bool extreme;   /* LIT: lowest where value < 0, else highest */
+    const char *spelled; /* a lambda that is printed as this operator of the prelude */
     int64_t value;
     Scalar scalar;  /* LIT, SIZE, cast */
     int n_sizes, n_vars, n, n_list;
@@ -139,6 +140,7 @@ typedef struct RProgram {
     RDef *defs[DEFS_MAX];
     const RAtom *atoms;
     int64_t tunable;  /* 0: none; else the constant that is printed as `tile` */
+    const char *prelude; /* declarations that come first; NULL: none */
     int threads, blocks; /* of the launch clause; 0: not given */
     Node *body;
 } RProgram;

@@ -1,8 +1,8 @@
 /* Random well-typed programs: what is compiled runs on the simulator without a finding and gives what the reference interpreter gives.
  *
- *     test_random [--count N] [--seed N] [--least N] [--only K] [--show K]
+ *     test_random [--high 1] [--count N] [--seed N] [--least N] [--only K] [--show K]
  *
- * Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
+ * --high 1: high-level programs, which the standard strategy lowers. Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
  * process, so that a crash is a result too. A failing program is shrunk before it is shown. A primitive that is lowered has to be in so many of the programs that were run (--least; 1 in a run of
  * the default length or more). */
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "rgen.h"
 #include "rshrink.h"
 
-enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 120, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85 };
+enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 60, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85 };
 
 typedef struct Totals {
     long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], forms[FORM_COUNT], agreed, cannot;
@@ -43,10 +43,17 @@ static void add(Totals *t, const RResult *r)
         t->forms[k] += r->forms[k];
 }
 
+static bool high; /* high-level programs */
+
+static RProgram *program_of(Pool *pool, uint64_t seed, long k, const bool *scalars)
+{
+    return (high ? generate_high_program : generate_program)(pool, program_seed(seed, k), scalars);
+}
+
 static RResult check_one(uint64_t seed, long k, const bool *scalars, bool say)
 {
     Pool *pool = pool_new();
-    RProgram *p = generate_program(pool, program_seed(seed, k), scalars);
+    RProgram *p = program_of(pool, seed, k, scalars);
     if (say)
         printf("%s", program_text(p));
     RResult r = check_program(p, program_seed(seed, k), say);
@@ -109,7 +116,7 @@ static void show_failure(long k, const RResult *r, void *user)
         return;
     }
     Pool *pool = pool_new();
-    RProgram *p = generate_program(pool, program_seed(f->seed, k), f->scalars);
+    RProgram *p = program_of(pool, f->seed, k, f->scalars);
     printf("FAILED: %s (--seed %llu --only %ld)\n", verdict_names[r->verdict], (unsigned long long)f->seed, k);
     RProgram *small = shrink_program(p, program_seed(f->seed, k), r);
     printf("%s", program_text(small));
@@ -122,6 +129,14 @@ static void show_failure(long k, const RResult *r, void *user)
 
 /* ---- totals ------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* What programs of this kind are made of. */
+static bool is_counted(PrimId id)
+{
+    PrimLevel level = prim_rows[id].level;
+    bool store = id == P_scatter || id == P_scatterUnchecked || id == P_single;
+    return high ? level == LEVEL_HIGH || (level == LEVEL_VIEW && prim_is_lowered(id) && !store) : prim_is_lowered(id);
+}
+
 /* How many are too rare. */
 static int print_prims(const Totals *t, long least)
 {
@@ -129,18 +144,18 @@ static int print_prims(const Totals *t, long least)
     printf("programs with each primitive (reading side + writing side of a view):");
     int column = 0;
     for (int id = 0; id < P_COUNT; id++)
-        if (prim_is_lowered((PrimId)id)) {
+        if (is_counted((PrimId)id)) {
             printf("%s%s %ld", column++ % 8 ? ", " : "\n  ", prim_name((PrimId)id), t->either[id]);
             if (prim_rows[id].write[0] || t->writes[id])
                 printf(" (%ld + %ld)", t->reads[id], t->writes[id]);
         }
     printf("\n");
     for (int id = 0; id < P_COUNT; id++)
-        if (prim_is_lowered((PrimId)id) && t->either[id] < least) {
+        if (is_counted((PrimId)id) && t->either[id] < least) {
             printf("too rare: %s\n", prim_name((PrimId)id));
             rare++;
         }
-    for (int k = 0; k < FORM_COUNT; k++) {
+    for (int k = 0; k < FORM_COUNT && !high; k++) {
         printf("%s%s %ld", k ? ", " : "and with ", form_names[k], t->forms[k]);
         rare += t->forms[k] < least;
     }
@@ -174,6 +189,8 @@ int main(int argc, char **argv)
             seed = (uint64_t)value;
         else if (strcmp(argv[i], "--least") == 0)
             least = value;
+        else if (strcmp(argv[i], "--high") == 0)
+            high = value != 0;
         else if (strcmp(argv[i], "--only") == 0)
             only = value;
         else if (strcmp(argv[i], "--show") == 0)
@@ -187,7 +204,7 @@ int main(int argc, char **argv)
     lowered_scalars(scalars);
     if (print >= 0) {
         Pool *pool = pool_new();
-        printf("%s", program_text(generate_program(pool, program_seed(seed, print), scalars)));
+        printf("%s", program_text(program_of(pool, seed, print, scalars)));
         pool_free(pool);
         return 0;
     }
