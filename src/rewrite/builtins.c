@@ -14,6 +14,16 @@ Core *inline_let(Runner *r, Span span, const Here *here)
     return strategy_step(r, "inlineLet", NULL, here, rule_substitute(r->ctx, r->program, let->let.body, let->let.var, let->let.value, &r->next_var), span);
 }
 
+Core *let_of_let(Runner *r, Span span, const Here *here)
+{
+    Core *outer = here->term, *inner = outer->kind == CORE_LET ? outer->let.value : NULL;
+    if (!inner || inner->kind != CORE_LET)
+        return strategy_fail(r, span, "letOfLet", here, "it is no `let` whose value has a `let`");
+    Core *after = term_with_child(r->ctx, inner, 1, term_with_child(r->ctx, outer, 0, inner->let.body));
+    after->type = outer->type;
+    return strategy_step(r, "letOfLet", NULL, here, after, span);
+}
+
 /* The first reduction in reading order that stands in no function. */
 static const Here *find_reduce(Runner *r, const Here *here)
 {

@@ -79,6 +79,7 @@ const char *ast_text(Ctx *ctx, const Ast *ast);
 
 /* ---- builtins.c: what no equation can say ---- */
 Core *inline_let(Runner *r, Span span, const Here *here);
+Core *let_of_let(Runner *r, Span span, const Here *here);
 Core *name_reduce(Runner *r, Span span, const Here *here);
 /* `let total = AT in HERE` with the name in place of the term. */
 Core *named_before(Runner *r, const Here *here, const Here *at);

@@ -8,6 +8,13 @@
 /* How near a rule came to a place: where its left side stands, the level may be wrong; where that is right, a condition. */
 typedef enum Near { NOT_THERE, WRONG_LEVEL, NOT_HELD, NEARNESSES } Near;
 
+/* Of what a traversal or `<+` tries in vain, that is told which came nearest; of several, the first. */
+static void start_search(Runner *r)
+{
+    if (r->searching++ == 0)
+        r->fail_rank = -1;
+}
+
 static Core *fail_near(Runner *r, Near near, Span span, const char *what, const Here *here, const char *why)
 {
     int rank = r->out->steps.n * NEARNESSES + (int)near;
@@ -451,18 +458,19 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return lowers(r, call->span, here);
     case S_inlineLet:
         return inline_let(r, call->span, here);
+    case S_letOfLet:
+        return let_of_let(r, call->span, here);
     case S_launch:
         return set_launch(r, call, s.env, here);
     }
     return NULL;
 }
 
-/* Of the places that a traversal tries in vain, the one where it came nearest is told; of several, the first. */
 static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Strategy s, const Here *here)
 {
     bool search = which == S_topDown || which == S_bottomUp || which == S_everywhere || which == S_outermost || which == S_innermost;
-    if (search && r->searching++ == 0)
-        r->fail_rank = -1;
+    if (search)
+        start_search(r);
     Core *after = run_word(r, which, call, s, here);
     r->searching -= search;
     return after;
@@ -527,9 +535,11 @@ Core *run_strategy(Runner *r, Strategy s, const Here *here)
             after = run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here_with(r->ctx, here, after));
         break;
     case AST_ORELSE:
+        start_search(r);
         after = run_strategy(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
         if (!after && !r->mistake)
             after = run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here);
+        r->searching--;
         break;
     case AST_AT:
         after = run_at(r, s, here);
@@ -578,6 +588,8 @@ static void report(Runner *r, Span span)
     if (sb.len > SHOWN)
         strcpy(sb.text + SHOWN - 3, "...");
     diag_help(ctx, d, "what stands there is `%s`", sb.text);
+    if (r->fail_span.file && span.file && r->fail_span.file != span.file)
+        diag_note(ctx, d, span, "`%s` is lowered by this", r->entry->name);
 }
 
 Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out)
