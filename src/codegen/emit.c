@@ -11,7 +11,10 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
     sb_vprintf(&text, fmt, args);
     va_end(args);
     lw->failed = true;
-    return diag_error(lw->ctx, code, span, "%s", text.text);
+    Diag *d = diag_error(lw->ctx, code, span, "%s", text.text);
+    if (span.file != lw->entry->name_span.file) /* in the library, or in a rule of a strategy */
+        diag_note(lw->ctx, d, lw->entry->name_span, "found while `%s` was compiled, which uses this", lw->entry->name);
+    return d;
 }
 
 ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span)

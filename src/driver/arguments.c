@@ -176,7 +176,11 @@ static void not_a_file(Making *m, const char *value)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         nearest_try(&nearest, words[i]);
     int n = m->ctx->diags.list.n;
-    if (nearest.best && n && !m->ctx->diags.list.at[n - 1]->help)
+    if (!nearest.best || !n || m->ctx->diags.list.at[n - 1]->help)
+        return;
+    if (strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0)
+        diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI and normal");
+    else
         diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
 }
 

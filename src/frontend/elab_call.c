@@ -68,7 +68,9 @@ static bool take_sizes(Call *c)
                 Diag *d = elab_error(e, index ? E0328 : E0322, v.span, index ? "an index has type idx[n] or is a size, and this is %s" : "`%s` wants a size for `%s`, and this is %s",
                                      index ? value_text(e, v) : c->name, p->name ? p->name : "_", value_text(e, v));
                 if (index)
-                    diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those");
+                    diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
+                else if (v.kind == V_CORE && v.core->kind == CORE_VAR && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
+                    diag_help(e->ctx, d, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name);
                 return false;
             }
             if (nat_is_error(n))

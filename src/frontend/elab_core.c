@@ -509,6 +509,10 @@ Core *value_core(Elab *e, Value v)
             diag_label(e->ctx, d, "`%s` still wants %d argument%s", name, arity, arity == 1 ? "" : "s");
         else
             diag_label(e->ctx, d, "it still wants %d argument%s", arity, arity == 1 ? "" : "s");
+        if (name)
+            diag_help(e->ctx, d, "`risec help %s` lists its arguments; functions are chained by `>>`, and values by `|>`", name);
+        else
+            diag_help(e->ctx, d, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
     } else if (v.kind == V_TYPE) {
         elab_error(e, E0324, v.span, "this is a type, and data is needed here");
     } else if (v.kind == V_GEN) {

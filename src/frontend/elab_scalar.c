@@ -550,9 +550,10 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
         good = nat_equal(ctx, e->facts, from->size, to->size) && type_resolve(e, to->elem)->kind == TY_SCALAR;
     if (!good) {
         Diag *d = elab_error(e, E0327, span, "%s cannot be cast to %s", tyt(e, from), tyt(e, to));
-        if (to->kind == TY_IDX)
-            diag_label(ctx, d, "an index comes from `generate`, from data, or from arithmetic whose range is proved");
-        else if (from->kind == TY_ARRAY)
+        if (to->kind == TY_IDX) {
+            diag_label(ctx, d, "an index comes from `generate`, from data, or from arithmetic on indices whose range is proved");
+            diag_help(ctx, d, "let another entry take what is computed here as an argument with elements of type `%s`: their range is checked when it is launched", tyt(e, to));
+        } else if (from->kind == TY_ARRAY)
             diag_help(ctx, d, "cast the elements: `map(cast(%s))`", tyt(e, to));
         return v_error(span);
     }
