@@ -284,10 +284,13 @@ typedef struct Place {
 static void refuse(Barriers *b, const Access *mine, const Access *other, SyncScope scope)
 {
     Diag *d = lower_error(b->lw, E0407, mine->span, "this needs a barrier that some threads would not reach");
-    diag_label(b->ctx, d, "it %s what other threads of the %s %s", mine->write ? "overwrites" : "reads", scope == SYNC_BLOCK ? "block" : "warp",
+    diag_label(b->ctx, d, "it may %s what other threads of the %s %s", mine->write ? "overwrite" : "read", scope == SYNC_BLOCK ? "block" : "warp",
                other->write ? "write" : "read");
     diag_note(b->ctx, d, other->span, "here, inside a part that not all threads execute in step");
-    diag_help(b->ctx, d, "store the array before the level or the `if` that only some threads get into; a condition that is the same for all threads is none");
+    if (mine->span.lo == other->span.lo && mine->span.file == other->span.file)
+        diag_help(b->ctx, d, "risec cannot see that each cell has one writer: rearrange the array where it is read, not where it is stored, or make its sizes constants");
+    else
+        diag_help(b->ctx, d, "store the array before the level or the `if` that only some threads get into; a condition that is the same for all threads is none");
 }
 
 /* Puts a barrier before statement *i when it is needed, and steps over it. */
