@@ -65,7 +65,7 @@ static bool collect_stmt(Join *j, ImpStmt *s)
     case IS_DECL: case IS_SET:
         if (s->var.value)
             collect(j, &s->var.value);
-        return true;
+        return !s->var.var->nat; /* an index that is data: later loads may need it */
     case IS_VSET:
         for (int k = 0; k < s->vec.n; k++)
             collect(j, &s->vec.values[k]);
