@@ -133,6 +133,10 @@ static void look(Inside *in, const Core *term)
             nat_each_var(in->m->ctx, term->prim.nats[i], look_at_nat, in);
         for (int i = 0; i < term->prim.n_args; i++)
             look(in, term->prim.args[i]);
+        if (term->prim.options.place)
+            look(in, term->prim.options.place);
+        if (term->prim.options.pad)
+            nat_each_var(in->m->ctx, term->prim.options.pad, look_at_nat, in);
         look_at_type(in, term->type);
         return;
     case CORE_LAMBDA:
