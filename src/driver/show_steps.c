@@ -46,25 +46,65 @@ static void put_counts(StrBuf *out, const StepsCounted *c, int step)
 
 /* ---- for people -------------------------------------------------------------------------------------------------------- */
 
-/* The term, its lines in one column behind `mark`; no more than SHOWN_LINES of them. */
-static void put_term(Ctx *ctx, StrBuf *out, const char *mark, const Core *term)
+typedef struct Lines {
+    VEC(const char *) at;
+} Lines;
+
+static Lines lines_of(Ctx *ctx, const Core *term, void (*print)(StrBuf *out, const Core *term))
 {
+    Lines lines = {0};
     StrBuf text;
     sb_init(&text, ctx);
-    sb_puts(&text, mark);
-    core_print(&text, term);
-    int lines = 1, more = 0;
-    size_t cut = text.len;
-    for (size_t i = 0; i < text.len; i++)
-        if (text.text[i] == '\n' && lines++ == SHOWN_LINES)
-            cut = i;
-    more = lines - SHOWN_LINES;
-    if (more <= 2) /* the line that says so would take as much room */
-        cut = text.len;
-    sb_putn(out, text.text, cut);
-    sb_putc(out, '\n');
-    if (cut < text.len)
-        sb_printf(out, "      ... (%d more lines)\n", more);
+    print(&text, term);
+    for (const char *at = text.text; *at; at += *at == '\n') {
+        size_t n = strcspn(at, "\n");
+        vec_push(ctx, &lines.at, intern(ctx, at, n));
+        at += n;
+    }
+    return lines;
+}
+
+/* Lines from `from` to before `to`, each behind the mark; no more than SHOWN_LINES of them. */
+static void put_lines(StrBuf *out, const char *mark, const Lines *lines, int from, int to)
+{
+    int shown = to - from > SHOWN_LINES + 2 ? SHOWN_LINES : to - from; /* the line that says so would take as much room */
+    for (int i = from; i < from + shown; i++)
+        sb_printf(out, "%s%s\n", mark, lines->at.at[i]);
+    if (from + shown < to)
+        sb_printf(out, "      ... (%d more lines)\n", to - from - shown);
+}
+
+/* What both have around the change: the nearest lines. */
+static void put_context(StrBuf *out, const Lines *lines, int from, int to, bool before)
+{
+    enum { CONTEXT = 4 };
+    bool cut = to - from > CONTEXT + 1;
+    if (cut && before) {
+        sb_puts(out, "      ...\n");
+        from = to - CONTEXT;
+    }
+    put_lines(out, "      ", lines, from, cut ? from + CONTEXT : to);
+    if (cut && !before)
+        sb_puts(out, "      ...\n");
+}
+
+/* A change: each term on a line where both fit on one, else line by line, those that are new or gone with their marks. */
+static void put_change(Ctx *ctx, StrBuf *out, const Core *before, const Core *after)
+{
+    Lines a = lines_of(ctx, before, core_print), b = lines_of(ctx, after, core_print);
+    int head = 0, tail = 0;
+    if (a.at.n > 1 || b.at.n > 1) {
+        a = lines_of(ctx, before, core_print_lines);
+        b = lines_of(ctx, after, core_print_lines);
+        while (head < a.at.n && head < b.at.n && a.at.at[head] == b.at.at[head])
+            head++;
+        while (tail < a.at.n - head && tail < b.at.n - head && a.at.at[a.at.n - 1 - tail] == b.at.at[b.at.n - 1 - tail])
+            tail++;
+    }
+    put_context(out, &a, 0, head, true);
+    put_lines(out, "  -   ", &a, head, a.at.n - tail);
+    put_lines(out, "  +   ", &b, head, b.at.n - tail);
+    put_context(out, &a, a.at.n - tail, a.at.n, false);
 }
 
 /* What the rule's documentation says, each of its lines behind the mark of a comment. */
@@ -77,9 +117,9 @@ static void put_doc(StrBuf *out, const char *doc)
     }
 }
 
-static void put_law(StrBuf *out, const Item *rule)
+static void put_law(StrBuf *out, const Item *rule, const char *given)
 {
-    sb_puts(out, "  -- law: ");
+    sb_printf(out, given[0] ? "  -- law, for %s: " : "  -- law: ", given);
     ast_print_equation(out, rule->body);
     for (int i = 0; i < rule->n_where; i++) {
         sb_puts(out, i ? ", " : "  where ");
@@ -99,16 +139,17 @@ static void put_step(Ctx *ctx, StrBuf *out, int number, const RewriteStep *s)
     sb_printf(out, "\n-- %d. %s at %s\n", number, s->rule, s->place);
     if (s->law) {
         put_doc(out, s->law->doc);
-        put_law(out, s->law);
+        put_law(out, s->law, s->given);
     } else {
         put_doc(out, rules_word_doc(s->rule));
     }
-    put_term(ctx, out, "  -   ", s->before);
-    put_term(ctx, out, "  +   ", s->after);
+    put_change(ctx, out, s->before, s->after);
 }
 
 void show_trace(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Rewriting *r, StepsKnown known)
 {
+    if (r->steps.n)
+        sb_puts(out, "-- Each step replaces a term (-) by another one that means the same (+).\n\n");
     sb_puts(out, "-- 0. as written:\n");
     core_print_entry(out, entry);
     if (known.counted)

@@ -134,6 +134,8 @@ typedef struct CoreProgram {
 } CoreProgram;
 
 void core_print(StrBuf *out, const Core *term);
+/* The same on several lines, a pipeline one stage a line, even where it would fit on one. */
+void core_print_lines(StrBuf *out, const Core *term);
 /* A condition, or its opposite, as an operand of `and`. */
 void core_print_test(StrBuf *out, const Core *test, bool holds);
 /* The entry as a program, with the operators that it uses; tunables are gone into the sizes. */

@@ -681,6 +681,12 @@ void core_print(StrBuf *out, const Core *term)
     print_term(&p, term, PREC_LOWEST, (int)print_column(&p));
 }
 
+void core_print_lines(StrBuf *out, const Core *term)
+{
+    Printer p = {.out = out, .ctx = out->ctx};
+    put_broken(&p, term, PREC_LOWEST, (int)print_column(&p));
+}
+
 /* Of comparisons of sizes, which have no NaN. */
 static bool opposite(PrimId id, PrimId *other)
 {

@@ -241,22 +241,17 @@ static bool accepts(Ctx *ctx, const CoreEntry *entry, const SampleInputs *how, i
     return result_fits(ctx, entry, how, &launch);
 }
 
-/* Small, about a mark, or a few times one. */
-static int64_t random_size(uint64_t *state, int n_marks, const int64_t *marks)
+/* Small; or about a mark, or a few times one. */
+static int64_t random_size(uint64_t *state, bool small, int n_marks, const int64_t *marks)
 {
     enum { TINY = 6, SMALL = 34, TIMES = 3 };
     uint64_t r = sample_random(state);
     int64_t mark = n_marks ? marks[(r >> 8) % (uint64_t)n_marks] : SMALL;
-    switch (r % 8) {
-    case 0:
-        return (int64_t)((r >> 16) % TINY);
-    case 1: case 2:
-        return (int64_t)((r >> 16) % SMALL);
-    case 3: case 4:
+    if (small)
+        return (int64_t)((r >> 16) % (r % 2 ? TINY : SMALL));
+    if (r % 2)
         return mark - 1 + (int64_t)((r >> 16) % 3);
-    default:
-        return mark * (1 + (int64_t)((r >> 16) % TIMES)) + (r >> 32 & 1 ? (int64_t)((r >> 33) % TINY) : 0);
-    }
+    return mark * (1 + (int64_t)((r >> 16) % TIMES)) + (r >> 32 & 1 ? (int64_t)((r >> 33) % TINY) : 0);
 }
 
 static int64_t total(const int64_t *sizes, int n)
@@ -276,7 +271,7 @@ int sample_sizes(Ctx *ctx, const CoreEntry *entry, const SampleInputs *how, cons
     int64_t *trial = NEWN(ctx, int64_t, width + 1);
     for (int k = 0; k < TRIES && n < most; k++) {
         for (int i = 0; i < width; i++)
-            trial[i] = fixed && fixed[i] >= 0 ? fixed[i] : k < EQUAL ? k : random_size(&state, n_marks, marks);
+            trial[i] = fixed && fixed[i] >= 0 ? fixed[i] : k < EQUAL ? k : random_size(&state, k % 4 == 0, n_marks, marks);
         bool fresh = accepts(ctx, entry, how, trial);
         for (int i = 0; i < n && fresh; i++)
             fresh = memcmp(sizes[i], trial, sizeof *trial * (size_t)width) != 0;

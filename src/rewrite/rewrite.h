@@ -9,6 +9,7 @@ typedef struct RewriteStep {
     const char *rule;  /* as the strategy says it, with its arguments: `reduceSplit(4096)` */
     const char *place; /* where: `reduce inside mapBlock` */
     const Item *law;   /* the rule; NULL: one that is built in */
+    const char *given; /* of law, what the strategy gave: `k = 256`; "" where that is nothing */
     const char *home;  /* of law: where it stands, a module of the library or the path of a file */
     Span span;         /* where the strategy says it */
     int depth;

@@ -70,7 +70,7 @@ Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *he
     const char *wrong = core_verify(ctx, entry);
     if (wrong)
         return strategy_mistake(r, E0803, span, ctx_printf(ctx, "`%s` at `%s` gives a term that is not well typed: %s", rule, here_text(ctx, here), wrong), NULL);
-    RewriteStep s = {.rule = rule, .place = here_text(ctx, here), .law = law, .before = here->term, .after = after, .body = body, .span = span, .launch = r->entry->launch};
+    RewriteStep s = {.rule = rule, .place = here_text(ctx, here), .law = law, .given = "", .before = here->term, .after = after, .body = body, .span = span, .launch = r->entry->launch};
     s.body_before = here_plug(ctx, here, here->term);
     for (const Here *up = here; up->up; up = up->up)
         s.depth++;
@@ -110,6 +110,19 @@ static const char *rule_text(Runner *r, const Item *rule, const RuleBound *given
     return sb.text;
 }
 
+/* Of the step that was made last: where its rule stands, and what its parameters are. */
+static void note_rule(Runner *r, const Item *rule, const char *home, const RuleBound *given)
+{
+    RewriteStep *s = &r->out->steps.at[r->out->steps.n - 1];
+    StrBuf sb;
+    sb_init(&sb, r->ctx);
+    for (int i = 0; i < rule->n_params; i++)
+        if (given[i].nat)
+            sb_printf(&sb, "%s%s = %s", sb.len ? ", " : "", rule->params[i].name, nat_text(r->ctx, given[i].nat));
+    s->home = home;
+    s->given = sb.len ? sb.text : "";
+}
+
 static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCall *call, const SEnv *env, const Here *here)
 {
     Ctx *ctx = r->ctx;
@@ -145,7 +158,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
         return strategy_fail(r, call->span, text, here, "it would change nothing");
     Core *made = strategy_step(r, text, rule, here, after, call->span);
     if (made)
-        r->out->steps.at[r->out->steps.n - 1].home = home;
+        note_rule(r, rule, home, bound);
     return made;
 }
 
