@@ -16,8 +16,12 @@ static int way_on(const Core *term, int *first)
     case CORE_IF:
         *first = 1;
         return type_gives_arrays(term->type) ? 3 : 0;
-    case CORE_TUPLE:
-        return type_gives_arrays(term->type) ? term->tuple.n : 0;
+    case CORE_TUPLE: {
+        bool parts = type_gives_arrays(term->type);
+        for (int i = 0; i < term->tuple.n; i++)
+            parts |= term->tuple.items[i]->type->kind == TY_TUPLE;
+        return parts ? term->tuple.n : 0;
+    }
     default:
         return 0;
     }
