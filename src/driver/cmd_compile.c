@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 #include "driver/expect.h"
 #include "frontend/tuning.h"
+#include "rewrite/rewrite.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
@@ -429,6 +430,20 @@ void cmd_compile(Ctx *ctx, Driver *d)
 
 /* ---- check ---------------------------------------------------------------------------------------------------- */
 
+/* Says where the standard strategy found nothing fast. */
+static void check_speed(Ctx *ctx, const CoreEntry *entry)
+{
+    Rewriting r = {0};
+    if (!entry_is_high(entry) || !rewrite_by_its_own(ctx, entry, -1, &r))
+        return;
+    const Core *walk = rewriting_is_slow(&r);
+    if (!walk)
+        return;
+    Diag *diag = diag_warning(ctx, W0704, entry->name_span, "`%s` is lowered right, but slowly: threads go through whole arrays alone", entry->name);
+    diag_help(ctx, diag, "`risec lower FILE %s --trace` shows how; a strategy of its own, `lowered by`, can do better, and so can whole patterns: rows that are folded, "
+                         "columns, products, transpositions, reductions, scans", entry->name);
+}
+
 static void check_one(Ctx *ctx, Driver *d, const char *path)
 {
     int errors = ctx->diags.errors;
@@ -445,6 +460,8 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     for (int i = 0; i < core.entries.n; i++) {
         if (!lower_entry(ctx, core.entries.at[i], (LowerPass)(PASS_COUNT - 1)))
             driver_fail(d, STATUS_PROGRAM);
+        else
+            check_speed(ctx, core.entries.at[i]);
     }
     if (ctx->diags.errors == errors)
         expect_check(ctx, d, program, path);

@@ -25,6 +25,8 @@ static bool is_high(const Core *body)
     return says == SAYS_WHAT || (says == SAYS_NOTHING && type_gives_arrays(body->type));
 }
 
+bool entry_is_high(const CoreEntry *entry) { return entry->item && !entry->item->lowered && entry->n_classes <= 1 && is_high(entry->body); }
+
 static const char default_module[] = "strategies.standard", default_strategy[] = "standard";
 
 /* The strategy that an entry is lowered by, and where its names are looked up. False with diagnostics. */

@@ -50,6 +50,10 @@ typedef struct ReplayStep {
  * make the same of it. False with E0807, which says at which step that ends, what was expected there and what is there instead. */
 bool rewrite_replay(Ctx *ctx, const CoreEntry *entry, int n, const ReplayStep *steps, int most, Rewriting *out);
 
+/* Whether the standard strategy lowers the entry. */
+bool entry_is_high(const CoreEntry *entry);
+/* A fold or scan that one thread does alone over an array of any length, where whole patterns would have it done by many; NULL: there is none. */
+const Core *rewriting_is_slow(const Rewriting *r);
 /* The entry that is compiled: the one given, or what the strategy after its `lowered by` makes of it. NULL with diagnostics. */
 const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry);
 
