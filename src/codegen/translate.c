@@ -119,12 +119,34 @@ static void no_writer(Lowering *lw, const Core *e)
               o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal");
 }
 
+static bool is_nested_scalars(Type type)
+{
+    bool scalars = type->kind != TY_ARRAY;
+    for (int i = 0; i < type->n_items && scalars; i++)
+        scalars = is_nested_scalars(type->items[i]);
+    return scalars;
+}
+
+/* A tuple of tuples, part by part. */
+static void write_nested(Lowering *lw, View *v, View *acceptor, Type type, Span span)
+{
+    int n = lower_scalar_count(type);
+    for (int k = 0; n < 0 && k < type->n_items; k++)
+        write_nested(lw, view_proj(lw, v, k), view_proj(lw, acceptor, k), type->items[k], span);
+    for (int k = 0; k < n; k++)
+        value_store(lw, lower_component(lw, acceptor, k, n), value_of(lw, lower_component(lw, v, k, n), "v"), span);
+}
+
 static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
 {
     View *v = lower_read(lw, e);
     int n = lower_scalar_count(e->type);
     if (v->kind == VIEW_ERROR)
         return;
+    if (n < 0 && is_nested_scalars(e->type) && !view_is_in_place(acceptor)) {
+        write_nested(lw, v, acceptor, e->type, e->span);
+        return;
+    }
     if (n < 0) { /* a tuple of arrays that is not taken apart */
         no_writer(lw, e);
         return;
