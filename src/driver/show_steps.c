@@ -171,6 +171,8 @@ void show_verified(StrBuf *out, const CoreEntry *entry, const StepsVerified *v)
             sb_printf(out, "%s%lld", k ? ", " : "", (long long)v->sizes[k][i]);
     }
     sb_printf(out, "%sseed %llu", v->n_sizes ? "; " : "", (unsigned long long)v->seed);
+    if (v->not_judged)
+        sb_printf(out, "; %d times a step was not judged, as the program takes too long", v->not_judged);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------------- */
@@ -238,7 +240,7 @@ void show_json(Ctx *ctx, StrBuf *out, const Rewriting *r, const CoreEntry *lower
                 sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", lowered->sizes[i]->name, (long long)known.verified->sizes[k][i]);
             sb_putc(out, '}');
         }
-        sb_printf(out, "], \"rounded\": %s},\n ", known.verified->rounded ? "true" : "false");
+        sb_printf(out, "], \"rounded\": %s, \"notJudged\": %d},\n ", known.verified->rounded ? "true" : "false", known.verified->not_judged);
     }
     StrBuf sb;
     sb_init(&sb, ctx);

@@ -14,6 +14,7 @@ typedef struct StepsVerified {
     int n_sizes, n_launches;
     int64_t *sizes[VERIFY_LAUNCHES]; /* of each launch that was tried, smaller ones first */
     bool rounded;                    /* floats were compared within a bound */
+    int not_judged;                  /* so many programs took too long to evaluate */
 } StepsVerified;
 
 /* Evaluates the program before and after each step on random inputs of several small sizes. False with E0806, which names the first step that changes the

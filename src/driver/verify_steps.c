@@ -15,6 +15,7 @@ typedef struct Verifier {
     Comparison comparison;
     Launch before, after;
     bool rounded;
+    int not_judged; /* steps that took too long with some launch */
 } Verifier;
 
 static CoreEntry *with_body(Ctx *ctx, const CoreEntry *entry, Core *body)
@@ -176,7 +177,11 @@ static bool verify_launch(Verifier *v, const int64_t *sizes, bool *ran)
             report(v, &launch);
             return false;
         }
-        last = after;
+        /* A step that takes too long is not judged; the next one is then compared with what was before both. */
+        if (after.good)
+            last = after;
+        else
+            v->not_judged++;
     }
     return true;
 }
@@ -213,6 +218,7 @@ bool verify_steps(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
             out->sizes[out->n_launches++] = sizes[i];
     }
     out->rounded = v->rounded;
+    out->not_judged = v->not_judged;
     if (out->n_launches)
         return true;
     Diag *diag = driver_usage(ctx, d, E0621, "`--verify-each`: no small sizes were found that `%s` can be evaluated with", entry->name);

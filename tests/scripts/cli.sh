@@ -2,6 +2,7 @@
 # The command line: exit codes, messages, forms of output, inputs and results. RISEC names the binary.
 # Each check prints `ok NAME`, `not ok NAME` or `skip NAME: reason`.
 RISEC=${RISEC:?set RISEC to the risec binary}
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -94,6 +95,13 @@ expect option-unknown 2 'did you mean .--device' -- run "$sum" --devise sim
 expect option-value-missing 2 'needs a value' -- run "$sum" --device
 expect option-choice 2 'did you mean .--device=sim' -- run "$sum" --device=sin
 expect option-twice 2 'given twice' -- run "$sum" --seed 1 --seed 2
+expect lower-profile-alone 2 'goes with `--trace` or `--json`' -- lower "$ROOT/examples/high/sum.rise" --profile
+expect lower-replay-and-strategy 2 'there is no `--strategy`' -- lower "$ROOT/examples/high/sum.rise" --replay none.json --strategy tidy
+expect lower-replay-missing 2 'the file cannot be read' -- lower "$ROOT/examples/high/sum.rise" --replay "$dir/none.json"
+expect lower-save-nowhere 2 'E0628' -- lower "$ROOT/examples/high/sum.rise" --save "$dir/no/such.json"
+expect lower-no-strategy 2 'is no strategy' -- lower "$ROOT/examples/high/sum.rise" --strategy 'tidy strategy b = tidy'
+shows lower-step '^-- lowered, in 2 steps:' -- lower "$ROOT/examples/high/sum.rise" --trace --step 2
+shows lower-verify-fixed 'gives at n = 5000; seed 3$' -- lower "$ROOT/examples/high/sum.rise" --verify-each --set n=5000 --seed 3
 expect option-of-other-verb 2 'does not belong' -- check "$sum" --grid 1
 expect option-number 2 'needs an integer' -- run "$sum" --seed x
 expect option-flag-value 2 'takes no value' -- run "$sum" --json=yes
