@@ -8,6 +8,7 @@ import glob
 import os
 import re
 import subprocess
+import tempfile
 
 
 def emitted(path):
@@ -32,7 +33,20 @@ def kernels(text, entry):
     return [line for line in text.splitlines() if line.strip()]
 
 
+def imported_together():
+    """Whether a program may import all modules of the library: what is wrong, or nothing."""
+    modules = sorted(path[len("lib/") : -len(".rise")].replace("/", ".") for path in glob.glob("lib/*/*.rise"))
+    with tempfile.NamedTemporaryFile("w", suffix=".rise", encoding="utf-8") as file:
+        file.write("".join(f"import {module}\n" for module in modules) + "entry same (x: i32): i32 = x\n")
+        file.flush()
+        return subprocess.run([os.environ["RISEC"], "check", file.name], check=False, capture_output=True, text=True).stderr
+
+
 def main():
+    wrong = imported_together()
+    print("not ok" if wrong else "ok", "all modules of the library can be imported together")
+    for line in wrong.splitlines():
+        print("#", line)
     found = 0
     for path in sorted(glob.glob("tests/derived/*.rise")):
         with open(path, encoding="utf-8") as file:
