@@ -1,4 +1,5 @@
 #include "rewrite/rewrite.h"
+#include "codegen/imp_verify.h"
 #include "codegen/index_guards.h"
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
@@ -34,6 +35,14 @@ LowerPass lower_pass_find(const char *name)
     return (LowerPass)p;
 }
 
+static void verify(Lowering *lw)
+{
+    Span where;
+    const char *missing = imp_verify(lw->ctx, lw->kernel, &where);
+    if (missing)
+        lower_error(lw, E0510, where, "`%s` is used here before it is known", missing);
+}
+
 static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass last, bool narrow)
 {
     Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram), .narrow = narrow};
@@ -44,6 +53,8 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
         lw.any_block = kernel_has_blocks(lw.kernel);
         for (int p = PASS_TRANSLATE + 1; p <= (int)last && p < PASS_COUNT && !lw.failed; p++)
             passes[p].run(&lw);
+        if (!lw.failed)
+            verify(&lw);
     }
     return lw.failed ? NULL : lw.program;
 }

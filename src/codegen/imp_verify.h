@@ -1,0 +1,10 @@
+/* What passes must keep: see imp_verify.c. Private to src/codegen. */
+#ifndef RISEC_CODEGEN_IMP_VERIFY_H
+#define RISEC_CODEGEN_IMP_VERIFY_H
+
+#include "codegen/imp.h"
+
+/* The name of a register or index that is mentioned out of its scope, and the statement that does; NULL: there is none. */
+const char *imp_verify(Ctx *ctx, const ImpKernel *kernel, Span *where);
+
+#endif
