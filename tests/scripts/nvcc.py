@@ -44,7 +44,7 @@ def read(name, path):
 def emitted(work):
     """Texts, and the names and messages of programs that risec does not compile."""
     texts, refused = [], []
-    for path in sorted(glob.glob(f"{ROOT}/examples/*.rise")) + sorted(glob.glob(f"{ROOT}/tests/cuda/*.rise")):
+    for path in sorted(glob.glob(f"{ROOT}/examples/*.rise")) + sorted(glob.glob(f"{ROOT}/examples/high/*.rise")) + sorted(glob.glob(f"{ROOT}/tests/cuda/*.rise")):
         folder, name = os.path.basename(os.path.dirname(path)), os.path.basename(path)[: -len(".rise")]
         out = os.path.join(work, f"{folder}.{name}.cu")
         done = subprocess.run([RISEC, path, "-o", out], capture_output=True, text=True)

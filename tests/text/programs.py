@@ -10,13 +10,15 @@ SIZES = (*SIZE_CLASSES, 2, 3, 7, 20, 64, 96, 100, 192, 997, 4096, 8192, 20000)
 # These do work that grows with the square of the size, or have a block of many barriers for each row.
 LARGEST = {"programs.conditional": 4096, "nbody": 1025, "nearest": 1025, "knearest": 1025, "nbody_tiled": 1025, "levenshtein": 1025, "histogram": 8192,
            "softmax": 1000, "softmax_registers": 20, "layer_norm": 20, "row_sums": 1000, "gemv": 1000, "programs.global_state": 100, "programs.tree_loop_let": 100}
+# What the standard strategy makes is a program of many tiles, also for few elements, and takes the reference long.
+HIGH_SIZES = (0, 1, 3, 33, 45)
 # These compare floats and add none: other inputs than small ones tell more.
 SPREAD = {"max": 1 << 20, "minmax": 1 << 20, "nearest": 1 << 20, "reverse": 1 << 20}
 
 
 def named_files():
-    """(name, path): examples by their names, the others as programs.NAME."""
-    for prefix, folder in (("", "examples"), ("programs.", "tests/programs")):
+    """(name, path): examples by their names, the others as high.NAME and programs.NAME."""
+    for prefix, folder in (("", "examples"), ("high.", "examples/high"), ("programs.", "tests/programs")):
         for path in sorted(glob.glob(f"{ROOT}/{folder}/*.rise")):
             yield prefix + os.path.basename(path)[: -len(".rise")], path
 
@@ -33,6 +35,7 @@ def all_programs():
                 twins = re.findall(r"\b(\w+)_hand\b", file.read())
         # Of the slow ones only the classes, and what divides.
         sizes = tuple(n for n in SIZES if n <= LARGEST[base] and (n in SIZE_CLASSES or n <= 100)) if base in LARGEST else SIZES
+        sizes = HIGH_SIZES if base.startswith("high.") else sizes
         for entry in entries:
             name = base if len(entries) == 1 else f"{base}.{entry}"
             yield Program(name, path, entry=entry, sizes=sizes, spread=SPREAD.get(base, 8), hand=hand if entry in twins else "")
