@@ -104,7 +104,8 @@ static void combine(Tune *t, const char *strategy, int tunable, int64_t *values)
 static bool make_candidates(Tune *t)
 {
     int64_t *values = NEWN(t->ctx, int64_t, t->entry->n_tunables + 1);
-    memcpy(values, t->entry->tunable_values, sizeof *values * (size_t)t->entry->n_tunables);
+    for (int i = 0; i < t->entry->n_tunables; i++)
+        values[i] = t->entry->tunable_values[i];
     add_candidate(t, values, NULL);
     for (int i = -1; i < t->strategies.n; i++)
         combine(t, i < 0 ? NULL : t->strategies.at[i], 0, values);
