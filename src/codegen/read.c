@@ -98,20 +98,20 @@ const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
 }
 
 /* The scalars of a tuple, also of tuples in it, in registers where they are read several times. name: that of the tuple, NULL for var's own. */
-static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, const Core *scope, const Part *of, const char *name)
+static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, Type of_type, const Core *scope, const Part *of, const char *name)
 {
-    View *v = view_new(lw, VIEW_TUPLE, view->type, view->span);
-    v->n = view->type->n_items;
+    View *v = view_new(lw, VIEW_TUPLE, of_type, view->span);
+    v->n = of_type->n_items;
     v->items = NEWN(lw->ctx, View *, v->n);
     for (int k = 0; k < v->n; k++) {
-        Type type = view->type->items[k];
+        Type type = of_type->items[k];
         const Part part = {of, k};
         const char *part_name = name ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : lower_part_name(lw, var, k);
         v->items[k] = view_proj(lw, view, k);
         if (type_is_scalar_like(type))
             v->items[k] = in_register(lw, v->items[k], part_name, count_uses(scope, var, &part));
         else if (type->kind == TY_TUPLE)
-            v->items[k] = bind_parts(lw, var, v->items[k], scope, &part, part_name);
+            v->items[k] = bind_parts(lw, var, v->items[k], type, scope, &part, part_name);
     }
     return v;
 }
@@ -144,7 +144,7 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
     if (type_is_scalar_like(view->type))
         view = in_register(lw, view, var->name, count_uses(scope, var, NULL));
     else if (view->type->kind == TY_TUPLE)
-        view = bind_parts(lw, var, view, scope, NULL, NULL);
+        view = bind_parts(lw, var, view, view->type, scope, NULL, NULL);
     push_env(lw, var, view, NULL, NULL);
 }
 

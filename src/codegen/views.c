@@ -388,6 +388,8 @@ static void rename_stmt(void *user, ImpStmt *s)
     map_nats(s, rename_nat, user);
     if ((s->kind == IS_DECL || s->kind == IS_SET) && s->var.var == r->from)
         s->var.var = r->to;
+    if ((s->kind == IS_VSET || s->kind == IS_VLOAD) && s->vec.var == r->from)
+        s->vec.var = r->to;
 }
 
 /* The statements that were kept with the view, once more, and the value that they lead to: with registers of their own. */
@@ -400,9 +402,10 @@ static ImpExpr *side_scalar(Lowering *lw, ImpBlock *block, const ImpBlock *befor
     ImpStmt last = {.kind = IS_SET, .var = {.slot = nat_const(lw->ctx, 0)}};
     for (int i = 0; i < before->list.n; i++) {
         ImpStmt *s = block->list.at[i];
-        if (s->kind != IS_DECL)
+        ImpVar *var = imp_declares(s) ? imp_sets(s) : NULL;
+        if (!var)
             continue;
-        Rename r = {lw, s->var.var, lower_new_var(lw, s->var.var->name, s->var.var->type, s->var.var->span)};
+        Rename r = {lw, var, lower_new_var(lw, var->name, var->type, var->span)};
         int id = r.to->id;
         *r.to = *r.from;
         r.to->id = id;
