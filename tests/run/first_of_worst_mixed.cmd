@@ -1,0 +1,1 @@
+run first_of_worst.rise mixed --verify
