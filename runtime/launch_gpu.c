@@ -207,16 +207,11 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
     return status;
 }
 
-/* Is the kernel on the way through the size tests at the top of the entry? */
 static bool is_launched(rise_call *call, const ImpKernel *kernel)
 {
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
-    for (int i = 0; i < kernel->when.n; i++) {
-        bool holds;
-        if (!launch_test(NULL, call->entry->plan.core, &launch, kernel->when.at[i].test, &holds) || holds != kernel->when.at[i].holds)
-            return false;
-    }
-    return true;
+    bool launched;
+    return imp_is_launched(NULL, call->entry->plan.core, kernel, &launch, &launched) && launched;
 }
 
 static int prepare(rise_call *call, rise_error *error)

@@ -123,6 +123,18 @@ ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
     return s;
 }
 
+bool imp_is_launched(Ctx *ctx, const CoreEntry *entry, const ImpKernel *kernel, const Launch *launch, bool *launched)
+{
+    *launched = true;
+    for (int i = 0; i < kernel->when.n && *launched; i++) {
+        bool holds;
+        if (!launch_test(ctx, entry, launch, kernel->when.at[i].test, &holds))
+            return false;
+        *launched = holds == kernel->when.at[i].holds;
+    }
+    return true;
+}
+
 /* ---- variants ------------------------------------------------------------------------------------------------------ */
 
 ImpKernel *imp_variant(const ImpProgram *program, int k)

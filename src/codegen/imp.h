@@ -188,6 +188,10 @@ typedef struct ImpProgram {
     VEC(ImpKernel *) kernels; /* in the order of their launches */
 } ImpProgram;
 
+/* Is the kernel on the way through the size tests at the top of the entry, under this launch? False, with a diagnostic unless ctx is NULL, when a test has no
+ * value. */
+bool imp_is_launched(Ctx *ctx, const CoreEntry *entry, const ImpKernel *kernel, const Launch *launch, bool *launched);
+
 /* The kernels of a program with their variants: each one's chain follows it. Number k, or NULL. */
 ImpKernel *imp_variant(const ImpProgram *program, int k);
 /* The next variant, where it is this very kernel with wide indices; else NULL. */

@@ -330,12 +330,8 @@ static void run_kernel(Run *run, const ImpKernel *kernel)
 
 static bool is_launched(Run *run, const ImpKernel *kernel)
 {
-    bool launched = true;
-    for (int i = 0; i < kernel->when.n && launched && !run->failed; i++) {
-        bool holds;
-        run->failed = !launch_test(run->ctx, run->program->entry, run->launch, kernel->when.at[i].test, &holds);
-        launched = holds == kernel->when.at[i].holds;
-    }
+    bool launched;
+    run->failed |= !imp_is_launched(run->ctx, run->program->entry, kernel, run->launch, &launched);
     return launched && !run->failed;
 }
 

@@ -314,10 +314,8 @@ typedef struct Totals {
 /* Does the trial launch the kernel, which may be for a class of sizes? */
 static bool launches(Test *t, const ImpKernel *kernel, const Prepared *p)
 {
-    bool runs = true, holds;
-    for (int i = 0; i < kernel->when.n && runs; i++)
-        runs = launch_test(NULL, t->c.entry, &p->launch, kernel->when.at[i].test, &holds) && holds == kernel->when.at[i].holds;
-    return runs;
+    bool launched;
+    return imp_is_launched(NULL, t->c.entry, kernel, &p->launch, &launched) && launched;
 }
 
 /* Some sizes are beyond what can be run here: nothing can be said of faults in their kernels. */
