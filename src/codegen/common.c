@@ -20,8 +20,8 @@ static void look(void *user, ImpExpr **at)
     Look *l = user;
     l->loads |= (*at)->kind == IE_LOAD;
     l->shuffles |= (*at)->kind == IE_SHFL;
-    /* Comparisons of indices and negated literals are no work: a good reader wants to see them. */
-    l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || (*at)->kind == IE_CAST;
+    /* Comparisons of indices, wider integers and negated literals are no work: a good reader wants to see them. */
+    l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || ((*at)->kind == IE_CAST && !imp_widens(*at));
 }
 
 static bool worth_sharing(ImpExpr *e)

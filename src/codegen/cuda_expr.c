@@ -355,6 +355,8 @@ static void put_bit_count(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         close_cast(c, prec);
 }
 
+static bool is_comparison(PrimId id) { return id >= P_eq && id <= P_ge; }
+
 static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
 {
     PrimId id = e->op.id;
@@ -375,7 +377,9 @@ static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         }
     }
     CPrec outer = narrow ? C_UNARY : prec;
-    if (int_helper(e, t, &helper)) {
+    if (scalar_is_signed(t) && is_comparison(id) && cuda_operator(id, &text, &own)) {
+        put_infix(c, text, own, cuda_compared(c, e->op.args[0]), cuda_compared(c, e->op.args[1]), outer);
+    } else if (int_helper(e, t, &helper)) {
         put_call(c, cuda_helper(c, helper, is_small(t) ? SC_I32 : t), e);
     } else if (id == P_min || id == P_max) {
         put_call(c, id == P_min ? "min" : "max", e);
@@ -421,7 +425,18 @@ static void put_float_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
     }
 }
 
-static bool is_comparison(PrimId id) { return id >= P_eq && id <= P_ge; }
+/* i - 1 and 0 as i and 1. */
+static void without_constant(Ctx *ctx, Nat *a, Nat *b)
+{
+    if ((*a)->kind != NAT_SUM || !nat_is(*b, 0))
+        return;
+    for (int i = 0; i < (*a)->n_terms; i++)
+        if ((*a)->terms[i].n_factors == 0 && (*a)->terms[i].coef < 0) {
+            *b = nat_const(ctx, -(*a)->terms[i].coef);
+            *a = nat_add(ctx, *a, *b);
+            return;
+        }
+}
 
 /* `lane < 1` says that lane is 0, and reads better so; a constant stands on the right. */
 static void put_nat_comparison(Cuda *c, const ImpExpr *e, CPrec prec)
@@ -437,6 +452,7 @@ static void put_nat_comparison(Cuda *c, const ImpExpr *e, CPrec prec)
         id = mirrored[id - P_eq];
     }
     if (nat_is_const(b) && nat_is_const(a) == false) {
+        without_constant(c->ctx, &a, &b);
         NatRange r = nat_range(c->ctx, c->facts, a);
         int64_t k = b->value;
         if (r.has_lo && ((id == P_lt && k == r.lo + 1) || (id == P_le && k == r.lo))) {

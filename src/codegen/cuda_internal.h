@@ -75,6 +75,15 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
 bool cuda_by_component(const ImpStmt *vset);
 bool nat_is_wide(const Cuda *c, Nat nat);
 
+/* ---- cuda_convert.c ---------------------------------------------------------------------------------------------------- */
+
+const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e); /* an operand of a signed comparison, without conversions that C makes by itself */
+/* The value of an index of 64 bits as an int, where the kernel's indices are ints and it is computed from such; else NULL. */
+const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl);
+/* A constant register with the value of another one is no more than a second name for it. */
+bool cuda_is_alias(const ImpStmt *s);
+void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to); /* among these statements */
+
 /* ---- cuda_half.c: f16 and bf16, which are unsigned short in memory and float in registers -------------------------------- */
 
 bool cuda_is_half(Scalar s);

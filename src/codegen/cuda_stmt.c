@@ -86,7 +86,7 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
     switch (s->kind) {
     case IS_DECL:
     case IS_SET:
-        return c->live[s->var.var->id];
+        return !cuda_is_alias(s) && c->live[s->var.var->id];
     case IS_VSET:
     case IS_VLOAD:
         return c->live[s->vec.var->id];
@@ -139,7 +139,8 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     ImpVar *var = s->var.var;
     const char *name = c_name_claim(c->names, var->name);
     bool wide = var->nat && s->var.value && s->var.value->kind == IE_NAT && nat_is_wide(c, s->var.value->nat);
-    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : wide ? "long long" : cuda_value_type(var->type);
+    const ImpExpr *narrow = cuda_int_index(c, s);
+    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : wide ? "long long" : cuda_value_type(narrow ? SC_I32 : var->type);
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -150,7 +151,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
         if (wide)
             cuda_nat(c, s->var.value->nat, C_ANY);
         else
-            cuda_expr(c, s->var.value, C_ANY);
+            cuda_expr(c, narrow ? narrow : s->var.value, C_ANY);
         put(c, ";\n");
     } else {
         put(c, ";\n");
@@ -169,7 +170,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     }
     if (var->nat) {
         c_names_set(c->names, var->nat, name);
-        if (wide || scalar_bytes(var->type) == 8)
+        if (wide || (scalar_bytes(var->type) == 8 && !narrow))
             vec_push(c->ctx, &c->wide, var->nat);
     }
 }
@@ -591,6 +592,7 @@ static void print_if(Cuda *c, const ImpStmt *s)
     bool both = then != otherwise && cuda_any_shown(c, otherwise);
     const ImpStmt *only = both || c->line_directives ? NULL : only_simple(c, then);
     if (only) {
+        cuda_take_aliases(c, then, 0, then->list.n);
         StrBuf line, *out = c->out;
         sb_init(&line, c->ctx);
         c->out = &line;
@@ -634,6 +636,7 @@ void cuda_block(Cuda *c, const ImpBlock *block)
     const ImpStmt *last = NULL;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
+        cuda_take_aliases(c, block, i, i + 1);
         if (!cuda_is_shown(c, s))
             continue;
         if (s->kind == IS_NOTE) {

@@ -14,9 +14,12 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_reorder] = {.read = lower_read_gather},
     [P_scatter] = {lower_read_scatter, lower_write_scatter},
     [P_scatterUnchecked] = {lower_read_scatter, lower_write_scatter},
+    [P_scatterDrop] = {lower_read_scatter, lower_write_scatter},
     [P_concat] = {.read = lower_read_concat},
     [P_asVector] = {lower_read_vectors, lower_write_vectors},
     [P_asScalar] = {lower_read_vectors, lower_write_vectors},
+    /* scalars */
+    [P_indexOr] = {.read = lower_read_index_or},
     /* sequential */
     [P_mapSeq] = {.write = lower_write_map},
     [P_mapSeqUnroll] = {.write = lower_write_map},

@@ -20,7 +20,7 @@ static bool is_stored(const Core *e)
                 return false;
         return true;
     case CORE_PRIM:
-        if (e->prim.id == P_scatter || e->prim.id == P_scatterUnchecked)
+        if (prim_is_scatter(e->prim.id))
             return false;
         if (prim_rows[e->prim.id].level != LEVEL_VIEW && prim_rows[e->prim.id].level != LEVEL_SCALAR)
             return false;

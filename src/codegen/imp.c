@@ -65,6 +65,14 @@ ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span)
     return e;
 }
 
+bool imp_widens(const ImpExpr *e)
+{
+    if (e->kind != IE_CAST || !scalar_is_int(e->type) || !scalar_is_int(e->cast.value->type))
+        return false;
+    Scalar from = e->cast.value->type;
+    return scalar_bytes(from) < scalar_bytes(e->type) && (scalar_is_signed(e->type) || !scalar_is_signed(from));
+}
+
 ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span)
 {
     ImpExpr *e = make(ctx, IE_COND, then->type, span);

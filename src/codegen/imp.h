@@ -207,6 +207,7 @@ ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span);
 ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span);
 ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span);
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);
+bool imp_widens(const ImpExpr *e); /* a cast of an integer to a wider one that has all its values */
 ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span);
 ImpExpr *imp_shfl(Ctx *ctx, PrimId id, Nat by, ImpExpr *value, Span span);
 ImpExpr *imp_shfl_by(Ctx *ctx, PrimId id, ImpExpr *by, ImpExpr *value, Span span);

@@ -104,7 +104,7 @@ static void plan_scan_blocks(Plan *plan, const Core *e)
 /* A scatter of the grid copies its background by all threads of it, however few elements there are. */
 static void plan_background(Plan *plan, const Core *e)
 {
-    bool scatter = e->prim.id == P_scatter || e->prim.id == P_scatterUnchecked;
+    bool scatter = prim_is_scatter(e->prim.id);
     if (scatter && !plan->inside && !plan->alone && plan->here == plan->start)
         plan->copied = larger(plan, plan->copied, lower_nat(plan->lw, e->type->size));
 }

@@ -95,7 +95,8 @@ struct View {
     const Core *lambda;
     const Env *env;
     bool unordered;      /* GATHER, BUF: written by scatterUnchecked: several threads may store to one cell */
-    ImpBlock before_then, before_other; /* COND: what source and other need, where they are chosen */
+    bool drops;          /* GATHER, of the writing side: the index is a number; where it is no index, what is stored goes nowhere */
+    ImpBlock before_then, before_other; /* COND: what source and other need, where they are chosen; GUARD: what source needs */
 };
 
 /* What is open around the place of translation. */
@@ -259,6 +260,11 @@ bool prefetch_check(Lowering *lw, const Core *term);
 /* The statements of lw->out from number `from` on store what toShared[prefetch] keeps in the buffers of the view. */
 void prefetch_mark(Lowering *lw, View *view, int from);
 
+/* ---- number_index.c: computed numbers as indices --------------------------------------------------------------------------- */
+
+View *lower_read_index_or(Lowering *lw, const Core *term);
+View *number_at(Lowering *lw, const View *view, Nat i); /* of a GATHER that drops */
+
 /* ---- shuffle.c ---------------------------------------------------------------------------------------------------------- */
 
 View *lower_read_shuffle(Lowering *lw, const Core *term);
@@ -309,6 +315,7 @@ void lower_bind_nat(Lowering *lw, Nat nat, Nat value);
 void lower_let(Lowering *lw, const Core *let);
 const char *lower_part_name(Lowering *lw, const CoreVar *var, int k); /* component k of a tuple */
 void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope);
+View *lower_in_register(Lowering *lw, View *view, const char *name); /* a scalar or vector that is read several times: computed once */
 /* A nat or a type of core as it is here: index variables replaced by what they stand for. */
 Nat lower_nat(Lowering *lw, Nat nat);
 Type lower_type(Lowering *lw, Type type);

@@ -92,6 +92,8 @@ static View *in_register(Lowering *lw, View *view, const char *name, int uses)
     return value_view(lw, view->type, registers_value(lw, regs, view->span), view->span);
 }
 
+View *lower_in_register(Lowering *lw, View *view, const char *name) { return in_register(lw, view, name, 2); }
+
 const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
 {
     return var->parts && var->parts[k] ? var->parts[k] : ctx_printf(lw->ctx, "%s_%d", var->name, k + 1);

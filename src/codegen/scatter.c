@@ -1,9 +1,10 @@
-/* scatter and scatterUnchecked: the elements are written through an array of indices, over a background.
+/* scatter, scatterUnchecked and scatterDrop: the elements are written through an array of indices, over a background.
  *
  *   scatter(is, background, xs) written to A  =  background written to A; a barrier; xs written to A[is[.]]
  *
  * Note [Scatter]. No cell may get two elements. That is proved from the indices as they are computed: the index of element i is a sum of digits of i
- * in a mixed radix, each with a weight of its own (distinct_digits); indices that are data are left to scatterUnchecked. Where as many elements as
+ * in a mixed radix, each with a weight of its own (distinct_digits); indices that are data are left to scatterUnchecked,
+ * and numbers that may be none to scatterDrop. Where as many elements as
  * cells go to different cells, all are covered and the background is never computed. Else it comes first. The threads of a block meet at a barrier
  * in between, which the pass of the barriers puts there (ImpBuf.rewritten makes it look at results, too). Blocks do not meet within a kernel: at grid
  * level the elements go into a kernel of their own. */
@@ -130,7 +131,7 @@ static Indices look_at_indices(Lowering *lw, View *is, Nat n)
 static bool has_writer(const Core *e)
 {
     while (e->kind == CORE_LET || (e->kind == CORE_PRIM && (prim_rows[e->prim.id].level == LEVEL_VIEW || prim_rows[e->prim.id].level == LEVEL_MEM))) {
-        if (e->kind == CORE_PRIM && (e->prim.id == P_scatter || e->prim.id == P_scatterUnchecked))
+        if (e->kind == CORE_PRIM && prim_is_scatter(e->prim.id))
             return true;
         if (e->kind == CORE_PRIM && (!e->prim.n_args || e->prim.id == P_generate))
             return false;
@@ -216,8 +217,8 @@ static bool may_scatter(Lowering *lw, const Core *e, Indices indices)
         return false;
     }
     Type elem = e->type->elem;
-    if (e->prim.id == P_scatterUnchecked && (!type_is_scalar_like(elem) || elem->kind == TY_VEC)) {
-        Diag *d = lower_error(lw, E0419, e->span, "scatterUnchecked of elements of type %s: where an index repeats, parts of several elements might stay", type_text(ctx, elem));
+    if (e->prim.id != P_scatter && (!type_is_scalar_like(elem) || elem->kind == TY_VEC)) {
+        Diag *d = lower_error(lw, E0419, e->span, "%s of elements of type %s: where an index repeats, parts of several elements might stay", prim_name(e->prim.id), type_text(ctx, elem));
         diag_help(ctx, d, "scatter the numbers of the elements, and gather through them; or write `scatter` with indices that are seen to differ");
         return false;
     }
@@ -231,7 +232,7 @@ bool lower_write_scatter(Lowering *lw, const Core *e, View *acceptor)
     View *is = lower_read(lw, args[0]);
     if (is->kind == VIEW_ERROR)
         return true;
-    if (!may_scatter(lw, e, look_at_indices(lw, is, n)))
+    if (!may_scatter(lw, e, e->prim.id == P_scatter ? look_at_indices(lw, is, n) : INDICES_DATA))
         return true;
     if (e->prim.id != P_scatter || !nat_equal(lw->ctx, lw->facts, n, m)) {
         bool grid_level = lw->any_block && !any3(lw->open.block) && !any3(lw->open.global);
@@ -256,7 +257,8 @@ bool lower_write_scatter(Lowering *lw, const Core *e, View *acceptor)
     target->source = acceptor;
     target->other = is;
     target->size = m;
-    target->unordered = e->prim.id == P_scatterUnchecked;
+    target->unordered = e->prim.id != P_scatter;
+    target->drops = e->prim.id == P_scatterDrop;
     lower_write(lw, args[2], target);
     return true;
 }

@@ -320,7 +320,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
         return lower_apply_read(lw, v->lambda, v->env, 1, &arg);
     }
     case VIEW_GATHER: {
-        View *at = view_at(lw, v->source, scalar_as_nat(lw, view_scalar(lw, view_at(lw, v->other, i)), lower_nat(lw, v->size)));
+        View *at = v->drops ? number_at(lw, v, i) : view_at(lw, v->source, scalar_as_nat(lw, view_scalar(lw, view_at(lw, v->other, i)), lower_nat(lw, v->size)));
         return v->unordered ? as_unordered(lw, at) : at;
     }
     }
@@ -562,6 +562,8 @@ void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
         ImpStmt *s = lower_emit(lw, IS_IF, span);
         s->branch.cond = acceptor->cond;
         ImpBlock *out = lw->out;
+        for (int i = 0; i < acceptor->before_then.list.n; i++)
+            vec_push(lw->ctx, &s->branch.then.list, imp_copy_stmt(lw->ctx, acceptor->before_then.list.at[i]));
         lw->out = &s->branch.then;
         view_store(lw, acceptor->source, value, span);
         lw->out = out;

@@ -323,6 +323,12 @@ static Value apply_prim(Elab *e, const Fun *f, const Value *args, Span span, Typ
             return v;
         break;
     }
+    case P_indexOr: {
+        Value v = index_or_of_index(e, args, span, &done);
+        if (done)
+            return v;
+        break;
+    }
     case P_generate: {
         Fun *gen = NEW(e->ctx, Fun);
         *gen = *f;

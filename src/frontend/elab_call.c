@@ -67,7 +67,10 @@ static bool take_sizes(Call *c)
                 bool index = c->f->kind == F_PRIM && c->f->prim == P_index;
                 Diag *d = elab_error(e, index ? E0328 : E0322, v.span, index ? "an index has type idx[n] or is a size, and this is %s" : "`%s` wants a size for `%s`, and this is %s",
                                      index ? value_text(e, v) : c->name, p->name ? p->name : "_", value_text(e, v));
-                if (index)
+                bool number = v.kind == V_CORE && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar);
+                if (index && number)
+                    diag_help(e->ctx, d, "a number may be no index: say which one it is then, as in `xs[indexOr(n, 0, k)]` for an array of n elements");
+                else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
                 else if (v.kind == V_CORE && v.core->kind == CORE_VAR && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
                     diag_help(e->ctx, d, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name);
@@ -330,6 +333,16 @@ static bool all_filled(Call *c)
     return true;
 }
 
+/* Integers that stand for indices are no vectors, as other operands may be. */
+static bool numbers_single(const Call *c)
+{
+    bool as_indices = c->f->kind == F_PRIM && (c->f->prim == P_indexOr || c->f->prim == P_scatterDrop);
+    for (int i = 0; as_indices && i < c->header->n_params; i++)
+        if (c->holes[i].kind == KIND_INT && c->header->params[i].implicit && !check_number(c->e, c->name, c->holes[i].type, c->holes[i].from))
+            return false;
+    return true;
+}
+
 static const Core *main_argument(const Call *c)
 {
     const Core *last = NULL;
@@ -526,7 +539,7 @@ Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want
     if (take_named(&c) && take_sizes(&c) && take_all_data(&c)) {
         if (want && h->result && any_unfilled(&c) && h->result->kind != AST_ARROW)
             match_type(e, h->result, c.env, want, span); /* what it leaves open is reported below */
-        if (take_functions(&c) && all_filled(&c) && check_where(&c))
+        if (take_functions(&c) && all_filled(&c) && numbers_single(&c) && check_where(&c))
             r = f->kind == F_PRIM ? prim_result(&c) : item_result(&c, want);
     }
     if (r.kind == V_ERROR)

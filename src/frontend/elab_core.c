@@ -543,7 +543,7 @@ bool value_to_nat(Elab *e, Value v, Nat *nat, LetBind **lets)
     }
     if (!value_is_natable(e, v))
         return false;
-    v = bind_value(e, v, "i", v.span, lets);
+    v = bind_value(e, v, "pos", v.span, lets);
     if (v.kind != V_CORE) {
         *nat = nat_error(e->ctx);
         return true;

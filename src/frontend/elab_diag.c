@@ -378,6 +378,21 @@ static bool is_tuple_of_arrays(Elab *e, Value v)
     return t && t->kind == TY_TUPLE;
 }
 
+static bool wants_indices(Elab *e, const Ast *pattern)
+{
+    int n;
+    const Ast **sizes, *elem;
+    flatten_array(e, pattern, &n, &sizes, &elem);
+    return n == 1 && elem->kind == AST_BRACKET && elem->call.fn->kind == AST_NAME && strcmp(elem->call.fn->name.text, "idx") == 0;
+}
+
+static bool is_array_of_integers(Elab *e, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
+    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar);
+}
+
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
@@ -435,7 +450,11 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         return;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
-    if (mis.from_idx) {
+    if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
+        bool scatter = callee && strncmp(callee, prim_name(P_scatter), strlen(prim_name(P_scatter))) == 0;
+        diag_help(ctx, d, scatter ? "`scatterDrop` takes numbers; elements whose number is no index go nowhere"
+                                  : "make indices below n of numbers: `... |> map(indexOr(n, 0))` takes 0 where one is none");
+    } else if (mis.from_idx) {
         const char *words = span_text(e, arg.span);
         diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");
     } else if (pattern->kind == AST_NAME) {

@@ -337,6 +337,9 @@ Value project(Elab *e, Value v, int64_t index, Span span);
 Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span);
 bool negate_literal(Elab *e, Core *core);
 Value eval_unary(Elab *e, AstOp op, Value a, Span span);
+/* elab_index.c */
+Value index_or_of_index(Elab *e, const Value *args, Span span, bool *done); /* done: the number is an index or a size */
+bool check_number(Elab *e, const char *callee, Type number, Span span); /* false: it is a vector, which is reported */
 Value eval_natfn(Elab *e, const char *name, int n, const Value *args, Span span);
 Value prim_on_nats(Elab *e, PrimId id, const Value *args, Span span, bool *done); /* + of sizes and the like; *done: it was that */
 PrimId prim_of_op(AstOp op);

@@ -551,8 +551,9 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
     if (!good) {
         Diag *d = elab_error(e, E0327, span, "%s cannot be cast to %s", tyt(e, from), tyt(e, to));
         if (to->kind == TY_IDX) {
-            diag_label(ctx, d, "an index comes from `generate`, from data, or from arithmetic on indices whose range is proved");
-            diag_help(ctx, d, "let another entry take what is computed here as an argument with elements of type `%s`: their range is checked when it is launched", tyt(e, to));
+            const char *words = span_text(e, arg.span), *size = nat_text(ctx, to->size);
+            diag_label(ctx, d, "nothing says that the number is an index");
+            diag_help(ctx, d, "say what the index is where it is none: `indexOr(%s, 0, %s)` is the number from 0 to below %s, else 0", size, words ? words : "...", size);
         } else if (from->kind == TY_ARRAY)
             diag_help(ctx, d, "cast the elements: `map(cast(%s))`", tyt(e, to));
         return v_error(span);

@@ -480,9 +480,28 @@ static void put_call(Printer *p, const Core *term, int skip, int indent)
     print_text(p, before[0] == ',' ? ")" : "");
 }
 
-/* Written `x |> f(...)`: what takes one array and gives what becomes of it. */
+/* Is there something to compute, outside of functions? */
+static bool is_computed(const Core *term)
+{
+    if (term->kind == CORE_LET || term->kind == CORE_IF)
+        return true;
+    if (term->kind == CORE_PROJ)
+        return is_computed(term->proj.value);
+    if (term->kind != CORE_PRIM)
+        return false;
+    bool computed = prim_rows[term->prim.id].level != LEVEL_VIEW;
+    for (int i = 0; i < term->prim.n_args && !computed; i++)
+        computed = is_computed(term->prim.args[i]);
+    return computed;
+}
+
+/* Written `x |> f(...)`: what takes one array and gives what becomes of it. Another array that is computed, and goes in as it is, would be bound by
+ * `let` if it were given to f before x is. */
 static bool is_stage(const Core *term)
 {
+    for (int i = 0; term->kind == CORE_PRIM && i < term->prim.n_args - 1; i++)
+        if (term->prim.args[i]->type->kind == TY_ARRAY && is_computed(term->prim.args[i]))
+            return false;
     if (term->kind != CORE_PRIM || prim_rows[term->prim.id].level == LEVEL_SCALAR)
         return false;
     switch ((int)term->prim.id) {

@@ -59,9 +59,12 @@ static void copy_rows(const Shape *row, const Cell *to, int64_t at, const Cell *
 
 static void copy_cells(Interp *in, int to, int from, int n) { memmove(&in->cells[to], &in->cells[from], sizeof(Cell) * (size_t)n); }
 
+/* Of a number of any type, as its cell has it: a u64 that is too large for an i64 is negative. */
+static inline bool is_index(int64_t i, int64_t n) { return i >= 0 && i < n; }
+
 static int64_t checked_index(Interp *in, const Code *code, int64_t i, int64_t n)
 {
-    if (i >= 0 && i < n)
+    if (is_index(i, n))
         return i;
     diag_error(in->ctx, E0606, code->span, "%s uses the index %lld, and the array has %lld elements", prim_name(code->id), (long long)i,
                (long long)n);
@@ -444,13 +447,18 @@ static void scatter(Interp *in, Code *code)
 {
     const Code *is = code->args[0], *background = code->args[1], *xs = code->args[2];
     int64_t n = rows_of(in, xs), m = rows_of(in, background);
+    bool drops = code->id == P_scatterDrop;
+    Scalar number = code->arg_rows[0]->comps[0].scalar;
     Cell *out = &in->cells[code->at];
     new_value(in, code->span, code->shape, out);
     copy_rows(code->row, out, 0, &in->cells[background->at], 0, m);
     unsigned char *written = interp_alloc(in, code->span, m);
     memset(written, 0, (size_t)m);
     for (int64_t i = 0; i < n; i++) {
-        int64_t p = checked_index(in, code, cell_load(SC_I64, in->cells[is->at].at + i * 8).i, m);
+        int64_t p = cell_load(number, in->cells[is->at].at + i * scalar_bytes(number)).i;
+        if (drops && !is_index(p, m))
+            continue;
+        checked_index(in, code, p, m);
         if (written[p] && code->id == P_scatter) {
             diag_error(in->ctx, E0607, code->span, "scatter writes the cell %lld twice, the second time from element %lld", (long long)p,
                        (long long)i);
@@ -472,6 +480,15 @@ static void concat(Interp *in, Code *code)
 
 /* ---- scalars ---------------------------------------------------------------------------------------------------- */
 
+static int64_t apply_scalar(Interp *in, const Code *code, Scalar to, const ScalarValue *args)
+{
+    if (code->id == P_cast)
+        return scalar_cast(to, args[0]).i;
+    if (code->id == P_indexOr)
+        return is_index(args[1].i, interp_size(in, &code->nats[0])) ? args[1].i : args[0].i;
+    return scalar_apply(code->id, code->scalar, args).i;
+}
+
 static void eval_scalar(Interp *in, Code *code)
 {
     ScalarValue args[3];
@@ -480,8 +497,7 @@ static void eval_scalar(Interp *in, Code *code)
         args[k].type = code->args[k]->shape->comps[0].scalar;
         args[k].i = in->cells[code->args[k]->at].i;
     }
-    in->cells[code->at].i =
-        code->id == P_cast ? scalar_cast(code->shape->comps[0].scalar, args[0]).i : scalar_apply(code->id, code->scalar, args).i;
+    in->cells[code->at].i = apply_scalar(in, code, code->shape->comps[0].scalar, args);
 }
 
 /* On vectors, component by component; select also takes whole values. */
@@ -506,7 +522,7 @@ static void scalar_function(Interp *in, Code *code)
             args[k] = from->is_array ? scalar_load(from->scalar, cell.at + i * scalar_bytes(from->scalar))
                                      : (ScalarValue){.type = from->scalar, .i = cell.i};
         }
-        ScalarValue v = code->id == P_cast ? scalar_cast(to->scalar, args[0]) : scalar_apply(code->id, code->scalar, args);
+        ScalarValue v = {.type = to->scalar, .i = apply_scalar(in, code, to->scalar, args)};
         if (to->is_array)
             scalar_store(v, out[0].at + i * scalar_bytes(to->scalar));
         all = all && v.i;
@@ -617,6 +633,7 @@ static void eval_prim(Interp *in, Code *code)
         return;
     case P_scatter:
     case P_scatterUnchecked:
+    case P_scatterDrop:
         scatter(in, code);
         return;
     case P_concat:

@@ -43,6 +43,7 @@ extern const PrimRow prim_rows[P_COUNT];
 /* P_COUNT when there is none. `name` is interned or not. */
 PrimId prim_find(const char *name);
 static inline const char *prim_name(PrimId id) { return prim_rows[id].name; }
+static inline bool prim_is_scatter(PrimId id) { return id == P_scatter || id == P_scatterUnchecked || id == P_scatterDrop; }
 static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
 /* The parsed header (parsed on first use, kept in the context). Its where-conditions are in item->where. */
 const Item *prim_header(Ctx *ctx, PrimId id);

@@ -421,8 +421,38 @@ static int compile_cond(Compiler *c, const ImpExpr *e)
     return dst;
 }
 
+typedef struct Contents {
+    bool loads, shuffles;
+} Contents;
+
+static void note_contents(void *user, ImpExpr **at)
+{
+    Contents *contents = user;
+    contents->loads |= (*at)->kind == IE_LOAD;
+    contents->shuffles |= (*at)->kind == IE_SHFL;
+}
+
+/* As && and || of C: what the right side loads may be there only where the left side says so. With a shuffle both sides are computed. */
+static bool is_lazy(const ImpExpr *e)
+{
+    Contents right = {false, false};
+    if (e->op.id != P_and && e->op.id != P_or)
+        return false;
+    walk_expr(&e->op.args[1], note_contents, &right);
+    return right.loads && !right.shuffles;
+}
+
 static int compile_op(Compiler *c, const ImpExpr *e)
 {
+    if (is_lazy(e)) {
+        bool is_and = e->op.id == P_and;
+        ImpExpr known = {.kind = IE_LIT, .type = SC_BOOL, .span = e->span, .lit = scalar_int(SC_BOOL, !is_and)};
+        ImpExpr lazy = {.kind = IE_COND, .type = SC_BOOL, .span = e->span};
+        lazy.cond.cond = e->op.args[0];
+        lazy.cond.then = is_and ? e->op.args[1] : &known;
+        lazy.cond.otherwise = is_and ? &known : e->op.args[1];
+        return compile_cond(c, &lazy);
+    }
     if (e->op.n < 1 || e->op.n > 3) {
         bug(c, "applies a function to more than three values");
         return preset(c, true, 0);

@@ -32,9 +32,8 @@ hits(int *__restrict__ result, const int *__restrict__ is, int n)
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         if (thread < 64) result[block*64 + thread] = 0;
         const int i = is[block*256 + thread];
-        const int at = i;
         __syncthreads();
-        result[block*64 + at] = 1;
+        result[block*64 + i] = 1;
     }
 }
 
@@ -49,9 +48,8 @@ hits_64(int *__restrict__ result, const int *__restrict__ is, long long n)
     for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
         if (thread < 64) result[block*64 + thread] = 0;
         const int i = is[block*256 + thread];
-        const int at = i;
         __syncthreads();
-        result[block*64 + at] = 1;
+        result[block*64 + i] = 1;
     }
 }
 

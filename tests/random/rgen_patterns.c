@@ -271,13 +271,16 @@ Node *random_scatter(Gen *g, Node *e)
 Node *random_hits(Gen *g, Node *xs, PrimId map)
 {
     RSize m = size_const(random_count(g));
-    RVar *is = input_of(g, type_of_array(g->p, xs->type->size, type_of_idx(g->p, m)));
+    bool drops = chance(g, 50);
+    static const Scalar numbers[] = {SC_I8, SC_U8, SC_I32, SC_U32, SC_I64, SC_U64};
+    const RType *number = drops ? type_of_scalar(g->p, numbers[below(g, 6)]) : type_of_idx(g->p, m);
+    RVar *is = input_of(g, type_of_array(g->p, xs->type->size, number));
     if (!is)
         return NULL;
     Scalar s = random_scalar(g);
     RVar *x = var_new(g, xs->type->elem);
     Node *args[3] = {node_var(g, is), generated(g, m, random_lit(g, s)), mapped(g, map, x, random_lit(g, s), xs)};
-    return node_prim(g, P_scatterUnchecked, 3, args);
+    return node_prim(g, drops ? P_scatterDrop : P_scatterUnchecked, 3, args);
 }
 
 /* ---- of the grid ---------------------------------------------------------------------------------------------------------------------------------- */

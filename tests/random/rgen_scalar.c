@@ -250,7 +250,22 @@ static RVar *array_in_scope(Gen *g)
     return NULL;
 }
 
-/* An element of an array in scope, at a constant or at an index in scope. */
+/* A number as an index below n, which is at least 1. */
+static Node *computed_index(Gen *g, RSize n)
+{
+    static const Scalar numbers[] = {SC_I8, SC_U8, SC_I32, SC_U32, SC_I64, SC_U64};
+    Node *number = from_scope(g, numbers[below(g, 6)]), *e = node_new(g, N_PRIM);
+    int64_t least = size_least(n);
+    e->prim = P_indexOr;
+    e->n_sizes = 2;
+    e->sizes[0] = n;
+    e->sizes[1] = size_const(below(g, least > 8 ? 8 : (int)least));
+    e->n = 1;
+    e->args[0] = number;
+    return node_done(g, e);
+}
+
+/* An element of an array in scope, at a constant, at an index in scope or at a computed one. */
 static Node *element(Gen *g, Scalar want)
 {
     RVar *v = array_in_scope(g);
@@ -263,7 +278,13 @@ static Node *element(Gen *g, Scalar want)
             if (g->scope[k]->type->kind == R_IDX && size_equal(g->scope[k]->type->size, e->type->size))
                 i = g->scope[k];
         int64_t least = size_least(e->type->size);
-        if (i && (least < 1 || chance(g, 60))) {
+        if (least >= 1 && chance(g, 20)) {
+            Node *at = node_new(g, N_INDEX);
+            at->n = 2;
+            at->args[0] = e;
+            at->args[1] = computed_index(g, e->type->size);
+            e = node_done(g, at);
+        } else if (i && (least < 1 || chance(g, 60))) {
             Node *at = node_new(g, N_INDEX);
             at->n = 2;
             at->args[0] = e;

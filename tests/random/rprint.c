@@ -194,7 +194,7 @@ static bool put_partial(Out *o, const Node *f)
         put(o, f->spelled);
     if (f->spelled || !f->partial)
         return f->spelled != NULL;
-    bool straight = e->n == f->n_vars && (e->kind == N_CALL || (e->kind == N_PRIM && prim_rows[e->prim].level == LEVEL_SCALAR && e->prim != P_cast));
+    bool straight = e->n == f->n_vars && (e->kind == N_CALL || (e->kind == N_PRIM && prim_rows[e->prim].level == LEVEL_SCALAR && e->prim != P_cast && e->prim != P_indexOr));
     for (int k = 0; straight && k < e->n; k++)
         straight = is_var(e->args[k], f->vars[k]);
     if (straight && e->kind == N_CALL)
@@ -339,6 +339,10 @@ static void put_scalar_prim(Out *o, const Node *e, Hold hold)
             put(o, ")");
         }
         put(o, "(");
+        for (int k = 0; k < e->n_sizes; k++) { /* indexOr */
+            put_size(o, e->sizes[k], false);
+            put(o, ", ");
+        }
         for (int k = 0; k < e->n; k++) {
             put(o, k ? ", " : "");
             put_node(o, e->args[k], ANY);
@@ -373,7 +377,7 @@ static void put_prim(Out *o, const Node *e, Hold hold)
         return;
     }
     bool zip = e->prim == P_zip || e->prim == P_zip3 || e->prim == P_zip4;
-    if (zip || e->call || e->prim == P_generate || e->prim == P_concat || e->prim == P_gather || e->prim == P_scatter || e->prim == P_scatterUnchecked) {
+    if (zip || e->call || e->prim == P_generate || e->prim == P_concat || e->prim == P_gather || prim_is_scatter(e->prim)) {
         if (e->prim == P_reorder) {
             put_reorder(o, e);
             put(o, "(");

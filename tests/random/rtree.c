@@ -222,6 +222,7 @@ static const RType *scalar_prim_type(RProgram *p, const Node *e)
     case P_popc: case P_clz: return is_int(a) ? a : NULL;
     case P_pow: case P_fma: return is_float(a) && rtype_equal(a, b) && (e->n < 3 || rtype_equal(a, e->args[2]->type)) ? a : NULL;
     case P_cast: return a->kind == R_SCALAR || a->kind == R_IDX ? type_of_scalar(p, e->scalar) : NULL;
+    case P_indexOr: return is_int(a) && e->sizes[1].add < size_least(e->sizes[0]) ? type_of_idx(p, e->sizes[0]) : NULL;
     case P_select: return is_bool(a) && rtype_equal(b, e->args[2]->type) ? b : NULL;
     default: return is_float(a) ? a : NULL;
     }
@@ -314,9 +315,11 @@ static const RType *view_type(RProgram *p, const Node *e)
         return type_of_array(p, size_over(n, k), v);
     }
     case P_asScalar: return is_vec(xs->elem) ? type_of_array(p, size_times(n, xs->elem->width), type_of_scalar(p, xs->elem->scalar)) : NULL;
-    case P_scatter: case P_scatterUnchecked: {
+    case P_scatter: case P_scatterUnchecked: case P_scatterDrop: {
         const RType *is = e->args[0]->type, *back = e->args[1]->type;
-        bool fits = is->kind == R_ARRAY && is->elem->kind == R_IDX && back->kind == R_ARRAY && size_equal(is->size, n) && size_equal(is->elem->size, back->size);
+        if (is->kind != R_ARRAY || back->kind != R_ARRAY || !size_equal(is->size, n))
+            return NULL;
+        bool fits = e->prim == P_scatterDrop ? is_int(is->elem) : is->elem->kind == R_IDX && size_equal(is->elem->size, back->size);
         return fits && rtype_equal(back->elem, xs->elem) && (e->prim == P_scatter || xs->elem->kind == R_SCALAR) ? back : NULL;
     }
     case P_single: return size_equal(n, size_const(1)) ? xs->elem : NULL;

@@ -133,7 +133,7 @@ static void show_failure(long k, const RResult *r, void *user)
 static bool is_counted(PrimId id)
 {
     PrimLevel level = prim_rows[id].level;
-    bool store = id == P_scatter || id == P_scatterUnchecked || id == P_single;
+    bool store = prim_is_scatter(id) || id == P_single;
     return high ? level == LEVEL_HIGH || (level == LEVEL_VIEW && prim_is_lowered(id) && !store) : prim_is_lowered(id);
 }
 

@@ -77,6 +77,12 @@ LAW(scattered)
 {
     EACH(i, w->n) want(w, XS[w->n - 1 - i] + 100);
 }
+LAW(dropping)
+{
+    EACH(j, w->m) { int64_t got = YS[j]; EACH(i, w->n) if (XS[i] == j) got = 5; want(w, got); }
+}
+LAW(indexed_or) { EACH(i, w->n) want(w, YS[XS[i] >= 0 && XS[i] < w->m ? XS[i] : w->m - 1]); }
+LAW(one_before) { EACH(i, w->n) want(w, XS[i > 0 ? i - 1 : i]); }
 
 static const Test layout[] = {
     {"entry e {n: nat} (xs: n.i32): n.i32 = id(xs)", same},
@@ -113,6 +119,11 @@ static const Test layout[] = {
     {"entry e {n m: nat} (xs: n.m.i32): m.i32 where n >= 1 = xs |> take(1) |> single", first_row},
     {"entry e {n: nat} (xs: n.i32): n.i32 where n % 4 == 0 = xs |> asVector(4) |> mapSeq(fun v => v + v) |> asScalar", doubled},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> mapSeq(fun x => x + 100) |> scatter(generate(fun i => n - 1 - i), xs)", scattered},
+    {"entry e {n m: nat} (is: n.i8) (ys: m.i32): m.i32 = generate{n = n}(fun i => 5) |> scatterDrop(is, ys)", dropping},
+    {"entry e {n m: nat} (is: n.u16) (ys: m.i32): m.i32 = generate{n = n}(fun i => 5) |> scatterDrop(is, ys)", dropping},
+    {"entry e {n m: nat} (is: n.i32) (ys: m.i32): n.i32 where m >= 1 = is |> mapSeq(fun k => ys[indexOr(m, m - 1, k)])", indexed_or},
+    {"entry e {n m: nat} (is: n.u8) (ys: m.i32): n.i32 where m >= 1 = is |> mapSeq(fun k => ys[indexOr(m, m - 1, k)])", indexed_or},
+    {"entry e {n: nat} (xs: n.i32): n.i32 = generate(fun i => i) |> mapSeq(fun i => xs[indexOr(n, i, i - 1)])", one_before},
 };
 
 /* ---- order left open, sequential ---------------------------------------------------------------------------------- */

@@ -1,0 +1,82 @@
+/* Conversions that C makes by itself, and registers that are another one's value: neither is written down. */
+#include "codegen/cuda_internal.h"
+
+/* Has the conversion of an integer the same value, in a signed type that C's own rules would convert it to, too? */
+static bool is_implicit(const ImpExpr *e)
+{
+    if (!imp_widens(e) || !scalar_is_signed(e->type))
+        return false;
+    Scalar from = e->cast.value->type;
+    return scalar_is_signed(from) || scalar_bytes(from) < 4;
+}
+
+static bool fits_int(int64_t value) { return value >= -INDEX_MAX && value <= INDEX_MAX; }
+
+/* The same value as an int, where its text is one without a cast; NULL otherwise. */
+static const ImpExpr *as_int(const Cuda *c, const ImpExpr *e)
+{
+    if (is_implicit(e))
+        e = e->cast.value;
+    if (e->type == SC_I32 || (scalar_is_int(e->type) && scalar_bytes(e->type) < 4))
+        return e;
+    if (e->type != SC_I64)
+        return NULL;
+    if (e->kind == IE_LIT)
+        return fits_int(e->lit.i) ? imp_lit(c->ctx, scalar_int(SC_I32, e->lit.i), e->span) : NULL;
+    if (e->kind == IE_NAT)
+        return nat_is_const(e->nat) ? (fits_int(e->nat->value) ? imp_nat(c->ctx, e->nat, SC_I32, e->span) : NULL)
+                                    : nat_is_wide(c, e->nat) ? NULL : imp_nat(c->ctx, e->nat, SC_I32, e->span);
+    if (e->kind != IE_COND)
+        return NULL;
+    const ImpExpr *then = as_int(c, e->cond.then), *otherwise = as_int(c, e->cond.otherwise);
+    if (!then || !otherwise)
+        return NULL;
+    ImpExpr *choice = imp_cond(c->ctx, e->cond.cond, (ImpExpr *)then, (ImpExpr *)otherwise, e->span);
+    choice->type = SC_I32;
+    return choice;
+}
+
+const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e)
+{
+    const ImpExpr *narrow = e->kind == IE_COND ? NULL : as_int(c, e);
+    return narrow ? narrow : e;
+}
+
+const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl)
+{
+    const ImpVar *var = decl->var.var;
+    bool index = var->nat && var->type == SC_I64 && var->slots == 1 && decl->var.value;
+    return index ? as_int(c, decl->var.value) : NULL;
+}
+
+/* The register whose value the constant that is declared has; NULL when there is none. */
+static const ImpVar *same_as(const ImpStmt *decl)
+{
+    const ImpVar *var = decl->var.var;
+    const ImpExpr *value = decl->var.value;
+    if (decl->kind != IS_DECL || !var->constant || var->slots != 1 || !value)
+        return NULL;
+    if (var->nat && is_implicit(value))
+        value = value->cast.value;
+    if (value->kind != IE_VAR || value->var.var->slots != 1 || !value->var.var->constant)
+        return NULL;
+    return var->nat || value->type == var->type ? value->var.var : NULL;
+}
+
+bool cuda_is_alias(const ImpStmt *s) { return s->kind == IS_DECL && same_as(s); }
+
+void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (!cuda_is_alias(s) || !c->live[s->var.var->id])
+            continue;
+        const ImpVar *var = s->var.var, *same = same_as(s);
+        c->var_names[var->id] = c->var_names[same->id];
+        if (var->nat) {
+            c_names_set(c->names, var->nat, c->var_names[same->id]);
+            if (scalar_bytes(same->type) == 8)
+                vec_push(c->ctx, &c->wide, var->nat);
+        }
+    }
+}
