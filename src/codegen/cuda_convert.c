@@ -1,5 +1,6 @@
 /* Conversions that C makes by itself, and registers that are another one's value: neither is written down. */
 #include "codegen/cuda_internal.h"
+#include "codegen/walk.h"
 
 /* Has the conversion of an integer the same value, in a signed type that C's own rules would convert it to, too? */
 static bool is_implicit(const ImpExpr *e)
@@ -54,22 +55,70 @@ static const ImpVar *same_as(const ImpStmt *decl)
 {
     const ImpVar *var = decl->var.var;
     const ImpExpr *value = decl->var.value;
-    if (decl->kind != IS_DECL || !var->constant || var->slots != 1 || !value)
+    if (!var->constant || var->slots != 1 || !value)
         return NULL;
     if (var->nat && is_implicit(value))
         value = value->cast.value;
-    if (value->kind != IE_VAR || value->var.var->slots != 1 || !value->var.var->constant)
+    if (value->kind != IE_VAR || value->var.var->slots != 1)
         return NULL;
     return var->nat || value->type == var->type ? value->var.var : NULL;
 }
 
-bool cuda_is_alias(const ImpStmt *s) { return s->kind == IS_DECL && same_as(s); }
+typedef struct Sets {
+    const ImpVar *var;
+    bool any;
+} Sets;
+
+static void find_set(void *user, ImpStmt *s)
+{
+    Sets *sets = user;
+    sets->any |= imp_sets(s) == sets->var;
+}
+
+/* Do the statements from number `from` on leave the register alone? */
+static bool stays(const ImpBlock *block, int from, const ImpVar *var)
+{
+    Sets sets = {var, false};
+    ImpBlock rest = {.list = {block->list.at + from, block->list.n - from, block->list.n - from}};
+    if (!var->constant && from < block->list.n)
+        walk_stmts(&rest, find_set, &sets);
+    return !sets.any;
+}
+
+/* Of the registers that are declared in the block: marks those that are an alias. A copy of a loop declares them again. */
+static void find_aliases(Cuda *c, const ImpBlock *block, bool *kept)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            find_aliases(c, &s->loop.body, kept);
+        if (s->kind == IS_IF) {
+            find_aliases(c, &s->branch.then, kept);
+            find_aliases(c, &s->branch.otherwise, kept);
+        }
+        if (s->kind != IS_DECL)
+            continue;
+        const ImpVar *same = same_as(s);
+        bool alias = same && stays(block, i + 1, same);
+        c->aliases[s->var.var->id] = alias && !kept[s->var.var->id];
+        kept[s->var.var->id] |= !alias;
+    }
+}
+
+void cuda_find_aliases(Cuda *c, int n_vars)
+{
+    bool *kept = NEWN(c->ctx, bool, n_vars);
+    c->aliases = NEWN(c->ctx, bool, n_vars);
+    find_aliases(c, &c->kernel->body, kept);
+}
+
+bool cuda_is_alias(const Cuda *c, const ImpStmt *s) { return s->kind == IS_DECL && c->aliases[s->var.var->id]; }
 
 void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to)
 {
     for (int i = from; i < to; i++) {
         const ImpStmt *s = block->list.at[i];
-        if (!cuda_is_alias(s) || !c->live[s->var.var->id])
+        if (!cuda_is_alias(c, s) || !c->live[s->var.var->id])
             continue;
         const ImpVar *var = s->var.var, *same = same_as(s);
         c->var_names[var->id] = c->var_names[same->id];

@@ -41,6 +41,7 @@ typedef struct Cuda {
     bool *buf_scalars;       /* shared buffers of one cell, which are no arrays */
     const char **var_names;
     bool *live;              /* registers that something reads */
+    bool *aliases;           /* registers that are second names */
     VEC(Hoisted) hoisted;
     VEC(Nat) wide;           /* nat variables of type long long */
 } Cuda;
@@ -80,8 +81,9 @@ bool nat_is_wide(const Cuda *c, Nat nat);
 const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e); /* an operand of a signed comparison, without conversions that C makes by itself */
 /* The value of an index of 64 bits as an int, where the kernel's indices are ints and it is computed from such; else NULL. */
 const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl);
-/* A constant register with the value of another one is no more than a second name for it. */
-bool cuda_is_alias(const ImpStmt *s);
+/* A constant register with the value of another one, which keeps it, is no more than a second name for it. */
+bool cuda_is_alias(const Cuda *c, const ImpStmt *s);
+void cuda_find_aliases(Cuda *c, int n_vars); /* sets c->aliases */
 void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to); /* among these statements */
 
 /* ---- cuda_half.c: f16 and bf16, which are unsigned short in memory and float in registers -------------------------------- */

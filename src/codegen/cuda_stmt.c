@@ -65,6 +65,7 @@ void cuda_find_live(Cuda *c)
         n = c->kernel->vars.at[i]->id >= n ? c->kernel->vars.at[i]->id + 1 : n;
     c->live = NEWN(c->ctx, bool, n + 1);
     c->var_names = NEWN(c->ctx, const char *, n + 1);
+    cuda_find_aliases(c, n + 1);
     ImpBlock body = c->kernel->body;
     Reads r = {c, true};
     while (r.changed) {
@@ -86,7 +87,7 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
     switch (s->kind) {
     case IS_DECL:
     case IS_SET:
-        return !cuda_is_alias(s) && c->live[s->var.var->id];
+        return !cuda_is_alias(c, s) && c->live[s->var.var->id];
     case IS_VSET:
     case IS_VLOAD:
         return c->live[s->vec.var->id];
