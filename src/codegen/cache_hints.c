@@ -16,7 +16,7 @@ static void mark(View *v)
         mark(v->source);
         mark(v->other);
         return;
-    case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GATHER: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING:
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_EACH: case VIEW_GATHER: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING:
         mark(v->source);
         return;
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_GEN: case VIEW_GUARD: case VIEW_ATOMIC:

@@ -18,6 +18,8 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_concat] = {.read = lower_read_concat},
     [P_asVector] = {lower_read_vectors, lower_write_vectors},
     [P_asScalar] = {lower_read_vectors, lower_write_vectors},
+    /* of views */
+    [P_map] = {lower_read_map, lower_write_map_view},
     /* scalars */
     [P_indexOr] = {.read = lower_read_index_or},
     /* sequential */

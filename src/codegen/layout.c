@@ -152,7 +152,7 @@ static View *overwritten(Lowering *lw, InPlace *in, const View *v)
             if (!(copy->items[k] = overwritten(lw, in, v->items[k])))
                 return NULL;
         return copy;
-    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT: case VIEW_GUARD:
+    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT: case VIEW_GUARD:
     case VIEW_VECTOR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC:
         return NULL;
     }
@@ -253,7 +253,7 @@ bool view_is_in_place(const View *v)
             if (view_is_in_place(v->items[k]))
                 return true;
         return false;
-    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return view_is_in_place(v->source);
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_EACH: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return view_is_in_place(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_REG: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: return false;
     }

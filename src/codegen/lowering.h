@@ -26,6 +26,7 @@ typedef enum ViewKind {
     VIEW_PAD,    /* source with `other` outside [lo, lo + size) */
     VIEW_COND,   /* cond ? source : other */
     VIEW_GEN,    /* lambda applied to the index */
+    VIEW_EACH,   /* source with lambda applied to each element; writing: what is written to it goes through the lambda, a chain of views */
     VIEW_GATHER, /* source at the index that `other` holds */
     VIEW_CONCAT, /* source, then other from lo on */
     VIEW_VECTOR, /* a short vector of n components: items */
@@ -264,6 +265,14 @@ void prefetch_mark(Lowering *lw, View *view, int from);
 
 View *lower_read_index_or(Lowering *lw, const Core *term);
 View *number_at(Lowering *lw, const View *view, Nat i); /* of a GATHER that drops */
+
+/* ---- map_view.c: map ---------------------------------------------------------------------------------------------------- */
+
+View *lower_read_map(Lowering *lw, const Core *term);
+View *map_view(Lowering *lw, const Core *map, View *xs); /* read, of an array that is read already */
+bool map_is_of_views(const Core *prim); /* is this primitive a map, whose function moves elements and computes none? */
+bool lower_write_map_view(Lowering *lw, const Core *term, View *acceptor);
+View *each_at(Lowering *lw, const View *view, Nat i); /* of an EACH */
 
 /* ---- shuffle.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ bool view_is_place(const View *v)
         return true;
     case VIEW_MAP: return !strchr(prim_rows[v->prim->prim.id].read, '|') && view_is_place(v->source);
     case VIEW_PROJ: return view_is_place(v->source);
-    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_ATOMIC: case VIEW_CONCAT: case VIEW_GUARD:
+    case VIEW_ERROR: case VIEW_SCALAR: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_ATOMIC: case VIEW_CONCAT: case VIEW_GUARD:
     case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
     }
     return false;

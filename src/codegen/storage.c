@@ -193,6 +193,8 @@ static View *read_private(Lowering *lw, const Core *e)
     if (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_VIEW && e->type->kind == TY_ARRAY && prim_rows[e->prim.id].read[0] &&
         e->prim.n_args == 1)
         return lower_apply_view(lw, e, read_private(lw, e->prim.args[0]));
+    if (e->kind == CORE_PRIM && map_is_of_views(e))
+        return map_view(lw, e, read_private(lw, e->prim.args[1]));
     if (e->type->kind != TY_ARRAY || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL))
         return lower_read(lw, e);
     if (e->kind == CORE_VAR || core_stored_by(lw, e) == P_toPrivate || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_MEM)) { /* it has a place: perhaps this one */
@@ -218,7 +220,7 @@ void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Placem
 {
     for (int k = 0; k < acceptor->n; k++)
         lower_place_registers(lw, acceptor->items[k], map, place);
-    if (acceptor->source && acceptor->kind == VIEW_GUARD)
+    if (acceptor->source && (acceptor->kind == VIEW_GUARD || acceptor->kind == VIEW_EACH))
         lower_place_registers(lw, acceptor->source, map, place);
     if (acceptor->kind != VIEW_REG || !acceptor->n_dims)
         return;

@@ -121,7 +121,7 @@ View *vector_part(Lowering *lw, View *v, Nat j)
         part->type = part->source->type;
         return part;
     }
-    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }
     lower_error(lw, E0510, v->span, "risec lost track of a vector here");

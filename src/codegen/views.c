@@ -292,6 +292,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
         return at;
     }
     case VIEW_PROJ: return view_proj(lw, view_at(lw, v->source, i), v->k);
+    case VIEW_EACH: return each_at(lw, v, i);
     case VIEW_MAP: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
@@ -341,7 +342,7 @@ View *view_proj(Lowering *lw, View *v, int k)
         return at;
     }
     case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: break; /* of scalars, never of tuples */
-    case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_SCALAR: case VIEW_BUF: case VIEW_REG: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: {
         View *at = view_new(lw, VIEW_PROJ, v->type, v->span);
         Type t = v->type;
@@ -461,7 +462,7 @@ ImpExpr *view_scalar(Lowering *lw, View *v)
     case VIEW_REG: return imp_var(ctx, v->var, v->slot, v->span);
     case VIEW_COND: return cond_scalar(lw, v);
     case VIEW_GUARD: return view_scalar(lw, v->source);
-    case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }
     lw->failed = true;
@@ -482,7 +483,7 @@ Placement view_owner(Lowering *lw, const View *v, PrimId level, int axis)
         for (int k = 0; k < v->n && !place.stride; k++)
             place = view_owner(lw, v->items[k], level, axis);
         break;
-    case VIEW_PROJ: return view_owner(lw, v->source, level, axis);
+    case VIEW_PROJ: case VIEW_EACH: return view_owner(lw, v->source, level, axis);
     case VIEW_MAP:
         if (v->got || (v->prim->prim.id != P_take && v->prim->prim.id != P_drop))
             break;
@@ -501,7 +502,7 @@ bool view_is_private(const View *v)
     switch (v->kind) {
     case VIEW_REG: return true;
     case VIEW_TUPLE: case VIEW_ZIP: case VIEW_VECTOR: return v->n > 0 && view_is_private(v->items[0]);
-    case VIEW_PROJ: case VIEW_MAP: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_RING: return view_is_private(v->source);
+    case VIEW_PROJ: case VIEW_MAP: case VIEW_EACH: case VIEW_GUARD: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_RING: return view_is_private(v->source);
     case VIEW_ERROR: case VIEW_SCALAR: case VIEW_BUF: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_WINDOWS: case VIEW_ATOMIC: return false;
     }
@@ -569,7 +570,7 @@ void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
         lw->out = out;
         return;
     }
-    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_GATHER:
+    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_COND: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER:
     case VIEW_CONCAT: case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: break;
     }
     lower_error(lw, E0510, span, "risec lost track of where this result goes");
