@@ -12,6 +12,7 @@
  *
  * A guard L <= R holds for all threads and all trips of a loop when the largest value of L - R over them is at most 0: loop variables and thread
  * ids are replaced by the bound that makes it largest. What is left mentions only what is the same for all threads, or is fixed before the loop.
+ * What the last block does once is not copied.
  *
  * Requires: barriers are placed. Loops with a shuffle in them stay as they are; so do those with a barrier, unless vectors are loaded under guards there. Keeps every value and every access. */
 #include "codegen/guards.h"
@@ -35,6 +36,7 @@ typedef struct Tiles {
     bool blocked;        /* a shuffle, say: the loop cannot be copied */
     bool waits;          /* a barrier of the block: so all threads are in the same trips of all loops around, and decide alike */
     bool vectors;        /* vectors are loaded under guards that are spared */
+    bool rare;           /* only the last block gets here, and once: guards cost nothing */
     int statements;
     int64_t spared;      /* guards per run of the loop in one thread */
 } Tiles;
@@ -379,7 +381,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
 {
     ImpStmt *loop = block->list.at[i];
     bool constant = nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi);
-    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal || loop->loop.first)
+    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal || loop->loop.first || (t->rare && constant))
         return false;
     look_at(t, loop, constant);
     if (t->blocked || t->spared < MIN_SPARED)
@@ -461,7 +463,7 @@ static bool differ(const Tiles *t)
 static bool split_run(Tiles *t, ImpBlock *block, int i)
 {
     Ctx *ctx = t->ctx;
-    if (!is_straight(block->list.at[i]) || !guards_of(t, block, i, 1))
+    if (t->rare || !is_straight(block->list.at[i]) || !guards_of(t, block, i, 1))
         return false;
     int end = i + 1;
     for (int k = i + 1; k < block->list.n && is_straight(block->list.at[k]); k++)
@@ -495,6 +497,8 @@ static void split_loops(Tiles *t, ImpBlock *block)
                 continue;
             }
             NatFacts *facts = t->facts;
+            bool rare = t->rare;
+            t->rare &= nat_is_const(s->loop.hi);
             t->facts = nat_facts_new(ctx, facts);
             nat_fact_le(ctx, t->facts, nat_add_k(ctx, s->loop.var, 1), s->loop.hi);
             nat_fact_le(ctx, t->facts, s->loop.lo, s->loop.var);
@@ -502,9 +506,13 @@ static void split_loops(Tiles *t, ImpBlock *block)
             split_loops(t, &s->loop.body);
             t->bounds.n--;
             t->facts = facts;
+            t->rare = rare;
         }
         if (s->kind == IS_IF) {
+            bool rare = t->rare;
+            t->rare |= s->branch.last;
             split_loops(t, &s->branch.then);
+            t->rare = rare;
             split_loops(t, &s->branch.otherwise);
         }
     }

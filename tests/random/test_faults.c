@@ -12,13 +12,16 @@
 #include "codegen/walk.h"
 #include "rcheck.h"
 #include "rgen.h"
+#include "rmarks.h"
 #include "rmutate.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, MAX_TRIALS = 224, HUNTS = 80, MAX_SIZES = 8, MAX_LINES = 1000, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 320, HUNTS = 80, MARK_HUNTS = 96, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, SPARSE = 1999, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
-/* Where the entry has several sizes: one of them long, the others short. */
+/* Where the entry has several sizes: beside one that marks a difference; one of them long, the others short. */
+static const int64_t few[] = {1, 2, 3, 4, 5, 8, 12, 16, 20, 31, 32, 33, 35, 48, 64};
+enum { N_FEW = sizeof few / sizeof *few };
 static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
 
 /* ---- trials, with the reference's results ---------------------------------------------------------------------------------------------------------- */
@@ -26,6 +29,7 @@ static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
 typedef struct Prepared {
     Launch launch; /* results are the reference's */
     int64_t sizes[MAX_SIZES], grid[3], cells;
+    int64_t num_sm;
     uint64_t seed, steps; /* steps: that the sound program takes */
     int data;
 } Prepared;
@@ -34,7 +38,8 @@ typedef struct Test {
     Compiled c;
     int n;
     Prepared trials[MAX_TRIALS];
-    int hunts, by_device;
+    int hunts, by_device, by_marks;
+    Marks marks;
     bool random;
     int last; /* the trial that found the last fault is tried first */
     /* one run */
@@ -65,7 +70,7 @@ static void simulate(Ctx *ctx, void *user)
     const Prepared *p = &t->trials[t->trial];
     Launch launch = p->launch;
     SimReport report = {.warp_instructions = 0};
-    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells >= MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells >= HUGE_CELLS ? HUGE_STEPS : p->cells >= MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
     results_new(ctx, t->c.entry, &launch);
     bool good = sim_run(ctx, t->c.imp, &launch, &options, &report);
     t->ran = good || report.findings.n > 0;
@@ -75,8 +80,9 @@ static void simulate(Ctx *ctx, void *user)
 
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
  * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
- * anywhere in the first half on. First, last: this element is the smallest or the largest. */
-typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS } Data;
+ * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, whose sums and products are rounded.
+ * Sparse: mostly zeros. */
+typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE } Data;
 
 static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
 {
@@ -85,17 +91,21 @@ static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
     int64_t often = seed % 4 == 0 ? 50000 : seed % 4 == 1 ? 3000 : 24, late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
     for (int64_t i = 0; i < buf->count; i++) {
         int64_t v = 1 + random_below(state, (int)most);
-        if (data >= DATA_FIRST_LOW) {
+        if (data >= DATA_FIRST_LOW && data < DATA_FINE) {
             bool there = i == (data >= DATA_LAST_LOW ? buf->count - 1 : 0);
             v = !there ? v % 100 : data == DATA_FIRST_LOW || data == DATA_LAST_LOW ? -most : most;
         }
         if (data == DATA_LATE)
             v = i >= late && v % often < 2 ? (v % often ? most : -most) : v % 100;
+        if (data == DATA_SPARSE)
+            v = v % SPARSE ? 0 : 1 + v % 5;
         if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
             v = -v;
         if (buf->count == 1) /* what decides by its sign */
             v = v % 4 - 1;
         double f = (double)v;
+        if (data == DATA_FINE)
+            f = (v & 1 ? f : -f) / 3 / (double)(1 << random_below(state, FINE_BITS));
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
             f = v % 8 == 1 || seed / 2 % 3 == 2 ? (double)NAN : seed / 2 % 3 ? (double)INFINITY : -(double)INFINITY;
         if (data == DATA_INFINITE)
@@ -129,7 +139,7 @@ static void fill(Ctx *ctx, const CoreEntry *entry, bool exact, Prepared *p)
             while (t->kind == TY_ARRAY)
                 t = t->elem;
             HostBuf *buf = &p->launch.buffers[b];
-            bool sums = exact && scalar_is_float(buf->elem) && (p->data < DATA_FIRST_LOW || buf->count > EXACT_CELLS);
+            bool sums = exact && scalar_is_float(buf->elem) && (p->data < DATA_FIRST_LOW || p->data >= DATA_FINE || buf->count > EXACT_CELLS);
             if (t->kind != TY_IDX && buf->elem != SC_BOOL && !sums)
                 spread(buf, (Data)p->data, p->seed, &state);
         }
@@ -143,7 +153,7 @@ static void prepare(Ctx *ctx, void *user)
     t->ran = entry->n_sizes <= MAX_SIZES && sample_launch(ctx, entry, p->sizes, &(SampleInputs){.seed = p->seed, .max_cells = p->cells}, &p->launch);
     if (!t->ran)
         return;
-    p->launch.num_sm = p->cells == DEVICE_CELLS ? 1 + (int64_t)(p->seed * 37 % DEVICE_SMS) : 0;
+    p->launch.num_sm = p->num_sm;
     if (p->data != DATA_SMALL)
         fill(ctx, entry, sums_in_any_order(t->c.imp), p);
     results_new(ctx, entry, &p->launch);
@@ -154,14 +164,19 @@ static void prepare(Ctx *ctx, void *user)
     t->ran = t->ran && interp_run(ctx, entry, &p->launch);
 }
 
-static void add_trial(Test *t, const int64_t *at, int grid, Data data, int64_t cells)
+static void add_trial_on(Test *t, const int64_t *at, int grid, Data data, int64_t cells, int64_t num_sm)
 {
     if (t->n == MAX_TRIALS)
         return;
     Prepared *p = &t->trials[t->n];
-    *p = (Prepared){.grid = {grids[grid][0], grids[grid][1], grids[grid][2]}, .seed = 5 + (uint64_t)t->n, .data = data, .cells = cells};
+    *p = (Prepared){.grid = {grids[grid][0], grids[grid][1], grids[grid][2]}, .seed = 5 + (uint64_t)t->n, .data = data, .cells = cells, .num_sm = num_sm};
     memcpy(p->sizes, at, sizeof p->sizes);
     t->n += ctx_try(t->c.ctx, prepare, t) && t->ran;
+}
+
+static void add_trial(Test *t, const int64_t *at, int grid, Data data, int64_t cells)
+{
+    add_trial_on(t, at, grid, data, cells, cells == DEVICE_CELLS ? 1 + (5 + t->n) * 37 % DEVICE_SMS : 0);
 }
 
 static void find_device_size(void *user, Nat var)
@@ -200,14 +215,43 @@ static void add_trials(Test *t)
     }
 }
 
+/* Launches with sizes at which the program itself makes a difference, or in one of them makes it. */
+static void hunt_by_marks(Test *t)
+{
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_FINE, DATA_SPARSE, DATA_SMALL, DATA_NEGATIVE, DATA_FIRST_LOW, DATA_LAST_HIGH};
+    if (t->by_marks == 0)
+        t->marks = marks_of(t->c.ctx, t->c.imp, MANY_CELLS);
+    uint64_t state = 55 + (uint64_t)t->by_marks;
+    bool device = sized_by_device(t);
+    for (int try = 0, n = t->n; try < MARK_TRIES && t->n == n; try++) {
+        int64_t at[MAX_SIZES];
+        for (int k = 0, n_sizes = t->c.entry->n_sizes; k < MAX_SIZES; k++)
+            at[k] = random_below(&state, n_sizes > 1 ? 2 : 8) ? marks_size(&t->marks, &state) : few[random_below(&state, N_FEW)];
+        int64_t cells = t->by_marks % 4 == 3 ? MANY_CELLS : t->by_marks % 2 ? DEVICE_CELLS : MAX_CELLS;
+        add_trial_on(t, at, random_below(&state, N_GRIDS), data[t->by_marks % (int)(sizeof data / sizeof *data)], cells, device ? 1 + random_below(&state, DEVICE_SMS) : 0);
+    }
+    t->by_marks++;
+}
+
 /* More launches, for what none of the others noticed. Where the entry has one size: some of so many elements that loops over blocks and over partial results take several turns. */
 static void hunt(Test *t)
 {
+    if (t->by_marks < MARK_HUNTS) {
+        hunt_by_marks(t);
+        return;
+    }
     if (t->by_device < DEVICE_HUNTS && t->c.entry->n_sizes == 1 && sized_by_device(t)) {
         static const Data data[] = {DATA_LATE, DATA_WIDE, DATA_LATE, DATA_FIRST_LOW};
         uint64_t state = 99 + (uint64_t)t->by_device;
         int64_t size[MAX_SIZES] = {DEVICE_CELLS - (t->by_device % 3 ? random_below(&state, DEVICE_CELLS / 2) : 0)};
         add_trial(t, size, 0, data[t->by_device++ % 4], DEVICE_CELLS);
+        return;
+    }
+    if (t->by_device < DEVICE_HUNTS + HUGE_HUNTS && t->c.entry->n_sizes == 1 && sized_by_device(t)) { /* more partial results than threads */
+        static const Data data[] = {DATA_WIDE, DATA_FINE, DATA_SPARSE, DATA_LATE};
+        int k = t->by_device++ - DEVICE_HUNTS;
+        int64_t size[MAX_SIZES] = {HUGE_CELLS / 2 - k % 2};
+        add_trial_on(t, size, 0, data[k], HUGE_CELLS, HUGE_SMS - 50 * k);
         return;
     }
     uint64_t state = 77 + (uint64_t)t->hunts;

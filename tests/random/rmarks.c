@@ -1,0 +1,102 @@
+#include "rmarks.h"
+
+#include "codegen/walk.h"
+#include "rtree.h"
+
+static void add_mark(Marks *m, int64_t value)
+{
+    if (value < 2 || value > m->most || m->n == MARKS_MAX)
+        return;
+    for (int k = 0; k < m->n; k++)
+        if (m->at[k] == value)
+            return;
+    m->at[m->n++] = value;
+}
+
+/* Every number in it. */
+static void add_nat(Marks *m, Nat nat)
+{
+    add_mark(m, nat->value);
+    if (nat->kind == NAT_SUM) {
+        for (int i = 0; i < nat->n_terms; i++) {
+            add_mark(m, nat->terms[i].coef);
+            for (int k = 0; k < nat->terms[i].n_factors; k++)
+                add_nat(m, nat->terms[i].factors[k]);
+        }
+    }
+    if (nat->a)
+        add_nat(m, nat->a);
+    if (nat->b)
+        add_nat(m, nat->b);
+}
+
+/* The tests at the top of an entry: what sizes are compared with. */
+static void add_test(Marks *m, const Core *test)
+{
+    if (test->kind == CORE_SIZE)
+        add_nat(m, test->size);
+    if (test->kind == CORE_LIT && scalar_is_int(test->lit.type))
+        add_mark(m, test->lit.i);
+    if (test->kind == CORE_PRIM)
+        for (int i = 0; i < test->prim.n_args; i++)
+            add_test(m, test->prim.args[i]);
+}
+
+static void add_condition(void *user, ImpExpr **at)
+{
+    Marks *m = user;
+    const ImpExpr *e = *at;
+    if (e->kind == IE_OP && e->type == SC_BOOL)
+        for (int i = 0; i < e->op.n; i++)
+            if (e->op.args[i]->kind == IE_NAT)
+                add_nat(m, e->op.args[i]->nat);
+}
+
+static void add_stmt(void *user, ImpStmt *s)
+{
+    Marks *m = user;
+    walk_own(s, add_condition, m);
+    if (s->kind == IS_FOR) {
+        add_nat(m, s->loop.hi);
+        add_nat(m, s->loop.step);
+    }
+}
+
+Marks marks_of(Ctx *ctx, const ImpProgram *program, int64_t most)
+{
+    Marks m = {.ctx = ctx, .most = most};
+    const ImpKernel *kernel;
+    for (int k = 0; (kernel = imp_variant(program, k)); k++) {
+        for (int i = 0; i < kernel->when.n; i++)
+            add_test(&m, kernel->when.at[i].test);
+        for (int a = 0; a < 3; a++)
+            add_nat(&m, kernel->blocks[a]);
+    }
+    for (int k = 0; (kernel = imp_variant(program, k)); k++)
+        walk_stmts((ImpBlock *)&kernel->body, add_stmt, &m);
+    return m;
+}
+
+/* The first ones, of size tests and numbers of blocks, more often. */
+static int64_t some_mark(const Marks *m, uint64_t *state)
+{
+    int a = random_below(state, m->n), b = random_below(state, m->n);
+    return m->at[a < b ? a : b];
+}
+
+int64_t marks_size(const Marks *m, uint64_t *state)
+{
+    if (m->n == 0)
+        return 1 + random_below(state, 100);
+    int64_t mark = some_mark(m, state);
+    switch (random_below(state, 8)) {
+    case 0: return mark;
+    case 1: return mark - 1;
+    case 2: return mark * (1 + random_below(state, 3)) + 1 + random_below(state, 4);
+    case 3: return mark - random_below(state, (int)(mark / 2));
+    case 4: return mark * (1 + random_below(state, 3)) - 1 + random_below(state, 2);
+    case 5: return mark * (1 + random_below(state, 5)) + some_mark(m, state) - random_below(state, 2);
+    case 6: return mark * some_mark(m, state) - random_below(state, 2);
+    default: return mark + random_below(state, (int)mark);
+    }
+}
