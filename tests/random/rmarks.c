@@ -93,7 +93,7 @@ int64_t marks_size(const Marks *m, uint64_t *state)
     case 0: return mark;
     case 1: return mark - 1;
     case 2: return mark * (1 + random_below(state, 3)) + 1 + random_below(state, 4);
-    case 3: return mark - random_below(state, (int)(mark / 2));
+    case 3: return random_below(state, 2) ? mark - random_below(state, (int)(mark / 2)) : mark * (1 + random_below(state, 2)) - random_below(state, 8);
     case 4: return mark * (1 + random_below(state, 3)) - 1 + random_below(state, 2);
     case 5: return mark * (1 + random_below(state, 5)) + some_mark(m, state) - random_below(state, 2);
     case 6: return mark * some_mark(m, state) - random_below(state, 2);

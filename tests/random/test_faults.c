@@ -14,8 +14,9 @@
 #include "rgen.h"
 #include "rmarks.h"
 #include "rmutate.h"
+#include "rsame.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 320, HUNTS = 80, MARK_HUNTS = 96, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, SPARSE = 1999, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 416, HUNTS = 80, MARK_HUNTS = 96, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, SPARSE = 1999, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -236,7 +237,7 @@ static void hunt_by_marks(Test *t)
 /* More launches, for what none of the others noticed. Where the entry has one size: some of so many elements that loops over blocks and over partial results take several turns. */
 static void hunt(Test *t)
 {
-    if (t->by_marks < MARK_HUNTS) {
+    if (t->by_marks < (t->c.entry->n_sizes > 1 ? 2 : 1) * MARK_HUNTS) {
         hunt_by_marks(t);
         return;
     }
@@ -352,7 +353,7 @@ static bool survivor_known(Survivors *s, const char *line)
 typedef struct Totals {
     int every; /* only each so many-th fault */
     bool thorough;
-    long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], known, wrong;
+    long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], none[FAULT_KINDS], known, wrong;
 } Totals;
 
 /* Does the trial launch the kernel, which may be for a class of sizes? */
@@ -389,6 +390,10 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
         Fault *f = &faults.list.at[k];
         if (totals->every > 1 && totals->seen++ % totals->every)
             continue;
+        if (fault_is_none(ctx, f)) {
+            totals->none[f->kind]++;
+            continue;
+        }
         char text[LINE];
         int line = 0, column = 0;
         Span span = f->expr ? f->expr->span : f->stmt->span;
@@ -483,14 +488,15 @@ static void test_random_program(uint64_t seed, const bool *scalars, Totals *tota
 
 static void print_totals(const char *what, const Totals *t)
 {
-    long planted = 0, caught = 0;
+    long planted = 0, caught = 0, none = 0;
     printf("%s: %ld programs", what, t->programs);
     for (int k = 0; k < FAULT_KINDS; k++) {
         printf("%s%s %ld of %ld", k % 5 ? ", " : "\n  ", fault_names[k], t->caught[k], t->planted[k]);
         planted += t->planted[k];
         caught += t->caught[k];
+        none += t->none[k];
     }
-    printf("\n  noticed: %ld of %ld\n", caught, planted);
+    printf("\n  noticed: %ld of %ld; %ld not planted: proved to change nothing (comparison %ld, operands %ld, slot %ld)\n", caught, planted, none, t->none[FAULT_COMPARISON], t->none[FAULT_OPERANDS], t->none[FAULT_SLOT]);
 }
 
 int main(int argc, char **argv)
