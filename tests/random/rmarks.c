@@ -3,6 +3,8 @@
 #include "codegen/walk.h"
 #include "rtree.h"
 
+enum { LARGEST_LITERAL = 100 };
+
 static void add_mark(Marks *m, int64_t value)
 {
     if (value < 2 || value > m->most || m->n == MARKS_MAX)
@@ -42,10 +44,23 @@ static void add_test(Marks *m, const Core *test)
             add_test(m, test->prim.args[i]);
 }
 
+static void add_literal(Marks *m, ScalarValue v)
+{
+    double value = scalar_is_float(v.type) ? v.f : (double)v.i;
+    if (v.type == SC_BOOL || !(value > -LARGEST_LITERAL && value < LARGEST_LITERAL) || m->n_literals == MARKS_MAX)
+        return;
+    for (int k = 0; k < m->n_literals; k++)
+        if (m->literals[k] == value)
+            return;
+    m->literals[m->n_literals++] = value;
+}
+
 static void add_condition(void *user, ImpExpr **at)
 {
     Marks *m = user;
     const ImpExpr *e = *at;
+    if (e->kind == IE_LIT)
+        add_literal(m, e->lit);
     if (e->kind == IE_OP && e->type == SC_BOOL)
         for (int i = 0; i < e->op.n; i++)
             if (e->op.args[i]->kind == IE_NAT)
@@ -84,7 +99,7 @@ static int64_t some_mark(const Marks *m, uint64_t *state)
     return m->at[a < b ? a : b];
 }
 
-int64_t marks_size(const Marks *m, uint64_t *state)
+static int64_t near_mark(const Marks *m, uint64_t *state)
 {
     if (m->n == 0)
         return 1 + random_below(state, 100);
@@ -99,4 +114,10 @@ int64_t marks_size(const Marks *m, uint64_t *state)
     case 6: return mark * some_mark(m, state) - random_below(state, 2);
     default: return mark + random_below(state, (int)mark);
     }
+}
+
+int64_t marks_size(const Marks *m, int n_sizes, uint64_t *state)
+{
+    static const int64_t few[] = {1, 2, 3, 4, 5, 8, 12, 16, 20, 28, 31, 32, 33, 35, 48, 60, 63, 64};
+    return random_below(state, n_sizes > 1 ? 2 : 8) ? near_mark(m, state) : few[random_below(state, (int)(sizeof few / sizeof *few))];
 }

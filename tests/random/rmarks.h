@@ -11,11 +11,14 @@ typedef struct Marks {
     int n;
     int64_t at[MARKS_MAX]; /* 2 to `most` */
     int64_t most;
+    int n_literals;
+    double literals[MARKS_MAX]; /* the numbers that its elements meet */
 } Marks;
 
 /* The numbers of all its kernels up to `most`, each once. */
 Marks marks_of(Ctx *ctx, const ImpProgram *program, int64_t most);
-/* A size near one of them, a multiple, a sum or a product; or somewhere below or above one. */
-int64_t marks_size(const Marks *marks, uint64_t *state);
+/* A size near one of them, a multiple, a sum or a product; or somewhere below or above one. Sometimes, and
+ * more often where the entry has several sizes, a small one. */
+int64_t marks_size(const Marks *marks, int n_sizes, uint64_t *state);
 
 #endif

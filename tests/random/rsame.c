@@ -184,6 +184,7 @@ bool fault_is_none(Ctx *ctx, const Fault *f)
 {
     switch (f->kind) {
     case FAULT_SLOT: return f->expr && slots_are_equal(f);
+    case FAULT_MIN_MAX: return imp_same_value(f->expr->op.args[0], f->expr->op.args[1]);
     case FAULT_OPERANDS: return is_squared(f);
     case FAULT_COMPARISON: return never_so_near(ctx, f);
     default: return false;

@@ -10,19 +10,18 @@
 #include <stdlib.h>
 
 #include "codegen/walk.h"
+#include "raim.h"
 #include "rcheck.h"
 #include "rgen.h"
 #include "rmarks.h"
 #include "rmutate.h"
 #include "rsame.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 416, HUNTS = 80, MARK_HUNTS = 96, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, SPARSE = 1999, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 416, HUNTS = 80, MARK_HUNTS = 96, AIMED = 7, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
-/* Where the entry has several sizes: beside one that marks a difference; one of them long, the others short. */
-static const int64_t few[] = {1, 2, 3, 4, 5, 8, 12, 16, 20, 31, 32, 33, 35, 48, 64};
-enum { N_FEW = sizeof few / sizeof *few };
+/* Where the entry has several sizes: one of them long, the others short. */
 static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
 
 /* ---- trials, with the reference's results ---------------------------------------------------------------------------------------------------------- */
@@ -82,11 +81,13 @@ static void simulate(Ctx *ctx, void *user)
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
  * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
  * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, whose sums and products are rounded.
- * Sparse: mostly zeros. */
-typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE } Data;
+ * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. */
+typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE } Data;
 
-static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
+static void spread(HostBuf *buf, Data data, const Marks *marks, uint64_t seed, uint64_t *state)
 {
+    static const int64_t sparse[] = {1999, 7, 97};
+    double edge = marks->n_literals && seed % 3 ? marks->literals[random_below(state, marks->n_literals)] : 1;
     bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
     int64_t most = small ? 120 : 1 << 20;
     int64_t often = seed % 4 == 0 ? 50000 : seed % 4 == 1 ? 3000 : 24, late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
@@ -99,7 +100,7 @@ static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
         if (data == DATA_LATE)
             v = i >= late && v % often < 2 ? (v % often ? most : -most) : v % 100;
         if (data == DATA_SPARSE)
-            v = v % SPARSE ? 0 : 1 + v % 5;
+            v = v % sparse[seed % 3] ? 0 : 1 + v % 5;
         if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
             v = -v;
         if (buf->count == 1) /* what decides by its sign */
@@ -107,11 +108,13 @@ static void spread(HostBuf *buf, Data data, uint64_t seed, uint64_t *state)
         double f = (double)v;
         if (data == DATA_FINE)
             f = (v & 1 ? f : -f) / 3 / (double)(1 << random_below(state, FINE_BITS));
+        if (data == DATA_EDGE)
+            f = edge + (v % sparse[(seed + 1) % 3] ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
             f = v % 8 == 1 || seed / 2 % 3 == 2 ? (double)NAN : seed / 2 % 3 ? (double)INFINITY : -(double)INFINITY;
         if (data == DATA_INFINITE)
             f = i == 0 ? (double)NAN : seed & 1 ? (double)INFINITY : -(double)INFINITY;
-        scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, v), buf->bytes + i * scalar_bytes(buf->elem));
+        scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, data == DATA_EDGE ? (int64_t)f : v), buf->bytes + i * scalar_bytes(buf->elem));
     }
 }
 
@@ -130,7 +133,7 @@ static bool sums_in_any_order(ImpProgram *program)
     return found;
 }
 
-static void fill(Ctx *ctx, const CoreEntry *entry, bool exact, Prepared *p)
+static void fill(Ctx *ctx, const CoreEntry *entry, const Marks *marks, bool exact, Prepared *p)
 {
     uint64_t state = p->seed;
     int b = 0;
@@ -142,7 +145,7 @@ static void fill(Ctx *ctx, const CoreEntry *entry, bool exact, Prepared *p)
             HostBuf *buf = &p->launch.buffers[b];
             bool sums = exact && scalar_is_float(buf->elem) && (p->data < DATA_FIRST_LOW || p->data >= DATA_FINE || buf->count > EXACT_CELLS);
             if (t->kind != TY_IDX && buf->elem != SC_BOOL && !sums)
-                spread(buf, (Data)p->data, p->seed, &state);
+                spread(buf, (Data)p->data, marks, p->seed, &state);
         }
 }
 
@@ -156,7 +159,7 @@ static void prepare(Ctx *ctx, void *user)
         return;
     p->launch.num_sm = p->num_sm;
     if (p->data != DATA_SMALL)
-        fill(ctx, entry, sums_in_any_order(t->c.imp), p);
+        fill(ctx, entry, &t->marks, sums_in_any_order(t->c.imp), p);
     results_new(ctx, entry, &p->launch);
     t->trial = t->n; /* the simulator says first whether it is too much work */
     t->variant = 0;
@@ -196,6 +199,7 @@ static bool sized_by_device(Test *t)
 
 static void add_trials(Test *t)
 {
+    t->marks = marks_of(t->c.ctx, t->c.imp, MANY_CELLS);
     int64_t at[MAX_SIZES];
     int n = t->c.entry->n_sizes;
     for (int i = 0; i < N_SIZES; i++)
@@ -219,15 +223,16 @@ static void add_trials(Test *t)
 /* Launches with sizes at which the program itself makes a difference, or in one of them makes it. */
 static void hunt_by_marks(Test *t)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_FINE, DATA_SPARSE, DATA_SMALL, DATA_NEGATIVE, DATA_FIRST_LOW, DATA_LAST_HIGH};
-    if (t->by_marks == 0)
-        t->marks = marks_of(t->c.ctx, t->c.imp, MANY_CELLS);
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_EDGE, DATA_LATE, DATA_SPARSE, DATA_SMALL, DATA_FINE, DATA_SPARSE, DATA_EDGE, DATA_NEGATIVE, DATA_FIRST_LOW, DATA_LAST_HIGH};
     uint64_t state = 55 + (uint64_t)t->by_marks;
     bool device = sized_by_device(t);
     for (int try = 0, n = t->n; try < MARK_TRIES && t->n == n; try++) {
         int64_t at[MAX_SIZES];
-        for (int k = 0, n_sizes = t->c.entry->n_sizes; k < MAX_SIZES; k++)
-            at[k] = random_below(&state, n_sizes > 1 ? 2 : 8) ? marks_size(&t->marks, &state) : few[random_below(&state, N_FEW)];
+        for (int k = 0; k < MAX_SIZES; k++)
+            at[k] = marks_size(&t->marks, t->c.entry->n_sizes, &state);
+        if (t->by_marks % 8 == 7 && t->c.entry->n_sizes > 1) /* one very long */
+            for (int k = 0, lengthy = random_below(&state, t->c.entry->n_sizes); k < MAX_SIZES; k++)
+                at[k] = k == lengthy ? MANY_CELLS / (4 << random_below(&state, 4)) - random_below(&state, 9) : 1 + random_below(&state, 12);
         int64_t cells = t->by_marks % 4 == 3 ? MANY_CELLS : t->by_marks % 2 ? DEVICE_CELLS : MAX_CELLS;
         add_trial_on(t, at, random_below(&state, N_GRIDS), data[t->by_marks % (int)(sizeof data / sizeof *data)], cells, device ? 1 + random_below(&state, DEVICE_SMS) : 0);
     }
@@ -285,14 +290,36 @@ static bool noticed_by(Test *t, int trial)
     return t->noticed;
 }
 
-/* `hunts`: also by launches that are made for it. */
-static bool noticed(Test *t, int variant, bool hunts)
+/* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
+static bool add_aimed(Test *t, Aim *aim, int k)
+{
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_FINE, DATA_POSITIVE};
+    uint64_t state = 33 + (uint64_t)k;
+    int64_t at[MAX_SIZES], num_sm = sized_by_device(t) ? 1 + random_below(&state, DEVICE_SMS) : 0;
+    for (int try = 0, n = t->n; try < AIM_TRIES && t->n == n; try++) {
+        int grid = random_below(&state, N_GRIDS);
+        if (!aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, at))
+            return false;
+        add_trial_on(t, at, grid, data[k % (int)(sizeof data / sizeof *data)], try < AIM_TRIES / 4 ? MAX_CELLS : try < AIM_TRIES / 2 ? DEVICE_CELLS : try < 3 * AIM_TRIES / 4 ? MANY_CELLS : HUGE_CELLS, num_sm);
+    }
+    return true;
+}
+
+/* `aim`: also by launches that are made for it. */
+static bool noticed(Test *t, int variant, Aim *aim)
 {
     t->variant = variant;
     for (int k = 0, n = t->n, first = t->last; k < n; k++)
         if (noticed_by(t, (first + k) % n))
             return true;
-    while (hunts && !t->random && t->hunts < HUNTS) {
+    for (int k = 0; aim && !t->random && k < AIMED; k++) {
+        int n = t->n;
+        if (!add_aimed(t, aim, k))
+            break;
+        if (t->n > n && noticed_by(t, n))
+            return true;
+    }
+    while (aim && !t->random && t->hunts < HUNTS) {
         int n = t->n;
         hunt(t);
         if (t->n > n && noticed_by(t, n))
@@ -400,8 +427,10 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
         if (span.file)
             source_position(ctx, span, &line, &column);
         snprintf(text, sizeof text, "%s:%d: %s: %s: %s", path, line, kernel->name, fault_names[f->kind], f->what);
+        Aim aim = aim_take(ctx, t->c.entry, f);
         fault_plant(ctx, f);
-        bool caught = noticed(t, variant, totals->thorough || !survivor_listed(s, text));
+        aim_compare(&aim);
+        bool caught = noticed(t, variant, totals->thorough || !survivor_listed(s, text) ? &aim : NULL);
         fault_remove(f);
         totals->planted[f->kind]++;
         totals->caught[f->kind] += caught;

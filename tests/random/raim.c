@@ -1,0 +1,266 @@
+#include "raim.h"
+
+#include "codegen/walk.h"
+#include "rtree.h"
+
+enum { SAMPLES = 1500, AIM_VARS = 64, DEPTH = 12 };
+
+/* ---- the way to the place --------------------------------------------------------------------------------------------------------------- */
+
+static bool find_path(Aim *aim, const ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (s == aim->fault->stmt)
+            return true;
+        if (s->kind != IS_FOR && s->kind != IS_IF)
+            continue;
+        for (int otherwise = 0; otherwise <= (s->kind == IS_IF); otherwise++) {
+            vec_push(aim->ctx, &aim->path, s);
+            vec_push(aim->ctx, &aim->otherwise, otherwise != 0);
+            if (find_path(aim, s->kind == IS_FOR ? &s->loop.body : otherwise ? &s->branch.otherwise : &s->branch.then))
+                return true;
+            aim->path.n--;
+            aim->otherwise.n--;
+        }
+    }
+    return false;
+}
+
+static void find_name(void *user, ImpStmt *s)
+{
+    Aim *aim = user;
+    if (s->kind == IS_DECL && s->var.var->nat && s->var.value)
+        vec_push(aim->ctx, &aim->names, s);
+}
+
+typedef struct Contains {
+    const ImpExpr *expr;
+    bool found;
+} Contains;
+
+static void look_for(void *user, ImpExpr **at)
+{
+    Contains *c = user;
+    c->found |= *at == c->expr;
+}
+
+/* The outermost condition with the changed place. */
+static void find_root(void *user, ImpExpr **at)
+{
+    Aim *aim = user;
+    Contains c = {aim->fault->expr, false};
+    if (aim->root || (*at)->type != SC_BOOL)
+        return;
+    walk_expr(at, look_for, &c);
+    if (c.found)
+        aim->root = *at;
+}
+
+Aim aim_take(Ctx *ctx, const CoreEntry *entry, const Fault *fault)
+{
+    Aim aim = {.ctx = ctx, .entry = entry, .fault = fault};
+    find_path(&aim, &fault->kernel->body);
+    walk_stmts(&fault->kernel->body, find_name, &aim);
+    if (fault->expr)
+        walk_own(fault->stmt, find_root, &aim);
+    if (fault->kind == FAULT_CHOICE)
+        aim.root = fault->expr->cond.cond;
+    if (fault->kind == FAULT_GUARD)
+        aim.root = fault->stmt->branch.cond;
+    aim.sound = aim.root ? imp_copy_expr(ctx, aim.root) : NULL;
+    return aim;
+}
+
+void aim_compare(Aim *aim)
+{
+    if (aim->root)
+        aim->wrong = aim->fault->kind == FAULT_CHOICE ? aim->fault->expr->cond.cond : aim->fault->kind == FAULT_GUARD ? aim->fault->stmt->branch.cond : imp_copy_expr(aim->ctx, aim->root);
+}
+
+/* ---- one thread at one moment ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct Moment {
+    const Aim *aim;
+    const int64_t *sizes, *grid;
+    int64_t num_sm;
+    uint64_t *state;
+    int n, depth;
+    Nat vars[AIM_VARS];
+    int64_t values[AIM_VARS];
+} Moment;
+
+static bool value_of(void *user, Nat var, int64_t *value);
+
+static bool nat_value(Moment *m, Nat nat, int64_t *value)
+{
+    bool good = m->depth < DEPTH;
+    m->depth++;
+    good = good && nat_eval(nat, value_of, m, value) == NAT_EVAL_OK;
+    m->depth--;
+    return good;
+}
+
+static bool expr_value(Moment *m, const ImpExpr *e, int64_t *value)
+{
+    switch (e->kind) {
+    case IE_NAT: return nat_value(m, e->nat, value);
+    case IE_LIT: *value = e->lit.i; return scalar_is_int(e->lit.type);
+    case IE_CAST: return expr_value(m, e->cast.value, value);
+    case IE_VAR: return e->var.var->nat && value_of(m, e->var.var->nat, value);
+    default: return false;
+    }
+}
+
+/* One of 0 to n - 1, the ends more often. */
+static int64_t one_of(Moment *m, int64_t n)
+{
+    int kind = random_below(m->state, 4);
+    return n <= 1 || kind == 0 ? 0 : kind == 1 ? n - 1 : random_below(m->state, n < INT32_MAX ? (int)n : INT32_MAX);
+}
+
+static void bind(Moment *m, Nat var, int64_t value)
+{
+    if (m->n < AIM_VARS) {
+        m->vars[m->n] = var;
+        m->values[m->n++] = value;
+    }
+}
+
+static int64_t linear_thread(Moment *m)
+{
+    const ImpKernel *kernel = m->aim->fault->kernel;
+    int64_t at = 0, value;
+    for (int a = 2; a >= 0; a--)
+        at = at * kernel->threads[a] + (kernel->thread[a]->kind == NAT_VAR && value_of(m, kernel->thread[a], &value) ? value : 0);
+    return at;
+}
+
+static bool hardware_value(Moment *m, Nat var, int64_t *value)
+{
+    const ImpKernel *kernel = m->aim->fault->kernel;
+    for (int a = 0; a < 3; a++) {
+        if (var == kernel->grid[a] || var == kernel->block[a]) {
+            *value = m->grid[a];
+            if ((!*value || kernel->once[a]) && !nat_value(m, kernel->blocks[a], value))
+                return false;
+            *value = var == kernel->grid[a] ? *value : one_of(m, *value);
+            return true;
+        }
+        if (var == kernel->thread[a]) {
+            *value = one_of(m, kernel->threads[a]);
+            return true;
+        }
+    }
+    if (var != kernel->warp && var != kernel->lane)
+        return false;
+    int64_t at = linear_thread(m);
+    *value = var == kernel->warp ? at / 32 : at % 32;
+    return true;
+}
+
+static bool value_of(void *user, Nat var, int64_t *value)
+{
+    Moment *m = user;
+    const Aim *aim = m->aim;
+    for (int k = 0; k < m->n; k++)
+        if (m->vars[k] == var) {
+            *value = m->values[k];
+            return true;
+        }
+    bool known = false;
+    for (int k = 0; k < aim->entry->n_sizes && !known; k++)
+        if (aim->entry->sizes[k] == var) {
+            *value = m->sizes[k];
+            known = true;
+        }
+    if (!known && var == aim->entry->num_sm) {
+        *value = m->num_sm ? m->num_sm : 1;
+        known = true;
+    }
+    known = known || hardware_value(m, var, value);
+    for (int k = 0; k < aim->names.n && !known; k++)
+        if (aim->names.at[k]->var.var->nat == var)
+            known = expr_value(m, aim->names.at[k]->var.value, value);
+    if (known)
+        bind(m, var, *value);
+    return known;
+}
+
+/* 1 or 0; -1: sizes do not decide. */
+static int condition(Moment *m, const ImpExpr *e)
+{
+    int64_t a, b;
+    if (e->kind == IE_LIT)
+        return e->lit.i != 0;
+    if (e->kind != IE_OP)
+        return -1;
+    if (e->op.id == P_and || e->op.id == P_or) {
+        int x = condition(m, e->op.args[0]), y = condition(m, e->op.args[1]), decides = e->op.id == P_or;
+        return x == decides || y == decides ? decides : x < 0 || y < 0 ? -1 : !decides;
+    }
+    if (e->op.id == P_not) {
+        int x = condition(m, e->op.args[0]);
+        return x < 0 ? x : !x;
+    }
+    if (e->op.n != 2 || !expr_value(m, e->op.args[0], &a) || !expr_value(m, e->op.args[1], &b))
+        return -1;
+    switch (e->op.id) {
+    case P_lt: return a < b;
+    case P_le: return a <= b;
+    case P_gt: return a > b;
+    case P_ge: return a >= b;
+    case P_eq: return a == b;
+    case P_ne: return a != b;
+    default: return -1;
+    }
+}
+
+/* Goes into the loop in some trip; false: it has none. */
+static bool enter_loop(Moment *m, const ImpStmt *s, int64_t least)
+{
+    int64_t lo, hi, step;
+    if (!nat_value(m, s->loop.lo, &lo) || !nat_value(m, s->loop.hi, &hi) || !nat_value(m, s->loop.step, &step) || step < 1)
+        return true;
+    int64_t trips = (hi - lo + step - 1) / step;
+    if (trips < least)
+        return false;
+    bind(m, s->loop.var, lo + step * one_of(m, trips));
+    return true;
+}
+
+static bool hits(Moment *m)
+{
+    const Aim *aim = m->aim;
+    const Fault *f = aim->fault;
+    for (int i = 0; i < aim->path.n; i++) {
+        const ImpStmt *s = aim->path.at[i];
+        if (s->kind == IS_FOR ? !enter_loop(m, s, 1) : condition(m, s->branch.cond) == (aim->otherwise.at[i] ? 1 : 0))
+            return false;
+    }
+    if (f->kind == FAULT_LOOP_STEP || f->kind == FAULT_LOOP_START || f->kind == FAULT_LOOP_END)
+        return enter_loop(m, &f->old_stmt, f->kind == FAULT_LOOP_STEP ? 2 : 1);
+    if (!aim->root)
+        return true;
+    int sound = condition(m, aim->sound), wrong = condition(m, aim->wrong);
+    return sound < 0 || wrong < 0 || sound != wrong;
+}
+
+bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes)
+{
+    int n = aim->entry->n_sizes;
+    Launch launch = {.n_sizes = n, .sizes = sizes, .num_sm = num_sm};
+    for (int i = 0; i < SAMPLES; i++) {
+        for (int k = 0; k < n; k++)
+            sizes[k] = marks_size(marks, n, state);
+        bool launched, accepted = true;
+        for (int k = 0; k < aim->entry->n_facts && accepted; k++)
+            accepted = !launch_test(NULL, aim->entry, &launch, aim->entry->facts[k], &launched) || launched;
+        if (!accepted || !imp_is_launched(NULL, aim->entry, aim->fault->kernel, &launch, &launched) || !launched)
+            continue;
+        Moment m = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = state};
+        if (hits(&m))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,24 @@
+/* Sizes for which a launch gets to the place of a planted fault and goes another way there than without it, as far as sizes decide. */
+#ifndef RISEC_TESTS_RAIM_H
+#define RISEC_TESTS_RAIM_H
+
+#include "rmarks.h"
+#include "rmutate.h"
+
+typedef struct Aim {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    const Fault *fault;
+    VEC(const ImpStmt *) path;     /* the loops and conditions around it, outer before inner */
+    VEC(bool) otherwise;           /* in which branch */
+    VEC(const ImpStmt *) names;    /* declarations of registers that nats mention */
+    ImpExpr *root, *sound, *wrong; /* the condition in which something is changed, without and with the fault; NULL: none */
+} Aim;
+
+/* Before the fault is planted, and after. */
+Aim aim_take(Ctx *ctx, const CoreEntry *entry, const Fault *fault);
+void aim_compare(Aim *aim);
+/* Looks for sizes among those near the marks, for this grid (0: the default); false: found none. */
+bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes);
+
+#endif
