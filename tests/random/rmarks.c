@@ -80,6 +80,8 @@ static void add_stmt(void *user, ImpStmt *s)
 Marks marks_of(Ctx *ctx, const ImpProgram *program, int64_t most)
 {
     Marks m = {.ctx = ctx, .most = most};
+    for (int i = 0; i < program->entry->n_facts; i++)
+        add_test(&m, program->entry->facts[i]);
     const ImpKernel *kernel;
     for (int k = 0; (kernel = imp_variant(program, k)); k++) {
         for (int i = 0; i < kernel->when.n; i++)
@@ -111,7 +113,7 @@ static int64_t near_mark(const Marks *m, uint64_t *state)
     case 3: return random_below(state, 2) ? mark - random_below(state, (int)(mark / 2)) : mark * (1 + random_below(state, 2)) - random_below(state, 8);
     case 4: return mark * (1 + random_below(state, 3)) - 1 + random_below(state, 2);
     case 5: return mark * (1 + random_below(state, 5)) + some_mark(m, state) - random_below(state, 2);
-    case 6: return mark * some_mark(m, state) - random_below(state, 2);
+    case 6: return mark * (random_below(state, 2) ? some_mark(m, state) : 1 + random_below(state, 64)) - random_below(state, 2);
     default: return mark + random_below(state, (int)mark);
     }
 }

@@ -15,7 +15,7 @@ typedef struct Marks {
     double literals[MARKS_MAX]; /* the numbers that its elements meet */
 } Marks;
 
-/* The numbers of all its kernels up to `most`, each once. */
+/* The numbers of the entry's facts and all its kernels up to `most`, each once. */
 Marks marks_of(Ctx *ctx, const ImpProgram *program, int64_t most);
 /* A size near one of them, a multiple, a sum or a product; or somewhere below or above one. Sometimes, and
  * more often where the entry has several sizes, a small one. */
