@@ -17,7 +17,7 @@
 #include "rmutate.h"
 #include "rsame.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 416, HUNTS = 80, MARK_HUNTS = 96, AIMED = 7, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 640, HUNTS = 80, MARK_HUNTS = 96, AIMED = 7, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -80,7 +80,7 @@ static void simulate(Ctx *ctx, void *user)
 
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
  * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
- * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, whose sums and products are rounded.
+ * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, or all small, whose sums and products are rounded.
  * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. */
 typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE } Data;
 
@@ -107,7 +107,7 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, uint64_t seed, u
             v = v % 4 - 1;
         double f = (double)v;
         if (data == DATA_FINE)
-            f = (v & 1 ? f : -f) / 3 / (double)(1 << random_below(state, FINE_BITS));
+            f = (v & 1 ? f : -f) / 3 / (double)(1 << (seed % 2 ? random_below(state, FINE_BITS) : FINE_BITS));
         if (data == DATA_EDGE)
             f = edge + (v % sparse[(seed + 1) % 3] ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
@@ -318,6 +318,7 @@ static bool noticed(Test *t, int variant, Aim *aim)
             break;
         if (t->n > n && noticed_by(t, n))
             return true;
+        t->n = n; /* it was for this fault alone */
     }
     while (aim && !t->random && t->hunts < HUNTS) {
         int n = t->n;
