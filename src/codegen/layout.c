@@ -176,13 +176,34 @@ static bool same_type(Lowering *lw, Type a, Type b)
     return a->kind == TY_IDX || same_type(lw, a->elem, b->elem);
 }
 
-/* What is written over: the array, or the first of the arrays that it zips, whichever has the result's type. */
+/* Of arrays that are zipped, those that lie somewhere: what generate gives has no cells. */
+static View *without_generated(Lowering *lw, View *xs)
+{
+    if (xs->kind != VIEW_ZIP)
+        return xs;
+    Ctx *ctx = lw->ctx;
+    View *v = view_new(lw, VIEW_ZIP, NULL, xs->span);
+    Type *types = NEWN(ctx, Type, xs->n);
+    v->items = NEWN(ctx, View *, xs->n);
+    for (int k = 0; k < xs->n; k++)
+        if (xs->items[k]->kind != VIEW_GEN) {
+            types[v->n] = xs->items[k]->type->elem;
+            v->items[v->n++] = xs->items[k];
+        }
+    if (v->n == 0 || v->n == xs->n)
+        return xs;
+    v->type = type_array(ctx, xs->type->size, type_tuple(ctx, v->n, types));
+    return v->n == 1 ? v->items[0] : v;
+}
+
+/* What is written over: the array, those of the arrays that it zips which have cells, or the first of them, whichever has the result's type. */
 static View *first_like(Lowering *lw, View *xs, Type type)
 {
     while (!same_type(lw, xs->type, type)) {
         if (xs->type->kind != TY_ARRAY || xs->type->elem->kind != TY_TUPLE)
             return NULL;
-        xs = view_proj(lw, xs, 0);
+        View *stored = without_generated(lw, xs);
+        xs = stored != xs ? stored : view_proj(lw, xs, 0);
     }
     return xs;
 }

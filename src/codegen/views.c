@@ -433,6 +433,8 @@ static ImpExpr *cond_scalar(Lowering *lw, View *v)
     ImpExpr *b = side_scalar(lw, &otherwise, &v->before_other, v->other);
     lw->out = out;
     if (!then.list.n && !otherwise.list.n) {
+        if (imp_same_value(a, b)) /* two parts of an array, one behind the other as they lie */
+            return a;
         if (a->kind == IE_COND && imp_same_value(a->cond.otherwise, b)) /* two pads with the same value */
             return imp_cond(ctx, imp_op2(ctx, P_and, SC_BOOL, v->cond, a->cond.cond, v->span), a->cond.then, b, v->span);
         return imp_cond(ctx, v->cond, a, b, v->span);
