@@ -1,4 +1,5 @@
 #include "codegen/lowering.h"
+#include "frontend/elab.h"
 
 /* ---- small things ----------------------------------------------------------------------------------------------------- */
 
@@ -12,7 +13,10 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
     va_end(args);
     lw->failed = true;
     Diag *d = diag_error(lw->ctx, code, span, "%s", text.text);
-    if (span.file != lw->entry->name_span.file) /* in the library, or in a rule of a strategy */
+    Span use = span.file != lw->entry->name_span.file && lw->entry->item ? item_use(lw->ctx, lw->entry->program, lw->entry->item, span) : NO_SPAN;
+    if (use.file) /* in the library */
+        diag_note(lw->ctx, d, use, "`%s` uses it here: the levels and memory around this are what counts", lw->entry->name);
+    else if (span.file != lw->entry->name_span.file) /* in a rule of a strategy */
         diag_note(lw->ctx, d, lw->entry->name_span, "found while `%s` was compiled, which uses this", lw->entry->name);
     return d;
 }

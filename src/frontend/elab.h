@@ -48,6 +48,9 @@ bool program_failed(const Program *program);
 int program_operator_count(const Program *program);
 const Item *program_operator_item(const Program *program, int k);
 
+/* Where the item's body uses, perhaps by other definitions, the definition that holds this place; NO_SPAN: nowhere. */
+Span item_use(const Ctx *ctx, const Program *program, const Item *user, Span inside);
+
 /* NULL when there are errors (in this entry or in the program). */
 CoreEntry *elab_entry(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings);
 /* The same with classes, the last one of no sizes: Note [Classes of a tuned entry] in ir/core.h. `settings` fix sizes, at most. The types of the

@@ -444,7 +444,15 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
                 all = joined;
             }
             r = apply_full(e, f, all, span, n > arity ? NULL : want);
-            if (n > arity && r.kind != V_ERROR) {
+            if (n > arity && r.kind != V_ERROR && r.kind != V_FUN && fun_name(f)) {
+                int takes = f->n_args + arity;
+                Diag *d = elab_error(e, E0310, args[arity].span, "`%s` takes %d argument%s, and this is one more", fun_name(f), takes, takes == 1 ? "" : "s");
+                if (f->kind == F_ITEM)
+                    diag_note(e->ctx, d, f->item->name_span, "declared here");
+                else if (f->kind == F_PRIM)
+                    diag_help(e->ctx, d, "`risec help %s` lists them", fun_name(f));
+                r = v_error(span);
+            } else if (n > arity && r.kind != V_ERROR) {
                 r.span = span;
                 r = apply(e, r, n - arity, args + arity, span, want);
             }

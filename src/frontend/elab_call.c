@@ -68,8 +68,11 @@ static bool take_sizes(Call *c)
                 Diag *d = elab_error(e, index ? E0328 : E0322, v.span, index ? "an index has type idx[n] or is a size, and this is %s" : "`%s` wants a size for `%s`, and this is %s",
                                      index ? value_text(e, v) : c->name, p->name ? p->name : "_", value_text(e, v));
                 bool number = v.kind == V_CORE && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar);
+                const char *words = span_text(e, v.span);
+                Type xs = index && c->values[c->header->n_params - 1].kind == V_CORE ? type_resolve(e, c->values[c->header->n_params - 1].core->type) : NULL;
                 if (index && number)
-                    diag_help(e->ctx, d, "a number may be no index: say which one it is then, as in `xs[indexOr(n, 0, k)]` for an array of n elements");
+                    diag_help(e->ctx, d, "a number may be no index: say which one it is then, as in `[indexOr(%s, 0, %s)]`",
+                              xs && xs->kind == TY_ARRAY ? nat_text(e->ctx, xs->size) : "n", words ? words : "k");
                 else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
                 else if (v.kind == V_CORE && v.core->kind == CORE_VAR && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
@@ -492,8 +495,10 @@ static Value item_result(Call *c, Type want)
             r = v_error(c->span);
         }
     } else {
-        Type t = eval_type(e, result, c->env);
+        Type t = eval_type(e, result, c->env), around = e->result;
+        e->result = t;
         r = t->kind == TY_ERROR ? v_error(c->span) : eval(e, h->body, env, t);
+        e->result = around;
         if (r.kind != V_ERROR && !value_typed(e, &r, t)) {
             if (e->mis.kind != MIS_REPORTED) {
                 Diag *d = elab_error(e, E0312, r.span.file ? r.span : h->body->span, "the body of `%s` is %s, and its header says %s", c->name, value_text(e, r), tyt(e, t));

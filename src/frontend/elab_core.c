@@ -517,7 +517,11 @@ Core *value_core(Elab *e, Value v)
         elab_error(e, E0324, v.span, "this is a type, and data is needed here");
     } else if (v.kind == V_GEN) {
         Diag *d = elab_error(e, E0317, v.span, "the length of this `generate` is not known");
-        diag_help(e->ctx, d, "say it: `generate{n = 32}(...)`");
+        Type result = e->result ? type_resolve(e, e->result) : NULL;
+        if (result && result->kind == TY_ARRAY)
+            diag_help(e->ctx, d, "say how many elements it has: `generate{n = %s}(...)`, if as many as the result", nat_text(e->ctx, result->size));
+        else
+            diag_help(e->ctx, d, "say how many elements it has, as in `generate{n = 32}(...)`");
     } else if (v.kind == V_NAT && v.from_idx) {
         Diag *d = elab_error(e, E0328, v.span, "an index is no number: its range is part of its type");
         diag_help(e->ctx, d, "write `cast(i32)(%s)`", span_text(e, v.span) ? span_text(e, v.span) : "...");

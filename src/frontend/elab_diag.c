@@ -334,7 +334,7 @@ static int edit_distance(const char *a, const char *b, int limit)
 const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates)
 {
     (void)ctx;
-    int length = (int)strlen(name), limit = length <= 2 ? 1 : length <= 5 ? 2 : 3;
+    int length = (int)strlen(name), limit = length <= 3 ? 1 : length <= 5 ? 2 : 3;
     const char *best = NULL;
     for (int i = 0; i < n; i++) {
         const char *c = candidates[i];

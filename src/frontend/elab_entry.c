@@ -366,6 +366,7 @@ static bool take_header(Elab *e, Header *h, int n_settings, const ElabSetting *s
 static Core *take_body(Elab *e, const Header *h)
 {
     const Item *item = h->item;
+    e->result = h->want;
     Value v = eval(e, item->body, h->env, h->want);
     Core *body = NULL;
     if (v.kind == V_ERROR) {

@@ -842,6 +842,34 @@ static Value eval_let(Elab *e, const Ast *ast, const Env *env, Type want)
     return v_with_lets(e, eval(e, ast->let.body, env, want), lets);
 }
 
+/* toShared and the like give what they get. */
+static bool is_storing(const Ast *fn)
+{
+    if (fn->kind == AST_BRACKET)
+        fn = fn->call.fn;
+    PrimId id = fn->kind == AST_NAME ? prim_find(fn->name.text) : P_COUNT;
+    return id != P_COUNT && prim_rows[id].level == LEVEL_MEM;
+}
+
+/* xs.f of data: what other languages write so. */
+static bool refuse_method(Elab *e, const Ast *ast, const Env *env)
+{
+    int n;
+    const Ast **parts, *last;
+    flatten_array(e, ast, &n, &parts, &last);
+    const Env *found = n > 0 && parts[0]->kind == AST_NAME ? env_find(env, parts[0]->name.text, NULL) : NULL;
+    if (!found || found->value.kind != V_CORE || value_is_natable(e, found->value))
+        return false;
+    const Ast *member = n > 1 ? parts[1] : last;
+    const char *xs = parts[0]->name.text, *word = span_text(e, member->span);
+    Diag *d = elab_error(e, E0344, member->span, "`%s` is %s, and has nothing behind a dot but the components of a tuple", xs, value_text(e, found->value));
+    if (member->kind == AST_NAME && prim_find(member->name.text) == P_COUNT)
+        diag_help(e->ctx, d, "components are `t.1` and `t.2`, elements `xs[i]`; a function is applied by `%s |> f`, and sizes are names in the type of `%s`", xs, xs);
+    else
+        diag_help(e->ctx, d, "a function is applied by `|>`: `%s |> %s%s`", xs, word ? word : "f", !word || member->kind == AST_NAME ? "(...)" : "");
+    return true;
+}
+
 static Value eval_in(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     switch (ast->kind) {
@@ -866,6 +894,8 @@ static Value eval_in(Elab *e, const Ast *ast, const Env *env, Type want)
             uint64_t k = ast->bin.rhs->integer.value;
             return project(e, v, k <= INT32_MAX ? (int64_t)k : INT32_MAX, ast->span);
         }
+        if (refuse_method(e, ast, env))
+            return v_error(ast->span);
         return (Value){.kind = V_TYPE, .span = ast->span, .type = eval_type(e, ast, env)};
     case AST_UNARY: {
         Value v = eval(e, ast->bin.lhs, env, NULL);
@@ -884,7 +914,7 @@ static Value eval_in(Elab *e, const Ast *ast, const Env *env, Type want)
         return eval_binary(e, ast->bin.op, a, b, ast->span, ast->bin.op_span);
     }
     case AST_PIPE: {
-        Value x = eval(e, ast->bin.lhs, env, NULL), f = eval(e, ast->bin.rhs, env, NULL);
+        Value x = eval(e, ast->bin.lhs, env, is_storing(ast->bin.rhs) ? want : NULL), f = eval(e, ast->bin.rhs, env, NULL);
         if (x.kind == V_ERROR || f.kind == V_ERROR)
             return v_error(ast->span);
         Value r = apply(e, f, 1, &x, ast->bin.rhs->span, want);

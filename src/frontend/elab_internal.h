@@ -233,6 +233,7 @@ typedef struct Elab {
     int next_var;
     NatFacts *facts;
     const Frame *frame;
+    Type result;  /* that the entry or definition says it has; NULL: it says none */
     int depth, terms, steps;
     bool learn_sizes; /* in the types of inputs: what exists has a size, so its size is at least 0 */
     bool stop;   /* a limit was hit and reported */
