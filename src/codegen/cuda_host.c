@@ -295,7 +295,7 @@ static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
         sb_init(&text, ctx);
         c->out = &text;
         if (wide)
-            nat_print_c(ctx, &text, nat, c->facts, as_double, c, 1);
+            cuda_nat_helpers(c, nat_print_c(ctx, &text, nat, c->facts, as_double, c, 1));
         else
             cuda_nat(c, nat, C_SUM);
         c->out = out;

@@ -244,10 +244,8 @@ Core *operator_unit(Elab *e, const Fun *f)
 /* The length of the array whose elements the function is applied to, for primitives that apply it only to those. */
 static Nat elements_of(const Call *c)
 {
-    switch ((int)c->f->prim) {
-    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate:
+    if (!prim_takes_elements(c->f->prim))
         return NULL;
-    }
     for (int i = 0; i < c->header->n_params; i++)
         if (c->cores[i] && c->header->params[i].name && strcmp(c->header->params[i].name, "xs") == 0) {
             Type t = type_resolve(c->e, c->cores[i]->type);

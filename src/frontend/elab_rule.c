@@ -372,6 +372,12 @@ static Core *right_side(Using *u)
         return NULL;
     }
     elab_finish(e, core);
+    if (core->type != use->type && core->kind == CORE_PRIM) { /* the same where the rule is used, as n/n is 1 inside a map over n elements; outside only the left side's is known */
+        Core *typed = NEW(e->ctx, Core);
+        *typed = *core;
+        typed->type = use->type;
+        core = typed;
+    }
     return core;
 }
 

@@ -274,14 +274,28 @@ static void enter(Verifier *v, const CoreVar *var)
         vec_push(v->ctx, &v->nats, var->nat);
 }
 
-/* A function argument against `a -> b -> c` of the header. */
-static void check_lambda(Verifier *v, const Core *lambda, const Ast *type)
+/* In a function: where an index exists, its range is not empty; where it is applied to an element, the array has one. As the elaborator has it. */
+static void learn_inside(Verifier *v, const Core *prim, const Core *lambda)
+{
+    const Core *last = prim->prim.args[prim->prim.n_args - 1];
+    v->facts = nat_facts_new(v->ctx, v->facts);
+    if (prim_takes_elements(prim->prim.id) && last->kind != CORE_LAMBDA && last->type->kind == TY_ARRAY)
+        nat_fact_le(v->ctx, v->facts, nat_const(v->ctx, 1), last->type->size);
+    for (int i = 0; i < lambda->lambda.n; i++)
+        if (lambda->lambda.params[i]->type->kind == TY_IDX)
+            nat_fact_le(v->ctx, v->facts, nat_const(v->ctx, 1), lambda->lambda.params[i]->type->size);
+}
+
+/* A function argument of a primitive against `a -> b -> c` of its header. */
+static void check_lambda(Verifier *v, const Core *prim, const Core *lambda, const Ast *type)
 {
     if (lambda->kind != CORE_LAMBDA) {
         fail(v, lambda, "a function that is no lambda");
         return;
     }
     int vars = v->vars.n, nats = v->nats.n, nat = 0, param = 0, names = v->bound.n;
+    NatFacts *outside = v->facts;
+    learn_inside(v, prim, lambda);
     for (; type->kind == AST_ARROW && !v->wrong; type = type->bin.rhs) {
         if (type->bin.lhs->kind == AST_BINDER) {
             if (nat >= lambda->lambda.n_nats)
@@ -315,6 +329,7 @@ static void check_lambda(Verifier *v, const Core *lambda, const Ast *type)
     v->bound = outer;
     v->vars.n = vars;
     v->nats.n = nats;
+    v->facts = outside;
 }
 
 static void check_prim(Verifier *v, const Core *term)
@@ -368,7 +383,7 @@ static void check_prim(Verifier *v, const Core *term)
             if (function != (functions == 1))
                 continue;
             if (function)
-                check_lambda(v, value, param->kind);
+                check_lambda(v, term, value, param->kind);
             else if (value->kind == CORE_LAMBDA)
                 fail(v, term, "a function where a value stands");
             else if (!match(v, param->kind, value->type))

@@ -24,6 +24,15 @@ static struct PrimTable *table_of(Ctx *ctx)
     return ctx->prims;
 }
 
+bool prim_takes_elements(PrimId id)
+{
+    switch ((int)id) {
+    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate:
+        return false;
+    }
+    return true;
+}
+
 PrimId prim_find(const char *name)
 {
     for (int id = 0; id < P_COUNT; id++)

@@ -45,6 +45,8 @@ PrimId prim_find(const char *name);
 static inline const char *prim_name(PrimId id) { return prim_rows[id].name; }
 static inline bool prim_is_scatter(PrimId id) { return id == P_scatter || id == P_scatterUnchecked || id == P_scatterDrop; }
 static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
+/* Whether its functions are applied only to elements of its last argument, which then has one. */
+bool prim_takes_elements(PrimId id);
 /* The parsed header (parsed on first use, kept in the context). Its where-conditions are in item->where. */
 const Item *prim_header(Ctx *ctx, PrimId id);
 /* `(k: nat) -> n.t -> (n/k).k.t`: the header in the notation of the manual. */

@@ -97,6 +97,10 @@ Core *one_stage(Runner *r, Span span, const Here *here);
 /* What is here, where s does not apply. */
 Core *unless(Runner *r, Strategy s, const Here *here, Span span);
 
+/* ---- copies.c ---- */
+/* What is here, copied by a thread for each element of its first dimension. */
+Core *copy_in_order(Runner *r, Span span, const Here *here);
+
 /* ---- invariant.c ---- */
 Core *name_invariant(Runner *r, Span span, const Here *here);
 

@@ -467,6 +467,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return name_stage(r, call->span, here);
     case S_nameInvariant:
         return name_invariant(r, call->span, here);
+    case S_copyInOrder:
+        return copy_in_order(r, call->span, here);
     case S_lowers:
         return lowers(r, call->span, here);
     case S_inlineLet:

@@ -60,10 +60,8 @@ Core *term_with_child(Ctx *ctx, const Core *term, int i, Core *child)
 /* The primitives that apply their function to the elements of an array, which then has at least one. */
 static Nat elements_under(const Core *term)
 {
-    switch ((int)term->prim.id) {
-    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate:
+    if (!prim_takes_elements(term->prim.id))
         return NULL;
-    }
     const Core *last = term->prim.n_args ? term->prim.args[term->prim.n_args - 1] : NULL;
     return last && last->kind != CORE_LAMBDA && last->type->kind == TY_ARRAY ? last->type->size : NULL;
 }

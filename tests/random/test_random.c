@@ -86,7 +86,7 @@ static long run_child(uint64_t seed, long first, long count, const bool *scalars
     long k = first;
     for (; child > 0 && k < count && fread(&r, sizeof r, 1, in) == 1; k++) {
         add(t, &r);
-        if (verdict_fails(r.verdict))
+        if (verdict_fails(r.verdict) || (high && r.verdict == V_REFUSED)) /* the standard strategy is for any program */
             failed(k, &r, user);
     }
     fclose(in);

@@ -48,7 +48,8 @@ SIZE_CLASSES = (0, 1, 31, 32, 33, 45, 1000, 1023, 1024, 1025, 2047, 65537)
 CXX = os.environ.get("CXX", "g++")
 CHECKED = ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-DSHIM_ASAN"]
 FAST = ["-O0"]
-COMMON = ["-std=c++17", "-w", "-ffp-contract=off", "-fno-builtin", f"-I{HERE}"]
+# -frounding-math: without it gcc 12 makes -x of `0.0f - (float)x` for a number x without a sign, which is not the same for x = 0.
+COMMON = ["-std=c++17", "-w", "-ffp-contract=off", "-frounding-math", "-fno-builtin", f"-I{HERE}"]
 PROGRAMS_PER_FILE = 40
 LOG_LINES = 12
 # Of compiling and of the reference interpreter: against what grows or runs for ever.
@@ -235,6 +236,7 @@ class Program:
     sizes: tuple = SIZE_CLASSES
     launches: tuple = ()  # of tuples: a value for each size, in order
     cells: int = 70000
+    steps: int = 0        # of the reference interpreter for a launch, at most; 0: any number
     spread: int = 8       # inputs are integers from -spread to spread; more only where no floats are added
     hand: str = ""        # a .cu file (or its contents) with ENTRY_hand, or with the twin of the only entry; becomes a result of its own, `name.hand`
 
@@ -258,6 +260,7 @@ def prepare(folder, programs, seed):
             with open(path, "w") as file:
                 file.write(p.text)
         lines += [f"program {p.name} {path}", f"seed {seed}", f"cells {p.cells}"]
+        lines += [f"steps {p.steps}"] if p.steps else []
         lines += [f"spread {p.spread}"] + (["narrow"] if p.hand else [])  # plain C does not say what overflow gives
         lines += [f"entry {p.entry}"] if p.entry else []
         lines += [f"set {name}={value}" for name, value in p.settings.items()]

@@ -10,6 +10,7 @@
  *   sizes N...               launches: all sizes of the entry the same, and mixed. Those that the entry refuses are left out
  *   launch N...              one launch: a value for each size, in order
  *   cells N                  leaves out launches with an array of more cells; default 70000
+ *   steps N                  leaves out launches for which the reference interpreter takes more steps; without it there is no limit
  *   seed N                   of the inputs; default 1
  *   spread N                 inputs are integers from -N to N; default 8. More is only right where no floats are added
  *   narrow                   integers, too; without it every second launch has integers of any value
@@ -35,7 +36,7 @@ typedef struct Job {
     int n_classes;
     struct { int64_t sizes[MAX_SIZES]; int n; } launches[MAX_LAUNCHES];
     int n_launches;
-    int64_t cells, spread;
+    int64_t cells, steps, spread;
     bool narrow;
     uint64_t seed;
     const char *dir;
@@ -134,6 +135,7 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
     SampleInputs how = {.seed = job->seed + (uint64_t)r->out.n, .max_cells = job->cells, .spread = job->spread, .wide = !job->narrow && r->out.n % 2};
     if (!sample_launch(ctx, entry, sizes, &how, &launch))
         return;
+    launch.max_steps = job->steps;
     launch.n_results = type_component_count(entry->result);
     launch.results = NEWN(ctx, HostBuf, launch.n_results);
     for (int k = 0; k < launch.n_results; k++)
@@ -303,6 +305,8 @@ static bool read_line(Job *job, const char *line)
         return false;
     if (strncmp(line, "cells ", 6) == 0)
         job->cells = value;
+    else if (strncmp(line, "steps ", 6) == 0)
+        job->steps = value;
     else if (strncmp(line, "seed ", 5) == 0)
         job->seed = (uint64_t)value;
     else if (strncmp(line, "spread ", 7) == 0)

@@ -1,0 +1,1 @@
+lower ../programs/copied_tuples.rise f

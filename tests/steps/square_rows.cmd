@@ -1,0 +1,1 @@
+lower square_rows.rise f
