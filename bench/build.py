@@ -55,7 +55,7 @@ def argument(kind, name, outputs, state):
         return "stream"
     if "*" not in kind:
         state["sizes"] += 1
-        return ("s.n", "s.m")[state["sizes"] - 1]
+        return "s.n" if state["square"] else ("s.n", "s.m")[state["sizes"] - 1]
     if kind.startswith("const"):
         state["in"] += 1
         return f"({kind})b.in[{state['in'] - 1}]"
@@ -75,7 +75,8 @@ def emit(risec, program, entry, work):
     with open(source, encoding="utf-8") as file:
         found = parameters(file.read(), entry)
     outputs = sum(bool(re.fullmatch(r"result(_\d+)?", name)) for _, name in found)
-    state = {"in": 0, "out": 0, "work": 0, "sizes": 0}
+    sizes = sum("*" not in kind and "cudaStream_t" not in kind for kind, _ in found)
+    state = {"in": 0, "out": 0, "work": 0, "sizes": 0, "square": sizes > 2}  # three sizes are a matrix product's, of square matrices
     arguments = ", ".join(argument(kind, name, outputs, state) for kind, name in found)
     return source, f'extern "C" int {entry}_launch({", ".join(kind + name for kind, name in found)});', arguments
 
