@@ -145,10 +145,10 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const Loop
             add_access(b, info, s->ticket.flag, true, nat_const(ctx, 0), s->span, scope);
             add_access(b, info, s->ticket.buf, false, nat_const(ctx, 0), s->span, scope)->release = true;
         }
-        if (s->kind == IS_EXCHANGE) {
+        if (s->kind == IS_GIVE)
             collect_expr(b, info, s->exchange.value, scope);
+        if (s->kind == IS_AWAIT)
             add_access(b, info, s->exchange.cell, true, nat_const(ctx, 0), s->span, scope);
-        }
         if (s->kind == IS_GRID_SYNC)
             vec_push(ctx, &b->grid_syncs, b->n_accesses);
         if (s->kind == IS_VSET || s->kind == IS_VSTORE)

@@ -102,7 +102,8 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
     case IS_ATOMIC:
     case IS_TICKET:
     case IS_GRID_SYNC:
-    case IS_EXCHANGE:
+    case IS_GIVE:
+    case IS_AWAIT:
     case IS_SERVE:
     case IS_SYNC:
     case IS_NOTE:
@@ -479,16 +480,28 @@ static CudaHelper mail_helper(Scalar type)
     return scalar_is_float(type) ? (wide ? HELP_MAIL_F64 : HELP_MAIL_F32) : wide ? HELP_MAIL_WIDE_INT : HELP_MAIL_INT;
 }
 
-static void print_exchange(Cuda *c, const ImpStmt *s)
+static void print_exchange(Cuda *c, const ImpStmt *s, Scalar total, const char *function)
+{
+    cuda_helper(c, HELP_MAIL, SC_U64);
+    cuda_helper(c, mail_helper(total), total);
+    sb_printf(c->out, "%s(%s, ", function, c->buf_names[s->exchange.mail->id]);
+    cuda_nat(c, s->exchange.index, C_ANY);
+}
+
+static void print_give(Cuda *c, const ImpStmt *s)
+{
+    print_exchange(c, s, s->exchange.value->type, "send_mail");
+    put(c, ", 1, ");
+    cuda_expr(c, s->exchange.value, C_ANY);
+    put(c, ");");
+}
+
+static void print_await(Cuda *c, const ImpStmt *s)
 {
     const ImpBuf *cell = s->exchange.cell;
-    cuda_helper(c, HELP_MAIL, SC_U64);
-    cuda_helper(c, mail_helper(cell->elem), cell->elem);
     cuda_cell(c, cell, nat_const(c->ctx, 0));
-    sb_printf(c->out, " = wait_for_prefix(%s, ", c->buf_names[s->exchange.mail->id]);
-    cuda_nat(c, s->exchange.index, C_ANY);
-    put(c, ", ");
-    cuda_expr(c, s->exchange.value, C_ANY);
+    put(c, " = ");
+    print_exchange(c, s, cell->elem, "wait_for_prefix");
     put(c, ");");
 }
 
@@ -531,8 +544,12 @@ static void print_serve(Cuda *c, const ImpStmt *s)
 
 static void print_simple(Cuda *c, const ImpStmt *s)
 {
-    if (s->kind == IS_EXCHANGE) {
-        print_exchange(c, s);
+    if (s->kind == IS_GIVE) {
+        print_give(c, s);
+        return;
+    }
+    if (s->kind == IS_AWAIT) {
+        print_await(c, s);
         return;
     }
     if (s->kind == IS_SERVE) {
@@ -570,7 +587,7 @@ static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
         if (!cuda_is_shown(c, s))
             continue;
         bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
-        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_EXCHANGE && s->kind != IS_SERVE && !move))
+        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_GIVE && s->kind != IS_AWAIT && s->kind != IS_SERVE && !move))
             return NULL;
         only = s;
     }
@@ -663,7 +680,8 @@ void cuda_block(Cuda *c, const ImpBlock *block)
             break;
         case IS_SET:
         case IS_STORE:
-        case IS_EXCHANGE:
+        case IS_GIVE:
+        case IS_AWAIT:
         case IS_SERVE:
             print_simple(c, s);
             put(c, "\n");

@@ -199,7 +199,7 @@ static ImpStmt *find_sync(const ImpBlock *block, int *k)
             break;
         case IS_DECL:
         case IS_SET:
-        case IS_STORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE:
+        case IS_STORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE:
         case IS_VSET:
         case IS_VLOAD:
         case IS_VSTORE:

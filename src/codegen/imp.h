@@ -95,8 +95,9 @@ typedef enum ImpStmtKind {
     IS_TICKET, /* one thread of each block gets here: ticket.flag[0] says whether its block is the last to do so. What happened before it in any block
                 * is visible after that in the last one. The count in ticket.buf[0] is 0 again then */
     IS_GRID_SYNC, /* a barrier of all blocks, which are all resident (ImpKernel.cooperative); ticket.buf holds its two counters */
-    IS_EXCHANGE, /* one thread of a block gets here: exchange.cell[0] is what IS_SERVE makes of the totals before number exchange.index, for which
-                  * exchange.value is given. Waits until these have been given. Of each index once in a launch */
+    IS_GIVE,  /* one thread of a block gets here: exchange.value is total number exchange.index. Each once in a launch, in a block in rising order */
+    IS_AWAIT, /* one thread of the same block gets here, later: exchange.cell[0] is what IS_SERVE makes of the totals before number exchange.index.
+               * Waits until these have been given. Each once in a launch */
     IS_SERVE, /* a warp gets here: answers the totals number 0 .. serve.n - 1 in their order, each with what is before it: serve.unit, then serve.value,
                * which combines the registers serve.sum (all before) and serve.next (a total). Associative: grouped as the printer likes. serve.lane: of the warp */
     IS_FOR,   /* for (var = lo; var < hi; var += step) body; step >= 1 */
@@ -138,7 +139,7 @@ struct ImpStmt {
         } branch;
         struct { ImpBuf *buf; Nat index; ImpVar *old; ImpExpr *value; } atomic;
         struct { ImpBuf *buf, *flag; } ticket;
-        struct { ImpBuf *mail; Nat index; ImpExpr *value; ImpBuf *cell; } exchange; /* mail: imp_mail_words for each total, 0 outside of the exchange */
+        struct { ImpBuf *mail; Nat index; ImpExpr *value; ImpBuf *cell; } exchange; /* mail: imp_mail_words for each total, 0 outside of the exchange. value: of GIVE; cell: of AWAIT */
         struct { ImpBuf *mail; Nat n, lane; ImpVar *sum, *next; ImpExpr *value, *unit; } serve;
         SyncScope sync;
         ImpBuf *alloc;

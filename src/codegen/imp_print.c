@@ -248,10 +248,14 @@ static void print_stmt(Printer *p, const ImpStmt *s)
     case IS_GRID_SYNC:
         sb_printf(p->out, "sync grid by %s", s->ticket.buf->name);
         break;
-    case IS_EXCHANGE:
-        sb_printf(p->out, "%s[0] := before ", s->exchange.cell->name);
+    case IS_GIVE:
+        put(p, "give ");
+        print_cell(p, s->exchange.mail, s->exchange.index);
+        put(p, " := ");
         print_expr(p, s->exchange.value, PREC_ANY);
-        put(p, " by ");
+        break;
+    case IS_AWAIT:
+        sb_printf(p->out, "%s[0] := before ", s->exchange.cell->name);
         print_cell(p, s->exchange.mail, s->exchange.index);
         break;
     case IS_SERVE:

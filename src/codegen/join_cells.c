@@ -77,7 +77,7 @@ static bool collect_stmt(Join *j, ImpStmt *s)
             collect(j, &s->vec.values[k]);
         return fixed;
     case IS_IF: collect(j, &s->branch.cond); return only_sets(&s->branch.then) && only_sets(&s->branch.otherwise);
-    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: case IS_FOR: case IS_SYNC: return false;
+    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_FOR: case IS_SYNC: return false;
     }
     return false;
 }

@@ -397,8 +397,8 @@ static void collect(Proof *p, const ImpBlock *block, const Scope *scope, const L
             collect_loads(p, s->atomic.value, scope);
             touch(p, s->atomic.buf, true, s->atomic.index, s->span, scope);
             break;
-        case IS_EXCHANGE: collect_loads(p, s->exchange.value, scope); break;
-        case IS_TICKET: case IS_GRID_SYNC: case IS_SERVE: case IS_SYNC: case IS_NOTE: break;
+        case IS_GIVE: collect_loads(p, s->exchange.value, scope); break;
+        case IS_TICKET: case IS_GRID_SYNC: case IS_AWAIT: case IS_SERVE: case IS_SYNC: case IS_NOTE: break;
         }
         for (InPlace *in = p->lw->in_place; in; in = in->before)
             if (in->last == s)

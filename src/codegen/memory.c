@@ -37,7 +37,7 @@ static void plan_lives(Planner *p, ImpBlock *block)
         p->now++;
         if (s->kind != IS_ALLOC)
             walk_bufs(s, touch_buf, p);
-        if (s->kind == IS_EXCHANGE)
+        if (s->kind == IS_AWAIT)
             vec_push(p->ctx, &p->flags, s->exchange.cell->id);
         if (s->kind == IS_TICKET) /* a word of its own: to share bytes would take barriers */
             vec_push(p->ctx, &p->flags, s->ticket.flag->id);

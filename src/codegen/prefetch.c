@@ -92,7 +92,7 @@ static void find_change(void *user, ImpStmt *s)
 {
     Change *c = user;
     const ImpVar *set = imp_sets(s);
-    const ImpBuf *to = s->kind == IS_STORE ? s->store.buf : s->kind == IS_VSTORE ? s->vec.buf : s->kind == IS_ATOMIC ? s->atomic.buf : s->kind == IS_TICKET || s->kind == IS_GRID_SYNC ? s->ticket.buf : s->kind == IS_EXCHANGE ? s->exchange.cell : NULL;
+    const ImpBuf *to = s->kind == IS_STORE ? s->store.buf : s->kind == IS_VSTORE ? s->vec.buf : s->kind == IS_ATOMIC ? s->atomic.buf : s->kind == IS_TICKET || s->kind == IS_GRID_SYNC ? s->ticket.buf : s->kind == IS_AWAIT ? s->exchange.cell : NULL;
     bool changes = (set && set == c->var) || (to && to == c->buf) || (set && c->nat && set->nat == c->nat) || (s->kind == IS_FOR && c->nat && s->loop.var == c->nat);
     if (changes && s->prefetch)
         c->here = true;
@@ -143,7 +143,7 @@ static void check_stmt(void *user, ImpStmt *s)
     if (s->kind == IS_VLOAD)
         needs(p, (Change){.buf = s->vec.buf}, s->span);
     const ImpBuf *to = s->kind == IS_STORE ? s->store.buf : s->kind == IS_VSTORE ? s->vec.buf : s->kind == IS_ALLOC ? s->alloc : NULL;
-    bool elsewhere = s->kind == IS_ATOMIC || s->kind == IS_TICKET || s->kind == IS_GRID_SYNC || s->kind == IS_EXCHANGE || s->kind == IS_SERVE || (to && to->prefetch != s->prefetch);
+    bool elsewhere = s->kind == IS_ATOMIC || s->kind == IS_TICKET || s->kind == IS_GRID_SYNC || s->kind == IS_GIVE || s->kind == IS_AWAIT || s->kind == IS_SERVE || (to && to->prefetch != s->prefetch);
     Diag *d = elsewhere ? refuse(p, s->span, "these elements are to be fetched one step ahead, and are stored elsewhere first") : NULL;
     if (d)
         diag_help(p->ctx, d, "compute them from global memory in one go, with toPrivate at most");

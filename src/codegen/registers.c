@@ -119,8 +119,8 @@ static ImpExpr **own_value(ImpStmt *s)
     switch (s->kind) {
     case IS_DECL: case IS_SET: return s->var.value ? &s->var.value : NULL;
     case IS_STORE: return &s->store.value;
-    case IS_EXCHANGE: return &s->exchange.value;
-    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_SERVE: return NULL; /* what an atomic computes is computed again and again */
+    case IS_GIVE: return &s->exchange.value;
+    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_AWAIT: case IS_SERVE: return NULL; /* what an atomic computes is computed again and again */
     case IS_IF: return &s->branch.cond;
     case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: return NULL;
     }

@@ -6,7 +6,7 @@
  *       before = exchange total   what op makes of the totals before it
  *       g before rest             written to A[i]
  *
- * Each exchange has words of its own in global memory, zero before and after. All blocks are resident (a cooperative launch), so whoever has the least
+ * Where it can, a block gives the next total before it waits (scan_pipeline.c). Each exchange has words of its own in global memory, zero before and after. All blocks are resident (a cooperative launch), so whoever has the least
  * element that is not done waits for nobody but the last block. The totals are combined in a fixed grouping: results are the same in every run. */
 #include "codegen/lowering.h"
 
@@ -16,6 +16,7 @@ typedef struct Scan {
     const Env *env;
     ImpBuf *mail, *cell;
     Type total;
+    int split; /* statements of a step up to where it waits */
 } Scan;
 
 enum { ARG_OP, ARG_UNIT, ARG_F, ARG_G, ARG_XS };
@@ -91,7 +92,16 @@ static void serve_totals(Lowering *lw, const Scan *scan, Nat n)
 
 /* ---- the others ---------------------------------------------------------------------------------------------------------------------- */
 
-static void exchange(Lowering *lw, const Scan *scan, Nat i, View *total)
+/* A statement for the first thread of the block. */
+static ImpStmt *exchange(Lowering *lw, const Scan *scan, ImpStmtKind kind, Nat i)
+{
+    ImpStmt *s = imp_stmt(lw->ctx, lw->out, kind, scan->pattern->span);
+    s->exchange.mail = scan->mail;
+    s->exchange.index = i;
+    return s;
+}
+
+static void give_total(Lowering *lw, Scan *scan, Nat i, View *total)
 {
     Span span = scan->pattern->span;
     ImpBlock *out = lw->out;
@@ -99,23 +109,25 @@ static void exchange(Lowering *lw, const Scan *scan, Nat i, View *total)
     s->branch.cond = first_thread(lw, span);
     lw->out = &s->branch.then;
     ImpExpr *value = view_scalar(lw, total);
-    s = lower_emit(lw, IS_EXCHANGE, span);
-    s->exchange.mail = scan->mail;
-    s->exchange.index = i;
-    s->exchange.value = value;
-    s->exchange.cell = scan->cell;
+    exchange(lw, scan, IS_GIVE, i)->exchange.value = value;
+    lw->out = out;
+    scan->split = out->list.n;
+    s = lower_emit(lw, IS_IF, span);
+    s->branch.cond = first_thread(lw, span);
+    lw->out = &s->branch.then;
+    exchange(lw, scan, IS_AWAIT, i)->exchange.cell = scan->cell;
     lw->out = out;
 }
 
 static void scan_step(Lowering *lw, Nat i, void *user)
 {
-    const Scan *scan = user;
+    Scan *scan = user;
     const Core *e = scan->pattern, *g = e->prim.args[ARG_G];
     View *x = view_at(lw, scan->xs, i);
     View *taken = lower_apply_read(lw, e->prim.args[ARG_F], scan->env, 1, &x);
     if (taken->kind == VIEW_ERROR)
         return;
-    exchange(lw, scan, i, view_proj(lw, taken, 0));
+    give_total(lw, scan, i, view_proj(lw, taken, 0));
     View *before = view_new(lw, VIEW_SCALAR, scan->total, e->span);
     before->expr = imp_load(lw->ctx, scan->cell, nat_const(lw->ctx, 0), e->span);
     const Env *saved = lw->env;
@@ -152,8 +164,11 @@ bool lower_write_scan_blocks(Lowering *lw, const Core *e, View *acceptor)
     lw->out = &s->branch.then;
     serve_totals(lw, &scan, n);
     lw->out = &s->branch.otherwise;
-    if (!lw->failed)
+    if (!lw->failed) {
         blocks_but_last_each(lw, e, n, scan_step, &scan);
+        if (!lw->failed)
+            scan_pipeline(lw, lw->out, scan.split);
+    }
     lw->out = out;
     return true;
 }

@@ -173,6 +173,7 @@ static void replace_stmt(void *user, ImpStmt *s) { map_nats(s, replace_nat, user
 
 /* The loop that goes as far. */
 typedef struct Extent {
+    Ctx *ctx;
     Nat nat;
     const ImpStmt *loop;
 } Extent;
@@ -180,13 +181,14 @@ typedef struct Extent {
 static void find_loop(void *user, ImpStmt *s)
 {
     Extent *of = user;
-    if (s->kind == IS_FOR && s->loop.hi == of->nat && (!of->loop || s->loop.level == P_mapBlock))
+    bool as_far = s->kind == IS_FOR && (s->loop.hi == of->nat || s->loop.hi == nat_add(of->ctx, of->nat, s->loop.step)); /* with a turn more */
+    if (as_far && (!of->loop || s->loop.level == P_mapBlock))
         of->loop = s;
 }
 
 static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
 {
-    Extent of = {nat, NULL};
+    Extent of = {lw->ctx, nat, NULL};
     walk_stmts(rest, find_loop, &of);
     if (of.loop && of.loop->loop.level == P_mapBlock)
         return "blocks";

@@ -150,7 +150,7 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
             t->waits |= s->sync == SYNC_BLOCK;
             t->blocked |= s->sync != SYNC_BLOCK;
             break;
-        case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: t->blocked = true; break;
+        case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: t->blocked = true; break;
         case IS_DECL: t->blocked |= s->var.var->nat != NULL; break;
         case IS_SET: case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_ALLOC: case IS_NOTE: break;
         }

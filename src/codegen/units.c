@@ -388,7 +388,7 @@ bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
             nothing = (condition_fails(lw, s->branch.cond) || units_nothing(u, lw, &s->branch.then)) &&
                       (cond_is(lw, s->branch.cond, true) || units_nothing(u, lw, &s->branch.otherwise));
             break;
-        case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_EXCHANGE: case IS_SERVE: case IS_SYNC:
+        case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_SYNC:
             nothing = false;
             break;
         }

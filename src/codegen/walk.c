@@ -33,8 +33,8 @@ void walk_own(ImpStmt *s, ExprFn fn, void *user)
         break;
     case IS_STORE: walk_expr(&s->store.value, fn, user); break;
     case IS_ATOMIC: walk_expr(&s->atomic.value, fn, user); break;
-    case IS_TICKET: case IS_GRID_SYNC: break;
-    case IS_EXCHANGE: walk_expr(&s->exchange.value, fn, user); break;
+    case IS_TICKET: case IS_GRID_SYNC: case IS_AWAIT: break;
+    case IS_GIVE: walk_expr(&s->exchange.value, fn, user); break;
     case IS_SERVE:
         walk_expr(&s->serve.value, fn, user);
         walk_expr(&s->serve.unit, fn, user);
@@ -101,7 +101,7 @@ void map_nats(ImpStmt *s, NatMap map, void *user)
         s->store.index = map(user, s->store.index);
     if (s->kind == IS_ATOMIC)
         s->atomic.index = map(user, s->atomic.index);
-    if (s->kind == IS_EXCHANGE)
+    if (s->kind == IS_GIVE || s->kind == IS_AWAIT)
         s->exchange.index = map(user, s->exchange.index);
     if (s->kind == IS_SERVE) {
         s->serve.n = map(user, s->serve.n);
@@ -228,9 +228,9 @@ void walk_bufs(ImpStmt *s, BufFn fn, void *user)
         fn(user, &s->alloc);
     if (s->kind == IS_ATOMIC)
         fn(user, &s->atomic.buf);
-    if (s->kind == IS_EXCHANGE)
+    if (s->kind == IS_GIVE || s->kind == IS_AWAIT)
         fn(user, &s->exchange.mail);
-    if (s->kind == IS_EXCHANGE)
+    if (s->kind == IS_AWAIT)
         fn(user, &s->exchange.cell);
     if (s->kind == IS_SERVE)
         fn(user, &s->serve.mail);
@@ -249,7 +249,7 @@ static void find_write(void *user, ImpStmt *s)
 {
     FindWrite *f = user;
     f->found |= (s->kind == IS_STORE && s->store.buf == f->buf) || (s->kind == IS_VSTORE && s->vec.buf == f->buf);
-    f->found |= (s->kind == IS_EXCHANGE && s->exchange.mail == f->buf) || (s->kind == IS_SERVE && s->serve.mail == f->buf);
+    f->found |= ((s->kind == IS_GIVE || s->kind == IS_AWAIT) && s->exchange.mail == f->buf) || (s->kind == IS_SERVE && s->serve.mail == f->buf);
     f->found |= (s->kind == IS_ATOMIC && s->atomic.buf == f->buf) || ((s->kind == IS_TICKET || s->kind == IS_GRID_SYNC) && s->ticket.buf == f->buf);
 }
 

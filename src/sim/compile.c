@@ -751,7 +751,7 @@ static void compile_serve(Compiler *c, const ImpStmt *s)
 }
 
 /* With what the answering block would compute. */
-static void compile_exchange(Compiler *c, const ImpStmt *s)
+static void compile_give(Compiler *c, const ImpStmt *s)
 {
     FindServe f = {s->exchange.mail, NULL};
     ImpBlock body = c->run->kernel->body;
@@ -766,11 +766,6 @@ static void compile_exchange(Compiler *c, const ImpStmt *s)
     i->b = mail;
     i->c = unit;
     i->site = at;
-    i = emit(c, X_STORE);
-    i->dst = sum;
-    i->a = const_operand(c, 0);
-    i->b = s->exchange.cell->id;
-    i->site = site(c, s->span, s->exchange.cell, true, "");
     int next = total;
     if (serve) {
         i = emit(c, X_MOVE);
@@ -783,6 +778,21 @@ static void compile_exchange(Compiler *c, const ImpStmt *s)
     i = emit(c, X_TOTAL);
     i->dst = next;
     i->b = mail;
+}
+
+static void compile_await(Compiler *c, const ImpStmt *s)
+{
+    int before = temp(c), index = compile_nat(c, s->exchange.index, s->span);
+    Ins *i = emit(c, X_AWAIT);
+    i->dst = before;
+    i->a = index;
+    i->b = s->exchange.mail->id;
+    i->site = site(c, s->span, s->exchange.mail, true, "");
+    i = emit(c, X_STORE);
+    i->dst = before;
+    i->a = const_operand(c, 0);
+    i->b = s->exchange.cell->id;
+    i->site = site(c, s->span, s->exchange.cell, true, "");
 }
 
 static void compile_for(Compiler *c, const ImpStmt *s)
@@ -883,7 +893,8 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_SYNC: compile_sync(c, s); break;
     case IS_ATOMIC: compile_atomic(c, s); break;
     case IS_TICKET: compile_ticket(c, s); break;
-    case IS_EXCHANGE: compile_exchange(c, s); break;
+    case IS_GIVE: compile_give(c, s); break;
+    case IS_AWAIT: compile_await(c, s); break;
     case IS_SERVE: compile_serve(c, s); break;
     case IS_GRID_SYNC: emit(c, X_SYNC_GRID)->site = site(c, s->span, NULL, false, ""); break;
     case IS_ALLOC: emit(c, X_ALLOC)->a = s->alloc->id; break;

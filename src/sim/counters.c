@@ -189,6 +189,7 @@ static int kind_of(const Ins *ins, CounterId *kind)
     case X_LANES:
     case X_TICKET: *kind = COUNT_atomics; return 1;
     case X_BEFORE: *kind = COUNT_stores; return 1;
+    case X_AWAIT: *kind = COUNT_loads; return 1;
     case X_TOTAL: case X_SERVE: return 0;
     case X_SYNC_GRID:
     case X_SYNC_WARP:

@@ -23,6 +23,7 @@ void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index)
         sim_find(run, SIM_STUCK, place_in(run, warp, ins), "gives total number %lld, and number %lld comes next", (long long)index, (long long)x->given);
     if (x->given == 0)
         x->sum = warp->v[ins->c].u[lane];
+    vec_push(run->ctx, &x->before, x->sum);
     for (int l = 0; l < WARP; l++)
         if (warp->mask >> l & 1)
             warp->v[ins->dst].u[l] = x->sum;
@@ -33,6 +34,22 @@ void exchange_total(Run *run, Warp *warp, const Ins *ins)
     Exchange *x = &run->exchanges[ins->b];
     x->sum = warp->v[ins->dst].u[__builtin_ctz(warp->mask)];
     x->given++;
+}
+
+void exchange_await(Run *run, Warp *warp, const Ins *ins, int64_t index)
+{
+    Exchange *x = &run->exchanges[ins->b];
+    bool known = index >= 0 && index < x->given;
+    if (warp->mask & (warp->mask - 1))
+        sim_find(run, SIM_STUCK, place_in(run, warp, ins), "waits for what is before a total, and so do other lanes of its warp: one is answered");
+    if (!known)
+        sim_find(run, SIM_STUCK, place_in(run, warp, ins), "waits for what is before total number %lld, which nobody has given", (long long)index);
+    else if (index != x->awaited)
+        sim_find(run, SIM_STUCK, place_in(run, warp, ins), "waits for what is before total number %lld, and number %lld comes next", (long long)index, (long long)x->awaited);
+    x->awaited++;
+    for (int l = 0; l < WARP; l++)
+        if (warp->mask >> l & 1)
+            warp->v[ins->dst].u[l] = known ? x->before.at[index] : 0;
 }
 
 void exchange_serve(Run *run, const Warp *warp, const Ins *ins, int64_t n)
@@ -50,6 +67,7 @@ void exchange_serve(Run *run, const Warp *warp, const Ins *ins, int64_t n)
 void exchange_check(Run *run)
 {
     for (int b = 0; b < run->kernel->bufs.n && !run->stop; b++)
-        if (run->exchanges[b].given && !run->exchanges[b].served)
-            sim_find(run, SIM_STUCK, (FindingPlace){-1, 0, NO_SITE, NO_SITE, -1, run->mems[b].buf, 0}, "no block answers the totals in %s", run->mems[b].buf->name);
+        if (run->exchanges[b].given && (!run->exchanges[b].served || run->exchanges[b].awaited != run->exchanges[b].given))
+            sim_find(run, SIM_STUCK, (FindingPlace){-1, 0, NO_SITE, NO_SITE, -1, run->mems[b].buf, 0},
+                     run->exchanges[b].served ? "some totals in %s are given, and nobody takes what is before them" : "no block answers the totals in %s", run->mems[b].buf->name);
 }

@@ -320,12 +320,15 @@ static void run_warp(Run *run, Warp *w)
         case X_SYNC_GRID: w->state = WARP_WAITS_FOR_GRID; goto out;
         case X_TICKET: mem_ticket(run, w, ins); break;
         case X_BEFORE:
+        case X_AWAIT:
         case X_SERVE: {
             int stride;
             const int64_t *index = operand(w, ins->a, &stride);
             int64_t at = index[first_lane(w->mask) * stride];
             if (ins->op == X_BEFORE)
                 exchange_before(run, w, ins, at);
+            else if (ins->op == X_AWAIT)
+                exchange_await(run, w, ins, at);
             else
                 exchange_serve(run, w, ins, at);
             break;

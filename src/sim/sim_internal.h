@@ -60,6 +60,7 @@ typedef enum OpCode {
     X_TICKET,    /* dst = whether this is the last block to count in buffer a */
     X_BEFORE,    /* dst = the sum of the totals before number a of the exchange by buffer b; c: the sum of none */
     X_TOTAL,     /* dst = that sum with total number a of buffer b */
+    X_AWAIT,     /* dst = the sum of the totals before number a, of which this block has given its own */
     X_SERVE,     /* the exchange by buffer b, of a totals, is answered */
     X_LANES,     /* m: mask, m+1: the lanes that are still to come, one after the other */
     X_LANE,      /* the next one; with none left, mask = m and jump to k */
@@ -180,8 +181,9 @@ typedef struct Global {
 /* The totals that blocks exchange by a buffer. Blocks run one after the other, in an order in which each finds the totals before its own: all that
  * the answering block does is done at once, and only looked for when its turn comes. */
 typedef struct Exchange {
-    int64_t given;
-    uint64_t sum;   /* as in Lanes */
+    int64_t given, awaited;
+    uint64_t sum;             /* as in Lanes */
+    VEC(uint64_t) before;     /* the sums before the totals that were given */
     bool served;
 } Exchange;
 
@@ -289,6 +291,7 @@ void mem_ticket(Run *run, Warp *warp, const Ins *ins);
 /* exchange.c: totals of blocks. exchange_blocks: as many as asked for, or just two, where they would wait for later ones. */
 int64_t exchange_blocks(Run *run, int64_t blocks);
 void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index);
+void exchange_await(Run *run, Warp *warp, const Ins *ins, int64_t index);
 void exchange_total(Run *run, Warp *warp, const Ins *ins);
 void exchange_serve(Run *run, const Warp *warp, const Ins *ins, int64_t n);
 void exchange_check(Run *run); /* at the end of a kernel */

@@ -98,7 +98,7 @@ static void look_at_stmt(void *user, ImpStmt *s)
         add(f, FAULT_NO_TICKET, NULL, s->ticket.buf->name);
         break;
     case IS_GRID_SYNC: add(f, FAULT_GRID_SYNC, NULL, s->ticket.buf->name); break;
-    case IS_EXCHANGE: add(f, FAULT_EXCHANGE, NULL, s->exchange.mail->name); break;
+    case IS_GIVE: case IS_AWAIT: add(f, FAULT_EXCHANGE, NULL, s->exchange.mail->name); break;
     case IS_SERVE:
         add(f, FAULT_SERVE, NULL, s->serve.mail->name);
         if (s->serve.value->kind == IE_OP && s->serve.value->op.id != P_min && s->serve.value->op.id != P_max)

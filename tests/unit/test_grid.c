@@ -16,7 +16,7 @@ typedef struct Meeting {
 static void find_meeting(void *user, ImpStmt *s)
 {
     Meeting *m = user;
-    if ((s->kind == IS_GRID_SYNC || s->kind == IS_SERVE || s->kind == IS_EXCHANGE || (s->kind == IS_IF && s->branch.last)) && m->left-- == 0)
+    if ((s->kind == IS_GRID_SYNC || s->kind == IS_SERVE || s->kind == IS_GIVE || s->kind == IS_AWAIT || (s->kind == IS_IF && s->branch.last)) && m->left-- == 0)
         m->found = s;
 }
 
@@ -56,8 +56,8 @@ static void without_meetings(Compiled *c, ImpKernel *kernel, Tally *t)
         if (!m.found)
             return;
         ImpStmt saved = *m.found;
-        const char *what = saved.kind == IS_GRID_SYNC ? "grid barrier" : saved.kind == IS_SERVE ? "answer" : saved.kind == IS_EXCHANGE ? "total" : "ticket";
-        if (saved.kind == IS_EXCHANGE) { /* its neighbour's */
+        const char *what = saved.kind == IS_GRID_SYNC ? "grid barrier" : saved.kind == IS_SERVE ? "answer" : saved.kind == IS_GIVE ? "total" : saved.kind == IS_AWAIT ? "wait" : "ticket";
+        if (saved.kind == IS_GIVE || saved.kind == IS_AWAIT) { /* its neighbour's */
             m.found->exchange.index = nat_add_k(c->ctx, saved.exchange.index, 1);
         } else if (saved.kind != IS_IF) {
             m.found->kind = IS_NOTE;
