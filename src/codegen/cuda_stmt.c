@@ -498,10 +498,9 @@ static void print_give(Cuda *c, const ImpStmt *s)
 
 static void print_await(Cuda *c, const ImpStmt *s)
 {
-    const ImpBuf *cell = s->exchange.cell;
-    cuda_cell(c, cell, nat_const(c->ctx, 0));
-    put(c, " = ");
-    print_exchange(c, s, cell->elem, "wait_for_prefix");
+    print_exchange(c, s, s->exchange.cell->elem, "wait_for_prefix");
+    put(c, ", ");
+    cuda_cell(c, s->exchange.cell, nat_const(c->ctx, 0));
     put(c, ");");
 }
 

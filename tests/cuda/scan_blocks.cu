@@ -34,13 +34,13 @@ static __device__ __forceinline__ void send_mail(unsigned long long *mail, long 
     put_mail(mail + i, (unsigned long long)from << 32 | __float_as_uint(value));
 }
 static __device__ __forceinline__ void clear_mail(unsigned long long *mail, long long i, float) { put_mail(mail + i, 0); }
-// Gives the total of block number i to the block that answers, and waits for what is before it.
-static __device__ __forceinline__ float wait_for_prefix(unsigned long long *mail, long long i, float total)
+// Waits until the block that answers has sent what is before total number i.
+static __device__ __forceinline__ void wait_for_prefix(unsigned long long *mail, long long i, float &prefix)
 {
-    send_mail(mail, i, 1, total);
-    while (!has_mail(mail, i, 2, total)) {}
-    clear_mail(mail, i, total);
-    return total;
+    float before;
+    while (!has_mail(mail, i, 2, before)) {}
+    clear_mail(mail, i, before);
+    prefix = before;
 }
 static __device__ __forceinline__ bool has_mail(unsigned long long *mail, long long i, unsigned from, double &value)
 {
@@ -59,13 +59,13 @@ static __device__ __forceinline__ void clear_mail(unsigned long long *mail, long
     put_mail(mail + 2*i, 0);
     put_mail(mail + 2*i + 1, 0);
 }
-// Gives the total of block number i to the block that answers, and waits for what is before it.
-static __device__ __forceinline__ double wait_for_prefix(unsigned long long *mail, long long i, double total)
+// Waits until the block that answers has sent what is before total number i.
+static __device__ __forceinline__ void wait_for_prefix(unsigned long long *mail, long long i, double &prefix)
 {
-    send_mail(mail, i, 1, total);
-    while (!has_mail(mail, i, 2, total)) {}
-    clear_mail(mail, i, total);
-    return total;
+    double before;
+    while (!has_mail(mail, i, 2, before)) {}
+    clear_mail(mail, i, before);
+    prefix = before;
 }
 // One warp answers the totals of n blocks, in their order: each gets what op makes of `before` and all totals before it. The grouping is the same
 // each time: by 32 totals in their order, and within these as a tree.
@@ -174,7 +174,10 @@ running(float *__restrict__ result, const float *__restrict__ xs, unsigned long 
             const float before = warp == 1 ? ends[0] : 0.0f;
             sums[thread] = before + scans[thread];
             __syncthreads();
-            if (thread == 0) prefix = wait_for_prefix(mail, block, sums[63]);
+            if (thread == 0) {
+                send_mail(mail, block, 1, sums[63]);
+                wait_for_prefix(mail, block, prefix);
+            }
             __syncthreads();
             const float before_1 = prefix;
 
@@ -250,7 +253,10 @@ running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned lo
             const float before = warp == 1 ? ends[0] : 0.0f;
             sums[thread] = before + scans[thread];
             __syncthreads();
-            if (thread == 0) prefix = wait_for_prefix(mail, block, sums[63]);
+            if (thread == 0) {
+                send_mail(mail, block, 1, sums[63]);
+                wait_for_prefix(mail, block, prefix);
+            }
             __syncthreads();
             const float before_1 = prefix;
 
@@ -276,19 +282,23 @@ products(double *__restrict__ result, const double *__restrict__ xs, unsigned lo
         if (warp == 0)
             serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
     } else {
-        for (int block = blockId; block < n; block += (int)gridDim.x - 1) {
-            __syncthreads();
-            if (thread == 0) {
+        for (int next = blockId; next < n + (int)gridDim.x - 1; next += (int)gridDim.x - 1) {
+            if (next < n && thread == 0) {
                 double acc = 1.0;
                 for (int i = 0; i < 64; i++) {
-                    acc *= xs[block*64 + i];
+                    acc *= xs[next*64 + i];
                 }
-                prefix = wait_for_prefix(mail, block, acc);
+                send_mail(mail, next, 1, acc);
             }
-            __syncthreads();
-            const double before = prefix;
-            const int index = block*64 + thread;
-            result[index] = before * xs[index];
+            if (blockId < next) {
+                const int block = next - (int)gridDim.x + 1;
+                __syncthreads();
+                if (thread == 0) wait_for_prefix(mail, block, prefix);
+                __syncthreads();
+                const double before = prefix;
+                const int index = block*64 + thread;
+                result[index] = before * xs[index];
+            }
         }
     }
 }
@@ -309,19 +319,23 @@ products_64(double *__restrict__ result, const double *__restrict__ xs, unsigned
         if (warp == 0)
             serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
     } else {
-        for (long long block = blockId; block < n; block += (long long)(int)gridDim.x - 1) {
-            __syncthreads();
-            if (thread == 0) {
+        for (long long next = blockId; next < n + (int)gridDim.x - 1; next += (long long)(int)gridDim.x - 1) {
+            if (next < n && thread == 0) {
                 double acc = 1.0;
                 for (int i = 0; i < 64; i++) {
-                    acc *= xs[block*64 + i];
+                    acc *= xs[next*64 + i];
                 }
-                prefix = wait_for_prefix(mail, block, acc);
+                send_mail(mail, next, 1, acc);
             }
-            __syncthreads();
-            const double before = prefix;
-            const long long index = block*64 + thread;
-            result[index] = before * xs[index];
+            if (blockId < next) {
+                const long long block = (long long)next - (long long)(int)gridDim.x + 1;
+                __syncthreads();
+                if (thread == 0) wait_for_prefix(mail, block, prefix);
+                __syncthreads();
+                const double before = prefix;
+                const long long index = block*64 + thread;
+                result[index] = before * xs[index];
+            }
         }
     }
 }
@@ -398,7 +412,7 @@ extern "C" int products_launch(double *result, const double *xs, unsigned long l
         if (blocks > 65535)
             blocks = 65535;
         const long long fit = blocks < maxResident ? blocks : maxResident < 2 ? 2 : maxResident;
-        if (nat_max(n, 1) + 1 <= 2147483647 && n*64 <= 2147483647) {
+        if (n*64 + 4194303 <= 2147483647) {
             int n_int = (int)n;
             void *args[] = {(void *)&result, (void *)&xs, (void *)&mail, &n_int};
             if (const cudaError_t error = cudaLaunchCooperativeKernel((const void *)products, (unsigned)fit, 64, args, 0, stream))
