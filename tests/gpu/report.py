@@ -99,7 +99,7 @@ def title(code):
 
 
 def against_reference():
-    names = {"examples": "examples, usual sizes", "programs": "tests/programs", "large-examples": "examples, 131071 and 1000003 elements", "random": "random programs"}
+    names = {"examples": "examples, usual sizes", "programs": "tests/programs", "bench": "bench/programs", "large-examples": "examples, 131071 and 1000003 elements", "random": "random programs"}
     lines, refused = [], []
     for name, words in names.items():
         total = re.search(r"^# (seed \d+), (\d+) programs: (.*)", read(f"check-{name}"), re.M)
@@ -117,7 +117,7 @@ def against_reference():
     if refused:
         table(["refused with", "", "random programs"], refused)
     inexact = []
-    for name in ("examples", "programs", "large-examples"):
+    for name in ("examples", "programs", "bench", "large-examples"):
         inexact += re.findall(r"^ok (.*?): \d+ launches, \d+ to the bit; (.*)", read(f"check-{name}"), re.M)
     if inexact:
         table(["within the bound", ""], inexact)

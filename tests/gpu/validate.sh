@@ -3,7 +3,7 @@
 #
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
 #
-# Stages, all of them by default: smoke times commands programs random large twins variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# Stages, all of them by default: smoke times commands programs repeat random large twins variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs.
@@ -13,7 +13,7 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
 REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
 shift $(($# < 2 ? $# : 2))
-ALL='smoke times commands programs random large twins variants interop sanitize'
+ALL='smoke times commands programs repeat random large twins variants interop sanitize'
 STAGES=${*:-$ALL}
 DEVICE=${DEVICE:-gpu}
 RISEC=$BUILD/risec
@@ -138,7 +138,17 @@ programs() {
     planted high-bit high --sizes 32,1024 files examples/*.rise
     check examples files examples/*.rise
     check programs files tests/programs/*.rise tests/gpu/*.rise
+    check bench files bench/programs/*.rise
     check large-examples --sizes 131071,1000003 --cells 1100000 --steps 2000000000 files examples/{argmin,asum,axpy,block_scan,device_scan,dot,harris3,harris7,histogram,max,minmax,minmax_last,minmax_two,reverse,scal,sum,sum_down,sum_naive,sum_tree,warp_scan}.rise
+}
+
+# The same inputs, the same bits, run after run.
+repeat() {
+    timeout 280 python3 tests/gpu/repeat.py "$RISEC" "$DEVICE" bench/programs/*.rise >"$WORK/repeat" 2>&1
+    local code=$?
+    cat "$WORK/repeat" >>"$LOG"
+    grep '^not ok' "$WORK/repeat"
+    [ $code -eq 0 ] && say "ok repeat: $(grep -c '^ok' "$WORK/repeat") entries, four runs each" || say "not ok repeat: exit code $code"
 }
 
 random() {
@@ -159,7 +169,7 @@ large() {
     done
 }
 
-# ---- compute-sanitizer: first what it must find, then the examples -----------------------------------------------------------------------------------------
+# ---- compute-sanitizer: first what it must find, then the examples and bench/programs -----------------------------------------------------------------------------------------
 
 # Each fault is one change to what risec emitted for examples/sum.rise.
 plant() {
@@ -188,6 +198,7 @@ sanitizer() { # TOOL COMMAND...: 0 for no finding, 77 for findings
     timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 77 --print-limit 20 "$@"
 }
 
+SANITIZED='examples/*.rise bench/programs/*.rise' # a pattern
 sanitize() {
     has compute-sanitizer sanitize && has nvcc sanitize || return
     local tools="memcheck racecheck initcheck synccheck" tool shard shards=4 files code valid=1
@@ -210,7 +221,7 @@ sanitize() {
     done
     for tool in $tools; do
         for ((shard = 0; shard < shards; shard++)); do
-            files=$(ls examples/*.rise | awk -v k=$shard -v n=$shards 'NR % n == k')
+            files=$(ls $SANITIZED | awk -v k=$shard -v n=$shards 'NR % n == k')
             # shellcheck disable=SC2086
             (sanitizer "$tool" "$CHECK" --jobs 0 --sizes 0,1,33,1000,2047 --cells 20000 files $files >"$WORK/san-$tool-$shard" 2>&1; echo $? >"$WORK/san-$tool-$shard.code") &
         done
@@ -226,7 +237,7 @@ sanitize() {
                 say "# $tool, part $shard: exit code $code: $(grep -E '^(not ok|=+ (Error|ERROR|Invalid|Warning|Uninit|Barrier|Race))' "$WORK/san-$tool-$shard" | head -3 | tr '\n' ' ' | cut -c1-500)"
             fi
         done
-        if [ $bad -eq 0 ] && [ $valid -eq 1 ] && [ $programs -eq "$(ls examples/*.rise | wc -l)" ]; then
+        if [ $bad -eq 0 ] && [ $valid -eq 1 ] && [ $programs -eq "$(cat $SANITIZED | grep -c '^entry ')" ]; then
             say "ok sanitize-$tool: $programs programs, 0 findings"
         else
             say "not ok sanitize-$tool: $programs programs clean and right$([ $valid -eq 1 ] || echo '; a planted fault was missed')"
