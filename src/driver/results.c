@@ -195,7 +195,7 @@ static void compare_cell(Comparison *c, int result, const HostBuf *got, const Ho
         c->float_bound = true;
         error = fabs(a.f - b.f);
         bound = c->wanted_exact ? 0 : (scale->elements + 8) * epsilon_of(got->elem) * fmax(fabs(b.f), scale->sum);
-        near = !c->wanted_exact && error <= bound && isfinite(a.f) && isfinite(b.f); /* a NaN or an infinity is near only to itself */
+        near = (a.f == b.f || !c->wanted_exact) && error <= bound && isfinite(a.f) && isfinite(b.f); /* a NaN or an infinity is near only to itself */
         /* -0 for 0 has the error 0, and so has a bound of 0. */
         if (near && (c->bound == 0 || error * c->bound > c->max_error * bound)) {
             c->max_error = error;

@@ -21,7 +21,8 @@ void results_put_scalar(StrBuf *out, Scalar type, ScalarValue value);
  *
  * Note [Exact runs]
  * Where no operation of either run rounded anything (the machine keeps a note of that, FE_INEXACT), both results are the values of their expressions over the
- * real numbers. If the laws hold by which one order was made of the other, they are equal to the bit, and that is asked for. Small integers kept as floats
+ * real numbers. If the laws hold by which one order was made of the other, they are equal to the bit but for the sign of a zero (0 + -0 is 0, so that
+ * a sum that begins with 0 is never -0), and that is asked for. Small integers kept as floats
  * are such a case. What a GPU rounds is not known: there the reference must not round, and the inputs be integers whose absolute values sum up to what
  * the type holds exactly. */
 typedef struct Comparison {
