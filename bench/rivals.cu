@@ -410,6 +410,6 @@ void rivals(std::vector<Workload> &all)
     all.push_back({"layer_norm", matrix, {matrix_f32, {Type::f32, columns}, {Type::f32, columns}}, {matrix_f32}, bytes_each(8), {{"by hand", layer_norm_by_hand}}, 1e-3});
     all.push_back({"transpose", {{8192, 8192}}, {matrix_f32}, {matrix_f32}, bytes_each(8), {{"cuBLAS geam", blas_transpose}, {"by hand (32 x 33)", transpose_by_hand}}, 0});
     all.push_back({"scan", powers(16, 28, {1000007}), {{Type::i32, count}}, {{Type::i32, count}}, bytes_each(8), {{"CUB", cub_scan}}, 0});
-    all.push_back({"matmul", {{1024}, {4096}, {8192}}, {{Type::f32, square}, {Type::f32, square}}, {{Type::f32, square}},
+    all.push_back({"matmul", {{1024}, {2048}, {4096}, {8192}}, {{Type::f32, square}, {Type::f32, square}}, {{Type::f32, square}},
                    [](Sizes s) { return 2.0 * (double)s.n * (double)s.n * (double)s.n; }, {{"cuBLAS", blas_matmul}}, 1e-3, true});
 }

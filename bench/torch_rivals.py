@@ -54,7 +54,7 @@ def workloads(torch):
         "layer_norm": (MATRIX, matrix + vector * 2, lambda x, g, b: torch.nn.functional.layer_norm(x, x.shape[1:], g, b), each(8), "GB/s", 1e-3),
         "transpose": ([(8192, 8192)], matrix, lambda x: x.t().contiguous(), each(8), "GB/s", 0),
         "scan": (powers(16, 28, (1000007,)), array(i32), lambda x: torch.cumsum(x, 0, dtype=i32), each(8), "GB/s", 0),
-        "matmul": ([(1024, 1), (4096, 1), (8192, 1)], square * 2, lambda a, b: torch.mm(a, b), lambda n, m: 2.0 * n * n * n, "TFLOP/s", 1e-3),
+        "matmul": ([(1024, 1), (2048, 1), (4096, 1), (8192, 1)], square * 2, lambda a, b: torch.mm(a, b), lambda n, m: 2.0 * n * n * n, "TFLOP/s", 1e-3),
     }
 
 
