@@ -443,6 +443,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         const char *words = span_text(e, arg.span);
         if (t && t->kind == TY_IDX)
             diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");
+        else if (t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_IDX && callee && strcmp(callee, prim_name(P_scatterDrop)) == 0)
+            diag_help(ctx, d, "of indices that is `scatterUnchecked`, or `scatter` where they are seen to differ");
         else if (t && t->kind == TY_ARRAY && callee)
             diag_help(ctx, d, "apply it to the elements: `map(%s)`", callee);
         else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && scalar_is_int(t->scalar))
@@ -486,6 +488,8 @@ void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *w
     if (mis.kind == MIS_SIZE && mis.want_size && outer && outer->kind == TY_ARRAY && outer->size == mis.want_size &&
         nat_le(e->ctx, e->facts, mis.want_size, mis.got_size))
         diag_help(e->ctx, d, "cut what is too much: `... |> take(%s)`", nat_text(e->ctx, mis.want_size));
+    if (mis.kind != MIS_SIZE && outer && outer->kind == TY_ARRAY && nat_is(outer->size, 1) && mis.actual && mis.actual == type_resolve(e, outer->elem))
+        diag_help(e->ctx, d, "it is no array: declare it as `%s`", tyt(e, mis.actual));
     if (mis.from_idx) {
         const char *words = span_text(e, span);
         Type t = want ? type_resolve(e, want) : NULL;

@@ -261,7 +261,7 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
     Ctx *ctx = ps->ctx;
     int kind = ps->tok.kind, prev = ps->prev.kind;
     if (kind == T_STAR && prev == T_STAR && adjacent(ps))
-        diag_help(ctx, diag, "a power is written with `^`");
+        diag_help(ctx, diag, "a power of sizes is written with `^`, one of floats `pow(a, b)`");
     else if (kind == T_LT && prev == T_LT && adjacent(ps))
         diag_help(ctx, diag, "to shift bits, write `shl(a, b)`");
     else if (kind == T_RP && prev == T_LP)
@@ -283,6 +283,8 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "each parameter stands in its own parentheses, with its type: `(a: f32) (b: f32)`");
     else if (kind == T_LBRACKET && !ps->has_body && strcmp(source_of(ps, ps->prev), "launch") == 0)
         diag_help(ctx, diag, "`launch [...]` stands behind the parameters and the type of the result: `(xs: n.f32): n.f32 launch [...] =`");
+    else if (kind == T_ARROW && !ps->has_body && place->context == IN_ITEM)
+        diag_help(ctx, diag, "the type of the result stands behind `:`, as in `(xs: n.f32): n.f32`");
     else if (kind == T_EQ && prev == T_COLON && adjacent(ps))
         diag_help(ctx, diag, "write `=`");
     else if (prev == T_EQEQ && place->context == IN_ITEM && !ps->has_body)
@@ -455,7 +457,11 @@ static Repair repair_juxtaposed(Parser *ps, const Place *place, bool news)
         bool operand = kind == T_NAME || kind == T_INT || kind == T_FLOAT;
         Diag *diag = parse_mistake(ps, E0102, token_span(ps, ps->tok), "expected an operator, found %s", parse_token_text(ps, ps->tok));
         const char *fn = source_of(ps, ps->prev), *arg = operand ? source_of(ps, ps->tok) : ctx_printf(ps->ctx, "%s ...", source_of(ps, ps->tok));
-        if (ps->prev.kind == T_NAME)
+        if (strcmp(fn, "for") == 0 || strcmp(fn, "while") == 0)
+            diag_help(ps->ctx, diag, "there are no loops: `xs |> mapSeq(f)` applies f to each element, `xs |> reduceSeq(f, start)` folds them");
+        else if (strcmp(fn, "return") == 0)
+            diag_help(ps->ctx, diag, "the body is an expression, and its value the result: leave `return` out");
+        else if (ps->prev.kind == T_NAME)
             diag_help(ps->ctx, diag, "functions are applied with parentheses: `%s(%s)`", fn, arg);
         else if (place->context == IN_BRACKET && (ps->prev.kind == T_INT || ps->prev.kind == T_FLOAT))
             diag_help(ps->ctx, diag, "arguments are separated by commas: `%s, %s`", fn, arg);
