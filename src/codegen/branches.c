@@ -105,6 +105,16 @@ static void merge_neighbours(Ctx *ctx, ImpBlock *list, bool over_notes)
     }
 }
 
+/* The last statement, an `if`, where only notes stand before it; else NULL. */
+static ImpStmt *only_branch(const ImpBlock *block)
+{
+    for (int i = 0; i + 1 < block->list.n; i++)
+        if (block->list.at[i]->kind != IS_NOTE)
+            return NULL;
+    ImpStmt *last = block->list.n ? block->list.at[block->list.n - 1] : NULL;
+    return last && last->kind == IS_IF ? last : NULL;
+}
+
 /* if a { if b { ... } } is if a and b { ... }. */
 static void merge_conditions(Ctx *ctx, ImpBlock *list)
 {
@@ -116,11 +126,13 @@ static void merge_conditions(Ctx *ctx, ImpBlock *list)
             continue;
         merge_conditions(ctx, &s->branch.then);
         merge_conditions(ctx, &s->branch.otherwise);
-        ImpStmt *inner = s->branch.then.list.n == 1 ? s->branch.then.list.at[0] : NULL;
+        ImpStmt *inner = only_branch(&s->branch.then);
         if (!inner || inner->kind != IS_IF || s->branch.last || s->branch.otherwise.list.n || inner->branch.otherwise.list.n)
             continue;
         s->branch.cond = imp_op2(ctx, P_and, SC_BOOL, s->branch.cond, inner->branch.cond, s->span);
-        s->branch.then = inner->branch.then;
+        block_remove(&s->branch.then, s->branch.then.list.n - 1);
+        for (int k = 0; k < inner->branch.then.list.n; k++)
+            vec_push(ctx, &s->branch.then.list, inner->branch.then.list.at[k]);
     }
 }
 

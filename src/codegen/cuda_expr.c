@@ -252,6 +252,8 @@ static CPrec operand_prec(const ImpExpr *operand, CPrec own, bool right)
         return C_UNARY;
     if (own == C_OR && inner == C_AND)
         return C_UNARY;
+    if ((own == C_OR || own == C_AND) && inner == own) /* a && (b && c) */
+        return own;
     if (own == C_EQUAL && (inner == C_LESS || inner == C_EQUAL))
         return C_UNARY;
     return right || own == C_LESS ? own + 1 : own;

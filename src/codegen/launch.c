@@ -214,6 +214,15 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
     return n;
 }
 
+/* Of a grid with one axis: where its maps have so few elements that one block takes them all, no thread more than that. */
+static int64_t threads_of_grid(const Plan *plan)
+{
+    enum { MOST = 256 };
+    Nat n = plan->global[0];
+    bool few = n && nat_is_const(n) && n->value < MOST && !plan->global[2] && !plan->copied && !plan->meets && !plan->has_warps && !plan->has_lanes && !plan->has_blocks;
+    return few ? (n->value < 32 ? 32 : n->value) : MOST;
+}
+
 /* Threads of the block: as the launch clause says, else the largest constant extent, else 256; a multiple of 32 in total. One thread when no
  * level below the block is used: then nothing says that there are more. */
 static void plan_threads(Plan *plan, const CoreLaunch *clause, int threads[3])
@@ -225,7 +234,7 @@ static void plan_threads(Plan *plan, const CoreLaunch *clause, int threads[3])
         for (int a = 0; a < 3; a++)
             t[a] = plan->threads[a] ? plan->threads[a] : 1;
         if (plan->has_global && t[0] < 256 && !plan->has_threads)
-            t[0] = plan->global[1] ? 32 : 256;
+            t[0] = plan->global[1] ? 32 : threads_of_grid(plan);
         if (plan->has_global && plan->global[1] && t[1] == 1)
             t[1] = 8;
         if ((plan->unknown_threads && !plan->threads[0]) || (plan->unknown_warps && !plan->warps))

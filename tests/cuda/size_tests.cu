@@ -41,8 +41,8 @@ sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
-// sum_case2 for n <= 32 and not (n >= 8 and n % 2 == 0): 256 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(256)
+// sum_case2 for n <= 32 and not (n >= 8 and n % 2 == 0): 32 threads a block, 1 block
+extern "C" __global__ void __launch_bounds__(32)
 sum_case2(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
     const int thread = threadIdx.x;
@@ -153,7 +153,7 @@ extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, lo
                 sum_case1<<<1, 256, (size_t)shared, stream>>>(result, xs, (int)n);
             }
         } else {
-            sum_case2<<<1, 256, 0, stream>>>(result, xs, (int)n);
+            sum_case2<<<1, 32, 0, stream>>>(result, xs, (int)n);
         }
     } else {
         if (!(n < 1024)) {
