@@ -130,7 +130,7 @@ static void count_stmt(void *user, ImpStmt *s)
         break;
     case IS_STORE: count_factors(s->store.value, q); break;
     case IS_ATOMIC: count_factors(s->atomic.value, q); break;
-    case IS_EXCHANGE: count_factors(s->exchange.value, q); break;
+    case IS_GIVE: count_factors(s->exchange.value, q); break;
     case IS_SERVE:
         count_factors(s->serve.value, q);
         count_factors(s->serve.unit, q);
@@ -140,7 +140,7 @@ static void count_stmt(void *user, ImpStmt *s)
             count_factors(s->vec.values[i], q);
         break;
     case IS_IF: count_factors(s->branch.cond, q); break;
-    case IS_TICKET: case IS_GRID_SYNC: case IS_VLOAD: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
+    case IS_AWAIT: case IS_TICKET: case IS_GRID_SYNC: case IS_VLOAD: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
     }
 }
 
