@@ -3,7 +3,7 @@
 #include "codegen/walk.h"
 #include "rtree.h"
 
-enum { SAMPLES = 1500, AIM_VARS = 64, DEPTH = 12 };
+enum { SAMPLES = 1500, MOMENTS = 200, AIM_VARS = 64, DEPTH = 12 };
 
 /* ---- the way to the place --------------------------------------------------------------------------------------------------------------- */
 
@@ -229,7 +229,8 @@ static bool enter_loop(Moment *m, const ImpStmt *s, int64_t least)
     return true;
 }
 
-static bool hits(Moment *m)
+/* Does the moment come to the fault, and (`differs`) is its condition another there? */
+static bool hits(Moment *m, bool differs)
 {
     const Aim *aim = m->aim;
     const Fault *f = aim->fault;
@@ -240,7 +241,7 @@ static bool hits(Moment *m)
     }
     if (f->kind == FAULT_LOOP_STEP || f->kind == FAULT_LOOP_START || f->kind == FAULT_LOOP_END)
         return enter_loop(m, &f->old_stmt, f->kind == FAULT_LOOP_STEP ? 2 : 1);
-    if (!aim->root)
+    if (!aim->root || !differs)
         return true;
     int sound = condition(m, aim->sound), wrong = condition(m, aim->wrong);
     return sound < 0 || wrong < 0 || sound != wrong;
@@ -259,7 +260,21 @@ bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_
         if (!accepted || !imp_is_launched(NULL, aim->entry, aim->fault->kernel, &launch, &launched) || !launched)
             continue;
         Moment m = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = state};
-        if (hits(&m))
+        if (hits(&m, true))
+            return true;
+    }
+    return false;
+}
+
+bool aim_meets(const Aim *aim, const int64_t *sizes, const int64_t grid[3], int64_t num_sm, uint64_t seed)
+{
+    Launch launch = {.n_sizes = aim->entry->n_sizes, .sizes = (int64_t *)sizes, .num_sm = num_sm};
+    bool launched;
+    if (imp_is_launched(NULL, aim->entry, aim->fault->kernel, &launch, &launched) && !launched)
+        return false;
+    for (int i = 0; i < MOMENTS; i++) {
+        Moment m = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = &seed};
+        if (hits(&m, false))
             return true;
     }
     return false;

@@ -20,5 +20,7 @@ Aim aim_take(Ctx *ctx, const CoreEntry *entry, const Fault *fault);
 void aim_compare(Aim *aim);
 /* Looks for sizes among those near the marks, for this grid (0: the default); false: found none. */
 bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes);
+/* May a launch with these sizes notice the fault? Tries some threads and trips, so that now and then it says no where it does. */
+bool aim_meets(const Aim *aim, const int64_t *sizes, const int64_t grid[3], int64_t num_sm, uint64_t seed);
 
 #endif

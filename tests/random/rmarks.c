@@ -106,7 +106,7 @@ static int64_t near_mark(const Marks *m, uint64_t *state)
     if (m->n == 0)
         return 1 + random_below(state, 100);
     int64_t mark = some_mark(m, state);
-    switch (random_below(state, 8)) {
+    switch (random_below(state, 9)) {
     case 0: return mark;
     case 1: return mark - 1;
     case 2: return mark * (1 + random_below(state, 3)) + 1 + random_below(state, 4);
@@ -114,7 +114,8 @@ static int64_t near_mark(const Marks *m, uint64_t *state)
     case 4: return mark * (1 + random_below(state, 3)) - 1 + random_below(state, 2);
     case 5: return mark * (1 + random_below(state, 5)) + some_mark(m, state) - random_below(state, 2);
     case 6: return mark * (random_below(state, 2) ? some_mark(m, state) : 1 + random_below(state, 64)) - random_below(state, 2);
-    default: return mark + random_below(state, (int)mark);
+    case 7: return mark + random_below(state, (int)mark);
+    default: return 1 + random_below(state, (int)(m->most >> random_below(state, 12)));
     }
 }
 

@@ -35,13 +35,33 @@ static PrimId other_comparison(PrimId id)
     }
 }
 
+/* A condition over sizes and indices, as far as it is one. */
+static const char *condition_text(Ctx *ctx, const ImpExpr *e)
+{
+    if (e->kind == IE_NAT)
+        return nat_text(ctx, e->nat);
+    if (e->kind == IE_VAR)
+        return e->var.var->name;
+    if (e->kind == IE_OP && e->op.n == 2)
+        return ctx_printf(ctx, "%s %s %s", condition_text(ctx, e->op.args[0]), prim_name(e->op.id), condition_text(ctx, e->op.args[1]));
+    return "..";
+}
+
+/* Of what is compared or computed: itself where it is sizes and indices, else its type. */
+static const char *operation_text(Ctx *ctx, const ImpExpr *e)
+{
+    if (e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT)
+        return condition_text(ctx, e);
+    return ctx_printf(ctx, "%s of %s", prim_name(e->op.id), scalar_name(e->op.args[0]->type));
+}
+
 static void look_at_expr(void *user, ImpExpr **at)
 {
     Faults *f = user;
     ImpExpr *e = *at;
     switch (e->kind) {
     case IE_LOAD: add(f, FAULT_LOAD_INDEX, e, ctx_printf(f->ctx, "%s[%s]", e->mem.buf->name, nat_text(f->ctx, e->mem.index))); break;
-    case IE_COND: add(f, FAULT_CHOICE, e, "?:"); break;
+    case IE_COND: add(f, FAULT_CHOICE, e, ctx_printf(f->ctx, "%s ?:", condition_text(f->ctx, e->cond.cond))); break;
     case IE_SHFL:
         if (e->shfl.id != P_reduceWarp)
             add(f, FAULT_SHUFFLE, e, ctx_printf(f->ctx, "%s %s", prim_name(e->shfl.id), e->shfl.by->kind == IE_NAT ? nat_text(f->ctx, e->shfl.by->nat) : ""));
@@ -50,9 +70,9 @@ static void look_at_expr(void *user, ImpExpr **at)
         if (e->op.id == P_min || e->op.id == P_max)
             add(f, FAULT_MIN_MAX, e, prim_name(e->op.id));
         else if (other_comparison(e->op.id) != P_COUNT)
-            add(f, FAULT_COMPARISON, e, ctx_printf(f->ctx, "%s of %s", prim_name(e->op.id), scalar_name(e->op.args[0]->type)));
+            add(f, FAULT_COMPARISON, e, operation_text(f->ctx, e));
         if (ordered(e->op.id) && e->op.n == 2 && !imp_same_value(e->op.args[0], e->op.args[1]))
-            add(f, FAULT_OPERANDS, e, ctx_printf(f->ctx, "%s of %s", prim_name(e->op.id), scalar_name(e->op.args[0]->type)));
+            add(f, FAULT_OPERANDS, e, operation_text(f->ctx, e));
         break;
     case IE_VAR:
         if (e->var.var->slots > 1 && nat_is_const(e->var.slot))
@@ -71,7 +91,7 @@ static void look_at_stmt(void *user, ImpStmt *s)
     case IS_STORE: add(f, FAULT_STORE_INDEX, NULL, ctx_printf(f->ctx, "%s[%s]", s->store.buf->name, nat_text(f->ctx, s->store.index))); break;
     case IS_VSTORE: add(f, FAULT_STORE_INDEX, NULL, ctx_printf(f->ctx, "%s[%s]", s->vec.buf->name, nat_text(f->ctx, s->vec.index))); break;
     case IS_VLOAD: add(f, FAULT_LOAD_INDEX, NULL, ctx_printf(f->ctx, "%s[%s]", s->vec.buf->name, nat_text(f->ctx, s->vec.index))); break;
-    case IS_IF: add(f, FAULT_GUARD, NULL, s->branch.otherwise.list.n ? "if else" : "if"); break;
+    case IS_IF: add(f, FAULT_GUARD, NULL, ctx_printf(f->ctx, "if %s%s", condition_text(f->ctx, s->branch.cond), s->branch.otherwise.list.n ? " else" : "")); break;
     case IS_FOR: {
         const char *what = ctx_printf(f->ctx, "%s < %s", s->loop.var->name, nat_text(f->ctx, s->loop.hi));
         add(f, FAULT_LOOP_END, NULL, what);
