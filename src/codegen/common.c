@@ -21,7 +21,7 @@ static void look(void *user, ImpExpr **at)
     l->loads |= (*at)->kind == IE_LOAD;
     l->shuffles |= (*at)->kind == IE_SHFL;
     /* Comparisons of indices, wider integers and negated literals are no work: a good reader wants to see them. */
-    l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || ((*at)->kind == IE_CAST && !imp_widens(*at));
+    l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || ((*at)->kind == IE_CAST && !imp_widens(*at) && (*at)->cast.value->kind != IE_NAT);
 }
 
 static bool worth_sharing(ImpExpr *e)
@@ -154,7 +154,7 @@ static bool of_indices(const ImpExpr *e)
 }
 
 /* `x` for an element of `xs`, else `value`. */
-static const char *value_name(Lowering *lw, const ImpExpr *e)
+const char *value_name(Lowering *lw, const ImpExpr *e)
 {
     if (e->kind == IE_COND)
         e = e->cond.then;
@@ -216,4 +216,5 @@ void pass_common(Lowering *lw)
 {
     share(lw, &lw->kernel->body);
     registers_copies(lw); /* a name that is only another one's value now */
+    loads_before_loops(lw);
 }

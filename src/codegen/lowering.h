@@ -414,6 +414,8 @@ void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
 void pass_vectors(Lowering *lw);
 void pass_common(Lowering *lw);
+const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the value: `x` for an element of `xs` */
+void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
 void pass_hoist(Lowering *lw);
 void pass_names(Lowering *lw);
 
