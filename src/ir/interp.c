@@ -151,20 +151,6 @@ static void combine_halves(Interp *in, const Code *code, State *state, const Cod
     state_set(in, state, &in->cells[op->body->at]);
 }
 
-/* The elements of xs combined from left to right; args[unit] when there are none. The value is in state->at. */
-static void combine(Interp *in, const Code *code, State *state, int unit, int xs)
-{
-    const Code *array = code->args[xs];
-    const Shape *row = code->arg_rows[xs];
-    state_init(in, code, row, state);
-    if (rows_of(in, array) == 0) {
-        state_set(in, state, &in->cells[code->args[unit]->at]);
-        return;
-    }
-    get_row(row, &in->cells[array->at], 0, &in->cells[state->at]);
-    fold(in, code, state, array, row, 1, NULL, false);
-}
-
 /* The 32 elements of xs, combined by the lanes of a warp: each with the one whose number differs by 16, by 8, 4, 2, 1. What lane 0 has then. */
 static void combine_lanes(Interp *in, const Code *code, Cell *out)
 {
@@ -199,8 +185,6 @@ static void reduce_by_index(Interp *in, Code *code)
     const Cell *array = &in->cells[xs->at];
     int64_t n = rows_of(in, xs), k = interp_size(in, &code->nats[1]);
     new_value(in, code->span, code->shape, out);
-    unsigned char *seen = interp_alloc(in, code->span, k);
-    memset(seen, 0, (size_t)k);
     for (int64_t j = 0; j < k; j++)
         put_row(row, out, j, &in->cells[code->args[1]->at]);
     State state;
@@ -210,11 +194,6 @@ static void reduce_by_index(Interp *in, Code *code)
         int64_t j = checked_index(in, code, cell_load(pair->comps[0].scalar, array[0].at + i * scalar_bytes(pair->comps[0].scalar)).i, k);
         /* The pair's second component: its shape is the row's. */
         get_row(row, array + 1, i, &in->cells[op->params[1]]);
-        if (!seen[j]) {
-            seen[j] = 1;
-            put_row(row, out, j, &in->cells[op->params[1]]);
-            continue;
-        }
         get_row(row, out, j, &in->cells[op->params[0]]);
         eval(in, op->body);
         state_set(in, &state, &in->cells[op->body->at]);
@@ -652,16 +631,12 @@ static void eval_prim(Interp *in, Code *code)
     case P_mapLane:
         map(in, code);
         return;
-    case P_reduce:
-        combine(in, code, &state, 1, 2);
-        copy_cells(in, code->at, state.at, code->shape->n);
-        return;
     case P_reduceWarp:
         new_value(in, code->span, code->shape, out);
         combine_lanes(in, code, out);
         return;
     case P_atomicReduce:
-        state_init(in, code, code->arg_rows[2], &state); /* the unit is in the cell before: max(-inf, nan) is -inf */
+        state_init(in, code, code->arg_rows[2], &state); /* the unit is in the cell before */
         if (code->lambda->declared && !state.buffers[0]) {
             combine_halves(in, code, &state, last, code->arg_rows[2]);
         } else {
@@ -671,6 +646,7 @@ static void eval_prim(Interp *in, Code *code)
         new_value(in, code->span, code->shape, out);
         put_row(code->row, out, 0, &in->cells[state.at]);
         return;
+    case P_reduce: /* from the unit on, as threads do: max(-inf, nan) is -inf */
     case P_reduceSeq:
     case P_reduceSeqUnroll:
         state_init(in, code, code->shape, &state);
@@ -688,11 +664,8 @@ static void eval_prim(Interp *in, Code *code)
     case P_scan:
         new_value(in, code->span, code->shape, out);
         state_init(in, code, code->row, &state);
-        if (rows_of(in, last) > 0) {
-            get_row(code->row, &in->cells[last->at], 0, &in->cells[state.at]);
-            put_row(code->row, out, 0, &in->cells[state.at]);
-        }
-        fold(in, code, &state, last, code->row, 1, out, false);
+        state_set(in, &state, &in->cells[code->args[1]->at]);
+        fold(in, code, &state, last, code->row, 0, out, false);
         return;
     case P_scanExcl:
         new_value(in, code->span, code->shape, out);

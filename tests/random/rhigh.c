@@ -40,9 +40,8 @@ static bool an_operator(Gen *g, const RType *t, bool exact_sums, Node **op, Node
     }
     if (t->kind != R_SCALAR || t->scalar == SC_BOOL)
         return false;
-    if (!scalar_is_int(t->scalar) && !exact_sums) /* sums round, and a NaN beside -inf is not what it is alone */
-        return false;
-    PrimId id = chance(g, 60) ? P_add : chance(g, 50) ? P_min : P_max;
+    bool rounds = !scalar_is_int(t->scalar) && !exact_sums;
+    PrimId id = !rounds && chance(g, 60) ? P_add : chance(g, 50) ? P_min : P_max;
     *op = scalar_operator(g, id, t);
     *unit = id == P_add ? node_lit(g, t->scalar, 0) : extreme(g, t->scalar, id == P_max);
     return true;
