@@ -8,7 +8,7 @@
  *         }
  *
  * A block keeps two elements, and so twice the registers; what it waits for was asked for one turn earlier. Not done, and the loop stays as it is,
- * where `first` leaves something in shared memory or an index in a register, or more than fits. Keeps every value. */
+ * where `first` leaves something in shared memory, an index in a register or one that not all threads set, or more than fits. Keeps every value. */
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
@@ -56,6 +56,19 @@ static int position(const Pipeline *p, const ImpVar *var)
     return k;
 }
 
+/* Does every thread give the register a value? What only some have set cannot be kept: the others would copy nothing. */
+static bool set_by_all(const ImpBlock *block, const ImpVar *var)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        bool here = imp_sets(s) == var && (s->kind != IS_DECL || s->var.value);
+        if (here || (s->kind == IS_FOR && set_by_all(&s->loop.body, var)) ||
+            (s->kind == IS_IF && set_by_all(&s->branch.then, var) && set_by_all(&s->branch.otherwise, var)))
+            return true;
+    }
+    return false;
+}
+
 static void use(Pipeline *p, ImpVar *var)
 {
     bool declared = false;
@@ -65,7 +78,7 @@ static void use(Pipeline *p, ImpVar *var)
         return;
     vec_push(p->ctx, &p->left, var);
     p->words += var->slots * (scalar_bytes(var->type) > 4 ? 2 : 1);
-    p->refused |= var->nat != NULL;
+    p->refused |= var->nat != NULL || !set_by_all(&p->first, var);
 }
 
 static void use_in_expr(void *user, ImpExpr **at)
