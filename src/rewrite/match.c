@@ -4,6 +4,7 @@
  * A piece of the left side with the names around it is a thunk. Applying `f >> g` to a thunk t makes the thunk "f applied to t"; nothing is built. A lambda
  * of the term, met where the left side has a function, is opened: its parameters become locals, and the function applied to them is read
  * against its body. */
+#include "ir/scalar.h"
 #include "rewrite/internal.h"
 
 typedef struct Scope Scope;
@@ -321,6 +322,10 @@ static bool match_prim(Matcher *m, PrimId id, int axis, int n, const Thunk *args
         explicit_params += !header->params[i].implicit;
     if (id == P_id && n == 1)
         return match_data(m, args[0], term);
+    if (id == P_cast && n > explicit_params) { /* the type that it casts to: the whole left side is of the term's type, or the rule does not apply */
+        args++;
+        n--;
+    }
     if (n != explicit_params)
         return differ(m, ctx_printf(m->ctx, "`%s` takes %d arguments, and the rule gives it %d", prim_name(id), explicit_params, n));
     if (term->kind != CORE_PRIM || term->prim.id != id)
@@ -363,6 +368,11 @@ static PrimId operator_prim(AstOp op)
 
 /* ---- terms -------------------------------------------------------------------------------------------------------------- */
 
+static bool same_number(ScalarValue a, ScalarValue b)
+{
+    return scalar_is_float(a.type) ? a.f == b.f || (a.f != a.f && b.f != b.f) : a.u == b.u;
+}
+
 static bool match_name(Matcher *m, Thunk t, Core *term)
 {
     const char *name = t.ast->name.text;
@@ -386,6 +396,9 @@ static bool match_name(Matcher *m, Thunk t, Core *term)
     PrimId id = prim_find(name);
     if (id != P_COUNT)
         return match_prim(m, id, 0, t.n_args, t.args, term);
+    ScalarValue value;
+    if (!t.n_args && term->kind == CORE_LIT && scalar_named(term->lit.type, name, &value))
+        return same_number(value, term->lit) || differ(m, "another number stands there");
     return differ(m, ctx_printf(m->ctx, "`%s` cannot stand on the left side of a rule", name));
 }
 
@@ -425,6 +438,18 @@ static bool match_literal(Matcher *m, const Ast *ast, const Core *term)
     if (term->kind == CORE_SIZE && nat_is_const(term->size))
         same = (double)term->size->value == value;
     return same || differ(m, "another number stands there");
+}
+
+/* -x: of a number, or worked out. */
+static bool match_unary(Matcher *m, Thunk t, Core *term)
+{
+    Thunk operand = {.ast = t.ast->bin.lhs, .scope = t.scope};
+    if (t.n_args || t.ast->bin.op != OP_NEG || term->kind != CORE_LIT || !scalar_is_float(term->lit.type))
+        return match_prim(m, operator_prim(t.ast->bin.op), 0, 1, &operand, term);
+    Core *opposite = NEW(m->ctx, Core);
+    *opposite = *term;
+    opposite->lit.f = -term->lit.f;
+    return match_data(m, operand, opposite);
 }
 
 /* The bracket of a primitive: an axis. */
@@ -545,8 +570,9 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
         vec_push(m->ctx, &m->locals, term->let.var);
         return match_data(m, (Thunk){.ast = ast->let.body, .scope = own}, term->let.body);
     }
-    case AST_ERROR:
     case AST_UNARY:
+        return match_unary(m, t, term);
+    case AST_ERROR:
     case AST_ARROW:
     case AST_BINDER:
     case AST_UNROLL:
