@@ -67,6 +67,25 @@ static const char *with_types(LawText *t, const char *text)
     return sb.text;
 }
 
+/* The same for the types that a term casts to; any other word may be a variable's. */
+static const char *with_casts(LawText *t, const char *term)
+{
+    static const char cast[] = "cast(";
+    StrBuf sb;
+    sb_init(&sb, t->ctx);
+    for (const char *found; (found = strstr(term, cast)); term = found) {
+        found += strlen(cast);
+        sb_putn(&sb, term, (size_t)(found - term));
+        const char *end = found;
+        while (in_word(*end))
+            end++;
+        sb_puts(&sb, with_types(t, ctx_printf(t->ctx, "%.*s", (int)(end - found), found)));
+        found = end;
+    }
+    sb_puts(&sb, term);
+    return sb.text;
+}
+
 /* The dot of `n.t`, and of `(2*n).t`; NULL when the type is no array. */
 static const char *elem_dot(const char *type)
 {
@@ -184,7 +203,23 @@ static int operator_named(Ctx *ctx, const Item *rule)
     return -1;
 }
 
+/* Operators that a left side writes out: it has to have a declared one there. Its arguments that are no arrays are the parts of the unit. */
+#define FIRST_B(before) "if b.1 " before " a.1 or b.1 == a.1 and b.2 < a.2 then b else a"
+#define FIRST_A(before) "if a.1 " before " b.1 or a.1 == b.1 and a.2 < b.2 then a else b"
+typedef struct Written {
+    const char *term, *name, *unit[2];
+} Written;
+static const Written written[] = {
+    {"fun a b => " FIRST_B("<"), "lawLeast", {"highest", "highest"}},
+    {"fun a b => " FIRST_A("<"), "lawLeastOf", {"highest", "highest"}},
+    {"fun a b => " FIRST_B(">"), "lawGreatest", {"lowest", "highest"}},
+    {"fun a b => " FIRST_A(">"), "lawGreatestOf", {"lowest", "highest"}}};
+
+#define LAW_FIRST(name, worst, body) \
+    "operator " name " (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (" worst ", highest), associative, commutative = " body "\n"
 static const char declarations[] =
+    LAW_FIRST("lawLeast", "highest", FIRST_B("<")) LAW_FIRST("lawLeastOf", "highest", FIRST_A("<"))
+    LAW_FIRST("lawGreatest", "lowest", FIRST_B(">")) LAW_FIRST("lawGreatestOf", "lowest", FIRST_A(">"))
     "operator lawAffine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
     "operator lawSums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
 
@@ -374,6 +409,20 @@ static bool is_unit(const Item *rule, const char *name)
     return any_in(rule->body->bin.lhs, has_unit, name);
 }
 
+/* The left side with a declared operator for what it writes out; *unit: of that, or NULL. */
+static const char *with_declared(LawText *t, const char *side, const char *const **unit)
+{
+    *unit = NULL;
+    for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
+        const char *at = strstr(side, written[k].term);
+        if (!at)
+            continue;
+        *unit = written[k].unit;
+        return ctx_printf(t->ctx, "%.*s%s%s", (int)(at - side), side, written[k].name, at + strlen(written[k].term));
+    }
+    return side;
+}
+
 /* The entry whose body is the left side; inside the level that the rule wants. */
 const char *law_left(LawText *t, const char *result)
 {
@@ -396,6 +445,8 @@ const char *law_left(LawText *t, const char *result)
     for (int i = 0; i < rule->n_params && !over; i++)
         if (kind_of(&rule->params[i]) == IS_DATA && is_array(&rule->params[i]))
             over = rule->params[i].name;
+    const char *const *written_unit;
+    const char *side = with_declared(t, ctx_printf(t->ctx, bare ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs)), &written_unit);
     StrBuf body;
     sb_init(&body, t->ctx);
     for (int i = 0; i < rule->n_params; i++) {
@@ -414,15 +465,15 @@ const char *law_left(LawText *t, const char *result)
             continue;
         }
         bool unit = operators[t->shape->op].unit && is_unit(rule, p->name);
-        t->said[i] = unit ? operators[t->shape->op].unit : term_of(t, type, 0, NULL);
+        t->said[i] = unit ? operators[t->shape->op].unit : written_unit ? *written_unit++ : term_of(t, type, 0, NULL);
         sb_printf(&body, "let %s: %s = %s in\n  ", p->name, type, t->said[i]);
     }
-    const char *side = ctx_printf(t->ctx, bare ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
     if (bare)
         sb_printf(&sb, " (xs: %s%s)", wraps ? "2." : "", argument_type(t));
     if (wraps && !over)
         sb_printf(&sb, " (%s: 2.i32)", over = "turns");
     static const char *const patterns[] = {NULL, "mapBlock", "mapWarp", "mapGlobal"};
+    side = with_casts(t, side);
     if (wraps)
         sb_printf(&body, "%s |> %s(fun %s => %s)", over, patterns[wraps], over, side);
     else
