@@ -71,7 +71,7 @@ static void simulate(Ctx *ctx, void *user)
     const Prepared *p = &t->trials[t->trial];
     Launch launch = p->launch;
     SimReport report = {.warp_instructions = 0};
-    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells >= HUGE_CELLS ? HUGE_STEPS : p->cells > MAX_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells >= HUGE_CELLS ? HUGE_STEPS : p->cells >= MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
     results_new(ctx, t->c.entry, &launch);
     bool good = sim_run(ctx, t->c.imp, &launch, &options, &report);
     t->ran = good || report.findings.n > 0;
@@ -234,7 +234,7 @@ static void hunt_by_marks(Test *t)
         if (t->by_marks % 8 == 7 && t->c.entry->n_sizes > 1) /* one very long */
             for (int k = 0, lengthy = random_below(&state, t->c.entry->n_sizes); k < MAX_SIZES; k++)
                 at[k] = k == lengthy ? MANY_CELLS / (4 << random_below(&state, 4)) - random_below(&state, 9) : 1 + random_below(&state, 12);
-        int64_t cells = t->by_marks % 4 == 3 ? MANY_CELLS : t->by_marks % 2 ? DEVICE_CELLS : MAX_CELLS;
+        int64_t cells = t->by_marks % (t->c.entry->n_sizes > 1 ? 8 : 4) == (t->c.entry->n_sizes > 1 ? 7 : 3) ? MANY_CELLS : t->by_marks % 2 ? DEVICE_CELLS : MAX_CELLS;
         add_trial_on(t, at, random_below(&state, N_GRIDS), data[t->by_marks % (int)(sizeof data / sizeof *data)], cells, device ? 1 + random_below(&state, DEVICE_SMS) : 0);
     }
     t->by_marks++;
