@@ -262,11 +262,14 @@ static void test_conditions(const Test *test, uint64_t seed)
     LawReport *report = test->report;
     LawShape shape;
     for (int i = 0; i < report->n_where && i < LAW_CONDITIONS; i++) {
-        if (report->needed[i])
+        if (report->needed[i] == NEEDED_BY_VALUE)
             continue;
-        LawResult other = trial(test, seed, i, NULL, &shape);
         /* Without it the rule goes further: to another result, or to a right side that cannot stand there. */
-        report->needed[i] = is_wrong(other) || other == LAW_REFUSED;
+        LawResult other = trial(test, seed, i, NULL, &shape);
+        if (other == LAW_OTHER)
+            report->needed[i] = NEEDED_BY_VALUE;
+        else if (other == LAW_ILL_TYPED || other == LAW_REFUSED)
+            report->needed[i] = NEEDED_BY_CHECK;
     }
 }
 

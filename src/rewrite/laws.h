@@ -2,8 +2,8 @@
  *
  * A trial of a rule writes its left side as an entry, with random small sizes, types, functions and operators for the parameters; some sizes stay open until
  * launch. The rule has to fire there or say that a condition is not known. Where it fires, both programs are run by the reference interpreter on the same
- * inputs and have to agree to the bit. Each condition is left out in turn: some trial must then give another result, or a term that is not well typed,
- * else nothing shows that the condition is needed. What disagrees is made smaller as long as it disagrees. */
+ * inputs and have to agree to the bit. Each condition is left out in turn: some trial must then give another result, or a right side that another check
+ * refuses, else nothing shows that the condition is needed. What disagrees is made smaller as long as it disagrees. */
 #ifndef RISEC_REWRITE_LAWS_H
 #define RISEC_REWRITE_LAWS_H
 
@@ -68,11 +68,17 @@ void law_try(Ctx *ctx, const LawTrial *trial, LawOutcome *out);
 
 enum { LAW_TRIALS = 60, LAW_FIRES = 30, LAW_SEED = 20261121 };
 
+typedef enum LawNeed {
+    NOT_NEEDED,      /* as far as was seen */
+    NEEDED_BY_CHECK, /* without it the right side is not well typed, or another condition is not known to hold: a message only */
+    NEEDED_BY_VALUE  /* without it the rule gives another result */
+} LawNeed;
+
 typedef struct LawReport {
     long counts[LAW_RESULTS];
     int n_where;
     bool enough;                    /* so many trials that each condition should be shown to be needed */
-    bool needed[LAW_CONDITIONS];
+    LawNeed needed[LAW_CONDITIONS];
     const char *refusal;            /* why it did not fire, last; or NULL */
     bool wrong;                     /* it is no law: then this trial shows it */
     LawTrial counter;

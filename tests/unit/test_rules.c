@@ -10,7 +10,7 @@
 #include "executors.h"
 #include "rewrite/laws.h"
 
-static long checks, wrong;
+static long checks, wrong, needed[NEEDED_BY_VALUE + 1]; /* needed: conditions of each kind */
 
 static const char *const result_names[LAW_RESULTS] = {"untyped", "refused", "ill typed", "same", "another result", "not run"};
 
@@ -40,6 +40,11 @@ static void test_rule(Ctx *ctx, const LawFile *file, const Item *rule, long tria
     if (r.enough && r.counts[LAW_SAME] == 0) {
         wrong++;
         printf("%s never fires: %s\n", rule->name, r.refusal ? r.refusal : "?");
+    }
+    for (int i = 0; i < rule->n_where && i < LAW_CONDITIONS; i++) {
+        needed[r.needed[i]]++;
+        if (all && r.needed[i] == NEEDED_BY_CHECK)
+            printf("%s: condition %d is needed by another check only\n", rule->name, i + 1);
     }
     for (int i = 0; i < rule->n_where && i < LAW_CONDITIONS && r.enough && !r.wrong; i++)
         if (!r.needed[i]) {
@@ -101,6 +106,8 @@ int main(int argc, char **argv)
         else
             test_module(argv[i], only, trials, seed, all);
     }
+    printf("conditions: %ld are needed by value, as without them some result is another one; %ld by a check, as without them another one refuses what they refuse; %ld not shown to be needed\n",
+           needed[NEEDED_BY_VALUE], needed[NEEDED_BY_CHECK], needed[NOT_NEEDED]);
     printf("rules: seed %" PRIu64 "\nrules: %ld checks, %ld wrong\n", seed, checks, wrong);
     return wrong != 0;
 }
