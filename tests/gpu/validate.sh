@@ -251,7 +251,7 @@ sanitize() {
 bench_arguments() {
     case $1 in
     shift) echo "--sizes n=65536,16777216" ;;
-    gemv | row_sums | column_sums | column_sums_rows | softmax | stencil | transpose_*) echo "--sizes n=1000,8192 --sizes m=1025,4096" ;;
+    gemv | row_sums | column_sums | column_sums_rows | column_totals | softmax | softmax_registers | layer_norm | stencil | transpose_*) echo "--sizes n=1000,8192 --sizes m=1025,4096" ;;
     matmul_element) echo "--sizes n=64,100 --sizes k=64,100 --sizes m=64,100" ;;
     matmul_*) echo "--sizes n=500,2048 --sizes k=500,2048 --sizes m=500,2048" ;;
     nearest | knearest) echo "--sizes n=1000,16384 --sizes m=1000,8192" ;;
