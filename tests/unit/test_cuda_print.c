@@ -483,7 +483,7 @@ static void test_two_dimensions(Ctx *ctx)
     HAS(text, "// plane: 32 x 8 threads a block, ceilDiv(n, 64) x n blocks\n");
     HAS(text, "    const int warp = (threadIdx.x + threadIdx.y*32) / 32;\n");
     HAS(text, "for (int i = blockIdx.y*8 + threadIdx.y; i < n; i += gridDim.y*8) {\n");
-    HAS(text, "j = 0; j < i; j++) {\n"); /* where the program said `where` */
+    HAS(text, "for (int j = 0; j < where; j++) {\n");
     HAS(text, "if (n*8 - 1 > 2147483647)"); /* implies what the loop needs, n + 65535*8 - 1 */
     HAS(text, "if (n*n > 2147483647)");
     HAS(text, "//   temp: 8*min(n, 65535) float of workspace, for one launch at a time\n");
