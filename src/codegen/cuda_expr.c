@@ -291,21 +291,6 @@ static bool is_literal(const ImpExpr *e, int64_t *value)
     return false;
 }
 
-/* -x, 0 - x, x * -1 and -1 * x of at most 32 bits, with a sign: x; else NULL. See HIDDEN_NEG. */
-static const ImpExpr *negated(const ImpExpr *e, Scalar t)
-{
-    int64_t k;
-    if (!scalar_is_signed(t) || scalar_bytes(t) > 4)
-        return NULL;
-    ImpExpr **args = e->op.args;
-    switch ((int)e->op.id) {
-    case P_neg: return args[0];
-    case P_sub: return is_literal(args[0], &k) && k == 0 ? args[1] : NULL;
-    case P_mul: return is_literal(args[1], &k) && k == -1 ? args[0] : is_literal(args[0], &k) && k == -1 ? args[1] : NULL;
-    }
-    return NULL;
-}
-
 /* What wraps or must not trap, and so is a helper; false when the plain operator is right. */
 static bool int_helper(const ImpExpr *e, Scalar t, CudaHelper *helper)
 {
@@ -322,9 +307,6 @@ static bool int_helper(const ImpExpr *e, Scalar t, CudaHelper *helper)
         return wraps;
     case P_mul:
         *helper = HELP_WRAP_MUL;
-        return wraps;
-    case P_neg:
-        *helper = HELP_WRAP_NEG;
         return wraps;
     case P_abs:
         *helper = HELP_WRAP_ABS;
@@ -394,19 +376,10 @@ static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         }
     }
     CPrec outer = narrow ? C_UNARY : prec;
-    const ImpExpr *positive = negated(e, t);
-    if (positive) {
-        sb_printf(c->out, "%s(", cuda_helper(c, HELP_HIDDEN_NEG, SC_I32));
-        cuda_expr(c, positive, C_ANY);
-        put(c, ")");
-    } else if (scalar_is_signed(t) && is_comparison(id) && cuda_operator(id, &text, &own)) {
+    if (scalar_is_signed(t) && is_comparison(id) && cuda_operator(id, &text, &own)) {
         put_infix(c, text, own, cuda_compared(c, e->op.args[0]), cuda_compared(c, e->op.args[1]), outer);
-    } else if (t == SC_I32 && id == P_sub && e->op.args[0]->kind == IE_VAR) { /* the compiler may know that it is 0 */
-        sb_printf(c->out, "%s(", cuda_helper(c, HELP_WRAP_ADD, t));
-        cuda_expr(c, e->op.args[0], C_ANY);
-        sb_printf(c->out, ", %s(", cuda_helper(c, HELP_HIDDEN_NEG, t));
-        cuda_expr(c, e->op.args[1], C_ANY);
-        put(c, "))");
+    } else if (cuda_put_negation(c, e, t, outer)) {
+        /* done */
     } else if (int_helper(e, t, &helper)) {
         put_call(c, cuda_helper(c, helper, is_small(t) ? SC_I32 : t), e);
     } else if (id == P_min || id == P_max) {
@@ -418,12 +391,6 @@ static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
             put_call(c, "abs", e);
         else
             cuda_expr(c, e->op.args[0], outer);
-    } else if (id == P_neg) {
-        bool paren = outer > C_SUM;
-        put(c, paren ? "(" : "");
-        put(c, t == SC_U32 ? "0u - " : t == SC_U64 ? "0ull - " : "0 - ");
-        cuda_expr(c, e->op.args[0], C_PRODUCT);
-        put(c, paren ? ")" : "");
     } else if (id == P_shl || id == P_shr) {
         put_infix(c, id == P_shl ? "<<" : ">>", C_SHIFT, e->op.args[0], e->op.args[1], outer);
     } else if (cuda_operator(id, &text, &own)) {

@@ -42,6 +42,7 @@ typedef struct Cuda {
     const char **var_names;
     bool *live;              /* registers that something reads */
     bool *aliases;           /* registers that are second names */
+    bool *known;             /* registers that the compiler may know the value of somewhere */
     VEC(Hoisted) hoisted;
     VEC(Nat) wide;           /* nat variables of type long long */
 } Cuda;
@@ -83,6 +84,9 @@ const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e); /* an operand of 
 const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl);
 /* A constant register with the value of another one, which keeps it, is no more than a second name for it. */
 bool cuda_is_alias(const Cuda *c, const ImpStmt *s);
+/* cuda_negation.c */
+void cuda_find_known(Cuda *c, int n_vars); /* sets c->known */
+bool cuda_put_negation(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec); /* false: e, an operation on integers of type t, is none to be hidden */
 void cuda_find_aliases(Cuda *c, int n_vars); /* sets c->aliases */
 void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to); /* among these statements */
 

@@ -66,6 +66,7 @@ void cuda_find_live(Cuda *c)
     c->live = NEWN(c->ctx, bool, n + 1);
     c->var_names = NEWN(c->ctx, const char *, n + 1);
     cuda_find_aliases(c, n + 1);
+    cuda_find_known(c, n + 1);
     ImpBlock body = c->kernel->body;
     Reads r = {c, true};
     while (r.changed) {

@@ -2,18 +2,7 @@
 // To launch: rotated_launch, less_launch, centred_launch, best_launch below, on a stream.
 
 #ifndef RISE_HELPERS
-static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
-// Negations of 32 bits that no compiler sees through: ptxas of CUDA 13.0 loses the sign of one in min(min(a, -b), c), for sm_90.
-static __device__ __forceinline__ int wrap_neg(int a)
-{
-#ifdef __CUDA_ARCH__
-    int b;
-    asm("{ .reg .b32 t; not.b32 t, %1; add.s32 %0, t, 1; }" : "=r"(b) : "r"(a));
-    return b;
-#else
-    return (int)(0 - (unsigned)a);
-#endif
-}
+static __device__ __forceinline__ int wrap_sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 static __device__ __forceinline__ int reduce_min(int x)
 {
 #if __CUDA_ARCH__ >= 800
@@ -46,7 +35,7 @@ less(int *__restrict__ result, const int *__restrict__ xs)
 
     // lanes.rise:8: mapLane
     const int own = xs[lane];
-    result[lane] = wrap_add(own, wrap_neg(reduce_min(own)));
+    result[lane] = wrap_sub(own, reduce_min(own));
 }
 
 // centred: 32 threads a block, 1 block

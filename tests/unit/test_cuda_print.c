@@ -280,7 +280,7 @@ static void test_expressions(Ctx *ctx)
         /* integers that wrap, and never trap */
         {i, op2(&t, P_add, I, op2(&t, P_mul, I, I)), "wrap_add(i[0], wrap_mul(i[0], i[0]));"},
         {u, op2(&t, P_add, U, op2(&t, P_mul, U, U)), "u[0] + u[0] * u[0];"},
-        {u, op1(&t, P_neg, U), "0u - u[0];"},
+        {u, op1(&t, P_neg, U), "wrap_neg(u[0]);"},
         {i, op2(&t, P_div, I, lit(&t, SC_I32, 3)), "i[0] / 3;"},
         {i, op2(&t, P_div, I, lit(&t, SC_I32, -1)), "safe_div(i[0], -1);"},
         {i, op2(&t, P_mod, I, I), "safe_mod(i[0], i[0]);"},
