@@ -89,7 +89,9 @@ void *dynamic_shared(size_t align);
 enum BlockVote { VOTE_NONE, VOTE_COUNT, VOTE_AND, VOTE_OR };
 int block_barrier(BlockVote vote, int value, int line);
 void grid_barrier(int line);
-void yield_point(); /* another thread may go on here */
+/* Another thread may go on here: before an atomic at `at`, or at a fence. */
+void yield_point(const void *at = nullptr);
+void atomic_done(const void *at, bool changed);
 
 static inline void __syncthreads(int line = __builtin_LINE()) { block_barrier(VOTE_NONE, 0, line); }
 static inline int __syncthreads_count(int v, int line = __builtin_LINE()) { return block_barrier(VOTE_COUNT, v, line); }
@@ -193,9 +195,10 @@ template <typename T> static inline bool same_bits(T a, T b) { return to_bits(a)
 #define SHIM_ATOMIC(name, T, result)                                                                                             \
     static inline T name(T *at, T v)                                                                                             \
     {                                                                                                                            \
-        yield_point();                                                                                                           \
+        yield_point(at);                                                                                                         \
         T old = *at;                                                                                                             \
         *at = (T)(result);                                                                                                       \
+        atomic_done(at, !same_bits(old, *at));                                                                                   \
         return old;                                                                                                              \
     }                                                                                                                            \
     static inline T name##_block(T *at, T v) { return name(at, v); }                                                             \
@@ -203,10 +206,11 @@ template <typename T> static inline bool same_bits(T a, T b) { return to_bits(a)
 #define SHIM_ATOMIC_CAS(T)                                                                                                       \
     static inline T atomicCAS(T *at, T expected, T v)                                                                            \
     {                                                                                                                            \
-        yield_point();                                                                                                           \
+        yield_point(at);                                                                                                         \
         T old = *at;                                                                                                             \
         if (old == expected)                                                                                                     \
             *at = v;                                                                                                             \
+        atomic_done(at, !same_bits(old, *at));                                                                                   \
         return old;                                                                                                              \
     }                                                                                                                            \
     static inline T atomicCAS_block(T *at, T expected, T v) { return atomicCAS(at, expected, v); }                               \

@@ -237,6 +237,8 @@ class Program:
     launches: tuple = ()  # of tuples: a value for each size, in order
     cells: int = 70000
     steps: int = 0        # of the reference interpreter for a launch, at most; 0: any number
+    samples: int = 0      # launches of more sizes, which the entry accepts
+    simulate: bool = False  # the simulator has to agree, too: text_cases.c
     spread: int = 8       # inputs are integers from -spread to spread; more only where no floats are added
     hand: str = ""        # a .cu file (or its contents) with ENTRY_hand, or with the twin of the only entry; becomes a result of its own, `name.hand`
 
@@ -248,6 +250,8 @@ class Result:
     detail: str = ""
     runs: int = 0
     log: str = ""
+    cases: int = 0    # launches, each of which was run several times
+    rounded: int = 0  # of them, those whose results are the simulator's, which agrees with the reference within the tolerance
 
 
 def prepare(folder, programs, seed):
@@ -262,6 +266,7 @@ def prepare(folder, programs, seed):
         lines += [f"program {p.name} {path}", f"seed {seed}", f"cells {p.cells}"]
         lines += [f"steps {p.steps}"] if p.steps else []
         lines += [f"spread {p.spread}"] + (["narrow"] if p.hand else [])  # plain C does not say what overflow gives
+        lines += [f"samples {p.samples}"] + (["simulate"] if p.simulate else [])
         lines += [f"entry {p.entry}"] if p.entry else []
         lines += [f"set {name}={value}" for name, value in p.settings.items()]
         lines += ["sizes " + " ".join(map(str, p.sizes))] if p.sizes else []
@@ -285,7 +290,7 @@ def text_cases(folder, jobs):
 
     with ThreadPoolExecutor(shares) as pool:
         runs = list(pool.map(one, range(shares)))
-    said = {m[2]: (m[1], m[3]) for done in runs for m in re.finditer(r"^(ready|refused) ([\w.]+):? (.*)$", done.stdout, re.M)}
+    said = {m[2]: (m[1], m[3]) for done in runs for m in re.finditer(r"^(ready|refused|differ) ([\w.]+):? (.*)$", done.stdout, re.M)}
     for k, done in enumerate(runs):
         for block in blocks[k::shares]:
             said.setdefault(block.split()[1], ("broken", f"text_cases: exit code {done.returncode}: {done.stderr.strip()[-200:]}"))
@@ -354,6 +359,8 @@ def run_batch(programs, seed=1, flags=CHECKED, keep=None, jobs=None):
         for p in programs:
             if said[p.name][0] != "ready":
                 ordered.append(Result(p.name, *said[p.name]))
+            elif p.name in results:
+                results[p.name].cases, results[p.name].rounded = map(int, said[p.name][1].split())
             ordered += [results[name] for name in (p.name, p.name + ".hand") if name in results]
         return ordered
     finally:

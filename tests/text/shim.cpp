@@ -148,13 +148,16 @@ static Worker *idle_worker()
 
 /* ---- threads, blocks, the wave -------------------------------------------------------------------------------------------- */
 
-enum State : unsigned char { READY, RUNNING, AT_WARP, AT_BLOCK, AT_GRID, ENDED };
+/* FOR_CHANGE: it would look again at what nobody has changed since. */
+enum State : unsigned char { READY, RUNNING, AT_WARP, AT_BLOCK, AT_GRID, FOR_CHANGE, ENDED };
 
 struct Thread : ThreadIds {
     int index, of_block; /* in the block; the block's index in the wave */
     Worker *worker;      /* NULL before it has begun and after its end */
     uint64_t result;     /* of what its warp did together */
     int line;            /* where it waits */
+    const void *looked;  /* what its last atomic read and left as it was, or NULL; and the number of changes then */
+    uint64_t looked_when;
 };
 
 /* Lanes of a warp that wait for the others of their mask. */
@@ -187,10 +190,13 @@ static bool cooperative;
 static int block_threads;
 static std::vector<Thread> threads; /* of the wave, block by block */
 static std::vector<State> states;
-static std::vector<int> order;      /* in which threads are looked at */
+static std::vector<int> order, place; /* in which threads are looked at; where in it each one is */
+static std::vector<uint64_t> ready;   /* a bit for each place: who is there can run */
 static std::vector<Block> blocks;
 static int n_ready, n_left, cursor, at_grid, grid_line;
 static unsigned n_atomics;
+static uint64_t n_changes;            /* by atomics */
+static std::vector<int> for_change;   /* who waits for one */
 static bool let_others; /* the next pick is not by rank: a thread that waits for others by atomics must not keep them from running */
 static uint64_t random_state;
 static Thread *to_begin;
@@ -212,7 +218,7 @@ void fail(const char *format, ...)
     _exit(3);
 }
 
-static const char *place_name(State s) { return s == AT_WARP ? "at a warp's barrier or shuffle" : s == AT_BLOCK ? "at a block's barrier" : "at the grid's barrier"; }
+static const char *state_name(State s) { return s == AT_WARP ? "at a warp's barrier or shuffle" : s == AT_BLOCK ? "at a block's barrier" : "at the grid's barrier"; }
 
 /* No thread can go on. */
 [[noreturn]] static void deadlock()
@@ -232,7 +238,7 @@ static const char *place_name(State s) { return s == AT_WARP ? "at a warp's barr
             continue;
         shown++;
         fprintf(stderr, "shim:   block (%u, %u, %u), thread (%u, %u, %u) waits %s, line %d\n", t->block.x, t->block.y, t->block.z, t->thread.x,
-                t->thread.y, t->thread.z, place_name(states[i]), t->line);
+                t->thread.y, t->thread.z, state_name(states[i]), t->line);
         if (states[i] == AT_WARP)
             for (const Meeting &m : blocks[t->of_block].meetings[t->index / WARP])
                 if (m.here >> (t->index % WARP) & 1)
@@ -244,7 +250,27 @@ static const char *place_name(State s) { return s == AT_WARP ? "at a warp's barr
 static void make_ready(int at)
 {
     states[at] = READY;
+    ready[(size_t)place[at] / 64] |= (uint64_t)1 << place[at] % 64;
     n_ready++;
+}
+
+static void end_wait_for_change()
+{
+    for (int at : for_change)
+        make_ready(at);
+    for_change.clear();
+}
+
+/* The first place from `from` on, round the end, where a thread is ready; there is one. */
+static int next_ready(int from)
+{
+    size_t word = (size_t)from / 64;
+    uint64_t bits = ready[word] & ~(uint64_t)0 << from % 64;
+    while (!bits) {
+        word = word + 1 == ready.size() ? 0 : word + 1;
+        bits = ready[word];
+    }
+    return (int)(word * 64) + __builtin_ctzll(bits);
 }
 
 static bool by_rank() { return schedule.turns == TURNS_BY_WARP || schedule.turns == TURNS_BY_THREAD; }
@@ -252,6 +278,8 @@ static bool by_rank() { return schedule.turns == TURNS_BY_WARP || schedule.turns
 /* The next thread to run, or NULL when all have ended. */
 static Thread *pick()
 {
+    if (n_ready == 0)
+        end_wait_for_change(); /* by something else than an atomic, then */
     if (n_ready == 0) {
         if (n_left)
             deadlock();
@@ -263,17 +291,12 @@ static Thread *pick()
     else if (schedule.turns != TURNS_IN_ORDER && random_below(&random_state, 2)) /* else: go on near the last one */
         cursor = (int)random_below(&random_state, (uint64_t)n);
     let_others = false;
-    for (;; cursor++) {
-        if (cursor >= n)
-            cursor = 0;
-        int at = order[cursor];
-        if (states[at] == READY) {
-            states[at] = RUNNING;
-            n_ready--;
-            cursor++;
-            return &threads[at];
-        }
-    }
+    int found = next_ready(cursor), at = order[found];
+    cursor = found + 1 == n ? 0 : found + 1;
+    ready[(size_t)found / 64] &= ~((uint64_t)1 << found % 64);
+    states[at] = RUNNING;
+    n_ready--;
+    return &threads[at];
 }
 
 /* What a worker does: one thread after the other. */
@@ -318,16 +341,32 @@ static void wait_at(State where, int line)
     wait_turn();
 }
 
-/* With threads in order nothing but a barrier changes who runs, unless the threads wait for each other by atomics. */
-void yield_point()
+/* With threads in order nothing but a barrier changes who runs, unless the threads wait for each other by atomics. A thread that waits in a loop goes round it only when there
+ * is something new: else it would take the time of those that it waits for. */
+void yield_point(const void *at)
 {
     enum { RARELY = 64 };
+    Thread *t = me();
+    if (at && t->looked == at && t->looked_when == n_changes) {
+        for_change.push_back((int)(t - threads.data()));
+        wait_at(FOR_CHANGE, 0);
+        return;
+    }
     n_atomics++;
     if (schedule.turns != TURNS_IN_ORDER ? random_below(&random_state, 4) != 0 : !cooperative && n_atomics % RARELY)
         return;
     let_others = true;
-    make_ready((int)(me() - threads.data()));
+    make_ready((int)(t - threads.data()));
     wait_turn();
+}
+
+void atomic_done(const void *at, bool changed)
+{
+    me()->looked = changed ? nullptr : at;
+    n_changes += changed;
+    if (changed)
+        end_wait_for_change();
+    me()->looked_when = n_changes;
 }
 
 /* ---- barriers ------------------------------------------------------------------------------------------------------------- */
@@ -455,9 +494,11 @@ uint64_t warp_together(Together what, unsigned mask, uint64_t value, int arg, in
         return t->result;
     }
     int first = t->of_block * block_threads + base;
+    bool by_lane = what == WARP_SHUFFLE || what == WARP_MATCH;
+    uint64_t same = by_lane ? 0 : lane_result(m, lane);
     for (int i = 0; i < WARP; i++)
         if (mask >> i & 1) {
-            threads[first + i].result = lane_result(m, i);
+            threads[first + i].result = by_lane ? lane_result(m, i) : same;
             if (i != lane)
                 make_ready(first + i);
         }
@@ -559,6 +600,8 @@ static void run_wave(const std::vector<uint3> &ids)
     threads.resize(n);
     states.resize(n);
     order.resize(n);
+    place.resize(n);
+    ready.assign((n + 63) / 64, 0);
     blocks.resize(ids.size());
     for (size_t i = 0; i < n; i++) {
         unsigned k = (unsigned)i % (unsigned)block_threads;
@@ -568,7 +611,7 @@ static void run_wave(const std::vector<uint3> &ids)
         t->index = (int)k;
         t->of_block = (int)(i / (size_t)block_threads);
         t->worker = nullptr;
-        states[i] = READY;
+        t->looked = nullptr;
         order[i] = (int)i;
     }
     if (schedule.turns == TURNS_BY_WARP)
@@ -576,6 +619,12 @@ static void run_wave(const std::vector<uint3> &ids)
     else
         for (size_t i = n; schedule.turns != TURNS_IN_ORDER && i > 1; i--)
             std::swap(order[i - 1], order[random_below(&random_state, i)]);
+    n_ready = 0;
+    n_left = (int)n;
+    for (size_t i = 0; i < n; i++) {
+        place[(size_t)order[i]] = (int)i;
+        make_ready(order[i]);
+    }
     for (Block &b : blocks) {
         b.waiting = 0;
         for (Shared &s : b.shared) /* what the last block left behind must not be of use */
@@ -583,7 +632,6 @@ static void run_wave(const std::vector<uint3> &ids)
         if (b.has_dynamic && b.dynamic.bytes)
             memset(b.dynamic.at, rubbish(), b.dynamic.bytes);
     }
-    n_ready = n_left = (int)n;
     cursor = at_grid = 0;
     to_begin = pick();
     switch_to(idle_worker());

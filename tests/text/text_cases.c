@@ -12,12 +12,17 @@
  *   cells N                  leaves out launches with an array of more cells; default 70000
  *   steps N                  leaves out launches for which the reference interpreter takes more steps; without it there is no limit
  *   seed N                   of the inputs; default 1
+ *   simulate                 the results are those of the reference interpreter for the entry as it is written, which the simulator must give, too: to the bit, or within the
+ *                            tolerance where a strategy lowered the entry and something rounds. Then they are the simulator's. Without it: those of the
+ *                            reference interpreter for what the strategy made of the entry
+ *   samples N                launches with N small choices of sizes that the entry accepts
  *   spread N                 inputs are integers from -N to N; default 8. More is only right where no floats are added
  *   narrow                   integers, too; without it every second launch has integers of any value
  *   end
  *
  * Writes DIR/NAME.cu, DIR/NAME.cases (for the emitted host function) and DIR/NAME.hand.cases (for a hand-written one), and prints a line for
- * each: `ready NAME CASES` or `refused NAME: MESSAGE`. runner.cpp reads the cases. */
+ * each: `ready NAME CASES ROUNDED` (of how many cases the results are the simulator's), `refused NAME: MESSAGE`, or `differ NAME: WHERE` when the simulator finds something
+ * or does not agree. runner.cpp reads the cases. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +31,7 @@
 
 /* DEVICES: the shim's has 1 to so many multiprocessors, of RESIDENT_PER_SM blocks (shim.cpp, runner.cpp). */
 enum { DEVICES = 4, RESIDENT_PER_SM = 2 };
-enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, WORKSPACE_ALIGNMENT = 16 };
+enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, MAX_SAMPLES = 64, SIM_STEPS = 200000, WORKSPACE_ALIGNMENT = 16 };
 
 typedef struct Job {
     char name[128], path[1024], entry[128];
@@ -36,8 +41,8 @@ typedef struct Job {
     int n_classes;
     struct { int64_t sizes[MAX_SIZES]; int n; } launches[MAX_LAUNCHES];
     int n_launches;
-    int64_t cells, steps, spread;
-    bool narrow;
+    int64_t cells, steps, spread, samples;
+    bool narrow, simulate;
     uint64_t seed;
     const char *dir;
 } Job;
@@ -46,12 +51,14 @@ typedef struct Output {
     StrBuf emitted, hand; /* cases */
     bool exact;           /* some kernel is launched with just the blocks that it asks for */
     StrBuf cu;
-    int n;
+    int n, rounded;
     bool ready;
+    const char *differs; /* the simulator does: where */
 } Output;
 
 typedef struct Request {
     Job *job;
+    const CoreEntry *written;
     Output out;
 } Request;
 
@@ -126,6 +133,40 @@ static void put_sizes(StrBuf *out, const Launch *launch)
         put(out, launch->sizes[i]);
 }
 
+static const char *launch_text(Ctx *ctx, const Launch *launch, uint64_t seed)
+{
+    StrBuf text;
+    sb_init(&text, ctx);
+    sb_puts(&text, "sizes");
+    for (int i = 0; i < launch->n_sizes; i++)
+        sb_printf(&text, " %lld", (long long)launch->sizes[i]);
+    sb_printf(&text, ", seed %llu", (unsigned long long)seed);
+    return text.text;
+}
+
+/* What the host function must give. */
+static bool run_expected(Ctx *ctx, Request *r, const ImpProgram *imp, uint64_t seed, Launch *launch)
+{
+    const CoreEntry *entry = imp->entry;
+    if (!r->job->simulate) {
+        launch->n_results = type_component_count(entry->result);
+        launch->results = NEWN(ctx, HostBuf, launch->n_results);
+        for (int k = 0; k < launch->n_results; k++)
+            launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
+        return interp_run(ctx, entry, launch);
+    }
+    SimReport report = {.warp_instructions = 0};
+    Both both = {.options = {.seed = seed, .max_steps = SIM_STEPS}, .compare = true, .report = &report};
+    Outcome o = run_both(ctx, r->written, imp, launch, &both);
+    if (o == FINDING || o == DIFFER)
+        r->out.differs = ctx_printf(ctx, "%s: %s", launch_text(ctx, launch, seed), o == DIFFER ? "sim and ref differ" : report.findings.n ? report.findings.at[0].text : "sim does not run");
+    if (o != AGREE)
+        return false;
+    r->out.rounded += !both.to_the_bit;
+    *launch = both.to_the_bit ? both.ref : both.sim;
+    return true;
+}
+
 static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t *sizes)
 {
     const CoreEntry *entry = imp->entry;
@@ -136,11 +177,7 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
     if (!sample_launch(ctx, entry, sizes, &how, &launch))
         return;
     launch.max_steps = job->steps;
-    launch.n_results = type_component_count(entry->result);
-    launch.results = NEWN(ctx, HostBuf, launch.n_results);
-    for (int k = 0; k < launch.n_results; k++)
-        launch_buffer(ctx, entry, &launch, type_component(ctx, entry->result, k), &launch.results[k], true);
-    if (!interp_run(ctx, entry, &launch))
+    if (r->out.differs || !run_expected(ctx, r, imp, how.seed, &launch))
         return;
     host_buffers(ctx, imp, &bufs);
     StrBuf emitted;
@@ -180,6 +217,11 @@ static void add_classes(Ctx *ctx, Request *r, const ImpProgram *imp)
     for (int k = 0; k < job->n_launches; k++)
         if (job->launches[k].n == n)
             add_case(ctx, r, imp, job->launches[k].sizes);
+    int64_t *samples[MAX_SAMPLES], marks[SAMPLE_MARKS];
+    SampleInputs how = {.seed = job->seed, .max_cells = job->cells};
+    int n_samples = sample_sizes(ctx, r->written, &how, NULL, sample_marks(r->written, marks), marks, (int)job->samples, samples);
+    for (int k = 0; k < n_samples; k++)
+        add_case(ctx, r, imp, samples[k]);
 }
 
 /* ---- a program ---------------------------------------------------------------------------------------------------------------- */
@@ -212,6 +254,7 @@ static void prepare(Ctx *ctx, void *user)
     ImpProgram *imp = entry ? lower_entry(ctx, entry, PASS_NAMES) : NULL;
     if (!imp)
         return;
+    r->written = entry;
     cuda_print(ctx, &r->out.cu, 1, &imp, false);
     add_classes(ctx, r, imp);
     for (int i = 0; imp_variant(imp, i); i++)
@@ -250,11 +293,13 @@ static bool run_job(Job *job)
         printf("refused %s: out of memory\n", job->name);
     } else if (!r.out.ready) {
         printf("refused %s: %s\n", job->name, why(ctx, job));
+    } else if (r.out.differs) {
+        printf("differ %s: %s\n", job->name, r.out.differs);
     } else {
         int64_t emitted[] = {!r.out.exact, r.out.n}, hand[] = {0, r.out.n};
         good = write_file(job, ".cu", NULL, 0, &r.out.cu) && write_file(job, ".cases", emitted, 2, &r.out.emitted) &&
                write_file(job, ".hand.cases", hand, 2, &r.out.hand);
-        printf("%s %s %d\n", good ? "ready" : "refused", job->name, r.out.n);
+        printf("%s %s %d %d\n", good ? "ready" : "refused", job->name, r.out.n, r.out.rounded);
     }
     if (ctx)
         ctx_free(ctx);
@@ -300,6 +345,8 @@ static bool read_line(Job *job, const char *line)
     }
     if (strncmp(line, "narrow", 6) == 0)
         return job->narrow = true;
+    if (strncmp(line, "simulate", 8) == 0)
+        return job->simulate = true;
     int64_t value;
     if (sscanf(rest, "%lld", (long long *)&value) != 1)
         return false;
@@ -309,6 +356,8 @@ static bool read_line(Job *job, const char *line)
         job->steps = value;
     else if (strncmp(line, "seed ", 5) == 0)
         job->seed = (uint64_t)value;
+    else if (strncmp(line, "samples ", 8) == 0 && value <= MAX_SAMPLES)
+        job->samples = value;
     else if (strncmp(line, "spread ", 7) == 0)
         job->spread = value;
     else

@@ -114,6 +114,38 @@ static bool same_results(const Launch *launch, const Launch *sim, const Launch *
     return true;
 }
 
+/* How many variants of a kernel there are, at most. All of them give the same. */
+static int variants_of(const ImpProgram *imp)
+{
+    int most = 1;
+    for (int k = 0; k < imp->kernels.n; k++) {
+        int n = 0;
+        for (const ImpKernel *v = imp->kernels.at[k]; v; v = v->otherwise)
+            n += !imp_wide_twin(v);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const Launch *launch, Both *b)
+{
+    SimOptions options = b->options;
+    int variants = variants_of(imp);
+    copy_launch(ctx, entry, launch, &b->ref);
+    feclearexcept(FE_ALL_EXCEPT);
+    for (options.variant = 0; options.variant < variants; options.variant++) {
+        copy_launch(ctx, entry, launch, &b->sim);
+        if (!sim_run(ctx, imp, &b->sim, &options, b->report))
+            return options.max_steps && b->report->findings.n == 0 ? CANNOT : FINDING; /* without a finding: given up */
+        if (options.variant == 0 && b->compare && !interp_run(ctx, entry, &b->ref))
+            return CANNOT;
+        b->to_the_bit = imp->entry == entry || !fetestexcept(FE_INEXACT);
+        if (b->compare && !same_results(launch, &b->sim, &b->ref, b->to_the_bit))
+            return DIFFER;
+    }
+    return AGREE;
+}
+
 static void run(Ctx *ctx, void *user)
 {
     Run *r = user;
@@ -125,31 +157,8 @@ static void run(Ctx *ctx, void *user)
         sizes[i] = r->sizes ? r->sizes[i] : r->trial.n;
     if (!sample_launch(ctx, entry, sizes, &(SampleInputs){.seed = r->trial.seed, .max_cells = r->trial.max_cells, .wide = r->trial.seed % 2 != 0}, &launch))
         return;
-    Launch ref, sim;
-    copy_launch(ctx, entry, &launch, &ref);
-    int variants = 1; /* all of a kernel's variants give the same */
-    for (int k = 0; k < r->c->imp->kernels.n; k++) {
-        int n = 0;
-        for (const ImpKernel *v = r->c->imp->kernels.at[k]; v; v = v->otherwise)
-            n += !imp_wide_twin(v);
-        variants = n > variants ? n : variants;
-    }
-    feclearexcept(FE_ALL_EXCEPT);
-    for (int v = 0; v < variants; v++) {
-        copy_launch(ctx, entry, &launch, &sim);
-        SimOptions options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .variant = v, .max_steps = r->max_steps};
-        if (!sim_run(ctx, r->c->imp, &sim, &options, r->report)) {
-            r->outcome = r->max_steps && r->report->findings.n == 0 ? CANNOT : FINDING; /* without a finding: given up */
-            return;
-        }
-        if (v == 0 && r->trial.compare && !interp_run(ctx, entry, &ref))
-            return;
-        if (r->trial.compare && !same_results(&launch, &sim, &ref, r->c->imp->entry == entry || !fetestexcept(FE_INEXACT))) {
-            r->outcome = DIFFER;
-            return;
-        }
-    }
-    r->outcome = AGREE;
+    Both both = {.options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .max_steps = r->max_steps}, .compare = r->trial.compare, .report = r->report};
+    r->outcome = run_both(ctx, entry, r->c->imp, &launch, &both);
 }
 
 Outcome run_trial(Compiled *c, Trial trial, SimReport *report) { return run_trial_at(c, trial, NULL, 0, report); }

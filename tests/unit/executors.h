@@ -37,6 +37,17 @@ enum { TRIAL_ENOUGH = 1 << 15 };
 #else
 enum { TRIAL_ENOUGH = 1 << 18 };
 #endif
+
+/* A launch on both: ref runs the entry as it is written, sim what was made of it, in each of its variants. The launch's inputs stay as they are. */
+typedef struct Both {
+    SimOptions options;
+    bool compare;     /* also run ref */
+    SimReport *report;
+    Launch sim, ref;  /* after AGREE: the results of each; of sim the last variant's */
+    bool to_the_bit;  /* what agrees does so to the bit; else within a tolerance: a strategy lowered the entry, and somewhere something was rounded */
+} Both;
+Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const Launch *launch, Both *b);
+
 Outcome run_trial(Compiled *c, Trial trial, SimReport *report);
 /* The same with its own value for each size of the entry instead of n, and a limit of the simulator's steps: a run that is given up gives CANNOT. */
 Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, SimReport *report);
