@@ -230,6 +230,14 @@ static void count_in_stmt(void *user, ImpStmt *s)
         walk_nats(s, count_index, user);
 }
 
+/* Where the statement computes it only under a condition, the name before it would divide by 0 when that does not hold. */
+static bool may_be_named(const Cuda *c, ImpStmt *s, Nat nat)
+{
+    IndexCount always = {.c = c, .nat = nat};
+    walk_nats_always(s, count_index, &always);
+    return always.n > 0 || imp_divides_safely(c->ctx, c->facts, nat);
+}
+
 /* An index, spelled out each time, hides that it is the same one: it gets a name where this statement or the next ones use it again. */
 static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
 {
@@ -247,7 +255,7 @@ static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
             if (next->kind == IS_IF)
                 walk_stmts(&next->branch.then, count_in_stmt, &count);
         }
-        if (count.n >= 2)
+        if (count.n >= 2 && may_be_named(c, s, count.nat))
             hoist(c, count.nat, "index");
     }
 }

@@ -69,7 +69,7 @@ static Nat fixed_part(Hoist *h, Nat nat)
         for (int k = 0; k < nat->terms[i].n_factors && !inside; k++)
             for (int v = 0; v < h->inner.n && !inside; v++)
                 inside = varies |= nat_mentions(nat->terms[i].factors[k], h->inner.at[v]);
-        inside |= nat->terms[i].n_factors == 0 || !divides_safely(h->lw, term_nat(h->ctx, &nat->terms[i]));
+        inside |= nat->terms[i].n_factors == 0 || !imp_divides_safely(h->ctx, h->lw->kernel->known, term_nat(h->ctx, &nat->terms[i]));
         if (!inside)
             part = nat_add(h->ctx, part, term_nat(h->ctx, &nat->terms[i]));
     }

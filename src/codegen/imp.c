@@ -167,6 +167,18 @@ bool imp_has_guard(const ImpKernel *kernel)
     return false;
 }
 
+bool imp_divides_safely(Ctx *ctx, const NatFacts *known, Nat nat)
+{
+    bool divides = nat->kind == NAT_DIV || nat->kind == NAT_MOD;
+    if (divides && !nat_is_const(nat->b) && !nat_le(ctx, known, nat_const(ctx, 1), nat->b))
+        return false;
+    bool safe = (!nat->a || imp_divides_safely(ctx, known, nat->a)) && (!nat->b || imp_divides_safely(ctx, known, nat->b));
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int k = 0; k < nat->terms[i].n_factors; k++)
+            safe = safe && imp_divides_safely(ctx, known, nat->terms[i].factors[k]);
+    return safe;
+}
+
 bool imp_is_device_size(Nat var)
 {
     int64_t value;

@@ -222,6 +222,8 @@ ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span); /* ap
 
 /* numSM or maxResident: what a device says at launch. */
 bool imp_is_device_size(Nat var);
+/* By what is known of a kernel no divisor in the nat is 0, wherever the kernel computes it. */
+bool imp_divides_safely(Ctx *ctx, const NatFacts *known, Nat nat);
 
 /* The pseudo-code of --emit=imp. */
 void imp_print(StrBuf *out, const ImpProgram *program);

@@ -389,8 +389,6 @@ int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *
 
 /* ---- sizes.c ------------------------------------------------------------------------------------------------------------------ */
 
-/* No divisor in it is 0, wherever the kernel computes it. */
-bool divides_safely(Lowering *lw, Nat nat);
 /* Names what the kernel computes from sizes alone, more than once. */
 void name_sizes(Lowering *lw);
 

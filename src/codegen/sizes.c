@@ -7,18 +7,6 @@
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
-bool divides_safely(Lowering *lw, Nat nat)
-{
-    bool divides = nat->kind == NAT_DIV || nat->kind == NAT_MOD;
-    if (divides && !nat_is_const(nat->b) && !nat_le(lw->ctx, lw->kernel->known, nat_const(lw->ctx, 1), nat->b))
-        return false;
-    bool safe = (!nat->a || divides_safely(lw, nat->a)) && (!nat->b || divides_safely(lw, nat->b));
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int k = 0; k < nat->terms[i].n_factors; k++)
-            safe = safe && divides_safely(lw, nat->terms[i].factors[k]);
-    return safe;
-}
-
 typedef struct Sizes {
     Lowering *lw;
     Ctx *ctx;
@@ -52,7 +40,7 @@ static bool is_worked_out(const Sizes *z, Nat nat)
     bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
     if (z->quotients ? !is_quotient(nat) : !divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
         return false;
-    if (!divides_safely(z->lw, nat))
+    if (!imp_divides_safely(z->ctx, z->lw->kernel->known, nat))
         return false;
     OtherVars others = {z, false};
     nat_each_var(z->ctx, nat, find_other, &others);

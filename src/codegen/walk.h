@@ -18,6 +18,8 @@ void walk_stmts(ImpBlock *block, StmtFn fn, void *user);
 /* Every nat that the statement itself or its own expressions mention. */
 typedef void (*NatFn)(void *user, Nat nat);
 void walk_nats(ImpStmt *stmt, NatFn fn, void *user);
+/* Those that it computes whatever its conditions say. */
+void walk_nats_always(ImpStmt *stmt, NatFn fn, void *user);
 /* Replaces every nat of the statement itself and of its own expressions; the nodes are changed in place. */
 typedef Nat (*NatMap)(void *user, Nat nat);
 void map_nats(ImpStmt *stmt, NatMap map, void *user);

@@ -235,9 +235,11 @@ static bool drop_inner_mods(const Site *s, Poly *p, Nat k)
 static bool holds_div_or_mod(const Poly *p)
 {
     for (int i = 0; i < p->n; i++)
-        for (int j = 0; j < p->at[i].n_factors; j++)
-            if (nat_full(p->at[i].factors[j])->divides)
+        for (int j = 0; j < p->at[i].n_factors; j++) {
+            Nat f = p->at[i].factors[j];
+            if (f->kind == NAT_DIV || f->kind == NAT_MOD || nat_full(f)->divides) /* also by a divisor that is proved positive only here */
                 return true;
+        }
     return false;
 }
 

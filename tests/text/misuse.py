@@ -36,6 +36,36 @@ extern "C" int copy_hand(int *out, const int *xs, int n, cudaStream_t stream)
     return (int)cudaGetLastError();
 }
 """
+# Blocks take turns: the first thread of each waits for its own, and needs what the block before it wrote.
+TURNS = """
+__global__ void k(int *out, unsigned *turn, const int *xs, int n)
+{
+    for (unsigned next = blockIdx.x; next * 64 < n; next += gridDim.x) {
+        if (threadIdx.x == 0)
+            while (atomicAdd(turn, 0u) != FIRST + next) {}
+        __syncthreads();
+        const int i = next * 64 + threadIdx.x;
+        if (i < n)
+            out[i] = xs[i] + (i > 0 && threadIdx.x == 0 ? out[i - 1] - xs[i - 1] : 0);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            NEXT
+        }
+    }
+}
+extern "C" int copy_hand(int *out, const int *xs, int n, cudaStream_t stream)
+{
+    int many = 0;
+    unsigned *turn;
+    cudaDeviceGetAttribute(&many, cudaDevAttrMultiProcessorCount, 0);
+    cudaMallocAsync(&turn, sizeof(unsigned), stream);
+    cudaMemsetAsync(turn, 0, sizeof(unsigned), stream);
+    void *args[] = {&out, &turn, &xs, &n};
+    cudaLaunchCooperativeKernel((const void *)k, dim3(2 * many), dim3(64), args, 0, stream);
+    cudaFreeAsync(turn, stream);
+    return (int)cudaGetLastError();
+}
+"""
 LAST = """
 __device__ unsigned tickets;
 template <int THREADS> __global__ void k(int *out, int *space, const int *xs, int n)
@@ -85,6 +115,10 @@ MISUSE = (
     ("device_memory_kept", "leaves device memory", GRID.replace("BARRIER", "cooperative_groups::this_grid().sync();").replace("FREE", "")),
     ("grid_barrier_missing", "ref", GRID.replace("BARRIER", "").replace("FREE", "cudaFreeAsync(space, stream);")),
     ("grid_barrier", "", GRID.replace("BARRIER", "cooperative_groups::this_grid().sync();").replace("FREE", "cudaFreeAsync(space, stream);")),
+    ("turns", "", TURNS.replace("FIRST", "0").replace("NEXT", "atomicAdd(turn, 1u);")),
+    ("turns_by_stores", "", TURNS.replace("FIRST", "0").replace("NEXT", "*turn = next + 1;\n__threadfence();")),
+    ("turns_nobody_begins", "for what nobody changes", TURNS.replace("FIRST", "1").replace("NEXT", "atomicAdd(turn, 1u);")),
+    ("turns_not_waited_for", "ref", TURNS.replace("FIRST", "0").replace("!=", "> 1000 +").replace("NEXT", "atomicAdd(turn, 1u);")),
     ("last_block", "", LAST),
     ("last_block_not_counted", "ref", LAST.replace("gridDim.x - 1) == gridDim.x - 1", "gridDim.x - 1) == 0")),
     ("vote", "", kernel("const unsigned all = __ballot_sync(0xffffffff, 1), same = __match_any_sync(0xffffffff, lane / 8);\n"

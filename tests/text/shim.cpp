@@ -36,7 +36,7 @@ Schedule schedule;
 enum {
     STACK_BYTES = 256 * 1024, PAGE_BYTES = 4096, WARP = 32, MAX_RESIDENT_BLOCKS = 3,
     STATIC_SHARED_MAX = 48 * 1024, SHARED_MAX = 227 * 1024, MAX_BLOCK_THREADS = 1024, MAX_BLOCKS_PER_SM = 2,
-    MAX_COOPERATIVE_THREADS = 16384
+    MAX_COOPERATIVE_THREADS = 16384, IDLE_ROUNDS = 100000
 };
 
 /* ---- random numbers ------------------------------------------------------------------------------------------------------ */
@@ -197,6 +197,7 @@ static int n_ready, n_left, cursor, at_grid, grid_line;
 static unsigned n_atomics;
 static uint64_t n_changes;            /* by atomics */
 static std::vector<int> for_change;   /* who waits for one */
+static int idle_rounds;               /* how often these were let go on since the last one, as nobody else could */
 static bool let_others; /* the next pick is not by rank: a thread that waits for others by atomics must not keep them from running */
 static uint64_t random_state;
 static Thread *to_begin;
@@ -278,8 +279,11 @@ static bool by_rank() { return schedule.turns == TURNS_BY_WARP || schedule.turns
 /* The next thread to run, or NULL when all have ended. */
 static Thread *pick()
 {
-    if (n_ready == 0)
-        end_wait_for_change(); /* by something else than an atomic, then */
+    if (n_ready == 0 && !for_change.empty()) { /* a plain store may have made the change */
+        if (++idle_rounds > IDLE_ROUNDS)
+            fail("waits with all others by atomics for what nobody changes");
+        end_wait_for_change();
+    }
     if (n_ready == 0) {
         if (n_left)
             deadlock();
@@ -364,8 +368,10 @@ void atomic_done(const void *at, bool changed)
 {
     me()->looked = changed ? nullptr : at;
     n_changes += changed;
-    if (changed)
+    if (changed) {
+        idle_rounds = 0;
         end_wait_for_change();
+    }
     me()->looked_when = n_changes;
 }
 
@@ -632,7 +638,7 @@ static void run_wave(const std::vector<uint3> &ids)
         if (b.has_dynamic && b.dynamic.bytes)
             memset(b.dynamic.at, rubbish(), b.dynamic.bytes);
     }
-    cursor = at_grid = 0;
+    cursor = at_grid = idle_rounds = 0;
     to_begin = pick();
     switch_to(idle_worker());
     self = nullptr;

@@ -31,7 +31,7 @@
 
 /* DEVICES: the shim's has 1 to so many multiprocessors, of RESIDENT_PER_SM blocks (shim.cpp, runner.cpp). */
 enum { DEVICES = 4, RESIDENT_PER_SM = 2 };
-enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, MAX_SAMPLES = 64, SIM_STEPS = 200000, WORKSPACE_ALIGNMENT = 16 };
+enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, MAX_SAMPLES = 64, SIM_STEPS = 1000000, WORKSPACE_ALIGNMENT = 16 };
 
 typedef struct Job {
     char name[128], path[1024], entry[128];
