@@ -118,6 +118,28 @@ static Nat without_tiles(Bounds *b, Nat nat)
     return changed ? sum : nat;
 }
 
+/* x - n % 8 <= x: a host cannot check a remainder in double, and the difference is small. */
+static Nat without_remainders(Bounds *b, Nat nat)
+{
+    Nat sum = nat_const(b->ctx, 0);
+    bool changed = false;
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        bool remainder = false, positive = true;
+        Nat product = nat_const(b->ctx, t->coef);
+        for (int j = 0; j < t->n_factors; j++) {
+            remainder |= t->factors[j]->kind == NAT_MOD;
+            positive = positive && not_negative(b, t->factors[j]);
+            product = nat_mul(b->ctx, product, t->factors[j]);
+        }
+        if (t->coef < 0 && remainder && positive)
+            changed = true;
+        else
+            sum = nat_add(b->ctx, sum, product);
+    }
+    return changed ? sum : nat;
+}
+
 static bool is_product(Nat nat) { return nat->kind == NAT_SUM && nat->terms[0].n_factors > 1; }
 
 /* Indices of neighbours differ by constants, and the highest of them stands for all. True: a guard implies this one, or has become it. */
@@ -197,7 +219,7 @@ static void guard(Bounds *b, Nat nat)
         if (b->done.at[i] == nat)
             return;
     vec_push(b->ctx, &b->done, nat);
-    nat = without_tiles(b, nat);
+    nat = without_remainders(b, without_tiles(b, nat));
     require_parts(b, nat);
     require(b, nat);
 }

@@ -20,6 +20,25 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
     }
 }
 
+// guardedTail_64: 32 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+guardedTail_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
+{
+    const int thread = threadIdx.x;
+
+    // guarded_tail.rise:3: mapBlock
+    const long long end = m / 32;
+    for (long long block = blockIdx.x; block < n; block += gridDim.x) {
+        float acc = 0.0f;
+        const long long base = block*m + thread;
+        for (long long i = 0; i < end; i++) {
+            acc += xs[base + i*32];
+        }
+        if (end*32 + thread < m) acc += xs[base + end*32];
+        result[block*32 + thread] = acc;
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches guardedTail on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 32*n float
@@ -27,24 +46,22 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
 extern "C" int guardedTail_launch(float *result, const float *xs, long long n, long long m,
                                   cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647)
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n*32 > 2147483647)
+    if (((double)m*(double)n + 31) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (m*n > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if ((n - 1)*m + 31 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m + 31 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m*n - m % 32 + 31 > 2147483647)
+    if ((((double)n - 1)*(double)m + 31) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = n;
         if (blocks > 65535)
             blocks = 65535;
-        if (blocks > 0)
-            guardedTail<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, (int)n, (int)m);
+        if (blocks > 0) {
+            if (n*32 <= 2147483647 && m*n + 31 <= 2147483647 && (n - 1)*m + 31 <= 2147483647 && m + 31 <= 2147483647)
+                guardedTail<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, (int)n, (int)m);
+            else
+                guardedTail_64<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, n, m);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -72,12 +72,83 @@ neighbours(float *__restrict__ result, const float *__restrict__ xs, int m)
     }
 }
 
-// neighbours_unaligned: 64 threads a block, n blocks
+// neighbours_64: 64 threads a block, n blocks, 64-bit indices
+// Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(64)
-neighbours_unaligned(float *__restrict__ result, const float *__restrict__ xs, int m)
+neighbours_64(float *__restrict__ result, const float *__restrict__ xs, long long m)
 {
     __shared__ __align__(16) float ts[512];
-    const int blockId = blockIdx.x;
+    const long long blockId = blockIdx.x;
+    const int thread = threadIdx.x;
+
+    // prefetch.rise:3: mapBlock
+    float acc[4];
+
+    // prefetch.rise:7: mapSeq
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+        acc[i] = 0.0f;
+    }
+    if (m > 0) {
+        // prefetch.rise:4: mapThreads
+        float4 x = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (thread*4 < m*4) x = *reinterpret_cast<const float4 *>(xs + blockId*m*4 + thread*4);
+        *reinterpret_cast<float4 *>(ts + thread*4) = x;
+    }
+    const long long end = (m + 63) / 64;
+    const long long base = blockId*m*4 + thread*4;
+    if (m % 64 == 0) {
+        for (long long i = 0; i < end; i++) {
+            float4 tsNext;
+            if (i + 1 < end) tsNext = *reinterpret_cast<const float4 *>(xs + base + i*256 + 256);
+
+            // prefetch.rise:6: mapSeq
+            __syncthreads();
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                acc[j] += ts[(i % 2)*256 - j*64 - thread + 255];
+            }
+            if (i + 1 < end) {
+                // prefetch.rise:4: mapThreads
+                *reinterpret_cast<float4 *>(ts + ((i + 1) % 2)*256 + thread*4) = tsNext;
+            }
+        }
+    } else {
+        for (long long i = 0; i < end; i++) {
+            float4 tsNext;
+            if (i + 1 < end) {
+                tsNext = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                if (i*256 + thread*4 + 256 < m*4)
+                    tsNext = *reinterpret_cast<const float4 *>(xs + base + i*256 + 256);
+            }
+
+            // prefetch.rise:6: mapSeq
+            __syncthreads();
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                acc[j] += ts[(i % 2)*256 - j*64 - thread + 255];
+            }
+            if (i + 1 < end) {
+                // prefetch.rise:4: mapThreads
+                *reinterpret_cast<float4 *>(ts + ((i + 1) % 2)*256 + thread*4) = tsNext;
+            }
+        }
+    }
+
+    // prefetch.rise:8: mapSeq
+    const long long base_1 = blockId*256 + thread;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+        result[base_1 + i*64] = acc[i];
+    }
+}
+
+// neighbours_unaligned: 64 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+neighbours_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long m)
+{
+    __shared__ __align__(16) float ts[512];
+    const long long blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
     // prefetch.rise:3: mapBlock
@@ -96,15 +167,15 @@ neighbours_unaligned(float *__restrict__ result, const float *__restrict__ xs, i
             thread*4 < m*4 ? xs[blockId*m*4 + thread*4 + 2] : 0.0f,
             thread*4 < m*4 ? xs[blockId*m*4 + thread*4 + 3] : 0.0f);
     }
-    const int end = (m + 63) / 64;
-    const int base = blockId*m*4 + thread*4;
-    for (int i = 0; i < end; i++) {
+    const long long end = (m + 63) / 64;
+    const long long base = blockId*m*4 + thread*4;
+    for (long long i = 0; i < end; i++) {
         float tsNext;
         float tsNext_1;
         float tsNext_2;
         float tsNext_3;
         if (i + 1 < end) {
-            const int index = i*256 + thread*4 + 256;
+            const long long index = i*256 + thread*4 + 256;
             tsNext = index < m*4 ? xs[base + i*256 + 256] : 0.0f;
             tsNext_1 = index < m*4 ? xs[base + i*256 + 257] : 0.0f;
             tsNext_2 = index < m*4 ? xs[base + i*256 + 258] : 0.0f;
@@ -124,7 +195,7 @@ neighbours_unaligned(float *__restrict__ result, const float *__restrict__ xs, i
     }
 
     // prefetch.rise:8: mapSeq
-    const int base_1 = blockId*256 + thread;
+    const long long base_1 = blockId*256 + thread;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
         result[base_1 + i*64] = acc[i];
@@ -138,30 +209,28 @@ neighbours_unaligned(float *__restrict__ result, const float *__restrict__ xs, i
 extern "C" int neighbours_launch(float *result, const float *xs, long long n, long long m,
                                  cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647)
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n*256 > 2147483647)
+    if (((double)m*(double)n*4 + 504) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (m*n*4 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if ((n - 1)*m*4 + 252 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m*n*4 - ((m + 63) % 64)*4 + 504 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if (m*4 + 504 > 2147483647)
+    if ((((double)n - 1)*(double)m*4 + 252) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long blocks = n;
         if (blocks > 65535)
             return (int)cudaErrorInvalidValue;
-        if (blocks > 0)
-            neighbours<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)m);
+        if (blocks > 0) {
+            if (n*256 <= 2147483647 && m*n*4 + 504 <= 2147483647 && (n - 1)*m*4 + 252 <= 2147483647 && m*4 + 504 <= 2147483647)
+                neighbours<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)m);
+            else
+                neighbours_64<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, m);
+        }
     } else {
         long long blocks = n;
         if (blocks > 65535)
             return (int)cudaErrorInvalidValue;
         if (blocks > 0)
-            neighbours_unaligned<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)m);
+            neighbours_unaligned<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, m);
     }
     return (int)cudaGetLastError();
 }

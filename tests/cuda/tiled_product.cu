@@ -43,6 +43,48 @@ matmul(float *__restrict__ result, const float *__restrict__ a, const float *__r
     }
 }
 
+// matmul_64: 16 x 16 threads a block, ceilDiv(m, 16) x ceilDiv(n, 16) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+matmul_64(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b, long long n,
+          long long m, long long l)
+{
+    __shared__ float as[256];
+    __shared__ float bs[256];
+    const int thread = threadIdx.x;
+    const int threadY = threadIdx.y;
+
+    // tiled_product.rise:3: mapBlock
+    const long long blocks = (n + 15) / 16;
+    for (long long blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
+        // tiled_product.rise:4: mapBlock
+        const long long base = (blockY*16 + threadY)*l + thread;
+        const long long blocks_1 = (m + 15) / 16;
+        for (long long block = blockIdx.x; block < blocks_1; block += gridDim.x) {
+            // tiled_product.rise:13: mapThreads
+            float acc = 0.0f;
+            const long long end = (l + 15) / 16;
+            for (long long i = 0; i < end; i++) {
+                // tiled_product.rise:8: mapThreads
+                __syncthreads();
+                const int index = threadY*16 + thread;
+                as[index] = i*16 + thread < l && blockY*16 + threadY < n ? a[base + i*16] : 0.0f;
+
+                // tiled_product.rise:9: mapThreads
+                bs[index] = i*16 + threadY < l && block*16 + thread < m ? b[(i*16 + threadY)*m + block*16 + thread] : 0.0f;
+
+                // tiled_product.rise:11: mapThreads
+                __syncthreads();
+                #pragma unroll
+                for (int j = 0; j < 16; j++) {
+                    acc += as[threadY*16 + j] * bs[j*16 + thread];
+                }
+            }
+            if (block*16 + thread < m && blockY*16 + threadY < n)
+                result[(blockY*16 + threadY)*m + block*16 + thread] = acc;
+        }
+    }
+}
+
 #ifndef __CUDACC_RTC__
 // Launches matmul on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n*m float
@@ -51,25 +93,21 @@ matmul(float *__restrict__ result, const float *__restrict__ a, const float *__r
 extern "C" int matmul_launch(float *result, const float *a, const float *b, long long n, long long m,
                              long long l, cudaStream_t stream)
 {
-    if (n < 0 || n > 2147483647 || m < 0 || m > 2147483647 || l < 0 || l > 2147483647)
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || l < 0 || l > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (m + 15 > 2147483647)
+    if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (n + 15 > 2147483647)
+    if ((double)l*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (m*n > 2147483647)
+    if ((double)l*(double)m > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (l*n > 2147483647)
+    if ((((double)n + 14)*(double)l + 15) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (l*m > 2147483647)
+    if ((((double)n + 15)*(double)l + 14) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((n + 14)*l + 15 > 2147483647)
+    if ((((double)l + 15)*(double)m + 14) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((n + 15)*l + 14 - (l + 15) % 16 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if ((l + 15)*m + 14 - (m + 15) % 16 > 2147483647)
-        return (int)cudaErrorInvalidValue;
-    if ((n + 15)*m + 14 - (m + 15) % 16 > 2147483647)
+    if ((((double)n + 15)*(double)m + 14) > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (m + 15) / 16;
@@ -78,8 +116,12 @@ extern "C" int matmul_launch(float *result, const float *a, const float *b, long
         long long blocks_y = (n + 15) / 16;
         if (blocks_y > 65535)
             blocks_y = 65535;
-        if (blocks > 0 && blocks_y > 0)
-            matmul<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(16, 16, 1), 0, stream>>>(result, a, b, (int)n, (int)m, (int)l);
+        if (blocks > 0 && blocks_y > 0) {
+            if (m + 15 <= 2147483647 && n + 15 <= 2147483647 && m*n <= 2147483647 && l*n <= 2147483647 && l*m <= 2147483647 && (n + 14)*l + 15 <= 2147483647 && (n + 15)*l + 14 <= 2147483647 && (l + 15)*m + 14 <= 2147483647 && (n + 15)*m + 14 <= 2147483647)
+                matmul<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(16, 16, 1), 0, stream>>>(result, a, b, (int)n, (int)m, (int)l);
+            else
+                matmul_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(16, 16, 1), 0, stream>>>(result, a, b, n, m, l);
+        }
     }
     return (int)cudaGetLastError();
 }
