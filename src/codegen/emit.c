@@ -99,7 +99,7 @@ bool cond_is(Lowering *lw, ImpExpr *e, bool value)
         op = op == P_gt ? P_lt : P_le;
     }
     if (op == P_eq || op == P_ne)
-        return (op == P_eq) == value ? nat_equal(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, a, b) || nat_lt(ctx, lw->facts, b, a);
+        return (op == P_eq) == value ? nat_equal(ctx, lw->facts, a, b) : nat_differ(ctx, lw->facts, a, b);
     if (op == P_lt)
         return value ? nat_lt(ctx, lw->facts, a, b) : nat_le(ctx, lw->facts, b, a);
     return op == P_le && (value ? nat_le(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, b, a));

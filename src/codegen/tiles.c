@@ -56,6 +56,16 @@ static Nat largest_over(Tiles *t, Nat nat, int first)
     return nat ? nat_simplify(t->ctx, t->facts, nat) : NULL;
 }
 
+/* L - R + 1 <= 0 where L and R lie multiples of c apart: so L - R + c <= 0. The guard of a vector's first cell says it of all of them. */
+static Nat in_steps(Tiles *t, Nat d)
+{
+    Nat apart = nat_add_k(t->ctx, d, -1);
+    for (int64_t c = IMP_VECTOR_MAX; c > 1; c /= 2)
+        if (nat_divides(t->ctx, t->facts, nat_const(t->ctx, c), apart))
+            return nat_add_k(t->ctx, apart, c);
+    return d;
+}
+
 static bool note_guard(Tiles *t, const ImpExpr *e, int first)
 {
     if (e->kind == IE_OP && e->op.id == P_and) {
@@ -63,7 +73,7 @@ static bool note_guard(Tiles *t, const ImpExpr *e, int first)
         return note_guard(t, e->op.args[1], first) || a;
     }
     Nat d = guard_excess(t->ctx, e);
-    Nat most = d ? largest_over(t, d, first) : NULL;
+    Nat most = d ? largest_over(t, in_steps(t, d), first) : NULL;
     if (!most || nat_is_error(most) || nat_is_const(most))
         return false;
     int k = 0;
@@ -262,6 +272,16 @@ static ImpExpr *as_comparison(Tiles *t, Nat d, Span span)
     return nat_cmp(t->lw, P_le, left, right, span);
 }
 
+/* Do all guards hold nowhere? Rows of at most 2048 numbers whose length 4 does not divide, say, are never full. */
+static bool never_full(Tiles *t)
+{
+    Nat zero = nat_const(t->ctx, 0);
+    for (int k = 0; k < t->full.n; k++)
+        if (nat_le(t->ctx, t->facts, zero, t->full.at[k]) && nat_differ(t->ctx, t->facts, t->full.at[k], zero))
+            return true;
+    return false;
+}
+
 /* if (all guards hold), with nothing in it yet. */
 static ImpStmt *full_choice(Tiles *t, Span span)
 {
@@ -324,14 +344,15 @@ static void last_trip(Tiles *t, ImpBlock *block, int i, Nat x, Nat c)
     Subst s = {t, loop->loop.var, loop->loop.lo};
     walk_stmts(&body, subst_stmt, &s);
     units_leave_out(units_of(t->lw), t->lw, &body);
-    if (needs_remainder(t, &body, x, c)) {
+    Nat remainder = nat_mod(ctx, x, c), zero = nat_const(ctx, 0);
+    if (needs_remainder(t, &body, x, c) || nat_differ(ctx, t->facts, remainder, zero)) {
         block_remove(block, i);
         for (int k = 0; k < body.list.n; k++)
             block_insert(ctx, block, i + k, body.list.at[k]);
         return;
     }
     ImpStmt *last = imp_stmt(ctx, NULL, IS_IF, loop->span);
-    last->branch.cond = nat_cmp(t->lw, P_ne, nat_mod(ctx, x, c), nat_const(ctx, 0), loop->span);
+    last->branch.cond = nat_cmp(t->lw, P_ne, remainder, zero, loop->span);
     last->branch.then = body;
     block->list.at[i] = last;
 }
@@ -388,7 +409,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
         return false;
     if (t->waits && t->vectors && !constant)
         look_at(t, loop, true);
-    if (!t->full.n || (t->waits && !t->vectors) || t->statements > (t->vectors ? MAX_COPIED_WITH_VECTORS : MAX_COPIED_STATEMENTS))
+    if (!t->full.n || never_full(t) || (t->waits && !t->vectors) || t->statements > (t->vectors ? MAX_COPIED_WITH_VECTORS : MAX_COPIED_STATEMENTS))
         return false;
     return constant || t->waits ? split_whole(t, block, i) : split_range(t, block, i);
 }
@@ -469,7 +490,7 @@ static bool split_run(Tiles *t, ImpBlock *block, int i)
     for (int k = i + 1; k < block->list.n && is_straight(block->list.at[k]); k++)
         if (guards_of(t, block, k, 1))
             end = k + 1;
-    if (guards_of(t, block, i, end - i) < MIN_SPARED || !differ(t) || t->statements > MAX_COPIED_STATEMENTS || escapes(block, i, end))
+    if (guards_of(t, block, i, end - i) < MIN_SPARED || never_full(t) || !differ(t) || t->statements > MAX_COPIED_STATEMENTS || escapes(block, i, end))
         return false;
     ImpStmt *choice = full_choice(t, block->list.at[i]->span);
     for (int k = i; k < end; k++) {

@@ -97,6 +97,7 @@ bool nat_le(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);
 bool nat_lt(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);
 bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);
 bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n); /* k >= 1 and n % k == 0 */
+bool nat_differ(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);  /* a != b; also where only divisibility says so, which neither a < b nor b < a does */
 
 /* Constant bounds proved for a value. */
 typedef struct NatRange {

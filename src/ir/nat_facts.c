@@ -729,6 +729,32 @@ bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
     return nat_is(r, 0) || (!nat_is_error(r) && nat_equal(ctx, facts, r, nat_const(ctx, 0)));
 }
 
+/* Is one of the facts false in all of their scope? Then nothing is in it. */
+static bool is_refuted(Ctx *ctx, const NatFacts *facts)
+{
+    for (const NatFacts *f = facts; f; f = f->parent)
+        for (int i = 0; i < f->list.n; i++) {
+            const Fact *fact = &f->list.at[i];
+            Nat d = nat_simplify(ctx, facts, nat_sub(ctx, fact->a, fact->b));
+            if (nat_is_const(d) && (fact->kind == FACT_LE ? d->value > 0 : (fact->kind == FACT_EQ) != (d->value == 0)))
+                return true;
+        }
+    return false;
+}
+
+bool nat_differ(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
+{
+    if (nat_is_error(a) || nat_is_error(b))
+        return false;
+    if (nat_lt(ctx, facts, a, b) || nat_lt(ctx, facts, b, a))
+        return true;
+    if (!facts)
+        return false;
+    NatFacts *equal = nat_facts_new(ctx, (NatFacts *)(uintptr_t)facts);
+    nat_fact_eq(ctx, equal, a, b);
+    return is_refuted(ctx, equal);
+}
+
 NatRange nat_range(Ctx *ctx, const NatFacts *facts, Nat a)
 {
     NatRange plain = nat_prove_range(ctx, NULL, a);
