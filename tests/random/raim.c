@@ -88,6 +88,7 @@ typedef struct Moment {
     int n, depth;
     Nat vars[AIM_VARS];
     int64_t values[AIM_VARS];
+    int64_t missed; /* by how much: 0: unknown */
 } Moment;
 
 static bool value_of(void *user, Nat var, int64_t *value);
@@ -229,6 +230,16 @@ static bool enter_loop(Moment *m, const ImpStmt *s, int64_t least)
     return true;
 }
 
+/* The changed comparison decides otherwise where its left side is less by this. */
+static int64_t missed_by(Moment *m, const Fault *f)
+{
+    const ImpExpr *e = &f->old_expr;
+    int64_t a, b;
+    if (f->kind != FAULT_COMPARISON || !expr_value(m, e->op.args[0], &a) || !expr_value(m, e->op.args[1], &b))
+        return 0;
+    return a - b - (e->op.id == P_le);
+}
+
 /* Does the moment come to the fault, and (`differs`) is its condition another there? */
 static bool hits(Moment *m, bool differs)
 {
@@ -244,7 +255,18 @@ static bool hits(Moment *m, bool differs)
     if (!aim->root || !differs)
         return true;
     int sound = condition(m, aim->sound), wrong = condition(m, aim->wrong);
-    return sound < 0 || wrong < 0 || sound != wrong;
+    if (sound < 0 || wrong < 0 || sound != wrong)
+        return true;
+    m->missed = missed_by(m, f);
+    return false;
+}
+
+static bool accepts(const Aim *aim, const Launch *launch)
+{
+    bool launched, accepted = true;
+    for (int k = 0; k < aim->entry->n_facts && accepted; k++)
+        accepted = !launch_test(NULL, aim->entry, launch, aim->entry->facts[k], &launched) || launched;
+    return accepted && imp_is_launched(NULL, aim->entry, aim->fault->kernel, launch, &launched) && launched;
 }
 
 bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes)
@@ -254,14 +276,21 @@ bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_
     for (int i = 0; i < SAMPLES; i++) {
         for (int k = 0; k < n; k++)
             sizes[k] = marks_size(marks, n, state);
-        bool launched, accepted = true;
-        for (int k = 0; k < aim->entry->n_facts && accepted; k++)
-            accepted = !launch_test(NULL, aim->entry, &launch, aim->entry->facts[k], &launched) || launched;
-        if (!accepted || !imp_is_launched(NULL, aim->entry, aim->fault->kernel, &launch, &launched) || !launched)
+        if (!accepts(aim, &launch))
             continue;
+        uint64_t before = *state;
         Moment m = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = state};
         if (hits(&m, true))
             return true;
+        for (int k = 0; k < 2 * n && m.missed; k++) { /* the same moment with one size that is this much larger or smaller */
+            int64_t old = sizes[k / 2];
+            uint64_t again = before;
+            Moment near = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = &again};
+            sizes[k / 2] += k % 2 ? -m.missed : m.missed;
+            if (sizes[k / 2] >= 0 && sizes[k / 2] <= marks->most && accepts(aim, &launch) && hits(&near, true))
+                return true;
+            sizes[k / 2] = old;
+        }
     }
     return false;
 }

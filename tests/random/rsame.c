@@ -71,15 +71,21 @@ static bool slots_are_equal(const Fault *f)
 /* ---- a difference of which only the square is used ------------------------------------------------------------------------------------------ */
 
 typedef struct Squares {
-    const ImpVar *var;
+    const ImpVar *var; /* a register, or this slot of a vector */
+    int slot;
     bool odd; /* used otherwise */
 } Squares;
 
-static int factors(const ImpExpr *e, const ImpVar *var)
+static bool is_squares_var(const ImpExpr *e, const Squares *q)
+{
+    return e->kind == IE_VAR && e->var.var == q->var && (q->var->slots == 1 || !nat_is_const(e->var.slot) || e->var.slot->value == q->slot);
+}
+
+static int factors(const ImpExpr *e, const Squares *q)
 {
     if (e->kind == IE_OP && e->op.id == P_mul)
-        return factors(e->op.args[0], var) + factors(e->op.args[1], var);
-    return e->kind == IE_VAR && e->var.var == var;
+        return factors(e->op.args[0], q) + factors(e->op.args[1], q);
+    return is_squares_var(e, q);
 }
 
 static void count_factors(const ImpExpr *e, Squares *q);
@@ -90,14 +96,14 @@ static void count_below(const ImpExpr *e, Squares *q)
     if (e->kind == IE_OP && e->op.id == P_mul) {
         count_below(e->op.args[0], q);
         count_below(e->op.args[1], q);
-    } else if (e->kind != IE_VAR || e->var.var != q->var)
+    } else if (!is_squares_var(e, q))
         count_factors(e, q);
 }
 
 /* Products have the register as a factor twice, four times and so on, and nothing else has it. */
 static void count_factors(const ImpExpr *e, Squares *q)
 {
-    if (e->kind == IE_VAR && e->var.var == q->var)
+    if (is_squares_var(e, q))
         q->odd = true;
     if (e->kind == IE_CAST)
         count_factors(e->cast.value, q);
@@ -112,7 +118,7 @@ static void count_factors(const ImpExpr *e, Squares *q)
         count_factors(e->shfl.value, q);
     }
     if (e->kind == IE_OP && e->op.id == P_mul) {
-        q->odd |= factors(e, q->var) % 2 != 0;
+        q->odd |= factors(e, q) % 2 != 0;
         count_below(e, q);
     } else if (e->kind == IE_OP)
         for (int i = 0; i < e->op.n; i++)
@@ -144,13 +150,30 @@ static void count_stmt(void *user, ImpStmt *s)
     }
 }
 
-/* -x * -x = x * x, and a - b = -(b - a) or both are 0, rounded or not. */
+/* Is e this difference, or a product with it as a factor? */
+static bool is_factor(const ImpExpr *e, const ImpExpr *difference)
+{
+    if (e->kind == IE_OP && e->op.id == P_mul)
+        return is_factor(e->op.args[0], difference) != is_factor(e->op.args[1], difference);
+    return e == difference;
+}
+
+/* -x * -x = x * x, (-x) * y = -(x * y), and a - b = -(b - a) or both are 0, rounded or not. */
 static bool is_squared(const Fault *f)
 {
     const ImpStmt *s = f->stmt;
-    if (f->expr->op.id != P_sub || s->kind != IS_DECL || s->var.value != f->expr || !s->var.var->constant || s->var.var->slots != 1)
+    Squares q = {0};
+    if (f->expr->op.id != P_sub)
         return false;
-    Squares q = {s->var.var, false};
+    if (s->kind == IS_DECL && s->var.value && s->var.var->slots == 1 && is_factor(s->var.value, f->expr))
+        q.var = s->var.var;
+    for (int i = 0; s->kind == IS_VSET && s->vec.declares && i < s->vec.n; i++)
+        if (is_factor(s->vec.values[i], f->expr)) {
+            q.var = s->vec.var;
+            q.slot = i;
+        }
+    if (!q.var || !q.var->constant)
+        return false;
     walk_stmts(&f->kernel->body, count_stmt, &q);
     return !q.odd;
 }
@@ -172,12 +195,8 @@ static bool never_so_near(Ctx *ctx, const Fault *f)
     const ImpExpr *a = f->expr->op.args[0], *b = f->expr->op.args[1];
     if (a->kind != IE_NAT || b->kind != IE_NAT)
         return false;
-    switch (f->expr->op.id) {
-    case P_lt: case P_ge: return is_never(ctx, f->kernel->known, a->nat, b->nat, 0);
-    case P_le: return is_never(ctx, f->kernel->known, a->nat, b->nat, -1); /* a <= b + 1 */
-    case P_gt: return is_never(ctx, f->kernel->known, a->nat, b->nat, 0);  /* a > b - 1 */
-    default: return false;
-    }
+    int64_t near = f->expr->op.id == P_le ? -1 : 0; /* a <= b + 1; a <= b, a >= b, a > b - 1 */
+    return is_never(ctx, f->kernel->known, a->nat, b->nat, near) || nat_differ(ctx, f->kernel->known, a->nat, nat_add_k(ctx, b->nat, -near));
 }
 
 bool fault_is_none(Ctx *ctx, const Fault *f)

@@ -1,11 +1,11 @@
 /* Planted faults: each is noticed by the simulator, by a finding or by a result that differs from the reference interpreter's, for some size, grid and schedule.
  *
- *     test_faults [--survivors FILE [--thorough]] [--every N] [--random N] [--seed N] FILE.rise...
+ *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N] [--random N] [--seed N] FILE.rise...
  *
  * Faults that nothing notices must stand in the survivors file, a line `FILE:LINE: KERNEL: FAULT: PLACE -- why it changes nothing`, or `PLACE (N places) -- why`, where `KERNEL*` are
  * all kernels whose names begin so, which have N such places together; and all of
- * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, and then cannot
- * tell which lines of the file are stale. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
+ * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, --only those whose
+ * lines have TEXT in them; they cannot tell which lines of the file are stale. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,16 +82,28 @@ static void simulate(Ctx *ctx, void *user)
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
  * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
  * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, or all small, whose sums and products are rounded.
- * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. */
+ * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. Both: or in one place only, the first or the last one of a tile rather than another. */
 typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE } Data;
 
-static void spread(HostBuf *buf, Data data, const Marks *marks, uint64_t seed, uint64_t *state)
+/* Near the beginning or the end of a tile or a row. */
+static int64_t place_in_tile(int64_t count, const Marks *marks, const Launch *launch, uint64_t *state)
+{
+    int kind = random_below(state, launch->n_sizes ? 3 : 2);
+    int64_t tile = kind == 2 ? launch->sizes[random_below(state, launch->n_sizes)] : kind == 1 && marks->n ? marks->at[random_below(state, marks->n)] : (int64_t)1 << random_below(state, 12);
+    tile = tile > 0 && tile < count ? tile : 1;
+    int64_t at = tile * random_below(state, (int)(count / tile) + 1) - random_below(state, random_below(state, 2) ? 2 : 8);
+    return at < 0 || at >= count ? count - 1 : at;
+}
+
+static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *launch, uint64_t seed, uint64_t *state)
 {
     static const int64_t sparse[] = {1999, 7, 97};
     double edge = marks->n_literals && seed % 3 ? marks->literals[random_below(state, marks->n_literals)] : 1;
     bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
     int64_t most = small ? 120 : 1 << 20;
     int64_t often = seed % 4 == 0 ? 50000 : seed % 4 == 1 ? 3000 : 24, late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
+    bool alone = (data == DATA_SPARSE || data == DATA_EDGE) && seed / 3 % 2 && buf->count > 1;
+    int64_t only = alone ? place_in_tile(buf->count, marks, launch, state) : -1;
     for (int64_t i = 0; i < buf->count; i++) {
         int64_t v = 1 + random_below(state, (int)most);
         if (data >= DATA_FIRST_LOW && data < DATA_FINE) {
@@ -101,7 +113,7 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, uint64_t seed, u
         if (data == DATA_LATE)
             v = i >= late && v % often < 2 ? (v % often ? most : -most) : v % 100;
         if (data == DATA_SPARSE)
-            v = v % sparse[seed % 3] ? 0 : 1 + v % 5;
+            v = (alone ? i != only : v % sparse[seed % 3]) ? 0 : 1 + v % 5;
         if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
             v = -v;
         if (buf->count == 1) /* what decides by its sign */
@@ -110,7 +122,7 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, uint64_t seed, u
         if (data == DATA_FINE)
             f = (v & 1 ? f : -f) / 3 / (double)(1 << (seed % 2 ? random_below(state, FINE_BITS) : FINE_BITS));
         if (data == DATA_EDGE)
-            f = edge + (v % sparse[(seed + 1) % 3] ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
+            f = edge + ((alone ? i != only : v % sparse[(seed + 1) % 3]) ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
             f = v % 8 == 1 || seed / 2 % 3 == 2 ? (double)NAN : seed / 2 % 3 ? (double)INFINITY : -(double)INFINITY;
         if (data == DATA_INFINITE)
@@ -146,7 +158,7 @@ static void fill(Ctx *ctx, const CoreEntry *entry, const Marks *marks, bool exac
             HostBuf *buf = &p->launch.buffers[b];
             bool sums = exact && scalar_is_float(buf->elem) && (p->data < DATA_FIRST_LOW || p->data >= DATA_FINE || buf->count > EXACT_CELLS);
             if (t->kind != TY_IDX && buf->elem != SC_BOOL && !sums)
-                spread(buf, (Data)p->data, marks, p->seed, &state);
+                spread(buf, (Data)p->data, marks, &p->launch, p->seed, &state);
         }
 }
 
@@ -291,34 +303,39 @@ static bool noticed_by(Test *t, int trial)
     return t->noticed;
 }
 
-/* Of several sizes, small ones are cheap; a single one should be large, for many partial results, but not too large. */
-static bool is_better(const Test *t, const int64_t *a, const int64_t *b, int64_t most)
+/* Small sizes are cheap; large ones, but not too large, have many partial results. */
+static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool large, int64_t most)
 {
     double x = 1, y = 1;
     for (int k = 0; k < t->c.entry->n_sizes; k++) {
         x *= (double)a[k] + 1;
         y *= (double)b[k] + 1;
     }
-    return t->c.entry->n_sizes > 1 ? x < y : x > y && x <= (double)most;
+    return large ? x > y && x <= (double)most : x < y;
 }
 
 /* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_FINE, DATA_SPARSE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPARSE, DATA_EDGE};
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPARSE};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
     int64_t at[MAX_SIZES], num_sm = sized_by_device(t) ? 1 + random_below(&state, DEVICE_SMS) : 0;
+    const int n_data = sizeof data / sizeof *data;
     const bool *fixed = aim->fault->kernel->once, once = fixed[0] || fixed[1] || fixed[2];
-    for (int try = 0, n = t->n; try < AIM_TRIES && t->n == n; try++) {
-        int grid = once ? 0 : random_below(&state, N_GRIDS);
-        if (!aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, at))
-            return false;
-        for (int again = 0; (t->c.entry->n_sizes > 1 || k % 3 == 2) && again < AGAIN; again++) {
+    for (int try = 0, n = t->n, missed = 0; try < AIM_TRIES && t->n == n; try++) {
+        int grid = once ? 0 : (k + try) % N_GRIDS;
+        if (!aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, at)) {
+            if (once || ++missed == N_GRIDS)
+                return false;
+            continue;
+        }
+        bool large = k % 3 == 2;
+        for (int again = 0; (t->c.entry->n_sizes > 1 || large) && again < AGAIN; again++) {
             int64_t other[MAX_SIZES];
-            if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, k % 2 ? DEVICE_CELLS : MAX_CELLS))
+            if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, large, k % 2 ? DEVICE_CELLS : MAX_CELLS))
                 memcpy(at, other, sizeof at);
         }
-        add_trial_on(t, at, grid, data[k % (int)(sizeof data / sizeof *data)], try < AIM_TRIES / 4 && at[0] < MAX_CELLS ? MAX_CELLS : try < AIM_TRIES / 2 ? DEVICE_CELLS : try < 3 * AIM_TRIES / 4 ? MANY_CELLS : HUGE_CELLS, num_sm);
+        add_trial_on(t, at, grid, data[(k + k / n_data) % n_data], try < AIM_TRIES / 4 && at[0] < MAX_CELLS ? MAX_CELLS : try < AIM_TRIES / 2 ? DEVICE_CELLS : try < 3 * AIM_TRIES / 4 ? MANY_CELLS : HUGE_CELLS, num_sm);
     }
     return true;
 }
@@ -420,6 +437,7 @@ static bool survivor_known(Survivors *s, const char *line)
 
 typedef struct Totals {
     int every; /* only each so many-th fault */
+    const char *only;
     bool thorough;
     long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], none[FAULT_KINDS], known, wrong;
 } Totals;
@@ -477,6 +495,8 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
         if (span.file)
             source_position(ctx, span, &line, &column);
         snprintf(text, sizeof text, "%s:%d: %s: %s: %s", path, line, kernel->name, fault_names[f->kind], f->what);
+        if (totals->only && !strstr(text, totals->only))
+            continue;
         Aim aim = aim_take(ctx, t->c.entry, f);
         fault_plant(ctx, f);
         aim_compare(&aim);
@@ -601,13 +621,15 @@ int main(int argc, char **argv)
             count = strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--every") == 0)
             files.every = random.every = (int)strtol(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--only") == 0)
+            files.only = argv[i + 1];
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
         i++;
     }
     for (long k = 0; k < count; k++)
         test_random_program(seed * 7919 + (uint64_t)k, scalars, &random);
-    for (int k = 0; k < s->n && files.every <= 1; k++)
+    for (int k = 0; k < s->n && files.every <= 1 && !files.only; k++)
         for (int i = 1; i < argc && s->seen[k] < s->places[k]; i++)
             if (strncmp(s->lines[k], argv[i], strlen(argv[i])) == 0 && s->lines[k][strlen(argv[i])] == ':') {
                 files.wrong++;
