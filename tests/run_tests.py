@@ -44,7 +44,7 @@ GOLDENS = (*EMIT, ".err", ".ok", ".out")
 SHOWN_LINES = 60
 
 # Far beyond what any test needs: this only keeps a hang from being for ever.
-UNIT_SECONDS, GOLDEN_SECONDS, SCRIPT_SECONDS = 900, 60, 900
+UNIT_SECONDS, GOLDEN_SECONDS, SCRIPT_SECONDS = 1800, 120, 2700
 
 
 def environment():

@@ -50,8 +50,8 @@ const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl)
     return index ? as_int(c, decl->var.value) : NULL;
 }
 
-/* The register whose value the constant that is declared has; NULL when there is none. */
-static const ImpVar *same_as(const ImpStmt *decl)
+/* The register, or part of a vector, whose value the constant that is declared has; NULL when there is none. */
+static const ImpExpr *same_as(const ImpStmt *decl)
 {
     const ImpVar *var = decl->var.var;
     const ImpExpr *value = decl->var.value;
@@ -59,9 +59,9 @@ static const ImpVar *same_as(const ImpStmt *decl)
         return NULL;
     if (var->nat && is_implicit(value))
         value = value->cast.value;
-    if (value->kind != IE_VAR || value->var.var->slots != 1)
+    if (value->kind != IE_VAR || (value->var.var->slots != 1 && !value->var.var->vector))
         return NULL;
-    return var->nat || value->type == var->type ? value->var.var : NULL;
+    return var->nat || value->type == var->type ? value : NULL;
 }
 
 typedef struct Sets {
@@ -98,8 +98,8 @@ static void find_aliases(Cuda *c, const ImpBlock *block, bool *kept)
         }
         if (s->kind != IS_DECL)
             continue;
-        const ImpVar *same = same_as(s);
-        bool alias = same && stays(block, i + 1, same);
+        const ImpExpr *same = same_as(s);
+        bool alias = same && stays(block, i + 1, same->var.var);
         c->aliases[s->var.var->id] = alias && !kept[s->var.var->id];
         kept[s->var.var->id] |= !alias;
     }
@@ -120,10 +120,11 @@ void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to)
         const ImpStmt *s = block->list.at[i];
         if (!cuda_is_alias(c, s) || !c->live[s->var.var->id])
             continue;
-        const ImpVar *var = s->var.var, *same = same_as(s);
-        c->var_names[var->id] = c->var_names[same->id];
+        const ImpVar *var = s->var.var;
+        const ImpExpr *same = same_as(s);
+        c->var_names[var->id] = cuda_slot_name(c, same->var.var, same->var.slot);
         if (var->nat) {
-            c_names_set(c->names, var->nat, c->var_names[same->id]);
+            c_names_set(c->names, var->nat, c->var_names[var->id]);
             if (scalar_bytes(same->type) == 8)
                 vec_push(c->ctx, &c->wide, var->nat);
         }

@@ -92,15 +92,17 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
                              : nat_print_c(c->ctx, c->out, nat, c->facts, c_names_of, c->names, min_prec));
 }
 
+const char *cuda_slot_name(const Cuda *c, const ImpVar *var, Nat slot)
+{
+    const char *name = c->var_names[var->id];
+    return var->vector ? ctx_printf(c->ctx, "%s.%c", name, "xyzw"[slot->value & 3]) : name;
+}
+
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot)
 {
-    put(c, c->var_names[var->id]);
-    if (var->slots == 1)
+    put(c, cuda_slot_name(c, var, slot));
+    if (var->slots == 1 || var->vector)
         return;
-    if (var->vector) {
-        sb_printf(c->out, ".%c", "xyzw"[slot->value & 3]);
-        return;
-    }
     put(c, "[");
     cuda_nat(c, slot, C_ANY);
     put(c, "]");
@@ -117,12 +119,23 @@ void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index)
     put(c, "]");
 }
 
+const char *cuda_loader(Cuda *c, const ImpBuf *buf)
+{
+    switch (buf->hint) {
+    case HINT_NONE: break;
+    case HINT_STREAM: return buf->elem == SC_BOOL ? NULL : "__ldcs"; /* which has no bool */
+    case HINT_KEEP: return cuda_helper(c, HELP_LOAD_KEPT, SC_I32);
+    }
+    return NULL;
+}
+
 void cuda_load_cell(Cuda *c, const ImpBuf *buf, Nat index)
 {
-    bool streamed = buf->read_once && buf->elem != SC_BOOL; /* __ldcs has no bool */
-    put(c, streamed ? "__ldcs(&" : "");
+    const char *loader = cuda_loader(c, buf);
+    if (loader)
+        sb_printf(c->out, "%s(&", loader);
     cuda_cell(c, buf, index);
-    put(c, streamed ? ")" : "");
+    put(c, loader ? ")" : "");
 }
 
 /* ---- literals ----------------------------------------------------------------------------------------------------------- */

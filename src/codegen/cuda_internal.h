@@ -69,8 +69,10 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec);
 const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
 const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift);
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
+const char *cuda_slot_name(const Cuda *c, const ImpVar *var, Nat slot); /* of a register, or of a vector's part */
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
 void cuda_load_cell(Cuda *c, const ImpBuf *buf, Nat index); /* with the buffer's cache hint */
+const char *cuda_loader(Cuda *c, const ImpBuf *buf); /* the function that loads from it; NULL: plainly */
 /* `target = value`, or `target += e` where the value allows it; `target` is an IE_VAR or, of a cell, an IE_LOAD. */
 void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
 /* Whether a vector register may be set one component after the other: no value reads a component other than its own. */

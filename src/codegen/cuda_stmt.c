@@ -348,14 +348,14 @@ static void put_cells(Cuda *c, const ImpStmt *s)
 {
     const ImpBuf *buf = s->vec.buf;
     Nat shift = c->buf_shifts[buf->id], index = shift ? nat_add(c->ctx, s->vec.index, shift) : s->vec.index;
-    bool streamed = s->kind == IS_VLOAD && buf->read_once && buf->elem != SC_BOOL;
-    sb_printf(c->out, "%sreinterpret_cast<%s%s *>(%s", streamed ? "__ldcs(" : "*", s->kind == IS_VLOAD && buf->space != SPACE_SHARED ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
+    const char *loader = s->kind == IS_VLOAD ? cuda_loader(c, buf) : NULL;
+    sb_printf(c->out, "%s%sreinterpret_cast<%s%s *>(%s", loader ? loader : "", loader ? "(" : "*", s->kind == IS_VLOAD && buf->space != SPACE_SHARED ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
               c->buf_names[buf->id]);
     if (!nat_is(index, 0)) {
         put(c, " + ");
         cuda_nat(c, index, C_SUM);
     }
-    put(c, streamed ? "))" : ")");
+    put(c, loader ? "))" : ")");
 }
 
 static void print_vec(Cuda *c, const ImpStmt *s)

@@ -11,6 +11,13 @@
 typedef enum ImpSpace { SPACE_INPUT, SPACE_OUTPUT, SPACE_TEMP /* global memory of the launch: workspace */, SPACE_SHARED } ImpSpace;
 
 /* A buffer of scalars in memory that several threads see. One per component of a tuple. */
+/* To the caches of a GPU. A higher one overrules. */
+typedef enum ImpHint {
+    HINT_NONE,
+    HINT_KEEP,   /* keepCached: stays longer than what is written */
+    HINT_STREAM  /* readOnce: not needed again soon */
+} ImpHint;
+
 typedef struct ImpBuf {
     int id;           /* index in ImpKernel.bufs */
     const char *name; /* an identifier of C, unique in the kernel */
@@ -27,7 +34,7 @@ typedef struct ImpBuf {
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
-    bool read_once;   /* INPUT: loads say that it is not needed again soon */
+    ImpHint hint;     /* INPUT: what its loads say to the caches */
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Variants] */

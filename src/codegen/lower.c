@@ -12,6 +12,7 @@ typedef struct PassRow {
 static const PassRow passes[PASS_COUNT] = {
     [PASS_TRANSLATE] = {"translate", pass_translate},
     [PASS_PREFETCH] = {"prefetch", pass_prefetch},
+    [PASS_LITERALS] = {"literals", pass_literals},
     [PASS_REGISTERS] = {"registers", pass_registers},
     [PASS_CONDITIONS] = {"conditions", pass_conditions},
     [PASS_UNITS] = {"units", pass_units},

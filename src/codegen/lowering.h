@@ -232,7 +232,7 @@ View *lower_buffers(Lowering *lw, Type type, BufMaker maker);
 /* Registers for what the map `term` computes; nothing is written. */
 View *lower_new_private(Lowering *lw, const Core *term, const char *name);
 View *lower_read_memory(Lowering *lw, const Core *term);
-View *lower_read_once(Lowering *lw, const Core *term); /* cache_hints.c */
+View *lower_cache_hint(Lowering *lw, const Core *term); /* cache_hints.c */
 /* What a map writes to private memory lies where the map runs. */
 void lower_place_registers(Lowering *lw, View *acceptor, const Core *map, Placement place);
 bool is_parallel_map(PrimId id);
@@ -396,6 +396,7 @@ void name_sizes(Lowering *lw);
 
 void pass_translate(Lowering *lw);
 void pass_prefetch(Lowering *lw);
+void pass_literals(Lowering *lw);
 void pass_registers(Lowering *lw);
 /* Parts of pass_registers for later: values move to where they are read; the next value of a name takes the register of the one before. */
 void registers_forward(Lowering *lw);

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "codegen/branches.h"
+#include "codegen/literals.h"
 #include "codegen/units.h"
 #include "codegen/walk.h"
 
@@ -100,27 +101,6 @@ Units *units_of(Lowering *lw)
 
 /* ---- the same condition around all operands -------------------------------------------------------------------------------- */
 
-static bool literal(const ImpExpr *e, ScalarValue *value)
-{
-    if (e->kind == IE_LIT)
-        *value = e->lit;
-    else if (e->kind == IE_NAT && nat_is_const(e->nat) && scalar_is_int(e->type))
-        *value = scalar_int(e->type, e->nat->value);
-    else
-        return false;
-    return true;
-}
-
-/* Functions whose result does not depend on the machine that computes it. */
-static bool is_exact(PrimId id)
-{
-    switch ((int)id) {
-    case P_add: case P_sub: case P_mul: case P_neg: case P_abs: case P_min: case P_max: case P_floor: case P_ceil: case P_round:
-    case P_bitAnd: case P_bitOr: case P_bitXor: return true;
-    default: return false;
-    }
-}
-
 static bool is_nan(ScalarValue v) { return scalar_is_float(v.type) && isnan(v.f); }
 
 /* f(c ? a : k, c ? b : l) -> c ? f(a, b) : f(k, l), where k and l are literals; so are operands without a condition. */
@@ -131,14 +111,14 @@ static void lift_operands(Ctx *ctx, ImpExpr **at)
     const ImpExpr *choice = NULL;
     ScalarValue left[MAX_ARGS], result;
     ImpExpr *then[MAX_ARGS];
-    if (e->kind != IE_OP || e->op.n > MAX_ARGS || !is_exact(e->op.id))
+    if (e->kind != IE_OP || e->op.n > MAX_ARGS || !literal_exact(e->op.id))
         return;
     for (int i = 0; i < e->op.n; i++) {
         ImpExpr *arg = e->op.args[i];
         then[i] = arg;
-        if (literal(arg, &left[i]))
+        if (literal_value(arg, &left[i]))
             continue;
-        if (arg->kind != IE_COND || !literal(arg->cond.otherwise, &left[i]) || (choice && !imp_same_value(choice->cond.cond, arg->cond.cond)))
+        if (arg->kind != IE_COND || !literal_value(arg->cond.otherwise, &left[i]) || (choice && !imp_same_value(choice->cond.cond, arg->cond.cond)))
             return;
         choice = choice ? choice : arg;
         then[i] = arg->cond.then;
@@ -221,7 +201,7 @@ static void check_start(void *user, ImpStmt *s)
     if (imp_sets(s) != b->var || !b->holds)
         return;
     const ImpExpr *e = s->kind == IS_DECL || s->kind == IS_SET ? s->var.value : NULL;
-    if (e && literal(e, &args[0]))
+    if (e && literal_value(e, &args[0]))
         b->holds = args[0].type == b->k.type && !is_nan(args[0]) && same_literal(scalar_apply(b->f, b->k.type, args), args[0]);
     else if (e)
         b->holds = e->kind == IE_OP && e->op.id == b->f && (is_register(e->op.args[0], s) || is_register(e->op.args[1], s));
@@ -285,7 +265,7 @@ static ImpStmt *without_unit(const Units *u, ImpStmt *s, ImpStmt *loop)
         return NULL;
     int mine = is_register(e->op.args[1], s); /* which operand is the register */
     const ImpExpr *other = e->op.args[1 - mine];
-    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal(other->cond.otherwise, &k) || !leaves(u, e->op.id, k, s->var.var) ||
+    if (!is_register(e->op.args[mine], s) || other->kind != IE_COND || !literal_value(other->cond.otherwise, &k) || !leaves(u, e->op.id, k, s->var.var) ||
         (loads(other->cond.then) && carries(loop, s->var.var)))
         return NULL;
     ImpExpr *args[2] = {e->op.args[0], e->op.args[1]};
@@ -320,7 +300,7 @@ static bool begins_with(ImpBlock *block, int i)
     ImpStmt *decl = block->list.at[i], *s = i + 1 < block->list.n ? block->list.at[i + 1] : NULL;
     ScalarValue k;
     Never never_is;
-    if (decl->kind != IS_DECL || !decl->var.value || !literal(decl->var.value, &k) || !s || s->kind != IS_SET || s->var.var != decl->var.var ||
+    if (decl->kind != IS_DECL || !decl->var.value || !literal_value(decl->var.value, &k) || !s || s->kind != IS_SET || s->var.var != decl->var.var ||
         decl->var.var->slots != 1 || s->var.value->kind != IE_OP || s->var.value->op.n != 2)
         return false;
     const ImpExpr *e = s->var.value;
@@ -352,8 +332,8 @@ static bool works_out(Lowering *lw, const ImpExpr *e, ScalarValue *value)
         return (then || condition_fails(lw, e->cond.cond)) && works_out(lw, then ? e->cond.then : e->cond.otherwise, value);
     }
     if (e->kind != IE_OP)
-        return literal(e, value);
-    if (e->op.n > MAX_ARGS || !is_exact(e->op.id))
+        return literal_value(e, value);
+    if (e->op.n > MAX_ARGS || !literal_exact(e->op.id))
         return false;
     for (int i = 0; i < e->op.n; i++)
         if (!works_out(lw, e->op.args[i], &args[i]))
@@ -434,7 +414,7 @@ static ImpStmt *with_its_uses(const Units *u, Lowering *lw, ImpBlock *block, int
     ImpStmt *decl = block->list.at[i];
     ImpVar *var = decl->kind == IS_DECL ? decl->var.var : NULL;
     ScalarValue k;
-    if (!var || !decl->var.value || decl->var.value->kind != IE_COND || !var->constant || var->nat || !literal(decl->var.value->cond.otherwise, &k))
+    if (!var || !decl->var.value || decl->var.value->kind != IE_COND || !var->constant || var->nat || !literal_value(decl->var.value->cond.otherwise, &k))
         return NULL;
     int end = i + 1;
     while (end < block->list.n && reads(block->list.at[end], var) && keeps_with(u, lw, block->list.at[end], var, decl->var.value->cond.otherwise))

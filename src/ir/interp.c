@@ -531,6 +531,7 @@ static void eval_prim(Interp *in, Code *code)
     switch ((int)code->id) {
     case P_id:
     case P_readOnce:
+    case P_keepCached:
     case P_split:
     case P_splitDrop:
     case P_join:

@@ -480,56 +480,40 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
             const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float b_1 = v.x;
             const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            const int b_2 = v_1.x;
-            if (b_1 < acc_1_1 || (b_1 == acc_1_1 && b_2 < acc_2_1)) {
-                acc_1_1 = b_1;
-                acc_2_1 = b_2;
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
             }
-            const float b_1_1 = v.y;
-            const int b_2_1 = v_1.y;
-            if (b_1_1 < acc_1_1 || (b_1_1 == acc_1_1 && b_2_1 < acc_2_1)) {
-                acc_1_1 = b_1_1;
-                acc_2_1 = b_2_1;
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
             }
-            const float b_1_2 = v.z;
-            const int b_2_2 = v_1.z;
-            if (b_1_2 < acc_1_1 || (b_1_2 == acc_1_1 && b_2_2 < acc_2_1)) {
-                acc_1_1 = b_1_2;
-                acc_2_1 = b_2_2;
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
             }
-            const float b_1_3 = v.w;
-            const int b_2_3 = v_1.w;
-            if (b_1_3 < acc_1_1 || (b_1_3 == acc_1_1 && b_2_3 < acc_2_1)) {
-                acc_1_1 = b_1_3;
-                acc_2_1 = b_2_3;
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
             }
             const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const float b_1_4 = v_2.x;
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            const int b_2_4 = v_3.x;
-            if (b_1_4 < acc_1_1 || (b_1_4 == acc_1_1 && b_2_4 < acc_2_1)) {
-                acc_1_1 = b_1_4;
-                acc_2_1 = b_2_4;
+            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_2.x;
+                acc_2_1 = v_3.x;
             }
-            const float b_1_5 = v_2.y;
-            const int b_2_5 = v_3.y;
-            if (b_1_5 < acc_1_1 || (b_1_5 == acc_1_1 && b_2_5 < acc_2_1)) {
-                acc_1_1 = b_1_5;
-                acc_2_1 = b_2_5;
+            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_2.y;
+                acc_2_1 = v_3.y;
             }
-            const float b_1_6 = v_2.z;
-            const int b_2_6 = v_3.z;
-            if (b_1_6 < acc_1_1 || (b_1_6 == acc_1_1 && b_2_6 < acc_2_1)) {
-                acc_1_1 = b_1_6;
-                acc_2_1 = b_2_6;
+            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_2.z;
+                acc_2_1 = v_3.z;
             }
-            const float b_1_7 = v_2.w;
-            const int b_2_7 = v_3.w;
-            if (b_1_7 < acc_1_1 || (b_1_7 == acc_1_1 && b_2_7 < acc_2_1)) {
-                acc_1_1 = b_1_7;
-                acc_2_1 = b_2_7;
+            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_2.w;
+                acc_2_1 = v_3.w;
             }
             temp_1[block] = acc_1_1;
             temp_2[block] = acc_2_1;
@@ -607,56 +591,40 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
             const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float b_1 = v.x;
             const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            const int b_2 = v_1.x;
-            if (b_1 < acc_1_1 || (b_1 == acc_1_1 && b_2 < acc_2_1)) {
-                acc_1_1 = b_1;
-                acc_2_1 = b_2;
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
             }
-            const float b_1_1 = v.y;
-            const int b_2_1 = v_1.y;
-            if (b_1_1 < acc_1_1 || (b_1_1 == acc_1_1 && b_2_1 < acc_2_1)) {
-                acc_1_1 = b_1_1;
-                acc_2_1 = b_2_1;
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
             }
-            const float b_1_2 = v.z;
-            const int b_2_2 = v_1.z;
-            if (b_1_2 < acc_1_1 || (b_1_2 == acc_1_1 && b_2_2 < acc_2_1)) {
-                acc_1_1 = b_1_2;
-                acc_2_1 = b_2_2;
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
             }
-            const float b_1_3 = v.w;
-            const int b_2_3 = v_1.w;
-            if (b_1_3 < acc_1_1 || (b_1_3 == acc_1_1 && b_2_3 < acc_2_1)) {
-                acc_1_1 = b_1_3;
-                acc_2_1 = b_2_3;
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
             }
             const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const float b_1_4 = v_2.x;
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            const int b_2_4 = v_3.x;
-            if (b_1_4 < acc_1_1 || (b_1_4 == acc_1_1 && b_2_4 < acc_2_1)) {
-                acc_1_1 = b_1_4;
-                acc_2_1 = b_2_4;
+            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_2.x;
+                acc_2_1 = v_3.x;
             }
-            const float b_1_5 = v_2.y;
-            const int b_2_5 = v_3.y;
-            if (b_1_5 < acc_1_1 || (b_1_5 == acc_1_1 && b_2_5 < acc_2_1)) {
-                acc_1_1 = b_1_5;
-                acc_2_1 = b_2_5;
+            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_2.y;
+                acc_2_1 = v_3.y;
             }
-            const float b_1_6 = v_2.z;
-            const int b_2_6 = v_3.z;
-            if (b_1_6 < acc_1_1 || (b_1_6 == acc_1_1 && b_2_6 < acc_2_1)) {
-                acc_1_1 = b_1_6;
-                acc_2_1 = b_2_6;
+            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_2.z;
+                acc_2_1 = v_3.z;
             }
-            const float b_1_7 = v_2.w;
-            const int b_2_7 = v_3.w;
-            if (b_1_7 < acc_1_1 || (b_1_7 == acc_1_1 && b_2_7 < acc_2_1)) {
-                acc_1_1 = b_1_7;
-                acc_2_1 = b_2_7;
+            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_2.w;
+                acc_2_1 = v_3.w;
             }
             result_1[0] = acc_1_1;
             result_2[0] = acc_2_1;
@@ -798,56 +766,40 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
             const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float b_1 = v.x;
             const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            const int b_2 = v_1.x;
-            if (b_1 < acc_1_1 || (b_1 == acc_1_1 && b_2 < acc_2_1)) {
-                acc_1_1 = b_1;
-                acc_2_1 = b_2;
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
             }
-            const float b_1_1 = v.y;
-            const int b_2_1 = v_1.y;
-            if (b_1_1 < acc_1_1 || (b_1_1 == acc_1_1 && b_2_1 < acc_2_1)) {
-                acc_1_1 = b_1_1;
-                acc_2_1 = b_2_1;
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
             }
-            const float b_1_2 = v.z;
-            const int b_2_2 = v_1.z;
-            if (b_1_2 < acc_1_1 || (b_1_2 == acc_1_1 && b_2_2 < acc_2_1)) {
-                acc_1_1 = b_1_2;
-                acc_2_1 = b_2_2;
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
             }
-            const float b_1_3 = v.w;
-            const int b_2_3 = v_1.w;
-            if (b_1_3 < acc_1_1 || (b_1_3 == acc_1_1 && b_2_3 < acc_2_1)) {
-                acc_1_1 = b_1_3;
-                acc_2_1 = b_2_3;
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
             }
             const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const float b_1_4 = v_2.x;
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            const int b_2_4 = v_3.x;
-            if (b_1_4 < acc_1_1 || (b_1_4 == acc_1_1 && b_2_4 < acc_2_1)) {
-                acc_1_1 = b_1_4;
-                acc_2_1 = b_2_4;
+            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_2.x;
+                acc_2_1 = v_3.x;
             }
-            const float b_1_5 = v_2.y;
-            const int b_2_5 = v_3.y;
-            if (b_1_5 < acc_1_1 || (b_1_5 == acc_1_1 && b_2_5 < acc_2_1)) {
-                acc_1_1 = b_1_5;
-                acc_2_1 = b_2_5;
+            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_2.y;
+                acc_2_1 = v_3.y;
             }
-            const float b_1_6 = v_2.z;
-            const int b_2_6 = v_3.z;
-            if (b_1_6 < acc_1_1 || (b_1_6 == acc_1_1 && b_2_6 < acc_2_1)) {
-                acc_1_1 = b_1_6;
-                acc_2_1 = b_2_6;
+            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_2.z;
+                acc_2_1 = v_3.z;
             }
-            const float b_1_7 = v_2.w;
-            const int b_2_7 = v_3.w;
-            if (b_1_7 < acc_1_1 || (b_1_7 == acc_1_1 && b_2_7 < acc_2_1)) {
-                acc_1_1 = b_1_7;
-                acc_2_1 = b_2_7;
+            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_2.w;
+                acc_2_1 = v_3.w;
             }
             temp_1[block] = acc_1_1;
             temp_2[block] = acc_2_1;
@@ -925,56 +877,40 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
             const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float b_1 = v.x;
             const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            const int b_2 = v_1.x;
-            if (b_1 < acc_1_1 || (b_1 == acc_1_1 && b_2 < acc_2_1)) {
-                acc_1_1 = b_1;
-                acc_2_1 = b_2;
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
             }
-            const float b_1_1 = v.y;
-            const int b_2_1 = v_1.y;
-            if (b_1_1 < acc_1_1 || (b_1_1 == acc_1_1 && b_2_1 < acc_2_1)) {
-                acc_1_1 = b_1_1;
-                acc_2_1 = b_2_1;
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
             }
-            const float b_1_2 = v.z;
-            const int b_2_2 = v_1.z;
-            if (b_1_2 < acc_1_1 || (b_1_2 == acc_1_1 && b_2_2 < acc_2_1)) {
-                acc_1_1 = b_1_2;
-                acc_2_1 = b_2_2;
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
             }
-            const float b_1_3 = v.w;
-            const int b_2_3 = v_1.w;
-            if (b_1_3 < acc_1_1 || (b_1_3 == acc_1_1 && b_2_3 < acc_2_1)) {
-                acc_1_1 = b_1_3;
-                acc_2_1 = b_2_3;
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
             }
             const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const float b_1_4 = v_2.x;
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            const int b_2_4 = v_3.x;
-            if (b_1_4 < acc_1_1 || (b_1_4 == acc_1_1 && b_2_4 < acc_2_1)) {
-                acc_1_1 = b_1_4;
-                acc_2_1 = b_2_4;
+            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_2.x;
+                acc_2_1 = v_3.x;
             }
-            const float b_1_5 = v_2.y;
-            const int b_2_5 = v_3.y;
-            if (b_1_5 < acc_1_1 || (b_1_5 == acc_1_1 && b_2_5 < acc_2_1)) {
-                acc_1_1 = b_1_5;
-                acc_2_1 = b_2_5;
+            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_2.y;
+                acc_2_1 = v_3.y;
             }
-            const float b_1_6 = v_2.z;
-            const int b_2_6 = v_3.z;
-            if (b_1_6 < acc_1_1 || (b_1_6 == acc_1_1 && b_2_6 < acc_2_1)) {
-                acc_1_1 = b_1_6;
-                acc_2_1 = b_2_6;
+            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_2.z;
+                acc_2_1 = v_3.z;
             }
-            const float b_1_7 = v_2.w;
-            const int b_2_7 = v_3.w;
-            if (b_1_7 < acc_1_1 || (b_1_7 == acc_1_1 && b_2_7 < acc_2_1)) {
-                acc_1_1 = b_1_7;
-                acc_2_1 = b_2_7;
+            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_2.w;
+                acc_2_1 = v_3.w;
             }
             result_1[0] = acc_1_1;
             result_2[0] = acc_2_1;
@@ -1114,56 +1050,40 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
             const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float b_1 = v.x;
             const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            const int b_2 = v_1.x;
-            if (b_1 < acc_1_1 || (b_1 == acc_1_1 && b_2 < acc_2_1)) {
-                acc_1_1 = b_1;
-                acc_2_1 = b_2;
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
             }
-            const float b_1_1 = v.y;
-            const int b_2_1 = v_1.y;
-            if (b_1_1 < acc_1_1 || (b_1_1 == acc_1_1 && b_2_1 < acc_2_1)) {
-                acc_1_1 = b_1_1;
-                acc_2_1 = b_2_1;
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
             }
-            const float b_1_2 = v.z;
-            const int b_2_2 = v_1.z;
-            if (b_1_2 < acc_1_1 || (b_1_2 == acc_1_1 && b_2_2 < acc_2_1)) {
-                acc_1_1 = b_1_2;
-                acc_2_1 = b_2_2;
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
             }
-            const float b_1_3 = v.w;
-            const int b_2_3 = v_1.w;
-            if (b_1_3 < acc_1_1 || (b_1_3 == acc_1_1 && b_2_3 < acc_2_1)) {
-                acc_1_1 = b_1_3;
-                acc_2_1 = b_2_3;
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
             }
             const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const float b_1_4 = v_2.x;
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            const int b_2_4 = v_3.x;
-            if (b_1_4 < acc_1_1 || (b_1_4 == acc_1_1 && b_2_4 < acc_2_1)) {
-                acc_1_1 = b_1_4;
-                acc_2_1 = b_2_4;
+            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_2.x;
+                acc_2_1 = v_3.x;
             }
-            const float b_1_5 = v_2.y;
-            const int b_2_5 = v_3.y;
-            if (b_1_5 < acc_1_1 || (b_1_5 == acc_1_1 && b_2_5 < acc_2_1)) {
-                acc_1_1 = b_1_5;
-                acc_2_1 = b_2_5;
+            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_2.y;
+                acc_2_1 = v_3.y;
             }
-            const float b_1_6 = v_2.z;
-            const int b_2_6 = v_3.z;
-            if (b_1_6 < acc_1_1 || (b_1_6 == acc_1_1 && b_2_6 < acc_2_1)) {
-                acc_1_1 = b_1_6;
-                acc_2_1 = b_2_6;
+            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_2.z;
+                acc_2_1 = v_3.z;
             }
-            const float b_1_7 = v_2.w;
-            const int b_2_7 = v_3.w;
-            if (b_1_7 < acc_1_1 || (b_1_7 == acc_1_1 && b_2_7 < acc_2_1)) {
-                acc_1_1 = b_1_7;
-                acc_2_1 = b_2_7;
+            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_2.w;
+                acc_2_1 = v_3.w;
             }
             temp_1[block] = acc_1_1;
             temp_2[block] = acc_2_1;
@@ -1241,56 +1161,40 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
             const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float b_1 = v.x;
             const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            const int b_2 = v_1.x;
-            if (b_1 < acc_1_1 || (b_1 == acc_1_1 && b_2 < acc_2_1)) {
-                acc_1_1 = b_1;
-                acc_2_1 = b_2;
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
             }
-            const float b_1_1 = v.y;
-            const int b_2_1 = v_1.y;
-            if (b_1_1 < acc_1_1 || (b_1_1 == acc_1_1 && b_2_1 < acc_2_1)) {
-                acc_1_1 = b_1_1;
-                acc_2_1 = b_2_1;
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
             }
-            const float b_1_2 = v.z;
-            const int b_2_2 = v_1.z;
-            if (b_1_2 < acc_1_1 || (b_1_2 == acc_1_1 && b_2_2 < acc_2_1)) {
-                acc_1_1 = b_1_2;
-                acc_2_1 = b_2_2;
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
             }
-            const float b_1_3 = v.w;
-            const int b_2_3 = v_1.w;
-            if (b_1_3 < acc_1_1 || (b_1_3 == acc_1_1 && b_2_3 < acc_2_1)) {
-                acc_1_1 = b_1_3;
-                acc_2_1 = b_2_3;
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
             }
             const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const float b_1_4 = v_2.x;
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            const int b_2_4 = v_3.x;
-            if (b_1_4 < acc_1_1 || (b_1_4 == acc_1_1 && b_2_4 < acc_2_1)) {
-                acc_1_1 = b_1_4;
-                acc_2_1 = b_2_4;
+            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_2.x;
+                acc_2_1 = v_3.x;
             }
-            const float b_1_5 = v_2.y;
-            const int b_2_5 = v_3.y;
-            if (b_1_5 < acc_1_1 || (b_1_5 == acc_1_1 && b_2_5 < acc_2_1)) {
-                acc_1_1 = b_1_5;
-                acc_2_1 = b_2_5;
+            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_2.y;
+                acc_2_1 = v_3.y;
             }
-            const float b_1_6 = v_2.z;
-            const int b_2_6 = v_3.z;
-            if (b_1_6 < acc_1_1 || (b_1_6 == acc_1_1 && b_2_6 < acc_2_1)) {
-                acc_1_1 = b_1_6;
-                acc_2_1 = b_2_6;
+            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_2.z;
+                acc_2_1 = v_3.z;
             }
-            const float b_1_7 = v_2.w;
-            const int b_2_7 = v_3.w;
-            if (b_1_7 < acc_1_1 || (b_1_7 == acc_1_1 && b_2_7 < acc_2_1)) {
-                acc_1_1 = b_1_7;
-                acc_2_1 = b_2_7;
+            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_2.w;
+                acc_2_1 = v_3.w;
             }
             result_1[0] = acc_1_1;
             result_2[0] = acc_2_1;

@@ -46,7 +46,7 @@ counted(float *__restrict__ result_1, int *__restrict__ result_2, const float *_
         const float b1 = x * 2.0f;
         const bool holds = x == b1;
         result_1[i] = holds ? x : b1 + x;
-        result_2[i] = holds ? wrap_add(7, 1) : 7;
+        result_2[i] = holds ? 8 : 7;
     }
 }
 
@@ -61,7 +61,7 @@ counted_64(float *__restrict__ result_1, int *__restrict__ result_2, const float
         const float b1 = x * 2.0f;
         const bool holds = x == b1;
         result_1[i] = holds ? x : b1 + x;
-        result_2[i] = holds ? wrap_add(7, 1) : 7;
+        result_2[i] = holds ? 8 : 7;
     }
 }
 

@@ -297,7 +297,7 @@ static const RType *view_type(RProgram *p, const Node *e)
         return is->kind == R_ARRAY && is->elem->kind == R_IDX && size_equal(is->elem->size, n) ? type_of_array(p, is->size, xs->elem) : NULL;
     }
     case P_reorder: return size_least(n) >= 1 || e->value == 0 ? xs : NULL;
-    case P_reverse: case P_readOnce: return xs;
+    case P_reverse: case P_readOnce: case P_keepCached: return xs;
     case P_stride: return size_divides(k, n) ? xs : NULL;
     case P_concat: {
         const RType *a = e->args[0]->type;

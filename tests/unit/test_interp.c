@@ -110,6 +110,7 @@ static const Test layout[] = {
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> reorder(fun i => n - 1 - i)", reversed},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> reverse", reversed},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> readOnce |> reverse", reversed},
+    {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> reverse |> keepCached", reversed},
     {"entry e {n: nat} (xs: n.i32): n.i32 where n % 4 == 0 = xs |> stride(4)", strided},
     {"entry e {n m: nat} (xs: n.i32) (ys: m.i32): (n + m).i32 = concat(xs, ys)", joined2},
     {"entry e (n: nat): n.i64 = generate{n = n}(fun i => cast(i64)(i) * cast(i64)(i))", squares},
