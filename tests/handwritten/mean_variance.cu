@@ -7,26 +7,46 @@ struct Moments {
 
 __device__ Moments merge(Moments a, Moments b)
 {
-    const float count = a.count + b.count, share = count == 0.0f ? 0.0f : b.count / count, d = b.mean - a.mean;
+    if (a.count == 0.0f)
+        return b;
+    const float count = a.count + b.count, share = b.count / count, d = b.mean - a.mean;
     return {count, a.mean + d * share, a.squares + b.squares + d * d * a.count * share};
+}
+
+/* Of several parts at once: squares from the mean of all. */
+template <int N>
+__device__ Moments merge_all(const Moments *parts)
+{
+    float count = 0.0f, sum = 0.0f, squares = 0.0f;
+    for (int i = 0; i < N; i++) {
+        count += parts[i].count;
+        sum += parts[i].count * parts[i].mean;
+    }
+    const float mean = sum / fmaxf(count, 1.0f);
+    for (int i = 0; i < N; i++) {
+        const float d = parts[i].mean - mean;
+        squares += parts[i].squares + parts[i].count * d * d;
+    }
+    return {count, mean, squares};
+}
+
+__device__ float sum_of_warp(float x)
+{
+    for (int d = 16; d > 0; d /= 2)
+        x += __shfl_xor_sync(0xffffffff, x, d);
+    return x;
 }
 
 /* Of all threads' moments; every thread gets it. */
 __device__ Moments merge_block(Moments own)
 {
     __shared__ Moments warps[WARPS];
-    for (int d = 16; d > 0; d /= 2) {
-        const float count = __shfl_xor_sync(0xffffffff, own.count, d), mean = __shfl_xor_sync(0xffffffff, own.mean, d),
-                    squares = __shfl_xor_sync(0xffffffff, own.squares, d);
-        own = merge(own, {count, mean, squares});
-    }
+    const float count = sum_of_warp(own.count), mean = sum_of_warp(own.count * own.mean) / fmaxf(count, 1.0f), d = own.mean - mean;
+    const float squares = sum_of_warp(own.squares + own.count * d * d);
     if (threadIdx.x % 32 == 0)
-        warps[threadIdx.x / 32] = own;
+        warps[threadIdx.x / 32] = {count, mean, squares};
     __syncthreads();
-    Moments all = {0.0f, 0.0f, 0.0f};
-    for (int i = 0; i < WARPS; i++)
-        all = merge(all, warps[i]);
-    return all;
+    return merge_all<WARPS>(warps);
 }
 
 __device__ void finish(float *mean, float *variance, Moments all)
@@ -59,7 +79,7 @@ __device__ Moments moments_of_tiles(const float *xs, long long n)
             const float d = own[k] - mean;
             squares += (i < n ? 1.0f : 0.0f) * d * d;
         }
-        all = merge({count, mean, squares}, all);
+        all = merge(all, {count, mean, squares});
     }
     return all;
 }
@@ -78,12 +98,16 @@ __global__ void moments_of_parts(Moments *parts, const float *xs, long long n)
         parts[blockIdx.x] = all;
 }
 
+/* At most N parts for each thread. */
+template <int N>
 __global__ void moments_of_rest(float *mean, float *variance, const Moments *parts, int n)
 {
-    Moments all = {0.0f, 0.0f, 0.0f};
-    for (int i = threadIdx.x; i < n; i += THREADS)
-        all = merge(all, parts[i]);
-    finish(mean, variance, merge_block(all));
+    Moments own[N];
+    for (int k = 0; k < N; k++) {
+        const int i = k * THREADS + threadIdx.x;
+        own[k] = i < n ? parts[i] : Moments{0.0f, 0.0f, 0.0f};
+    }
+    finish(mean, variance, merge_block(merge_all<N>(own)));
 }
 
 extern "C" int meanVariance_hand(float *mean, float *variance, const float *xs, long long n, cudaStream_t stream)
@@ -99,14 +123,16 @@ extern "C" int meanVariance_hand(float *mean, float *variance, const float *xs, 
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
     const bool small = n <= 262144;
     const long long tiles = small ? (n + 1023) / 1024 : (n + 8191) / 8192;
-    const int blocks = (int)(small || tiles < 4 * sms ? tiles : 4 * sms);
+    const int blocks = (int)(small || tiles < 4 * sms ? tiles : 4 * sms < 1024 ? 4 * sms : 1024);
     Moments *parts = nullptr;
     cudaMallocAsync((void **)&parts, blocks * sizeof(Moments), stream);
-    if (small)
+    if (small) {
         moments_of_parts<1><<<blocks, THREADS, 0, stream>>>(parts, xs, n);
-    else
+        moments_of_rest<1><<<1, THREADS, 0, stream>>>(mean, variance, parts, blocks);
+    } else {
         moments_of_parts<8><<<blocks, THREADS, 0, stream>>>(parts, xs, n);
-    moments_of_rest<<<1, THREADS, 0, stream>>>(mean, variance, parts, blocks);
+        moments_of_rest<4><<<1, THREADS, 0, stream>>>(mean, variance, parts, blocks);
+    }
     cudaFreeAsync(parts, stream);
     return (int)cudaGetLastError();
 }
