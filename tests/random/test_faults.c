@@ -18,7 +18,7 @@
 #include "rmutate.h"
 #include "rsame.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 640, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 640, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -33,6 +33,8 @@ typedef struct Prepared {
     int64_t num_sm;
     uint64_t seed, steps; /* steps: that the sound program takes */
     int data;
+    int caught; /* faults that it noticed */
+    bool sound; /* agreed with the reference when it was made, which was for a fault that is planted, or without one */
 } Prepared;
 
 typedef struct Test {
@@ -45,8 +47,9 @@ typedef struct Test {
     int last; /* the trial that found the last fault is tried first */
     /* one run */
     int trial, variant;
-    bool noticed, ran;
+    bool noticed, ran, found; /* found: by the simulator */
     uint64_t steps;
+    Launch launch; /* with the simulator's results */
 } Test;
 
 static void results_new(Ctx *ctx, const CoreEntry *entry, Launch *launch)
@@ -76,7 +79,9 @@ static void simulate(Ctx *ctx, void *user)
     bool good = sim_run(ctx, t->c.imp, &launch, &options, &report);
     t->ran = good || report.findings.n > 0;
     t->steps = report.warp_instructions;
-    t->noticed = report.findings.n > 0 || (good && !same_results(&launch, &p->launch));
+    t->found = report.findings.n > 0;
+    t->noticed = t->found || (good && !same_results(&launch, &p->launch));
+    t->launch = launch;
 }
 
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
@@ -149,6 +154,7 @@ static bool sums_in_any_order(ImpProgram *program)
 static void fill(Ctx *ctx, const CoreEntry *entry, const Marks *marks, bool exact, Prepared *p)
 {
     uint64_t state = p->seed;
+    const uint64_t kind = (p->seed * 0x9E3779B97F4A7C15u) >> 40; /* the seeds of launches made in turn are no multiples of some step apart */
     int b = 0;
     for (int i = 0; i < entry->n_inputs; i++)
         for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++, b++) {
@@ -158,7 +164,7 @@ static void fill(Ctx *ctx, const CoreEntry *entry, const Marks *marks, bool exac
             HostBuf *buf = &p->launch.buffers[b];
             bool sums = exact && scalar_is_float(buf->elem) && (p->data < DATA_FIRST_LOW || p->data >= DATA_FINE || buf->count > EXACT_CELLS);
             if (t->kind != TY_IDX && buf->elem != SC_BOOL && !sums)
-                spread(buf, (Data)p->data, marks, &p->launch, p->seed, &state);
+                spread(buf, (Data)p->data, marks, &p->launch, kind, &state);
         }
 }
 
@@ -175,10 +181,10 @@ static void prepare(Ctx *ctx, void *user)
         fill(ctx, entry, &t->marks, sums_in_any_order(t->c.imp), p);
     results_new(ctx, entry, &p->launch);
     t->trial = t->n; /* the simulator says first whether it is too much work */
-    t->variant = 0;
     simulate(ctx, t);
     p->steps = t->steps;
     t->ran = t->ran && interp_run(ctx, entry, &p->launch);
+    p->sound = !t->found && t->ran && same_results(&t->launch, &p->launch);
 }
 
 static void add_trial_on(Test *t, const int64_t *at, int grid, Data data, int64_t cells, int64_t num_sm)
@@ -298,8 +304,10 @@ static bool noticed_by(Test *t, int trial)
     t->trial = trial;
     t->ran = t->noticed = false;
     ctx_try(t->c.ctx, simulate, t);
-    if (t->noticed)
+    if (t->noticed) {
         t->last = trial;
+        t->trials[trial].caught++;
+    }
     return t->noticed;
 }
 
@@ -317,7 +325,7 @@ static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool la
 /* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPARSE};
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_INFINITE, DATA_SPARSE, DATA_SPECIAL};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
     int64_t at[MAX_SIZES], num_sm = sized_by_device(t) ? 1 + random_below(&state, DEVICE_SMS) : 0;
     const int n_data = sizeof data / sizeof *data;
@@ -347,18 +355,45 @@ static bool may_notice(const Test *t, const Aim *aim, int trial)
     return p->steps < CHEAP_STEPS || aim_meets(aim, p->sizes, p->grid, p->num_sm, p->seed);
 }
 
+/* The work that a trial has been for each fault that it noticed. */
+static double cost(const Prepared *p) { return ((double)p->steps + OWN_STEPS) / (p->caught + 0.1); }
+
+/* The one that noticed the last fault, then the most promising ones. */
+static int order_trials(const Test *t, int *order)
+{
+    int n = 0;
+    for (int k = 0; k < t->n; k++) {
+        int at = n++;
+        for (; at > 0 && order[at - 1] != t->last && (k == t->last || cost(&t->trials[k]) < cost(&t->trials[order[at - 1]])); at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+    return n;
+}
+
+/* Is there a trial number k, made under the fault, and did it notice that? */
+static bool made_notice(Test *t, int k)
+{
+    if (k == t->n || t->trials[k].sound)
+        return false;
+    t->last = k;
+    t->trials[k].caught++;
+    return true;
+}
+
 /* `hunts`: also by launches that are made for it. */
 static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
 {
     t->variant = variant;
-    for (int k = 0, n = t->n, first = t->last; k < n; k++)
-        if (may_notice(t, aim, (first + k) % n) && noticed_by(t, (first + k) % n))
+    int order[MAX_TRIALS], n_order = order_trials(t, order);
+    for (int k = 0; k < n_order; k++)
+        if (may_notice(t, aim, order[k]) && noticed_by(t, order[k]))
             return true;
     for (int k = 0, n_aimed = t->c.entry->n_sizes == 1 ? 3 * AIMED : AIMED; hunts && !t->random && k < n_aimed; k++) {
         int n = t->n;
         if (!add_aimed(t, aim, k))
             break;
-        if (t->n > n && noticed_by(t, n))
+        if (made_notice(t, n))
             return true;
         t->n = n; /* it was for this fault alone */
         t->dropped++;
@@ -366,7 +401,7 @@ static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
     while (hunts && !t->random && t->hunts < HUNTS) {
         int n = t->n;
         hunt(t);
-        if (t->n > n && may_notice(t, aim, n) && noticed_by(t, n))
+        if (made_notice(t, n))
             return true;
     }
     return false;
@@ -476,6 +511,7 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
 {
     Ctx *ctx = t->c.ctx;
     Faults faults = faults_of(ctx, kernel);
+    t->variant = variant;
     if (!is_reached(t, kernel)) {
         if (!t->random)
             printf("%s: %s is launched by no size that can be run here: %d places without a fault\n", path, kernel->name, faults.list.n);
@@ -524,14 +560,12 @@ static int cheaper(const void *a, const void *b)
 
 static void test_program(Test *t, const char *path, Survivors *s, Totals *totals)
 {
-    for (int k = 0; k < t->n; k++) { /* the sound program first */
-        t->variant = 0;
-        if (noticed_by(t, k)) {
+    for (int k = 0; k < t->n; k++)
+        if (!t->trials[k].sound) {
             totals->wrong++;
             printf("%s: fails without a fault\n", path);
             return;
         }
-    }
     t->last = 0;
     if (t->n == 0)
         return;
