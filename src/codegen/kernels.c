@@ -234,26 +234,6 @@ static void own_kernel_values(Lowering *lw, ImpKernel *kernel)
     walk_stmts(&kernel->body, own_values, &o);
 }
 
-static void own_kernel_bufs(Lowering *lw, ImpKernel *kernel)
-{
-    Ctx *ctx = lw->ctx;
-    Owner o = {.lw = lw, .kernel = kernel};
-    o.copies = NEWN(ctx, ImpBuf *, lw->globals.n);
-    drop_unread(kernel);
-    walk_stmts(&kernel->body, own_bufs, &o);
-    VEC(ImpBuf *) bufs = {0};
-    for (int i = 0; i < lw->globals.n; i++)
-        if (o.copies[i])
-            vec_push(ctx, &bufs, o.copies[i]);
-    for (int i = 0; i < kernel->bufs.n; i++)
-        vec_push(ctx, &bufs, kernel->bufs.at[i]);
-    for (int i = 0; i < bufs.n; i++)
-        bufs.at[i]->id = i;
-    kernel->bufs.at = bufs.at;
-    kernel->bufs.n = bufs.n;
-    kernel->bufs.cap = bufs.cap;
-}
-
 /* ---- the kernels of a case -------------------------------------------------------------------------------------------------- */
 
 static bool does_nothing(const ImpKernel *kernel)
@@ -268,6 +248,8 @@ static bool does_nothing(const ImpKernel *kernel)
 typedef struct Case {
     int first, end;   /* kernels of the program */
     const char *word; /* which side of the outermost test it is */
+    ImpHint *hints;   /* of lw->globals[0 .. n_hints - 1] */
+    int n_hints;
 } Case;
 
 typedef struct Cases {
@@ -284,7 +266,18 @@ static Case finish_case(Lowering *lw, int first, const char *word)
         if (!does_nothing(program->kernels.at[k]) || (k == program->kernels.n - 1 && n == first))
             program->kernels.at[n++] = program->kernels.at[k];
     program->kernels.n = n;
-    return (Case){first, n, word};
+    return (Case){.first = first, .end = n, .word = word};
+}
+
+/* What the case said of its inputs' loads, which is not said in the next one. */
+static void take_hints(Lowering *lw, Case *c)
+{
+    c->n_hints = lw->globals.n;
+    c->hints = NEWN(lw->ctx, ImpHint, c->n_hints + 1);
+    for (int i = 0; i < c->n_hints; i++) {
+        c->hints[i] = lw->globals.at[i]->hint;
+        lw->globals.at[i]->hint = HINT_NONE;
+    }
 }
 
 /* The names that people would give them. */
@@ -319,6 +312,28 @@ static void name_cases(Lowering *lw, const Cases *cases)
     }
 }
 
+static void own_kernel_bufs(Lowering *lw, const Case *c, ImpKernel *kernel)
+{
+    Ctx *ctx = lw->ctx;
+    Owner o = {.lw = lw, .kernel = kernel};
+    o.copies = NEWN(ctx, ImpBuf *, lw->globals.n);
+    drop_unread(kernel);
+    walk_stmts(&kernel->body, own_bufs, &o);
+    VEC(ImpBuf *) bufs = {0};
+    for (int i = 0; i < lw->globals.n; i++)
+        if (o.copies[i]) {
+            o.copies[i]->hint = i < c->n_hints ? c->hints[i] : HINT_NONE;
+            vec_push(ctx, &bufs, o.copies[i]);
+        }
+    for (int i = 0; i < kernel->bufs.n; i++)
+        vec_push(ctx, &bufs, kernel->bufs.at[i]);
+    for (int i = 0; i < bufs.n; i++)
+        bufs.at[i]->id = i;
+    kernel->bufs.at = bufs.at;
+    kernel->bufs.n = bufs.n;
+    kernel->bufs.cap = bufs.cap;
+}
+
 static void lower_case(Lowering *lw, Cases *cases, const char *word)
 {
     const CoreEntry *entry = lw->entry;
@@ -327,7 +342,9 @@ static void lower_case(Lowering *lw, Cases *cases, const char *word)
     kernel_begin(lw, NULL, entry->body);
     lower_write(lw, entry->body, cases->result);
     kernel_end(lw);
-    vec_push(lw->ctx, &cases->list, finish_case(lw, first, word));
+    Case done = finish_case(lw, first, word);
+    take_hints(lw, &done);
+    vec_push(lw->ctx, &cases->list, done);
 }
 
 /* ---- cases ------------------------------------------------------------------------------------------------------------------- */
@@ -420,6 +437,7 @@ void lower_kernels(Lowering *lw)
     name_cases(lw, &cases);
     for (int k = 0; lw->program->kernels.n > 1 && k < lw->program->kernels.n && !lw->failed; k++)
         own_kernel_values(lw, lw->program->kernels.at[k]);
-    for (int k = 0; k < lw->program->kernels.n && !lw->failed; k++)
-        own_kernel_bufs(lw, lw->program->kernels.at[k]);
+    for (int i = 0; i < cases.list.n; i++)
+        for (int k = cases.list.at[i].first; k < cases.list.at[i].end && !lw->failed; k++)
+            own_kernel_bufs(lw, &cases.list.at[i], lw->program->kernels.at[k]);
 }
