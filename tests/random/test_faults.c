@@ -129,7 +129,7 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *la
         if (data == DATA_EDGE)
             f = edge + ((alone ? i != only : v % sparse[(seed + 1) % 3]) ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
-            f = v % 8 == 1 || seed / 2 % 3 == 2 ? (double)NAN : seed / 2 % 3 ? (double)INFINITY : -(double)INFINITY;
+            f = v % 8 == 1 || !(seed & 1) ? (double)NAN : seed / 2 % 2 ? (double)INFINITY : -(double)INFINITY;
         if (data == DATA_INFINITE)
             f = i == 0 ? (double)NAN : seed & 1 ? (double)INFINITY : -(double)INFINITY;
         scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, data == DATA_EDGE ? (int64_t)f : v), buf->bytes + i * scalar_bytes(buf->elem));
