@@ -325,7 +325,7 @@ static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool la
 /* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_INFINITE, DATA_SPARSE, DATA_SPECIAL};
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
     int64_t at[MAX_SIZES], num_sm = sized_by_device(t) ? 1 + random_below(&state, DEVICE_SMS) : 0;
     const int n_data = sizeof data / sizeof *data;
