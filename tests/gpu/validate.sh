@@ -138,6 +138,7 @@ programs() {
     planted high-bit high --sizes 32,1024 files examples/*.rise
     check examples files examples/*.rise
     check programs files tests/programs/*.rise tests/gpu/*.rise
+    check high files examples/high/*.rise
     check bench files bench/programs/*.rise
     check large-examples --sizes 131071,1000003 --cells 1100000 --steps 2000000000 files examples/{argmin,asum,axpy,block_scan,device_scan,dot,harris3,harris7,histogram,max,minmax,minmax_last,minmax_two,reverse,scal,sum,sum_down,sum_naive,sum_tree,warp_scan}.rise
 }
