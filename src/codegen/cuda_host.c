@@ -66,6 +66,7 @@ typedef struct Host {
     const char **names; /* of the buffers */
     VEC(Nat) sizes;  /* the entry's, then what else a launch depends on */
     int depth;       /* of braces within the function */
+    VEC(bool) braced; /* for each size test that is open, whether it has braces of its own */
 } Host;
 
 static void indent(const Host *h)
@@ -643,41 +644,67 @@ static void put_variants(Host *h, const ImpKernel *k, const char *const *names, 
     put(h->c, "}\n");
 }
 
+/* Of the tests on the way to two kernels, the first so many are the same and turn out alike. */
+static int common_tests(const ImpKernel *a, const ImpKernel *b)
+{
+    int n = 0;
+    while (n < a->when.n && n < b->when.n && a->when.at[n].test == b->when.at[n].test && a->when.at[n].holds == b->when.at[n].holds)
+        n++;
+    return n;
+}
+
+static void close_tests(Host *h, int left)
+{
+    while (h->braced.n > left)
+        if (h->braced.at[--h->braced.n]) {
+            h->depth--;
+            indent(h);
+            put(h->c, "}\n");
+        }
+}
+
+/* Ends the tests that do not lead to k, and begins those that do: `before` is the kernel before, with which it has the first `common` in common. */
+static void put_tests(Host *h, const ImpKernel *before, const ImpKernel *k, int common)
+{
+    Cuda *c = h->c;
+    bool otherwise = common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test;
+    bool chained = otherwise && common + 1 < k->when.n; /* } else if (...) {: all that is in the else is in its test, too */
+    close_tests(h, common + otherwise);
+    if (otherwise) {
+        h->depth -= 1;
+        indent(h);
+        put(c, chained ? "} else " : "} else {\n");
+        h->depth += !chained;
+        h->braced.at[common] = !chained;
+    }
+    for (int w = common + otherwise; w < k->when.n; w++, h->depth++) {
+        if (!chained || w > common + 1)
+            indent(h);
+        put(c, k->when.at[w].holds ? "if (" : "if (!");
+        cuda_fact(c, c->out, k->when.at[w].test, k->when.at[w].holds ? C_ANY : C_UNARY);
+        put(c, ") {\n");
+        vec_push(c->ctx, &h->braced, true);
+    }
+}
+
 /* if (n <= 4096) { ... } else { ... } around the kernels of a case. */
 static void put_launches(Host *h, const char *const *names)
 {
     static const ImpKernel none;
-    Cuda *c = h->c;
     const ImpKernel *before = &none;
     int number = 0;
-    for (int i = 0; i <= h->program->kernels.n; i++) {
-        const ImpKernel *k = i < h->program->kernels.n ? h->program->kernels.at[i] : &none;
-        int common = 0;
-        while (common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test &&
-               k->when.at[common].holds == before->when.at[common].holds)
-            common++;
-        bool otherwise = common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test;
-        while (h->depth > common) {
-            h->depth--;
-            indent(h);
-            put(c, h->depth == common && otherwise ? "} else {\n" : "}\n");
-        }
-        for (int w = common; w < k->when.n; w++, h->depth++) {
-            if (w == common && otherwise)
-                continue;
-            indent(h);
-            put(c, k->when.at[w].holds ? "if (" : "if (!");
-            cuda_fact(c, c->out, k->when.at[w].test, k->when.at[w].holds ? C_ANY : C_UNARY);
-            put(c, ") {\n");
-        }
-        if (k == &none)
-            break;
-        c->facts = k->known;
+    for (int i = 0; i < h->program->kernels.n; i++) {
+        const ImpKernel *k = h->program->kernels.at[i], *after = i + 1 < h->program->kernels.n ? h->program->kernels.at[i + 1] : &none;
+        int common = common_tests(before, k);
+        bool alone = common < k->when.n && common_tests(k, after) < k->when.n;
+        put_tests(h, before, k, common);
+        h->c->facts = k->known;
         if (k->when.n && !same_when(k, before))
             put_guards(h, k);
-        put_variants(h, k, names, &number, false);
+        put_variants(h, k, names, &number, alone);
         before = k;
     }
+    close_tests(h, 0);
 }
 
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name)

@@ -215,6 +215,8 @@ static void guard(Bounds *b, Nat nat)
     NatRange r = nat_range(b->ctx, b->facts, nat);
     if (nat_is_error(nat) || nat->kind == NAT_VAR || (r.has_hi && r.hi <= INDEX_MAX)) /* sizes are checked anyway */
         return;
+    if (nat_le(b->ctx, b->known, nat, nat_const(b->ctx, INDEX_MAX)))
+        return;
     for (int i = 0; i < b->done.n; i++)
         if (b->done.at[i] == nat)
             return;
@@ -394,7 +396,7 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k, const IndexGuards *guards)
     bool hold = guards->at_most_max.n == 0;
     for (int i = 0; i < k->n_sizes; i++) {
         NatRange r = nat_range(ctx, k->known, k->sizes[i]);
-        hold &= r.has_hi && r.hi <= INDEX_MAX;
+        hold &= imp_is_device_size(k->sizes[i]) || (r.has_hi && r.hi <= INDEX_MAX);
     }
     return hold;
 }

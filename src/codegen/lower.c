@@ -68,7 +68,7 @@ static ImpKernel *wide_twin(Ctx *ctx, ImpKernel *k)
     IndexGuards guards;
     index_guards(ctx, k, &guards);
     for (int i = 0; i < guards.at_most_max.n; i++)
-        k->wide |= nat_is_const(guards.at_most_max.at[i]); /* it never fits */
+        k->wide |= nat_le(ctx, k->known, nat_const(ctx, INDEX_MAX + 1), guards.at_most_max.at[i]); /* it never fits */
     if (k->wide)
         return NULL;
     if (index_guards_hold(ctx, k, &guards) || !index_guards_are_plain(&guards))
@@ -94,7 +94,7 @@ static void add_variants(Ctx *ctx, ImpProgram *program, LowerPass last)
         if (narrow && imp_has_guard(k)) {
             k->otherwise = narrow->kernels.at[i];
             k->otherwise->name = ctx_printf(ctx, "%s_unaligned", k->otherwise->name);
-            k->otherwise->wide = wide != NULL;
+            k->otherwise->wide = wide || k->wide;
         }
         if (wide) {
             wide->otherwise = k->otherwise;

@@ -57,7 +57,7 @@ extern "C" int guardedTail_launch(float *result, const float *xs, long long n, l
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n*32 <= 2147483647 && m*n + 31 <= 2147483647 && (n - 1)*m + 31 <= 2147483647 && m + 31 <= 2147483647)
+            if (m <= 2147483647 && n*32 <= 2147483647 && m*n + 31 <= 2147483647 && (n - 1)*m + 31 <= 2147483647)
                 guardedTail<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, (int)n, (int)m);
             else
                 guardedTail_64<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, n, m);

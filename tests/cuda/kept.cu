@@ -96,31 +96,25 @@ extern "C" int sized_launch(float *result, const float *xs, const float *ys, lon
     if (!(n % 4 == 0))
         return (int)cudaErrorInvalidValue;
     if (n < 1000) {
-        {
-            long long blocks = (n + 255) / 256;
-            if (blocks > 0)
-                sized_case1<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, ys, (int)n);
+        long long blocks = (n + 255) / 256;
+        if (blocks > 0)
+            sized_case1<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, ys, (int)n);
+    } else if (n < 100000) {
+        if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
+            long long blocks = (n + 1020) / 1024;
+            sized_case2<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
+        } else {
+            long long blocks = (n + 1020) / 1024;
+            sized_case2_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
         }
     } else {
-        if (n < 100000) {
-            if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
-                long long blocks = (n + 1020) / 1024;
-                sized_case2<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-            } else {
-                long long blocks = (n + 1020) / 1024;
-                sized_case2_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n);
-            }
-        } else {
-            {
-                long long blocks = (n + 255) / 256;
-                if (blocks > 65535)
-                    blocks = 65535;
-                if (n + 16776959 <= 2147483647)
-                    sized_case3<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, ys, (int)n);
-                else
-                    sized_case3_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, ys, n);
-            }
-        }
+        long long blocks = (n + 255) / 256;
+        if (blocks > 65535)
+            blocks = 65535;
+        if (n + 16776959 <= 2147483647)
+            sized_case3<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, ys, (int)n);
+        else
+            sized_case3_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, ys, n);
     }
     return (int)cudaGetLastError();
 }

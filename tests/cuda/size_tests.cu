@@ -146,26 +146,22 @@ extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, lo
         return (int)cudaErrorInvalidValue;
     if (n <= 32) {
         if (n >= 8 && n % 2 == 0) {
-            {
-                const long long shared = (n / 2)*4;
-                if (const cudaError_t error = cudaFuncSetAttribute((const void *)sum_case1, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared))
-                    return (int)error;
-                sum_case1<<<1, 256, (size_t)shared, stream>>>(result, xs, (int)n);
-            }
+            const long long shared = (n / 2)*4;
+            if (const cudaError_t error = cudaFuncSetAttribute((const void *)sum_case1, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared))
+                return (int)error;
+            sum_case1<<<1, 256, (size_t)shared, stream>>>(result, xs, (int)n);
         } else {
             sum_case2<<<1, 32, 0, stream>>>(result, xs, (int)n);
         }
+    } else if (!(n < 1024)) {
+        if (n <= 2147483647)
+            sum_case3<<<1, 256, 0, stream>>>(xs, temp, (int)n);
+        else
+            sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
+        sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
     } else {
-        if (!(n < 1024)) {
-            if (n <= 2147483647)
-                sum_case3<<<1, 256, 0, stream>>>(xs, temp, (int)n);
-            else
-                sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
-            sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
-        } else {
-            sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
-            sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);
-        }
+        sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
+        sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);
     }
     return (int)cudaGetLastError();
 }

@@ -209,7 +209,7 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n + 31 <= 2147483647)
+    if (n <= 2147483647)
         sums<<<1, 32, 0, stream>>>(result, xs, (int)n);
     else
         sums_64<<<1, 32, 0, stream>>>(result, xs, n);
@@ -225,7 +225,7 @@ extern "C" int largest_launch(float *result, const float *xs, const float *ys, l
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n + 31 <= 2147483647)
+    if (n <= 2147483647)
         largest<<<1, 32, 0, stream>>>(result, xs, ys, (int)n);
     else
         largest_64<<<1, 32, 0, stream>>>(result, xs, ys, n);
@@ -242,7 +242,7 @@ extern "C" int kept_launch(float *result_1, float *result_2, const float *a, con
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n + 31 <= 2147483647)
+    if (n <= 2147483647)
         kept<<<1, 32, 0, stream>>>(result_1, result_2, a, xs, (int)n);
     else
         kept_64<<<1, 32, 0, stream>>>(result_1, result_2, a, xs, n);
@@ -274,7 +274,7 @@ extern "C" int length_launch(float *result_1, float *result_2, const float *xs, 
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (n + 31 <= 2147483647)
+    if (n <= 2147483647)
         length<<<1, 32, 0, stream>>>(result_1, result_2, xs, (int)n);
     else
         length_64<<<1, 32, 0, stream>>>(result_1, result_2, xs, n);

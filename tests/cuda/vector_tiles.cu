@@ -466,7 +466,7 @@ extern "C" int nested_launch(float *result, const float *xs, long long n, cudaSt
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
-        if (n + 2047 <= 2147483647)
+        if (n <= 2147483647)
             nested<<<1, 64, 0, stream>>>(result, xs, (int)n);
         else
             nested_64<<<1, 64, 0, stream>>>(result, xs, n);
