@@ -255,6 +255,13 @@ static const char *expected(Parser *ps, const Place *place)
 
 #define STRATEGY_IN_HEADER "a strategy of several words stands in parentheses: `lowered by (a at map ; b)`"
 
+/* { e } behind the type of the result, as a body. */
+static bool is_body_in_braces(Parser *ps, const Place *place)
+{
+    int at = place->bracket;
+    return at > 2 && !ps->has_body && engine_symbol(ps, at) == T_LBRACE && engine_symbol(ps, at - 1) < 0 && engine_symbol(ps, at - 2) == T_COLON;
+}
+
 /* A hint for a general mistake, where the usual reason is known. */
 static void hint(Parser *ps, Diag *diag, const Place *place)
 {
@@ -285,6 +292,8 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "`launch [...]` stands behind the parameters and the type of the result: `(xs: n.f32): n.f32 launch [...] =`");
     else if (kind == T_ARROW && !ps->has_body && place->context == IN_ITEM)
         diag_help(ctx, diag, "the type of the result stands behind `:`, as in `(xs: n.f32): n.f32`");
+    else if (is_body_in_braces(ps, place))
+        diag_help(ctx, diag, "the body stands behind `=`, without braces: `%s %s (...): t = e`", ps->item->kind == ITEM_ENTRY ? "entry" : "def", ps->item->name ? ps->item->name : "f");
     else if (kind == T_EQ && prev == T_COLON && adjacent(ps))
         diag_help(ctx, diag, "write `=`");
     else if (prev == T_EQEQ && place->context == IN_ITEM && !ps->has_body)
@@ -404,6 +413,43 @@ static Repair repair_if(Parser *ps, const Place *place, bool news)
     parse_broken(ps);
     insert(ps, T_ELSE);
     insert(ps, T_BROKEN);
+    return GO_ON;
+}
+
+/* Words and operators after which an expression starts. */
+static bool wants_operand(int kind)
+{
+    return is_operator(kind) || kind == T_DARROW || kind == T_EQ || kind == T_IN || kind == T_IF || kind == T_THEN || kind == T_ELSE || kind == T_LP || kind == T_COMMA || kind == T_LBRACE;
+}
+
+/* { e } where other languages group or begin a block. */
+static Repair repair_braces(Parser *ps, const Place *place, bool news)
+{
+    int at = place->bracket;
+    if (at < 2 || !ps->has_body || engine_symbol(ps, at) != T_LBRACE)
+        return NOT_MINE;
+    int before = engine_symbol(ps, at - 1);
+    bool branch = at > 2 && before < 0 && engine_symbol(ps, at - 2) == T_IF;
+    if (!branch && !wants_operand(before))
+        return NOT_MINE;
+    if (news && branch) {
+        Diag *diag = parse_mistake(ps, E0101, token_span(ps, engine_token(ps, at)), "expected `then`, found `{`");
+        diag_help(ps->ctx, diag, "write `if c then a else b`; braces group nothing");
+    } else if (news) {
+        Diag *diag = parse_mistake(ps, E0101, token_span(ps, engine_token(ps, at)), "expected an expression after %s, found `{`", kind_text(before));
+        diag_help(ps->ctx, diag, "braces group nothing: write parentheses, `( ... )`, or nothing around it");
+    }
+    parse_broken(ps);
+    for (int open = 0; ps->tok.kind != T_END && !token_starts_item(ps->tok.kind) && (open > 0 || ps->tok.kind != T_RBRACE); parse_advance(ps))
+        open += ps->tok.kind == T_LBRACE ? 1 : ps->tok.kind == T_RBRACE ? -1 : 0;
+    engine_pop_to(ps, at - 1);
+    if (branch)
+        insert(ps, T_THEN);
+    insert(ps, T_BROKEN);
+    if (ps->tok.kind == T_RBRACE) {
+        parse_advance(ps);
+        ps->prev.kind = T_RP;
+    }
     return GO_ON;
 }
 
@@ -607,7 +653,9 @@ bool parse_recover(Parser *ps)
     if (ps->recoveries++ >= RECOVERIES)
         return false;
     Place place = find_place(ps);
-    Repair repair = repair_arrow(ps, &place, news);
+    Repair repair = repair_braces(ps, &place, news);
+    if (repair == NOT_MINE)
+        repair = repair_arrow(ps, &place, news);
     if (repair == NOT_MINE)
         repair = repair_eq(ps, &place, news);
     if (repair == NOT_MINE)
