@@ -514,7 +514,7 @@ Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want
 {
     Ctx *ctx = e->ctx;
     const Item *h = fun_header(e, f);
-    if (f->kind == F_ITEM && is_recursive(e, h)) {
+    if (f->kind == F_ITEM && is_unusable(e, h)) {
         e->failed |= !e->quiet;
         return v_error(span);
     }

@@ -498,6 +498,8 @@ CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int k, int n_settings, c
     if (k < 0 || k >= program->entries.n)
         return NULL;
     Elab *e = elab_new(ctx, program);
+    if (is_unusable(e, program->entries.at[k]))
+        return NULL;
     CoreEntry *entry = entry_of(e, program->entries.at[k], program->files.at[0], n_settings, settings, n_classes, classes);
     return program->failed ? NULL : entry;
 }
@@ -514,7 +516,7 @@ bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit
     Elab *e = elab_new(ctx, program);
     const Item *item = program->operators.at[k];
     const FileScope *scope = program->files.at[0];
-    if (item->n_params != 2 || !item->unit || !item->result || !item->body)
+    if (is_unusable(e, item) || item->n_params != 2 || !item->unit || !item->result || !item->body)
         return false;
     Type t = eval_type(e, item->result, scope->root);
     CoreVar **params = NEWN(ctx, CoreVar *, 2);

@@ -173,7 +173,7 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
     }
     if (e->depth >= LIMIT_ELAB_DEPTH)
         return v_error(span);
-    if (is_recursive(e, item))
+    if (is_unusable(e, item))
         return v_error(span);
     const Ast *result = item->result;
     const FileScope *at = home;

@@ -42,7 +42,7 @@ struct Program {
     VEC(FileScope *) files; /* in order of reading; the first is the program's own */
     VEC(const Item *) entries;
     VEC(const Item *) operators;
-    VEC(const Item *) recursive; /* reported: what uses them has nothing more to say */
+    VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
     bool failed;
 };
 
@@ -325,7 +325,7 @@ bool value_is_natable(Elab *e, Value v); /* a size, an integer literal, an index
 bool value_to_nat(Elab *e, Value v, Nat *nat, LetBind **lets); /* false: is none; reports nothing */
 
 /* elab_program.c */
-bool is_recursive(const Elab *e, const Item *item);
+bool is_unusable(const Elab *e, const Item *item);
 
 /* elab_expr.c */
 Value eval(Elab *e, const Ast *ast, const Env *env, Type want);

@@ -240,10 +240,10 @@ const Item *scope_find(const FileScope *scope, const char *name, const FileScope
     return NULL;
 }
 
-bool is_recursive(const Elab *e, const Item *item)
+bool is_unusable(const Elab *e, const Item *item)
 {
-    for (int i = 0; i < e->program->recursive.n; i++)
-        if (e->program->recursive.at[i] == item)
+    for (int i = 0; i < e->program->unusable.n; i++)
+        if (e->program->unusable.at[i] == item)
             return true;
     return false;
 }

@@ -81,6 +81,7 @@ typedef struct Resolver {
     const FileScope *scope;
     VEC(Node) nodes;
     int node; /* whose body is walked; -1: none */
+    const Item *header; /* whose types and conditions are walked, else NULL */
 } Resolver;
 
 static int node_of(const Resolver *r, const Item *item)
@@ -124,6 +125,28 @@ static void unknown_name(Resolver *r, const char *name, Span span, const Local *
         diag_help(r->ctx, d, "did you mean `%s`?", best);
 }
 
+/* A parameter of data where the header wants a size. */
+static bool is_data_in_header(Resolver *r, const char *name, Span span)
+{
+    const Param *p = NULL;
+    for (int i = 0; r->header && i < r->header->n_params && !p; i++)
+        if (r->header->params[i].name == name)
+            p = &r->header->params[i];
+    if (!p || !p->kind)
+        return false;
+    StrBuf type;
+    sb_init(&type, r->ctx);
+    ast_print(&type, p->kind);
+    Diag *d = diag_error(r->ctx, E0322, span, "a size is needed here, and `%s` is %s", name, type.text);
+    diag_label(r->ctx, d, "not known before the program runs");
+    diag_note(r->ctx, d, p->span, "declared here");
+    Scalar s;
+    if (p->kind->kind == AST_NAME && scalar_find(p->kind->name.text, &s) && scalar_is_int(s))
+        diag_help(r->ctx, d, "declare it as a size: `(%s: nat)`", name);
+    vec_push(r->ctx, &r->program->unusable, r->header);
+    return true;
+}
+
 static void use_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (bound(scope, name))
@@ -138,7 +161,7 @@ static void use_name(Resolver *r, const char *name, Span span, const Local *scop
         }
         return;
     }
-    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE)
+    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE && !is_data_in_header(r, name, span))
         unknown_name(r, name, span, scope);
 }
 
@@ -420,6 +443,7 @@ static void resolve_item(Resolver *r, const Item *item)
             scope = push(r, scope, item->params[i].name);
     }
     static const char *const strategy_kinds[] = {"steps", NULL};
+    r->header = item;
     for (int i = 0; i < item->n_params; i++) {
         const Param *p = &item->params[i];
         if (p->kind)
@@ -435,6 +459,7 @@ static void resolve_item(Resolver *r, const Item *item)
         walk_all(r, item->n_where, item->where, scope);
     for (int i = 0; i < item->n_launch; i++)
         walk(r, item->launch[i].value, scope);
+    r->header = NULL;
     if (item->unit)
         walk(r, item->unit, NULL);
     for (int i = 0; i < item->n_params; i++) {
@@ -501,7 +526,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     for (int i = 0; i < n && i < SHOWN; i++)
         sb_printf(&sb, "%s -> ", r->nodes.at[path[i]].item->name);
     for (int i = 0; i < n; i++)
-        vec_push(r->ctx, &r->program->recursive, r->nodes.at[path[i]].item);
+        vec_push(r->ctx, &r->program->unusable, r->nodes.at[path[i]].item);
     sb_puts(&sb, n > SHOWN ? "... -> " : "");
     sb_puts(&sb, r->nodes.at[path[0]].item->name);
     const Node *first = &r->nodes.at[path[0]], *last = &r->nodes.at[path[n - 1]];
