@@ -294,6 +294,7 @@ View *lower_read_zip(Lowering *lw, const Core *term);
 View *lower_read_generate(Lowering *lw, const Core *term);
 View *lower_read_gather(Lowering *lw, const Core *term);
 View *lower_read_concat(Lowering *lw, const Core *term);
+void refuse_unstored(Lowering *lw, const Core *term, const char *place); /* E0415 */
 View *lower_read_reduce(Lowering *lw, const Core *term);
 bool lower_write_reduce(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_scan(Lowering *lw, const Core *term, View *acceptor);

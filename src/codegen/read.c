@@ -439,6 +439,28 @@ static bool makes_atomic(const Core *e)
     }
 }
 
+/* `place`: where it may be stored, within a block. */
+void refuse_unstored(Lowering *lw, const Core *e, const char *place)
+{
+    Ctx *ctx = lw->ctx;
+    const char *name = prim_name(e->prim.id);
+    Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", name);
+    diag_label(ctx, d, "its elements live nowhere");
+    bool in_grid = false, in_block = false;
+    for (int axis = 0; axis < 3; axis++) {
+        in_block |= lw->open.block[axis];
+        in_grid |= lw->open.global[axis];
+    }
+    if (prim_is_scatter(e->prim.id) && in_grid)
+        diag_help(ctx, d, "a block can compute it: `mapBlock(fun row => ... %s(is, background, row |> mapThreads(f)))`", name);
+    else if (e->prim.id == P_mapGlobal && in_grid)
+        diag_help(ctx, d, "the thread that reads it may compute it: `mapSeq(...) |> toPrivate`");
+    else if (lw->any_block && !in_grid && !in_block && prim_rows[e->prim.id].level != LEVEL_SEQ)
+        diag_help(ctx, d, "blocks do not wait for each other: go on in the next kernel, `%s(...) |> nextKernel(fun ys => ...)`", name);
+    else
+        diag_help(ctx, d, "store it: `%s(...) |> %s`", name, place);
+}
+
 static View *read_prim(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
@@ -454,12 +476,8 @@ static View *read_prim(Lowering *lw, const Core *e)
         diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "say how, in the strategy or here: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane, mapSeq, reduceSeq; `risec lower` shows what the strategy leaves"
                                                             : "`--device ref` runs it");
     } else {
-        Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", prim_name(id));
-        diag_label(ctx, d, "its elements live nowhere");
-        diag_help(ctx, d, "store it: `%s(...) |> %s`", prim_name(id),
-                  id == P_mapGlobal || id == P_mapBlock                                                                 ? "toGlobal"
-                  : id == P_mapLane || (prim_rows[id].level == LEVEL_SEQ && !makes_atomic(e->prim.args[0])) ? "toPrivate"
-                                                                                                                        : "toShared");
+        bool private = id == P_mapLane || (prim_rows[id].level == LEVEL_SEQ && !makes_atomic(e->prim.args[0]));
+        refuse_unstored(lw, e, private ? "toPrivate" : "toShared");
     }
     return view_error(lw, e->type);
 }

@@ -265,8 +265,6 @@ bool lower_write_scatter(Lowering *lw, const Core *e, View *acceptor)
 
 View *lower_read_scatter(Lowering *lw, const Core *e)
 {
-    Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", prim_name(e->prim.id));
-    diag_label(lw->ctx, d, "its elements live nowhere");
-    diag_help(lw->ctx, d, "store it: `%s(...) |> %s`", prim_name(e->prim.id), any3(lw->open.block) || !lw->any_block ? "toShared" : "toGlobal");
+    refuse_unstored(lw, e, "toShared");
     return view_error(lw, e->type);
 }
