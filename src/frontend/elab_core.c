@@ -166,7 +166,7 @@ bool core_substitutable(const Elab *e, const Core *core)
                 return false;
         return true;
     case CORE_PRIM:
-        if (prim_rows[core->prim.id].level != LEVEL_VIEW)
+        if (prim_rows[core->prim.id].level != LEVEL_VIEW || prim_is_scatter(core->prim.id)) /* a scatter writes */
             return false;
         if (core_splatted(core) != core) /* a scalar as a vector */
             return core_substitutable(e, core_splatted(core));

@@ -28,8 +28,10 @@ static Kind kind_of(const Param *p)
         return IS_FUN;
     if (p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0)
         return IS_NAT;
-    if (p->kind->kind == AST_NAME && (strcmp(p->kind->name.text, "data") == 0 || strcmp(p->kind->name.text, "num") == 0))
-        return IS_TYPE;
+    static const char *const types[] = {"data", "num", "int"};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        if (p->kind->kind == AST_NAME && strcmp(p->kind->name.text, types[k]) == 0)
+            return IS_TYPE;
     return IS_DATA;
 }
 
@@ -316,7 +318,7 @@ void law_choose(LawText *t, LawShape *to)
         to->types[i] = NULL;
         to->open[i] = false;
         if (kind_of(&rule->params[i]) == IS_TYPE)
-            to->types[i] = below(t, 2) || strcmp(rule->params[i].kind->name.text, "num") == 0 ? "i32" : "(i32, i32)";
+            to->types[i] = below(t, 2) || strcmp(rule->params[i].kind->name.text, "data") != 0 ? "i32" : "(i32, i32)";
         if (kind_of(&rule->params[i]) == IS_NAT) {
             bool implicit = rule->params[i].implicit;
             to->nats[i] = !implicit ? (int64_t)below(t, 7) : large-- == 0 ? (int64_t)(250 + below(t, 900)) : (int64_t)below(t, 13);

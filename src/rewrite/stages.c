@@ -1,5 +1,8 @@
-/* The way from an entry to its results: through the bodies of lets, the functions that go on in the next kernel, branches, and the components of tuples. */
+/* The way from an entry to its results: through the bodies of lets, the functions that go on in the next kernel, branches, the components of tuples, and the
+ * elements that are scattered, which are written like results. */
 #include "rewrite/runner.h"
+
+static bool is_scatter(const Core *term) { return term->kind == CORE_PRIM && prim_is_scatter(term->prim.id); }
 
 /* The children through which the way goes on: numbers from *first to before the one that is given. None: a result is worked out here. */
 static int way_on(const Core *term, int *first)
@@ -12,7 +15,10 @@ static int way_on(const Core *term, int *first)
     case CORE_LAMBDA: /* of nextKernel */
         return 1;
     case CORE_PRIM:
-        return term->prim.id == P_nextKernel ? 1 : 0;
+        if (term->prim.id == P_nextKernel) /* f, x */
+            return is_scatter(term->prim.args[1]) ? 2 : 1;
+        *first = is_scatter(term) ? 2 : 0; /* indices, background, elements */
+        return is_scatter(term) ? 3 : 0;
     case CORE_IF:
         *first = 1;
         return type_gives_arrays(term->type) ? 3 : 0;
@@ -55,33 +61,36 @@ Core *on_results(Runner *r, Strategy s, const Here *here)
     return here->term;
 }
 
+/* What all blocks have to have done before anything goes on from it. */
 static bool is_stage(const Core *term)
 {
     if (term->kind != CORE_PRIM)
         return false;
     PrimId id = term->prim.id;
-    return id == P_reduce || id == P_scan || id == P_scanExcl || id == P_reduceByIndex;
+    return prim_is_scatter(id) || id == P_reduce || id == P_scan || id == P_scanExcl || id == P_reduceByIndex;
 }
 
-/* The first one in reading order, innermost first, that stands in no function. */
-static const Here *find_stage(Runner *r, const Here *here)
+/* The first one in reading order, innermost first, that stands in no function. `result`: this term is a result, or a component of one, and needs no name. */
+static const Here *find_stage(Runner *r, const Here *here, bool result)
 {
     if (here->term->kind == CORE_LAMBDA || here->term->kind == CORE_LET || here->term->kind == CORE_IF)
         return NULL;
+    int first;
+    bool results = result && here->term->kind == CORE_TUPLE && way_on(here->term, &first) > 0;
     for (int i = 0; i < term_children(here->term); i++) {
-        const Here *found = find_stage(r, here_child(r->ctx, here, i));
+        const Here *found = find_stage(r, here_child(r->ctx, here, i), results);
         if (found)
             return found;
     }
-    return is_stage(here->term) ? here : NULL;
+    return is_stage(here->term) && !result ? here : NULL;
 }
 
 Core *name_stage(Runner *r, Span span, const Here *here)
 {
     const Here *whole = here->term->kind == CORE_LET ? here_child(r->ctx, here, 0) : here;
-    const Here *at = find_stage(r, whole);
+    const Here *at = find_stage(r, whole, whole == here);
     if (!at || at == whole)
-        return strategy_fail(r, span, "nameStage", here, "nothing here is worked out from a whole reduction, scan or reduceByIndex");
+        return strategy_fail(r, span, "nameStage", here, "nothing here is worked out from a whole reduction, scan, scatter or reduceByIndex");
     return strategy_step(r, "nameStage", NULL, here, named_before(r, here, at), span);
 }
 
@@ -103,7 +112,7 @@ static int count_stages(const Core *term)
 
 Core *one_stage(Runner *r, Span span, const Here *here)
 {
-    return count_stages(here->term) == 1 ? here->term : strategy_fail(r, span, "oneStage", here, "there is more than one whole reduction, scan or reduceByIndex, or none");
+    return count_stages(here->term) == 1 ? here->term : strategy_fail(r, span, "oneStage", here, "there is more than one whole reduction, scan, scatter or reduceByIndex, or none");
 }
 
 Core *unless(Runner *r, Strategy s, const Here *here, Span span)
