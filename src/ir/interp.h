@@ -24,6 +24,7 @@ typedef struct Launch {
     int64_t num_sm, max_resident; /* of the device; 0: as launch_device_size says; below 0: not known */
     int64_t max_steps;  /* interp_run gives up after so many scalar functions and primitives; 0: never */
     bool gave_up;       /* it did: there is no diagnostic then */
+    Arena *memory;      /* where launch_buffer takes bytes from; NULL: the context's own */
 } Launch;
 
 /* The size of every array dimension of type component `t` under the launch's sizes. False with a diagnostic (E06xx) when a size is negative or

@@ -116,7 +116,7 @@ bool launch_buffer(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Type 
         return false;
     }
     if (with_bytes)
-        buf->bytes = ctx_alloc(ctx, bytes ? (size_t)bytes : 1);
+        buf->bytes = arena_alloc(launch->memory ? launch->memory : &ctx->arena, bytes ? (size_t)bytes : 1);
     return true;
 }
 

@@ -59,7 +59,7 @@ static bool result_fits(Ctx *ctx, const CoreEntry *entry, const SampleInputs *ho
 bool sample_launch(Ctx *ctx, const CoreEntry *entry, const int64_t *sizes, const SampleInputs *how, Launch *launch)
 {
     uint64_t state = how->seed;
-    *launch = (Launch){.n_sizes = entry->n_sizes, .num_sm = how->num_sm};
+    *launch = (Launch){.n_sizes = entry->n_sizes, .num_sm = how->num_sm, .memory = how->memory};
     launch->sizes = NEWN(ctx, int64_t, entry->n_sizes + 1);
     for (int i = 0; i < entry->n_sizes; i++)
         launch->sizes[i] = sizes[i];

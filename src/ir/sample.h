@@ -13,6 +13,7 @@ typedef struct SampleInputs {
     int64_t spread;    /* values from -spread to spread; 0: 8. More for programs that compare floats and do not add them */
     bool wide;         /* integers are any of their type */
     int64_t num_sm;    /* as in a Launch */
+    Arena *memory;     /* as in a Launch */
 } SampleInputs;
 
 uint64_t sample_random(uint64_t *state);

@@ -3,7 +3,7 @@
 #include "codegen/walk.h"
 #include "rtree.h"
 
-enum { SAMPLES = 1500, MOMENTS = 200, AIM_VARS = 64, DEPTH = 12 };
+enum { SAMPLES = 1500, MOMENTS = 200, AIM_VARS = 64, DEPTH = 12, FEW = 17, SHRINK_MOMENTS = 40 };
 
 /* ---- the way to the place --------------------------------------------------------------------------------------------------------------- */
 
@@ -261,12 +261,23 @@ static bool hits(Moment *m, bool differs)
     return false;
 }
 
+static bool facts_hold(const CoreEntry *entry, const Launch *launch)
+{
+    bool holds, accepted = true;
+    for (int k = 0; k < entry->n_facts && accepted; k++)
+        accepted = !launch_test(NULL, entry, launch, entry->facts[k], &holds) || holds;
+    return accepted;
+}
+
+bool aim_accepts(const CoreEntry *entry, const int64_t *sizes, int64_t num_sm)
+{
+    return facts_hold(entry, &(Launch){.n_sizes = entry->n_sizes, .sizes = (int64_t *)sizes, .num_sm = num_sm});
+}
+
 static bool accepts(const Aim *aim, const Launch *launch)
 {
-    bool launched, accepted = true;
-    for (int k = 0; k < aim->entry->n_facts && accepted; k++)
-        accepted = !launch_test(NULL, aim->entry, launch, aim->entry->facts[k], &launched) || launched;
-    return accepted && imp_is_launched(NULL, aim->entry, aim->fault->kernel, launch, &launched) && launched;
+    bool launched;
+    return facts_hold(aim->entry, launch) && imp_is_launched(NULL, aim->entry, aim->fault->kernel, launch, &launched) && launched;
 }
 
 bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes)
@@ -293,6 +304,59 @@ bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_
         }
     }
     return false;
+}
+
+/* Some moment of a launch with these sizes comes to the fault. */
+static bool some_moment_hits(const Aim *aim, const Launch *launch, const int64_t grid[3], uint64_t *state)
+{
+    for (int i = 0; i < SHRINK_MOMENTS; i++) {
+        Moment m = {.aim = aim, .sizes = launch->sizes, .grid = grid, .num_sm = launch->num_sm, .state = state};
+        if (hits(&m, true))
+            return true;
+    }
+    return false;
+}
+
+/* What is worth trying for a size: small ones, ones near a mark, and what is left of it by a mark, smallest first. */
+static int smaller_sizes(const Marks *marks, int64_t size, int64_t *found)
+{
+    int n = 0;
+    int64_t tried[FEW + 5 * MARKS_MAX];
+    int n_tried = 0;
+    for (int i = 1; i <= FEW; i++)
+        tried[n_tried++] = i;
+    for (int i = 0; i < marks->n; i++) {
+        int64_t mark = marks->at[i], near[] = {mark - 1, mark, mark + 1, size % mark, size % mark + mark};
+        for (int k = 0; k < 5; k++)
+            tried[n_tried++] = near[k];
+    }
+    for (int i = 0; i < n_tried; i++) {
+        int at = n;
+        while (at > 0 && found[at - 1] > tried[i])
+            at--;
+        if (tried[i] < 1 || tried[i] >= size || (at > 0 && found[at - 1] == tried[i]))
+            continue;
+        memmove(found + at + 1, found + at, (size_t)(n++ - at) * sizeof *found);
+        found[at] = tried[i];
+    }
+    return n;
+}
+
+void aim_shrink(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes)
+{
+    int n = aim->entry->n_sizes;
+    Launch launch = {.n_sizes = n, .sizes = sizes, .num_sm = num_sm};
+    for (int k = 0; k < n; k++) {
+        int64_t smaller[FEW + 5 * MARKS_MAX], old = sizes[k];
+        int n_smaller = smaller_sizes(marks, old, smaller);
+        bool found = false;
+        for (int i = 0; i < n_smaller && !found; i++) {
+            sizes[k] = smaller[i];
+            found = accepts(aim, &launch) && some_moment_hits(aim, &launch, grid, state);
+        }
+        if (!found)
+            sizes[k] = old;
+    }
 }
 
 bool aim_meets(const Aim *aim, const int64_t *sizes, const int64_t grid[3], int64_t num_sm, uint64_t seed)

@@ -115,7 +115,7 @@ static int64_t near_mark(const Marks *m, uint64_t *state)
     case 5: return mark * (1 + random_below(state, 5)) + some_mark(m, state) - random_below(state, 2);
     case 6: return mark * (random_below(state, 2) ? some_mark(m, state) : 1 + random_below(state, 64)) - random_below(state, 2);
     case 7: return mark + random_below(state, (int)mark);
-    default: return 1 + random_below(state, (int)(m->most >> random_below(state, 12)));
+    default: return 1 + random_below(state, (int)(m->most / 4 >> random_below(state, 12)));
     }
 }
 

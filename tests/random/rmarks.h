@@ -17,7 +17,7 @@ typedef struct Marks {
 
 /* The numbers of the entry's facts and all its kernels up to `most`, each once. */
 Marks marks_of(Ctx *ctx, const ImpProgram *program, int64_t most);
-/* A size near one of them, a multiple, a sum or a product; or somewhere below or above one, or any. Sometimes, and
+/* A size near one of them, a multiple, a sum or a product; or somewhere below or above one, or any up to a quarter of `most`. Sometimes, and
  * more often where the entry has several sizes, a small one. */
 int64_t marks_size(const Marks *marks, int n_sizes, uint64_t *state);
 

@@ -18,7 +18,7 @@
 #include "rmutate.h"
 #include "rsame.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 24, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 640, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 25, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 400, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -29,6 +29,7 @@ static const int64_t longs[] = {300, 1025, 4096}, shorts[] = {3, 5, 2};
 
 typedef struct Prepared {
     Launch launch; /* results are the reference's */
+    Arena memory;  /* what its buffers lie in */
     int64_t sizes[MAX_SIZES], grid[3], cells;
     int64_t num_sm;
     uint64_t seed, steps; /* steps: that the sound program takes */
@@ -37,11 +38,16 @@ typedef struct Prepared {
     bool sound; /* agreed with the reference when it was made, which was for a fault that is planted, or without one */
 } Prepared;
 
+/* Why a launch was not made: the entry or the reference refuses it, or it is too much to run here. */
+typedef enum Why { WHY_REFUSED, WHY_CELLS, WHY_STEPS, WHYS } Why;
+
 typedef struct Test {
     Compiled c;
     int n;
     Prepared trials[MAX_TRIALS];
     int hunts, by_device, by_marks, dropped;
+    bool aiming;    /* at one fault: the launch is not kept, and may take longer */
+    int aimed[WHYS], made; /* at the faults of a kernel: launches that were not run, by why, and those that were */
     Marks marks;
     bool random;
     int last; /* the trial that found the last fault is tried first */
@@ -49,16 +55,10 @@ typedef struct Test {
     int trial, variant;
     bool noticed, ran, found; /* found: by the simulator */
     uint64_t steps;
+    Why why; /* a launch was not made */
     Launch launch; /* with the simulator's results */
+    Arena memory;  /* what they lie in, until the next run */
 } Test;
-
-static void results_new(Ctx *ctx, const CoreEntry *entry, Launch *launch)
-{
-    launch->n_results = type_component_count(entry->result);
-    launch->results = NEWN(ctx, HostBuf, launch->n_results);
-    for (int k = 0; k < launch->n_results; k++)
-        launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
-}
 
 static bool same_results(const Launch *a, const Launch *b)
 {
@@ -68,20 +68,29 @@ static bool same_results(const Launch *a, const Launch *b)
     return true;
 }
 
+static uint64_t most_steps(const Test *t, const Prepared *p)
+{
+    return p->cells >= HUGE_CELLS ? HUGE_STEPS : p->cells >= MANY_CELLS || t->aiming ? MANY_STEPS : MAX_STEPS;
+}
+
 static void simulate(Ctx *ctx, void *user)
 {
     Test *t = user;
     const Prepared *p = &t->trials[t->trial];
     Launch launch = p->launch;
     SimReport report = {.warp_instructions = 0};
-    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->cells >= HUGE_CELLS ? HUGE_STEPS : p->cells >= MANY_CELLS ? MANY_STEPS : MAX_STEPS, .variant = t->variant};
-    results_new(ctx, t->c.entry, &launch);
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = most_steps(t, p), .variant = t->variant};
+    arena_free(&t->memory);
+    arena_init(&t->memory, ctx);
+    launch.memory = &t->memory;
     bool good = sim_run(ctx, t->c.imp, &launch, &options, &report);
     t->ran = good || report.findings.n > 0;
     t->steps = report.warp_instructions;
     t->found = report.findings.n > 0;
-    t->noticed = t->found || (good && !same_results(&launch, &p->launch));
+    t->noticed = t->found || (good && p->launch.results && !same_results(&launch, &p->launch));
     t->launch = launch;
+    if (!t->ran && t->steps >= options.max_steps)
+        t->why = WHY_STEPS;
 }
 
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
@@ -173,18 +182,32 @@ static void prepare(Ctx *ctx, void *user)
     Test *t = user;
     Prepared *p = &t->trials[t->n];
     const CoreEntry *entry = t->c.entry;
-    t->ran = entry->n_sizes <= MAX_SIZES && sample_launch(ctx, entry, p->sizes, &(SampleInputs){.seed = p->seed, .max_cells = p->cells}, &p->launch);
-    if (!t->ran)
+    t->ran = entry->n_sizes <= MAX_SIZES && sample_launch(ctx, entry, p->sizes, &(SampleInputs){.seed = p->seed, .max_cells = p->cells, .memory = &p->memory}, &p->launch);
+    if (!t->ran) {
+        t->why = aim_accepts(entry, p->sizes, p->num_sm) ? WHY_CELLS : WHY_REFUSED;
         return;
+    }
+    t->why = WHY_REFUSED;
     p->launch.num_sm = p->num_sm;
     if (p->data != DATA_SMALL)
         fill(ctx, entry, &t->marks, sums_in_any_order(t->c.imp), p);
-    results_new(ctx, entry, &p->launch);
     t->trial = t->n; /* the simulator says first whether it is too much work */
     simulate(ctx, t);
     p->steps = t->steps;
     t->ran = t->ran && interp_run(ctx, entry, &p->launch);
     p->sound = !t->found && t->ran && same_results(&t->launch, &p->launch);
+}
+
+/* The trial behind the last one becomes one of them, if it can be run. */
+static void prepare_last(Test *t)
+{
+    Prepared *p = &t->trials[t->n];
+    arena_init(&p->memory, t->c.ctx);
+    t->why = WHY_STEPS; /* where memory runs out */
+    if (ctx_try(t->c.ctx, prepare, t) && t->ran)
+        t->n++;
+    else
+        arena_free(&p->memory);
 }
 
 static void add_trial_on(Test *t, const int64_t *at, int grid, Data data, int64_t cells, int64_t num_sm)
@@ -194,7 +217,22 @@ static void add_trial_on(Test *t, const int64_t *at, int grid, Data data, int64_
     Prepared *p = &t->trials[t->n];
     *p = (Prepared){.grid = {grids[grid][0], grids[grid][1], grids[grid][2]}, .seed = 5 + (uint64_t)t->n + 1001 * (uint64_t)t->dropped, .data = data, .cells = cells, .num_sm = num_sm};
     memcpy(p->sizes, at, sizeof p->sizes);
-    t->n += ctx_try(t->c.ctx, prepare, t) && t->ran;
+    prepare_last(t);
+}
+
+static void drop_last(Test *t)
+{
+    arena_free(&t->trials[--t->n].memory);
+    t->dropped++;
+}
+
+static void test_free(Test *t)
+{
+    while (t->n)
+        drop_last(t);
+    arena_free(&t->memory);
+    compiled_free(&t->c);
+    free(t);
 }
 
 static void add_trial(Test *t, const int64_t *at, int grid, Data data, int64_t cells)
@@ -218,7 +256,7 @@ static bool sized_by_device(Test *t)
 
 static void add_trials(Test *t)
 {
-    t->marks = marks_of(t->c.ctx, t->c.imp, MANY_CELLS);
+    t->marks = marks_of(t->c.ctx, t->c.imp, HUGE_CELLS / 4);
     int64_t at[MAX_SIZES];
     int n = t->c.entry->n_sizes;
     for (int i = 0; i < N_SIZES; i++)
@@ -275,7 +313,7 @@ static void hunt(Test *t)
     if (t->by_device < DEVICE_HUNTS + HUGE_HUNTS && t->c.entry->n_sizes == 1 && sized_by_device(t)) { /* more partial results than threads */
         static const Data data[] = {DATA_WIDE, DATA_FINE, DATA_SPARSE, DATA_LATE};
         int k = t->by_device++ - DEVICE_HUNTS;
-        int64_t size[MAX_SIZES] = {HUGE_CELLS / 2 - k % 2};
+        int64_t size[MAX_SIZES] = {HUGE_CELLS / 4 - k % 2};
         add_trial_on(t, size, 0, data[k], HUGE_CELLS, HUGE_SMS - 50 * k);
         return;
     }
@@ -338,12 +376,15 @@ static bool add_aimed(Test *t, Aim *aim, int k)
             continue;
         }
         bool large = k % 3 == 2;
+        if (!large && (k % 3 == 0 || try % 2))
+            aim_shrink(aim, &t->marks, grids[grid], num_sm, &state, at);
         for (int again = 0; (t->c.entry->n_sizes > 1 || large) && again < AGAIN; again++) {
             int64_t other[MAX_SIZES];
             if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, large, k % 2 ? DEVICE_CELLS : MAX_CELLS))
                 memcpy(at, other, sizeof at);
         }
         add_trial_on(t, at, grid, data[(k + k / n_data) % n_data], try < AIM_TRIES / 4 && at[0] < MAX_CELLS ? MAX_CELLS : try < AIM_TRIES / 2 ? DEVICE_CELLS : try < 3 * AIM_TRIES / 4 ? MANY_CELLS : HUGE_CELLS, num_sm);
+        *(t->n > n ? &t->made : &t->aimed[t->why]) += 1;
     }
     return true;
 }
@@ -357,6 +398,22 @@ static bool may_notice(const Test *t, const Aim *aim, int trial)
 
 /* The work that a trial has been for each fault that it noticed. */
 static double cost(const Prepared *p) { return ((double)p->steps + OWN_STEPS) / (p->caught + 0.1); }
+
+/* Launches that are made up for faults, and notice them, are kept: where they are too many, the one that is least worth its work goes. */
+static void make_room(Test *t)
+{
+    if (t->n < MAX_TRIALS)
+        return;
+    int worst = 0;
+    for (int k = 1; k < t->n; k++)
+        if (cost(&t->trials[k]) > cost(&t->trials[worst]))
+            worst = k;
+    Prepared last = t->trials[t->n - 1];
+    t->trials[t->n - 1] = t->trials[worst];
+    t->trials[worst] = last;
+    t->last = 0;
+    drop_last(t);
+}
 
 /* The one that noticed the last fault, then the most promising ones. */
 static int order_trials(const Test *t, int *order)
@@ -390,15 +447,20 @@ static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
         if (may_notice(t, aim, order[k]) && noticed_by(t, order[k]))
             return true;
     for (int k = 0, n_aimed = t->c.entry->n_sizes == 1 ? 3 * AIMED : AIMED; hunts && !t->random && k < n_aimed; k++) {
+        make_room(t);
         int n = t->n;
-        if (!add_aimed(t, aim, k))
+        t->aiming = true;
+        const bool found = add_aimed(t, aim, k);
+        t->aiming = false;
+        if (!found)
             break;
         if (made_notice(t, n))
             return true;
-        t->n = n; /* it was for this fault alone */
-        t->dropped++;
+        if (t->n > n) /* it was for this fault alone */
+            drop_last(t);
     }
     while (hunts && !t->random && t->hunts < HUNTS) {
+        make_room(t);
         int n = t->n;
         hunt(t);
         if (made_notice(t, n))
@@ -474,6 +536,7 @@ typedef struct Totals {
     int every; /* only each so many-th fault */
     const char *only;
     bool thorough;
+    long unreached; /* places in kernels that nothing launches */
     long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], none[FAULT_KINDS], known, wrong;
 } Totals;
 
@@ -485,17 +548,19 @@ static bool launches(Test *t, const ImpKernel *kernel, const Prepared *p)
 }
 
 /* Some sizes are beyond what can be run here: nothing can be said of faults in their kernels. */
-static bool is_reached(Test *t, const ImpKernel *kernel)
+static bool is_reached(Test *t, ImpKernel *kernel)
 {
-    int n = 0;
-    for (;;) {
-        for (; n < t->n; n++)
-            if (launches(t, kernel, &t->trials[n]))
-                return true;
-        if (t->random || t->hunts >= HUNTS)
-            return false;
-        hunt(t);
-    }
+    for (int n = 0; n < t->n; n++)
+        if (launches(t, kernel, &t->trials[n]))
+            return true;
+    make_room(t);
+    const Fault none = {.kernel = kernel};
+    Aim aim = aim_take(t->c.ctx, t->c.entry, &none);
+    int n = t->n;
+    for (int k = 0; k < AIMED && !t->random && t->n == n; k++)
+        if (!add_aimed(t, &aim, k))
+            break;
+    return t->n > n;
 }
 
 /* How many faults look alike? */
@@ -512,9 +577,12 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
     Ctx *ctx = t->c.ctx;
     Faults faults = faults_of(ctx, kernel);
     t->variant = variant;
+    t->made = 0;
+    memset(t->aimed, 0, sizeof t->aimed);
     if (!is_reached(t, kernel)) {
         if (!t->random)
             printf("%s: %s is launched by no size that can be run here: %d places without a fault\n", path, kernel->name, faults.list.n);
+        totals->unreached += faults.list.n;
         return;
     }
     for (int k = 0; k < faults.list.n; k++) {
@@ -534,6 +602,7 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
         if (totals->only && !strstr(text, totals->only))
             continue;
         Aim aim = aim_take(ctx, t->c.entry, f);
+        const int made = t->made, unmade = t->aimed[WHY_CELLS] + t->aimed[WHY_STEPS];
         fault_plant(ctx, f);
         aim_compare(&aim);
         bool caught = noticed(t, variant, &aim, totals->thorough || !survivor_listed(s, text, places_like(&faults, f)));
@@ -547,9 +616,13 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
         else {
             totals->wrong++;
             printf("%s\n", text);
+            if (t->made == made)
+                printf("    %s\n", t->aimed[WHY_CELLS] + t->aimed[WHY_STEPS] > unmade ? "no launch that comes there could be run" : "no sizes were found that come there");
             fflush(stdout);
         }
     }
+    if (!t->random && (t->aimed[WHY_CELLS] || t->aimed[WHY_STEPS]))
+        printf("%s: %s: %d launches were made for faults that the usual ones did not notice; not run were %d of too many numbers, %d of too many steps\n", path, kernel->name, t->made, t->aimed[WHY_CELLS], t->aimed[WHY_STEPS]);
 }
 
 static int cheaper(const void *a, const void *b)
@@ -586,6 +659,7 @@ static void test_file(const char *path, Survivors *s, Totals *totals)
     for (int k = 0, n = 1; k < n; k++) {
         Test *t = calloc(1, sizeof *t);
         t->c = compile_entry(path, k, &n);
+        arena_init(&t->memory, t->c.ctx);
         if (t->c.imp)
             add_trials(t);
         if (t->n == 0) {
@@ -593,8 +667,7 @@ static void test_file(const char *path, Survivors *s, Totals *totals)
             printf("%s: no size could be run\n", path);
         } else
             test_program(t, path, s, totals);
-        compiled_free(&t->c);
-        free(t);
+        test_free(t);
     }
 }
 
@@ -604,18 +677,18 @@ static void test_random_program(uint64_t seed, const bool *scalars, Totals *tota
     RProgram *p = generate_program(pool, seed, scalars);
     Test *t = calloc(1, sizeof *t);
     t->c = compile_quietly(program_text(p));
+    arena_init(&t->memory, t->c.ctx);
     t->random = true;
     for (int k = 0; t->c.imp && k < 3 * TRIALS; k++) {
         RTrial r = random_trial(p, seed + 1000 * (uint64_t)(k / TRIALS), k % TRIALS);
         Prepared *trial = &t->trials[t->n];
         *trial = (Prepared){.grid = {r.grid, r.grid, r.grid}, .seed = r.seed, .data = k % DATA_KINDS, .cells = MAX_CELLS};
         random_sizes(&t->c, p, &r, trial->sizes);
-        t->n += ctx_try(t->c.ctx, prepare, t) && t->ran;
+        prepare_last(t);
     }
     if (t->n)
         test_program(t, "random", NULL, totals);
-    compiled_free(&t->c);
-    free(t);
+    test_free(t);
     pool_free(pool);
 }
 
@@ -629,7 +702,7 @@ static void print_totals(const char *what, const Totals *t)
         caught += t->caught[k];
         none += t->none[k];
     }
-    printf("\n  noticed: %ld of %ld; %ld not planted: proved to change nothing (comparison %ld, operands %ld, slot %ld)\n", caught, planted, none, t->none[FAULT_COMPARISON], t->none[FAULT_OPERANDS], t->none[FAULT_SLOT]);
+    printf("\n  noticed: %ld of %ld; not planted: %ld in kernels that nothing launches here, %ld proved to change nothing (comparison %ld, operands %ld, slot %ld)\n", caught, planted, t->unreached, none, t->none[FAULT_COMPARISON], t->none[FAULT_OPERANDS], t->none[FAULT_SLOT]);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,78 @@
+#!/bin/bash
+# Planted faults in many programs, one process for each program, as many at once as there are processors:
+#
+#     faults_all.sh TEST_FAULTS SURVIVORS OUT SECONDS PROGRAM.rise...
+#
+# appends a part for each program that is done to OUT: `== PROGRAM: N s, exit code N` and what test_faults said. Programs with such a part are not
+# run again, and after SECONDS what is not done is stopped: call it again until it is all done. Then the end of OUT, and what is printed, are the
+# totals; until then the programs that are missing are printed. The exit code is 0 when all are done and have nothing left, 1 when a program has
+# something left, 2 when some are not done.
+set -u
+test=$1 survivors=$2 out=$3 seconds=$4
+shift 4
+
+# Those that take longest come first.
+long='examples/(argmax|matmul_registers|column_totals|mean_variance|softmax_registers|layer_norm|argmin|device_scan|gemv|knearest)\.rise|tests/programs/(device_fold|scan_blocks|size_tests|prefetch|shuffles)\.rise'
+
+touch "$out"
+sed -i '/^== all/,$d' "$out"
+is_done() { grep -qF "== $1: " "$out"; }
+
+one() {
+    local program=$1 left=$((deadline - $(date +%s))) log start
+    [ "$left" -gt 1 ] || return 0
+    log=$(mktemp) start=$(date +%s)
+    timeout "$left" "$test" --survivors "$survivors" "$program" > "$log" 2>&1
+    local code=$?
+    [ "$code" = 124 ] || flock "$out" sh -c 'echo "== $1: $2 s, exit code $3"; cat "$4"' - "$program" $(($(date +%s) - start)) "$code" "$log" >> "$out"
+    rm -f "$log"
+}
+export -f one
+export test survivors out deadline=$(($(date +%s) + seconds))
+
+for p in "$@"; do is_done "$p" || echo "$p"; done > "$out.todo"
+{ grep -E "^($long)\$" "$out.todo"; grep -vE "^($long)\$" "$out.todo"; } | xargs -r -P "$(nproc)" -I{} bash -c 'one {}'
+rm -f "$out.todo"
+
+missing=0
+for p in "$@"; do is_done "$p" || { echo "not done: $p"; missing=$((missing + 1)); }; done
+[ "$missing" = 0 ] || exit 2
+
+# "barrier dropped 15 of 15, store index + 1 48 of 48": noticed and planted. What is not noticed in a program with nothing left is listed.
+awk '
+/^== /                   { program = $2; programs++; secs += $3; if ($NF != 0) bad[program] = $NF }
+/^  [a-z].* of [0-9]+(,|$)/ && !/noticed: / {
+    n = split($0, part, ", ")
+    for (i = 1; i <= n; i++)
+        if (match(part[i], / [0-9]+ of [0-9]+$/)) {
+            kind = substr(part[i], 1, RSTART - 1); sub(/^ +/, "", kind)
+            split(substr(part[i], RSTART + 1), number, " of ")
+            if (!(kind in planted)) order[++kinds] = kind
+            caught[kind] += number[1]; planted[kind] += number[2]
+        }
+}
+/^  noticed: /           { for (i = 1; i < NF; i++) { if ($(i + 1) == "in" && $(i + 2) == "kernels") unreached += $i; if ($(i + 1) == "proved") none += $i } }
+/survivors known$/       { known += $1 }
+/is launched by no size/ { unrun[++n_unrun] = $0 }
+/were not run|not run were/ { dropped[++n_dropped] = $0 }
+/^faults: /              { wrong += $4; checks += $2 }
+END {
+    printf "== all: %d programs, %d s of processes\n", programs, secs
+    printf "| fault | planted | noticed | listed |\n| --- | ---: | ---: | ---: |\n"
+    for (i = 1; i <= kinds; i++) {
+        k = order[i]
+        if (planted[k]) printf "| %s | %d | %d | %d |\n", k, planted[k], caught[k], planted[k] - caught[k]
+        all += planted[k]; noticed += caught[k]
+    }
+    printf "| together | %d | %d | %d |\n", all, noticed, all - noticed
+    printf "%d listed survivors, %d wrong; not planted: %d in kernels that no launch gets to, %d that are proved to change nothing\n", known, wrong, unreached, none
+    for (i = 1; i <= n_unrun; i++) print unrun[i]
+    for (i = 1; i <= n_dropped; i++) print dropped[i]
+    for (p in bad) printf "something is left: %s exit code %s\n", p, bad[p]
+}' "$out" > "$out.all"
+cat "$out.all" >> "$out"
+cat "$out.all"
+! grep -q "^something is left" "$out.all"
+code=$?
+rm -f "$out.all"
+exit $code
