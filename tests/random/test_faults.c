@@ -96,8 +96,9 @@ static void simulate(Ctx *ctx, void *user)
 /* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
  * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
  * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, or all small, whose sums and products are rounded.
- * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. Both: or in one place only, the first or the last one of a tile rather than another. */
-typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE } Data;
+ * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. Both: or in one place only, the first or the last one of a tile rather than another. Alone: an infinity
+ * or a number in one place, anywhere, among what no comparison picks. */
+typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE, DATA_ALONE } Data;
 
 /* Near the beginning or the end of a tile or a row. */
 static int64_t place_in_tile(int64_t count, const Marks *marks, const Launch *launch, uint64_t *state)
@@ -116,8 +117,8 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *la
     bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
     int64_t most = small ? 120 : 1 << 20;
     int64_t often = seed % 4 == 0 ? 50000 : seed % 4 == 1 ? 3000 : 24, late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
-    bool alone = (data == DATA_SPARSE || data == DATA_EDGE) && seed / 3 % 2 && buf->count > 1;
-    int64_t only = alone ? place_in_tile(buf->count, marks, launch, state) : -1;
+    bool alone = buf->count > 1 && (data == DATA_ALONE || ((data == DATA_SPARSE || data == DATA_EDGE) && seed / 3 % 2));
+    int64_t only = !alone ? -1 : data == DATA_ALONE && seed % 4 ? random_below(state, (int)buf->count) : place_in_tile(buf->count, marks, launch, state);
     for (int64_t i = 0; i < buf->count; i++) {
         int64_t v = 1 + random_below(state, (int)most);
         if (data >= DATA_FIRST_LOW && data < DATA_FINE) {
@@ -139,6 +140,10 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *la
             f = edge + ((alone ? i != only : v % sparse[(seed + 1) % 3]) ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
             f = v % 8 == 1 || !(seed & 1) ? (double)NAN : seed / 2 % 2 ? (double)INFINITY : -(double)INFINITY;
+        if (data == DATA_ALONE && alone) {
+            v = i != only ? 0 : seed & 1 ? -v : v;
+            f = i != only ? (double)NAN : seed % 3 == 0 ? (double)v : v < 0 ? -(double)INFINITY : (double)INFINITY;
+        }
         if (data == DATA_INFINITE)
             f = i == 0 ? (double)NAN : seed & 1 ? (double)INFINITY : -(double)INFINITY;
         scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, data == DATA_EDGE ? (int64_t)f : v), buf->bytes + i * scalar_bytes(buf->elem));
@@ -280,7 +285,7 @@ static void add_trials(Test *t)
 /* Launches with sizes at which the program itself makes a difference, or in one of them makes it. */
 static void hunt_by_marks(Test *t)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_EDGE, DATA_LATE, DATA_SPARSE, DATA_SMALL, DATA_FINE, DATA_SPARSE, DATA_EDGE, DATA_NEGATIVE, DATA_FIRST_LOW, DATA_LAST_HIGH};
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_EDGE, DATA_LATE, DATA_SPARSE, DATA_SMALL, DATA_FINE, DATA_SPARSE, DATA_EDGE, DATA_NEGATIVE, DATA_FIRST_LOW, DATA_LAST_HIGH, DATA_ALONE, DATA_ALONE};
     uint64_t state = 55 + (uint64_t)t->by_marks;
     bool device = sized_by_device(t);
     for (int try = 0, n = t->n; try < MARK_TRIES && t->n == n; try++) {
@@ -363,7 +368,7 @@ static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool la
 /* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL};
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_ALONE};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
     int64_t at[MAX_SIZES], num_sm = sized_by_device(t) ? 1 + random_below(&state, DEVICE_SMS) : 0;
     const int n_data = sizeof data / sizeof *data;
