@@ -3,7 +3,7 @@
 #include "codegen/walk.h"
 #include "rtree.h"
 
-enum { SAMPLES = 1500, MOMENTS = 200, AIM_VARS = 64, DEPTH = 12, FEW = 17, SHRINK_MOMENTS = 40 };
+enum { SAMPLES = 1500, CLIMB = 150 /* samples that go on from one another */, MOST_PARTS = 64 /* of a condition */, MOMENTS = 200, AIM_VARS = 64, DEPTH = 12, FEW = 17, SHRINK_MOMENTS = 40 };
 
 /* ---- the way to the place --------------------------------------------------------------------------------------------------------------- */
 
@@ -89,6 +89,7 @@ typedef struct Moment {
     Nat vars[AIM_VARS];
     int64_t values[AIM_VARS];
     int64_t missed; /* by how much: 0: unknown */
+    int came;       /* how many conditions of the way hold, up to the first that does not: its own parts count */
 } Moment;
 
 static bool value_of(void *user, Nat var, int64_t *value);
@@ -217,6 +218,14 @@ static int condition(Moment *m, const ImpExpr *e)
     }
 }
 
+/* How many parts of a conjunction are not known to fail. */
+static int parts_that_hold(Moment *m, const ImpExpr *e)
+{
+    if (e->kind == IE_OP && e->op.id == P_and)
+        return parts_that_hold(m, e->op.args[0]) + parts_that_hold(m, e->op.args[1]);
+    return condition(m, e) != 0;
+}
+
 /* Goes into the loop in some trip; false: it has none. */
 static bool enter_loop(Moment *m, const ImpStmt *s, int64_t least)
 {
@@ -247,9 +256,16 @@ static bool hits(Moment *m, bool differs)
     const Fault *f = aim->fault;
     for (int i = 0; i < aim->path.n; i++) {
         const ImpStmt *s = aim->path.at[i];
-        if (s->kind == IS_FOR ? !enter_loop(m, s, 1) : condition(m, s->branch.cond) == (aim->otherwise.at[i] ? 1 : 0))
+        m->came = i * MOST_PARTS;
+        if (s->kind == IS_FOR) {
+            if (!enter_loop(m, s, 1))
+                return false;
+        } else if (condition(m, s->branch.cond) == (aim->otherwise.at[i] ? 1 : 0)) {
+            m->came += aim->otherwise.at[i] ? 0 : parts_that_hold(m, s->branch.cond);
             return false;
+        }
     }
+    m->came = aim->path.n * MOST_PARTS;
     if (f->kind == FAULT_LOOP_STEP || f->kind == FAULT_LOOP_START || f->kind == FAULT_LOOP_END)
         return enter_loop(m, &f->old_stmt, f->kind == FAULT_LOOP_STEP ? 2 : 1);
     if (!aim->root || !differs)
@@ -280,28 +296,43 @@ static bool accepts(const Aim *aim, const Launch *launch)
     return facts_hold(aim->entry, launch) && imp_is_launched(NULL, aim->entry, aim->fault->kernel, launch, &launched) && launched;
 }
 
+/* The moment that missed by some number, with one size that is this much larger or smaller. */
+static bool hits_near(const Aim *aim, const Marks *marks, const Moment *missed, uint64_t before, Launch *launch)
+{
+    for (int k = 0; k < 2 * launch->n_sizes && missed->missed; k++) {
+        int64_t *size = &launch->sizes[k / 2], old = *size;
+        uint64_t again = before;
+        Moment near = {.aim = aim, .sizes = launch->sizes, .grid = missed->grid, .num_sm = missed->num_sm, .state = &again};
+        *size += k % 2 ? -missed->missed : missed->missed;
+        if (*size >= 0 && *size <= marks->most && accepts(aim, launch) && hits(&near, true))
+            return true;
+        *size = old;
+    }
+    return false;
+}
+
+/* Where there are several sizes, one after the other is drawn anew, and stays so where the moment comes as far as before. */
 bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes)
 {
-    int n = aim->entry->n_sizes;
+    int n = aim->entry->n_sizes, came = -1;
     Launch launch = {.n_sizes = n, .sizes = sizes, .num_sm = num_sm};
     for (int i = 0; i < SAMPLES; i++) {
-        for (int k = 0; k < n; k++)
+        if (i % CLIMB == 0)
+            came = -1;
+        bool anew = came < 0 || n < 2;
+        int at = anew ? 0 : random_below(state, n);
+        int64_t old = sizes[at];
+        for (int k = at; k < (anew ? n : at + 1); k++)
             sizes[k] = marks_size(marks, n, state);
-        if (!accepts(aim, &launch))
-            continue;
         uint64_t before = *state;
         Moment m = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = state};
-        if (hits(&m, true))
+        bool accepted = accepts(aim, &launch);
+        if (accepted && (hits(&m, true) || hits_near(aim, marks, &m, before, &launch)))
             return true;
-        for (int k = 0; k < 2 * n && m.missed; k++) { /* the same moment with one size that is this much larger or smaller */
-            int64_t old = sizes[k / 2];
-            uint64_t again = before;
-            Moment near = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = &again};
-            sizes[k / 2] += k % 2 ? -m.missed : m.missed;
-            if (sizes[k / 2] >= 0 && sizes[k / 2] <= marks->most && accepts(aim, &launch) && hits(&near, true))
-                return true;
-            sizes[k / 2] = old;
-        }
+        if (accepted && m.came >= came)
+            came = m.came;
+        else if (!anew)
+            sizes[at] = old;
     }
     return false;
 }

@@ -18,7 +18,7 @@
 #include "rmutate.h"
 #include "rsame.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 25, HUGE_HUNTS = 4, HUGE_SMS = 300, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 400, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 25, HUGE_HUNTS = 4, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 400, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -316,10 +316,11 @@ static void hunt(Test *t)
         return;
     }
     if (t->by_device < DEVICE_HUNTS + HUGE_HUNTS && t->c.entry->n_sizes == 1 && sized_by_device(t)) { /* more partial results than threads */
-        static const Data data[] = {DATA_WIDE, DATA_FINE, DATA_SPARSE, DATA_LATE};
+        static const Data data[HUGE_HUNTS] = {DATA_WIDE, DATA_FINE, DATA_SPARSE, DATA_LATE};
+        static const int64_t sms[HUGE_HUNTS] = {300, 250, 150, 100}; /* a last row of them of each length, where 256 threads take up to four */
         int k = t->by_device++ - DEVICE_HUNTS;
         int64_t size[MAX_SIZES] = {HUGE_CELLS / 4 - k % 2};
-        add_trial_on(t, size, 0, data[k], HUGE_CELLS, HUGE_SMS - 50 * k);
+        add_trial_on(t, size, 0, data[k], HUGE_CELLS, sms[k]);
         return;
     }
     uint64_t state = 77 + (uint64_t)t->hunts;
@@ -370,18 +371,20 @@ static bool add_aimed(Test *t, Aim *aim, int k)
 {
     static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_ALONE};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
-    int64_t at[MAX_SIZES], num_sm = sized_by_device(t) ? 1 + random_below(&state, DEVICE_SMS) : 0;
+    const bool device = sized_by_device(t);
+    int64_t at[MAX_SIZES];
     const int n_data = sizeof data / sizeof *data;
     const bool *fixed = aim->fault->kernel->once, once = fixed[0] || fixed[1] || fixed[2];
     for (int try = 0, n = t->n, missed = 0; try < AIM_TRIES && t->n == n; try++) {
         int grid = once ? 0 : (k + try) % N_GRIDS;
+        const int64_t num_sm = device ? 1 + random_below(&state, DEVICE_SMS) : 0;
         if (!aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, at)) {
-            if (once || ++missed == N_GRIDS)
+            if (++missed == (once && !device ? 2 : N_GRIDS))
                 return false;
             continue;
         }
         bool large = k % 3 == 2;
-        if (!large && (k % 3 == 0 || try % 2))
+        if (!large && ((t->c.entry->n_sizes > 1 && k % 3 == 0) || try % 2))
             aim_shrink(aim, &t->marks, grids[grid], num_sm, &state, at);
         for (int again = 0; (t->c.entry->n_sizes > 1 || large) && again < AGAIN; again++) {
             int64_t other[MAX_SIZES];
