@@ -205,6 +205,15 @@ static bool combines(const View *v)
 
 /* ---- writing --------------------------------------------------------------------------------------------------------------------- */
 
+/* What one thread stores in a few statements: a scalar, or a tuple of such. */
+static bool is_stored_at_once(Type t)
+{
+    bool good = type_is_scalar_like(t) ? t->kind != TY_VEC : t->kind == TY_TUPLE;
+    for (int k = 0; k < t->n_items && good; k++)
+        good = is_stored_at_once(t->items[k]);
+    return good;
+}
+
 static bool may_scatter(Lowering *lw, const Core *e, Indices indices)
 {
     Ctx *ctx = lw->ctx;
@@ -217,8 +226,8 @@ static bool may_scatter(Lowering *lw, const Core *e, Indices indices)
         return false;
     }
     Type elem = e->type->elem;
-    if (e->prim.id != P_scatter && (!type_is_scalar_like(elem) || elem->kind == TY_VEC)) {
-        Diag *d = lower_error(lw, E0419, e->span, "%s of elements of type %s: where an index repeats, parts of several elements might stay", prim_name(e->prim.id), type_text(ctx, elem));
+    if (e->prim.id != P_scatter && !is_stored_at_once(elem)) {
+        Diag *d = lower_error(lw, E0419, e->span, "%s of elements of type %s: where an index repeats, parts of several might stay", prim_name(e->prim.id), type_text(ctx, elem));
         diag_help(ctx, d, "scatter the numbers of the elements, and gather through them; or write `scatter` with indices that are seen to differ");
         return false;
     }

@@ -264,6 +264,10 @@ static View *as_unordered(Lowering *lw, View *v)
     copy->unordered = true;
     if (v->kind == VIEW_GUARD)
         copy->source = as_unordered(lw, v->source);
+    if (v->n)
+        copy->items = NEWN(lw->ctx, View *, v->n);
+    for (int k = 0; k < v->n; k++)
+        copy->items[k] = as_unordered(lw, v->items[k]);
     return copy;
 }
 
