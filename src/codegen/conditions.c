@@ -9,11 +9,11 @@
 static ImpExpr *decided(Lowering *lw, ImpExpr *cond);
 
 /* `cond` where `given` holds. */
-static ImpExpr *decided_under(Lowering *lw, ImpExpr *cond, const ImpExpr *given)
+static ImpExpr *decided_under(Lowering *lw, ImpExpr *cond, ImpExpr *given)
 {
     NatFacts *facts = lw->facts;
     lw->facts = nat_facts_new(lw->ctx, facts);
-    assume(lw, given);
+    assume(lw, numbers_as_nats(lw, given));
     ImpExpr *rest = decided(lw, cond);
     lw->facts = facts;
     return rest;
@@ -44,9 +44,10 @@ static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
 static ImpExpr *decided(Lowering *lw, ImpExpr *cond)
 {
     if (cond->kind != IE_OP || cond->op.id != P_and) {
-        if (cond->kind != IE_LIT && cond_is(lw, cond, false))
+        ImpExpr *known = numbers_as_nats(lw, cond);
+        if (cond->kind != IE_LIT && cond_is(lw, known, false))
             return imp_lit(lw->ctx, (ScalarValue){.type = SC_BOOL, .i = 0}, cond->span);
-        return cond_is(lw, cond, true) ? NULL : tidy(lw, cond);
+        return cond_is(lw, known, true) ? NULL : tidy(lw, cond);
     }
     ImpExpr *a = decided(lw, cond->op.args[0]), *b = a ? decided_under(lw, cond->op.args[1], a) : decided(lw, cond->op.args[1]);
     if (a && b && a->kind != IE_LIT && b->kind != IE_LIT)
@@ -73,12 +74,12 @@ static void decide_expr(void *user, ImpExpr **at)
     }
 }
 
-static void decide_under(Lowering *lw, ImpBlock *block, const ImpExpr *cond)
+/* The block where `cond` holds, or does not. */
+static void decide_under(Lowering *lw, ImpBlock *block, ImpExpr *cond, bool holds)
 {
     NatFacts *facts = lw->facts;
     lw->facts = nat_facts_new(lw->ctx, facts);
-    if (cond)
-        assume(lw, cond);
+    (holds ? assume : assume_not)(lw, numbers_as_nats(lw, cond));
     conditions_in_block(lw, block);
     lw->facts = facts;
 }
@@ -112,8 +113,8 @@ void conditions_in_block(Lowering *lw, ImpBlock *block)
             continue;
         }
         s->branch.cond = cond;
-        decide_under(lw, &s->branch.then, cond);
-        decide_under(lw, &s->branch.otherwise, NULL);
+        decide_under(lw, &s->branch.then, cond, true);
+        decide_under(lw, &s->branch.otherwise, cond, false);
     }
 }
 

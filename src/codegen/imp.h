@@ -50,6 +50,7 @@ typedef struct ImpVar {
     Scalar type;
     int slots;        /* 1: a scalar */
     Nat nat;          /* an integer, set once, whose value indices mention by this nat variable; else NULL */
+    Nat number;       /* what stands for its value where conditions are decided (number_facts.c); NULL until then */
     bool constant;    /* set only by its IS_DECL */
     bool named;       /* the program names it: it is not reused for another value */
     bool vector;      /* a short vector (float4): 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */

@@ -342,6 +342,7 @@ bool condition_fails(Lowering *lw, ImpExpr *cond); /* as cond_is with false, and
 ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span);
 void assume(Lowering *lw, const ImpExpr *cond); /* adds what a condition says about nats to the facts */
 void assume_not(Lowering *lw, const ImpExpr *cond); /* adds what its opposite says */
+ImpExpr *numbers_as_nats(Lowering *lw, ImpExpr *cond); /* the condition with comparisons of data as ones of nats, where that is exact; only for facts */
 
 /* ---- kernels.c: entries of several kernels ------------------------------------------------------------------------------------ */
 
