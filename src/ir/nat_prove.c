@@ -2,7 +2,8 @@
  *
  * Fourier-Motzkin, one goal at a time, from the youngest atom on: write p = C*x + R; where C >= 0 and L <= k*x (k >= 1), it is
  * enough that C*L + k*R >= 0; where C <= 0 the same with an upper bound. The bounds of an atom (its variable's, or the
- * laws of div, mod, min, max) mention older atoms only, so this ends. Bounds from facts may mention any atom; how many are used
+ * laws of div, mod, min, max) mention older atoms only, so this ends; where facts have put younger ones into them, the variable that is bounded by them
+ * goes first. Bounds from facts may mention any atom; how many are used
  * on a path is limited, and so is the whole search: what is not found in time is not proved.
  *
  * A variable that is mentioned has a value, so its lower bound is not above its upper one: "implied" facts. From
@@ -388,6 +389,30 @@ static bool whole_quotient(Search *s, const Poly *p, int depth, int uses)
     return false;
 }
 
+static bool is_bounded_by(const Search *s, Nat var, Nat x)
+{
+    if (var == x || var->kind != NAT_VAR)
+        return false;
+    Nat lo = var_lo(s, var), hi = var_hi(s, var);
+    return (lo && lo->has_vars && nat_mentions(lo, x)) || (hi && hi->has_vars && nat_mentions(hi, x));
+}
+
+/* The youngest of the atoms, which are sorted, or one that has it in a bound: facts may say a bound by what is younger. With n = 100*q, an i below
+ * n / 25 is below 4*q, and q has to stay until i is gone. */
+static Nat first_of(const Search *s, int n, const Nat *atoms)
+{
+    Nat first = atoms[0];
+    for (int tries = 0; s->env && tries < n; tries++) {
+        int k = 0;
+        while (k < n && !is_bounded_by(s, atoms[k], first))
+            k++;
+        if (k == n)
+            break;
+        first = atoms[k];
+    }
+    return first;
+}
+
 static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t scale)
 {
     Poly p;
@@ -411,7 +436,7 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
         return false;
 
     /* The atoms, youngest first. */
-    Nat atoms[MAX_ATOMS];
+    Nat atoms[MAX_ATOMS] = {0};
     int n = 0;
     for (int i = 0; i < p.n; i++)
         for (int j = 0; j < p.at[i].n_factors; j++) {
@@ -427,7 +452,7 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
             atoms[at] = x;
             n++;
         }
-    if (whole_quotient(s, &p, depth, uses) || monotone(s, &p, depth, uses, scale) || eliminate(s, &p, atoms[0], depth, uses, scale))
+    if (whole_quotient(s, &p, depth, uses) || monotone(s, &p, depth, uses, scale) || eliminate(s, &p, first_of(s, n, atoms), depth, uses, scale))
         return true;
     if (uses == 0)
         return false;

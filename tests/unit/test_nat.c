@@ -216,6 +216,9 @@ static void golden_names(Ctx *ctx, Names *names)
     name(ctx, names, "p", "0", "m + 1"); /* a padded column */
     name(ctx, names, "tile", "0", "n/32 - 1");
     name(ctx, names, "s", "0", "9");
+    name(ctx, names, "n25", "0", "n/25 - 1");
+    name(ctx, names, "n7", "0", "n/7 - 1");
+    name(ctx, names, "n4", "0", "n/4 - 1");
 }
 
 static const struct {
@@ -471,6 +474,22 @@ static const struct {
     {"n*m = 12", ASK_EQ, "n*m*2", "24", true},
     {"min(n, m) = 4", ASK_LE, "4", "n", true},
     {"n <= min(m, k)", ASK_LE, "n", "k", true},
+    /* Bounds that facts say by what is younger than the variable. */
+    {"n % 100 = 0", ASK_LE, "n25", "4*(n / 100) - 1", true},
+    {"n % 100 = 0", ASK_LE, "0", "4*(n / 100) - n25 - 1", true},
+    {"n % 100 = 0", ASK_LT, "4*(n / 100) - n25 - 1", "n / 25", true},
+    {"n % 50 = 0", ASK_LE, "0", "4*(n / 100) - n25 - 1", false},
+    {"n % 100 = 0", ASK_LE, "0", "4*(n / 100) - n25 - 2", false},
+    {"n % 100 = 0", ASK_LE, "0", "n / 7 - n7 - 1", true},
+    {"n % 100 = 0", ASK_LE, "0", "n / 7 - n7 - 2", false},
+    {"n % 100 = 0", ASK_LE, "25*n25 + 25", "n", true},
+    {"n % 100 = 0", ASK_LE, "0", "2*(n / 50) - n25 - 1", true},
+    {"n % 100 = 0; m % 4 = 0", ASK_LT, "m / 4*n25 + m / 4 - 1", "m*(n / 100)", true},
+    {"n = 12*k", ASK_LE, "0", "3*k - n4 - 1", true},
+    {"n = 12*k", ASK_LE, "0", "3*k - n4 - 2", false},
+    {"", ASK_LE, "4*(n / 100)", "n / 25", true},
+    {"", ASK_LE, "n / 25", "4*(n / 100)", false},
+    {"", ASK_LE, "n / 25", "4*(n / 100) + 3", true},
 };
 
 static void read_facts(Ctx *ctx, const Names *names, const char *text, NatFacts *facts)
@@ -976,10 +995,12 @@ static void random_vars(Round *r)
             lo = nat_const(ctx, below(&r->rng, 4) ? 0 : below(&r->rng, 5) - 2);
             hi = older ? nat_add_k(ctx, older, below(&r->rng, 4) ? -1 : below(&r->rng, 5) - 2) : nat_const(ctx, 31);
             break;
-        default:
+        default: {
+            Nat by = nat_const(ctx, k < 1 ? 4 : k);
             lo = nat_const(ctx, 0);
-            hi = older ? nat_add_k(ctx, nat_ceil_div(ctx, older, nat_const(ctx, k < 1 ? 4 : k)), -1) : NULL;
+            hi = older ? nat_add_k(ctx, below(&r->rng, 2) ? nat_ceil_div(ctx, older, by) : nat_div(ctx, older, by), -1) : NULL;
             break;
+        }
         }
         r->vars.vars[i] = nat_var(ctx, names[i], lo, hi);
         r->vars.n++;
@@ -1026,6 +1047,13 @@ static void random_items(Round *r)
         case 2: { /* ceilDiv, and rounding up */
             int s = node(r, OP_ADD, a, b), one = leaf(r, nat_const(r->ctx, 1)), t = node(r, OP_SUB, s, one), q = node(r, OP_DIV, t, b);
             node(r, OP_MUL, q, b);
+            break;
+        }
+        case 4: { /* d*(a/(c*d)) and a/c, perhaps less b */
+            int d = leaf(r, nat_const(r->ctx, 1 + below(&r->rng, 6))), c = leaf(r, nat_const(r->ctx, 1 + below(&r->rng, 8)));
+            int q = node(r, OP_DIV, a, node(r, OP_MUL, c, d)), p = node(r, OP_MUL, q, d);
+            node(r, OP_DIV, a, c);
+            node(r, OP_SUB, p, b);
             break;
         }
         default:
@@ -1109,8 +1137,11 @@ static bool random_fact(Round *r)
     switch (below(&r->rng, 5)) {
     case 0: { /* a % k == what it is */
         int k = leaf(r, nat_const(r->ctx, 1 + below(&r->rng, 2) * 7 + below(&r->rng, 33)));
+        int other = below(&r->rng, r->n);
         if (below(&r->rng, 3) == 0)
             k = below(&r->rng, r->vars.n);
+        else if (below(&r->rng, 2) && nat_is_const(r->pool[other].nat)) /* one that divides something already */
+            k = other;
         evaluate(r, 0, k);
         int m = node(r, OP_MOD, below(&r->rng, 2) ? b : below(&r->rng, r->vars.n), k);
         evaluate(r, 0, m);
