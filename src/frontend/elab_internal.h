@@ -329,10 +329,18 @@ bool is_unusable(const Elab *e, const Item *item);
 
 /* elab_expr.c */
 Value eval(Elab *e, const Ast *ast, const Env *env, Type want);
-Value label_value(Elab *e, Value v, const char *label);
-bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, LetBind **lets);
 void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds);
+
+/* elab_names.c */
 Value project(Elab *e, Value v, int64_t index, Span span);
+bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, LetBind **lets);
+Value label_value(Elab *e, Value v, const char *label);
+Value fun_value(Elab *e, Fun f, Span span);
+Value eval_name(Elab *e, const char *name, Span span, const Env *env, Type want);
+
+/* elab_options.c */
+Value eval_bracket(Elab *e, const Ast *ast, const Env *env);
+Value eval_named(Elab *e, const Ast *ast, const Env *env);
 
 /* elab_scalar.c */
 Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span);
