@@ -364,8 +364,11 @@ static bool nat_to_core(Elab *e, Value v, Type want, Core **core)
         if (!nat_le(ctx, e->facts, nat_const(ctx, 0), v.nat) || !nat_lt(ctx, e->facts, v.nat, head->size)) {
             Diag *d = elab_error(e, E0308, v.span, "`%s` is not known to be an index below %s", nat_text(ctx, v.nat), nat_text(ctx, head->size));
             NatRange r = nat_range(ctx, e->facts, v.nat);
-            if (nat_is_const(v.nat))
+            if (nat_is_const(v.nat)) {
                 diag_label(ctx, d, "an %s is at least 0 and below %s", tyt(e, head), nat_text(ctx, head->size));
+                if (!nat_is_const(head->size))
+                    diag_help(ctx, d, "where any number is meant, make the indices beside it numbers: `cast(i32)(i)`");
+            }
             else if (!r.has_lo || r.lo < 0)
                 diag_label(ctx, d, "0 <= %s is not known", nat_text(ctx, v.nat));
             else
@@ -494,6 +497,15 @@ bool value_typed(Elab *e, Value *v, Type want)
     return true;
 }
 
+/* The type itself, or the first of its components that is an array; NULL: none. */
+static Type first_array(const Elab *e, Type t)
+{
+    Type found = t->kind == TY_ARRAY ? t : NULL;
+    for (int i = 0; i < t->n_items && !found; i++)
+        found = first_array(e, type_resolve(e, t->items[i]));
+    return found;
+}
+
 Core *value_core(Elab *e, Value v)
 {
     Core *core;
@@ -518,7 +530,11 @@ Core *value_core(Elab *e, Value v)
     } else if (v.kind == V_GEN) {
         Diag *d = elab_error(e, E0317, v.span, "the length of this `generate` is not known");
         Type result = e->result ? type_resolve(e, e->result) : NULL;
-        if (result && result->kind == TY_ARRAY)
+        result = result ? first_array(e, result) : NULL;
+        Span own = v.fun->span;
+        if (own.file && (own.file != v.span.file || own.hi < v.span.lo || own.lo > v.span.hi))
+            diag_note(e->ctx, d, own, "it stands here");
+        if (result)
             diag_help(e->ctx, d, "say how many elements it has: `generate{n = %s}(...)`, if as many as the result", nat_text(e->ctx, result->size));
         else
             diag_help(e->ctx, d, "say how many elements it has, as in `generate{n = 32}(...)`");

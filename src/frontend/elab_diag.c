@@ -393,6 +393,15 @@ static bool is_array_of_integers(Elab *e, Value v)
     return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar);
 }
 
+/* reduceByIndex of pairs whose first components are numbers. */
+static bool is_binned_by_numbers(Elab *e, const char *callee, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
+    t = t && t->kind == TY_TUPLE ? type_resolve(e, t->items[0]) : NULL;
+    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
+}
+
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
@@ -456,6 +465,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         bool scatter = callee && strncmp(callee, prim_name(P_scatter), strlen(prim_name(P_scatter))) == 0;
         diag_help(ctx, d, scatter ? "`scatterDrop` takes numbers; elements whose number is no index go nowhere"
                                   : "make indices below n of numbers: `... |> map(indexOr(n, 0))` takes 0 where one is none");
+    } else if (is_binned_by_numbers(e, callee, arg)) {
+        diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
     } else if (mis.from_idx) {
         const char *words = span_text(e, arg.span);
         diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");

@@ -100,6 +100,33 @@ static bool bound(const Local *scope, const char *name)
     return false;
 }
 
+/* What other languages call so. */
+static const char *other_name(const char *name)
+{
+    static const char *const others[][2] = {
+        {"sum", "a sum is `xs |> reduce((+), 0)`"},
+        {"product", "a product is `xs |> reduce((*), 1)`"},
+        {"maximum", "the largest is `xs |> reduce(max, lowest)`, of floats `reduce(max, -inf)`"},
+        {"minimum", "the smallest is `xs |> reduce(min, highest)`, of floats `reduce(min, inf)`"},
+        {"len", "a length is the name in the type: n of `xs: n.f32`"},
+        {"length", "a length is the name in the type: n of `xs: n.f32`"},
+        {"shape", "sizes are the names in the type: n and m of `xs: n.m.f32`"},
+        {"range", "0, 1, 2, ... are `generate(fun i => i)`"},
+        {"iota", "0, 1, 2, ... are `generate(fun i => i)`"},
+        {"arange", "0, 1, 2, ... are `generate(fun i => i)`"},
+        {"enumerate", "elements with their places are `zip(generate(fun i => i), xs)`"},
+        {"fold", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`"},
+        {"foldl", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`"},
+        {"filter", "an array of unknown length cannot be made; `scatterDrop` moves what is kept to the front"},
+        {"append", "arrays are put together by `concat(xs, ys)`"},
+        {"flatten", "rows are put together by `join`"},
+    };
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (strcmp(others[k][0], name) == 0)
+            return others[k][1];
+    return NULL;
+}
+
 static void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (r->scope->broken)
@@ -118,8 +145,10 @@ static void unknown_name(Resolver *r, const char *name, Span span, const Local *
         vec_push(r->ctx, &near, *w);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
     const LibFile *module = library_with(name);
-    const char *best = module ? NULL : did_you_mean(r->ctx, name, near.n, near.at);
-    if (module)
+    const char *other = module ? NULL : other_name(name), *best = module || other ? NULL : did_you_mean(r->ctx, name, near.n, near.at);
+    if (other)
+        diag_help(r->ctx, d, "%s", other);
+    else if (module)
         diag_help(r->ctx, d, "the library has it: `import %s`", library_module(r->ctx, module));
     else if (best)
         diag_help(r->ctx, d, "did you mean `%s`?", best);

@@ -279,7 +279,9 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         return nat_binary(e, op, a, b, span);
     if (op == OP_POW) {
         Diag *d = elab_error(e, E0322, op_span, "`^` is of sizes");
-        diag_help(ctx, d, "of floats it is `pow(a, b)`");
+        Type t = a.kind == V_CORE ? type_resolve(e, a.core->type) : b.kind == V_CORE ? type_resolve(e, b.core->type) : NULL;
+        bool whole = t && (t->kind == TY_IDX || (t->kind == TY_SCALAR && scalar_is_int(t->scalar)));
+        diag_help(ctx, d, whole ? "exclusive or of bits is `bitXor(a, b)`, a power of floats `pow(a, b)`" : "of floats it is `pow(a, b)`");
         return v_error(span);
     }
     for (int i = 0; i < 2; i++) {
@@ -635,7 +637,8 @@ void finish_units(Elab *e)
         const char *name = p->op->kind == F_ITEM ? p->op->item->name : prim_name(p->op->prim);
         Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s", p->who, name, unit_text(e, want));
         diag_label(e->ctx, d, "this is %s", unit_text(e, got));
-        diag_help(e->ctx, d, "write `%s`", unit_text(e, want));
+        const char *written = p->op->kind == F_ITEM ? span_text(e, p->op->item->unit->span) : NULL;
+        diag_help(e->ctx, d, "write `%s`", written ? written : unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }

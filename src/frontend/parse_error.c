@@ -271,6 +271,8 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "a power of sizes is written with `^`, one of floats `pow(a, b)`");
     else if (kind == T_LT && prev == T_LT && adjacent(ps))
         diag_help(ctx, diag, "to shift bits, write `shl(a, b)`");
+    else if (is_operator(kind) && (prev == T_LP || prev == T_COMMA))
+        diag_help(ctx, diag, "an operator as a function stands in parentheses: `(%s)`", source_of(ps, ps->tok));
     else if (kind == T_RP && prev == T_LP)
         diag_help(ctx, diag, "a function is applied to one argument at least, and there is no empty tuple");
     else if (kind == T_RP && is_operator(prev))
@@ -348,6 +350,13 @@ static bool is_named_argument(Parser *ps, const Place *place)
            (place->bracket == depth - 1 || place->comma == depth - 1) && place->bracket > 1 && engine_symbol(ps, place->bracket - 1) < 0;
 }
 
+/* `x = e` where an expression starts: what other languages assign. */
+static bool is_assignment(Parser *ps)
+{
+    int depth = engine_depth(ps), before = depth > 1 ? engine_symbol(ps, depth - 1) : 0;
+    return ps->prev.kind == T_NAME && (before == T_DARROW || before == T_IN || before == T_ELSE || before == T_THEN);
+}
+
 static Repair repair_eq(Parser *ps, const Place *place, bool news)
 {
     if (ps->tok.kind != T_EQ || !can(ps, T_EQEQ))
@@ -363,10 +372,12 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
         Diag *diag = parse_mistake(ps, E0104, token_span(ps, ps->tok), "`=` does not compare");
         if (is_named_argument(ps, place))
             diag_help(ps->ctx, diag, "equality is `==`; an argument is given by name in braces: `f{%s = ...}`", source_of(ps, ps->prev));
+        else if (is_assignment(ps))
+            diag_help(ps->ctx, diag, "equality is written `==`; nothing is assigned: name a value by `let %s = ... in`, and fold with `reduceSeq`", source_of(ps, ps->prev));
         else
             diag_help(ps->ctx, diag, "equality is written `==`");
     }
-    if (is_named_argument(ps, place))
+    if (is_named_argument(ps, place) || is_assignment(ps))
         parse_broken(ps);
     feed_instead(ps, T_EQEQ);
     return GO_ON;
