@@ -52,7 +52,7 @@ awk '
         }
 }
 /^  noticed: /           { for (i = 1; i < NF; i++) { if ($(i + 1) == "in" && $(i + 2) == "kernels") unreached += $i; if ($(i + 1) == "proved") none += $i } }
-/survivors known$/       { known += $1 }
+/^[0-9]+ survivors known/ { known += $1; far += $4 }
 /is launched by no size/ { unrun[++n_unrun] = $0 }
 /were not run|not run were/ { dropped[++n_dropped] = $0 }
 /^faults: /              { wrong += $4; checks += $2 }
@@ -65,7 +65,7 @@ END {
         all += planted[k]; noticed += caught[k]
     }
     printf "| together | %d | %d | %d |\n", all, noticed, all - noticed
-    printf "%d listed survivors, %d wrong; not planted: %d in kernels that no launch gets to, %d that are proved to change nothing\n", known, wrong, unreached, none
+    printf "%d listed survivors, %d of them out of reach; %d wrong; not planted: %d in kernels that no launch gets to, %d that are proved to change nothing\n", known, far, wrong, unreached, none
     for (i = 1; i <= n_unrun; i++) print unrun[i]
     for (i = 1; i <= n_dropped; i++) print dropped[i]
     for (p in bad) printf "something is left: %s exit code %s\n", p, bad[p]
