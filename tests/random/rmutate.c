@@ -241,6 +241,9 @@ static void count_otherwise(Ctx *ctx, Fault *f, bool unordered)
     ImpVar *old = NEW(ctx, ImpVar);
     *old = (ImpVar){.id = f->kernel->vars.n, .name = "counted", .type = SC_U32, .slots = 1, .constant = true, .span = s->span};
     vec_push(ctx, &f->kernel->vars, old);
+    ImpKernel *twin = (ImpKernel *)imp_wide_twin(f->kernel); /* has the same statements */
+    if (twin && twin->vars.n == old->id)
+        vec_push(ctx, &twin->vars, old);
     *ticket = *s;
     ImpExpr *one = imp_lit(ctx, scalar_int(SC_U32, 1), s->span), *was = imp_var(ctx, old, nat_const(ctx, 0), s->span);
     s->kind = IS_IF;
