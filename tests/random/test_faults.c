@@ -32,7 +32,8 @@ typedef struct Prepared {
     Arena memory;  /* what its buffers lie in */
     int64_t sizes[MAX_SIZES], grid[3], cells;
     int64_t num_sm;
-    uint64_t seed, steps; /* steps: that the sound program takes */
+    uint64_t seed, steps; /* steps: that it took when it was made */
+    uint64_t most_steps;
     int data;
     int caught; /* faults that it noticed */
     bool sound; /* agreed with the reference when it was made, which was for a fault that is planted, or without one */
@@ -80,7 +81,7 @@ static void simulate(Ctx *ctx, void *user)
     const Prepared *p = &t->trials[t->trial];
     Launch launch = p->launch;
     SimReport report = {.warp_instructions = 0};
-    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = most_steps(t, p), .variant = t->variant};
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->most_steps, .variant = t->variant};
     arena_free(&t->memory);
     arena_init(&t->memory, ctx);
     launch.memory = &t->memory;
@@ -210,6 +211,7 @@ static void prepare(Ctx *ctx, void *user)
 static void prepare_last(Test *t)
 {
     Prepared *p = &t->trials[t->n];
+    p->most_steps = most_steps(t, p);
     arena_init(&p->memory, t->c.ctx);
     t->why = WHY_STEPS; /* where memory runs out */
     if (ctx_try(t->c.ctx, prepare, t) && t->ran)
