@@ -5,33 +5,45 @@
 #
 # appends a part for each program that is done to OUT: `== PROGRAM: N s, exit code N` and what test_faults said. Programs with such a part are not
 # run again, and after SECONDS what is not done is stopped: call it again until it is all done. Then the end of OUT, and what is printed, are the
-# totals; until then the programs that are missing are printed. The exit code is 0 when all are done and have nothing left, 1 when a program has
+# totals (with PARTS=N in the environment, the programs that take longest are done in N parts, each of which plants every N-th fault; then nothing says which
+# lines of SURVIVORS about them are not needed); until then the programs that are missing are printed. The exit code is 0 when all are done and have nothing left, 1 when a program has
 # something left, 2 when some are not done.
 set -u
 test=$1 survivors=$2 out=$3 seconds=$4
 shift 4
 
-# Those that take longest come first.
-long='examples/(argmax|matmul_registers|column_totals|mean_variance|softmax_registers|layer_norm|argmin|device_scan|gemv|knearest)\.rise|tests/programs/(device_fold|scan_blocks|size_tests|prefetch|shuffles)\.rise'
+# Those that take longest come first; in parts they come last.
+long='examples/(argmax|softmax_registers|matmul_registers|mean_variance|column_totals|argmin|layer_norm|device_scan|nrm2)\.rise|tests/programs/(high_views|high_scatters|device_fold|scan_blocks|computed_indices)\.rise'
 
 touch "$out"
 sed -i '/^== all/,$d' "$out"
 is_done() { grep -qF "== $1: " "$out"; }
 
-one() {
-    local program=$1 left=$((deadline - $(date +%s))) log start
+one() { # PROGRAM or PROGRAM#PART
+    local program=$1 file=${1%#*} part='' left=$((deadline - $(date +%s))) log start
     [ "$left" -gt 1 ] || return 0
+    [ "$file" = "$program" ] || part="--every $PARTS --part ${program#*#}"
     log=$(mktemp) start=$(date +%s)
-    timeout "$left" "$test" --survivors "$survivors" "$program" > "$log" 2>&1
+    timeout "$left" "$test" --survivors "$survivors" $part "$file" > "$log" 2>&1
     local code=$?
     [ "$code" = 124 ] || flock "$out" sh -c 'echo "== $1: $2 s, exit code $3"; cat "$4"' - "$program" $(($(date +%s) - start)) "$code" "$log" >> "$out"
     rm -f "$log"
 }
 export -f one
-export test survivors out deadline=$(($(date +%s) + seconds))
+export PARTS=${PARTS:-1} test survivors out deadline=$(($(date +%s) + seconds))
 
+parts=()
+for p in "$@"; do
+    if [ "$PARTS" -gt 1 ] && [[ $p =~ ^($long)$ ]]; then
+        for ((k = 0; k < PARTS; k++)); do parts+=("$p#$k"); done
+    else
+        parts+=("$p")
+    fi
+done
+set -- "${parts[@]}"
 for p in "$@"; do is_done "$p" || echo "$p"; done > "$out.todo"
-{ grep -E "^($long)\$" "$out.todo"; grep -vE "^($long)\$" "$out.todo"; } | xargs -r -P "$(nproc)" -I{} bash -c 'one {}'
+is_long() { grep "$@" -E "^($long)(#|\$)" "$out.todo"; }
+{ if [ "$PARTS" -gt 1 ]; then is_long -v; is_long; else is_long; is_long -v; fi; } | xargs -r -P "$(nproc)" -I{} bash -c 'one {}'
 rm -f "$out.todo"
 
 missing=0
@@ -40,7 +52,7 @@ for p in "$@"; do is_done "$p" || { echo "not done: $p"; missing=$((missing + 1)
 
 # "barrier dropped 15 of 15, store index + 1 48 of 48": noticed and planted. What is not noticed in a program with nothing left is listed.
 awk '
-/^== /                   { program = $2; programs++; secs += $3; if ($NF != 0) bad[program] = $NF }
+/^== /                   { program = $2; programs += $2 !~ /#[1-9]/; secs += $3; if ($NF != 0) bad[program] = $NF }
 /^  [a-z].* of [0-9]+(,|$)/ && !/noticed: / {
     n = split($0, part, ", ")
     for (i = 1; i <= n; i++)

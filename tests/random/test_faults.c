@@ -1,10 +1,10 @@
 /* Planted faults: each is noticed by the simulator, by a finding or by a result that differs from the reference interpreter's, for some size, grid and schedule.
  *
- *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N] [--random N] [--seed N] FILE.rise...
+ *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N [--part K]] [--random N] [--seed N] FILE.rise...
  *
  * Faults that nothing notices must stand in the survivors file, a line `FILE:LINE: KERNEL: FAULT: PLACE -- why it changes nothing`, or `PLACE (N places) -- why`, where `KERNEL*` are
  * all kernels whose names begin so, which have N such places together; and all of
- * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, --only those whose
+ * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, beginning with number K, from 0 on, --only those whose
  * lines have TEXT in them; they cannot tell which lines of the file are stale. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void simulate(Ctx *ctx, void *user)
  * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
  * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, or all small, whose sums and products are rounded.
  * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. Both: or in one place only, the first or the last one of a tile rather than another. Alone: an infinity
- * or a number in one place, anywhere, among what no comparison picks, or the smallest or the largest among small ones. None: no number at all. */
+ * or a number in one place, anywhere, among what no comparison picks, or the smallest or the largest here and there among small ones. None: no number at all. */
 typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE, DATA_ALONE, DATA_NONE } Data;
 
 /* Near the beginning or the end of a tile or a row. */
@@ -143,8 +143,9 @@ static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *la
         if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
             f = v % 8 == 1 || !(seed & 1) ? (double)NAN : seed / 2 % 2 ? (double)INFINITY : -(double)INFINITY;
         if (data == DATA_ALONE && alone) {
-            v = i == only ? (seed & 1 ? -most : most) : seed / 12 % 2 ? v % 100 : 0;
-            f = i != only ? (seed / 12 % 2 ? (double)v : (double)NAN) : seed / 12 % 2 ? (double)v : seed % 3 == 0 ? (double)v : v < 0 ? -(double)INFINITY : (double)INFINITY;
+            const bool few = seed / 12 % 2, there = i == only || (few && v % 600 == 0);
+            v = there ? (seed & 1 ? -most : most) : few ? v % 100 : 0;
+            f = !there ? (few ? (double)v : (double)NAN) : few ? (double)v : seed % 3 == 0 ? (double)v : v < 0 ? -(double)INFINITY : (double)INFINITY;
         }
         if (data == DATA_NONE)
             f = (double)NAN;
@@ -573,7 +574,7 @@ static bool survivor_known(Survivors *s, const char *line, long *far)
 /* ---- one program -------------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Totals {
-    int every; /* only each so many-th fault */
+    int every, part; /* only each so many-th fault, from this one on */
     const char *only;
     bool thorough;
     long unreached; /* places in kernels that nothing launches */
@@ -627,7 +628,7 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
     }
     for (int k = 0; k < faults.list.n; k++) {
         Fault *f = &faults.list.at[k];
-        if (totals->every > 1 && totals->seen++ % totals->every)
+        if (totals->every > 1 && totals->seen++ % totals->every != totals->part)
             continue;
         if (fault_is_none(ctx, f)) {
             totals->none[f->kind]++;
@@ -774,6 +775,8 @@ int main(int argc, char **argv)
             count = strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--every") == 0)
             files.every = random.every = (int)strtol(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--part") == 0)
+            files.part = random.part = (int)strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
             files.only = argv[i + 1];
         else if (strcmp(argv[i], "--seed") == 0)
