@@ -1,7 +1,7 @@
 /* What the files of the driver share: exit codes, the parsed command line, output, one function for each verb.
  *
  * The driver is the only part of risec that prints or ends the process. A verb leaves its diagnostics in the context and an
- * exit code in Driver.status; main prints the ones and returns the other. */
+ * exit code in Driver.status; driver_command prints the ones and returns the other. */
 #ifndef RISEC_DRIVER_DRIVER_H
 #define RISEC_DRIVER_DRIVER_H
 
@@ -25,6 +25,8 @@ typedef struct Driver {
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
 
+/* What risec does with its arguments; gives its exit code. */
+int driver_command(int argc, char **argv);
 /* The larger trouble wins: a file that cannot be read is not hidden by a program that is wrong. */
 void driver_fail(Driver *d, int status);
 /* An error about the command line or a file: STATUS_USAGE. */

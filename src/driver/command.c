@@ -1,0 +1,95 @@
+/* One command line: parses it, runs one verb, prints the diagnostics, and turns what happened into an exit code. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "driver/driver.h"
+
+/* ---- from start to end ---------------------------------------------------------------------------------------- */
+
+typedef struct Start {
+    int argc;
+    char **argv;
+    Driver driver;
+} Start;
+
+static void run_verb(Ctx *ctx, void *user)
+{
+    Start *start = user;
+    Driver *d = &start->driver;
+    d->line = options_parse(ctx, start->argc, start->argv);
+    if (ctx->diags.errors) {
+        driver_fail(d, STATUS_USAGE);
+        return;
+    }
+    switch (d->line->verb) {
+    case VERB_COMPILE:
+        cmd_compile(ctx, d);
+        break;
+    case VERB_CHECK:
+        cmd_check(ctx, d);
+        break;
+    case VERB_LOWER:
+        cmd_lower(ctx, d);
+        break;
+    case VERB_RUN:
+        cmd_run(ctx, d);
+        break;
+    case VERB_BENCH:
+        cmd_bench(ctx, d);
+        break;
+    case VERB_TUNE:
+        cmd_tune(ctx, d);
+        break;
+    case VERB_CACHE:
+        cmd_cache(ctx, d);
+        break;
+    case VERB_HELP:
+        cmd_help(ctx, d);
+        break;
+    case VERB_EXPLAIN:
+        cmd_explain(ctx, d);
+        break;
+    case VERB_VERSION:
+        cmd_version(ctx, d);
+        break;
+    case VERB_COUNT:
+        break;
+    }
+    driver_no_errors(ctx, d);
+}
+
+static bool wants_colour(void)
+{
+    const char *no = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static void print_diagnostics(Ctx *ctx, void *user)
+{
+    (void)user;
+    if (ctx->diags.list.n == 0)
+        return;
+    StrBuf text;
+    sb_init(&text, ctx);
+    diag_render(ctx, &text, wants_colour());
+    fwrite(text.text, 1, text.len, stderr);
+}
+
+int driver_command(int argc, char **argv)
+{
+    /* A reader that leaves (`risec ... | head`) shall be seen as a write that fails, not as a signal. */
+    signal(SIGPIPE, SIG_IGN);
+    Start start = {argc, argv, {0}};
+    Ctx *ctx = ctx_new(NULL, NULL);
+    bool enough = ctx && ctx_try(ctx, run_verb, &start);
+    enough = ctx && ctx_try(ctx, print_diagnostics, NULL) && enough;
+    if (!enough) {
+        fputs("risec: out of memory\n", stderr);
+        start.driver.status = STATUS_MEMORY;
+    }
+    ctx_free(ctx);
+    return start.driver.status;
+}
