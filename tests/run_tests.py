@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs all tests of both builds. ./test.sh builds them and calls this.
 
-    tests/run_tests.py [-v] [-j N] [WORD...]     tests with one of the words in their names; all without words
+    tests/run_tests.py [-v] [-j N] [--times FILE] [WORD...]
+                                                 tests with one of the words in their names; all without words. FILE: the processor seconds of each
     tests/run_tests.py --regen [WORD...]         writes the goldens that exist again, the outputs in the examples, and the pages made of them
 
 Kinds of tests:
@@ -27,8 +28,10 @@ import argparse
 import concurrent.futures
 import difflib
 import glob
+import multiprocessing
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -305,11 +308,32 @@ def script_tests():
 # ---- all of them -----------------------------------------------------------------------------------------------------------
 
 
+TESTS_TO_RUN = []  # for the processes that main() forks
+
+
+def processor_seconds():
+    """(user, system), of the processes that this one waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime, used.ru_stime
+
+
+def run_one(k):
+    """The results of a test, and what it took. In a process that does nothing else meanwhile."""
+    name, test = TESTS_TO_RUN[k]
+    before = processor_seconds()
+    try:
+        result = test()
+    except Exception as error:  # a broken test is a failed one, and the others still count
+        result = (False, repr(error))
+    return result if isinstance(result, list) else [(name, *result)], [now - then for now, then in zip(processor_seconds(), before)]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of risec.")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only tests with one of these in their names")
     parser.add_argument("-v", "--verbose", action="store_true", help="name every test")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--times", metavar="FILE", help="write the processor seconds of each test, user and system")
     parser.add_argument("--regen", action="store_true", help="write the goldens that exist again")
     options = parser.parse_args()
     if options.regen:
@@ -318,15 +342,12 @@ def main():
     # The long ones first, so that no processor waits for the last of them.
     tests = [*unit_tests(), *script_tests(), *core_again_tests(), *golden_tests(), *code_tests()]
     tests = [test for test in tests if not options.words or any(word in test[0] for word in options.words)]
-    passed, failed, skipped = 0, [], []
-    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        running = [(name, pool.submit(test)) for name, test in tests]
-        for name, future in running:
-            try:
-                result = future.result()
-            except Exception as error:  # a broken test is a failed one, and the others still count
-                result = (False, repr(error))
-            for test, good, detail in result if isinstance(result, list) else [(name, *result)]:
+    TESTS_TO_RUN.extend(tests)
+    passed, failed, skipped, times = 0, [], [], []
+    with concurrent.futures.ProcessPoolExecutor(max(1, options.jobs), multiprocessing.get_context("fork")) as pool:
+        for (name, _), (results, seconds) in zip(tests, pool.map(run_one, range(len(tests)))):
+            times.append((*seconds, name))
+            for test, good, detail in results:
                 if good:
                     passed += 1
                     if options.verbose:
@@ -338,6 +359,10 @@ def main():
                     failed.append(test)
                     print(f"FAILED {test}\n{detail.rstrip()}\n")
                 sys.stdout.flush()
+    if options.times:
+        with open(options.times, "w", encoding="utf-8") as file:
+            for user, system, name in sorted(times, key=lambda time: -time[0] - time[1]):
+                file.write(f"{user:8.2f} {system:7.2f}  {name}\n")
     if len(failed) > 5:
         print("Failed:\n  " + "\n  ".join(failed))
     print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
