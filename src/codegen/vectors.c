@@ -454,7 +454,7 @@ static void store_parts(Lowering *lw, View *const *parts, Value value, Span span
         if (cond_is(lw, parts[0]->cond, false))
             return;
         ImpStmt *s = lower_emit(lw, IS_IF, span);
-        s->branch.cond = imp_copy_expr(lw->ctx, parts[0]->cond);
+        s->branch.cond = parts[0]->cond;
         ImpBlock *out = lw->out;
         View **inside = NEWN(lw->ctx, View *, value.n);
         for (int k = 0; k < value.n; k++)

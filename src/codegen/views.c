@@ -441,12 +441,12 @@ static ImpExpr *cond_scalar(Lowering *lw, View *v)
             return a;
         if (a->kind == IE_COND && imp_same_value(a->cond.otherwise, b)) /* two pads with the same value */
             return imp_cond(ctx, imp_op2(ctx, P_and, SC_BOOL, v->cond, a->cond.cond, v->span), a->cond.then, b, v->span);
-        return imp_cond(ctx, imp_copy_expr(ctx, v->cond), a, b, v->span);
+        return imp_cond(ctx, v->cond, a, b, v->span);
     }
     ImpVar *var = lower_new_var(lw, "value", a->type, v->span);
     lower_emit(lw, IS_DECL, v->span)->var.var = var;
     ImpStmt *s = lower_emit(lw, IS_IF, v->span);
-    s->branch.cond = imp_copy_expr(lw->ctx, v->cond);
+    s->branch.cond = v->cond;
     s->branch.then = then;
     s->branch.otherwise = otherwise;
     ImpBlock *sides[2] = {&s->branch.then, &s->branch.otherwise};
@@ -567,7 +567,7 @@ void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span)
         if (cond_is(lw, acceptor->cond, false))
             return;
         ImpStmt *s = lower_emit(lw, IS_IF, span);
-        s->branch.cond = imp_copy_expr(lw->ctx, acceptor->cond); /* each store has its own: passes change them in place */
+        s->branch.cond = acceptor->cond;
         ImpBlock *out = lw->out;
         for (int i = 0; i < acceptor->before_then.list.n; i++)
             vec_push(lw->ctx, &s->branch.then.list, imp_copy_stmt(lw->ctx, acceptor->before_then.list.at[i]));
