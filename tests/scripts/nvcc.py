@@ -23,6 +23,9 @@ RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
 PRINTER_TEST = os.path.join(BUILD, "release", "unit", "test_cuda_print")
 CUDA = "/usr/local/cuda"
 ARCHS = ("75", "80", "90", "100")
+# nvcc's optimizer and assembler are NVRTC's where both are of one release. NVRTC makes code of each text for all of ARCHS; then nvcc makes it for these, and only its
+# front end and the host compiler read the text for the others.
+NVCC_ARCHS = ("90",)
 TEXTS_TOGETHER = 64
 
 
@@ -95,17 +98,30 @@ def find_nvcc():
     return shutil.which("nvcc") or shutil.which(f"{CUDA}/bin/nvcc")
 
 
-def nvcc_compiles(nvcc, text, work):
+def release_of_nvcc(nvcc):
+    """(13, 0), or None."""
+    said = re.search(r"release (\d+)\.(\d+)", subprocess.run([nvcc, "--version"], capture_output=True, text=True).stdout)
+    return said and (int(said[1]), int(said[2]))
+
+
+def nvcc_compiles(nvcc, text, work, front=()):
+    """To machine code, but for the architectures in `front`: for these up to LTO IR, which is where the front end ends and the optimizer begins."""
     path = os.path.join(work, "nvcc.cu")
     with open(path, "w") as file:
         file.write(text)
     # One call for all architectures: the host's part is compiled once.
-    archs = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in ARCHS]
-    done = subprocess.run([nvcc, *archs, "-c", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Wno-unused-parameter", "-o", path + ".o", path],
-                          capture_output=True, text=True)
-    # A warning of the host compiler does not fail nvcc.
-    said = (done.stdout + done.stderr).strip()
-    return said or (f"exit code {done.returncode}" if done.returncode else "")
+    to_code = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in ARCHS if arch not in front]
+    to_ir = [f"-gencode=arch=compute_{arch},code=lto_{arch}" for arch in front]
+    calls = [[*to_code, "-c", "-Xcompiler", "-Wall,-Wextra,-Wno-unused-parameter", "-o", path + ".o"]]
+    if to_ir:
+        calls.append([*to_ir, "-rdc=true", "-fatbin", "-o", path + ".fatbin"])
+    for call in calls:
+        done = subprocess.run([nvcc, *call, "-Werror", "all-warnings", path], capture_output=True, text=True)
+        # A warning of the host compiler does not fail nvcc.
+        said = (done.stdout + done.stderr).strip()
+        if said or done.returncode:
+            return said or f"exit code {done.returncode}"
+    return ""
 
 
 def find_nvrtc():
@@ -116,6 +132,12 @@ def find_nvrtc():
         except OSError:
             pass
     return None
+
+
+def release_of_nvrtc(nvrtc):
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return major.value, minor.value
 
 
 def nvrtc_compiles(nvrtc, text):
@@ -146,15 +168,16 @@ def report(name, wrong):
     return bool(wrong)
 
 
-def check(texts, what, compiles):
-    """True: something is wrong."""
+def check(texts, what, compiles, front=()):
+    """True: something is wrong. `front`: the architectures for which only the front end reads the texts."""
+    archs = " ".join(arch for arch in ARCHS if arch not in front) + (f", front end: {' '.join(front)}" if front else "")
     failed = False
     for batch in batches(texts):
         together = compiles(joined(batch))
         alone = [compiles(text.text) if together else "" for text in batch]
         for text, wrong in zip(batch, alone):
             # If each is right alone and all are wrong together, then this script is wrong.
-            failed |= report(f"{text.name} {what} ({' '.join(ARCHS)})", wrong or (together if not any(alone) else ""))
+            failed |= report(f"{text.name} {what} ({archs})", wrong or (together if not any(alone) else ""))
     return failed
 
 
@@ -169,7 +192,10 @@ def main(paths):
             failed |= report(name, why or "no text")
         nvcc, nvrtc = find_nvcc(), find_nvrtc()
         if nvcc:
-            failed |= check(texts + hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work))
+            again = nvrtc and release_of_nvcc(nvcc) == release_of_nvrtc(nvrtc)
+            front = tuple(arch for arch in ARCHS if again and arch not in NVCC_ARCHS)
+            failed |= check(texts, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, front), front)
+            failed |= check(hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work))
         else:
             print(f"skip {len(texts) + len(hand)} texts nvcc: no nvcc on PATH or in {CUDA}/bin")
         if nvrtc:
