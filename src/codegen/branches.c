@@ -72,6 +72,16 @@ static void disturbed_expr(void *user, ImpExpr **at)
     d->disturbed |= e->kind == IE_VAR && block_sets(d->by, e->var.var);
 }
 
+/* Does the list declare what s does? Stores of a tuple's components name the place that all have, each for itself. */
+static bool declares_same(const ImpBlock *list, const ImpStmt *s)
+{
+    for (int i = 0; s->kind == IS_DECL && i < list->list.n; i++)
+        if (list->list.at[i]->kind == IS_DECL && list->list.at[i]->var.var == s->var.var && s->var.var->constant && s->var.value &&
+            list->list.at[i]->var.value && imp_same_value(list->list.at[i]->var.value, s->var.value))
+            return true;
+    return false;
+}
+
 /* if c { s } if c { t }  ->  if c { s; t } */
 static void merge_neighbours(Ctx *ctx, ImpBlock *list, bool over_notes)
 {
@@ -97,7 +107,8 @@ static void merge_neighbours(Ctx *ctx, ImpBlock *list, bool over_notes)
                 block_remove(list, i + 1);
             }
             for (int j = 0; j < next->branch.then.list.n; j++)
-                vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[j]);
+                if (!declares_same(&s->branch.then, next->branch.then.list.at[j]))
+                    vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[j]);
             block_remove(list, i + 1);
         }
         merge_neighbours(ctx, &s->branch.then, over_notes);
