@@ -44,9 +44,6 @@ static void verify(Lowering *lw)
         lower_error(lw, E0510, where, "`%s` is used here before it is known", missing);
 }
 
-/* Passes change expressions where they stand, and the translation may use one in several statements. */
-static void own_exprs(void *user, ImpStmt *s) { imp_own_exprs(user, s); }
-
 static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass last, bool narrow)
 {
     Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram), .narrow = narrow};
@@ -55,7 +52,7 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
     for (int k = 0; k < lw.program->kernels.n; k++) {
         lw.kernel = lw.program->kernels.at[k];
         lw.any_block = kernel_has_blocks(lw.kernel);
-        walk_stmts(&lw.kernel->body, own_exprs, ctx);
+        imp_own_all(ctx, &lw.kernel->body); /* passes change expressions where they stand, and the translation may use one in several statements */
         for (int p = PASS_TRANSLATE + 1; p <= (int)last && p < PASS_COUNT && !lw.failed; p++)
             passes[p].run(&lw);
         if (!lw.failed)

@@ -118,8 +118,6 @@ static void look_at_rest(void *user, ImpStmt *s)
 
 /* ---- the new loop ---------------------------------------------------------------------------------------------------------------- */
 
-static void own_exprs(void *user, ImpStmt *s) { imp_own_exprs(user, s); }
-
 static Nat now_nat(void *user, Nat nat)
 {
     const Pipeline *p = user;
@@ -251,7 +249,7 @@ void scan_pipeline(Lowering *lw, ImpBlock *around, int split)
     walk_stmts(&p.rest, look_at_rest, &p);
     if (p.refused || p.words > MAX_KEPT_WORDS)
         return;
-    walk_stmts(body, own_exprs, ctx);
+    imp_own_all(ctx, body);
 
     Nat n = loop->loop.hi, step = loop->loop.step, end = nat_add(ctx, n, step);
     Nat next = nat_var(ctx, "next", nat_const(ctx, 0), nat_add_k(ctx, end, -1));

@@ -190,6 +190,10 @@ static void copy_node(void *user, ImpExpr **at)
 
 void imp_own_exprs(Ctx *ctx, ImpStmt *s) { walk_own(s, copy_node, ctx); }
 
+static void own_exprs(void *user, ImpStmt *s) { imp_own_exprs(user, s); }
+
+void imp_own_all(Ctx *ctx, ImpBlock *block) { walk_stmts(block, own_exprs, ctx); }
+
 ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e)
 {
     ImpExpr *copy = (ImpExpr *)e;

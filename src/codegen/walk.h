@@ -30,6 +30,8 @@ ImpExpr *imp_copy_expr(Ctx *ctx, const ImpExpr *e);
 ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s);
 /* Gives the statement itself expressions that it shares with nothing else. */
 void imp_own_exprs(Ctx *ctx, ImpStmt *s);
+/* All statements of the block, too. */
+void imp_own_all(Ctx *ctx, ImpBlock *block);
 /* Every buffer that the statement itself or its own expressions mention; fn may replace it. */
 typedef void (*BufFn)(void *user, ImpBuf **at);
 void walk_bufs(ImpStmt *stmt, BufFn fn, void *user);

@@ -6,19 +6,23 @@
  * all kernels whose names begin so, which have N such places together; and all of
  * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, beginning with number K, from 0 on, --only those whose
  * lines have TEXT in them; they cannot tell which lines of the file are stale. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "codegen/walk.h"
 #include "raim.h"
 #include "rcheck.h"
+#include "rdata.h"
 #include "rgen.h"
 #include "rmarks.h"
 #include "rmutate.h"
 #include "rsame.h"
+#include "rsurvivors.h"
 
-enum { MAX_CELLS = 40000, MANY_CELLS = 1 << 21, DEVICE_CELLS = 1 << 19, DEVICE_HUNTS = 24, HUGE_CELLS = 1 << 25, HUGE_HUNTS = 4, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000, MAX_TRIALS = 400, HUNTS = 80, MARK_HUNTS = 96, CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */, MAX_SIZES = 8, MAX_LINES = 1000, FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, LINE = 600 };
+/* Numbers of all inputs together, and steps of the simulator, of launches of three sizes. */
+enum { MAX_CELLS = 40000, DEVICE_CELLS = 1 << 19, MANY_CELLS = 1 << 21, HUGE_CELLS = 1 << 25, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000 };
+enum { MAX_TRIALS = 400, HUNTS = 80, MARK_HUNTS = 96, DEVICE_HUNTS = 24, HUGE_HUNTS = 4, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */ };
+enum { CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_SIZES = 8 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -95,98 +99,6 @@ static void simulate(Ctx *ctx, void *user)
         t->why = WHY_STEPS;
 }
 
-/* What the inputs hold, beside small integers: numbers that differ, of any sign or all of one. Then a smallest and a largest one are in one place only, and no number that a
- * kernel makes up stands for none. Special: floats that a fold may start with, too; infinite: nothing else. Late: the smallest and the largest one are in many places, from
- * anywhere in the first half on. First, last: this element is the smallest or the largest. Fine: numbers of any magnitude, or all small, whose sums and products are rounded.
- * Sparse: mostly zeros. Edge: mostly one of the program's own numbers, or 1, with neighbours here and there. Both: or in one place only, the first or the last one of a tile rather than another. Alone: an infinity
- * or a number in one place, anywhere, among what no comparison picks, or the smallest or the largest here and there among small ones. None: no number at all. */
-typedef enum Data { DATA_SMALL, DATA_WIDE, DATA_NEGATIVE, DATA_POSITIVE, DATA_SPECIAL, DATA_INFINITE, DATA_LATE, DATA_FIRST_LOW, DATA_FIRST_HIGH, DATA_LAST_LOW, DATA_LAST_HIGH, DATA_KINDS, DATA_FINE = DATA_KINDS, DATA_SPARSE, DATA_EDGE, DATA_ALONE, DATA_NONE } Data;
-
-/* Near the beginning or the end of a tile or a row. */
-static int64_t place_in_tile(int64_t count, const Marks *marks, const Launch *launch, uint64_t *state)
-{
-    int kind = random_below(state, launch->n_sizes ? 3 : 2);
-    int64_t tile = kind == 2 ? launch->sizes[random_below(state, launch->n_sizes)] : kind == 1 && marks->n ? marks->at[random_below(state, marks->n)] : (int64_t)1 << random_below(state, 12);
-    tile = tile > 0 && tile < count ? tile : 1;
-    int64_t at = tile * random_below(state, (int)(count / tile) + 1) - random_below(state, random_below(state, 2) ? 2 : 8);
-    return at < 0 || at >= count ? count - 1 : at;
-}
-
-static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *launch, uint64_t seed, uint64_t *state)
-{
-    static const int64_t sparse[] = {1999, 7, 97};
-    double edge = marks->n_literals && seed % 3 ? marks->literals[random_below(state, marks->n_literals)] : 1;
-    bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
-    int64_t most = small ? 120 : 1 << 20;
-    int64_t often = seed % 4 == 0 ? 50000 : seed % 4 == 1 ? 3000 : 24, late = buf->count > 1 ? random_below(state, (int)(buf->count / 2)) : 0;
-    bool alone = buf->count > 1 && (data == DATA_ALONE || ((data == DATA_SPARSE || data == DATA_EDGE) && seed / 3 % 2));
-    int64_t only = !alone ? -1 : data == DATA_ALONE && seed % 4 ? random_below(state, (int)buf->count) : place_in_tile(buf->count, marks, launch, state);
-    for (int64_t i = 0; i < buf->count; i++) {
-        int64_t v = 1 + random_below(state, (int)most);
-        if (data >= DATA_FIRST_LOW && data < DATA_FINE) {
-            bool there = i == (data >= DATA_LAST_LOW ? buf->count - 1 : 0);
-            v = !there ? v % 100 : data == DATA_FIRST_LOW || data == DATA_LAST_LOW ? -most : most;
-        }
-        if (data == DATA_LATE)
-            v = i >= late && v % often < 2 ? (v % often ? most : -most) : v % 100;
-        if (data == DATA_SPARSE)
-            v = (alone ? i != only : v % sparse[seed % 3]) ? 0 : 1 + v % 5;
-        if (data == DATA_NEGATIVE || (data == DATA_WIDE && (v & 1)))
-            v = -v;
-        if (buf->count == 1) /* what decides by its sign */
-            v = v % 4 - 1;
-        double f = (double)v;
-        if (data == DATA_FINE)
-            f = (v & 1 ? f : -f) / 3 / (double)(1 << (seed % 2 ? random_below(state, FINE_BITS) : FINE_BITS));
-        if (data == DATA_EDGE)
-            f = edge + ((alone ? i != only : v % sparse[(seed + 1) % 3]) ? 0 : v % 3 == 0 ? -2 : v % 3 == 1 ? 1 : 2);
-        if (data == DATA_SPECIAL && (v % 8 || !(seed & 1)))
-            f = v % 8 == 1 || !(seed & 1) ? (double)NAN : seed / 2 % 2 ? (double)INFINITY : -(double)INFINITY;
-        if (data == DATA_ALONE && alone) {
-            const bool few = seed / 12 % 2, there = i == only || (few && v % 600 == 0);
-            v = there ? (seed & 1 ? -most : most) : few ? v % 100 : 0;
-            f = !there ? (few ? (double)v : (double)NAN) : few ? (double)v : seed % 3 == 0 ? (double)v : v < 0 ? -(double)INFINITY : (double)INFINITY;
-        }
-        if (data == DATA_NONE)
-            f = (double)NAN;
-        if (data == DATA_INFINITE)
-            f = i == 0 ? (double)NAN : seed & 1 ? (double)INFINITY : -(double)INFINITY;
-        scalar_store(scalar_is_float(buf->elem) ? scalar_float(buf->elem, f) : scalar_int(buf->elem, data == DATA_EDGE ? (int64_t)f : v), buf->bytes + i * scalar_bytes(buf->elem));
-    }
-}
-
-/* Does the order of arrival decide bits? Then sums have to be exact. */
-static void find_float_atomic(void *user, ImpStmt *s)
-{
-    bool *found = user;
-    *found |= s->kind == IS_ATOMIC && scalar_is_float(s->atomic.buf->elem);
-}
-
-static bool sums_in_any_order(ImpProgram *program)
-{
-    bool found = false;
-    for (int k = 0; imp_variant(program, k); k++)
-        walk_stmts(&imp_variant(program, k)->body, find_float_atomic, &found);
-    return found;
-}
-
-static void fill(Ctx *ctx, const CoreEntry *entry, const Marks *marks, bool exact, Prepared *p)
-{
-    uint64_t state = p->seed;
-    const uint64_t kind = (p->seed * 0x9E3779B97F4A7C15u) >> 40; /* the seeds of launches made in turn are no multiples of some step apart */
-    int b = 0;
-    for (int i = 0; i < entry->n_inputs; i++)
-        for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++, b++) {
-            Type t = type_component(ctx, entry->inputs[i]->type, k);
-            while (t->kind == TY_ARRAY)
-                t = t->elem;
-            HostBuf *buf = &p->launch.buffers[b];
-            bool sums = exact && scalar_is_float(buf->elem) && (p->data < DATA_FIRST_LOW || p->data >= DATA_FINE || buf->count > EXACT_CELLS);
-            if (t->kind != TY_IDX && buf->elem != SC_BOOL && !sums)
-                spread(buf, (Data)p->data, marks, &p->launch, kind, &state);
-        }
-}
-
 static void prepare(Ctx *ctx, void *user)
 {
     Test *t = user;
@@ -200,7 +112,7 @@ static void prepare(Ctx *ctx, void *user)
     t->why = WHY_REFUSED;
     p->launch.num_sm = p->num_sm;
     if (p->data != DATA_SMALL)
-        fill(ctx, entry, &t->marks, sums_in_any_order(t->c.imp), p);
+        data_fill(ctx, entry, &t->marks, (Data)p->data, p->seed, data_needs_exact_sums(t->c.imp), &p->launch);
     t->trial = t->n; /* the simulator says first whether it is too much work */
     simulate(ctx, t);
     p->steps = t->steps;
@@ -380,7 +292,7 @@ static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool la
 /* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_ALONE};
+    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_TIES, DATA_TIES, DATA_TIES};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
     const bool device = sized_by_device(t);
     int64_t at[MAX_SIZES];
@@ -505,72 +417,6 @@ static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
     return false;
 }
 
-/* ---- survivors --------------------------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct Survivors {
-    int n;
-    char lines[MAX_LINES][LINE]; /* up to " -- " */
-    bool proved[MAX_LINES];
-    bool far[MAX_LINES]; /* no launch that can be run here gets there: the reason says so in its first words */
-    int places[MAX_LINES], seen[MAX_LINES]; /* on one line there may be several such places */
-} Survivors;
-
-static const char FAR[] = " -- out of reach: ";
-
-static void survivors_load(Survivors *s, const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[2 * LINE];
-    while (file && s->n < MAX_LINES && fgets(line, sizeof line, file)) {
-        char *why = strstr(line, " -- ");
-        if (line[0] == '#' || !why)
-            continue;
-        s->proved[s->n] = strlen(why) > 12;
-        s->far[s->n] = strncmp(why, FAR, strlen(FAR)) == 0;
-        *why = 0;
-        s->places[s->n] = 1;
-        char *times = strrchr(line, '(');
-        if (times && sscanf(times, "(%d places)", &s->places[s->n]) == 1)
-            times[-1] = 0;
-        snprintf(s->lines[s->n++], LINE, "%.*s", LINE - 1, line);
-    }
-    if (file)
-        fclose(file);
-}
-
-/* The line of the file, in which `*` at the end of the kernel's name stands for any letters, digits and underscores, is this one. */
-static bool survivor_is(const char *listed, const char *line)
-{
-    const char *kernel = strstr(listed, ": "), *star = kernel ? strstr(kernel + 2, ": ") : NULL;
-    if (!star || star[-1] != '*')
-        return strcmp(listed, line) == 0;
-    size_t before = (size_t)(star - 1 - listed);
-    if (strncmp(listed, line, before) != 0)
-        return false;
-    line += before;
-    return strcmp(line + strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"), star) == 0;
-}
-
-/* Are all of the `places` that have this line listed? Else nothing says which of them. */
-static bool survivor_listed(const Survivors *s, const char *line, int places)
-{
-    for (int k = 0; s && k < s->n; k++)
-        if (survivor_is(s->lines[k], line))
-            return s->places[k] >= places;
-    return false;
-}
-
-static bool survivor_known(Survivors *s, const char *line, long *far)
-{
-    for (int k = 0; k < s->n; k++)
-        if (survivor_is(s->lines[k], line)) {
-            s->seen[k]++;
-            *far += s->far[k];
-            return s->proved[k] && s->seen[k] <= s->places[k];
-        }
-    return false;
-}
-
 /* ---- one program -------------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Totals {
@@ -634,7 +480,7 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
             totals->none[f->kind]++;
             continue;
         }
-        char text[LINE];
+        char text[SURVIVOR_LINE];
         int line = 0, column = 0;
         Span span = f->expr ? f->expr->span : f->stmt->span;
         if (span.file)
@@ -769,9 +615,12 @@ int main(int argc, char **argv)
             test_file(argv[i], s, &files);
             continue;
         }
-        if (strcmp(argv[i], "--survivors") == 0)
-            survivors_load(s, argv[i + 1]);
-        else if (strcmp(argv[i], "--random") == 0)
+        if (strcmp(argv[i], "--survivors") == 0) {
+            if (!survivors_load(s, argv[i + 1])) {
+                printf("%s cannot be read, or has more than %d lines\n", argv[i + 1], SURVIVORS_MAX);
+                return 2;
+            }
+        } else if (strcmp(argv[i], "--random") == 0)
             count = strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--every") == 0)
             files.every = random.every = (int)strtol(argv[i + 1], NULL, 10);
@@ -785,13 +634,8 @@ int main(int argc, char **argv)
     }
     for (long k = 0; k < count; k++)
         test_random_program(seed * 7919 + (uint64_t)k, scalars, &random);
-    for (int k = 0; k < s->n && files.every <= 1 && !files.only; k++)
-        for (int i = 1; i < argc && s->seen[k] < s->places[k]; i++)
-            if (strncmp(s->lines[k], argv[i], strlen(argv[i])) == 0 && s->lines[k][strlen(argv[i])] == ':') {
-                files.wrong++;
-                printf("%d of %d survive: %s\n", s->seen[k], s->places[k], s->lines[k]);
-                break;
-            }
+    for (int i = 1; i < argc && files.every <= 1 && !files.only; i++)
+        files.wrong += survivors_stale(s, argv[i]);
     print_totals("files", &files);
     if (count) {
         printf("random seed %llu\n", (unsigned long long)seed);
