@@ -5,8 +5,7 @@
 #
 # appends a part for each program that is done to OUT: `== PROGRAM: N s, exit code N` and what test_faults said. Programs with such a part are not
 # run again, and after SECONDS what is not done is stopped: call it again until it is all done. Then the end of OUT, and what is printed, are the
-# totals (with PARTS=N in the environment, the programs that take longest are done in N parts, each of which plants every N-th fault; then nothing says which
-# lines of SURVIVORS about them are not needed); until then the programs that are missing are printed. The exit code is 0 when all are done and have nothing left, 1 when a program has
+# totals (with PARTS=N in the environment, the programs that take longest are done in N parts, each of which plants every N-th fault); until then the programs that are missing are printed. The exit code is 0 when all are done and have nothing left, 1 when a program has
 # something left, 2 when some are not done.
 set -u
 test=$1 survivors=$2 out=$3 seconds=$4
@@ -52,6 +51,14 @@ for p in "$@"; do is_done "$p" || { echo "not done: $p"; missing=$((missing + 1)
 
 # "barrier dropped 15 of 15, store index + 1 48 of 48": noticed and planted. What is not noticed in a program with nothing left is listed.
 awk '
+FNR == NR                { # SURVIVORS
+    if (/^#/ || !/ -- /) next
+    sub(/ -- .*/, ""); places = 1
+    if (match($0, / \([0-9]+ places\)$/)) { places = substr($0, RSTART + 2) + 0; $0 = substr($0, 1, RSTART - 1) }
+    listed[$0] = places; next
+}
+/^seen /                 { times = $2; sub(/^seen [0-9]+ of [0-9]+: /, ""); seen[$0] += times; next }
+/^== .*#0: /             { in_parts[substr($2, 1, index($2, "#") - 1)] = 1 }
 /^== /                   { program = $2; programs += $2 !~ /#[1-9]/; secs += $3; if ($NF != 0) bad[program] = $NF }
 /^  [a-z].* of [0-9]+(,|$)/ && !/noticed: / {
     n = split($0, part, ", ")
@@ -80,8 +87,11 @@ END {
     printf "%d listed survivors, %d of them out of reach; %d wrong; not planted: %d in kernels that no launch gets to, %d that are proved to change nothing\n", known, far, wrong, unreached, none
     for (i = 1; i <= n_unrun; i++) print unrun[i]
     for (i = 1; i <= n_dropped; i++) print dropped[i]
+    for (line in listed)
+        if ((substr(line, 1, index(line, ":") - 1) in in_parts) && seen[line] != listed[line])
+            printf "something is left: %d of %d survive: %s\n", seen[line], listed[line], line
     for (p in bad) printf "something is left: %s exit code %s\n", p, bad[p]
-}' "$out" > "$out.all"
+}' "$survivors" "$out" > "$out.all" || exit 2
 cat "$out.all" >> "$out"
 cat "$out.all"
 ! grep -q "^something is left" "$out.all"

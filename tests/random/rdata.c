@@ -86,6 +86,7 @@ static double number(const Spread *s, int64_t i, int64_t v, uint64_t *state)
     case DATA_EDGE: return edge_number(s, i, v);
     case DATA_SPECIAL: return s->seed & 1 && v % 8 == 0 ? (double)v : v % 8 == 1 || !(s->seed & 1) ? (double)NAN : s->seed / 2 % 2 ? (double)INFINITY : -(double)INFINITY;
     case DATA_ALONE: return s->alone ? lone_number(s, i, v) : (double)v;
+    case DATA_TIES: return s->seed / 2 % 2 ? (double)v : v == s->most ? (double)INFINITY : v == -s->most ? -(double)INFINITY : (double)NAN;
     case DATA_NONE: return (double)NAN;
     case DATA_INFINITE: return i == 0 ? (double)NAN : s->seed & 1 ? (double)INFINITY : -(double)INFINITY;
     default: return (double)v;

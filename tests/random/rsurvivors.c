@@ -75,3 +75,10 @@ int survivors_stale(Survivors *s, const char *path)
         }
     return stale;
 }
+
+void survivors_print_seen(const Survivors *s)
+{
+    for (int k = 0; k < s->n; k++)
+        if (s->seen[k])
+            printf("seen %d of %d: %s\n", s->seen[k], s->places[k], s->lines[k]);
+}

@@ -23,4 +23,7 @@ bool survivor_known(Survivors *s, const char *line, long *far);
 /* Prints what is listed about the file and was not seen as often; returns the number of such lines. */
 int survivors_stale(Survivors *s, const char *path);
 
+/* Prints how often each listed line was seen, where it was: for runs of which each plants a part of the faults. */
+void survivors_print_seen(const Survivors *s);
+
 #endif

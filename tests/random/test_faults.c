@@ -5,7 +5,7 @@
  * Faults that nothing notices must stand in the survivors file, a line `FILE:LINE: KERNEL: FAULT: PLACE -- why it changes nothing`, or `PLACE (N places) -- why`, where `KERNEL*` are
  * all kernels whose names begin so, which have N such places together; and all of
  * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, beginning with number K, from 0 on, --only those whose
- * lines have TEXT in them; they cannot tell which lines of the file are stale. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
+ * lines have TEXT in them; they cannot tell which lines of the file are stale, and --every prints how often it saw each. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -286,35 +286,49 @@ static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool la
         x *= (double)a[k] + 1;
         y *= (double)b[k] + 1;
     }
-    return large ? x > y && x <= (double)most : x < y;
+    return large && y <= (double)most ? x > y && x <= (double)most : x < y;
 }
 
-/* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. */
+/* How many numbers the inputs of a launch may have: more where smaller ones were refused. */
+static int64_t aimed_cells(int try, int64_t size, int64_t large)
+{
+    static const int64_t cells[] = {MAX_CELLS, DEVICE_CELLS, MANY_CELLS, HUGE_CELLS};
+    int64_t most = cells[4 * try / AIM_TRIES];
+    most = most == MAX_CELLS && size >= MAX_CELLS ? DEVICE_CELLS : most;
+    return large > most ? large : most;
+}
+
+/* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. A third of the launches are large; where their number of blocks depends on
+ * the device, every other one of these has more partial results than threads. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
-    static const Data data[] = {DATA_FINE, DATA_WIDE, DATA_LATE, DATA_NEGATIVE, DATA_EDGE, DATA_WIDE, DATA_SPARSE, DATA_EDGE, DATA_FINE, DATA_EDGE, DATA_SPARSE, DATA_LATE, DATA_EDGE, DATA_POSITIVE, DATA_EDGE, DATA_SPECIAL, DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE, DATA_SPECIAL, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_ALONE, DATA_TIES, DATA_TIES, DATA_TIES};
+    static const Data data[] = {DATA_FINE,   DATA_WIDE, DATA_LATE,     DATA_NEGATIVE, DATA_EDGE,    DATA_WIDE,      DATA_SPARSE,   DATA_EDGE,     DATA_FINE,   DATA_EDGE,
+                                DATA_SPARSE, DATA_LATE, DATA_EDGE,     DATA_POSITIVE, DATA_EDGE,    DATA_SPECIAL,   DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE,
+                                DATA_SPECIAL, DATA_ALONE, DATA_ALONE,  DATA_ALONE,    DATA_ALONE,   DATA_TIES,      DATA_TIES,     DATA_TIES};
+    static const Data huge_data[] = {DATA_WIDE, DATA_TIES, DATA_NEGATIVE, DATA_FINE, DATA_LATE, DATA_WIDE, DATA_ALONE}; /* mostly with one greatest number, anywhere */
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
-    const bool device = sized_by_device(t);
+    const bool device = sized_by_device(t), large = k % 3 == 2, huge = device && k % 6 == 5, several = t->c.entry->n_sizes > 1;
+    const int64_t most = huge ? 2 * MANY_CELLS : k % 2 ? DEVICE_CELLS : MAX_CELLS; /* of a large one */
     int64_t at[MAX_SIZES];
-    const int n_data = sizeof data / sizeof *data;
+    const int n_data = sizeof data / sizeof *data, n_huge = sizeof huge_data / sizeof *huge_data;
+    const Data wanted = huge ? huge_data[k / 6 % n_huge] : data[(k + k / n_data) % n_data];
     const bool *fixed = aim->fault->kernel->once, once = fixed[0] || fixed[1] || fixed[2];
     for (int try = 0, n = t->n, missed = 0; try < AIM_TRIES && t->n == n; try++) {
         int grid = once ? 0 : (k + try) % N_GRIDS;
-        const int64_t num_sm = device ? 1 + random_below(&state, DEVICE_SMS) : 0;
+        const int64_t num_sm = !device ? 0 : huge ? DEVICE_SMS + random_below(&state, 2 * DEVICE_SMS) : 1 + random_below(&state, DEVICE_SMS);
         if (!aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, at)) {
             if (++missed == (once && !device ? 2 : N_GRIDS))
                 return false;
             continue;
         }
-        bool large = k % 3 == 2;
-        if (!large && ((t->c.entry->n_sizes > 1 && k % 3 == 0) || try % 2))
+        if (!large && ((several && k % 3 == 0) || try % 2))
             aim_shrink(aim, &t->marks, grids[grid], num_sm, &state, at);
-        for (int again = 0; (t->c.entry->n_sizes > 1 || large) && again < AGAIN; again++) {
+        for (int again = 0; (large || (several && k / 3 % 2 == 0)) && again < AGAIN; again++) {
             int64_t other[MAX_SIZES];
-            if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, large, k % 2 ? DEVICE_CELLS : MAX_CELLS))
+            if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, large, most))
                 memcpy(at, other, sizeof at);
         }
-        add_trial_on(t, at, grid, data[(k + k / n_data) % n_data], try < AIM_TRIES / 4 && at[0] < MAX_CELLS ? MAX_CELLS : try < AIM_TRIES / 2 ? DEVICE_CELLS : try < 3 * AIM_TRIES / 4 ? MANY_CELLS : HUGE_CELLS, num_sm);
+        add_trial_on(t, at, grid, wanted, aimed_cells(try, at[0], large ? most : 0), num_sm);
         *(t->n > n ? &t->made : &t->aimed[t->why]) += 1;
     }
     return true;
@@ -394,7 +408,7 @@ static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
     for (int k = 0; k < n_order; k++)
         if (may_notice(t, aim, order[k]) && noticed_by(t, order[k]))
             return true;
-    for (int k = 0, n_aimed = t->c.entry->n_sizes == 1 ? 3 * AIMED : AIMED; hunts && !t->random && k < n_aimed; k++) {
+    for (int k = 0, n_aimed = (t->c.entry->n_sizes == 1 ? 10 : 4) * AIMED; hunts && !t->random && k < n_aimed; k++) {
         make_room(t);
         int n = t->n;
         t->aiming = true;
@@ -636,6 +650,8 @@ int main(int argc, char **argv)
         test_random_program(seed * 7919 + (uint64_t)k, scalars, &random);
     for (int i = 1; i < argc && files.every <= 1 && !files.only; i++)
         files.wrong += survivors_stale(s, argv[i]);
+    if (files.every > 1)
+        survivors_print_seen(s);
     print_totals("files", &files);
     if (count) {
         printf("random seed %llu\n", (unsigned long long)seed);
