@@ -5,6 +5,7 @@
 #include "codegen/walk.h"
 #include "rtree.h"
 
+static const double GOLDEN = 0.6180339887498949; /* multiples of it, less what is whole, lie evenly */
 enum { FINE_BITS = 24, EXACT_CELLS = 1 << 16 /* of which numbers below 100 and one of 2^20 have an exact sum */, TIE_BITS = 14 /* elements of a block's warps */ };
 
 /* How one buffer is filled. */
@@ -12,7 +13,8 @@ typedef struct Spread {
     Data data;
     uint64_t seed;
     int64_t most, often, late, end, only; /* `only`: the one place that is another; -1: there is none */
-    double edge;
+    int64_t row;
+    double edge, peak; /* peak: of the first row, between 0 and 1 */
     bool alone;
 } Spread;
 
@@ -26,7 +28,13 @@ static int64_t place_in_tile(int64_t count, const Marks *marks, const Launch *la
     return at < 0 || at >= count ? count - 1 : at;
 }
 
-static Spread spread_of(const HostBuf *buf, Data data, const Marks *marks, const Launch *launch, uint64_t seed, uint64_t *state)
+static bool is_peak(const Spread *s, int64_t i)
+{
+    int64_t row = i / s->row;
+    return i % s->row == (int64_t)(fmod(s->peak + (double)row * GOLDEN, 1) * (double)s->row);
+}
+
+static Spread spread_of(const HostBuf *buf, Data data, const Marks *marks, const Launch *launch, uint64_t seed, uint64_t turn, uint64_t *state)
 {
     Spread s = {.data = data, .seed = seed, .only = -1, .end = buf->count};
     bool small = scalar_bytes(buf->elem) == 1 || buf->elem == SC_I16 || buf->elem == SC_U16 || buf->elem == SC_F16 || buf->elem == SC_BF16;
@@ -37,6 +45,9 @@ static Spread spread_of(const HostBuf *buf, Data data, const Marks *marks, const
     s.alone = buf->count > 1 && (data == DATA_ALONE || ((data == DATA_SPARSE || data == DATA_EDGE) && seed / 3 % 2));
     if (s.alone)
         s.only = data == DATA_ALONE && seed % 4 ? random_below(state, (int)buf->count) : place_in_tile(buf->count, marks, launch, state);
+    s.row = launch->n_sizes ? launch->sizes[launch->n_sizes - 1] : 0;
+    s.row = s.row > 0 && buf->count % s.row == 0 ? s.row : buf->count;
+    s.peak = fmod((double)turn * GOLDEN, 1);
     if (data == DATA_TIES) {
         int64_t near = (int64_t)2 << random_below(state, TIE_BITS);
         s.often = near < 16 ? 2 : near / (2 + random_below(state, 7)); /* some two to eight of them */
@@ -49,7 +60,7 @@ static Spread spread_of(const HostBuf *buf, Data data, const Marks *marks, const
 /* What a drawn number, 1 to `most`, becomes as element i. */
 static int64_t whole(const Spread *s, int64_t i, int64_t count, int64_t v)
 {
-    static const int64_t sparse[] = {1999, 7, 97};
+    static const int64_t sparse[] = {1999, 7, 97, 23};
     switch (s->data) {
     case DATA_FIRST_LOW:
     case DATA_FIRST_HIGH: return i ? v % 100 : s->data == DATA_FIRST_LOW ? -s->most : s->most;
@@ -57,7 +68,8 @@ static int64_t whole(const Spread *s, int64_t i, int64_t count, int64_t v)
     case DATA_LAST_HIGH: return i < count - 1 ? v % 100 : s->data == DATA_LAST_LOW ? -s->most : s->most;
     case DATA_LATE: return i >= s->late && v % s->often < 2 ? (v % s->often ? s->most : -s->most) : v % 100;
     case DATA_TIES: return i >= s->late && i < s->end && v % s->often == 0 ? (s->seed & 1 ? -s->most : s->most) : v % 100;
-    case DATA_SPARSE: return (s->alone ? i != s->only : v % sparse[s->seed % 3] != 0) ? 0 : 1 + v % 5;
+    case DATA_PEAK: return !is_peak(s, i) ? v % 100 : s->seed & 1 ? -s->most : s->most;
+    case DATA_SPARSE: return (s->alone ? i != s->only : v % sparse[s->seed / 8 % 4] != 0) ? 0 : 1 + v % 5;
     case DATA_NEGATIVE: return -v;
     case DATA_WIDE: return v & 1 ? -v : v;
     default: return v;
@@ -93,9 +105,9 @@ static double number(const Spread *s, int64_t i, int64_t v, uint64_t *state)
     }
 }
 
-static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *launch, uint64_t seed, uint64_t *state)
+static void spread(HostBuf *buf, Data data, const Marks *marks, const Launch *launch, uint64_t seed, uint64_t turn, uint64_t *state)
 {
-    const Spread s = spread_of(buf, data, marks, launch, seed, state);
+    const Spread s = spread_of(buf, data, marks, launch, seed, turn, state);
     for (int64_t i = 0; i < buf->count; i++) {
         int64_t v = whole(&s, i, buf->count, 1 + random_below(state, (int)s.most));
         if (buf->count == 1) /* what decides by its sign */
@@ -132,6 +144,6 @@ void data_fill(Ctx *ctx, const CoreEntry *entry, const Marks *marks, Data data, 
             HostBuf *buf = &launch->buffers[b];
             bool rounds = exact_sums && scalar_is_float(buf->elem) && (data < DATA_FIRST_LOW || data >= DATA_FINE || buf->count > EXACT_CELLS);
             if (t->kind != TY_IDX && buf->elem != SC_BOOL && !rounds)
-                spread(buf, data, marks, launch, kind, &state);
+                spread(buf, data, marks, launch, kind, seed, &state);
         }
 }

@@ -25,8 +25,11 @@ bool survivors_load(Survivors *s, const char *path)
         *why = 0;
         s->places[s->n] = 1;
         char *times = strrchr(line, '(');
-        if (times && sscanf(times, "(%d places)", &s->places[s->n]) == 1)
+        int places, length = 0;
+        if (times && sscanf(times, "(%d places)%n", &places, &length) == 1 && length > 0 && times[length] == 0) { /* no parenthesis of the place itself */
+            s->places[s->n] = places;
             times[-1] = 0;
+        }
         snprintf(s->lines[s->n++], SURVIVOR_LINE, "%.*s", SURVIVOR_LINE - 1, line);
     }
     fclose(file);

@@ -304,8 +304,8 @@ static bool add_aimed(Test *t, Aim *aim, int k)
 {
     static const Data data[] = {DATA_FINE,   DATA_WIDE, DATA_LATE,     DATA_NEGATIVE, DATA_EDGE,    DATA_WIDE,      DATA_SPARSE,   DATA_EDGE,     DATA_FINE,   DATA_EDGE,
                                 DATA_SPARSE, DATA_LATE, DATA_EDGE,     DATA_POSITIVE, DATA_EDGE,    DATA_SPECIAL,   DATA_LAST_HIGH, DATA_INFINITE, DATA_LAST_LOW, DATA_SPARSE,
-                                DATA_SPECIAL, DATA_ALONE, DATA_ALONE,  DATA_ALONE,    DATA_ALONE,   DATA_TIES,      DATA_TIES,     DATA_TIES};
-    static const Data huge_data[] = {DATA_WIDE, DATA_TIES, DATA_NEGATIVE, DATA_FINE, DATA_LATE, DATA_WIDE, DATA_ALONE}; /* mostly with one greatest number, anywhere */
+                                DATA_SPECIAL, DATA_ALONE, DATA_ALONE,  DATA_ALONE,    DATA_ALONE,   DATA_TIES,      DATA_TIES,     DATA_TIES,     DATA_PEAK,    DATA_PEAK,      DATA_PEAK};
+    static const Data huge_data[] = {DATA_PEAK, DATA_TIES, DATA_PEAK, DATA_FINE, DATA_PEAK, DATA_WIDE, DATA_PEAK, DATA_ALONE};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
     const bool device = sized_by_device(t), large = k % 3 == 2, huge = device && k % 6 == 5, several = t->c.entry->n_sizes > 1;
     const int64_t most = huge ? 2 * MANY_CELLS : k % 2 ? DEVICE_CELLS : MAX_CELLS; /* of a large one */
