@@ -169,12 +169,28 @@ static void find_device_size(void *user, Nat var)
     *found |= imp_is_device_size(var);
 }
 
+typedef struct DeviceSizes {
+    Ctx *ctx;
+    bool found;
+} DeviceSizes;
+
+static void look_in_nat(void *user, Nat nat)
+{
+    DeviceSizes *d = user;
+    nat_each_var(d->ctx, nat, find_device_size, &d->found);
+}
+
+static void look_in_stmt(void *user, ImpStmt *s) { walk_nats(s, look_in_nat, user); }
+
+/* Does something depend on how many multiprocessors there are: a number of blocks, or of what they work on in turn? */
 static bool sized_by_device(Test *t)
 {
-    bool found = false;
-    for (int k = 0; k < t->c.imp->kernels.n; k++)
-        nat_each_var(t->c.ctx, t->c.imp->kernels.at[k]->blocks[0], find_device_size, &found);
-    return found;
+    DeviceSizes d = {t->c.ctx, false};
+    for (int k = 0; k < t->c.imp->kernels.n; k++) {
+        look_in_nat(&d, t->c.imp->kernels.at[k]->blocks[0]);
+        walk_stmts(&t->c.imp->kernels.at[k]->body, look_in_stmt, &d);
+    }
+    return d.found;
 }
 
 static void add_trials(Test *t)
