@@ -62,6 +62,7 @@ typedef struct Test {
     bool noticed, ran, found; /* found: by the simulator */
     uint64_t steps;
     Why why; /* a launch was not made */
+    int64_t too_long[3]; /* where the entry has one size: the least that took more than MAX_STEPS, MANY_STEPS, HUGE_STEPS; 0: none did */
     Launch launch; /* with the simulator's results */
     Arena memory;  /* what they lie in, until the next run */
 } Test;
@@ -125,12 +126,18 @@ static void prepare_last(Test *t)
 {
     Prepared *p = &t->trials[t->n];
     p->most_steps = most_steps(t, p);
-    arena_init(&p->memory, t->c.ctx);
+    int64_t *too_long = t->c.entry->n_sizes == 1 ? &t->too_long[p->most_steps == HUGE_STEPS ? 2 : p->most_steps == MANY_STEPS] : NULL;
     t->why = WHY_STEPS; /* where memory runs out */
-    if (ctx_try(t->c.ctx, prepare, t) && t->ran)
+    if (too_long && *too_long && p->sizes[0] >= *too_long)
+        return;
+    arena_init(&p->memory, t->c.ctx);
+    if (ctx_try(t->c.ctx, prepare, t) && t->ran) {
         t->n++;
-    else
-        arena_free(&p->memory);
+        return;
+    }
+    arena_free(&p->memory);
+    if (too_long && t->why == WHY_STEPS)
+        *too_long = p->sizes[0];
 }
 
 static void add_trial_on(Test *t, const int64_t *at, int grid, Data data, int64_t cells, int64_t num_sm)
@@ -315,7 +322,7 @@ static int64_t aimed_cells(int try, int64_t size, int64_t large)
 }
 
 /* A launch for this fault; false: found no sizes. Some values of the inputs show more than others. A third of the launches are large; where their number of blocks depends on
- * the device, every other one of these has more partial results than threads. */
+ * the device, every other one of these, and then all, have more partial results than threads. */
 static bool add_aimed(Test *t, Aim *aim, int k)
 {
     static const Data data[] = {DATA_FINE,   DATA_WIDE, DATA_LATE,     DATA_NEGATIVE, DATA_EDGE,    DATA_WIDE,      DATA_SPARSE,   DATA_EDGE,     DATA_FINE,   DATA_EDGE,
@@ -323,11 +330,11 @@ static bool add_aimed(Test *t, Aim *aim, int k)
                                 DATA_SPECIAL, DATA_ALONE, DATA_ALONE,  DATA_ALONE,    DATA_ALONE,   DATA_TIES,      DATA_TIES,     DATA_TIES,     DATA_PEAK,    DATA_PEAK,      DATA_PEAK};
     static const Data huge_data[] = {DATA_PEAK, DATA_TIES, DATA_PEAK, DATA_FINE, DATA_PEAK, DATA_WIDE, DATA_PEAK, DATA_ALONE};
     uint64_t state = 33 + (uint64_t)k + 1001 * (uint64_t)t->dropped;
-    const bool device = sized_by_device(t), large = k % 3 == 2, huge = device && k % 6 == 5, several = t->c.entry->n_sizes > 1;
+    const bool device = sized_by_device(t), large = k % 3 == 2, huge = device && large && (k % 2 || k >= 3 * AIMED), several = t->c.entry->n_sizes > 1;
     const int64_t most = huge ? 2 * MANY_CELLS : k % 2 ? DEVICE_CELLS : MAX_CELLS; /* of a large one */
     int64_t at[MAX_SIZES];
     const int n_data = sizeof data / sizeof *data, n_huge = sizeof huge_data / sizeof *huge_data;
-    const Data wanted = huge ? huge_data[k / 6 % n_huge] : data[(k + k / n_data) % n_data];
+    const Data wanted = huge ? huge_data[k / 3 % n_huge] : data[(k + k / n_data) % n_data];
     const bool *fixed = aim->fault->kernel->once, once = fixed[0] || fixed[1] || fixed[2];
     for (int try = 0, n = t->n, missed = 0; try < AIM_TRIES && t->n == n; try++) {
         int grid = once ? 0 : (k + try) % N_GRIDS;
