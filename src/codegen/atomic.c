@@ -50,6 +50,15 @@ static void unit_in_block(Lowering *lw, const Core *unit, const View *cell)
     lw->out = out;
 }
 
+/* Do the threads that come to the cell belong to one block? Else some axis of the grid is handed out within the reduction, or not at all. */
+static bool one_block_comes(const Lowering *lw, const View *cell)
+{
+    for (int a = 0; a < 3 && !lw->alone && cell->buf->space != SPACE_SHARED; a++)
+        if (lw->kernel->grid[a]->kind == NAT_VAR && !lw->open.block[a] && !lw->open.global[a])
+            return false;
+    return true;
+}
+
 /* ---- the elements ------------------------------------------------------------------------------------------------------------- */
 
 static void find_old(void *user, ImpExpr **at)
@@ -109,13 +118,14 @@ bool lower_write_atomic_reduce(Lowering *lw, const Core *e, View *acceptor)
         return true;
     if (cell->kind != VIEW_BUF)
         return refuse(lw, e->span, "atomicReduce into what is no cell of memory", "it combines into one cell: `toShared`, `toGlobal`, or the result of the entry");
-    const Levels *o = &lw->open;
-    bool in_block = o->block[0] || o->block[1] || o->block[2] || o->global[0] || o->global[1] || o->global[2];
     const Core *unit = e->prim.args[1];
-    if (kernel_has_blocks(lw->kernel) && !lw->alone && !in_block)
+    if (one_block_comes(lw, cell))
+        unit_in_block(lw, unit, cell);
+    else if (lw->out == &lw->kernel->body)
         unit_before_grid(lw, unit, cell);
     else
-        unit_in_block(lw, unit, cell);
+        return refuse(lw, e->span, "several blocks come to this cell, and others to other cells: none of them can set it before all the others come",
+                      "give the elements of a cell to one block: `mapBlock(fun row => row |> mapThreads(f) |> atomicReduce(op, z))`; or let each block reduce its part, and combine the parts with `nextKernel`");
     View *v = view_new(lw, VIEW_ATOMIC, lower_type(lw, e->prim.args[2]->type), e->span);
     v->source = cell;
     v->prim = e;

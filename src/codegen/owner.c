@@ -109,31 +109,58 @@ static int split_terms(Lowering *lw, Nat index, Term terms[MAX_TERMS])
     return n;
 }
 
+/* What the conditions that stand around both accesses, and the entry, say. */
+static NatFacts *facts_of_both(Lowering *lw, const Access *a, const Access *b)
+{
+    NatFacts *before = lw->facts, *facts = nat_facts_new(lw->ctx, (NatFacts *)lw->entry->known);
+    lw->facts = facts;
+    for (const Scope *s = a->scope; s; s = s->parent)
+        for (const Scope *r = b->scope; s->cond && !s->negated && r; r = r->parent)
+            if (r->cond && !r->negated && imp_same_value(s->cond, r->cond)) {
+                assume(lw, s->cond);
+                break;
+            }
+    lw->facts = before;
+    return facts;
+}
+
+/* The index of the term with the smallest coefficient that is more than `below`, of those not taken yet; -1: there is none. */
+static int next_term(Ctx *ctx, const NatFacts *facts, const Term *terms, int taken, int n, Nat below)
+{
+    int next = -1;
+    for (int i = taken; i < n; i++)
+        if (nat_lt(ctx, facts, below, terms[i].coef) && (next < 0 || nat_le(ctx, facts, terms[i].coef, terms[next].coef)))
+            next = i;
+    return next;
+}
+
 /* Each coefficient is more than all smaller terms together can make up: a number in mixed radix, whose digits can be read off. A digit with a negative
- * coefficient counts down from its highest value, as in a reversed row. */
-static bool one_to_one(Lowering *lw, Term *terms, int n)
+ * coefficient counts down from its highest value, as in a reversed row. What the terms can make up is the sum of their highest values, or less where
+ * a condition says so: of base*m + i*256 + thread, i*256 + thread is below m where `i*256 + thread < m`. */
+static bool one_to_one(Lowering *lw, const NatFacts *facts, Term *terms, int n)
 {
     Ctx *ctx = lw->ctx;
-    const NatFacts *known = lw->entry->known;
-    for (int i = 0; i < n; i++)
-        if (nat_lt(ctx, known, terms[i].coef, nat_const(ctx, 0)))
-            terms[i].coef = nat_sub(ctx, nat_const(ctx, 0), terms[i].coef);
-    Nat below = nat_const(ctx, 0); /* the most that the terms taken so far add up to */
+    const Nat zero = nat_const(ctx, 0);
+    bool down[MAX_TERMS];
+    for (int i = 0; i < n; i++) {
+        down[i] = nat_lt(ctx, facts, terms[i].coef, zero);
+        if (down[i])
+            terms[i].coef = nat_sub(ctx, zero, terms[i].coef);
+    }
+    Nat below = zero, sum = zero; /* the most that the terms taken so far add up to, and their sum; NULL: it counts down somewhere */
     for (int taken = 0; taken < n; taken++) {
-        int next = -1;
-        for (int i = taken; i < n && next < 0; i++)
-            if (nat_lt(ctx, known, below, terms[i].coef))
-                next = i;
-        for (int i = taken; i < n && next >= 0; i++) /* the smallest of them */
-            if (nat_lt(ctx, known, below, terms[i].coef) && nat_le(ctx, known, terms[i].coef, terms[next].coef))
-                next = i;
+        int next = next_term(ctx, facts, terms, taken, n, below);
+        if (next < 0 && sum && (next = next_term(ctx, facts, terms, taken, n, sum)) >= 0)
+            below = nat_add_k(ctx, terms[next].coef, -1);
         if (next < 0)
             return false;
         Term t = terms[next];
+        sum = sum && !down[next] ? nat_add(ctx, sum, nat_mul(ctx, t.coef, t.var)) : NULL;
         terms[next] = terms[taken];
+        down[next] = down[taken];
         terms[taken] = t;
         bool last = taken == n - 1;
-        if (!t.var->lo || !nat_le(ctx, known, nat_const(ctx, 0), t.var->lo) || (!last && !t.var->hi))
+        if (!t.var->lo || !nat_le(ctx, facts, zero, t.var->lo) || (!last && !t.var->hi))
             return false;
         if (!last)
             below = nat_add(ctx, below, nat_mul(ctx, t.coef, t.var->hi));
@@ -256,7 +283,7 @@ static bool tell_same(Told *told, const Access *a, const Access *b, const Loops 
     if (!same_function(told->lw->ctx, a, b, la, lb))
         return false;
     int n = split_terms(told->lw, a->index, terms);
-    if (n < 0 || !one_to_one(told->lw, terms, n))
+    if (n < 0 || !one_to_one(told->lw, facts_of_both(told->lw, a, b), terms, n))
         return false;
     for (int i = 0; i < n; i++) {
         tell(told, terms[i].var);
