@@ -309,6 +309,8 @@ def script_tests():
 
 
 TESTS_TO_RUN = []  # for the processes that main() forks
+# The longest come first, so that no processor waits for the last of them: 3 to 10 minutes each.
+LONGEST = ("scripts/nvcc.py", "unit/test_robust", "scripts/text.py", "unit/test_programs", "unit/test_barriers")
 
 
 def processor_seconds():
@@ -339,9 +341,9 @@ def main():
     if options.regen:
         return regenerate(options.words)
 
-    # The long ones first, so that no processor waits for the last of them.
     tests = [*unit_tests(), *script_tests(), *core_again_tests(), *golden_tests(), *code_tests()]
     tests = [test for test in tests if not options.words or any(word in test[0] for word in options.words)]
+    tests.sort(key=lambda test: next((k for k, long in enumerate(LONGEST) if test[0].startswith(long)), len(LONGEST)))
     TESTS_TO_RUN.extend(tests)
     passed, failed, skipped, times = 0, [], [], []
     with concurrent.futures.ProcessPoolExecutor(max(1, options.jobs), multiprocessing.get_context("fork")) as pool:
