@@ -301,15 +301,16 @@ static bool noticed_by(Test *t, int trial)
     return t->noticed;
 }
 
-/* Small sizes are cheap; large ones, but not too large, have many partial results. */
-static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool large, int64_t most)
+/* Small sizes are cheap; large ones, but not too large, have many partial results. `within`: one that is too large is worse; else it stays, for some
+ * faults want as many numbers as can be. */
+static bool is_better(const Test *t, const int64_t *a, const int64_t *b, bool large, bool within, int64_t most)
 {
     double x = 1, y = 1;
     for (int k = 0; k < t->c.entry->n_sizes; k++) {
         x *= (double)a[k] + 1;
         y *= (double)b[k] + 1;
     }
-    return large && y <= (double)most ? x > y && x <= (double)most : x < y;
+    return large && !(within && y > (double)most) ? x > y && x <= (double)most : x < y;
 }
 
 /* How many numbers the inputs of a launch may have: more where smaller ones were refused. */
@@ -348,7 +349,7 @@ static bool add_aimed(Test *t, Aim *aim, int k)
             aim_shrink(aim, &t->marks, grids[grid], num_sm, &state, at);
         for (int again = 0; (large || (several && k / 3 % 2 == 0)) && again < AGAIN; again++) {
             int64_t other[MAX_SIZES];
-            if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, large, most))
+            if (aim_sizes(aim, &t->marks, grids[grid], num_sm, &state, other) && is_better(t, other, at, large, huge, most))
                 memcpy(at, other, sizeof at);
         }
         add_trial_on(t, at, grid, wanted, aimed_cells(try, at[0], large ? most : 0), num_sm);
