@@ -1,11 +1,11 @@
 /* Planted faults: each is noticed by the simulator, by a finding or by a result that differs from the reference interpreter's, for some size, grid and schedule.
  *
- *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N [--part K]] [--random N] [--seed N] FILE.rise...
+ *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N [--part K]] [--sizes N,N...] [--random N] [--seed N] FILE.rise...
  *
  * Faults that nothing notices must stand in the survivors file, a line `FILE:LINE: KERNEL: FAULT: PLACE -- why it changes nothing`, or `PLACE (N places) -- why`, where `KERNEL*` are
  * all kernels whose names begin so, which have N such places together; and all of
  * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, beginning with number K, from 0 on, --only those whose
- * lines have TEXT in them; they cannot tell which lines of the file are stale, and --every prints how often it saw each. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
+ * lines have TEXT in them; they cannot tell which lines of the file are stale, and --every prints how often it saw each. --sizes adds a launch of these sizes. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -460,6 +460,7 @@ static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
 typedef struct Totals {
     int every, part; /* only each so many-th fault, from this one on */
     const char *only;
+    int64_t sizes[MAX_SIZES]; /* of one launch more; the first 0: none */
     bool thorough;
     long unreached; /* places in kernels that nothing launches */
     long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], none[FAULT_KINDS], known, far, wrong; /* far: of those that are known, out of reach */
@@ -593,6 +594,8 @@ static void test_file(const char *path, Survivors *s, Totals *totals)
         arena_init(&t->memory, t->c.ctx);
         if (t->c.imp)
             add_trials(t);
+        if (t->c.imp && totals->sizes[0])
+            add_trial_on(t, totals->sizes, 0, DATA_FINE, HUGE_CELLS, DEVICE_SMS);
         if (t->n == 0) {
             totals->wrong++;
             printf("%s: no size could be run\n", path);
@@ -636,6 +639,17 @@ static void print_totals(const char *what, const Totals *t)
     printf("\n  noticed: %ld of %ld; not planted: %ld in kernels that nothing launches here, %ld proved to change nothing (comparison %ld, operands %ld, slot %ld)\n", caught, planted, t->unreached, none, t->none[FAULT_COMPARISON], t->none[FAULT_OPERANDS], t->none[FAULT_SLOT]);
 }
 
+/* N,N,... */
+static void read_sizes(const char *text, int64_t into[MAX_SIZES])
+{
+    char *end = (char *)text;
+    for (int k = 0; k < MAX_SIZES && *text; k++, text = *end == ',' ? end + 1 : end) {
+        into[k] = strtoll(text, &end, 10);
+        if (end == text)
+            return;
+    }
+}
+
 int main(int argc, char **argv)
 {
     Survivors *s = calloc(1, sizeof *s);
@@ -666,6 +680,8 @@ int main(int argc, char **argv)
             files.part = random.part = (int)strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
             files.only = argv[i + 1];
+        else if (strcmp(argv[i], "--sizes") == 0)
+            read_sizes(argv[i + 1], files.sizes);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
         i++;
