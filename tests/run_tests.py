@@ -309,7 +309,7 @@ def script_tests():
 
 
 TESTS_TO_RUN = []  # for the processes that main() forks
-# The longest come first, so that no processor waits for the last of them: 3 to 10 minutes each.
+# The longest come first, so that no processor waits for the last of them: one to ten minutes each.
 LONGEST = ("scripts/nvcc.py", "unit/test_robust", "scripts/text.py", "unit/test_programs", "unit/test_barriers")
 
 

@@ -1,11 +1,11 @@
 /* Planted faults: each is noticed by the simulator, by a finding or by a result that differs from the reference interpreter's, for some size, grid and schedule.
  *
- *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N [--part K]] [--sizes N,N...] [--random N] [--seed N] FILE.rise...
+ *     test_faults [--survivors FILE [--thorough]] [--only TEXT] [--every N [--part K]] [--sizes N,N...]... [--random N] [--seed N] FILE.rise...
  *
  * Faults that nothing notices must stand in the survivors file, a line `FILE:LINE: KERNEL: FAULT: PLACE -- why it changes nothing`, or `PLACE (N places) -- why`, where `KERNEL*` are
  * all kernels whose names begin so, which have N such places together; and all of
  * that file's lines about the given files must be of such faults: where all that look alike are listed, no more launches are made up to notice them, except with --thorough. --every plants only each N-th fault, beginning with number K, from 0 on, --only those whose
- * lines have TEXT in them; they cannot tell which lines of the file are stale, and --every prints how often it saw each. --sizes adds a launch of these sizes. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
+ * lines have TEXT in them; they cannot tell which lines of the file are stale, and --every prints how often it saw each. --sizes, which may be given up to eight times, adds a launch of these sizes. --random adds N random programs, whose survivors are only counted: in them much is computed that nobody uses. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@
 /* Numbers of all inputs together, and steps of the simulator, of launches of three sizes. */
 enum { MAX_CELLS = 40000, DEVICE_CELLS = 1 << 19, MANY_CELLS = 1 << 21, HUGE_CELLS = 1 << 25, MAX_STEPS = 1000000, MANY_STEPS = 10000000, HUGE_STEPS = 100000000 };
 enum { MAX_TRIALS = 400, HUNTS = 80, MARK_HUNTS = 96, DEVICE_HUNTS = 24, HUGE_HUNTS = 4, AIMED = 24, AGAIN = 16, AIM_TRIES = 32, MARK_TRIES = 24 /* for one that the entry accepts */ };
-enum { CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_SIZES = 8 };
+enum { CHEAP_STEPS = 3000, OWN_STEPS = 200 /* what a launch costs beside its steps */, DEVICE_SMS = 80 /* so many that who finishes takes several turns over what the blocks have */, MAX_SIZES = 8, MAX_EXTRA = 8 };
 static const int64_t sizes[] = {33, 1000, 1024, 1025, 192, 2, 64, 32, 1, 20, 45, 100, 1920, 4096, 2047, 8192, 20000, 31, 30, 4095, 0};
 static const int64_t grids[][3] = {{0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 2, 1}};
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *grids };
@@ -460,7 +460,8 @@ static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
 typedef struct Totals {
     int every, part; /* only each so many-th fault, from this one on */
     const char *only;
-    int64_t sizes[MAX_SIZES]; /* of one launch more; the first 0: none */
+    int n_extra;
+    int64_t extra[MAX_EXTRA][MAX_SIZES]; /* sizes of launches more */
     bool thorough;
     long unreached; /* places in kernels that nothing launches */
     long seen, programs, planted[FAULT_KINDS], caught[FAULT_KINDS], none[FAULT_KINDS], known, far, wrong; /* far: of those that are known, out of reach */
@@ -594,8 +595,8 @@ static void test_file(const char *path, Survivors *s, Totals *totals)
         arena_init(&t->memory, t->c.ctx);
         if (t->c.imp)
             add_trials(t);
-        if (t->c.imp && totals->sizes[0])
-            add_trial_on(t, totals->sizes, 0, DATA_FINE, HUGE_CELLS, DEVICE_SMS);
+        for (int i = 0; t->c.imp && i < totals->n_extra; i++)
+            add_trial_on(t, totals->extra[i], 0, DATA_FINE, HUGE_CELLS, DEVICE_SMS);
         if (t->n == 0) {
             totals->wrong++;
             printf("%s: no size could be run\n", path);
@@ -680,8 +681,8 @@ int main(int argc, char **argv)
             files.part = random.part = (int)strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
             files.only = argv[i + 1];
-        else if (strcmp(argv[i], "--sizes") == 0)
-            read_sizes(argv[i + 1], files.sizes);
+        else if (strcmp(argv[i], "--sizes") == 0 && files.n_extra < MAX_EXTRA)
+            read_sizes(argv[i + 1], files.extra[files.n_extra++]);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
         i++;
