@@ -42,7 +42,7 @@ static bool file_keep(rise_program *program, const char *path, FileStatus status
 }
 
 /* Reads each file once, so that a program means the same however often the compiler looks at it. */
-static FileStatus program_read(void *user, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+static FileStatus program_read(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
 {
     rise_program *program = user;
     const SourceFile *file = file_find(program, path);
@@ -62,7 +62,8 @@ static FileStatus program_read(void *user, Ctx *ctx, const char *path, size_t li
         real = plain->files;
         ctx_free(plain);
     }
-    FileStatus status = real.read(real.user, ctx, path, limit, bytes, size);
+    (void)kind; /* "-" and pipes are for a command line */
+    FileStatus status = real.read(real.user, ctx, path, FILE_REGULAR, limit, bytes, size);
     if (!file_keep(program, path, status, status == FILE_OK ? *bytes : "", status == FILE_OK ? *size : 0))
         ctx_out_of_memory(ctx);
     return status;

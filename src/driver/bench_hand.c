@@ -37,7 +37,7 @@ bool bench_hand_read(Ctx *ctx, Driver *d, const char *path, const char *entry, B
     char *text = NULL;
     size_t size = 0;
     *hand = (BenchHand){.path = path};
-    if (ctx->files.read(ctx->files.user, ctx, path, LIMIT_SOURCE_BYTES, &text, &size) != FILE_OK) {
+    if (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, LIMIT_SOURCE_BYTES, &text, &size) != FILE_OK) {
         driver_usage(ctx, d, E0655, "--vs %s: the file cannot be read", path);
         return false;
     }

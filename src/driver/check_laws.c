@@ -154,11 +154,10 @@ void check_laws(Ctx *ctx, Driver *d, const char *path)
 {
     LawFile file = {.path = path};
     char *text;
-    if (strcmp(path, "-") == 0) {
+    FileStatus status = strcmp(path, "-") == 0 ? FILE_UNFIT : ctx->files.read(ctx->files.user, ctx, path, FILE_REGULAR, LIMIT_SOURCE_BYTES, &text, &file.size);
+    if (status == FILE_UNFIT)
         driver_usage(ctx, d, E0621, "`--laws` reads the file several times, so it has to be one");
-        return;
-    }
-    if (ctx->files.read(ctx->files.user, ctx, path, LIMIT_SOURCE_BYTES, &text, &file.size) != FILE_OK)
+    if (status != FILE_OK)
         return; /* has been reported */
     file.text = text;
     const AstFile *ast = program_ast(program_load(ctx, path));

@@ -411,7 +411,7 @@ static bool new_text(Tune *t, const char *path, const Outcome *outcomes, StrBuf 
     CoreEntry *defaults = elab_entry(t->ctx, program, t->number, 0, NULL);
     char *text = NULL;
     size_t size = 0;
-    FileStatus status = strcmp(path, "-") == 0 ? FILE_MISSING : t->ctx->files.read(t->ctx->files.user, t->ctx, path, (size_t)4 << 20, &text, &size);
+    FileStatus status = strcmp(path, "-") == 0 ? FILE_MISSING : t->ctx->files.read(t->ctx->files.user, t->ctx, path, FILE_ANY, (size_t)4 << 20, &text, &size);
     if (status == FILE_OK && size == 0) /* as /dev/null is */
         status = FILE_MISSING;
     if (!defaults || (status == FILE_OK && !tuning_parse(t->ctx, path, text, size, &old))) {

@@ -447,10 +447,10 @@ static const Item *read_expectations(Ctx *ctx, Driver *d, const char *path)
 {
     char *text;
     size_t size;
-    FileStatus status = ctx->files.read(ctx->files.user, ctx, path, LIMIT_SOURCE_BYTES, &text, &size);
+    FileStatus status = ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, LIMIT_SOURCE_BYTES, &text, &size);
     if (status == FILE_OK)
         return parse_expectations(ctx, source_add(ctx, path, text, size));
-    driver_usage(ctx, d, E0205, "cannot read `%s`: %s", path, status == FILE_MISSING ? "there is no such file" : "it cannot be read");
+    driver_usage(ctx, d, E0205, "cannot read `%s`: %s", path, file_status_text(status));
     return NULL;
 }
 

@@ -246,15 +246,17 @@ bool npy_read(Ctx *ctx, const char *path, HostBuf *buf)
 {
     char *bytes;
     size_t size;
-    switch (ctx->files.read(ctx->files.user, ctx, path, largest_file, &bytes, &size)) {
+    switch (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, largest_file, &bytes, &size)) {
     case FILE_OK:
         return npy_parse(ctx, path, bytes, size, buf);
     case FILE_MISSING:
         return refuse(ctx, path, "there is no such file");
     case FILE_TOO_LARGE:
         return refuse(ctx, path, "it is too large");
+    case FILE_UNFIT:
     case FILE_UNREADABLE:
     case FILE_UNWRITABLE:
+    case FILE_OUTSIDE:
         break;
     }
     return refuse(ctx, path, "the system does not let risec read it");

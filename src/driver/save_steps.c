@@ -108,7 +108,7 @@ static const Json *read_trace(Ctx *ctx, Driver *d, const char *path)
 {
     char *text;
     size_t size;
-    if (ctx->files.read(ctx->files.user, ctx, path, MAX_FILE, &text, &size) != FILE_OK) {
+    if (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, MAX_FILE, &text, &size) != FILE_OK) {
         driver_usage(ctx, d, E0621, "`--replay %s`: the file cannot be read", path);
         return NULL;
     }

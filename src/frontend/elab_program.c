@@ -68,19 +68,16 @@ static void parse_into(Loader *l, FileScope *scope, const char *name, const char
 
 static void bad_file(Loader *l, Span span, const char *path, FileStatus status)
 {
-    const char *why = status == FILE_MISSING     ? "there is no such file"
-                      : status == FILE_TOO_LARGE ? "it is larger than 16 MiB"
-                                                 : "it cannot be read";
-    Diag *d = diag_error(l->ctx, E0205, span, "cannot read `%s`: %s", path, why);
+    Diag *d = diag_error(l->ctx, E0205, span, "cannot read `%s`: %s", path, status == FILE_TOO_LARGE ? "it is larger than 16 MiB" : file_status_text(status));
     if (span.file && status == FILE_MISSING)
         diag_label(l->ctx, d, "looked for beside this file");
 }
 
-static FileScope *load_file(Loader *l, const char *path, Span span)
+static FileScope *load_file(Loader *l, const char *path, FileKind kind, Span span)
 {
     char *bytes = NULL;
     size_t size = 0;
-    FileStatus status = l->ctx->files.read(l->ctx->files.user, l->ctx, path, LIMIT_SOURCE_BYTES, &bytes, &size);
+    FileStatus status = l->ctx->files.read(l->ctx->files.user, l->ctx, path, kind, LIMIT_SOURCE_BYTES, &bytes, &size);
     if (status != FILE_OK) {
         bad_file(l, span, path, status);
         return NULL;
@@ -138,7 +135,7 @@ static void follow(Loader *l, FileScope *scope)
         }
         l->depth++;
         if (!other)
-            other = item->is_file ? load_file(l, path, span) : load_std(l, path, span);
+            other = item->is_file ? load_file(l, path, FILE_REGULAR, span) : load_std(l, path, span);
         l->depth--;
         bool twice = false;
         for (int k = 0; k < scope->imports.n; k++)
@@ -177,7 +174,7 @@ static Program *load(Ctx *ctx, const char *path, bool alone)
     Program *p = NEW(ctx, Program);
     Loader l = {.ctx = ctx, .program = p, .alone = alone};
     int errors = ctx->diags.errors;
-    load_file(&l, strcmp(path, "-") == 0 ? path : beside(ctx, "", path), NO_SPAN);
+    load_file(&l, strcmp(path, "-") == 0 ? path : beside(ctx, "", path), FILE_ANY, NO_SPAN);
     finish(&l, errors);
     return p;
 }

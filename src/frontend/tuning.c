@@ -298,7 +298,7 @@ bool tuning_read(Ctx *ctx, const char *program_path, Tuning *tuning)
     if (strcmp(program_path, "-") == 0)
         return true;
     const char *path = ctx_printf(ctx, "%s%s", program_path, TUNING_SUFFIX);
-    switch (ctx->files.read(ctx->files.user, ctx, path, MAX_FILE, &text, &size)) {
+    switch (ctx->files.read(ctx->files.user, ctx, path, FILE_REGULAR, MAX_FILE, &text, &size)) {
     case FILE_OK:
         return tuning_parse(ctx, path, text, size, tuning);
     case FILE_MISSING:

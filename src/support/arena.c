@@ -68,6 +68,7 @@ static ArenaChunk *chunk_new(Ctx *ctx, size_t size)
 void *arena_alloc(Arena *arena, size_t size)
 {
     Ctx *ctx = arena->ctx;
+    ctx_look(ctx);
     /* A negative count that became a size ends here too. */
     if (size > SIZE_MAX / 4)
         ctx_out_of_memory(ctx);

@@ -1,8 +1,11 @@
 #include "support/context.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- the C library behind the seams -------------------------------------------------------------------------- */
 
@@ -19,12 +22,23 @@ static void libc_free(void *user, void *block)
 }
 
 typedef struct Reading {
-    FILE *file;
+    int file;
     size_t limit;
     char *bytes;
     size_t size;
     FileStatus status;
 } Reading;
+
+/* What comes, up to `room` bytes; -1 for an error. A signal that wants to end all this is seen between two reads. */
+static ssize_t read_some(Ctx *ctx, int file, char *to, size_t room)
+{
+    for (;;) {
+        ssize_t got = read(file, to, room);
+        if (got >= 0 || errno != EINTR)
+            return got;
+        ctx_look(ctx);
+    }
+}
 
 static void read_all(Ctx *ctx, void *user)
 {
@@ -32,17 +46,20 @@ static void read_all(Ctx *ctx, void *user)
     size_t cap = 16 << 10;
     r->bytes = ctx_alloc(ctx, cap + 1);
     for (;;) {
-        r->size += fread(r->bytes + r->size, 1, cap - r->size, r->file);
-        if (ferror(r->file)) {
+        ssize_t got = read_some(ctx, r->file, r->bytes + r->size, cap - r->size);
+        if (got < 0) {
             r->status = FILE_UNREADABLE;
             return;
         }
+        if (got == 0)
+            return;
+        r->size += (size_t)got;
         if (r->size > r->limit) {
             r->status = FILE_TOO_LARGE;
             return;
         }
         if (r->size < cap)
-            return;
+            continue;
         char *wider = ctx_alloc(ctx, cap * 2 + 1);
         memcpy(wider, r->bytes, r->size);
         r->bytes = wider;
@@ -50,25 +67,44 @@ static void read_all(Ctx *ctx, void *user)
     }
 }
 
-static FileStatus libc_read(void *user, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+/* Open for reading, or -1. A named pipe that nobody writes does not keep us: only what may be a pipe is waited for. */
+static int open_kind(const char *path, FileKind kind, FileStatus *status)
 {
-    (void)user;
-    bool standard = strcmp(path, "-") == 0;
-    Reading r = {.limit = limit, .status = FILE_OK};
-    r.file = standard ? stdin : fopen(path, "rb");
-    if (!r.file)
-        return errno == ENOENT || errno == ENOTDIR ? FILE_MISSING : FILE_UNREADABLE;
-    bool enough = ctx_try(ctx, read_all, &r);
-    if (!standard)
-        fclose(r.file);
-    if (!enough)
+    int file = open(path, O_RDONLY | O_CLOEXEC | (kind == FILE_REGULAR ? O_NONBLOCK : 0));
+    struct stat st;
+    if (file < 0) {
+        *status = errno == ENOENT || errno == ENOTDIR ? FILE_MISSING : FILE_UNREADABLE;
+        return -1;
+    }
+    if (fstat(file, &st) == 0 && (S_ISREG(st.st_mode) || (kind == FILE_ANY && !S_ISDIR(st.st_mode))))
+        return file;
+    *status = FILE_UNFIT;
+    close(file);
+    return -1;
+}
+
+FileStatus file_read_open(Ctx *ctx, int file, size_t limit, char **bytes, size_t *size)
+{
+    Reading r = {.file = file, .limit = limit, .status = FILE_OK};
+    if (!ctx_try(ctx, read_all, &r)) {
+        close(file);
         ctx_out_of_memory(ctx);
+    }
+    close(file);
     if (r.status == FILE_OK) {
         r.bytes[r.size] = 0;
         *bytes = r.bytes;
         *size = r.size;
     }
     return r.status;
+}
+
+static FileStatus libc_read(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
+{
+    (void)user;
+    FileStatus status = FILE_UNREADABLE;
+    int file = kind == FILE_ANY && strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open_kind(path, kind, &status);
+    return file < 0 ? status : file_read_open(ctx, file, limit, bytes, size);
 }
 
 /* A file that could not be written whole is left as it is: the path may be a device. */
@@ -82,6 +118,20 @@ static FileStatus libc_write(void *user, const char *path, const void *bytes, si
     bool good = fwrite(bytes, 1, size, file) == size;
     good = (standard ? fflush(file) : fclose(file)) == 0 && good;
     return good ? FILE_OK : FILE_UNWRITABLE;
+}
+
+const char *file_status_text(FileStatus status)
+{
+    static const char *const texts[] = {
+        [FILE_OK] = "it is there",
+        [FILE_MISSING] = "there is no such file",
+        [FILE_UNREADABLE] = "it cannot be read",
+        [FILE_TOO_LARGE] = "it is too large",
+        [FILE_UNWRITABLE] = "it cannot be written",
+        [FILE_UNFIT] = "it is no regular file",
+        [FILE_OUTSIDE] = "this program may not read it",
+    };
+    return texts[status];
 }
 
 static const Allocator libc_allocator = {NULL, libc_alloc, libc_free};
@@ -126,10 +176,12 @@ bool ctx_try(Ctx *ctx, void (*fn)(Ctx *ctx, void *user), void *user)
     return true;
 }
 
-void ctx_out_of_memory(Ctx *ctx)
+void ctx_end(Ctx *ctx)
 {
     /* Without a guard the caller has broken the contract of ctx_try, and there is nowhere to go. */
     if (!ctx->guard)
         abort();
     longjmp(*ctx->guard, 1);
 }
+
+void ctx_out_of_memory(Ctx *ctx) { ctx_end(ctx); }

@@ -1,6 +1,6 @@
 /* The context: the first argument of every call. Owns all memory, names, sources and diagnostics of a compilation.
  *
- * A context is used by one thread at a time. There is no state outside it. The two seams below let a host replace
+ * A context is used by one thread at a time; only its brake may be pulled by others. There is no state outside it. The two seams below let a host replace
  * allocation and file access, and let tests make each call fail. */
 #ifndef RISEC_SUPPORT_CONTEXT_H
 #define RISEC_SUPPORT_CONTEXT_H
@@ -16,14 +16,28 @@ typedef struct Allocator {
     void (*free)(void *user, void *block);
 } Allocator;
 
-typedef enum FileStatus { FILE_OK, FILE_MISSING, FILE_UNREADABLE, FILE_TOO_LARGE, FILE_UNWRITABLE } FileStatus;
+/* FILE_UNFIT: it is none of the kind that was asked for. FILE_OUTSIDE: the host does not let a program read it. */
+typedef enum FileStatus { FILE_OK, FILE_MISSING, FILE_UNREADABLE, FILE_TOO_LARGE, FILE_UNWRITABLE, FILE_UNFIT, FILE_OUTSIDE } FileStatus;
+
+/* What a path may name. A program names regular files alone: reading another kind can wait for ever, or change the world. */
+typedef enum FileKind {
+    FILE_REGULAR,
+    FILE_ANY /* what a user names to the driver: also a pipe or a device; "-" is standard input */
+} FileKind;
 
 typedef struct FileAccess {
     void *user;
-    /* Reads a whole file ("-": standard input) into memory from ctx_alloc, with a zero byte behind it. `limit`: largest accepted size in bytes. */
-    FileStatus (*read)(void *user, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size);
+    /* Reads a whole file into memory from ctx_alloc, with a zero byte behind it. `limit`: largest accepted size in bytes. */
+    FileStatus (*read)(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size);
     FileStatus (*write)(void *user, const char *path, const void *bytes, size_t size);
 } FileAccess;
+
+/* Ends a computation before its end. The contexts that take part in it share one, and look at it often. */
+typedef struct Brake {
+    _Atomic int pulled; /* set to 1 by any thread, or by a handler of a signal: from the next look on, all jumps out */
+    uint64_t looks;    /* so many */
+    uint64_t pull_at;  /* for tests: the look that pulls; 0: none does */
+} Brake;
 
 struct InternTable;
 struct NatStore;
@@ -35,6 +49,7 @@ struct Ctx {
     FileAccess files;
     Arena arena;
     jmp_buf *guard; /* where an allocation that fails jumps to */
+    Brake *brake;   /* or NULL */
     struct InternTable *names;
     Sources sources;
     Diags diags;
@@ -53,5 +68,25 @@ bool ctx_try(Ctx *ctx, void (*fn)(Ctx *ctx, void *user), void *user);
 /* Jumps to the innermost guard. For code that holds something to close: run the part that allocates in ctx_try, close,
  * then call this. */
 _Noreturn void ctx_out_of_memory(Ctx *ctx);
+/* The same, where something other than memory is the reason, which whoever called ctx_try first knows. */
+_Noreturn void ctx_end(Ctx *ctx);
+
+/* Notices that the brake was pulled: then it ends as if memory had run out, so nothing else has to be ready for it. arena_alloc looks; what
+ * works for long without asking for memory looks itself, about every millisecond. */
+static inline void ctx_look(Ctx *ctx)
+{
+    Brake *brake = ctx->brake;
+    if (!brake)
+        return;
+    if (++brake->looks == brake->pull_at)
+        brake->pulled = 1;
+    if (brake->pulled)
+        ctx_end(ctx);
+}
+
+/* The rest of a file that is open, which is then closed; as FileAccess.read. */
+FileStatus file_read_open(Ctx *ctx, int file, size_t limit, char **bytes, size_t *size);
+/* "there is no such file" */
+const char *file_status_text(FileStatus status);
 
 #endif

@@ -183,12 +183,12 @@ typedef struct Disk {
     int deep; /* files d0.rise imports d1.rise imports ... */
 } Disk;
 
-static FileStatus disk_read(void *user, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+static FileStatus disk_read(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
 {
     Disk *disk = user;
     int k;
     const char *text = NULL;
-    (void)limit;
+    (void)kind, (void)limit;
     if (strcmp(path, "dir/main.rise") == 0)
         text = "import \"sub/a.rise\"\nimport \"./b.rise\"\nentry f (x: f32): f32 = a(b(x))\n";
     else if (strcmp(path, "dir/sub/a.rise") == 0)

@@ -74,7 +74,7 @@ static void test_module(const char *module, const char *only, long trials, uint6
     char *path = path_of(module), *text;
     LawFile file = {.path = path};
     printf("%s:\n", module);
-    if (ctx->files.read(ctx->files.user, ctx, path, 1 << 20, &text, &file.size) != FILE_OK) {
+    if (ctx->files.read(ctx->files.user, ctx, path, FILE_REGULAR, 1 << 20, &text, &file.size) != FILE_OK) {
         printf("%s cannot be read\n", path);
         wrong++;
     } else {

@@ -416,6 +416,7 @@ static void test_failing_allocation(void)
 
 typedef struct File {
     const char *path;
+    FileKind kind;
     size_t limit, size;
     char *bytes;
     FileStatus status;
@@ -424,7 +425,7 @@ typedef struct File {
 static void read_file(Ctx *ctx, void *user)
 {
     File *file = user;
-    file->status = ctx->files.read(ctx->files.user, ctx, file->path, file->limit, &file->bytes, &file->size);
+    file->status = ctx->files.read(ctx->files.user, ctx, file->path, file->kind, file->limit, &file->bytes, &file->size);
 }
 
 static void test_files(void)
@@ -448,7 +449,12 @@ static void test_files(void)
     }
     File missing = {.path = "/nonexistent/x", .limit = 9}, folder = {.path = "/", .limit = 9};
     CHECK(ctx_try(ctx, read_file, &missing) && missing.status == FILE_MISSING);
-    CHECK(ctx_try(ctx, read_file, &folder) && folder.status == FILE_UNREADABLE);
+    CHECK(ctx_try(ctx, read_file, &folder) && folder.status == FILE_UNFIT);
+    File device = {.path = "/dev/null", .limit = 9}, dash = {.path = "-", .limit = 9};
+    CHECK(ctx_try(ctx, read_file, &device) && device.status == FILE_UNFIT);
+    CHECK(ctx_try(ctx, read_file, &dash) && dash.status == FILE_MISSING);
+    device.kind = FILE_ANY;
+    CHECK(ctx_try(ctx, read_file, &device) && device.status == FILE_OK && device.size == 0);
     ctx_free(ctx);
     for (long k = 2; k < 6; k++) {
         Failing f = {.fail_at = k};

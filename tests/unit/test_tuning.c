@@ -43,9 +43,9 @@ static struct {
     size_t size;
 } files;
 
-static FileStatus read_text(void *user, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+static FileStatus read_text(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
 {
-    (void)user, (void)limit;
+    (void)user, (void)kind, (void)limit;
     bool tune = strcmp(path, "p.rise.tune") == 0;
     if (!tune && strcmp(path, "p.rise") != 0)
         return FILE_MISSING;
