@@ -123,6 +123,19 @@ const char *c_name_claim(CNames *names, const char *wanted)
     return name;
 }
 
+bool c_name_is_taken(CNames *names, const char *name) { return slot_of(names, intern_z(names->ctx, name))->taken; }
+
+void c_name_take(CNames *names, const char *name)
+{
+    name = intern_z(names->ctx, name);
+    Slot *slot = slot_of(names, name);
+    if (slot->taken)
+        return;
+    slot->taken = true;
+    slot->base = NULL;
+    vec_push(names->ctx, &names->claimed, name);
+}
+
 static bool is_vector_type(const char *name)
 {
     static const char *const types[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double"};

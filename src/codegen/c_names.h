@@ -14,6 +14,9 @@ typedef struct CNames CNames;
 CNames *c_names_new(Ctx *ctx, bool cuda);
 /* `wanted` made an identifier, with _1, _2, ... behind it when it is taken. The result is interned. */
 const char *c_name_claim(CNames *names, const char *wanted);
+/* The name as it stands. */
+bool c_name_is_taken(CNames *names, const char *name);
+void c_name_take(CNames *names, const char *name);
 /* For a loop variable: where `wanted` is one of i, j, k, l and taken, the next of them that is free. */
 const char *c_name_claim_loop(CNames *names, const char *wanted);
 /* For the name of a kernel or function: also none of the C library's and the CUDA runtime's. */
