@@ -102,7 +102,7 @@ enum {
     LIMIT_UNROLL_TRIPS = 64,      /* of a ...Unroll loop written out */
     LIMIT_DIAGNOSTICS = 100,
     LIMIT_IMPORT_DEPTH = 64,
-    LIMIT_IMP_STATEMENTS = 8000,
+    LIMIT_IMP_STATEMENTS = 65536,
     LIMIT_ARRAY_RANK = 32,
     LIMIT_TUPLE_ITEMS = 64,
     LIMIT_EXPECT_CELLS = 1 << 26, /* of an input or a result, in a run for an `expect` clause */
