@@ -99,6 +99,7 @@ void cuda_nat_helpers(Cuda *c, int bits)
     static const struct { int bit; CudaHelper helper; } of_bits[] = {
         {NAT_C_FLOOR_DIV, HELP_FLOOR_DIV}, {NAT_C_FLOOR_MOD, HELP_FLOOR_MOD}, {NAT_C_MIN, HELP_NAT_MIN},
         {NAT_C_MAX, HELP_NAT_MAX},         {NAT_C_LOG2, HELP_NAT_LOG2},       {NAT_C_POW, HELP_NAT_POW}};
+    c->lost |= (bits & NAT_C_ERROR) != 0;
     for (size_t i = 0; i < sizeof of_bits / sizeof *of_bits; i++)
         if (bits & of_bits[i].bit)
             cuda_helper(c, of_bits[i].helper, SC_I32);

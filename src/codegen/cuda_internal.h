@@ -34,6 +34,7 @@ typedef struct Cuda {
     const ImpKernel *kernel;
     const NatFacts *facts;
     bool exact, line_directives;
+    bool lost;               /* a number beyond 64 bits was printed, which is no text of C */
     int depth;               /* of indentation */
     uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */
     const char **buf_names;  /* by id */

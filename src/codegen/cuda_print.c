@@ -472,6 +472,13 @@ static void put_head(StrBuf *out, int n, ImpProgram *const *programs, const Cuda
     sb_putc(out, '\n');
 }
 
+static void report_lost(Cuda *c, const ImpProgram *program)
+{
+    if (c->lost)
+        diag_error(c->ctx, E0504, program->entry->name_span, "a number that `%s` or its launch computes from the sizes is more than 64 bits can hold", program->entry->name);
+    c->lost = false;
+}
+
 void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives)
 {
     StrBuf kernels, host;
@@ -480,17 +487,20 @@ void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool 
     Cuda c = {.ctx = ctx, .out = &kernels, .names = c_names_new(ctx, true), .line_directives = line_directives};
     CudaNames names;
     cuda_global_names(ctx, c.names, n, programs, &names);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         for (int j = 0; imp_variant(programs[i], j); j++) {
             print_kernel(&c, imp_variant(programs[i], j), names.kernels[i][j]);
             put(&c, "\n");
         }
+        report_lost(&c, programs[i]);
+    }
     c.out = &host;
     cuda_host_helpers(ctx, &host, n, programs);
     c.line_directives = false;
     for (int i = 0; i < n; i++) {
         put(&c, i ? "\n" : "");
         cuda_host(&c, programs[i], names.kernels[i], names.launches[i]);
+        report_lost(&c, programs[i]);
     }
     put_head(out, n, programs, &names);
     cuda_put_helpers(&c, out);

@@ -1,4 +1,4 @@
-/* Checks the statements of a finished kernel: registers, and the indices that they hold, are mentioned only after their declaration, inside its block.
+/* Checks a finished kernel: that its numbers fit into 64 bits, and that registers, and the indices that they hold, are mentioned only after their declaration, inside its block.
  *
  * A pass that moves a statement too far would otherwise give text that may even compile, where another variable has the same name. */
 #include "codegen/imp_verify.h"
@@ -110,4 +110,47 @@ const char *imp_verify(Ctx *ctx, const ImpKernel *kernel, Span *where)
     verify_block(&v, &kernel->body);
     *where = v.where;
     return v.missing;
+}
+
+/* ---- numbers that were lost --------------------------------------------------------------------------------------------- */
+
+typedef struct Lost {
+    bool found;
+    Span where;
+} Lost;
+
+static void lost_nat(void *user, Nat nat) { ((Lost *)user)->found |= nat_is_error(nat); }
+
+static void lost_stmt(void *user, ImpStmt *s)
+{
+    Lost *lost = user;
+    if (lost->found)
+        return;
+    walk_nats(s, lost_nat, lost);
+    lost->where = s->span;
+}
+
+const ImpBuf *imp_lost_buffer(Ctx *ctx, const ImpKernel *kernel)
+{
+    for (int i = 0; i < kernel->bufs.n; i++) {
+        const ImpBuf *buf = kernel->bufs.at[i];
+        if (nat_is_error(nat_mul_k(ctx, buf->count, scalar_bytes(buf->elem))) || (buf->offset && nat_is_error(buf->offset)))
+            return buf;
+    }
+    return NULL;
+}
+
+bool imp_lost_number(const ImpKernel *kernel, Span *where)
+{
+    Lost lost = {false, NO_SPAN};
+    if (kernel->shared_bytes) /* else the passes were stopped before */
+        lost_nat(&lost, kernel->shared_bytes);
+    for (int a = 0; a < 3; a++)
+        lost_nat(&lost, kernel->blocks[a]);
+    if (kernel->totals)
+        lost_nat(&lost, kernel->totals);
+    ImpBlock body = kernel->body;
+    walk_stmts(&body, lost_stmt, &lost);
+    *where = lost.where;
+    return lost.found;
 }

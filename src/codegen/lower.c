@@ -36,8 +36,25 @@ LowerPass lower_pass_find(const char *name)
     return (LowerPass)p;
 }
 
+/* What does not fit into 64 bits is no number any more, and has no text. */
+static void refuse_lost(Lowering *lw)
+{
+    Span where;
+    const ImpBuf *buf = imp_lost_buffer(lw->ctx, lw->kernel);
+    if (buf) {
+        Diag *d = lower_error(lw, E0504, buf->span.file ? buf->span : lw->entry->name_span, "the size of `%s` in bytes is more than 64 bits can hold", buf->name);
+        diag_help(lw->ctx, d, "make one of its sizes smaller, or let fewer sizes be multiplied in it");
+    } else if (imp_lost_number(lw->kernel, &where)) {
+        Diag *d = lower_error(lw, E0504, where.file ? where : lw->entry->name_span, "an index or a size that `%s` computes here is more than 64 bits can hold", lw->entry->name);
+        diag_help(lw->ctx, d, "make the sizes that are multiplied for it smaller, or store an array between the views: `toGlobal`, `nextKernel`");
+    }
+}
+
 static void verify(Lowering *lw)
 {
+    refuse_lost(lw);
+    if (lw->failed)
+        return;
     Span where;
     const char *missing = imp_verify(lw->ctx, lw->kernel, &where);
     if (missing)

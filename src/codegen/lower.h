@@ -31,7 +31,7 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last);
 /* Whether an entry without high-level patterns can be lowered; diagnostics say why not. */
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry);
 
-/* CUDA C of a whole program: one or several entries' kernels. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
+/* CUDA C of a whole program: one or several entries' kernels; E0504 for what has no text. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
  * `host`: also plain C host functions under #ifndef __CUDACC_RTC__. */
 void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives);
 /* The buffers that a launch is given, in the order of the host function's parameters: results and inputs of the entry, whether a kernel uses them or

@@ -179,7 +179,7 @@ Placement view_owner(Lowering *lw, const View *view, PrimId level, int axis);
 void view_store(Lowering *lw, View *acceptor, ImpExpr *value, Span span);
 bool view_is_private(const View *view);
 View *view_copy(Lowering *lw, const View *view);
-/* A conditional view with fn applied to both sides; what fn emits runs only where its side is chosen. */
+/* A conditional view with fn applied to both sides, or a guard with fn applied to its source; what fn emits runs only where its side is chosen. */
 typedef View *(*ViewFn)(Lowering *lw, View *view, void *user);
 View *view_cond_map(Lowering *lw, const View *cond, ViewFn fn, void *user);
 bool view_one_writer(Lowering *lw, const ImpBuf *buf, Span span); /* exactly one thread gets here to write it; else diagnosed */

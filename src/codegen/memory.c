@@ -8,6 +8,8 @@
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
+enum { SHARED_MAX = 227 * 1024, /* of any device */ CELLS_MAX = 1 << 30 /* cells of a buffer that are counted: more is too many anyway */ };
+
 typedef struct Life {
     ImpBuf *buf;
     int from, to;
@@ -154,7 +156,7 @@ void pass_memory(Lowering *lw)
         Life *life = &p.lives[b];
         life->offset = -1;
         if (life->buf && nat_is_const(life->buf->count))
-            life->bytes = life->buf->count->value * scalar_bytes(life->buf->elem);
+            life->bytes = (life->buf->count->value < CELLS_MAX ? life->buf->count->value : CELLS_MAX) * scalar_bytes(life->buf->elem);
     }
     for (int b = 0; b < n; b++) {
         Life *life = &p.lives[b];
@@ -191,14 +193,15 @@ void pass_memory(Lowering *lw)
                 }
             }
     }
-    if (nat_is_const(bytes) && bytes->value > 227 * 1024) {
+    if (nat_is_const(bytes) && bytes->value > SHARED_MAX) {
         const Life *largest = NULL;
         for (int b = 0; b < n; b++)
             if (p.lives[b].buf && (!largest || p.lives[b].bytes > largest->bytes))
                 largest = &p.lives[b];
         bool located = largest && largest->buf->span.file;
         Diag *d = lower_error(lw, E0416, located ? largest->buf->span : lw->entry->name_span,
-                              "`%s` needs %lld bytes of shared memory in each block; no device has more than %d", lw->entry->name, (long long)bytes->value, 227 * 1024);
+                              "`%s` needs %s%lld bytes of shared memory in each block; no device has more than %d", lw->entry->name,
+                              bytes->value >= CELLS_MAX ? "at least " : "", (long long)bytes->value, SHARED_MAX);
         if (located && largest->bytes < bytes->value)
             diag_label(lw->ctx, d, "the largest part: %lld bytes", (long long)largest->bytes);
         diag_help(ctx, d, "make the pieces that toShared stores smaller");

@@ -114,13 +114,7 @@ View *vector_part(Lowering *lw, View *v, Nat j)
             part->slot = nat_add(ctx, v->slot, j);
         return part;
     }
-    case VIEW_COND: return view_cond_map(lw, v, part_at, &j);
-    case VIEW_GUARD: {
-        View *part = view_copy(lw, v);
-        part->source = vector_part(lw, v->source, j);
-        part->type = part->source->type;
-        return part;
-    }
+    case VIEW_COND: case VIEW_GUARD: return view_cond_map(lw, v, part_at, &j);
     case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }

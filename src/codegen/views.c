@@ -33,22 +33,7 @@ static const char *map_text(const View *v)
     return v->writing ? row->write : row->read;
 }
 
-/* All indices are there: go to the source. */
-static View *map_complete(Lowering *lw, View *v)
-{
-    Nat out[4];
-    ImpExpr *cond;
-    int n = index_map_apply(lw, map_text(v), v->prim, v->nats, v->at, out, 4, &cond);
-    View *at = v->source;
-    for (int i = 0; i < n; i++)
-        at = view_at(lw, at, simplify(lw, out[i]));
-    if (!cond || cond_is(lw, cond, true))
-        return at;
-    View *guard = view_new(lw, VIEW_GUARD, at->type, v->span);
-    guard->cond = cond;
-    guard->source = at;
-    return guard;
-}
+static View *map_complete(Lowering *lw, View *v);
 
 static View *map_with(Lowering *lw, const Core *prim, const Nat *nats, View *source, Type type, bool writing)
 {
@@ -112,6 +97,30 @@ static void aside_end(Lowering *lw, Aside saved)
     lw->facts = saved.facts;
 }
 
+/* All indices are there: go to the source. */
+static View *map_complete(Lowering *lw, View *v)
+{
+    Nat out[4];
+    ImpExpr *cond;
+    int n = index_map_apply(lw, map_text(v), v->prim, v->nats, v->at, out, 4, &cond);
+    bool guarded = cond && !cond_is(lw, cond, true);
+    ImpBlock before = {{0}};
+    Aside saved = {0};
+    if (guarded)
+        saved = aside(lw, &before, cond);
+    View *at = v->source;
+    for (int i = 0; i < n; i++)
+        at = view_at(lw, at, simplify(lw, out[i]));
+    if (!guarded)
+        return at;
+    aside_end(lw, saved);
+    View *guard = view_new(lw, VIEW_GUARD, at->type, v->span);
+    guard->cond = cond;
+    guard->source = at;
+    guard->before_then = before;
+    return guard;
+}
+
 static View *at_aside(Lowering *lw, View *v, Nat i, const ImpExpr *cond, ImpBlock *before)
 {
     Aside saved = aside(lw, before, cond);
@@ -164,6 +173,13 @@ View *view_cond_map(Lowering *lw, const View *v, ViewFn fn, void *user)
     Aside saved = aside(lw, &before, v->cond);
     View *then = fn(lw, v->source, user);
     aside_end(lw, saved);
+    if (v->kind == VIEW_GUARD) {
+        View *guard = view_copy(lw, v);
+        guard->type = then->type;
+        guard->source = then;
+        guard->before_then = before;
+        return guard;
+    }
     saved = aside(lw, &before_other, NULL);
     View *otherwise = fn(lw, v->other, user);
     aside_end(lw, saved);
@@ -172,21 +188,37 @@ View *view_cond_map(Lowering *lw, const View *v, ViewFn fn, void *user)
 
 static View *at_index(Lowering *lw, View *v, void *i) { return view_at(lw, v, *(Nat *)i); }
 
-/* An integer expression as a nat: itself, or a register that indices may mention. */
-static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
+/* A register for an index into `size` elements, which other indices may then mention. */
+static Nat index_in_register(Lowering *lw, const char *name, ImpExpr *e, Nat size)
 {
-    Ctx *ctx = lw->ctx;
-    if (e->kind == IE_NAT)
-        return e->nat;
-    if (e->kind == IE_VAR && e->var.var->nat)
-        return e->var.var->nat;
-    ImpVar *var = lower_new_var(lw, "at", e->type, e->span);
+    ImpVar *var = lower_new_var(lw, name, e->type, e->span);
     var->constant = true;
-    var->nat = nat_var(ctx, "at", nat_const(ctx, 0), nat_add_k(ctx, size, -1));
+    var->nat = nat_var(lw->ctx, name, nat_const(lw->ctx, 0), nat_add_k(lw->ctx, size, -1));
     ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
     s->var.var = var;
     s->var.value = e;
     return var->nat;
+}
+
+/* An integer expression as a nat: itself, or a register that indices may mention. */
+static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
+{
+    if (e->kind == IE_NAT)
+        return e->nat;
+    if (e->kind == IE_VAR && e->var.var->nat)
+        return e->var.var->nat;
+    return index_in_register(lw, "at", e, size);
+}
+
+/* A view may mention its index more than once, so that under many views it would grow without bound: a large one is computed on its own. Nothing is
+ * known of it then but its range, so that this is for indices of which nothing is known anyway. */
+enum { INDEX_NODES = 60 };
+
+static Nat small_index(Lowering *lw, const View *v, Nat i)
+{
+    if (v->type->kind != TY_ARRAY || nat_nodes(i) <= INDEX_NODES)
+        return i;
+    return index_in_register(lw, "index", imp_nat(lw->ctx, i, SC_I32, v->span), lower_nat(lw, v->type->size));
 }
 
 /* Do the levels that are open say which instance of the dimension's level this is? In a row of threads, warps and lanes say the thread, and
@@ -274,6 +306,7 @@ static View *as_unordered(Lowering *lw, View *v)
 View *view_at(Lowering *lw, View *v, Nat i)
 {
     Ctx *ctx = lw->ctx;
+    i = small_index(lw, v, i);
     switch (v->kind) {
     case VIEW_ERROR: return v;
     case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_VECTOR: break;
@@ -312,13 +345,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
     }
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
-    case VIEW_COND: return view_cond_map(lw, v, at_index, &i);
-    case VIEW_GUARD: {
-        View *at = view_copy(lw, v);
-        at->type = v->type->elem;
-        at->source = view_at(lw, v->source, i);
-        return at;
-    }
+    case VIEW_COND: case VIEW_GUARD: return view_cond_map(lw, v, at_index, &i);
     case VIEW_GEN: {
         View *arg = view_new(lw, VIEW_SCALAR, v->lambda->lambda.params[0]->type, v->span);
         arg->expr = imp_nat(ctx, i, type_scalar_of(ctx, arg->type), v->span);
@@ -404,6 +431,7 @@ static ImpExpr *side_scalar(Lowering *lw, ImpBlock *block, const ImpBlock *befor
         vec_push(lw->ctx, &block->list, imp_copy_stmt(lw->ctx, before->list.at[i]));
     lw->out = block;
     ImpExpr *value = imp_copy_expr(lw->ctx, view_scalar(lw, view));
+    imp_own_all(lw->ctx, block); /* a view that is read twice gives both the same conditions */
     ImpStmt last = {.kind = IS_SET, .var = {.slot = nat_const(lw->ctx, 0)}};
     for (int i = 0; i < before->list.n; i++) {
         ImpStmt *s = block->list.at[i];
@@ -467,7 +495,10 @@ ImpExpr *view_scalar(Lowering *lw, View *v)
     case VIEW_BUF: return imp_load(ctx, v->buf, simplify(lw, v->offset), v->span);
     case VIEW_REG: return imp_var(ctx, v->var, v->slot, v->span);
     case VIEW_COND: return cond_scalar(lw, v);
-    case VIEW_GUARD: return view_scalar(lw, v->source);
+    case VIEW_GUARD:
+        for (int i = 0; i < v->before_then.list.n; i++)
+            vec_push(ctx, &lw->out->list, imp_copy_stmt(ctx, v->before_then.list.at[i]));
+        return view_scalar(lw, v->source);
     case VIEW_ERROR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_VECTOR: case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }

@@ -444,6 +444,16 @@ static void check_speed(Ctx *ctx, const CoreEntry *entry)
                          "columns, products, transpositions, reductions, scans", entry->name);
 }
 
+/* What is right is also compiled: the text is made, and thrown away. */
+static bool has_text(Ctx *ctx, ImpProgram *imp)
+{
+    int errors = ctx->diags.errors;
+    StrBuf text;
+    sb_init(&text, ctx);
+    cuda_print(ctx, &text, 1, &imp, false);
+    return ctx->diags.errors == errors;
+}
+
 static void check_one(Ctx *ctx, Driver *d, const char *path)
 {
     int errors = ctx->diags.errors;
@@ -458,7 +468,8 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     if (!verify_all(ctx, d, &core))
         return;
     for (int i = 0; i < core.entries.n; i++) {
-        if (!lower_entry(ctx, core.entries.at[i], (LowerPass)(PASS_COUNT - 1)))
+        ImpProgram *imp = lower_entry(ctx, core.entries.at[i], (LowerPass)(PASS_COUNT - 1));
+        if (!imp || !has_text(ctx, imp))
             driver_fail(d, STATUS_PROGRAM);
         else
             check_speed(ctx, core.entries.at[i]);

@@ -78,6 +78,8 @@ static inline bool nat_is_error(Nat a) { return a->kind == NAT_ERROR; }
 Nat nat_subst(Ctx *ctx, Nat a, Nat var, Nat by);
 Nat nat_subst_many(Ctx *ctx, Nat a, int n, const Nat *vars, const Nat *by); /* all at once */
 bool nat_mentions(Nat a, Nat var);
+/* How large the text of `a` is: its nodes, counted as a tree. */
+int nat_nodes(Nat a);
 /* Calls fn once for each different variable in `a` (not those in other variables' bounds), in order of id. */
 void nat_each_var(Ctx *ctx, Nat a, void (*fn)(void *user, Nat var), void *user);
 
@@ -122,7 +124,7 @@ const char *nat_text(Ctx *ctx, Nat a);
  * min, max, log2 and non-constant powers as calls nat_min, nat_max, nat_log2, nat_pow. `name_of` spells a variable.
  * `min_prec`: parenthesise when the outermost operator binds looser: 0 never, 1 for a sum, 2 for a product or division too.
  * Returns a set of NAT_C_* bits saying which helpers the text calls. */
-enum { NAT_C_FLOOR_DIV = 1, NAT_C_FLOOR_MOD = 2, NAT_C_MIN = 4, NAT_C_MAX = 8, NAT_C_LOG2 = 16, NAT_C_POW = 32 };
+enum { NAT_C_FLOOR_DIV = 1, NAT_C_FLOOR_MOD = 2, NAT_C_MIN = 4, NAT_C_MAX = 8, NAT_C_LOG2 = 16, NAT_C_POW = 32, NAT_C_ERROR = 64 /* it has a nat_error in it, which is no C */ };
 int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, const char *(*name_of)(void *user, Nat var), void *user,
                 int min_prec);
 

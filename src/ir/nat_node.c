@@ -366,6 +366,8 @@ static Nat intern_node(Ctx *ctx, const NatFull *proto)
 
 Nat nat_error(Ctx *ctx) { return store_of(ctx)->error; }
 
+int nat_nodes(Nat a) { return (int)nat_full(a)->weight; }
+
 Nat nat_const(Ctx *ctx, int64_t value)
 {
     struct NatStore *s = store_of(ctx);

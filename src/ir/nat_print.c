@@ -375,6 +375,7 @@ static void print(Printer *p, Nat a, Prec prec)
 {
     switch (a->kind) {
     case NAT_ERROR:
+        p->helpers |= NAT_C_ERROR;
         sb_puts(p->out, "error");
         return;
     case NAT_CONST: {
