@@ -1,7 +1,7 @@
 /* What the files of the CUDA printer share.
  *
  * cuda_print.c: files and kernels. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
- * call. cuda_host.c: the functions of the host. */
+ * call. cuda_promises.c: `__restrict__`. cuda_host.c: the functions of the host. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
 
@@ -39,6 +39,7 @@ typedef struct Cuda {
     uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */
     const char **buf_names;  /* by id */
     Nat *buf_shifts;         /* the cell of the named array that cell 0 is, or NULL: 0 */
+    bool *promises;          /* by id: the buffer's pointer is `__restrict__` */
     bool *buf_scalars;       /* shared buffers of one cell, which are no arrays */
     const char **var_names;
     bool *live;              /* registers that something reads */
@@ -92,6 +93,10 @@ void cuda_find_known(Cuda *c, int n_vars); /* sets c->known */
 bool cuda_put_negation(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec); /* false: e, an operation on integers of type t, is none to be hidden */
 void cuda_find_aliases(Cuda *c, int n_vars); /* sets c->aliases */
 void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to); /* among these statements */
+
+/* ---- cuda_promises.c -------------------------------------------------------------------------------------------------- */
+
+void cuda_find_promises(Cuda *c, int n_bufs); /* sets c->promises, for ids below n_bufs */
 
 /* ---- cuda_half.c: f16 and bf16, which are unsigned short in memory and float in registers -------------------------------- */
 

@@ -370,6 +370,12 @@ static void put_alignment(Cuda *c)
     put(c, n ? ".\n" : "");
 }
 
+static const char *pointer_parameter(const Cuda *c, const ImpBuf *buf)
+{
+    return ctx_printf(c->ctx, "%s%s *%s%s", kernel_writes(c->kernel, buf) ? "" : "const ", cuda_type(buf->elem),
+                      c->promises[buf->id] ? "__restrict__ " : "", c->buf_names[buf->id]);
+}
+
 static void put_parameters(Cuda *c, const char *name)
 {
     const ImpKernel *k = c->kernel;
@@ -381,9 +387,8 @@ static void put_parameters(Cuda *c, const char *name)
         const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
         if (buf && buf->space == SPACE_SHARED)
             continue;
-        const char *param = !buf ? ctx_printf(c->ctx, "%s %s", k->wide ? "long long" : "int", c_names_get(c->names, k->sizes[i - k->bufs.n]))
-                                 : ctx_printf(c->ctx, "%s%s *__restrict__ %s", kernel_writes(k, buf) ? "" : "const ", cuda_type(buf->elem),
-                                              c->buf_names[buf->id]);
+        const char *param = buf ? pointer_parameter(c, buf)
+                                : ctx_printf(c->ctx, "%s %s", k->wide ? "long long" : "int", c_names_get(c->names, k->sizes[i - k->bufs.n]));
         if (n++) {
             sb_puts(&text, ",");
             bool wrap = column + strlen(param) + 3 > LINE_WIDTH;
@@ -421,6 +426,7 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
         if (k->block[a]->kind == NAT_VAR)
             vec_push(c->ctx, &c->wide, k->block[a]);
     cuda_find_live(c);
+    cuda_find_promises(c, n);
 
     put_kernel_comment(c, name);
     put_alignment(c);

@@ -45,8 +45,8 @@ most_init(float *__restrict__ result_1, long long *__restrict__ result_2, float 
 
 // most: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-most(float *__restrict__ result_1, long long *__restrict__ result_2, float *__restrict__ result_3,
-     double *__restrict__ result_4, const float *__restrict__ xs, const int *__restrict__ ys, int n)
+most(float *result_1, long long *result_2, float *result_3, double *result_4, const float *__restrict__ xs,
+     const int *__restrict__ ys, int n)
 {
     // atomics.rise:4: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -72,8 +72,8 @@ most(float *__restrict__ result_1, long long *__restrict__ result_2, float *__re
 
 // most_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-most_64(float *__restrict__ result_1, long long *__restrict__ result_2, float *__restrict__ result_3,
-        double *__restrict__ result_4, const float *__restrict__ xs, const int *__restrict__ ys, long long n)
+most_64(float *result_1, long long *result_2, float *result_3, double *result_4, const float *__restrict__ xs,
+        const int *__restrict__ ys, long long n)
 {
     // atomics.rise:4: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {

@@ -60,7 +60,7 @@ left_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 
 // positives: 256 threads a block, n blocks
 extern "C" __global__ void __launch_bounds__(256)
-positives(float *__restrict__ result, const float *__restrict__ xs, int n)
+positives(float *result, const float *__restrict__ xs, int n)
 {
     __shared__ int keep[256];
     __shared__ int ends[256];
@@ -95,7 +95,7 @@ positives(float *__restrict__ result, const float *__restrict__ xs, int n)
 
 // positives_64: 256 threads a block, n blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-positives_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+positives_64(float *result, const float *__restrict__ xs, long long n)
 {
     __shared__ int keep[256];
     __shared__ int ends[256];

@@ -25,8 +25,7 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 // sum: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ temp,
-    unsigned *__restrict__ ticket, int n, int numSM)
+sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsigned *ticket, int n, int numSM)
 {
     __shared__ __align__(16) float shared[8];
     __shared__ bool last;
@@ -134,8 +133,8 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
 // sum_64: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ temp,
-       unsigned *__restrict__ ticket, long long n, long long numSM)
+sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsigned *ticket, long long n,
+       long long numSM)
 {
     __shared__ __align__(16) float shared[8];
     __shared__ bool last;
@@ -242,8 +241,8 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restri
 
 // sum_unaligned: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ temp,
-              unsigned *__restrict__ ticket, long long n, long long numSM)
+sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsigned *ticket,
+              long long n, long long numSM)
 {
     __shared__ __align__(16) float shared[8];
     __shared__ bool last;
@@ -350,8 +349,8 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *_
 // argmin: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
-       float *__restrict__ temp_1, int *__restrict__ temp_2, unsigned *__restrict__ ticket, int n, int numSM)
+argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *temp_1,
+       int *temp_2, unsigned *ticket, int n, int numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
@@ -636,8 +635,7 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
 argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
-          float *__restrict__ temp_1, int *__restrict__ temp_2, unsigned *__restrict__ ticket, long long n,
-          long long numSM)
+          float *temp_1, int *temp_2, unsigned *ticket, long long n, long long numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
@@ -921,8 +919,7 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
 // argmin_unaligned: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256, 4)
 argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
-                 float *__restrict__ temp_1, int *__restrict__ temp_2, unsigned *__restrict__ ticket,
-                 long long n, long long numSM)
+                 float *temp_1, int *temp_2, unsigned *ticket, long long n, long long numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];

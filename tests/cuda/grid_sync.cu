@@ -28,8 +28,8 @@ static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 
 // shift: 256 threads a block, max(ceilDiv(n, 256), 1) blocks
 extern "C" __global__ void __launch_bounds__(256)
-shift(int *__restrict__ result, const int *__restrict__ xs, int *__restrict__ zs, int *__restrict__ ys,
-      unsigned *__restrict__ barrier, unsigned *__restrict__ barrier_1, int n)
+shift(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *ys, unsigned *barrier,
+      unsigned *barrier_1, int n)
 {
     // grid_sync.rise:3: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -49,8 +49,8 @@ shift(int *__restrict__ result, const int *__restrict__ xs, int *__restrict__ zs
 
 // shift_64: 256 threads a block, max(ceilDiv(n, 256), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-shift_64(int *__restrict__ result, const int *__restrict__ xs, int *__restrict__ zs, int *__restrict__ ys,
-         unsigned *__restrict__ barrier, unsigned *__restrict__ barrier_1, long long n)
+shift_64(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *ys, unsigned *barrier,
+         unsigned *barrier_1, long long n)
 {
     // grid_sync.rise:3: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {

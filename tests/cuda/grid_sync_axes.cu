@@ -25,8 +25,7 @@ static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 
 // f: 32 x 8 threads a block, max(ceilDiv(m, 32), 1) x max(ceilDiv(n, 8), 1) blocks
 extern "C" __global__ void __launch_bounds__(256)
-f(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ ys,
-  unsigned *__restrict__ barrier, int n, int m)
+f(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsigned *barrier, int n, int m)
 {
     // grid_sync_axes.rise:3: mapGlobal
     for (int j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
@@ -45,8 +44,8 @@ f(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ 
 
 // f_64: 32 x 8 threads a block, max(ceilDiv(m, 32), 1) x max(ceilDiv(n, 8), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-f_64(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ ys,
-     unsigned *__restrict__ barrier, long long n, long long m)
+f_64(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsigned *barrier, long long n,
+     long long m)
 {
     // grid_sync_axes.rise:3: mapGlobal
     for (long long j = blockIdx.y*8 + threadIdx.y; j < n; j += (long long)gridDim.y*8) {

@@ -20,8 +20,7 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 
 // sum: 256 threads a block, 4*numSM blocks
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ partials,
-    unsigned *__restrict__ ticket, int n)
+sum(float *__restrict__ result, const float *__restrict__ xs, float *partials, unsigned *ticket, int n)
 {
     __shared__ float shared[256];
     __shared__ bool last;
@@ -84,8 +83,8 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *__restrict_
 
 // sum_64: 256 threads a block, 4*numSM blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum_64(float *__restrict__ result, const float *__restrict__ xs, float *__restrict__ partials,
-       unsigned *__restrict__ ticket, long long n)
+sum_64(float *__restrict__ result, const float *__restrict__ xs, float *partials, unsigned *ticket,
+       long long n)
 {
     __shared__ float shared[256];
     __shared__ bool last;

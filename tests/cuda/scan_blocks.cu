@@ -110,8 +110,7 @@ static __device__ void serve_prefixes(unsigned long long *mail, long long n, int
 
 // running: 64 threads a block, max(ceilDiv(n, 64), 1) + 1 blocks
 extern "C" __global__ void __launch_bounds__(64)
-running(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *__restrict__ mail,
-        int n)
+running(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *mail, int n)
 {
     __shared__ float prefix;
     __shared__ float sums[64];
@@ -189,8 +188,7 @@ running(float *__restrict__ result, const float *__restrict__ xs, unsigned long 
 
 // running_64: 64 threads a block, max(ceilDiv(n, 64), 1) + 1 blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(64)
-running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *__restrict__ mail,
-           long long n)
+running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *mail, long long n)
 {
     __shared__ float prefix;
     __shared__ float sums[64];
@@ -268,8 +266,7 @@ running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned lo
 
 // products: 64 threads a block, max(n, 1) + 1 blocks
 extern "C" __global__ void __launch_bounds__(64)
-products(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *__restrict__ mail,
-         int n)
+products(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *mail, int n)
 {
     __shared__ double prefix;
     const int warp = threadIdx.x / 32;
@@ -305,8 +302,7 @@ products(double *__restrict__ result, const double *__restrict__ xs, unsigned lo
 
 // products_64: 64 threads a block, max(n, 1) + 1 blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(64)
-products_64(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *__restrict__ mail,
-            long long n)
+products_64(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *mail, long long n)
 {
     __shared__ double prefix;
     const int warp = threadIdx.x / 32;

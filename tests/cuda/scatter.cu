@@ -23,7 +23,7 @@ reversed_64(float *__restrict__ result, const float *__restrict__ xs, long long 
 
 // hits: 256 threads a block, n / 256 blocks
 extern "C" __global__ void __launch_bounds__(256)
-hits(int *__restrict__ result, const int *__restrict__ is, int n)
+hits(int *result, const int *__restrict__ is, int n)
 {
     const int thread = threadIdx.x;
 
@@ -39,7 +39,7 @@ hits(int *__restrict__ result, const int *__restrict__ is, int n)
 
 // hits_64: 256 threads a block, n / 256 blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-hits_64(int *__restrict__ result, const int *__restrict__ is, long long n)
+hits_64(int *result, const int *__restrict__ is, long long n)
 {
     const int thread = threadIdx.x;
 
@@ -55,7 +55,7 @@ hits_64(int *__restrict__ result, const int *__restrict__ is, long long n)
 
 // spread: 256 threads a block, ceilDiv(n, 128) blocks
 extern "C" __global__ void __launch_bounds__(256)
-spread(float *__restrict__ result, const float *__restrict__ ys, int n)
+spread(float *result, const float *__restrict__ ys, int n)
 {
     // scatter.rise:9: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n*2; i += gridDim.x*256) {
@@ -65,7 +65,7 @@ spread(float *__restrict__ result, const float *__restrict__ ys, int n)
 
 // spread_64: 256 threads a block, ceilDiv(n, 128) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-spread_64(float *__restrict__ result, const float *__restrict__ ys, long long n)
+spread_64(float *result, const float *__restrict__ ys, long long n)
 {
     // scatter.rise:9: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n*2; i += (long long)gridDim.x*256) {
@@ -75,7 +75,7 @@ spread_64(float *__restrict__ result, const float *__restrict__ ys, long long n)
 
 // spread_finish: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-spread_finish(float *__restrict__ result, const float *__restrict__ xs, int n)
+spread_finish(float *result, const float *__restrict__ xs, int n)
 {
     // scatter.rise:9: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -86,7 +86,7 @@ spread_finish(float *__restrict__ result, const float *__restrict__ xs, int n)
 
 // spread_finish_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-spread_finish_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
+spread_finish_64(float *result, const float *__restrict__ xs, long long n)
 {
     // scatter.rise:9: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
@@ -97,7 +97,7 @@ spread_finish_64(float *__restrict__ result, const float *__restrict__ xs, long 
 
 // pairs: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-pairs(float *__restrict__ result_1, int *__restrict__ result_2, int n)
+pairs(float *result_1, int *result_2, int n)
 {
     // scatter.rise:13: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -108,7 +108,7 @@ pairs(float *__restrict__ result_1, int *__restrict__ result_2, int n)
 
 // pairs_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-pairs_64(float *__restrict__ result_1, int *__restrict__ result_2, long long n)
+pairs_64(float *result_1, int *result_2, long long n)
 {
     // scatter.rise:13: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
@@ -119,8 +119,7 @@ pairs_64(float *__restrict__ result_1, int *__restrict__ result_2, long long n)
 
 // pairs_finish: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-pairs_finish(float *__restrict__ result_1, int *__restrict__ result_2, const int *__restrict__ ks,
-             const float *__restrict__ xs, int n)
+pairs_finish(float *result_1, int *result_2, const int *__restrict__ ks, const float *__restrict__ xs, int n)
 {
     // scatter.rise:13: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -134,8 +133,8 @@ pairs_finish(float *__restrict__ result_1, int *__restrict__ result_2, const int
 
 // pairs_finish_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-pairs_finish_64(float *__restrict__ result_1, int *__restrict__ result_2, const int *__restrict__ ks,
-                const float *__restrict__ xs, long long n)
+pairs_finish_64(float *result_1, int *result_2, const int *__restrict__ ks, const float *__restrict__ xs,
+                long long n)
 {
     // scatter.rise:13: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {

@@ -17,11 +17,12 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
+from ptx_text import CUDA, find_nvrtc, release_of_nvrtc
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
 RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
 PRINTER_TEST = os.path.join(BUILD, "release", "unit", "test_cuda_print")
-CUDA = "/usr/local/cuda"
 ARCHS = ("75", "80", "90", "100")
 # nvcc's optimizer and assembler are NVRTC's where both are of one release. NVRTC makes code of each text for all of ARCHS; then nvcc makes it for these, and only its
 # front end and the host compiler read the text for the others.
@@ -122,22 +123,6 @@ def nvcc_compiles(nvcc, text, work, front=()):
         if said or done.returncode:
             return said or f"exit code {done.returncode}"
     return ""
-
-
-def find_nvrtc():
-    names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", *sorted(glob.glob(f"{CUDA}/lib64/libnvrtc.so.1[23]"), reverse=True)]
-    for name in names:
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            pass
-    return None
-
-
-def release_of_nvrtc(nvrtc):
-    major, minor = ctypes.c_int(), ctypes.c_int()
-    nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-    return major.value, minor.value
 
 
 def nvrtc_compiles(nvrtc, text):
