@@ -440,8 +440,8 @@ static void check_speed(Ctx *ctx, const CoreEntry *entry)
     if (!walk)
         return;
     Diag *diag = diag_warning(ctx, W0704, entry->name_span, "`%s` is lowered right, but slowly: threads go through whole arrays alone", entry->name);
-    diag_help(ctx, diag, "`risec lower FILE %s --trace` shows how; a strategy of its own, `lowered by`, can do better, and so can whole patterns: rows that are folded, "
-                         "columns, products, transpositions, reductions, scans", entry->name);
+    diag_note(ctx, diag, NO_SPAN, "`risec lower FILE %s --trace` shows how; a strategy of its own, `lowered by`, can do better, and so can whole patterns: rows that are folded, "
+                                  "columns, products, transpositions, reductions, scans", entry->name);
 }
 
 /* What is right is also compiled: the text is made, and thrown away. */

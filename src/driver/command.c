@@ -67,9 +67,19 @@ static bool wants_colour(void)
     return isatty(STDERR_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
 }
 
+/* `check --json` gives them as what it prints. */
 static void print_diagnostics(Ctx *ctx, void *user)
 {
-    (void)user;
+    Start *start = user;
+    const CommandLine *line = start->driver.line;
+    if (line && line->verb == VERB_CHECK && option_on(line, OPT_JSON)) {
+        StrBuf json;
+        sb_init(&json, ctx);
+        diag_render_json(ctx, &json);
+        if (ctx->files.write(ctx->files.user, "-", json.text, json.len) != FILE_OK)
+            driver_fail(&start->driver, STATUS_USAGE);
+        return;
+    }
     if (ctx->diags.list.n == 0)
         return;
     StrBuf text;
@@ -85,7 +95,7 @@ int driver_command(int argc, char **argv)
     Start start = {argc, argv, {0}};
     Ctx *ctx = ctx_new(NULL, NULL);
     bool enough = ctx && ctx_try(ctx, run_verb, &start);
-    enough = ctx && ctx_try(ctx, print_diagnostics, NULL) && enough;
+    enough = ctx && ctx_try(ctx, print_diagnostics, &start) && enough;
     if (!enough) {
         fputs("risec: out of memory\n", stderr);
         start.driver.status = STATUS_MEMORY;

@@ -62,7 +62,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", LOWER | RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | LOWER | RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,

@@ -195,7 +195,7 @@ static Value coerce_result(Elab *e, Value r, const Ast *pattern, const Env *env,
         const char *got = r.kind == V_CORE ? tyt(e, r.core->type) : value_text(e, r);
         Diag *d = elab_error(e, E0312, r.span, "`%s` has to give %s here, and this is %s", callee ? callee : "the function", pattern_text(e, pattern, env), got);
         if (r.kind == V_NAT && r.from_idx && e->mis.from_idx)
-            diag_help(e->ctx, d, "an index is no number: write `cast(i32)(...)`");
+            propose_around(e, d, r.span, "an index is no number: write $", "cast(i32)(", ")");
     }
     return v_error(span);
 }
@@ -364,7 +364,7 @@ static Value apply_full(Elab *e, const Fun *f, const Value *args, Span span, Typ
     case F_ITEM:
         if (f->item->kind == ITEM_ENTRY) {
             Diag *d = elab_error(e, E0210, span, "`%s` is an entry, which only the outside can call", f->item->name);
-            diag_help(e->ctx, d, "move its body into a `def` and call that from both");
+            diag_note(e->ctx, d, NO_SPAN, "a `def` with its body can be used by both");
             return v_error(span);
         }
         return call_header(e, f, args, span, want);
@@ -450,7 +450,7 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
                 if (f->kind == F_ITEM)
                     diag_note(e->ctx, d, f->item->name_span, "declared here");
                 else if (f->kind == F_PRIM)
-                    diag_help(e->ctx, d, "`risec help %s` lists them", fun_name(f));
+                    diag_note(e->ctx, d, NO_SPAN, "`risec help %s` lists them", fun_name(f));
                 r = v_error(span);
             } else if (n > arity && r.kind != V_ERROR) {
                 r.span = span;

@@ -71,12 +71,12 @@ static bool take_sizes(Call *c)
                 const char *words = span_text(e, v.span);
                 Type xs = index && c->values[c->header->n_params - 1].kind == V_CORE ? type_resolve(e, c->values[c->header->n_params - 1].core->type) : NULL;
                 if (index && number)
-                    diag_help(e->ctx, d, "a number may be no index: say which one it is then, as in `[indexOr(%s, 0, %s)]`",
-                              xs && xs->kind == TY_ARRAY ? nat_text(e->ctx, xs->size) : "n", words ? words : "k");
+                    diag_propose(e->ctx, d, words ? v.span : NO_SPAN, "a number may be no index: say which one it is then: $", "indexOr(%s, 0, %s)",
+                                 xs && xs->kind == TY_ARRAY ? nat_text(e->ctx, xs->size) : "n", words ? words : "k");
                 else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
-                else if (v.kind == V_CORE && v.core->kind == CORE_VAR && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
-                    diag_help(e->ctx, d, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name);
+                else if (v.kind == V_CORE && v.core->kind == CORE_VAR && e->type_spans.at[v.core->var->id].file && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
+                    diag_propose(e->ctx, d, e->frame ? NO_SPAN : e->type_spans.at[v.core->var->id], ctx_printf(e->ctx, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name), "nat");
                 return false;
             }
             if (nat_is_error(n))
@@ -86,7 +86,7 @@ static bool take_sizes(Call *c)
                 Diag *d = elab_error(e, E0306, v.span, nat_is_const(n) ? "`%s` of `%s` is %s: sizes are not negative" : "`%s` of `%s` may be negative: it is `%s`",
                                      p->name ? p->name : "_", c->name, nat_text(e->ctx, n));
                 if (!nat_is_const(n) && only_entry_sizes(e, n))
-                    diag_help(e->ctx, d, "add `where %s` to the entry", at_least_text(e, n, 0));
+                    propose_where(e, d, at_least_text(e, n, 0), NULL);
                 return false;
             }
             hole->nat = n;
@@ -208,7 +208,7 @@ static bool check_laws(Call *c, Value v)
         if (f->kind == F_CLOSURE)
             diag_help(e->ctx, d, "declare it: `operator name (a: t) (b: t): t unit e, associative = ...`; `reduceSeq` takes any function");
         else
-            diag_help(e->ctx, d, "`reduceSeq` takes any function");
+            diag_note(e->ctx, d, NO_SPAN, "`reduceSeq` takes any function");
         return false;
     }
     bool associative = f->kind == F_PRIM, commutative = f->kind == F_PRIM;

@@ -12,7 +12,7 @@ static void count_terms(Elab *e, int n, Span span)
         int quiet = e->quiet;
         e->quiet = 0;
         Diag *d = elab_error(e, E0341, span, "the program is too large once its definitions are expanded: more than %d terms", LIMIT_CORE_TERMS);
-        diag_help(e->ctx, d, "shorten an `unroll`, or bind what is used several times with `let`");
+        diag_note(e->ctx, d, NO_SPAN, "a shorter `unroll` makes it smaller, and so does a `let` for what is used several times");
         e->quiet = quiet;
         e->stop = true;
     }
@@ -367,7 +367,7 @@ static bool nat_to_core(Elab *e, Value v, Type want, Core **core)
             if (nat_is_const(v.nat)) {
                 diag_label(ctx, d, "an %s is at least 0 and below %s", tyt(e, head), nat_text(ctx, head->size));
                 if (!nat_is_const(head->size))
-                    diag_help(ctx, d, "where any number is meant, make the indices beside it numbers: `cast(i32)(i)`");
+                    diag_note(ctx, d, NO_SPAN, "where any number is meant, the indices beside it become numbers by `cast(i32)(i)`");
             }
             else if (!r.has_lo || r.lo < 0)
                 diag_label(ctx, d, "0 <= %s is not known", nat_text(ctx, v.nat));
@@ -522,9 +522,9 @@ Core *value_core(Elab *e, Value v)
         else
             diag_label(e->ctx, d, "it still wants %d argument%s", arity, arity == 1 ? "" : "s");
         if (name)
-            diag_help(e->ctx, d, "`risec help %s` lists its arguments; functions are chained by `>>`, and values by `|>`", name);
+            diag_note(e->ctx, d, NO_SPAN, "`risec help %s` lists its arguments; functions are chained by `>>`, and values by `|>`", name);
         else
-            diag_help(e->ctx, d, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
+            diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
     } else if (v.kind == V_TYPE) {
         elab_error(e, E0324, v.span, "this is a type, and data is needed here");
     } else if (v.kind == V_GEN) {
@@ -535,12 +535,12 @@ Core *value_core(Elab *e, Value v)
         if (own.file && (own.file != v.span.file || own.hi < v.span.lo || own.lo > v.span.hi))
             diag_note(e->ctx, d, own, "it stands here");
         if (result)
-            diag_help(e->ctx, d, "say how many elements it has: `generate{n = %s}(...)`, if as many as the result", nat_text(e->ctx, result->size));
+            propose_length(e, d, own, nat_text(e->ctx, result->size));
         else
-            diag_help(e->ctx, d, "say how many elements it has, as in `generate{n = 32}(...)`");
+            diag_note(e->ctx, d, NO_SPAN, "a length is given in braces, as in `generate{n = 32}(...)`");
     } else if (v.kind == V_NAT && v.from_idx) {
         Diag *d = elab_error(e, E0328, v.span, "an index is no number: its range is part of its type");
-        diag_help(e->ctx, d, "write `cast(i32)(%s)`", span_text(e, v.span) ? span_text(e, v.span) : "...");
+        propose_around(e, d, v.span, "write $", "cast(i32)(", ")");
     } else {
         elab_error(e, E0301, v.span, "data is needed here, and this is %s", value_text(e, v));
     }

@@ -305,51 +305,6 @@ bool only_entry_sizes(Elab *e, Nat a)
     return c.only;
 }
 
-/* ---- did you mean ----------------------------------------------------------------------------------------------------------- */
-
-static int edit_distance(const char *a, const char *b, int limit)
-{
-    enum { LONGEST = 40 };
-    int n = (int)strlen(a), m = (int)strlen(b);
-    int row[LONGEST + 1];
-    if (n > LONGEST || m > LONGEST || (n > m ? n - m : m - n) > limit)
-        return limit + 1;
-    for (int j = 0; j <= m; j++)
-        row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int same = a[i - 1] == b[j - 1] || (a[i - 1] ^ b[j - 1]) == 32 ? 0 : 1;
-            int best = diagonal + same;
-            diagonal = row[j];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
-
-const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates)
-{
-    (void)ctx;
-    int length = (int)strlen(name), limit = length <= 3 ? 1 : length <= 5 ? 2 : 3;
-    const char *best = NULL;
-    for (int i = 0; i < n; i++) {
-        const char *c = candidates[i];
-        if (!c || strcmp(c, name) == 0)
-            continue;
-        int d = edit_distance(name, c, limit);
-        /* A short name that shares no letter is no misspelling. */
-        if (d <= limit && d < length && d < (int)strlen(c)) {
-            best = c;
-            limit = d - 1;
-        }
-    }
-    return best;
-}
-
 /* ---- mismatches --------------------------------------------------------------------------------------------------------------- */
 
 static const char *kinds(ParamKind kind)
@@ -440,45 +395,92 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
                 break;
             }
         }
+        /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ"))
-            diag_help(ctx, d, "add `where %s == %s` to the entry", nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
+            diag_help(ctx, d, "a matrix that lies the other way is turned by `transpose`; where the two sizes are always equal, say so: `where %s == %s`",
+                      nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
-            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, with `padTo(32, 0)`");
+            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later: `padTo(32, e)`");
         return;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
         d = elab_error(e, E0318, arg.span, "%s wants %s, and this is %s", who, kinds(mis.wanted_kind), got);
         Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
-        const char *words = span_text(e, arg.span);
-        if (t && t->kind == TY_IDX)
-            diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");
+        bool whole = t && (t->kind == TY_IDX || (t->kind == TY_SCALAR && scalar_is_int(t->scalar)));
+        Scalar to = !whole ? SC_COUNT : mis.wanted_kind == KIND_FLOAT ? float_for(e, t->kind == TY_IDX ? SC_COUNT : t->scalar) : SC_I32;
+        if (t && t->kind == TY_IDX && to != SC_COUNT)
+            propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         else if (t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_IDX && callee && strcmp(callee, prim_name(P_scatterDrop)) == 0)
-            diag_help(ctx, d, "of indices that is `scatterUnchecked`, or `scatter` where they are seen to differ");
+            diag_note(ctx, d, NO_SPAN, "of indices that is `scatterUnchecked`, or `scatter` where they are seen to differ");
         else if (t && t->kind == TY_ARRAY && callee)
             diag_help(ctx, d, "apply it to the elements: `map(%s)`", callee);
-        else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && scalar_is_int(t->scalar))
-            diag_help(ctx, d, "convert it: `cast(f32)(%s)`", words ? words : "...");
+        else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && to != SC_COUNT)
+            propose_around(e, d, arg.span, "convert it: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         return;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
         bool scatter = callee && strncmp(callee, prim_name(P_scatter), strlen(prim_name(P_scatter))) == 0;
-        diag_help(ctx, d, scatter ? "`scatterDrop` takes numbers; elements whose number is no index go nowhere"
-                                  : "make indices below n of numbers: `... |> map(indexOr(n, 0))` takes 0 where one is none");
+        if (scatter)
+            diag_note(ctx, d, NO_SPAN, "`scatterDrop` takes numbers; elements whose number is no index go nowhere");
+        else
+            diag_help(ctx, d, "make indices below n of numbers: `... |> map(indexOr(n, 0))` takes 0 where one is none");
     } else if (is_binned_by_numbers(e, callee, arg)) {
         diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
     } else if (mis.from_idx) {
-        const char *words = span_text(e, arg.span);
-        diag_help(ctx, d, "an index is no number: write `cast(i32)(%s)`", words ? words : "...");
+        propose_around(e, d, arg.span, "an index is no number: write $", "cast(i32)(", ")");
     } else if (pattern->kind == AST_NAME) {
         const Env *found = env_find(env, pattern->name.text, NULL);
         if (found && found->value.kind == V_HOLE)
             note_hole(e, d, found->value.hole);
     } else if (is_tuple_of_arrays(e, arg)) {
         const char *words = span_text(e, arg.span);
-        bool written = words && words[0] == '(';
-        diag_help(ctx, d, written ? "an array of tuples is made of a tuple of arrays by `zip%s`" : "an array of tuples is made of arrays by `zip(xs, ys)`", words);
+        if (words && words[0] == '(')
+            diag_propose(ctx, d, arg.span, "an array of tuples is made of a tuple of arrays by $", "zip%s", words);
+        else
+            diag_help(ctx, d, "an array of tuples is made of arrays by `zip(xs, ys)`");
     }
+}
+
+/* Whether this is a size rounded up to a multiple of something: what is beyond it is padding. */
+static bool is_rounded_up(Elab *e, Nat size, Nat rounded)
+{
+    if (rounded->kind != NAT_SUM || rounded->n_terms != 1)
+        return false;
+    const NatTerm *term = &rounded->terms[0];
+    Nat step = nat_const(e->ctx, term->coef);
+    for (int i = 0; i < term->n_factors; i++)
+        if (term->factors[i]->kind != NAT_DIV)
+            step = nat_mul(e->ctx, step, term->factors[i]);
+    return nat_mul(e->ctx, step, nat_ceil_div(e->ctx, size, step)) == rounded;
+}
+
+/* The part of a type's text that says its first size: `(n/32)` of `(n/32).f32`. */
+static const Ast *first_size(const Ast *type)
+{
+    if (!type || type->kind != AST_DOT)
+        return NULL;
+    while (type->bin.lhs->kind == AST_DOT)
+        type = type->bin.lhs;
+    return type->bin.lhs;
+}
+
+/* The body has more elements than its header says. Only padding may be cut off unseen. */
+static void report_longer(Elab *e, Diag *d, Span body, Nat want, Nat got)
+{
+    const Ast *size = e->entry && !e->frame ? first_size(e->entry->result) : NULL;
+    bool ceiling = want->kind == NAT_DIV && nat_ceil_div(e->ctx, want->a, want->b) == got;
+    if (ceiling && size)
+        diag_propose(e->ctx, d, size->span, ctx_printf(e->ctx, "a last part that is not full counts: write $ in the header; %s leaves it out", nat_text(e->ctx, want)), "%s", nat_text(e->ctx, got));
+    else if (is_rounded_up(e, want, got))
+        propose_around(e, d, body, "cut the padding off: $", "", ctx_printf(e->ctx, " |> take(%s)", nat_text(e->ctx, want)));
+    else
+        diag_help(e->ctx, d, "one of the two is meant: the header may say %s, and `take(%s)` leaves elements out", nat_text(e->ctx, got), nat_text(e->ctx, want));
+}
+
+static void propose_result(Elab *e, Diag *d, const char *help, const char *type)
+{
+    diag_propose(e->ctx, d, e->entry && !e->frame && e->entry->result ? e->entry->result->span : NO_SPAN, help, "%s", type);
 }
 
 void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...)
@@ -498,211 +500,12 @@ void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *w
     Type outer = want ? type_resolve(e, want) : NULL;
     if (mis.kind == MIS_SIZE && mis.want_size && outer && outer->kind == TY_ARRAY && outer->size == mis.want_size &&
         nat_le(e->ctx, e->facts, mis.want_size, mis.got_size))
-        diag_help(e->ctx, d, "cut what is too much: `... |> take(%s)`", nat_text(e->ctx, mis.want_size));
+        report_longer(e, d, span, mis.want_size, mis.got_size);
     if (mis.kind != MIS_SIZE && outer && outer->kind == TY_ARRAY && nat_is(outer->size, 1) && mis.actual && mis.actual == type_resolve(e, outer->elem))
-        diag_help(e->ctx, d, "it is no array: declare it as `%s`", tyt(e, mis.actual));
+        propose_result(e, d, "it is no array: declare it as $", tyt(e, mis.actual));
     if (mis.from_idx) {
-        const char *words = span_text(e, span);
         Type t = want ? type_resolve(e, want) : NULL;
-        diag_help(e->ctx, d, "an index is no number: write `cast(%s)(%s)`", t && t->kind == TY_SCALAR ? scalar_name(t->scalar) : "i32", words ? words : "...");
+        const char *cast = ctx_printf(e->ctx, "cast(%s)(", t && t->kind == TY_SCALAR ? scalar_name(t->scalar) : "i32");
+        propose_around(e, d, span, "an index is no number: write $", cast, ")");
     }
-}
-
-/* ---- obligations ---------------------------------------------------------------------------------------------------------------- */
-
-static Nat quiet_nat(Elab *e, const Ast *ast, const Env *env)
-{
-    bool failed = e->failed;
-    e->quiet++;
-    Nat n = eval_nat(e, ast, env);
-    e->quiet--;
-    e->failed = failed;
-    return n;
-}
-
-static Nat named_nat(const Env *env, const char *name)
-{
-    for (; env->name; env = env->up)
-        if (strcmp(env->name, name) == 0)
-            return env->value.kind == V_HOLE && env->value.hole->filled ? env->value.hole->nat : NULL;
-    return NULL;
-}
-
-/* Up to two divisors of n, the largest not above k. */
-static const char *divisors(Elab *e, int64_t n, int64_t k)
-{
-    StrBuf sb;
-    sb_init(&sb, e->ctx);
-    int found = 0;
-    enum { FARTHEST = 100000 };
-    for (int64_t d = k < n ? k : n, tries = 0; d >= 2 && found < 2 && tries < FARTHEST; d--, tries++)
-        if (n % d == 0)
-            sb_printf(&sb, found++ ? ", %lld" : "%lld", (long long)d);
-    return found ? sb.text : NULL;
-}
-
-static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core *arg, Span span)
-{
-    Ctx *ctx = e->ctx;
-    const char *kt = nat_text(ctx, k), *nt = nat_text(ctx, n);
-    const char *call = ctx_printf(ctx, "%s(%s)", name, kt);
-    Diag *d = elab_error(e, E0303, span, "`%s` needs a multiple of %s, and %s has %s elements", call, kt, core_called(arg, "the array"), nt);
-    Type t = arg ? type_resolve(e, arg->type) : NULL;
-    t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
-    /* padTo(k, 0) fits numbers only. */
-    const char *pad = t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? ctx_printf(ctx, "pad first: `padTo(%s, 0) |> %s`", kt, call) : NULL;
-    if (nat_is_const(n) && nat_is_const(k) && k->value > 0) {
-        int64_t q = floor_div(n->value, k->value), r = floor_mod(n->value, k->value);
-        diag_label(ctx, d, "%s = %lld*%s + %lld: %lld element%s would be left over", nt, (long long)q, kt, (long long)r, (long long)r, r == 1 ? "" : "s");
-        const char *others = divisors(e, n->value, k->value);
-        if (pad && others)
-            diag_help(ctx, d, "%s, or choose a divisor of %s (%s)", pad, nt, others);
-        else if (pad || others)
-            diag_help(ctx, d, "%s%s%s%s", pad ? pad : "choose a divisor of ", pad ? "" : nt, pad ? "" : ": ", pad ? "" : others);
-    } else {
-        Nat rest = nat_mod(ctx, n, k);
-        diag_label(ctx, d, "%s == 0 is not known", nat_text(ctx, rest));
-        if (only_entry_sizes(e, rest))
-            diag_help(ctx, d, pad ? "add `where %s == 0`, or %s" : "add `where %s == 0` to the entry", nat_text(ctx, rest), pad);
-        else if (pad)
-            diag_help(ctx, d, "%s", pad);
-    }
-    note_origin(e, d, arg);
-}
-
-/* A size expression with its names filled in, as written otherwise: `7 % 2`. `tight`: inside a product. */
-static void put_filled(Elab *e, StrBuf *sb, const Ast *ast, const Env *env, bool tight)
-{
-    if (ast->kind == AST_BINARY && ast->bin.op <= OP_POW) {
-        bool inner = ast->bin.op >= OP_MUL, parens = tight && (!inner || ast->parens);
-        sb_puts(sb, parens ? "(" : "");
-        put_filled(e, sb, ast->bin.lhs, env, inner);
-        sb_printf(sb, " %s ", ast_op_text(ast->bin.op));
-        put_filled(e, sb, ast->bin.rhs, env, inner || ast->bin.op == OP_SUB);
-        sb_puts(sb, parens ? ")" : "");
-        return;
-    }
-    Nat n = quiet_nat(e, ast, env);
-    if (nat_is_error(n)) {
-        ast_print(sb, ast);
-        return;
-    }
-    const char *text = nat_text(e->ctx, n);
-    bool compound = n->kind == NAT_SUM || n->kind == NAT_DIV || n->kind == NAT_MOD;
-    sb_printf(sb, tight && compound ? "(%s)" : "%s", text);
-}
-
-static bool is_small(Elab *e, const Ast *ast, const Env *env) { return nat_is_const(quiet_nat(e, ast, env)); }
-
-void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env)
-{
-    if (cond->kind == AST_BINARY && (cond->bin.op == OP_AND || cond->bin.op == OP_OR)) {
-        put_cond(e, sb, cond->bin.lhs, env);
-        sb_printf(sb, " %s ", ast_op_text(cond->bin.op));
-        put_cond(e, sb, cond->bin.rhs, env);
-    } else if (cond->kind == AST_BINARY && cond->bin.op >= OP_EQ && cond->bin.op <= OP_GE) {
-        const Ast *a = cond->bin.lhs, *b = cond->bin.rhs;
-        AstOp op = cond->bin.op;
-        /* n >= 10 and not 10 <= n */
-        if (is_small(e, a, env) && !is_small(e, b, env)) {
-            const Ast *t = a;
-            a = b;
-            b = t;
-            op = op == OP_LT ? OP_GT : op == OP_LE ? OP_GE : op == OP_GT ? OP_LT : op == OP_GE ? OP_LE : op;
-        }
-        put_filled(e, sb, a, env, false);
-        sb_printf(sb, " %s ", ast_op_text(op));
-        put_filled(e, sb, b, env, false);
-    } else {
-        ast_print(sb, cond);
-    }
-}
-
-/* `slide(3, 1)`: the primitive with the sizes it was given. */
-static const char *call_text(Elab *e, const Fun *f, const Env *env)
-{
-    StrBuf sb;
-    sb_init(&sb, e->ctx);
-    const Item *h = fun_header(e, f);
-    int n = 0;
-    sb_puts(&sb, fun_name(f));
-    for (int i = 0; i < h->n_params; i++) {
-        Nat nat = !h->params[i].implicit && param_kind(&h->params[i]) == KIND_NAT ? named_nat(env, h->params[i].name) : NULL;
-        if (nat)
-            sb_printf(&sb, n++ ? ", %s" : "(%s", nat_text(e->ctx, nat));
-    }
-    sb_puts(&sb, n ? ")" : "");
-    return sb.text;
-}
-
-static const char *cond_text(Elab *e, const Ast *cond)
-{
-    StrBuf sb;
-    sb_init(&sb, e->ctx);
-    ast_print(&sb, cond);
-    return sb.text;
-}
-
-void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg, Span span)
-{
-    Ctx *ctx = e->ctx;
-    const char *name = f->kind == F_PRIM ? prim_name(f->prim) : header->name;
-    const Ast *lhs = cond->kind == AST_BINARY ? cond->bin.lhs : NULL, *rhs = cond->kind == AST_BINARY ? cond->bin.rhs : NULL;
-    bool wrong = value->kind == CORE_LIT; /* known not to hold */
-    StrBuf shown;
-    sb_init(&shown, ctx);
-    put_cond(e, &shown, cond, env);
-    Nat a = lhs ? quiet_nat(e, lhs, env) : NULL, b = rhs ? quiet_nat(e, rhs, env) : NULL;
-    bool sizes_only = a && b && !nat_is_error(a) && !nat_is_error(b) && only_entry_sizes(e, nat_add(ctx, nat_mul_k(ctx, a, 3), nat_mul_k(ctx, b, 7)));
-    const char *fact = shown.text;
-    if (sizes_only && cond->bin.op >= OP_LT && cond->bin.op <= OP_GE && (nat_is_const(a) || nat_is_const(b))) {
-        bool less = cond->bin.op == OP_LT || cond->bin.op == OP_LE, strict = cond->bin.op == OP_LT || cond->bin.op == OP_GT;
-        fact = at_least_text(e, nat_add_k(ctx, less ? nat_sub(ctx, b, a) : nat_sub(ctx, a, b), strict ? -1 : 0), 0);
-    }
-    if (f->kind == F_PRIM && cond->kind == AST_BINARY) {
-        Diag *d;
-        switch ((int)f->prim) {
-        case P_index: {
-            Nat n = named_nat(env, "n"), i = named_nat(env, "i");
-            d = elab_error(e, E0308, span, wrong ? "index %s of %s: %s" : "index `%s` of %s may lie outside: %s", nat_text(ctx, i), core_called(main_arg, "the array"),
-                           ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
-            diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-            if (!wrong && sizes_only)
-                diag_help(ctx, d, "add `where %s` to the entry, or read it under `if %s then ... else ...`", fact, fact);
-            else if (!wrong)
-                diag_help(ctx, d, "read it under `if %s then ... else ...`", shown.text);
-            note_origin(e, d, main_arg);
-            return;
-        }
-        case P_shflDown: case P_shflUp: case P_shflXor: case P_broadcast: {
-            Nat lane = f->prim == P_broadcast ? named_nat(env, "lane") : f->prim == P_shflXor ? named_nat(env, "mask") : named_nat(env, "delta");
-            d = elab_error(e, E0309, span, wrong ? "`%s(%s)`: a warp has lanes 0 to 31" : "`%s(%s)`: this is not known to be a lane distance below 32", name, nat_text(ctx, lane));
-            diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-            return;
-        }
-        case P_take: case P_drop: case P_slide: case P_circularBuffer: case P_rotateValues:
-            if (cond->bin.op == OP_LE) {
-                const char *call = call_text(e, f, env);
-                d = elab_error(e, E0304, span, "`%s` needs at least %s elements, and %s has %s", call, nat_text(ctx, a), core_called(main_arg, "the array"), nat_text(ctx, b));
-                diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-                if (!wrong && sizes_only)
-                    diag_help(ctx, d, "add `where %s` to the entry", fact);
-                note_origin(e, d, main_arg);
-                return;
-            }
-            break;
-        }
-        if (cond->bin.op == OP_EQ && lhs->kind == AST_BINARY && lhs->bin.op == OP_MOD && rhs->kind == AST_INT && rhs->integer.value == 0) {
-            report_multiple(e, name, quiet_nat(e, lhs->bin.lhs, env), quiet_nat(e, lhs->bin.rhs, env), main_arg, span);
-            return;
-        }
-    }
-    Diag *d = elab_error(e, E0305, span, wrong ? "`%s` needs `%s`, which does not hold here" : "`%s` needs `%s`, which is not known here", name, cond_text(e, cond));
-    diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-    if (f->kind != F_PRIM)
-        diag_note(ctx, d, cond->span, "the condition stands here");
-    else
-        note_origin(e, d, main_arg);
-    if (!wrong && sizes_only)
-        diag_help(ctx, d, "add `where %s` to the entry", fact);
 }

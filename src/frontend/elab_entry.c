@@ -455,6 +455,7 @@ static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, in
 {
     Ctx *ctx = e->ctx;
     Header h = {.item = item, .env = scope->root};
+    e->entry = item;
     if (!take_header(e, &h, n_settings, settings))
         return NULL;
     Tuned tuned = {.base = &h, .scope = scope, .n = n_classes, .n_settings = n_settings, .given = classes, .settings = settings};

@@ -151,7 +151,7 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
             Type t = c.kind == V_CORE ? type_resolve(e, c.core->type) : NULL;
             const char *words = span_text(e, c.span);
             if ((t && t->kind == TY_SCALAR) || c.kind == V_NAT)
-                diag_help(ctx, d, "compare it: `%s != 0`", words ? words : "...");
+                diag_propose(ctx, d, words ? c.span : NO_SPAN, "compare it: $", "%s != 0", words ? words : "...");
         }
         return v_error(ast->span);
     }
@@ -338,9 +338,13 @@ static bool refuse_method(Elab *e, const Ast *ast, const Env *env)
     const char *xs = parts[0]->name.text, *word = span_text(e, member->span);
     Diag *d = elab_error(e, E0344, member->span, "`%s` is %s, and has nothing behind a dot but the components of a tuple", xs, value_text(e, found->value));
     if (member->kind == AST_NAME && prim_find(member->name.text) == P_COUNT)
-        diag_help(e->ctx, d, "components are `t.1` and `t.2`, elements `xs[i]`; a function is applied by `%s |> f`, and sizes are names in the type of `%s`", xs, xs);
+        diag_note(e->ctx, d, NO_SPAN, "components are `t.1` and `t.2`, elements `xs[i]`; a function is applied by `%s |> f`, and sizes are names in the type of `%s`", xs, xs);
     else
         diag_help(e->ctx, d, "a function is applied by `|>`: `%s |> %s%s`", xs, word ? word : "f", !word || member->kind == AST_NAME ? "(...)" : "");
+    for (int i = 1; d->help && i <= n; i++) {
+        const Ast *left = parts[i - 1], *right = i < n ? parts[i] : last;
+        diag_edit(e->ctx, d, (Span){ast->span.file, left->span.hi, right->span.lo}, " |> ");
+    }
     return true;
 }
 

@@ -34,6 +34,6 @@ bool check_number(Elab *e, const char *callee, Type number, Span span)
     if (number->kind != TY_VEC)
         return true;
     Diag *d = elab_error(e, E0318, span, "`%s` wants integers, and these are vectors, %s", callee, tyt(e, number));
-    diag_help(e->ctx, d, "take them one by one: `asScalar`");
+    diag_note(e->ctx, d, NO_SPAN, "`asScalar` gives them one by one");
     return false;
 }

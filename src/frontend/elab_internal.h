@@ -233,6 +233,7 @@ typedef struct Elab {
     int next_var;
     NatFacts *facts;
     const Frame *frame;
+    const Item *entry; /* NULL: a rule, an operator */
     Type result;  /* that the entry or definition says it has; NULL: it says none */
     int depth, terms, steps;
     bool learn_sizes; /* in the types of inputs: what exists has a size, so its size is at least 0 */
@@ -258,10 +259,23 @@ const char *core_called(const Core *core, const char *otherwise); /* its name or
 const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 >= 0 */
 void note_origin(Elab *e, Diag *d, const Core *core);
 void note_hole(Elab *e, Diag *d, const Hole *hole);
-const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
 void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
-/* A condition of `f`'s header that is not proved. */
+/* elab_hints.c */
+const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
+/* A text around what the span holds; `help` as for diag_propose. */
+void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after);
+/* A fact about the sizes of the entry; `or_else`: more words, or NULL. */
+void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else);
+bool scalar_keeps(Scalar from, Scalar to); /* each value */
+/* The float that a whole number (SC_COUNT: an index) becomes, by what the header wants; SC_COUNT: none is wanted. */
+Scalar float_for(Elab *e, Scalar whole);
+/* One of two operands gets the other's type. truth: what becomes of them is no number. */
+void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb);
+/* The length of a `generate` that stands there. */
+void propose_length(Elab *e, Diag *d, Span call, const char *size);
+void propose_float_division(Elab *e, Diag *d, Span span);
+/* elab_obligation.c. A condition of `f`'s header that is not proved. */
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg,
                        Span span);
 void put_cond(Elab *e, StrBuf *sb, const Ast *cond, const Env *env);

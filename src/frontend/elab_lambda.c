@@ -48,6 +48,27 @@ static bool report_escape(Elab *e, Value r, Escape x, Span span)
     return true;
 }
 
+/* A function of two numbers that is given pairs. */
+static void propose_tuple(Elab *e, Diag *d, Value r)
+{
+    const Fun *f = unwrapped(r.fun);
+    const Ast *lambda = f->kind == F_CLOSURE ? f->ast : NULL;
+    diag_help(e->ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
+    if (!lambda || lambda->lambda.n < 2)
+        return;
+    const Pattern *params = lambda->lambda.params;
+    for (int i = 0; i + 1 < lambda->lambda.n; i++)
+        diag_edit(e->ctx, d, (Span){lambda->span.file, params[i].span.hi, params[i + 1].span.lo}, ", ");
+    diag_edit(e->ctx, d, span_start(params[0].span), "(");
+    diag_edit(e->ctx, d, span_end(params[lambda->lambda.n - 1].span), ")");
+}
+
+static const char *scalar_wanted(Elab *e, const Ast *sig, const Env *env)
+{
+    Type t = pattern_open(sig, env) ? NULL : type_resolve(e, eval_type(e, sig, env));
+    return t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? scalar_name(t->scalar) : "i32";
+}
+
 /* What the function gives, as its declared result wants it. */
 static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
 {
@@ -69,9 +90,9 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
             if (r.kind == V_FUN)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
             if (r.kind == V_FUN && n_args == 1)
-                diag_help(ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
+                propose_tuple(e, d, r);
             if (from_idx)
-                diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
+                propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
         }
         return core_bad(e, span);
     }

@@ -24,7 +24,7 @@ Value project(Elab *e, Value v, int64_t index, Span span)
     if (t->kind != TY_TUPLE) {
         Diag *d = elab_error(e, E0315, span, "`.%lld` takes a component of a tuple, and this is %s", (long long)index, tyt(e, t));
         if (t->kind == TY_ARRAY)
-            diag_help(ctx, d, type_resolve(e, t->elem)->kind == TY_TUPLE ? "`unzip` makes an array of tuples a tuple of arrays" : "the element at i is `xs[i]`");
+            diag_note(ctx, d, NO_SPAN, type_resolve(e, t->elem)->kind == TY_TUPLE ? "`unzip` makes an array of tuples a tuple of arrays" : "the element at i is `xs[i]`");
         return v_error(span);
     }
     if (index < 1 || index > t->n_items) {
@@ -66,7 +66,7 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
         if (v.span.file && v.span.lo != pattern->span.lo)
             diag_note(e->ctx, d, v.span, "from here");
         if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
-            diag_help(e->ctx, d, "the elements of an array are `p[0]`, `p[1]`: write `fun p => ...`");
+            diag_note(e->ctx, d, NO_SPAN, "the elements of an array `p` are `p[0]`, `p[1]`");
         return false;
     }
     for (int i = 0; i < pattern->n_items; i++)
@@ -159,7 +159,7 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
     }
     if (item->kind == ITEM_RULE || item->kind == ITEM_STRATEGY) {
         Diag *d = elab_error(e, E0219, span, "`%s` is a %s, and no part of a program", item->name, item->kind == ITEM_RULE ? "rule" : "strategy");
-        diag_help(e->ctx, d, "it is used after `lowered by`, or in a strategy");
+        diag_note(e->ctx, d, NO_SPAN, "it is used after `lowered by`, or in a strategy");
         return v_error(span);
     }
     Value v = fun_value(e, (Fun){.kind = F_ITEM, .item = item, .home = home}, span);
@@ -168,7 +168,7 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
     /* A definition without parameters is a value. */
     if (item->kind == ITEM_ENTRY) {
         Diag *d = elab_error(e, E0210, span, "`%s` is an entry, which only the outside can call", item->name);
-        diag_help(e->ctx, d, "move its body into a `def` and call that from both");
+        diag_note(e->ctx, d, NO_SPAN, "a `def` with its body can be used by both");
         return v_error(span);
     }
     if (e->depth >= LIMIT_ELAB_DEPTH)

@@ -52,7 +52,16 @@ static bool option_again(Elab *e, Fun *f, Span span, unsigned given, const char 
     f->options_given |= given;
     if (again) {
         Diag *d = elab_error(e, E0214, span, "%s of `%s` is given twice", what, prim_name(f->prim));
-        diag_help(e->ctx, d, given == GIVEN_AXIS ? "two axes take two patterns: `%s[y](%s[x](f))`" : "leave one out", prim_name(f->prim), prim_name(f->prim));
+        const Source *source = source_get(e->ctx, span.file);
+        uint32_t lo = span.lo;
+        while (source && lo > 0 && source->text[lo - 1] == ' ')
+            lo--;
+        if (given == GIVEN_AXIS)
+            diag_note(e->ctx, d, NO_SPAN, "two axes take two patterns: `%s[y](%s[x](f))`", prim_name(f->prim), prim_name(f->prim));
+        else if (lo > 0 && source->text[lo - 1] == ',')
+            diag_propose(e->ctx, d, (Span){span.file, lo - 1, span.hi}, "leave one out", "%s", "");
+        else
+            diag_help(e->ctx, d, "leave one out");
     }
     return again;
 }
@@ -130,6 +139,16 @@ Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env)
     return v_fun(f, ast->span);
 }
 
+/* `t[0]` of a tuple is `t.1`. */
+static void propose_component(Elab *e, Diag *d, const Ast *ast, const char *words, Value index)
+{
+    bool one = words && ast->call.n == 1 && index.kind == V_NAT && nat_is_const(index.nat);
+    if (one)
+        diag_propose(e->ctx, d, ast->span, "the components of a tuple are counted from 1: $", "%s.%lld", words, (long long)index.nat->value + 1);
+    else
+        diag_help(e->ctx, d, "the components of a tuple are `%s.1`, `%s.2`", words ? words : "t", words ? words : "t");
+}
+
 Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
 {
     const Ast *fn = ast->call.fn;
@@ -168,7 +187,7 @@ Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
             Diag *d = elab_error(e, E0333, ast->span, "an array is indexed, and this is %s", tyt(e, base.core->type));
             const char *words = span_text(e, base.span);
             if (type_resolve(e, base.core->type)->kind == TY_TUPLE)
-                diag_help(e->ctx, d, "the components of a tuple are `%s.1`, `%s.2`", words ? words : "t", words ? words : "t");
+                propose_component(e, d, ast, words, args[0]);
             return v_error(ast->span);
         }
         if (base.kind == V_NAT || base.kind == V_LIT || base.kind == V_TUPLE) {
@@ -211,7 +230,7 @@ Value eval_named(Elab *e, const Ast *ast, const Env *env)
             Diag *d = elab_error(e, E0213, name_span, "`%s` has no parameter `%s` in braces", fun_name(f), name);
             const char *near = did_you_mean(e->ctx, name, names.n, names.at);
             if (near) {
-                diag_help(e->ctx, d, "did you mean `%s`?", near);
+                diag_propose(e->ctx, d, name_span, "did you mean $?", "%s", near);
             } else if (names.n) {
                 StrBuf sb;
                 sb_init(&sb, e->ctx);

@@ -97,9 +97,9 @@ static FileScope *load_std(Loader *l, const char *dotted, Span span)
             vec_push(l->ctx, &names, library_module(l->ctx, &risec_lib_files[i]));
         const char *near = did_you_mean(l->ctx, dotted, names.n, names.at);
         if (near)
-            diag_help(l->ctx, d, "did you mean `import %s`?", near);
+            diag_propose(l->ctx, d, span, "did you mean $?", "import %s", near);
         else if (strncmp(dotted, "std.", 4) != 0)
-            diag_help(l->ctx, d, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
+            diag_propose(l->ctx, d, span, "a file beside this one is imported as $", "import \"%s.rise\"", dotted);
         return NULL;
     }
     FileScope *scope = scope_new(l, dotted);
@@ -126,7 +126,7 @@ static void follow(Loader *l, FileScope *scope)
             Diag *d = diag_error(ctx, E0206, span, other == scope ? "`%s` imports itself" : "`%s` is imported by a file that it imports", item->path);
             if (other != scope)
                 diag_label(ctx, d, "a cycle");
-            diag_help(ctx, d, "move what both need into a third file");
+            diag_note(ctx, d, NO_SPAN, "what both need can stand in a third file");
             continue;
         }
         if (!other && l->depth >= LIMIT_IMPORT_DEPTH) {

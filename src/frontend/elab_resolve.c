@@ -82,6 +82,8 @@ typedef struct Resolver {
     VEC(Node) nodes;
     int node; /* whose body is walked; -1: none */
     const Item *header; /* whose types and conditions are walked, else NULL */
+    VEC(const char *) missing; /* sizes of this item that nothing declares */
+    Diag *missing_size;        /* what says so, or NULL */
 } Resolver;
 
 static int node_of(const Resolver *r, const Item *item)
@@ -101,30 +103,95 @@ static bool bound(const Local *scope, const char *name)
 }
 
 /* What other languages call so. */
-static const char *other_name(const char *name)
+typedef struct OtherName {
+    const char *name, *words;
+    const char *instead; /* what does the same in its place; NULL: nothing does so by itself */
+} OtherName;
+
+static const OtherName *other_name(const char *name)
 {
-    static const char *const others[][2] = {
-        {"sum", "a sum is `xs |> reduce((+), 0)`"},
-        {"product", "a product is `xs |> reduce((*), 1)`"},
-        {"maximum", "the largest is `xs |> reduce(max, lowest)`, of floats `reduce(max, -inf)`"},
-        {"minimum", "the smallest is `xs |> reduce(min, highest)`, of floats `reduce(min, inf)`"},
-        {"len", "a length is the name in the type: n of `xs: n.f32`"},
-        {"length", "a length is the name in the type: n of `xs: n.f32`"},
-        {"shape", "sizes are the names in the type: n and m of `xs: n.m.f32`"},
-        {"range", "0, 1, 2, ... are `generate(fun i => i)`"},
-        {"iota", "0, 1, 2, ... are `generate(fun i => i)`"},
-        {"arange", "0, 1, 2, ... are `generate(fun i => i)`"},
-        {"enumerate", "elements with their places are `zip(generate(fun i => i), xs)`"},
-        {"fold", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`"},
-        {"foldl", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`"},
-        {"filter", "an array of unknown length cannot be made; `scatterDrop` moves what is kept to the front"},
-        {"append", "arrays are put together by `concat(xs, ys)`"},
-        {"flatten", "rows are put together by `join`"},
+    static const OtherName others[] = {
+        {"sum", "a sum is `xs |> $`", "reduce((+), 0)"},
+        {"product", "a product is `xs |> $`", "reduce((*), 1)"},
+        {"maximum", "the largest is `xs |> reduce(max, lowest)`, of floats `reduce(max, -inf)`", NULL},
+        {"minimum", "the smallest is `xs |> reduce(min, highest)`, of floats `reduce(min, inf)`", NULL},
+        {"len", "a length is the name in the type: n of `xs: n.f32`", NULL},
+        {"length", "a length is the name in the type: n of `xs: n.f32`", NULL},
+        {"shape", "sizes are the names in the type: n and m of `xs: n.m.f32`", NULL},
+        {"range", "0, 1, 2, ... are `generate(fun i => i)`", NULL},
+        {"iota", "0, 1, 2, ... are `generate(fun i => i)`", NULL},
+        {"arange", "0, 1, 2, ... are `generate(fun i => i)`", NULL},
+        {"enumerate", "elements with their places are `zip(generate(fun i => i), xs)`", NULL},
+        {"fold", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`", NULL},
+        {"foldl", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`", "reduceSeq"},
+        {"filter", "an array of unknown length cannot be made; `scatterDrop` moves what is kept to the front", NULL},
+        {"append", "arrays are put together by `concat(xs, ys)`", "concat"},
+        {"flatten", "rows are put together by `$`", "join"},
     };
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (strcmp(others[k][0], name) == 0)
-            return others[k][1];
+        if (strcmp(others[k].name, name) == 0)
+            return &others[k];
     return NULL;
+}
+
+static void other_name_hint(Resolver *r, Diag *d, Span span, const OtherName *other)
+{
+    if (!other->instead) {
+        diag_note(r->ctx, d, NO_SPAN, "%s", other->words);
+        return;
+    }
+    const char *at = strchr(other->words, '$');
+    if (at)
+        diag_help(r->ctx, d, "%.*s%s%s", (int)(at - other->words), other->words, other->instead, at + 1);
+    else
+        diag_help(r->ctx, d, "%s", other->words);
+    diag_edit(r->ctx, d, span, "%s", other->instead);
+}
+
+static void propose_import(Resolver *r, Diag *d, const char *module)
+{
+    const AstFile *ast = r->scope->ast;
+    const Item *last = NULL;
+    for (int i = 0; ast && i < ast->items.n; i++)
+        if (ast->items.at[i]->kind == ITEM_IMPORT)
+            last = ast->items.at[i];
+    diag_help(r->ctx, d, "the library has it: `import %s`", module);
+    if (last)
+        diag_edit(r->ctx, d, span_end(last->span), "\nimport %s", module);
+    else if (ast)
+        diag_edit(r->ctx, d, (Span){ast->file, 0, 0}, "import %s\n", module);
+}
+
+/* A name that is the size of an array in the header, and that nothing declares: a parameter is missing. One message speaks of all such names of a header. */
+static bool is_missing_size(Resolver *r, const char *name, Span span)
+{
+    const Source *source = source_get(r->ctx, span.file);
+    for (int i = 0; i < r->missing.n; i++)
+        if (r->missing.at[i] == name)
+            return true;
+    if (!r->header || !r->header->name || r->scope->broken || library_with(name))
+        return false;
+    const char *before = source->text + span.lo;
+    while (before > source->text && (before[-1] == ' ' || before[-1] == '\n'))
+        before--;
+    bool starts = before > source->text && strchr(":.(,", before[-1]);
+    if (!starts || span.hi >= source->size || source->text[span.hi] != '.' || scope_find(r->scope, name, &(const FileScope *){NULL}))
+        return false;
+    vec_push(r->ctx, &r->missing, name);
+    StrBuf names;
+    sb_init(&names, r->ctx);
+    for (int i = 0; i < r->missing.n; i++)
+        sb_printf(&names, i ? " %s" : "%s", r->missing.at[i]);
+    if (!r->missing_size)
+        r->missing_size = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    else
+        diag_note(r->ctx, r->missing_size, span, "nor `%s`", name);
+    Diag *d = r->missing_size;
+    if (r->header->kind == ITEM_ENTRY)
+        diag_propose(r->ctx, d, span_end(r->header->name_span), "sizes are declared, behind the name of the entry: $", " {%s: nat}", names.text);
+    else
+        diag_help(r->ctx, d, "sizes are declared, behind the name: `{%s: nat}`, or `(%s: nat)` where no argument says it", names.text, names.text);
+    return true;
 }
 
 static void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
@@ -145,13 +212,16 @@ static void unknown_name(Resolver *r, const char *name, Span span, const Local *
         vec_push(r->ctx, &near, *w);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
     const LibFile *module = library_with(name);
-    const char *other = module ? NULL : other_name(name), *best = module || other ? NULL : did_you_mean(r->ctx, name, near.n, near.at);
+    const OtherName *other = module ? NULL : other_name(name);
+    const char *best = module || other ? NULL : did_you_mean(r->ctx, name, near.n, near.at);
     if (other)
-        diag_help(r->ctx, d, "%s", other);
+        other_name_hint(r, d, span, other);
     else if (module)
-        diag_help(r->ctx, d, "the library has it: `import %s`", library_module(r->ctx, module));
+        propose_import(r, d, library_module(r->ctx, module));
+    else if (best && bound(scope, best))
+        diag_help(r->ctx, d, "did you mean `%s`?", best); /* or a parameter is missing, and this would compute something else */
     else if (best)
-        diag_help(r->ctx, d, "did you mean `%s`?", best);
+        diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
 }
 
 /* A parameter of data where the header wants a size. */
@@ -171,7 +241,7 @@ static bool is_data_in_header(Resolver *r, const char *name, Span span)
     diag_note(r->ctx, d, p->span, "declared here");
     Scalar s;
     if (p->kind->kind == AST_NAME && scalar_find(p->kind->name.text, &s) && scalar_is_int(s))
-        diag_help(r->ctx, d, "declare it as a size: `(%s: nat)`", name);
+        diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "declare it as a size: `(%s: nat)`", name), "nat");
     vec_push(r->ctx, &r->program->unusable, r->header);
     return true;
 }
@@ -190,7 +260,7 @@ static void use_name(Resolver *r, const char *name, Span span, const Local *scop
         }
         return;
     }
-    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE && !is_data_in_header(r, name, span))
+    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE && !is_data_in_header(r, name, span) && !is_missing_size(r, name, span))
         unknown_name(r, name, span, scope);
 }
 
@@ -410,7 +480,7 @@ static void check_params(Resolver *r, const Item *item)
         if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
             Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
                                  p->name ? p->name : "_");
-            diag_help(r->ctx, d, "make this a `def`, and write an entry that uses it at fixed types");
+            diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
         }
         if (p->implicit && kind == KIND_VALUE && p->kind)
             diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", p->name ? p->name : "_");
@@ -433,7 +503,7 @@ static void check_operator(Resolver *r, const Item *item)
     if (good)
         return;
     Diag *d = diag_error(r->ctx, E0215, item->name_span, "an operator takes two values of one type, and `%s` does not", item->name);
-    diag_help(r->ctx, d, "write `operator %s (a: t) (b: t): t unit e, associative = ...`", item->name);
+    diag_note(r->ctx, d, NO_SPAN, "one is written `operator %s (a: t) (b: t): t unit e, associative = ...`", item->name);
 }
 
 static const Local *push_words(Resolver *r, const Local *scope, const char *const *words_)
@@ -458,6 +528,8 @@ static const char *const rule_laws[] = {"associative", "commutative", "isUnit", 
 static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
+    r->missing.n = 0;
+    r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);
     if (item->kind == ITEM_ERROR)
         return;
@@ -568,7 +640,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
     if (n > 1)
         diag_label(r->ctx, d, "%s", sb.text);
-    diag_help(r->ctx, d, first->item->kind == ITEM_STRATEGY ? "repeat with `repeat(s)`, `normalise(s)` or `unroll`" : "repeat with `reduceSeq`, `iterate` or `unroll`");
+    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: `reduceSeq`, `iterate` and `unroll` repeat");
 }
 
 /* Depth first with its own stack: a chain of definitions may be long. */

@@ -82,7 +82,7 @@ static Nat divisor(Elab *e, Nat b, Span span)
     if (!nat_is_const(b)) {
         diag_label(e->ctx, d, "%s >= 1 is not known", nat_text(e->ctx, b));
         if (only_entry_sizes(e, b))
-            diag_help(e->ctx, d, "add `where %s` to the entry", at_least_text(e, b, 1));
+            propose_where(e, d, at_least_text(e, b, 1), NULL);
     } else {
         diag_label(e->ctx, d, "divisors of sizes are at least 1");
     }
@@ -264,6 +264,27 @@ static const char *kind_wanted(ParamKind kind)
     return "data";
 }
 
+/* `a + b` of tuples: `(a.1 + b.1, a.2 + b.2)`. */
+static void propose_components(Elab *e, Diag *d, Span span, const char *sign, int n, const char *a, const char *b)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    bool names = a && b && !strpbrk(a, " (+-*/") && !strpbrk(b, " (+-*/");
+    for (int i = 0; i < n; i++)
+        sb_printf(&sb, "%s%s.%d %s %s.%d", i ? ", " : "", names ? a : "a", i + 1, sign, names ? b : "b", i + 1);
+    diag_propose(e->ctx, d, names ? span : NO_SPAN, "apply it to the components: $", "(%s)", sb.text);
+}
+
+/* What an index becomes beside this operand. */
+static const char *index_partner(Elab *e, Value other)
+{
+    Type t = other.kind == V_CORE ? type_resolve(e, other.core->type) : NULL;
+    if (t && t->kind == TY_SCALAR && t->scalar != SC_BOOL)
+        return scalar_name(t->scalar);
+    bool to_float = other.kind == V_LIT && other.lit->is_float && float_for(e, SC_COUNT) != SC_COUNT;
+    return scalar_name(to_float ? float_for(e, SC_COUNT) : SC_I32);
+}
+
 static bool is_poly(Value v) { return v.kind == V_NAT || v.kind == V_LIT; }
 
 Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
@@ -281,7 +302,11 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         Diag *d = elab_error(e, E0322, op_span, "`^` is of sizes");
         Type t = a.kind == V_CORE ? type_resolve(e, a.core->type) : b.kind == V_CORE ? type_resolve(e, b.core->type) : NULL;
         bool whole = t && (t->kind == TY_IDX || (t->kind == TY_SCALAR && scalar_is_int(t->scalar)));
-        diag_help(ctx, d, whole ? "exclusive or of bits is `bitXor(a, b)`, a power of floats `pow(a, b)`" : "of floats it is `pow(a, b)`");
+        const char *x = span_text(e, a.span), *y = span_text(e, b.span);
+        if (whole)
+            diag_note(ctx, d, NO_SPAN, "exclusive or of bits is `bitXor(a, b)`, a power of floats `pow(a, b)`");
+        else
+            diag_propose(ctx, d, x && y ? span : NO_SPAN, "of floats it is $", "pow(%s, %s)", x && y ? x : "a", x && y ? y : "b");
         return v_error(span);
     }
     for (int i = 0; i < 2; i++) {
@@ -303,13 +328,13 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
     if (!type_constrain(e, x->type, kind)) {
         Diag *d = elab_error(e, E0318, op_span, "`%s` wants %s, and its %s operand is %s", sign, kind_wanted(kind), swap ? "right" : "left", tyt(e, x->type));
         if (type_resolve(e, x->type)->kind == TY_IDX)
-            diag_help(ctx, d, "an index is no number: write `cast(i32)(...)`");
+            propose_around(e, d, first.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", index_partner(e, second)), ")");
         else if (type_resolve(e, x->type)->kind == TY_VEC && x->type->has_meta)
             diag_help(ctx, d, "say of what type its components are, as in `0.0f32`");
         else if (type_resolve(e, x->type)->kind == TY_ARRAY)
             diag_help(ctx, d, "apply it to the elements: `zip(xs, ys) |> map(fun (a, b) => a %s b)`", sign);
         else if (type_resolve(e, x->type)->kind == TY_TUPLE)
-            diag_help(ctx, d, "apply it to the components: `(a.1 %s b.1, a.2 %s b.2)`", sign, sign);
+            propose_components(e, d, span, sign, type_resolve(e, x->type)->n_items, span_text(e, a.span), span_text(e, b.span));
         return v_error(span);
     }
     if (is_vector(e, second) && type_resolve(e, x->type)->kind == TY_SCALAR) {
@@ -331,13 +356,20 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         else
             d = elab_error(e, code, second.span, "`%s` of %s and %s", sign, swap ? ty : tx, swap ? tx : ty);
         Type head = type_resolve(e, x->type);
-        const char *words = span_text(e, second.span);
-        if (second.kind == V_CORE && head->kind == TY_SCALAR && type_is_scalar_like(type_resolve(e, second.core->type)))
-            diag_help(ctx, d, "convert one side: `cast(%s)(%s)`", tx, words ? words : "...");
-        else if (from_idx && head->kind == TY_SCALAR)
-            diag_help(ctx, d, "an index is no number: write `cast(%s)(%s)`", tx, words ? words : "...");
-        else if (second.kind == V_LIT && second.lit->is_float && head->kind == TY_SCALAR && scalar_is_int(head->scalar))
+        Type other = second.kind == V_CORE ? type_resolve(e, second.core->type) : NULL;
+        const Value *left = swap ? &second : &first, *right = swap ? &first : &second;
+        if (other && head->kind == TY_SCALAR && other->kind == TY_SCALAR)
+            propose_one_type(e, d, is_comparison(op), left, swap ? other->scalar : head->scalar, right, swap ? head->scalar : other->scalar);
+        else if (head->kind == TY_SCALAR && (from_idx || (other && other->kind == TY_IDX)))
+            propose_around(e, d, second.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", tx), ")");
+        else if (head->kind == TY_IDX && other && other->kind == TY_SCALAR)
+            propose_around(e, d, first.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_name(other->scalar)), ")");
+        else if (second.kind == V_LIT && second.lit->is_float && head->kind == TY_SCALAR && scalar_is_int(head->scalar)) {
             diag_label(ctx, d, "a float literal, and the other side is %s", tx);
+            Scalar to = float_for(e, head->scalar);
+            if (to != SC_COUNT)
+                propose_around(e, d, first.span, "convert the other side: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
+        }
         return v_error(span);
     }
     if (y->kind == CORE_UNIT_ERROR)
@@ -477,7 +509,7 @@ static void finish_literal(Elab *e, const PendingLit *p)
         if (p->inexact) {
             Diag *d = elab_error(e, E0319, core->span, "this division of integer literals is %s%llu, rounded down", lit->negative ? "-" : "", (unsigned long long)lit->mag);
             diag_label(e->ctx, d, "%s is needed here", scalar_name(s));
-            diag_help(e->ctx, d, "write float literals: `1.0 / 3.0`");
+            propose_float_division(e, d, core->span);
         } else if (isfinite(f) && !isfinite(core->lit.f)) {
             elab_error(e, E0319, core->span, "this literal is too large for %s", scalar_name(s));
         }
@@ -555,9 +587,10 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
         if (to->kind == TY_IDX) {
             const char *words = span_text(e, arg.span), *size = nat_text(ctx, to->size);
             diag_label(ctx, d, "nothing says that the number is an index");
-            diag_help(ctx, d, "say what the index is where it is none: `indexOr(%s, 0, %s)` is the number from 0 to below %s, else 0", size, words ? words : "...", size);
+            diag_propose(ctx, d, words ? span : NO_SPAN, ctx_printf(ctx, "say what the index is where it is none: $ is the number from 0 to below %s, else 0", size),
+                         "indexOr(%s, 0, %s)", size, words ? words : "...");
         } else if (from->kind == TY_ARRAY)
-            diag_help(ctx, d, "cast the elements: `map(cast(%s))`", tyt(e, to));
+            diag_propose(ctx, d, f->span, "cast the elements: $", "map(cast(%s))", tyt(e, to));
         return v_error(span);
     }
     Core *core = core_prim(e, P_cast, span, to, 0, NULL, 1, &x);
@@ -638,7 +671,8 @@ void finish_units(Elab *e)
         Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s", p->who, name, unit_text(e, want));
         diag_label(e->ctx, d, "this is %s", unit_text(e, got));
         const char *written = p->op->kind == F_ITEM ? span_text(e, p->op->item->unit->span) : NULL;
-        diag_help(e->ctx, d, "write `%s`", written ? written : unit_text(e, want));
+        /* In a definition it may be a parameter that stands there. */
+        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, "write $", "%s", written ? written : unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }

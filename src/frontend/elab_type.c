@@ -311,7 +311,7 @@ static Nat array_size(Elab *e, const Ast *ast, const Env *env)
     }
     Diag *d = elab_error(e, E0306, ast->span, nat_is_const(n) ? "the size %s is negative" : "the size %s may be negative", nat_text(e->ctx, n));
     if (!nat_is_const(n) && only_entry_sizes(e, n))
-        diag_help(e->ctx, d, "add `where %s` to the entry", at_least_text(e, n, 0));
+        propose_where(e, d, at_least_text(e, n, 0), NULL);
     return nat_error(e->ctx);
 }
 
@@ -323,10 +323,14 @@ static Type bad_type(Elab *e, const Ast *ast, const char *what)
     const char *word = ast->kind == AST_NAME ? ast->name.text : ast->kind == AST_BRACKET && ast->call.fn->kind == AST_NAME ? ast->call.fn->name.text : "";
     Scalar scalar;
     const char *meant = scalar_find(word, &scalar) ? word : strcmp(word, "float") == 0 ? "f32" : strcmp(word, "double") == 0 ? "f64" : strcmp(word, "int") == 0 ? "i32" : NULL;
-    if (meant && ast->kind == AST_BRACKET)
+    const char *size = meant && ast->kind == AST_BRACKET && ast->call.n == 1 ? span_text(e, ast->call.items[0]->span) : NULL;
+    bool compound = size && strpbrk(size, " +-*/%^") && !strchr(size, '(');
+    if (size)
+        diag_propose(e->ctx, d, ast->span, "the size stands in front: $", compound ? "(%s).%s" : "%s.%s", size, meant);
+    else if (meant && ast->kind == AST_BRACKET)
         diag_help(e->ctx, d, "an array of n elements is `n.%s`", meant);
     else if (meant)
-        diag_help(e->ctx, d, "the type is called `%s`", meant);
+        diag_propose(e->ctx, d, ast->span, "the type is called $", "%s", meant);
     return type_error(e->ctx);
 }
 

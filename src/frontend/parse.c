@@ -103,7 +103,7 @@ static void warn_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
     Diag *diag = diag_warning(ps->ctx, W0701, span_join(token_span(ps, op), rhs->span), "this pipes into the result of `%s`: operators bind tighter than `|>`", sign);
     const char *a = quoted(ps, lhs->span), *b = quoted(ps, rhs->bin.lhs->span), *c = quoted(ps, rhs->bin.rhs->span);
     if (a && b && c && (rhs->bin.lhs->kind != AST_BINARY || rhs->bin.lhs->parens))
-        diag_help(ps->ctx, diag, "write `(%s |> %s) %s %s`", a, b, sign, c);
+        diag_propose(ps->ctx, diag, span_join(lhs->span, rhs->span), "write $", "(%s |> %s) %s %s", a, b, sign, c);
     else
         diag_help(ps->ctx, diag, "put the pipe, or what follows `|>`, in parentheses");
 }

@@ -272,14 +272,15 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
     else if (kind == T_LT && prev == T_LT && adjacent(ps))
         diag_help(ctx, diag, "to shift bits, write `shl(a, b)`");
     else if (is_operator(kind) && (prev == T_LP || prev == T_COMMA))
-        diag_help(ctx, diag, "an operator as a function stands in parentheses: `(%s)`", source_of(ps, ps->tok));
+        diag_propose(ctx, diag, token_span(ps, ps->tok), "an operator as a function stands in parentheses: $", "(%s)", source_of(ps, ps->tok));
     else if (kind == T_RP && prev == T_LP)
         diag_help(ctx, diag, "a function is applied to one argument at least, and there is no empty tuple");
     else if (kind == T_RP && is_operator(prev))
         diag_help(ctx, diag, "there are no sections: write `fun x => x %s ...`", source_of(ps, ps->prev));
     else if ((kind == T_INT || kind == T_FLOAT || kind == T_NAME) && is_operator(prev) && place->context == IN_BRACKET &&
              place->bracket == engine_depth(ps) - 1)
-        diag_help(ctx, diag, "there are no sections: write `fun x => x %s %s`", source_of(ps, ps->prev), source_of(ps, ps->tok));
+        diag_propose(ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "there are no sections: write $", "fun x => x %s %s", source_of(ps, ps->prev),
+                     source_of(ps, ps->tok));
     else if (kind == T_LBRACKET && can(ps, T_INT))
         diag_help(ctx, diag, "a list stands only after `in`");
     else if (kind == T_COLON && place->context == IN_FUN)
@@ -297,7 +298,7 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
     else if (is_body_in_braces(ps, place))
         diag_help(ctx, diag, "the body stands behind `=`, without braces: `%s %s (...): t = e`", ps->item->kind == ITEM_ENTRY ? "entry" : "def", ps->item->name ? ps->item->name : "f");
     else if (kind == T_EQ && prev == T_COLON && adjacent(ps))
-        diag_help(ctx, diag, "write `=`");
+        diag_propose(ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "write $", "=");
     else if (prev == T_EQEQ && place->context == IN_ITEM && !ps->has_body)
         diag_help(ctx, diag, "in `where`, equality is `==`; the body comes after a single `=`");
     else if (ps->item->kind == ITEM_ENTRY && !ps->has_body && kind == T_NAME && strcmp(source_of(ps, ps->tok), "at") == 0)
@@ -324,6 +325,49 @@ static void insert(Parser *ps, int kind)
     ps->prev.kind = (uint8_t)kind;
 }
 
+/* Where the parameters begin before which `fun` is missing: `x` and `(a, b)` go back to here from the token at hand. */
+static uint32_t parameters_start(Parser *ps)
+{
+    uint32_t at = ps->prev.lo;
+    for (int open = ps->prev.kind == T_RP ? 1 : 0; open > 0 && at > 0;) {
+        at--;
+        open += ps->text[at] == ')' ? 1 : ps->text[at] == '(' ? -1 : 0;
+    }
+    return at;
+}
+
+static void report_no_fun(Parser *ps)
+{
+    uint32_t at = parameters_start(ps);
+    Diag *diag = parse_mistake(ps, E0105, parse_span(ps, at, ps->prev.hi), "a function starts with `fun`");
+    diag_help(ps->ctx, diag, "write `fun %.*s%s => ...`", (int)(ps->prev.hi - at), ps->text + at, ps->tok.kind == T_DARROW ? "" : " ...");
+    diag_edit(ps->ctx, diag, parse_span(ps, at, at), "fun ");
+}
+
+/* In a body `x => e` has no other meaning: the function begins where its parameters do. */
+static Repair repair_no_fun(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_DARROW || !ps->has_body || place->context == IN_FUN || (ps->prev.kind != T_NAME && ps->prev.kind != T_RP && ps->prev.kind != T_UNDERSCORE))
+        return NOT_MINE;
+    if (news)
+        report_no_fun(ps);
+    parse_broken(ps);
+    return SKIP;
+}
+
+/* Whether more parameters and `=>` follow: `acc x => ...`. */
+static bool parameters_ahead(Parser *ps)
+{
+    for (const char *at = ps->text + ps->tok.lo; *at; at++) {
+        if (at[0] == '=' && at[1] == '>')
+            return true;
+        bool part = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr("_ ,()", *at);
+        if (!part)
+            return false;
+    }
+    return false;
+}
+
 static Repair repair_arrow(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind, right = kind == T_ARROW ? T_DARROW : T_ARROW;
@@ -333,10 +377,10 @@ static Repair repair_arrow(Parser *ps, const Place *place, bool news)
         news = false; /* said at the backslash */
     if (news && kind == T_ARROW) {
         Diag *diag = parse_mistake(ps, E0105, token_span(ps, ps->tok), "a function's body follows `=>`, and `->` stands only in types");
-        diag_help(ps->ctx, diag, "write `=>`");
+        diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "write $", "=>");
     } else if (news) {
         Diag *diag = parse_mistake(ps, E0105, token_span(ps, ps->tok), "the type of a function is written with `->`, and `=>` only after `fun`");
-        diag_help(ps->ctx, diag, "write `->`");
+        diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "write $", "->");
     }
     feed_instead(ps, right);
     return GO_ON;
@@ -375,7 +419,7 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
         else if (is_assignment(ps))
             diag_help(ps->ctx, diag, "equality is written `==`; nothing is assigned: name a value by `let %s = ... in`, and fold with `reduceSeq`", source_of(ps, ps->prev));
         else
-            diag_help(ps->ctx, diag, "equality is written `==`");
+            diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "equality is written $", "==");
     }
     if (is_named_argument(ps, place) || is_assignment(ps))
         parse_broken(ps);
@@ -389,20 +433,22 @@ static Repair repair_let(Parser *ps, const Place *place, bool news)
     if (place->context == IN_LET_PATTERN && kind == T_LT && ps->text[ps->tok.hi] == '-' && can(ps, T_EQ)) {
         if (news) {
             Diag *diag = parse_mistake(ps, E0101, parse_span(ps, ps->tok.lo, ps->tok.hi + 1), "expected `=` and the value of the `let`, found `<-`");
-            diag_help(ps->ctx, diag, "write `let x = e in ...`");
+            diag_propose(ps->ctx, diag, parse_span(ps, ps->tok.lo, ps->tok.hi + 1), "write `let x = e in ...`", "=");
         }
         feed_instead(ps, T_EQ);
         parse_advance(ps);
         return GO_ON;
     }
-    bool apart = kind == T_SEMI || kind == T_LET || (ps->tok.first && starts_operand(kind));
+    /* What follows a call or a number on the same line is no argument of it. */
+    bool ended = ps->prev.kind == T_RP || ps->prev.kind == T_INT || ps->prev.kind == T_FLOAT;
+    bool apart = kind == T_SEMI || kind == T_LET || ((ps->tok.first || ended) && starts_operand(kind));
     if (place->context != IN_LET_VALUE || !apart || !token_ends_operand(ps->prev.kind) || !can(ps, T_IN))
         return NOT_MINE;
     if (news) {
         Span after = kind == T_SEMI ? token_span(ps, ps->tok) : parse_span(ps, ps->prev.hi, ps->prev.hi);
         Diag *diag = parse_mistake(ps, E0106, after, "expected `in` after the value of this `let`, found %s", parse_token_text(ps, ps->tok));
         diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->at)), "the `let`");
-        diag_help(ps->ctx, diag, "write `let x = e in ...`, with the `in` here");
+        diag_propose(ps->ctx, diag, after, "write `let x = e in ...`, with the `in` here", " in");
     }
     if (kind == T_SEMI)
         feed_instead(ps, T_IN);
@@ -510,6 +556,12 @@ static Repair repair_juxtaposed(Parser *ps, const Place *place, bool news)
     if (!starts_operand(kind) || !token_ends_operand(ps->prev.kind) || ps->prev.kind == T_STRING || place->context == IN_LET_PATTERN ||
         place->context == IN_FUN || (!ps->has_body && (place->context == IN_ITEM || can(ps, T_EQ))) || ps->item->kind == ITEM_IMPORT)
         return NOT_MINE;
+    if (ps->has_body && kind == T_NAME && (ps->prev.kind == T_NAME || ps->prev.kind == T_RP) && parameters_ahead(ps)) {
+        if (news)
+            report_no_fun(ps);
+        parse_broken(ps);
+        return SKIP;
+    }
     if (news) {
         bool operand = kind == T_NAME || kind == T_INT || kind == T_FLOAT;
         Diag *diag = parse_mistake(ps, E0102, token_span(ps, ps->tok), "expected an operator, found %s", parse_token_text(ps, ps->tok));
@@ -517,11 +569,13 @@ static Repair repair_juxtaposed(Parser *ps, const Place *place, bool news)
         if (strcmp(fn, "for") == 0 || strcmp(fn, "while") == 0)
             diag_help(ps->ctx, diag, "there are no loops: `xs |> mapSeq(f)` applies f to each element, `xs |> reduceSeq(f, start)` folds them");
         else if (strcmp(fn, "return") == 0)
-            diag_help(ps->ctx, diag, "the body is an expression, and its value the result: leave `return` out");
+            diag_propose(ps->ctx, diag, token_span(ps, ps->prev), "the body is an expression, and its value the result: leave `return` out", "%s", "");
+        else if (ps->prev.kind == T_NAME && operand)
+            diag_propose(ps->ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "functions are applied with parentheses: $", "%s(%s)", fn, arg);
         else if (ps->prev.kind == T_NAME)
             diag_help(ps->ctx, diag, "functions are applied with parentheses: `%s(%s)`", fn, arg);
         else if (place->context == IN_BRACKET && (ps->prev.kind == T_INT || ps->prev.kind == T_FLOAT))
-            diag_help(ps->ctx, diag, "arguments are separated by commas: `%s, %s`", fn, arg);
+            diag_propose(ps->ctx, diag, parse_span(ps, ps->prev.lo, ps->tok.hi), "arguments are separated by commas: $", "%s, %s", fn, operand ? arg : source_of(ps, ps->tok));
         else if (ps->prev.kind == T_RP)
             diag_help(ps->ctx, diag, "functions are applied with parentheses: `(%s)`", arg);
     }
@@ -539,7 +593,7 @@ static Repair repair_other(Parser *ps, bool news)
     if (ps->item->kind == ITEM_RULE && over && can(ps, T_EQUATION)) {
         if (news) {
             Diag *diag = parse_mistake(ps, E0113, gap_or_token(ps), "a rule is an equation, and `== right side` is missing");
-            diag_help(ps->ctx, diag, "its `==` stands outside brackets: `let`, `if` and `fun` on its left side stand in parentheses");
+            diag_note(ps->ctx, diag, NO_SPAN, "its `==` stands outside brackets: `let`, `if` and `fun` on its left side stand in parentheses");
         }
         parse_broken(ps);
         return SKIP;
@@ -550,7 +604,7 @@ static Repair repair_other(Parser *ps, bool news)
             if (ps->item->kind == ITEM_ENTRY && !ps->has_body)
                 diag_help(ps->ctx, diag, STRATEGY_IN_HEADER);
             else if (kind == T_SEMI)
-                diag_help(ps->ctx, diag, "steps are chained with `|>` or `>>`, and values are named with `let x = e in`");
+                diag_note(ps->ctx, diag, NO_SPAN, "steps are chained with `|>` or `>>`, and values are named with `let x = e in`");
         }
         parse_broken(ps);
         return SKIP;
@@ -665,6 +719,8 @@ bool parse_recover(Parser *ps)
         return false;
     Place place = find_place(ps);
     Repair repair = repair_braces(ps, &place, news);
+    if (repair == NOT_MINE)
+        repair = repair_no_fun(ps, &place, news);
     if (repair == NOT_MINE)
         repair = repair_arrow(ps, &place, news);
     if (repair == NOT_MINE)

@@ -62,7 +62,7 @@ static bool fits(Ctx *ctx, const Here *here, Words w)
 static bool bad(Ctx *ctx, const PlaceWord *word, const char *what)
 {
     Diag *d = diag_error(ctx, E0802, word->span, "%s", what);
-    diag_help(ctx, d, "a place is said as `map`, `first reduce`, `reduce inside mapBlock`, `map over reduce`, `map under lambda x`, or by a label, `#name`");
+    diag_note(ctx, d, NO_SPAN, "a place is said as `map`, `first reduce`, `reduce inside mapBlock`, `map over reduce`, `map under lambda x`, or by a label, `#name`");
     return false;
 }
 

@@ -31,12 +31,12 @@ static Core *fail_near(Runner *r, Near near, Span span, const char *what, const 
 
 Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why) { return fail_near(r, NOT_THERE, span, what, here, why); }
 
-Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help)
+Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *note)
 {
     if (!r->stopped) {
         Diag *d = diag_error(r->ctx, code, span, "%s", words);
-        if (help)
-            diag_help(r->ctx, d, "%s", help);
+        if (note)
+            diag_note(r->ctx, d, NO_SPAN, "%s", note);
     }
     r->stopped = r->mistake = true;
     return NULL;
@@ -334,7 +334,7 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     if (places.at.n > 1) {
         Diag *d = diag_error(ctx, E0802, ast->span, "there are %d places `%s`", places.at.n, text);
         diag_label(ctx, d, "%s", places_shown(ctx, &places));
-        diag_help(ctx, d, "say which: `first %s`, `last %s`, `every %s`, or `%s inside ...`", text, text, text, text);
+        diag_note(ctx, d, NO_SPAN, "`first %s`, `last %s` and `%s inside ...` mean one of them, `every %s` means all", text, text, text, text);
         r->stopped = r->mistake = true;
         return NULL;
     }
@@ -602,7 +602,7 @@ static void report(Runner *r, Span span)
     enum { SHOWN = 160 };
     if (sb.len > SHOWN)
         strcpy(sb.text + SHOWN - 3, "...");
-    diag_help(ctx, d, "what stands there is `%s`", sb.text);
+    diag_note(ctx, d, NO_SPAN, "what stands there is `%s`", sb.text);
     if (r->fail_span.file && span.file && r->fail_span.file != span.file)
         diag_note(ctx, d, span, "`%s` is lowered by this", r->entry->name);
 }

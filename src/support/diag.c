@@ -14,6 +14,9 @@ Span span_join(Span a, Span b)
     return (Span){a.file, a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
 }
 
+Span span_start(Span span) { return (Span){span.file, span.lo, span.lo}; }
+Span span_end(Span span) { return (Span){span.file, span.hi, span.hi}; }
+
 uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size)
 {
     int lines = 1;
@@ -214,7 +217,45 @@ void diag_help(Ctx *ctx, Diag *diag, const char *fmt, ...)
     va_list args;
     va_start(args, fmt);
     diag->help = format(ctx, fmt, args);
+    diag->edits.n = 0;
     va_end(args);
+}
+
+static void add_edit(Ctx *ctx, Diag *diag, Span span, const char *text)
+{
+    if (!source_get(ctx, span.file))
+        return;
+    DiagEdit edit = {span, text};
+    vec_push(ctx, &diag->edits, edit);
+}
+
+void diag_edit(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...)
+{
+    if (diag == ctx->diags.spare)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    add_edit(ctx, diag, span, format(ctx, fmt, args));
+    va_end(args);
+}
+
+void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char *fmt, ...)
+{
+    if (diag == ctx->diags.spare)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    const char *text = format(ctx, fmt, args);
+    va_end(args);
+    const char *lo = text + strspn(text, " \n"), *hi = text + strlen(text);
+    while (hi > lo && (hi[-1] == ' ' || hi[-1] == '\n'))
+        hi--;
+    const char *at = strchr(help, '$');
+    if (at)
+        diag_help(ctx, diag, "%.*s`%.*s`%s", (int)(at - help), help, (int)(hi - lo), lo, at + 1);
+    else
+        diag_help(ctx, diag, "%s", help);
+    add_edit(ctx, diag, span, text);
 }
 
 /* ---- rendering ----------------------------------------------------------------------------------------------- */
@@ -444,9 +485,8 @@ static bool before(const Diag *a, const Diag *b)
     return a->span.lo < b->span.lo;
 }
 
-void diag_render(Ctx *ctx, StrBuf *out, bool colour)
+Diag **diag_sorted(Ctx *ctx)
 {
-    Render r = {.ctx = ctx, .out = out, .colour = colour};
     int n = ctx->diags.list.n;
     Diag **sorted = NEWN(ctx, Diag *, n);
     for (int i = 0; i < n; i++) {
@@ -456,6 +496,14 @@ void diag_render(Ctx *ctx, StrBuf *out, bool colour)
             sorted[at] = sorted[at - 1];
         sorted[at] = diag;
     }
+    return sorted;
+}
+
+void diag_render(Ctx *ctx, StrBuf *out, bool colour)
+{
+    Render r = {.ctx = ctx, .out = out, .colour = colour};
+    Diag **sorted = diag_sorted(ctx);
+    int n = ctx->diags.list.n;
     for (int i = 0; i < n; i++)
         put_diag(&r, sorted[i]);
     if (ctx->diags.dropped)

@@ -1,6 +1,7 @@
 /* Sources, spans and diagnostics. Diagnostics are collected, never printed here; the driver renders them.
  *
- * A message says what the user wrote, with numbers. It has at most one help, which works when applied. */
+ * A message says what the user wrote, with numbers. It has at most one hint. A hint that proposes a text has it as edits, which
+ * work when they are applied together; one without edits explains. */
 #ifndef RISEC_SUPPORT_DIAG_H
 #define RISEC_SUPPORT_DIAG_H
 
@@ -12,6 +13,8 @@ typedef struct Span {
 } Span;
 #define NO_SPAN ((Span){0, 0, 0})
 Span span_join(Span a, Span b); /* the smallest span over both; a when they are in different files */
+Span span_start(Span span);     /* the empty span before it, where a text can be inserted */
+Span span_end(Span span);
 
 typedef struct Source {
     const char *name; /* as shown to the user */
@@ -43,6 +46,12 @@ typedef struct DiagNote {
     const char *text;
 } DiagNote;
 
+/* `text` in the place of what the span holds. */
+typedef struct DiagEdit {
+    Span span;
+    const char *text;
+} DiagEdit;
+
 typedef struct Diag {
     DiagCode code;
     bool warning;
@@ -50,7 +59,8 @@ typedef struct Diag {
     const char *message;
     const char *label; /* under the carets; may be NULL */
     VEC(DiagNote) notes;
-    const char *help; /* may be NULL */
+    const char *help; /* the hint; may be NULL */
+    VEC(DiagEdit) edits; /* of the hint */
 } Diag;
 
 typedef struct Diags {
@@ -66,7 +76,12 @@ Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINT
 Diag *diag_warning(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void diag_label(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* The words of the hint. Those of an earlier call, and its edits, are forgotten. */
 void diag_help(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* One more edit of the hint. Edits of a hint do not overlap. */
+void diag_edit(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* A hint made of its edit: in the words `help` a `$` stands for the new text, in backquotes. */
+void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char *fmt, ...) PRINTF_LIKE(5, 6);
 
 const char *diag_code_name(DiagCode code);        /* "E0303" */
 const char *diag_code_title(DiagCode code);
@@ -74,7 +89,11 @@ const char *diag_code_explanation(DiagCode code);
 /* DIAG_CODE_COUNT when there is no such code. Case does not matter. */
 DiagCode diag_code_find(const char *name);
 
-/* All collected diagnostics as text, in order of their place, in the form of docs/language.md; `colour`: ANSI colours. */
+/* The recorded ones in order of their place: diags.list.n of them. */
+Diag **diag_sorted(Ctx *ctx);
+/* All collected diagnostics as text, in the form of docs/language.md; `colour`: ANSI colours. */
 void diag_render(Ctx *ctx, StrBuf *out, bool colour);
+/* The same as one JSON object on one line: `risec help json`. */
+void diag_render_json(Ctx *ctx, StrBuf *out);
 
 #endif

@@ -1,0 +1,178 @@
+/* Hints that propose a text: where in the source it goes. */
+#include "frontend/elab_internal.h"
+
+/* ---- did you mean ----------------------------------------------------------------------------------------------------------- */
+
+static int edit_distance(const char *a, const char *b, int limit)
+{
+    enum { LONGEST = 40 };
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST || (n > m ? n - m : m - n) > limit)
+        return limit + 1;
+    for (int j = 0; j <= m; j++)
+        row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int same = a[i - 1] == b[j - 1] || (a[i - 1] ^ b[j - 1]) == 32 ? 0 : 1;
+            int best = diagonal + same;
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates)
+{
+    (void)ctx;
+    int length = (int)strlen(name), limit = length <= 3 ? 1 : length <= 5 ? 2 : 3;
+    const char *best = NULL;
+    for (int i = 0; i < n; i++) {
+        const char *c = candidates[i];
+        if (!c || strcmp(c, name) == 0)
+            continue;
+        int d = edit_distance(name, c, limit);
+        /* A short name that shares no letter is no misspelling. */
+        if (d <= limit && d < length && d < (int)strlen(c)) {
+            best = c;
+            limit = d - 1;
+        }
+    }
+    return best;
+}
+
+/* ---- texts for places ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the parenthesis that a text begins with ends with it. */
+static bool closes_last(const char *text)
+{
+    int open = 0;
+    for (; *text; text++) {
+        open += *text == '(' ? 1 : *text == ')' ? -1 : 0;
+        if (open == 0)
+            return text[1] == 0;
+    }
+    return false;
+}
+
+void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after)
+{
+    const char *words = span_text(e, span);
+    bool twice = words && after[0] == ')' && words[0] == '(' && closes_last(words);
+    const char *text = twice ? ctx_printf(e->ctx, "%.*s%s%s", (int)strlen(before) - 1, before, words, after + 1) : ctx_printf(e->ctx, "%s%s%s", before, words ? words : "...", after);
+    diag_propose(e->ctx, d, span, help, "%s", text);
+    if (words)
+        return;
+    /* What is too long to be quoted stays as it is, between two insertions. */
+    d->edits.n = 0;
+    diag_edit(e->ctx, d, span_start(span), "%s", before);
+    diag_edit(e->ctx, d, span_end(span), "%s", after);
+}
+
+void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
+{
+    const Item *entry = e->entry;
+    diag_help(e->ctx, d, "add `where %s` to the entry%s", fact, or_else ? or_else : "");
+    if (entry && entry->n_where)
+        diag_edit(e->ctx, d, span_end(entry->where[entry->n_where - 1]->span), ", %s", fact);
+    else if (entry && entry->result)
+        diag_edit(e->ctx, d, span_end(entry->result->span), " where %s", fact);
+}
+
+/* ---- conversions ---------------------------------------------------------------------------------------------------------------- */
+
+/* Bits that every whole number up to some size takes without rounding. */
+static int whole_bits(Scalar s)
+{
+    switch (s) {
+    case SC_BF16:
+        return 8;
+    case SC_F16:
+        return 11;
+    case SC_F32:
+        return 24;
+    case SC_F64:
+        return 53;
+    default:
+        return 8 * scalar_bytes(s) - (scalar_is_signed(s) ? 1 : 0);
+    }
+}
+
+bool scalar_keeps(Scalar from, Scalar to)
+{
+    if (from == to)
+        return true;
+    if (scalar_is_float(from))
+        return scalar_is_float(to) && (to == SC_F64 || (to == SC_F32 && from != SC_F64));
+    if (scalar_is_int(to) && scalar_is_signed(from) && !scalar_is_signed(to))
+        return false;
+    return scalar_is_int(from) && whole_bits(from) <= whole_bits(to);
+}
+
+static Scalar scalar_of_result(Elab *e)
+{
+    Type t = e->result ? type_resolve(e, e->result) : NULL;
+    while (t && t->kind == TY_ARRAY)
+        t = type_resolve(e, t->elem);
+    return t && t->kind == TY_SCALAR ? t->scalar : SC_COUNT;
+}
+
+Scalar float_for(Elab *e, Scalar whole)
+{
+    Scalar want = scalar_of_result(e);
+    if (want != SC_COUNT && !scalar_is_float(want))
+        return SC_COUNT;
+    return want == SC_F64 || (whole != SC_COUNT && scalar_bytes(whole) > 4) ? SC_F64 : SC_F32;
+}
+
+/* The side that can become the other's type, and what the header wants the result to be, decide. A conversion that loses bits is not proposed; whole numbers
+ * of 32 bits become floats of 32, which rounds the largest, as it does in other languages. */
+void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb)
+{
+    bool up = scalar_keeps(sa, sb), down = scalar_keeps(sb, sa);
+    if (!up && !down) {
+        up = sa != SC_BOOL && scalar_is_int(sa) && sb == SC_F32 && scalar_bytes(sa) <= 4;
+        down = sb != SC_BOOL && scalar_is_int(sb) && sa == SC_F32 && scalar_bytes(sb) <= 4;
+    }
+    Scalar to = up ? sb : sa, want = truth ? SC_COUNT : scalar_of_result(e);
+    bool fits = want != (up ? sa : sb);
+    if ((up || down) && fits) {
+        propose_around(e, d, up ? a->span : b->span, "convert one side: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
+    } else if (up || down) {
+        const char *wide = scalar_name(to), *narrow = scalar_name(up ? sa : sb);
+        diag_help(e->ctx, d, "`cast(%s)` of the one side loses nothing, but then this is %s; `cast(%s)` of the other may lose bits", wide, wide, narrow);
+    } else {
+        diag_help(e->ctx, d, "neither type holds all values of the other: say by `cast` what both are to become");
+    }
+}
+
+void propose_length(Elab *e, Diag *d, Span call, const char *size)
+{
+    const Source *source = source_get(e->ctx, call.file);
+    const char *name = "generate";
+    size_t n = strlen(name);
+    diag_help(e->ctx, d, "say how many elements it has: `%s{n = %s}(...)`, if as many as the result", name, size);
+    if (source && call.lo + n <= source->size && strncmp(source->text + call.lo, name, n) == 0)
+        diag_edit(e->ctx, d, (Span){call.file, call.lo + (uint32_t)n, call.lo + (uint32_t)n}, "{n = %s}", size);
+}
+
+/* `1 / 3` as `1.0 / 3.0`. */
+void propose_float_division(Elab *e, Diag *d, Span span)
+{
+    const char *words = span_text(e, span);
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    bool word = false;
+    for (const char *c = words; c && *c; c++) {
+        bool digit = *c >= '0' && *c <= '9', goes_on = (c[1] >= '0' && c[1] <= '9') || c[1] == '_' || c[1] == '.';
+        word = (word && (digit || *c == '_')) || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        sb_putc(&sb, *c);
+        sb_puts(&sb, digit && !word && !goes_on ? ".0" : "");
+    }
+    diag_propose(e->ctx, d, words ? span : NO_SPAN, "write float literals: $", "%s", words ? sb.text : "1.0 / 3.0");
+}

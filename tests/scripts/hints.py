@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""What hints propose can be applied. RISEC names the binary.
+
+    tests/scripts/hints.py [--write]
+
+Of each program of tests/check `risec check --json` is read. A hint that proposes a text has it as edits; they lie in the program, and applied they mend what the
+message is about: it is not said again. Hints that only explain are listed in tests/check/explaining.txt, one line for each with its code and its words up to the first
+backquote; at most one in five of all hints may be of that kind. --write makes the list again.
+"""
+import collections
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
+FOLDER = f"{ROOT}/tests/check"
+LIST = f"{FOLDER}/explaining.txt"
+
+
+def diagnostics(path, cwd):
+    """What check says of a program, and its exit code."""
+    done = subprocess.run([RISEC, "check", "--json", path], cwd=cwd, capture_output=True, timeout=60)
+    if done.stderr:
+        raise ValueError(f"{path}: check --json says beside its output: {done.stderr.decode()}")
+    return json.loads(done.stdout)["diagnostics"], done.returncode
+
+
+def applied(text, edits):
+    """The bytes of a program with the edits of one hint."""
+    last = len(text)
+    for edit in sorted(edits, key=lambda edit: edit["span"], reverse=True):
+        lo, hi = edit["span"]
+        if not lo <= hi <= last:
+            raise ValueError(f"the edit {edit} overlaps another, or lies outside")
+        text, last = text[:lo] + edit["text"].encode() + text[hi:], lo
+    return text
+
+
+def said(diagnostics):
+    return collections.Counter((d["code"], d["message"]) for d in diagnostics)
+
+
+def mends(name, diagnostic, before):
+    """Why the edits of a diagnostic do not mend it; None where they do."""
+    edits = diagnostic["hints"][0]["edits"]
+    if any(edit["file"] != name for edit in edits):
+        return "an edit of another file"
+    with open(f"{FOLDER}/{name}", "rb") as file:
+        text = applied(file.read(), edits)
+    with tempfile.NamedTemporaryFile(dir=FOLDER, prefix="mended_", suffix=".rise") as file:
+        file.write(text)
+        file.flush()
+        after, _ = diagnostics(os.path.basename(file.name), FOLDER)
+    what = (diagnostic["code"], diagnostic["message"])
+    return None if said(after)[what] < said(before)[what] else "the same message again:\n" + text.decode("utf-8", "replace")
+
+
+def main():
+    failed, hints, explaining = [], 0, []
+    for path in sorted(glob.glob(f"{FOLDER}/*.rise")):
+        name = os.path.basename(path)
+        if name.startswith("mended_") or os.path.exists(path[:-5] + ".cmd"):
+            continue
+        before, _ = diagnostics(name, FOLDER)
+        for diagnostic in before:
+            for hint in diagnostic["hints"]:
+                hints += 1
+                if not hint["edits"]:
+                    explaining.append(f"{name} {diagnostic['code']} {hint['message'].split('`')[0].strip()}")
+                    continue
+                why = mends(name, diagnostic, before)
+                if why:
+                    failed.append(f"{name}:{diagnostic['line']}: {diagnostic['code']} {hint['message']}: {why}")
+    text = "".join(f"{line}\n" for line in sorted(explaining))
+    if "--write" in sys.argv[1:]:
+        with open(LIST, "w", encoding="utf-8") as file:
+            file.write(text)
+    print("not ok" if failed else "ok", "hints-mend")
+    for why in failed:
+        print("# " + why.replace("\n", "\n# "))
+    listed = os.path.exists(LIST) and open(LIST, encoding="utf-8").read() == text
+    print("ok" if listed else "not ok", "hints-listed")
+    if not listed:
+        print("# tests/check/explaining.txt is not up to date: tests/scripts/hints.py --write, and look at what changes")
+    few = 5 * len(explaining) <= hints and hints >= 90
+    print("ok" if few else "not ok", "hints-few-explain")
+    print(f"# {hints} hints, {len(explaining)} of them explain only")
+    return 1 if failed or not listed or not few else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
