@@ -1,16 +1,35 @@
 #!/usr/bin/env bash
-# ./test.sh [WORD...]: builds risec, plainly and with sanitizers, and runs the tests (those with one of the words in their names).
+# ./test.sh [quick|all] [WORD...]: builds risec and runs the tests (those with one of the words in their names).
+#   quick       the release build only: unit tests, goldens, 300 random programs; a minute or two
+#   (neither)   also the build with sanitizers, and the scripts: some ten minutes on two cores
+#   all         more of everything: random programs, damaged texts, compilers and architectures
 # The last line is `N passed, N failed` or `N passed, N failed, N skipped`. RISEC_WERROR=ON makes warnings errors, from then on.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck source=tools/setup.sh
 . "$ROOT/tools/setup.sh"
 
+level=whole
+case ${1:-} in
+quick | all)
+    level=$1
+    shift
+    ;;
+esac
+presets=(release)
+how=(--level "$level")
 install_missing tests
-for preset in release sanitize; do
+if [ "$level" != quick ]; then
+    if has_sanitizers "${CC:-cc}"; then
+        presets+=(sanitize)
+    else
+        how+=(--no-sanitizers "${CC:-cc} does not link -fsanitize=address,undefined")
+    fi
+fi
+for preset in "${presets[@]}"; do
     if ! build "$preset" all ${RISEC_WERROR:+"-DRISEC_WERROR=$RISEC_WERROR"}; then
         echo '0 passed, 1 failed'
         exit 1
     fi
 done
-exec python3 "$ROOT/tests/run_tests.py" "$@"
+exec python3 "$ROOT/tests/run_tests.py" "${how[@]}" "$@"

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Runs all tests of both builds. ./test.sh builds them and calls this.
 
-    tests/run_tests.py [-v] [-j N] [--times FILE] [WORD...]
+    tests/run_tests.py [-v] [-j N] [--times FILE] [--level quick|whole|all] [--no-sanitizers WHY] [WORD...]
                                                  tests with one of the words in their names; all without words. FILE: the processor seconds of each
+
+Levels: `quick` are the unit tests and the goldens on the release build; `whole`, what is run without one, has both builds and the scripts;
+`all` does more of the same where `whole` does some.
+
     tests/run_tests.py --regen [WORD...]         writes the goldens that exist again, the outputs in the examples, and the pages made of them
 
 Kinds of tests:
 
   unit/       each program build/*/unit/test_* (from tests/unit and tests/random) is one test for each build. tests/unit/args says what
-              it is given. The last line of its output is `NAME: N checks, N wrong`.
+              it is given at each level. The last line of its output is `NAME: N checks, N wrong`.
   <stage>/    tests/<stage>/<point>.rise with a golden beside it. The extension says what is compared:
                 .ast .core .imp .manifest   what `risec --emit=` of that name prints
                 .cu                         what `risec --emit=cuda` prints
@@ -17,12 +21,12 @@ Kinds of tests:
               In tests/parse, .err and .ok are about what `risec --emit=ast` says: its programs mean nothing.
               Further arguments stand in <point>.args. A <point>.cmd is a whole command line instead, whose second line may be
               `exit N`, for .err and .ok, and .out, which is its standard output.
-              Both builds must agree with the golden. The working directory is tests/<stage>.
+              Both builds must agree with the golden (at the level `quick`, the release build). The working directory is tests/<stage>.
   core-again/ what --emit=core prints of a program is a program, and prints as the same.
   codes/      every diagnostic has a case that fails and a near miss; tests/codes_unreachable.txt lists those that cannot, and why.
   scripts/    each prints lines `ok NAME`, `not ok NAME`, `skip NAME: reason`, and these are the tests. Lines that begin with # after a
-              `not ok` say why. The environment has RISEC and RISEC_SAN (the two binaries), BUILD (where both builds are), TMPDIR, and a cache of
-              its own.
+              `not ok` say why. The environment has RISEC and RISEC_SAN (the two binaries; the second one is missing where there is no
+              sanitizer), BUILD (where both builds are), RISEC_LEVEL, TMPDIR, and a cache of its own.
 """
 import argparse
 import concurrent.futures
@@ -41,7 +45,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
 TESTS = os.path.join(ROOT, "tests")
-BUILDS = ("release", "sanitize")
+BUILDS = ("release", "sanitize")  # main() takes away what a level does not use, or what this machine cannot build
+LEVELS = ("quick", "whole", "all")
 EMIT = {".ast": "ast", ".core": "core", ".imp": "imp", ".cu": "cuda", ".manifest": "manifest"}
 GOLDENS = (*EMIT, ".err", ".ok", ".out")
 SHOWN_LINES = 60
@@ -56,6 +61,7 @@ def environment():
     env.update(
         RISEC=os.path.join(BUILD, "release", "risec"),
         RISEC_SAN=os.path.join(BUILD, "sanitize", "risec"),
+        RISEC_LEVEL="whole",
         BUILD=BUILD,
         LC_ALL="C",
         NO_COLOR="1",
@@ -108,14 +114,17 @@ def good_programs():
 
 
 def unit_arguments():
-    """(program, build) -> arguments, from tests/unit/args: lines of NAME BUILD ARGUMENT..., BUILD `both` for both."""
+    """(program, build) -> [(levels, arguments)], from tests/unit/args, which says how its lines are read."""
     table = {}
     for line in read_text(f"{TESTS}/unit/args").splitlines():
         words = line.split("#")[0].split()
         if not words:
             continue
+        levels = LEVELS if words[2] == "each" else words[2].split(",")
+        if not set(levels) <= set(LEVELS):
+            raise ValueError(f"tests/unit/args: {words[2]} is not a level: {line}")
         args = []
-        for word in words[2:]:
+        for word in words[3:]:
             if word == "@good":
                 args += sorted(os.path.relpath(path, ROOT) for path in good_programs())
             elif "*" in word:
@@ -123,13 +132,14 @@ def unit_arguments():
             else:
                 args.append(word)
         for build in BUILDS if words[1] == "both" else (words[1],):
-            table.setdefault((words[0], build), []).append(args)
+            table.setdefault((words[0], build), []).append((levels, args))
     return table
 
 
 def unit_test(name, build, program, args):
     start = time.monotonic()
-    code, out, err = run([f"{BUILD}/{build}/unit/{program}", *args], ROOT, UNIT_SECONDS)
+    with tempfile.TemporaryDirectory(prefix="risec-test-") as scratch:
+        code, out, err = run([f"{BUILD}/{build}/unit/{program}", *args], ROOT, UNIT_SECONDS, {**ENV, "TMPDIR": scratch})
     lines = out.decode("utf-8", "replace").splitlines() or [""]
     # A test that checks nothing has lost its arguments.
     good = code == 0 and re.search(r"\b[1-9]\d* checks, 0 (wrong|failed)$", lines[-1])
@@ -137,12 +147,12 @@ def unit_test(name, build, program, args):
     return bool(good), f"{ended(code)}\n{tail(out)}\n{tail(err)}"
 
 
-def unit_tests():
+def unit_tests(level):
     table = unit_arguments()
     for source in sorted(glob.glob(f"{TESTS}/unit/test_*.c") + glob.glob(f"{TESTS}/random/test_*.c")):
         program = os.path.basename(source)[: -len(".c")]
         for build in BUILDS:
-            runs = table.get((program, build), [[]])
+            runs = [args for levels, args in table.get((program, build), [(LEVELS, [])]) if level in levels]
             for k, args in enumerate(runs):
                 name = f"unit/{program} ({build}{f' {k + 1}' if k else ''})"
                 yield name, lambda name=name, build=build, program=program, args=args: unit_test(name, build, program, args)
@@ -330,22 +340,39 @@ def run_one(k):
     return result if isinstance(result, list) else [(name, *result)], [now - then for now, then in zip(processor_seconds(), before)]
 
 
+def use_level(level, no_sanitizers):
+    """Before tests are made and processes forked."""
+    global BUILDS
+    ENV["RISEC_LEVEL"] = level
+    if level == "quick" or no_sanitizers:
+        BUILDS = ("release",)
+    if no_sanitizers:
+        del ENV["RISEC_SAN"]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of risec.")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only tests with one of these in their names")
     parser.add_argument("-v", "--verbose", action="store_true", help="name every test")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--times", metavar="FILE", help="write the processor seconds of each test, user and system")
+    parser.add_argument("--level", choices=LEVELS, default="whole")
+    parser.add_argument("--no-sanitizers", metavar="WHY", help="there is no build with sanitizers")
     parser.add_argument("--regen", action="store_true", help="write the goldens that exist again")
     options = parser.parse_args()
     if options.regen:
         return regenerate(options.words)
 
-    tests = [*unit_tests(), *script_tests(), *core_again_tests(), *golden_tests(), *code_tests()]
+    use_level(options.level, options.no_sanitizers)
+    scripts = [] if options.level == "quick" else script_tests()
+    tests = [*unit_tests(options.level), *scripts, *core_again_tests(), *golden_tests(), *code_tests()]
     tests = [test for test in tests if not options.words or any(word in test[0] for word in options.words)]
     tests.sort(key=lambda test: next((k for k, long in enumerate(LONGEST) if test[0].startswith(long)), len(LONGEST)))
     TESTS_TO_RUN.extend(tests)
     passed, failed, skipped, times = 0, [], [], []
+    if options.no_sanitizers:
+        skipped.append(f"sanitizers: {options.no_sanitizers}")
+        print(f"skip {skipped[0]}")
     with concurrent.futures.ProcessPoolExecutor(max(1, options.jobs), multiprocessing.get_context("fork")) as pool:
         for (name, _), (results, seconds) in zip(tests, pool.map(run_one, range(len(tests)))):
             times.append((*seconds, name))

@@ -52,6 +52,16 @@ install_missing() {
     rm -f "$log"
 }
 
+# Does the compiler make programs with the address and undefined behaviour sanitizers, and do these run?
+has_sanitizers() {
+    local dir status=0
+    dir=$(mktemp -d)
+    printf 'int main(void) { return 0; }\n' >"$dir/a.c"
+    { "$1" -fsanitize=address,undefined "$dir/a.c" -o "$dir/a" && "$dir/a"; } >/dev/null 2>&1 || status=1
+    rm -rf "$dir"
+    return $status
+}
+
 cache_has() { grep -qsx "$2" "$ROOT/build/$1/CMakeCache.txt"; }
 
 # build PRESET TARGET [-DNAME=VALUE...]: up to date in build/PRESET, configured with these values. What the tools say is shown only when

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""nvcc and NVRTC compile what risec emits for every program in examples/ and tests/cuda/, and the texts of the printer's unit test, for all architectures without a warning; nvcc also
+"""nvcc and NVRTC compile what risec emits for every program in examples/ and tests/cuda/, and the texts of the printer's unit test, without a warning; nvcc also
 compiles the hand-written kernels, tests/handwritten/*.cu, whose results text.py checks.
 
     tests/scripts/nvcc.py                those
     tests/scripts/nvcc.py FILE.cu...     these texts
+
+RISEC_LEVEL=whole (the default): NVRTC makes code for the oldest and the newest architecture; nvcc's front end reads the texts for one, and the host compiler their host
+functions, which NVRTC does not see. RISEC_LEVEL=all: all architectures, and nvcc makes code, too.
 
 Prints `ok NAME`, `not ok NAME` or `skip NAME: REASON` for each. Many texts are compiled together, each in a namespace of its own: most of the time goes into starting compilers.
 When that fails each is compiled alone, to tell which one is wrong."""
@@ -23,10 +26,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
 RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
 PRINTER_TEST = os.path.join(BUILD, "release", "unit", "test_cuda_print")
-ARCHS = ("75", "80", "90", "100")
-# nvcc's optimizer and assembler are NVRTC's where both are of one release. NVRTC makes code of each text for all of ARCHS; then nvcc makes it for these, and only its
-# front end and the host compiler read the text for the others.
-NVCC_ARCHS = ("90",)
+ALL = os.environ.get("RISEC_LEVEL") == "all"
+ARCHS = ("75", "80", "90", "100") if ALL else ("75", "100")
+# nvcc's optimizer and assembler are NVRTC's where both are of one release. NVRTC makes code of each text for all of ARCHS; then nvcc makes it for NVCC_ARCHS, and only its
+# front end and the host compiler read the text for FRONT_ARCHS.
+NVCC_ARCHS, FRONT_ARCHS = (("90",), ("75", "80", "100")) if ALL else ((), ("90",))
 TEXTS_TOGETHER = 64
 
 
@@ -105,17 +109,18 @@ def release_of_nvcc(nvcc):
     return said and (int(said[1]), int(said[2]))
 
 
-def nvcc_compiles(nvcc, text, work, front=()):
-    """To machine code, but for the architectures in `front`: for these up to LTO IR, which is where the front end ends and the optimizer begins."""
+def nvcc_compiles(nvcc, text, work, codes, front):
+    """To machine code for the architectures in `codes`; for those in `front` up to LTO IR, which is where the front end ends and the optimizer begins."""
     path = os.path.join(work, "nvcc.cu")
     with open(path, "w") as file:
         file.write(text)
-    # One call for all architectures: the host's part is compiled once.
-    to_code = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in ARCHS if arch not in front]
+    to_code = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in codes]
     to_ir = [f"-gencode=arch=compute_{arch},code=lto_{arch}" for arch in front]
-    calls = [[*to_code, "-c", "-Xcompiler", "-Wall,-Wextra,-Wno-unused-parameter", "-o", path + ".o"]]
+    host = ["-c", "-Xcompiler", "-Wall,-Wextra,-Wno-unused-parameter", "-o", path + ".o"]
+    # One call for all architectures: the host's part is compiled once, with the code where there is any.
+    calls = [[*to_code, *host]] if to_code else []
     if to_ir:
-        calls.append([*to_ir, "-rdc=true", "-fatbin", "-o", path + ".fatbin"])
+        calls.append([*to_ir, "-rdc=true", *(["-fatbin", "-o", path + ".fatbin"] if to_code else host)])
     for call in calls:
         done = subprocess.run([nvcc, *call, "-Werror", "all-warnings", path], capture_output=True, text=True)
         # A warning of the host compiler does not fail nvcc.
@@ -153,9 +158,9 @@ def report(name, wrong):
     return bool(wrong)
 
 
-def check(texts, what, compiles, front=()):
+def check(texts, what, compiles, codes, front=()):
     """True: something is wrong. `front`: the architectures for which only the front end reads the texts."""
-    archs = " ".join(arch for arch in ARCHS if arch not in front) + (f", front end: {' '.join(front)}" if front else "")
+    archs = ", ".join(filter(None, (" ".join(codes), "front end: " + " ".join(front) if front else "")))
     failed = False
     for batch in batches(texts):
         together = compiles(joined(batch))
@@ -178,13 +183,14 @@ def main(paths):
         nvcc, nvrtc = find_nvcc(), find_nvrtc()
         if nvcc:
             again = nvrtc and release_of_nvcc(nvcc) == release_of_nvrtc(nvrtc)
-            front = tuple(arch for arch in ARCHS if again and arch not in NVCC_ARCHS)
-            failed |= check(texts, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, front), front)
-            failed |= check(hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work))
+            codes, front = (NVCC_ARCHS, FRONT_ARCHS) if again else (ARCHS, ())
+            failed |= check(texts, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, codes, front), codes, front)
+            # Those that people wrote are compiled by nvcc alone.
+            failed |= check(hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, ARCHS, ()), ARCHS)
         else:
             print(f"skip {len(texts) + len(hand)} texts nvcc: no nvcc on PATH or in {CUDA}/bin")
         if nvrtc:
-            failed |= check(texts, "nvrtc", lambda text: nvrtc_compiles(nvrtc, text))
+            failed |= check(texts, "nvrtc", lambda text: nvrtc_compiles(nvrtc, text), ARCHS)
         else:
             print(f"skip {len(texts)} texts nvrtc: no libnvrtc.so.13 or .12")
     return int(failed)

@@ -20,7 +20,7 @@ def main():
         return 0
     print(f"# seed {SEED}")
     programs, failed, runs = list(all_programs()), 0, 0
-    for r in run_text.run_batch(programs, SEED):
+    for r in run_text.run_batch(programs, SEED, run_text.checked_or_fast("text")):
         runs += r.runs
         if r.verdict == "agree" and r.runs:
             print(f"ok {r.name}")

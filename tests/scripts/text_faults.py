@@ -53,6 +53,9 @@ def main(words):
     if not shutil.which(run_text.CXX):
         print(f"skip text faults: no {run_text.CXX}")
         return 0
+    if not run_text.has_sanitizers():  # many faults are found by them alone
+        print(f"skip text faults: {run_text.CXX} does not link -fsanitize=address,undefined")
+        return 0
     failed = False
     names = {word for word in words if not word.startswith("--")}
     wanted = [p for p in all_programs() if "--all" in words or p.name in (names or SOME)]

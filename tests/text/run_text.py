@@ -172,6 +172,23 @@ def compiler(args):
     return done.returncode, done.stderr
 
 
+def has_sanitizers():
+    """Does the compiler make programs with sanitizers, and do these run?"""
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = os.path.join(folder, "a.cpp"), os.path.join(folder, "a")
+        with open(source, "w") as file:
+            file.write("int main() { return 0; }\n")
+        return compiler([*CHECKED, source, "-o", program])[0] == 0 and subprocess.run([program], capture_output=True).returncode == 0
+
+
+def checked_or_fast(what):
+    """CHECKED, or FAST and a line that says so where there are no sanitizers."""
+    if has_sanitizers():
+        return CHECKED
+    print(f"skip {what} under sanitizers: {CXX} does not link -fsanitize=address,undefined")
+    return FAST
+
+
 def shim_objects(flags):
     """The scheduler and the runner: compiled once for each of their versions."""
     key = hashlib.sha256(" ".join([CXX, *COMMON, *flags]).encode())

@@ -5,6 +5,7 @@
  * Every function, the mistakes that callers make, memory that runs out at every allocation, and threads. The GPU is in test_api_gpu.c. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "rise.h"
 #include "unit.h"
@@ -312,7 +313,11 @@ static void test_mistakes(void)
     BAD(rise_program_from_text(context, "bad.rise", "entry f {n: nat} (xs: n.f32): n.f32 =\n  xs |> mapGlobal(fun x => y)\n", (size_t)-1, &program, &err), RISE_ERROR_PROGRAM,
         "bad.rise:2:");
     CHECK(!program && told.n == 1 && told.line == 2 && told.code[0] == 'E' && strstr(told.message, "y"));
-    BAD(rise_program_from_file(context, "/nowhere/at/all.rise", &program, &err), RISE_ERROR_FILE, "/nowhere/at/all.rise");
+    char folder[UNIT_PATH], absent[UNIT_PATH + 16];
+    unit_folder(folder);
+    snprintf(absent, sizeof absent, "%s/absent.rise", folder);
+    BAD(rise_program_from_file(context, absent, &program, &err), RISE_ERROR_FILE, absent);
+    rmdir(folder);
     BAD(rise_program_from_text(context, NULL, "", 0, &program, &err), RISE_ERROR_ARGUMENT, "name is NULL");
     program = open_program(context, "entry a (n: nat): n.i32 = generate(fun (i: idx[n]) => 1i32) |> mapGlobal(id)\nentry b {n: nat} (xs: n.f32): 1.f32 = xs |> split(2) |> join |> take(1)\n");
     told.n = 0;

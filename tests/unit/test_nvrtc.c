@@ -423,12 +423,15 @@ static void test_refused(Ctx *ctx, void *user)
             fclose(file);
         unlink(path);
     }
-    char before[500];
+    char before[UNIT_PATH], dir[UNIT_PATH], absent[UNIT_PATH + 16];
     const char *tmp = getenv("TMPDIR");
     snprintf(before, sizeof before, "%s", tmp ? tmp : "/tmp");
-    setenv("TMPDIR", "/no/such/folder", 1);
+    unit_folder(dir);
+    snprintf(absent, sizeof absent, "%s/absent", dir);
+    setenv("TMPDIR", absent, 1);
     CHECK(compile(ctx, &r, &code, &why) == CODE_REFUSED && strstr(why.text, "the text cannot be kept in a temporary file: "));
     setenv("TMPDIR", before, 1);
+    rmdir(dir);
 }
 
 /* ---- memory that runs out ------------------------------------------------------------------------------------------------- */
@@ -576,10 +579,8 @@ int main(void)
     run(test_no_thread, NULL);
     run(test_refused, NULL);
     test_memory();
-    char dir[500];
-    const char *tmp = getenv("TMPDIR");
-    snprintf(dir, sizeof dir, "%s/risec-nvrtc-XXXXXX", tmp ? tmp : "/tmp");
-    CHECK(mkdtemp(dir) != NULL);
-    run(test_toolchain, dir);
+    char dir[UNIT_PATH];
+    if (unit_folder(dir))
+        run(test_toolchain, dir);
     return unit_end();
 }

@@ -430,16 +430,16 @@ static void read_file(Ctx *ctx, void *user)
 
 static void test_files(void)
 {
-    char path[] = "/tmp/risec_test_XXXXXX";
-    int fd = mkstemp(path);
-    if (!CHECK(fd >= 0))
+    char dir[UNIT_PATH], path[UNIT_PATH + 16], absent[UNIT_PATH + 16];
+    if (!unit_folder(dir))
         return;
-    close(fd);
+    snprintf(path, sizeof path, "%s/x", dir);
+    snprintf(absent, sizeof absent, "%s/absent/x", dir);
     static char big[70000];
     memset(big, 'b', sizeof big);
     Ctx *ctx = ctx_new(NULL, NULL);
     CHECK(ctx->files.write(ctx->files.user, path, big, sizeof big) == FILE_OK);
-    CHECK(ctx->files.write(ctx->files.user, "/nonexistent/x", big, 1) == FILE_UNWRITABLE);
+    CHECK(ctx->files.write(ctx->files.user, absent, big, 1) == FILE_UNWRITABLE);
     static const size_t limits[] = {70000, 69999, 16384, 0};
     for (int i = 0; i < 4; i++) {
         File file = {.path = path, .limit = limits[i]};
@@ -447,7 +447,7 @@ static void test_files(void)
         CHECK(file.status == (i ? FILE_TOO_LARGE : FILE_OK));
         CHECK(i || (file.size == sizeof big && file.bytes[file.size] == 0 && memcmp(file.bytes, big, file.size) == 0));
     }
-    File missing = {.path = "/nonexistent/x", .limit = 9}, folder = {.path = "/", .limit = 9};
+    File missing = {.path = absent, .limit = 9}, folder = {.path = "/", .limit = 9};
     CHECK(ctx_try(ctx, read_file, &missing) && missing.status == FILE_MISSING);
     CHECK(ctx_try(ctx, read_file, &folder) && folder.status == FILE_UNFIT);
     File device = {.path = "/dev/null", .limit = 9}, dash = {.path = "-", .limit = 9};
@@ -466,6 +466,7 @@ static void test_files(void)
         CHECK(f.live == 0);
     }
     remove(path);
+    rmdir(dir);
 }
 
 int main(void)

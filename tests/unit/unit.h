@@ -4,6 +4,7 @@
 #define RISEC_TESTS_UNIT_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static long unit_checks, unit_failures;
@@ -30,6 +31,16 @@ static inline int unit_text(const char *got, const char *want, const char *file,
 
 #define CHECK(x) unit_check((x) ? 1 : 0, #x, __FILE__, __LINE__)
 #define CHECK_TEXT(got, want) unit_text((got), (want), __FILE__, __LINE__)
+
+/* The path of a new, empty folder, whose parent is TMPDIR or /tmp: what is looked for in it is not there, whatever else this machine has. */
+enum { UNIT_PATH = 4096 };
+
+static inline int unit_folder(char path[UNIT_PATH])
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, UNIT_PATH, "%s/risec-unit-XXXXXX", tmp ? tmp : "/tmp");
+    return unit_check(mkdtemp(path) != NULL, "a new folder", __FILE__, __LINE__);
+}
 
 static inline int unit_end(void)
 {
