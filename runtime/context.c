@@ -61,6 +61,8 @@ void struct_put(void *theirs, const void *ours, size_t our_size)
         memcpy((char *)theirs + sizeof size, (const char *)ours + sizeof size, known - sizeof size);
 }
 
+int context_job(const rise_context *context, JobWork work, void *user, rise_error *error) { return job_run(&context->job, work, user, error); }
+
 int argument_null(rise_error *error, const char *what) { return rise_fail(error, RISE_ERROR_ARGUMENT, "%s is NULL", what); }
 
 static void *libc_alloc(void *user, size_t size)
@@ -95,13 +97,15 @@ static int choose_device(rise_context *context, const rise_context_options *opti
 {
     context->device = options->device;
     if (options->device == RISE_AUTO || options->device == RISE_GPU) {
-        int status = gpu_open(context, options, error);
-        if (status == RISE_OK)
-            context->device = RISE_GPU;
-        else if (status != RISE_ERROR_DEVICE || options->device == RISE_GPU)
+        rise_error why = {0};
+        int status = gpu_open(context, options, &why);
+        context->device = status == RISE_OK ? RISE_GPU : RISE_SIM;
+        if (status != RISE_OK && (status != RISE_ERROR_DEVICE || options->device == RISE_GPU)) {
+            if (error)
+                *error = why;
             return status;
-        else
-            context->device = RISE_SIM;
+        }
+        memcpy(context->why, why.text, sizeof why.text);
     }
     if (context->device != RISE_GPU)
         strcpy(context->name, context->device == RISE_SIM ? "SIMT simulator" : "reference interpreter");
@@ -131,6 +135,7 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
     context->diagnostic = options.diagnostic;
     context->diagnostic_user = options.diagnostic_user;
     context->sim_seed = options.sim_seed;
+    context->job = (JobOptions){options.poll, options.poll_user, seams.job_tests};
     pthread_mutex_init(&context->lock, NULL);
     int status = choose_device(context, &options, error);
     int driver_major = 0;
@@ -172,6 +177,7 @@ void rise_context_free(rise_context *context)
 
 int rise_context_device(const rise_context *context) { return context ? context->device : RISE_AUTO; }
 const char *rise_context_device_name(const rise_context *context) { return context ? context->name : ""; }
+const char *rise_context_why(const rise_context *context) { return context ? context->why : ""; }
 const char *rise_context_arch(const rise_context *context) { return context ? context->arch : ""; }
 int rise_context_lost(const rise_context *context) { return context && atomic_load(&context->gpu.lost) != 0; }
 

@@ -94,17 +94,89 @@ static bool same_entry(const rise_entry *a, const rise_entry *b)
     return a->flags == b->flags || a->n_settings == 0;
 }
 
-static int entry_make(rise_entry *entry, rise_error *error)
+/* In the entry's turn. */
+static int entry_make(Job *job, rise_entry *entry, rise_error *error)
 {
-    int status = instance_new(entry, entry->program->context->device == RISE_REF, false, &entry->master, error);
-    if (status == RISE_OK && !ctx_try(entry->master->ctx, entry_plan, entry))
-        status = context_out_of_memory(error);
-    return status == RISE_OK ? check_settings(entry, error) : status;
+    int status = instance_new(entry, job, entry->program->context->device == RISE_REF, false, &entry->master, error);
+    if (status == RISE_OK)
+        status = job_try(job, entry->master->ctx, entry_plan, entry, error);
+    if (status == RISE_OK)
+        status = check_settings(entry, error);
+    if (status == RISE_OK) {
+        atomic_store_explicit(&entry->made, true, memory_order_release);
+        return RISE_OK;
+    }
+    instance_free(entry->program->context, entry->master);
+    entry->master = NULL;
+    entry->plan = (Plan){0};
+    return status;
 }
 
-int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *given, rise_entry **out, rise_error *error)
+static int make_in_turn(Job *job, void *user, rise_error *error)
+{
+    rise_entry *entry = user;
+    int status = turn_take(job, &entry->turn, error);
+    if (status != RISE_OK)
+        return status;
+    if (!atomic_load_explicit(&entry->made, memory_order_relaxed))
+        status = entry_make(job, entry, error);
+    turn_give(&entry->turn);
+    return status;
+}
+
+/* The program's entry that is like `wanted`, or `wanted` itself from now on, with one thread more that asks for it. */
+static rise_entry *join(rise_program *program, rise_entry *wanted)
+{
+    pthread_mutex_lock(&program->lock);
+    rise_entry *same = program->entries;
+    while (same && !same_entry(same, wanted))
+        same = same->next;
+    if (!same) {
+        same = wanted;
+        same->next = program->entries;
+        program->entries = same;
+    }
+    same->askers++;
+    pthread_mutex_unlock(&program->lock);
+    if (same != wanted)
+        entry_free(wanted);
+    return same;
+}
+
+/* What could not be made goes with the last thread that asked for it. */
+static void leave(rise_program *program, rise_entry *entry)
+{
+    pthread_mutex_lock(&program->lock);
+    bool gone = --entry->askers == 0 && !atomic_load_explicit(&entry->made, memory_order_acquire);
+    for (rise_entry **at = &program->entries; gone && *at; at = &(*at)->next)
+        if (*at == entry) {
+            *at = entry->next;
+            break;
+        }
+    pthread_mutex_unlock(&program->lock);
+    if (gone)
+        entry_free(entry);
+}
+
+static rise_entry *entry_new(rise_program *program, int number, const rise_entry_options *options, rise_error *error)
+{
+    rise_entry *entry = context_alloc(program->context, sizeof *entry, error);
+    if (!entry)
+        return NULL;
+    entry->program = program;
+    entry->number = number;
+    pthread_mutex_init(&entry->lock, NULL);
+    turn_init(&entry->turn);
+    if (settings_copy(entry, options, error) == RISE_OK)
+        return entry;
+    entry_free(entry);
+    return NULL;
+}
+
+int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *given, rise_entry **out, rise_error *given_error)
 {
     rise_entry_options options;
+    rise_error own = {0}, *error = given_error ? given_error : &own;
     int number;
     if (!out)
         return argument_null(error, "entry");
@@ -120,28 +192,15 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     int status = find_number(program, name, &number, error);
     if (status != RISE_OK)
         return status;
-    rise_entry *entry = context_alloc(program->context, sizeof *entry, error);
-    if (!entry)
-        return RISE_ERROR_MEMORY;
-    entry->program = program;
-    entry->number = number;
-    pthread_mutex_init(&entry->lock, NULL);
-    status = settings_copy(entry, &options, error);
-    pthread_mutex_lock(&program->lock); /* the threads that want the same entry wait for it */
-    rise_entry *same = status == RISE_OK ? program->entries : NULL;
-    while (same && !same_entry(same, entry))
-        same = same->next;
-    if (status == RISE_OK && !same)
-        status = entry_make(entry, error);
-    if (status == RISE_OK && !same) {
-        entry->next = program->entries;
-        program->entries = entry;
-    }
-    pthread_mutex_unlock(&program->lock);
-    if (same || status != RISE_OK)
-        entry_free(entry);
+    rise_entry *wanted = entry_new(program, number, &options, error);
+    if (!wanted)
+        return error->status;
+    rise_entry *entry = join(program, wanted);
+    if (!atomic_load_explicit(&entry->made, memory_order_acquire))
+        status = context_job(program->context, make_in_turn, entry, error);
+    leave(program, entry);
     if (status == RISE_OK)
-        *out = same ? same : entry;
+        *out = entry;
     return status;
 }
 
@@ -159,6 +218,8 @@ void entry_free(rise_entry *entry)
         image_release(context, image->image);
         context_dealloc(context, image);
     }
+    if (entry->lowered != entry->master)
+        instance_free(context, entry->lowered);
     instance_free(context, entry->master);
     for (size_t i = 0; i < entry->n_settings; i++)
         context_dealloc(context, (char *)entry->settings[i].name);
@@ -166,6 +227,7 @@ void entry_free(rise_entry *entry)
     context_dealloc(context, entry->strategy);
     context_dealloc(context, entry->functions);
     pthread_mutex_destroy(&entry->lock);
+    turn_destroy(&entry->turn);
     context_dealloc(context, entry);
 }
 
@@ -213,7 +275,7 @@ static void print_texts(Ctx *ctx, void *user)
 {
     rise_entry *entry = user;
     StrBuf cuda, manifest;
-    ImpProgram *imp = entry->master->imp;
+    ImpProgram *imp = entry->lowered->imp;
     sb_init(&cuda, ctx);
     cuda_print(ctx, &cuda, 1, &imp, false);
     sb_init(&manifest, ctx);
@@ -224,15 +286,46 @@ static void print_texts(Ctx *ctx, void *user)
     entry->cuda = cuda.text;
 }
 
-/* Under the entry's lock. */
-static int make_texts(rise_entry *entry, rise_error *error)
+/* In an instance of its own where the master is only typed: what is given up in the middle goes with it. */
+static int lower_for_texts(Job *job, rise_entry *entry, rise_error *error)
+{
+    if (entry->master->imp)
+        entry->lowered = entry->master;
+    if (entry->lowered)
+        return RISE_OK;
+    int status = instance_new(entry, job, true, true, &entry->lowered, error);
+    if (status == RISE_OK)
+        status = instance_lower(entry->lowered, job, false, error);
+    if (status != RISE_OK) {
+        instance_free(entry->program->context, entry->lowered);
+        entry->lowered = NULL;
+    }
+    return status;
+}
+
+/* In the entry's turn. */
+static int make_texts(Job *job, rise_entry *entry, rise_error *error)
 {
     if (entry->cuda)
         return RISE_OK;
-    int status = instance_lower(entry->master, false, error);
-    if (status == RISE_OK && !ctx_try(entry->master->ctx, print_texts, entry))
-        status = context_out_of_memory(error);
-    return status == RISE_OK ? program_report(entry->program->context, entry->master->ctx, false, error) : status;
+    int status = lower_for_texts(job, entry, error);
+    if (status == RISE_OK)
+        status = job_try(job, entry->lowered->ctx, print_texts, entry, error);
+    if (status == RISE_OK)
+        status = program_report(entry->program->context, job, entry->lowered->ctx, false, error);
+    atomic_store_explicit(&entry->has_texts, status == RISE_OK, memory_order_release);
+    return status;
+}
+
+static int texts_in_turn(Job *job, void *user, rise_error *error)
+{
+    rise_entry *entry = user;
+    int status = turn_take(job, &entry->turn, error);
+    if (status != RISE_OK)
+        return status;
+    status = make_texts(job, entry, error);
+    turn_give(&entry->turn);
+    return status;
 }
 
 static int get_text(rise_entry *entry, bool manifest, const char **text, size_t *size, rise_error *error)
@@ -242,9 +335,9 @@ static int get_text(rise_entry *entry, bool manifest, const char **text, size_t 
     *text = NULL;
     if (!entry)
         return argument_null(error, "entry");
-    pthread_mutex_lock(&entry->lock);
-    int status = make_texts(entry, error);
-    pthread_mutex_unlock(&entry->lock);
+    int status = RISE_OK;
+    if (!atomic_load_explicit(&entry->has_texts, memory_order_acquire))
+        status = context_job(entry->program->context, texts_in_turn, entry, error);
     if (status != RISE_OK)
         return status;
     *text = manifest ? entry->manifest : entry->cuda;
@@ -274,11 +367,11 @@ static int parse_arch(const rise_context *context, const char *arch, int *number
     return RISE_OK;
 }
 
-/* The image for the architecture, under the entry's lock. */
-static int entry_image(rise_entry *entry, int arch, Image **image, rise_error *error)
+/* The image for the architecture, in the entry's turn. */
+static int entry_image(Job *job, rise_entry *entry, int arch, Image **image, rise_error *error)
 {
     rise_context *context = entry->program->context;
-    int status = make_texts(entry, error);
+    int status = make_texts(job, entry, error);
     if (status != RISE_OK)
         return status;
     EntryImage *held = context_alloc(context, sizeof *held, error);
@@ -301,30 +394,46 @@ static int entry_image(rise_entry *entry, int arch, Image **image, rise_error *e
     return RISE_OK;
 }
 
-static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const Code **code, rise_error *error)
+typedef struct Coding {
+    rise_entry *entry;
+    int arch;
+    CodeForm form;
+    const Code *code;
+} Coding;
+
+static int code_in_job(Job *job, void *user, rise_error *error)
 {
+    Coding *c = user;
     Image *image;
-    int number = 0;
-    if (!entry)
-        return argument_null(error, "entry");
-    int status = parse_arch(entry->program->context, arch, &number, error);
+    int status = turn_take(job, &c->entry->turn, error);
     if (status != RISE_OK)
         return status;
-    pthread_mutex_lock(&entry->lock);
-    status = entry_image(entry, number, &image, error);
-    pthread_mutex_unlock(&entry->lock);
-    return status == RISE_OK ? image_code(entry->program->context, image, form, code, error) : status;
+    status = entry_image(job, c->entry, c->arch, &image, error);
+    turn_give(&c->entry->turn);
+    return status == RISE_OK ? image_code(c->entry->program->context, job, image, c->form, &c->code, error) : status;
+}
+
+static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const Code **code, rise_error *error)
+{
+    Coding c = {.entry = entry, .form = form};
+    if (!entry)
+        return argument_null(error, "entry");
+    int status = parse_arch(entry->program->context, arch, &c.arch, error);
+    if (status == RISE_OK)
+        status = context_job(entry->program->context, code_in_job, &c, error);
+    *code = c.code;
+    return status;
 }
 
 int rise_entry_compile(rise_entry *entry, const char *arch, rise_error *error)
 {
-    const Code *code;
+    const Code *code = NULL;
     return entry_code(entry, arch, CODE_CUBIN, &code, error);
 }
 
 int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_t *size, rise_error *error)
 {
-    const Code *code;
+    const Code *code = NULL;
     if (!text)
         return argument_null(error, "text");
     *text = NULL;
@@ -339,7 +448,7 @@ int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_
 
 int rise_entry_cubin(rise_entry *entry, const char *arch, const void **bytes, size_t *size, rise_error *error)
 {
-    const Code *code;
+    const Code *code = NULL;
     if (!bytes)
         return argument_null(error, "bytes");
     *bytes = NULL;
@@ -370,19 +479,19 @@ static int load_function(rise_context *context, const Variant *v, CUmodule modul
     return status;
 }
 
-static int load_locked(rise_entry *entry, rise_error *error)
+static int load_in_turn(Job *job, rise_entry *entry, rise_error *error)
 {
     rise_context *context = entry->program->context;
     const Plan *plan = &entry->plan;
     Image *image;
     CUmodule module;
     bool pushed;
-    int status = entry_image(entry, context->gpu.arch, &image, error);
+    int status = entry_image(job, entry, context->gpu.arch, &image, error);
     if (status == RISE_OK)
         status = gpu_enter(context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = image_module(context, image, &module, error);
+    status = image_module(context, job, image, &module, error);
     if (status == RISE_OK && !entry->functions) {
         entry->functions = context_alloc(context, sizeof(Function) * (size_t)plan->n_variants, error);
         status = entry->functions ? RISE_OK : RISE_ERROR_MEMORY;
@@ -395,14 +504,21 @@ static int load_locked(rise_entry *entry, rise_error *error)
     return status;
 }
 
+static int load_in_job(Job *job, void *user, rise_error *error)
+{
+    rise_entry *entry = user;
+    int status = turn_take(job, &entry->turn, error);
+    if (status != RISE_OK)
+        return status;
+    if (!atomic_load_explicit(&entry->loaded, memory_order_relaxed))
+        status = load_in_turn(job, entry, error);
+    turn_give(&entry->turn);
+    return status;
+}
+
 int entry_load(rise_entry *entry, rise_error *error)
 {
-    if (atomic_load_explicit(&entry->loaded, memory_order_acquire))
-        return RISE_OK;
-    pthread_mutex_lock(&entry->lock);
-    int status = atomic_load_explicit(&entry->loaded, memory_order_relaxed) ? RISE_OK : load_locked(entry, error);
-    pthread_mutex_unlock(&entry->lock);
-    return status;
+    return atomic_load_explicit(&entry->loaded, memory_order_acquire) ? RISE_OK : context_job(entry->program->context, load_in_job, entry, error);
 }
 
 int rise_entry_load(rise_entry *entry, rise_error *error)

@@ -7,8 +7,8 @@ struct Image {
     int arch;
     char *name, *text;
     size_t size;
-    pthread_mutex_t lock;
-    Ctx *ctx; /* of the code; this and all below: under the lock */
+    Turn turn;
+    Ctx *ctx; /* of the code; this and all below: whose turn it is */
     Code code[2];
     bool made[2]; /* by CodeForm */
     Code older;   /* PTX of an older architecture, for the driver to compile */
@@ -24,7 +24,7 @@ static void image_free(rise_context *context, Image *image)
         gpu_leave(context, pushed);
     }
     ctx_free(image->ctx);
-    pthread_mutex_destroy(&image->lock);
+    turn_destroy(&image->turn);
     context_dealloc(context, image->name);
     context_dealloc(context, image->text);
     context_dealloc(context, image);
@@ -36,7 +36,7 @@ static Image *image_new(rise_context *context, const char *name, const char *tex
     if (!image)
         return NULL;
     *image = (Image){.refs = 1, .arch = arch, .size = size};
-    pthread_mutex_init(&image->lock, NULL);
+    turn_init(&image->turn);
     image->name = context_copy(context, name, strlen(name), error);
     image->text = image->name ? context_copy(context, text, size, error) : NULL;
     image->ctx = image->text ? ctx_new(&context->seams.alloc, NULL) : NULL;
@@ -118,35 +118,38 @@ static void compile(Ctx *ctx, void *user)
         rise_fail(c->error, status_of(c->status), "%s", why.text ? why.text : "NVRTC failed");
 }
 
-/* Under the image's lock. */
-static int code_for(rise_context *context, Image *image, CodeForm form, int arch, Code *code, CodeStatus *how, rise_error *error)
+/* In the image's turn. */
+static int code_for(rise_context *context, Job *job, Image *image, CodeForm form, int arch, Code *code, CodeStatus *how, rise_error *error)
 {
     Compiling c = {.context = context, .error = error};
     c.request = (CodeRequest){.name = image->name, .text = image->text, .arch = arch, .form = form};
     *how = CODE_FAILED;
-    if (!ctx_try(image->ctx, compile, &c))
-        return context_out_of_memory(error);
+    int status = job_try(job, image->ctx, compile, &c, error);
+    if (status != RISE_OK)
+        return status;
     *how = c.status;
     *code = c.code;
     return status_of(c.status);
 }
 
-static int code_locked(rise_context *context, Image *image, CodeForm form, CodeStatus *how, rise_error *error)
+static int code_in_turn(rise_context *context, Job *job, Image *image, CodeForm form, CodeStatus *how, rise_error *error)
 {
     *how = CODE_GOOD;
     if (image->made[form])
         return RISE_OK;
-    int status = code_for(context, image, form, image->arch, &image->code[form], how, error);
+    int status = code_for(context, job, image, form, image->arch, &image->code[form], how, error);
     image->made[form] = status == RISE_OK;
     return status;
 }
 
-int image_code(rise_context *context, Image *image, CodeForm form, const Code **code, rise_error *error)
+int image_code(rise_context *context, Job *job, Image *image, CodeForm form, const Code **code, rise_error *error)
 {
     CodeStatus how;
-    pthread_mutex_lock(&image->lock);
-    int status = code_locked(context, image, form, &how, error);
-    pthread_mutex_unlock(&image->lock);
+    int status = turn_take(job, &image->turn, error);
+    if (status != RISE_OK)
+        return status;
+    status = code_in_turn(context, job, image, form, &how, error);
+    turn_give(&image->turn);
     *code = &image->code[form];
     return status;
 }
@@ -176,23 +179,23 @@ static void find_newest(Ctx *ctx, void *user)
 }
 
 /* Code for the device: a cubin, or from an NVRTC that is older than the device, PTX of the newest architecture it knows, which the driver compiles. */
-static int loadable(rise_context *context, Image *image, const Code **code, rise_error *error)
+static int loadable(rise_context *context, Job *job, Image *image, const Code **code, rise_error *error)
 {
     CodeStatus how;
-    int status = code_locked(context, image, CODE_CUBIN, &how, error);
+    int status = code_in_turn(context, job, image, CODE_CUBIN, &how, error);
     *code = &image->code[CODE_CUBIN];
     Newest newest = {context, image->arch, 0};
-    if (how != CODE_BAD_ARCH || !ctx_try(image->ctx, find_newest, &newest) || newest.arch < ARCH_MIN)
+    if (how != CODE_BAD_ARCH || job_try(job, image->ctx, find_newest, &newest, NULL) != RISE_OK || newest.arch < ARCH_MIN)
         return status;
     *code = &image->older;
-    return code_for(context, image, CODE_PTX, newest.arch, &image->older, &how, error);
+    return code_for(context, job, image, CODE_PTX, newest.arch, &image->older, &how, error);
 }
 
-static int load(rise_context *context, Image *image, rise_error *error)
+static int load(rise_context *context, Job *job, Image *image, rise_error *error)
 {
     enum { ERROR_LOG = 5, ERROR_LOG_SIZE = 6 };
     const Code *code;
-    int status = loadable(context, image, &code, error);
+    int status = loadable(context, job, image, &code, error);
     if (status != RISE_OK)
         return status;
     char log[1024] = "";
@@ -208,11 +211,14 @@ static int load(rise_context *context, Image *image, rise_error *error)
     return status;
 }
 
-int image_module(rise_context *context, Image *image, CUmodule *module, rise_error *error)
+int image_module(rise_context *context, Job *job, Image *image, CUmodule *module, rise_error *error)
 {
-    pthread_mutex_lock(&image->lock);
-    int status = image->module ? RISE_OK : load(context, image, error);
-    pthread_mutex_unlock(&image->lock);
+    int status = turn_take(job, &image->turn, error);
+    if (status != RISE_OK)
+        return status;
+    if (!image->module)
+        status = load(context, job, image, error);
+    turn_give(&image->turn);
     *module = image->module;
     return status;
 }

@@ -19,6 +19,7 @@ static void meter_free(void *user, void *block)
 }
 
 typedef struct Making {
+    Job *job;
     const rise_entry *entry;
     Instance *instance;
     bool silent;
@@ -47,7 +48,7 @@ static void elaborate(Ctx *ctx, void *user)
         m->instance->core = elab_entry_tuned(ctx, program, m->entry->number, (int)m->entry->n_settings, m->entry->settings, 1, &all);
     else
         m->instance->core = tuned_entry(ctx, program, m->entry->number, p->name, tuned_for(ctx, m->entry), (int)m->entry->n_settings, m->entry->settings, &section);
-    m->status = program_report(p->context, ctx, m->silent, m->error);
+    m->status = program_report(p->context, m->job, ctx, m->silent, m->error);
     if (m->status == RISE_OK && !m->instance->core)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither right nor wrong: a bug in librise");
 }
@@ -56,22 +57,23 @@ static void lower(Ctx *ctx, void *user)
 {
     Making *m = user;
     m->instance->imp = lower_entry(ctx, m->instance->core, (LowerPass)(PASS_COUNT - 1));
-    m->status = program_report(m->instance->meter.context, ctx, m->silent, m->error);
+    m->status = program_report(m->instance->meter.context, m->job, ctx, m->silent, m->error);
     if (m->status == RISE_OK && !m->instance->imp)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither lowered nor refused: a bug in librise");
     if (m->status != RISE_OK)
         m->instance->imp = NULL;
 }
 
-int instance_lower(Instance *instance, bool silent, rise_error *error)
+int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error)
 {
-    Making m = {.instance = instance, .silent = silent, .error = error};
+    Making m = {.job = job, .instance = instance, .silent = silent, .error = error};
     if (instance->imp)
         return RISE_OK;
-    return ctx_try(instance->ctx, lower, &m) ? m.status : context_out_of_memory(error);
+    int status = job_try(job, instance->ctx, lower, &m, error);
+    return status == RISE_OK ? m.status : status;
 }
 
-int instance_new(rise_entry *entry, bool only_typed, bool silent, Instance **out, rise_error *error)
+int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Instance **out, rise_error *error)
 {
     rise_context *context = entry->program->context;
     Instance *instance = context_alloc(context, sizeof *instance, error);
@@ -80,13 +82,14 @@ int instance_new(rise_entry *entry, bool only_typed, bool silent, Instance **out
         return RISE_ERROR_MEMORY;
     instance->meter.context = context;
     Allocator metered = {&instance->meter, meter_alloc, meter_free};
-    FileAccess files;
-    program_ctx_files(entry->program, &files);
+    FileAccess files = program_files(entry->program);
     instance->ctx = ctx_new(&metered, &files);
-    Making m = {entry, instance, silent, RISE_OK, error};
-    int status = instance->ctx && ctx_try(instance->ctx, elaborate, &m) ? m.status : context_out_of_memory(error);
+    Making m = {job, entry, instance, silent, RISE_OK, error};
+    int status = instance->ctx ? job_try(job, instance->ctx, elaborate, &m, error) : context_out_of_memory(error);
+    if (status == RISE_OK)
+        status = m.status;
     if (status == RISE_OK && !only_typed)
-        status = instance_lower(instance, silent, error);
+        status = instance_lower(instance, job, silent, error);
     if (status != RISE_OK) {
         instance_free(context, instance);
         return status;
@@ -104,14 +107,14 @@ void instance_free(rise_context *context, Instance *instance)
     context_dealloc(context, instance);
 }
 
-int instance_take(rise_entry *entry, Instance **instance, rise_error *error)
+int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error)
 {
     pthread_mutex_lock(&entry->lock);
     *instance = entry->pool;
     if (entry->pool)
         entry->pool = entry->pool->next;
     pthread_mutex_unlock(&entry->lock);
-    return *instance ? RISE_OK : instance_new(entry, entry->program->context->device != RISE_SIM, true, instance, error);
+    return *instance ? RISE_OK : instance_new(entry, job, entry->program->context->device != RISE_SIM, true, instance, error);
 }
 
 void instance_give(rise_entry *entry, Instance *instance)

@@ -5,9 +5,11 @@
  *   instance.c  the compiler on one entry            plan.c     what of an entry does not change from launch to launch
  *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
+ *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
  *
  * Who keeps whom: a program counts in its context's `refs`, a call in its program's. Entries are the program's.
- * Locks, outer before inner: entry->lock, image->lock, context->lock, the toolchain's; program->lock, program->files_lock. */
+ * Locks, outer before inner: entry->turn, image->turn, context->lock, the toolchain's; program->lock; entry->lock; program->files_lock. A turn is held
+ * while something is compiled, and only by a job; all others for a moment, and never while a callback of the caller runs. */
 #ifndef RISE_RUNTIME_INTERNAL_H
 #define RISE_RUNTIME_INTERNAL_H
 
@@ -18,6 +20,7 @@
 #include "codegen/lower.h"
 #include "cuda_api.h"
 #include "frontend/elab.h"
+#include "job.h"
 #include "toolchain.h"
 
 /* ---- seams ------------------------------------------------------------------------------------------------------------ */
@@ -29,6 +32,7 @@ typedef struct RiseSeams {
     const LibraryLoader *loader; /* the driver, NVRTC, the environment; NULL: the system's */
     const CacheFiles *cache_files; /* NULL: the system's */
     const char *cache_dir;       /* NULL: the usual one; "": none */
+    JobTests *job_tests;         /* or NULL */
 } RiseSeams;
 
 /* rise_context_new with seams. `seams` NULL: the usual ones. */
@@ -54,7 +58,9 @@ struct rise_context {
     int device;
     rise_diagnostic_fn diagnostic;
     void *diagnostic_user;
+    char why[RISE_ERROR_TEXT]; /* there is no GPU; "" */
     uint64_t sim_seed;
+    JobOptions job;
     Toolchain toolchain;
     pthread_mutex_t lock;
     Image *images; /* under the lock */
@@ -72,6 +78,8 @@ int context_out_of_memory(rise_error *error);
 bool struct_get(void *ours, size_t our_size, const void *theirs);
 void struct_put(void *theirs, const void *ours, size_t our_size);
 int argument_null(rise_error *error, const char *what);
+/* job_run with the poll of the context. */
+int context_job(const rise_context *context, JobWork work, void *user, rise_error *error);
 
 /* ---- gpu.c ------------------------------------------------------------------------------------------------------------ */
 
@@ -100,14 +108,14 @@ struct rise_program {
     int n_entries;
     char **entry_names;
     pthread_mutex_t lock;
-    rise_entry *entries; /* under the lock; only ever added to, at the front */
+    rise_entry *entries; /* under the lock; those that are being made included */
     pthread_mutex_t files_lock;
     SourceFile *files; /* what was read, so that it is the same each time; under files_lock */
 };
 
 void program_release(rise_program *program);
 /* Tells the callback of all diagnostics in `ctx`, and *error of the first error; then forgets them. Gives their status, RISE_OK when there is no error. */
-int program_report(rise_context *context, Ctx *ctx, bool silent, rise_error *error);
+int program_report(rise_context *context, Job *job, Ctx *ctx, bool silent, rise_error *error);
 
 /* Memory of one Ctx, counted. */
 typedef struct Meter {
@@ -127,13 +135,14 @@ typedef struct Instance {
 } Instance;
 
 /* Elaborates, and lowers unless `only_typed`. `silent`: diagnostics go nowhere. */
-int instance_new(rise_entry *entry, bool only_typed, bool silent, Instance **instance, rise_error *error);
+int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Instance **instance, rise_error *error);
 void instance_free(rise_context *context, Instance *instance);
-int instance_lower(Instance *instance, bool silent, rise_error *error);
+int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error);
 /* One from the entry's pool, or a new one. */
-int instance_take(rise_entry *entry, Instance **instance, rise_error *error);
+int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error);
 void instance_give(rise_entry *entry, Instance *instance);
-void program_ctx_files(rise_program *program, FileAccess *files);
+/* How a Ctx reads the files of the program, once each. */
+FileAccess program_files(rise_program *program);
 
 /* ---- plans ------------------------------------------------------------------------------------------------------------ */
 
@@ -211,10 +220,15 @@ struct rise_entry {
     ElabSetting *settings; /* ordered by name */
     uint32_t flags;
     char *strategy;        /* or NULL */
+    int askers;            /* threads in rise_entry_get that wait for it to be made: under the program's lock */
+    _Atomic bool made;     /* then, and never changed again: */
     Instance *master; /* the plan is in its memory */
-    Plan plan;        /* as the rest above: never changed */
+    Plan plan;
     pthread_mutex_t lock;
-    Instance *pool;   /* this and all below: under the lock */
+    Instance *pool;   /* under the lock */
+    Turn turn;        /* of making the entry, and all below */
+    Instance *lowered; /* whose imp the texts are made from: the master, but of REF, which has none */
+    _Atomic bool has_texts;
     const char *cuda, *manifest;
     size_t cuda_size, manifest_size;
     EntryImage *images;
@@ -231,9 +245,9 @@ int entry_load(rise_entry *entry, rise_error *error);
 int image_get(rise_context *context, const char *name, const char *text, size_t size, int arch, Image **image, rise_error *error);
 void image_release(rise_context *context, Image *image);
 /* The bytes live as long as the image. */
-int image_code(rise_context *context, Image *image, CodeForm form, const Code **code, rise_error *error);
+int image_code(rise_context *context, Job *job, Image *image, CodeForm form, const Code **code, rise_error *error);
 /* Inside gpu_enter. The module lives as long as the image. */
-int image_module(rise_context *context, Image *image, CUmodule *module, rise_error *error);
+int image_module(rise_context *context, Job *job, Image *image, CUmodule *module, rise_error *error);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 

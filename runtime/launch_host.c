@@ -5,6 +5,8 @@
 
 typedef struct HostRun {
     rise_call *call;
+    Job *job;
+    void (*fn)(Ctx *ctx, void *user);
     Instance *instance;
     int status;
     rise_error *error;
@@ -24,8 +26,10 @@ static Launch make_launch(Ctx *ctx, const rise_call *call)
     return launch;
 }
 
-static void take_results(const HostRun *r, const Launch *launch)
+static void take_results(HostRun *r, const Launch *launch)
 {
+    if (!job_commit(r->job))
+        return;
     for (int k = 0; k < launch->n_results; k++) {
         const CallArgument *c = &r->call->arguments[k];
         if (c->bytes)
@@ -48,7 +52,7 @@ static void run(Ctx *ctx, void *user)
     } else {
         good = launch_check(ctx, r->instance->core, &launch) && interp_run(ctx, r->instance->core, &launch);
     }
-    r->status = program_report(r->call->context, ctx, false, r->error);
+    r->status = program_report(r->call->context, r->job, ctx, false, r->error);
     if (report.findings.n) {
         r->status = RISE_ERROR_FAULT;
         if (r->error)
@@ -60,20 +64,27 @@ static void run(Ctx *ctx, void *user)
         take_results(r, &launch);
 }
 
-static int in_instance(rise_call *call, void (*fn)(Ctx *ctx, void *user), rise_error *error)
+static int in_instance(Job *job, void *user, rise_error *error)
 {
-    HostRun r = {.call = call, .error = error};
-    int status = instance_take(call->entry, &r.instance, error);
+    HostRun *r = user;
+    r->job = job;
+    r->error = error;
+    int status = instance_take(r->call->entry, job, &r->instance, error);
     if (status != RISE_OK)
         return status;
-    if (!ctx_try(r.instance->ctx, fn, &r))
-        r.status = context_out_of_memory(error);
-    r.instance->ctx->diags = (Diags){0};
-    instance_give(call->entry, r.instance);
-    return r.status;
+    status = job_try(job, r->instance->ctx, r->fn, r, error);
+    r->instance->ctx->diags = (Diags){0};
+    instance_give(r->call->entry, r->instance);
+    return status == RISE_OK ? r->status : status;
 }
 
-int host_launch(rise_call *call, rise_error *error) { return in_instance(call, run, error); }
+static int run_job(rise_call *call, void (*fn)(Ctx *ctx, void *user), rise_error *error)
+{
+    HostRun r = {.call = call, .fn = fn};
+    return context_job(call->context, in_instance, &r, error);
+}
+
+int host_launch(rise_call *call, rise_error *error) { return run_job(call, run, error); }
 
 static void explain(Ctx *ctx, void *user)
 {
@@ -101,9 +112,9 @@ static void explain(Ctx *ctx, void *user)
                 ctx->diags.list.at[n++] = ctx->diags.list.at[i];
         ctx->diags.list.n = ctx->diags.errors = n;
     }
-    r->status = program_report(r->call->context, ctx, true, r->error);
+    r->status = program_report(r->call->context, r->job, ctx, true, r->error);
     if (r->status == RISE_OK)
         r->status = rise_fail(r->error, RISE_ERROR_BUG, "the sizes do not fit, and nothing says why: a bug in librise");
 }
 
-int host_explain(rise_call *call, rise_error *error) { return in_instance(call, explain, error); }
+int host_explain(rise_call *call, rise_error *error) { return run_job(call, explain, error); }

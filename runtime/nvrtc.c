@@ -1,11 +1,11 @@
 #include "runtime/nvrtc.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "runtime/stack.h"
 
 /* ---- finding and loading ------------------------------------------------------------------------------------------ */
 
@@ -106,9 +106,6 @@ bool nvrtc_load(const LibraryLoader *loader, int max_major, Nvrtc *nvrtc, char *
 
 /* ---- a thread with a large stack ------------------------------------------------------------------------------------ */
 
-/* NVRTC recurses over what it compiles; the thread of a caller may have as little as 64 KiB. The memory is taken as it is used. */
-enum { COMPILE_STACK_BYTES = 64 << 20 };
-
 typedef struct StackCall {
     void (*fn)(void *arg);
     void *arg;
@@ -124,18 +121,8 @@ static void *call_on_stack(void *user)
 static bool thread_on_stack(size_t bytes, void (*fn)(void *arg), void *arg)
 {
     StackCall call = {fn, arg};
-    pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t all, before;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    /* The handlers of the program's signals expect its own threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_attr_setstacksize(&attributes, bytes) == 0 && pthread_create(&thread, &attributes, call_on_stack, &call) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return started && pthread_join(thread, NULL) == 0;
+    return stack_start(&thread, bytes, call_on_stack, &call) && pthread_join(thread, NULL) == 0;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------------------------------ */
@@ -295,8 +282,8 @@ CodeStatus nvrtc_compile(Ctx *ctx, const Nvrtc *nvrtc, const CodeRequest *reques
         return status;
     Compilation c = {.nvrtc = nvrtc, .request = request};
     c.n_options = nvrtc_options(ctx, request, c.options);
-    if (!(nvrtc->on_stack ? nvrtc->on_stack : thread_on_stack)(COMPILE_STACK_BYTES, compile_on_stack, &c)) {
-        sb_printf(why, "there is no thread with a stack of %d MiB to compile on", COMPILE_STACK_BYTES >> 20);
+    if (!(nvrtc->on_stack ? nvrtc->on_stack : thread_on_stack)(STACK_BYTES, compile_on_stack, &c)) {
+        sb_printf(why, "there is no thread with a stack of %d MiB to compile on", STACK_MIB);
         return CODE_FAILED;
     }
     bool created = strcmp(c.call, "nvrtcCreateProgram") != 0;

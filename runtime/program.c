@@ -75,7 +75,7 @@ static FileStatus write_nothing(void *user, const char *path, const void *bytes,
     return FILE_UNWRITABLE;
 }
 
-void program_ctx_files(rise_program *program, FileAccess *files) { *files = (FileAccess){program, program_read, write_nothing}; }
+FileAccess program_files(rise_program *program) { return (FileAccess){program, program_read, write_nothing}; }
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------------------- */
 
@@ -100,7 +100,18 @@ static bool comes_before(const Diag *a, const Diag *b)
     return a->span.file != b->span.file ? a->span.file < b->span.file : a->span.lo < b->span.lo;
 }
 
-static void tell(rise_context *context, Ctx *ctx, const Diag *diag)
+typedef struct Telling {
+    const rise_context *context;
+    const rise_diagnostic *told;
+} Telling;
+
+static void call_back(void *user)
+{
+    const Telling *t = user;
+    t->context->diagnostic(t->context->diagnostic_user, t->told);
+}
+
+static void tell(rise_context *context, Job *job, Ctx *ctx, const Diag *diag)
 {
     const Source *source = source_get(ctx, diag->span.file);
     int line = 0, column = 0;
@@ -108,10 +119,10 @@ static void tell(rise_context *context, Ctx *ctx, const Diag *diag)
         source_position(ctx, diag->span, &line, &column);
     rise_diagnostic told = {sizeof told, diag->warning, line, column, diag->span.lo, diag->span.hi, diag_code_name(diag->code),
                             source ? source->name : "", diag->message, diag->help};
-    context->diagnostic(context->diagnostic_user, &told);
+    job_ask(job, call_back, &(Telling){context, &told});
 }
 
-int program_report(rise_context *context, Ctx *ctx, bool silent, rise_error *error)
+int program_report(rise_context *context, Job *job, Ctx *ctx, bool silent, rise_error *error)
 {
     Diags *diags = &ctx->diags;
     const Diag *first = NULL;
@@ -125,7 +136,7 @@ int program_report(rise_context *context, Ctx *ctx, bool silent, rise_error *err
     for (int i = 0; i < diags->list.n; i++) {
         const Diag *diag = diags->list.at[i];
         if (!silent && context->diagnostic)
-            tell(context, ctx, diag);
+            tell(context, job, ctx, diag);
         if (!first && !diag->warning)
             first = diag;
     }
@@ -153,6 +164,7 @@ int program_report(rise_context *context, Ctx *ctx, bool silent, rise_error *err
 /* ---- making one ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Loading {
+    Job *job;
     rise_program *program;
     int status;
     rise_error *error;
@@ -164,7 +176,7 @@ static void load(Ctx *ctx, void *user)
     rise_program *p = l->program;
     Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
     bool unread = !program_ast(program);
-    l->status = program_report(p->context, ctx, false, l->error);
+    l->status = program_report(p->context, l->job, ctx, false, l->error);
     if (unread && l->status == RISE_ERROR_PROGRAM) {
         l->status = RISE_ERROR_FILE;
         if (l->error)
@@ -184,6 +196,17 @@ static void load(Ctx *ctx, void *user)
         ctx_out_of_memory(ctx);
 }
 
+static int load_in_job(Job *job, void *user, rise_error *error)
+{
+    Loading loading = {job, user, RISE_OK, error};
+    rise_program *program = user;
+    FileAccess files = program_files(program);
+    Ctx *ctx = ctx_new(&program->context->seams.alloc, &files);
+    int status = ctx ? job_try(job, ctx, load, &loading, error) : context_out_of_memory(error);
+    ctx_free(ctx);
+    return status == RISE_OK ? loading.status : status;
+}
+
 static int program_new(rise_context *context, const char *name, const char *text, size_t size, rise_program **out, rise_error *error)
 {
     rise_program *program = context_alloc(context, sizeof *program, error);
@@ -197,18 +220,12 @@ static int program_new(rise_context *context, const char *name, const char *text
     pthread_mutex_init(&program->files_lock, NULL);
     program->name = context_copy(context, name, strlen(name), error);
     program->text = program->name && text ? context_copy(context, text, size, error) : NULL;
-    FileAccess files;
-    program_ctx_files(program, &files);
-    Ctx *ctx = program->name && (!text || program->text) ? ctx_new(&context->seams.alloc, &files) : NULL;
-    Loading loading = {program, RISE_OK, error};
-    if (!ctx || !ctx_try(ctx, load, &loading))
-        loading.status = context_out_of_memory(error);
-    ctx_free(ctx);
-    if (loading.status == RISE_OK)
+    int status = program->name && (!text || program->text) ? context_job(context, load_in_job, program, error) : RISE_ERROR_MEMORY;
+    if (status == RISE_OK)
         *out = program;
     else
         program_release(program);
-    return loading.status;
+    return status;
 }
 
 int rise_program_from_text(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)

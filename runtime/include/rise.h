@@ -22,9 +22,16 @@
  * pointer that must not be NULL is NULL, the status is RISE_ERROR_ARGUMENT; any other pointer that points to nothing is not detected.
  *
  * Threads. Contexts, programs and entries may be used by any number of threads at once, each kernel is compiled and loaded once, and the
- * threads that need it wait for it. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
- * an object while another thread uses that object itself is an error that is not detected. Threads that make programs and entries, or launch on SIM or REF, need
- * a stack of 4 MiB, which is less than the usual one.
+ * threads that need it wait for it; who asks for an entry that is ready does not wait for one that is being made. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
+ * an object while another thread uses that object itself is an error that is not detected. What parses, compiles, or launches on SIM or REF does so on a thread of
+ * librise's own that lives as long as the call and has a stack of 64 MiB (taken as it is used), while the caller's thread waits and serves the callbacks. So
+ * 64 KiB of stack are enough for the caller. RISE_ERROR_MEMORY where no such thread can be made.
+ *
+ * Callbacks (diagnostic, poll) run on the thread that called librise, during that call. They must return: a C++ exception or a longjmp through librise leaves a thread
+ * behind that uses the caller's stack. The allocator's functions run on any thread.
+ *
+ * Floating-point modes. Results and generated code do not depend on the caller's rounding mode, or on whether its denormals are flushed to zero (fesetround,
+ * FTZ and DAZ of MXCSR, as -ffast-math and some libraries set them); neither is changed. Callbacks see the caller's mode.
  *
  * Steps. rise_entry_get needs no GPU and no CUDA. rise_entry_compile runs NVRTC and needs no GPU. rise_entry_load needs the GPU. A launch does those that were not done.
  *
@@ -66,6 +73,7 @@ typedef enum rise_status {
     RISE_ERROR_NVRTC = 7,         /* there is no NVRTC, or none that knows the architecture */
     RISE_ERROR_FAULT = 8,         /* the simulator found a race, an access out of bounds or the like; findings went to the callback */
     RISE_ERROR_LOST = 9,          /* the GPU stopped at a fault; see rise_context_lost */
+    RISE_ERROR_CANCELLED = 10,    /* rise_context_options.poll said so */
     RISE_ERROR_BUG = 70           /* of librise: please report it, with the text */
 } rise_status;
 
@@ -93,6 +101,11 @@ typedef struct rise_diagnostic {
 } rise_diagnostic;
 /* Called by the thread that called librise, before that call returns, in order of the text. Must not call librise with the same program. */
 typedef void (*rise_diagnostic_fn)(void *user, const rise_diagnostic *diagnostic);
+
+/* Asked by functions that may take long (those that parse, compile, or launch on SIM or REF), by the thread that called them, at their start and then at
+ * least every 20 ms, never after they have returned. What is not 0 gives the work up: the function returns RISE_ERROR_CANCELLED within 50 ms (while NVRTC
+ * compiles: when it is done with that kernel), with no other effect, and can be called again. Must not call librise. */
+typedef int (*rise_poll_fn)(void *user);
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
@@ -128,6 +141,8 @@ typedef struct rise_context_options {
     uint64_t sim_seed;             /* SIM: the order of blocks and warps; 0: as they are numbered */
     int32_t no_disk_cache;         /* 1: compiled kernels are neither looked up on disk nor kept there */
     int32_t reserved;
+    rise_poll_fn poll;             /* or NULL */
+    void *poll_user;
 } rise_context_options;
 
 /* options: NULL for RISE_AUTO and the defaults. RISE_ERROR_DEVICE where a GPU is asked for and none can be used: the text says what was looked for. */
@@ -137,6 +152,8 @@ RISE_API void rise_context_free(rise_context *context);
 RISE_API int rise_context_device(const rise_context *context);
 /* "NVIDIA H200, sm_90, driver 13.0", "SIMT simulator", "reference interpreter". Lives as long as the context. */
 RISE_API const char *rise_context_device_name(const rise_context *context);
+/* Why RISE_AUTO took the simulator: what was looked for and not found. "" where it did not. Lives as long as the context. */
+RISE_API const char *rise_context_why(const rise_context *context);
 /* The architecture that the device's kernels are compiled for: "sm_90". "" where there is no GPU. Lives as long as the context. */
 RISE_API const char *rise_context_arch(const rise_context *context);
 /* 1 after a fault on the GPU (an access to memory that is not there, for example). CUDA then gives up its whole CUDA context, and gives this process no other one:

@@ -49,11 +49,11 @@ static inline void put_row(const Shape *row, const Cell *array, int64_t i, const
     }
 }
 
-static void copy_rows(const Shape *row, const Cell *to, int64_t at, const Cell *from, int64_t first, int64_t n)
+static void copy_rows(Interp *in, const Shape *row, const Cell *to, int64_t at, const Cell *from, int64_t first, int64_t n)
 {
     for (int k = 0; k < row->n; k++) {
         int64_t stride = stride_of(&row->comps[k]);
-        memcpy(to[k].at + at * stride, from[k].at + first * stride, (size_t)(n * stride));
+        ctx_copy(in->ctx, to[k].at + at * stride, from[k].at + first * stride, (size_t)(n * stride));
     }
 }
 
@@ -162,7 +162,7 @@ static void combine_lanes(Interp *in, const Code *code, Cell *out)
         lanes[b] = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * xs->shape->n);
         new_value(in, code->span, xs->shape, lanes[b]);
     }
-    copy_rows(row, lanes[0], 0, &in->cells[xs->at], 0, 32);
+    copy_rows(in, row, lanes[0], 0, &in->cells[xs->at], 0, 32);
     int now = 0;
     Mark mark = interp_mark(in);
     for (int64_t d = 16; d > 0; d /= 2, now = !now)
@@ -173,7 +173,7 @@ static void combine_lanes(Interp *in, const Code *code, Cell *out)
             put_row(row, lanes[!now], i, &in->cells[f->body->at]);
             interp_release(in, mark);
         }
-    copy_rows(row, out, 0, lanes[now], 0, 1);
+    copy_rows(in, row, out, 0, lanes[now], 0, 1);
 }
 
 static void reduce_by_index(Interp *in, Code *code)
@@ -185,7 +185,7 @@ static void reduce_by_index(Interp *in, Code *code)
     const Cell *array = &in->cells[xs->at];
     int64_t n = rows_of(in, xs), k = interp_size(in, &code->nats[1]);
     new_value(in, code->span, code->shape, out);
-    for (int64_t j = 0; j < k; j++)
+    for (int64_t j = 0; j < k; j++, interp_tick(in))
         put_row(row, out, j, &in->cells[code->args[1]->at]);
     State state;
     state_init(in, code, row, &state);
@@ -227,7 +227,7 @@ static void iterate(Interp *in, Code *code)
         in->cells[f->nats[0]].i = l;
         eval(in, f->body);
         const Cell *buffer = buffers[i & 1];
-        copy_rows(row, buffer, 0, &in->cells[f->body->at], 0, l);
+        copy_rows(in, row, buffer, 0, &in->cells[f->body->at], 0, l);
         memcpy(&in->cells[f->params[0]], buffer, sizeof(Cell) * (size_t)row->n);
         interp_release(in, mark);
     }
@@ -305,8 +305,10 @@ static void slide(Interp *in, const Code *code, const Cell *xs, const Shape *row
     Cell *out = &in->cells[code->at];
     int64_t n = rows_of(in, code);
     new_value(in, code->span, code->shape, out);
-    for (int64_t i = 0; i < n; i++)
-        copy_rows(row, out, i * size, xs, i * step, size);
+    for (int64_t i = 0; i < n; i++) {
+        copy_rows(in, row, out, i * size, xs, i * step, size);
+        interp_tick(in);
+    }
 }
 
 /* Windows of f's values. */
@@ -340,8 +342,10 @@ static void transpose(Interp *in, Code *code)
         unsigned char *to = out[k].at;
         const unsigned char *from = array[k].at;
         for (int64_t j = 0; j < m; j++)
-            for (int64_t i = 0; i < n; i++, to += stride)
+            for (int64_t i = 0; i < n; i++, to += stride) {
                 memcpy(to, from + (size_t)(i * m + j) * stride, stride);
+                interp_tick(in);
+            }
     }
 }
 
@@ -351,11 +355,15 @@ static void pad(Interp *in, Code *code, int64_t l, int64_t r, const Cell *before
     Cell *out = &in->cells[code->at];
     int64_t n = rows_of(in, xs);
     new_value(in, code->span, code->shape, out);
-    for (int64_t i = 0; i < l; i++)
+    for (int64_t i = 0; i < l; i++) {
         put_row(code->row, out, i, before);
-    copy_rows(code->row, out, l, &in->cells[xs->at], 0, n);
-    for (int64_t i = 0; i < r; i++)
+        interp_tick(in);
+    }
+    copy_rows(in, code->row, out, l, &in->cells[xs->at], 0, n);
+    for (int64_t i = 0; i < r; i++) {
         put_row(code->row, out, l + n + i, after);
+        interp_tick(in);
+    }
 }
 
 static void pad_clamp(Interp *in, Code *code)
@@ -418,7 +426,7 @@ static void permute(Interp *in, Code *code, Order order, int xs_arg)
             p = k;
             break;
         }
-        copy_rows(code->row, out, i, array, checked_index(in, code, p, n), 1);
+        copy_rows(in, code->row, out, i, array, checked_index(in, code, p, n), 1);
     }
 }
 
@@ -430,10 +438,10 @@ static void scatter(Interp *in, Code *code)
     Scalar number = code->arg_rows[0]->comps[0].scalar;
     Cell *out = &in->cells[code->at];
     new_value(in, code->span, code->shape, out);
-    copy_rows(code->row, out, 0, &in->cells[background->at], 0, m);
+    copy_rows(in, code->row, out, 0, &in->cells[background->at], 0, m);
     unsigned char *written = interp_alloc(in, code->span, m);
-    memset(written, 0, (size_t)m);
-    for (int64_t i = 0; i < n; i++) {
+    ctx_clear(in->ctx, written, (size_t)m);
+    for (int64_t i = 0; i < n; i++, interp_tick(in)) {
         int64_t p = cell_load(number, in->cells[is->at].at + i * scalar_bytes(number)).i;
         if (drops && !is_index(p, m))
             continue;
@@ -444,7 +452,7 @@ static void scatter(Interp *in, Code *code)
             interp_stop(in);
         }
         written[p] = 1;
-        copy_rows(code->row, out, p, &in->cells[xs->at], i, 1);
+        copy_rows(in, code->row, out, p, &in->cells[xs->at], i, 1);
     }
 }
 
@@ -453,8 +461,8 @@ static void concat(Interp *in, Code *code)
     Cell *out = &in->cells[code->at];
     int64_t n = rows_of(in, code->args[0]), m = rows_of(in, code->args[1]);
     new_value(in, code->span, code->shape, out);
-    copy_rows(code->row, out, 0, &in->cells[code->args[0]->at], 0, n);
-    copy_rows(code->row, out, n, &in->cells[code->args[1]->at], 0, m);
+    copy_rows(in, code->row, out, 0, &in->cells[code->args[0]->at], 0, n);
+    copy_rows(in, code->row, out, n, &in->cells[code->args[1]->at], 0, m);
 }
 
 /* ---- scalars ---------------------------------------------------------------------------------------------------- */
@@ -711,7 +719,7 @@ static void eval_literal(Interp *in, Code *code)
     interp_refresh(in, code->shape);
     new_value(in, code->span, code->shape, &in->cells[code->at]);
     int step = scalar_bytes(comp->scalar);
-    for (int64_t at = 0; at < comp->bytes; at += step)
+    for (int64_t at = 0; at < comp->bytes; at += step, interp_tick(in))
         scalar_store(code->lit, in->cells[code->at].at + at);
 }
 
@@ -775,9 +783,9 @@ static void eval(Interp *in, Code *code)
 /* ---- a run ------------------------------------------------------------------------------------------------------ */
 
 /* Between the i64 of an idx in here and its type outside. */
-static void convert(Scalar to, unsigned char *at, Scalar from, const unsigned char *source, int64_t n)
+static void convert(Interp *in, Scalar to, unsigned char *at, Scalar from, const unsigned char *source, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++, interp_tick(in))
         scalar_store(scalar_cast(to, scalar_load(from, source + i * scalar_bytes(from))), at + i * scalar_bytes(to));
 }
 
@@ -796,7 +804,7 @@ static void take_inputs(Interp *in, const int *cells)
                 *cell = cell_load(buf->elem, buf->bytes);
             } else if (elem->kind == TY_IDX && buf->elem != SC_I64) {
                 cell->at = interp_alloc(in, in->entry->inputs[i]->span, buf->count > INT64_MAX / 8 ? -1 : buf->count * 8);
-                convert(SC_I64, cell->at, buf->elem, buf->bytes, buf->count);
+                convert(in, SC_I64, cell->at, buf->elem, buf->bytes, buf->count);
             } else { /* an empty buffer may have no address */
                 cell->at = buf->bytes ? buf->bytes : interp_alloc(in, in->entry->inputs[i]->span, 0);
             }
@@ -818,9 +826,9 @@ static void give_results(Interp *in, const Code *body)
         if (!comp->is_array)
             scalar_store(scalar_cast(buf->elem, (ScalarValue){.type = comp->scalar, .i = cell->i}), buf->bytes);
         else if (comp->scalar == buf->elem)
-            memcpy(buf->bytes, cell->at, (size_t)(buf->count * scalar_bytes(buf->elem)));
+            ctx_copy(in->ctx, buf->bytes, cell->at, (size_t)(buf->count * scalar_bytes(buf->elem)));
         else
-            convert(buf->elem, buf->bytes, comp->scalar, cell->at, buf->count);
+            convert(in, buf->elem, buf->bytes, comp->scalar, cell->at, buf->count);
     }
     launch->results = results;
     launch->n_results = n;

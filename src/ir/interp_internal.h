@@ -98,6 +98,7 @@ typedef struct Interp {
     Launch *launch;
     bool reported; /* the run ended with a diagnostic, or gave up */
     int64_t steps_left;
+    int ticks; /* rounds of loops since the last look at the brake */
     Cell *cells;
     Scratch scratch;
 } Interp;
@@ -111,8 +112,17 @@ typedef struct Mark {
     int64_t used;
 } Mark;
 
+/* In each round of a loop over elements. */
+static inline void interp_tick(Interp *in)
+{
+    if (++in->ticks < 256)
+        return;
+    in->ticks = 0;
+    ctx_look(in->ctx);
+}
+
 Mark interp_mark(const Interp *in);
-/* Gives back what was allocated since the mark. */
+/* Gives back what was allocated since the mark: the end of a round. */
 void interp_release(Interp *in, Mark mark);
 /* Aligned to 16 bytes, not zeroed, never NULL. `span`: whose fault it is when the run needs too much. */
 unsigned char *interp_alloc(Interp *in, Span span, int64_t size);

@@ -34,6 +34,7 @@ Mark interp_mark(const Interp *in)
 void interp_release(Interp *in, Mark mark)
 {
     Scratch *s = &in->scratch;
+    interp_tick(in);
     for (int i = mark.top + 1; i <= s->top; i++)
         s->chunks[i].used = 0;
     s->top = mark.top;

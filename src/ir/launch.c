@@ -251,6 +251,7 @@ static bool check_indices(Ctx *ctx, const CoreEntry *entry, const Launch *launch
         return false;
     int bytes = scalar_bytes(buf->elem);
     for (int64_t i = 0; i < buf->count; i++) {
+        ctx_look_at(ctx, i);
         int64_t value = scalar_load(buf->elem, buf->bytes + i * bytes).i;
         if (value >= 0 && value < size)
             continue;

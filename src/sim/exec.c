@@ -262,18 +262,28 @@ static void warp_barrier(Run *run, Warp *warp, const Ins *ins)
 
 /* ---- a warp -------------------------------------------------------------------------------------------------------- */
 
+/* A warp looks at the brake after so many steps, and before the first. */
+enum { LOOK_STEPS = 1024 };
+
+static uint64_t until_look(const Run *run, uint64_t steps) { return run->steps_left - steps < LOOK_STEPS ? run->steps_left : steps + LOOK_STEPS; }
+
 /* Runs the warp until it waits at a barrier of the block (the instruction before warp->pc) or ends; at barriers of the warp, others may
  * have their turn, too. */
 static void run_warp(Run *run, Warp *w)
 {
     const Ins *code = run->code->ins.at;
-    uint64_t steps = 0, most = run->steps_left;
+    uint64_t steps = 0, most = until_look(run, 0);
+    ctx_look(run->ctx);
     Executed *executed = count_executed(run);
     while (!run->stop) {
         const Ins *ins = &code[w->pc++];
         if (steps++ == most) {
-            run->stop = true;
-            break;
+            ctx_look(run->ctx);
+            if (most == run->steps_left) {
+                run->stop = true;
+                break;
+            }
+            most = until_look(run, most);
         }
         if (executed) {
             executed[ins - code].times++;
@@ -394,7 +404,7 @@ static void run_warp(Run *run, Warp *w)
         }
     }
 out:
-    run->steps_left -= steps > most ? most : steps;
+    run->steps_left -= steps > run->steps_left ? run->steps_left : steps;
     run->report->warp_instructions += steps;
 }
 

@@ -350,6 +350,7 @@ static void check_results(Run *run)
         StrBuf cells;
         sb_init(&cells, ctx);
         for (int64_t i = 0; i < result->count; i++) {
+            ctx_look_at(ctx, i);
             if (g && g->shadow[i].w_era)
                 continue;
             if (missing++ < shown)

@@ -98,7 +98,10 @@ void *arena_alloc(Arena *arena, size_t size)
     char *block = chunk_bytes(chunk) + chunk->used;
     chunk->used += step;
     UNPOISON(block, size);
-    memset(block, 0, size);
+    if (size <= CHUNK_LARGEST)
+        memset(block, 0, size);
+    else
+        ctx_clear(ctx, block, size);
     return block;
 }
 

@@ -176,6 +176,28 @@ bool ctx_try(Ctx *ctx, void (*fn)(Ctx *ctx, void *user), void *user)
     return true;
 }
 
+enum { PIECE = 4 << 20 }; /* bytes between two looks: about a millisecond */
+
+void ctx_clear(Ctx *ctx, void *to, size_t size)
+{
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < PIECE ? size - at : PIECE;
+        memset((char *)to + at, 0, n);
+        if (n == PIECE)
+            ctx_look(ctx);
+    }
+}
+
+void ctx_copy(Ctx *ctx, void *to, const void *from, size_t size)
+{
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < PIECE ? size - at : PIECE;
+        memcpy((char *)to + at, (const char *)from + at, n);
+        if (n == PIECE)
+            ctx_look(ctx);
+    }
+}
+
 void ctx_end(Ctx *ctx)
 {
     /* Without a guard the caller has broken the contract of ctx_try, and there is nowhere to go. */

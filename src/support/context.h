@@ -84,6 +84,17 @@ static inline void ctx_look(Ctx *ctx)
         ctx_end(ctx);
 }
 
+/* For round i of a loop whose rounds are short. */
+static inline void ctx_look_at(Ctx *ctx, int64_t i)
+{
+    if ((i & 4095) == 0)
+        ctx_look(ctx);
+}
+
+/* memset and memcpy, looking between pieces. */
+void ctx_clear(Ctx *ctx, void *to, size_t size);
+void ctx_copy(Ctx *ctx, void *to, const void *from, size_t size);
+
 /* The rest of a file that is open, which is then closed; as FileAccess.read. */
 FileStatus file_read_open(Ctx *ctx, int file, size_t limit, char **bytes, size_t *size);
 /* "there is no such file" */
