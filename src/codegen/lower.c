@@ -121,13 +121,43 @@ static void add_variants(Ctx *ctx, ImpProgram *program, LowerPass last)
     }
 }
 
+typedef VEC(Diag *) DiagList;
+
+/* Takes the diagnostics since `before` away. */
+static DiagList take_diags(Ctx *ctx, const Diags *before)
+{
+    DiagList list = {0};
+    for (int i = before->list.n; i < ctx->diags.list.n; i++)
+        vec_push(ctx, &list, ctx->diags.list.at[i]);
+    ctx->diags = *before;
+    return list;
+}
+
+/* A fault in what the program itself says of levels and memory is told of its own text: what a strategy makes of it, in order to lower the rest, may be
+ * wrong in another place. `before`: what was said before the strategy's result was lowered, which is told of where the text has no fault. */
+static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before)
+{
+    const DiagList of_result = take_diags(ctx, &before);
+    lower_variant(ctx, entry, (LowerPass)(PASS_COUNT - 1), false);
+    const DiagList of_text = take_diags(ctx, &before);
+    for (int i = 0; i < of_text.n; i++)
+        if (!of_text.at[i]->high && !of_text.at[i]->warning)
+            diag_again(ctx, of_text.at[i]);
+    bool none = ctx->diags.errors == before.errors;
+    for (int i = 0; i < of_result.n && none; i++)
+        diag_again(ctx, of_result.at[i]);
+}
+
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
 {
-    entry = rewritten_entry(ctx, entry);
-    if (!entry)
+    const CoreEntry *rewritten = rewritten_entry(ctx, entry);
+    if (!rewritten)
         return NULL;
-    ImpProgram *program = lower_variant(ctx, entry, last, false);
+    const Diags before = ctx->diags;
+    ImpProgram *program = lower_variant(ctx, rewritten, last, false);
     if (program)
         add_variants(ctx, program, last);
+    else if (rewritten != entry)
+        tell_of_text(ctx, entry, before);
     return program;
 }

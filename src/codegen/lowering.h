@@ -272,6 +272,8 @@ View *lower_read_map(Lowering *lw, const Core *term);
 View *map_view(Lowering *lw, const Core *map, View *xs); /* read, of an array that is read already */
 bool map_is_of_views(const Core *prim); /* is this primitive a map, whose function moves elements and computes none? */
 bool lower_write_map_view(Lowering *lw, const Core *term, View *acceptor);
+/* `let x = e in` views of x that can be written through, as a definition of views becomes where it is used: e is written. False: it is no such let. */
+bool lower_write_let_of_views(Lowering *lw, const Core *let, View *acceptor);
 View *each_at(Lowering *lw, const View *view, Nat i); /* of an EACH */
 
 /* ---- shuffle.c ---------------------------------------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@ static bool moves_only(const Core *e, const CoreVar *x)
 {
     while (e->kind == CORE_PRIM && e->prim.n_args == 1 && prim_rows[e->prim.id].level == LEVEL_VIEW)
         e = e->prim.args[0];
+    if (e->kind == CORE_LET)
+        return moves_only(e->let.body, e->let.var) && moves_only(e->let.value, x);
     return e->kind == CORE_PRIM ? map_is_of_views(e) && moves_only(e->prim.args[1], x) : e->kind == CORE_VAR && e->var == x;
 }
 
@@ -35,6 +37,8 @@ static bool is_writable(const Core *e, const CoreVar *x)
 {
     if (e->kind == CORE_VAR)
         return e->var == x;
+    if (e->kind == CORE_LET)
+        return is_writable(e->let.body, e->let.var) && is_writable(e->let.value, x);
     if (e->kind != CORE_PRIM || e->prim.n_args < 1)
         return false;
     const Core *source = e->prim.args[e->prim.n_args - 1];
@@ -58,12 +62,28 @@ static View *each_written(Lowering *lw, const Core *map, View *acceptor)
 /* Where x is to be written, for e, which is made of it, to go to the acceptor. */
 static View *written_through(Lowering *lw, const Core *e, View *acceptor)
 {
-    for (; e->kind == CORE_PRIM; e = e->prim.args[e->prim.n_args - 1])
+    while (e->kind == CORE_PRIM || e->kind == CORE_LET) {
+        if (e->kind == CORE_LET) {
+            acceptor = written_through(lw, e->let.body, acceptor);
+            e = e->let.value;
+            continue;
+        }
+        const Core *source = e->prim.args[e->prim.n_args - 1];
         if (e->prim.id == P_map)
             acceptor = each_written(lw, e, acceptor);
         else if (e->prim.id != P_id)
-            acceptor = view_map(lw, e, acceptor, lower_type(lw, e->prim.args[e->prim.n_args - 1]->type), true);
+            acceptor = view_map(lw, e, acceptor, lower_type(lw, source->type), true);
+        e = source;
+    }
     return acceptor;
+}
+
+bool lower_write_let_of_views(Lowering *lw, const Core *let, View *acceptor)
+{
+    if (let->type->kind != TY_ARRAY || let->let.value->type->kind != TY_ARRAY || !is_writable(let->let.body, let->let.var))
+        return false;
+    lower_write(lw, let->let.value, written_through(lw, let->let.body, acceptor));
+    return true;
 }
 
 bool lower_write_map_view(Lowering *lw, const Core *e, View *acceptor)
@@ -74,6 +94,7 @@ bool lower_write_map_view(Lowering *lw, const Core *e, View *acceptor)
         return true;
     }
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements of this array");
+    d->high = true;
     diag_label(lw->ctx, d, "map says of no thread that it computes them");
     diag_help(lw->ctx, d, "say which level does: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane or mapSeq; views in a map can be written through where they only move elements, as reverse, split and take do");
     return true;

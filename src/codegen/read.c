@@ -473,6 +473,7 @@ static View *read_prim(Lowering *lw, const Core *e)
         return lower_apply_view(lw, e, lower_read(lw, e->prim.args[e->prim.n_args - 1]));
     if (!prim_is_lowered(id)) {
         Diag *d = lower_error(lw, E0501, e->span, prim_rows[id].level == LEVEL_HIGH ? "no step of the strategy has lowered this %s" : "%s does not become CUDA in this version", prim_name(id));
+        d->high = prim_rows[id].level == LEVEL_HIGH;
         diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "say how, in the strategy or here: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane, mapSeq, reduceSeq; `risec lower` shows what the strategy leaves"
                                                             : "`--device ref` runs it");
     } else {

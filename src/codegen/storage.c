@@ -148,6 +148,7 @@ static bool private_dims(Lowering *lw, const Core *e, RegMaker *maker)
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_TUPLE: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements that are to be stored here");
+    d->high = e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_HIGH;
     if (e->kind == CORE_PRIM && e->prim.id == P_atomicReduce)
         diag_help(lw->ctx, d, "atomicReduce updates a cell of memory that the threads share: `toShared` instead of `toPrivate`");
     else

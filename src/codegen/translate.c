@@ -109,12 +109,21 @@ static bool is_read(const Core *e)
     return e->kind == CORE_VAR || e->kind == CORE_PROJ;
 }
 
+static bool any_level(const Levels *o)
+{
+    bool any = o->warp || o->lane;
+    for (int axis = 0; axis < 3; axis++)
+        any |= o->global[axis] || o->block[axis] || o->thread[axis];
+    return any;
+}
+
 static void no_writer(Lowering *lw, const Core *e)
 {
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements of this array");
     bool padded = e->kind == CORE_PRIM && (e->prim.id == P_padTo || e->prim.id == P_padCst || e->prim.id == P_concat);
     diag_label(lw->ctx, d, padded ? "the padding has no writer" : "a layout view alone has no writer");
     const Levels *o = &lw->open;
+    d->high = !any_level(o);
     diag_help(lw->ctx, d, "copy its elements at the level that stands here: `|> %s(id)`",
               o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal");
 }
@@ -206,6 +215,8 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
     }
     switch (e->kind) {
     case CORE_LET: {
+        if (lower_write_let_of_views(lw, e, acceptor))
+            return;
         const Env *env = lw->env;
         lower_let(lw, e);
         lower_write(lw, e->let.body, acceptor);

@@ -181,6 +181,16 @@ Diag *diag_warning(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...)
     return diag;
 }
 
+void diag_again(Ctx *ctx, Diag *diag)
+{
+    Diags *diags = &ctx->diags;
+    if (diags->list.n < LIMIT_DIAGNOSTICS)
+        vec_push(ctx, &diags->list, diag);
+    else
+        diags->dropped++;
+    *(diag->warning ? &diags->warnings : &diags->errors) += 1;
+}
+
 static const char *format(Ctx *ctx, const char *fmt, va_list args)
 {
     StrBuf sb;

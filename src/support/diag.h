@@ -55,6 +55,7 @@ typedef struct DiagEdit {
 typedef struct Diag {
     DiagCode code;
     bool warning;
+    bool high;        /* it is about what some strategy could lower, and none has */
     Span span;
     const char *message;
     const char *label; /* under the carets; may be NULL */
@@ -74,6 +75,7 @@ typedef struct Diags {
  * span, the texts must be equal too.) Which of error and warning it is follows from the code's first letter. */
 Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 Diag *diag_warning(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void diag_again(Ctx *ctx, Diag *diag); /* records one that was recorded before and taken away */
 void diag_label(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* The words of the hint. Those of an earlier call, and its edits, are forgotten. */

@@ -5,7 +5,7 @@
 extern "C" __global__ void __launch_bounds__(480)
 blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
 {
-    __shared__ float shared[340];
+    __shared__ float t[340];
     const int thread = threadIdx.x;
     const int threadY = threadIdx.y;
 
@@ -18,7 +18,7 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
             // tile_guards.rise:8: mapThreads
             __syncthreads();
             if (thread < 34)
-                shared[base] = blockY*8 + threadY >= 1 && block*32 + thread >= 1 && block*32 + thread - 1 < w && blockY*8 + threadY - 1 < h ? img[(blockY*8 + threadY - 1)*w + block*32 + thread - 1] : 0.0f;
+                t[base] = blockY*8 + threadY >= 1 && block*32 + thread >= 1 && block*32 + thread - 1 < w && blockY*8 + threadY - 1 < h ? img[(blockY*8 + threadY - 1)*w + block*32 + thread - 1] : 0.0f;
 
             // tile_guards.rise:9: mapThreads
             __syncthreads();
@@ -26,7 +26,7 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
                 float acc = 0.0f;
                 #pragma unroll
                 for (int i = 0; i < 9; i++) {
-                    acc += shared[base + (i % 3)*34 + i / 3];
+                    acc += t[base + (i % 3)*34 + i / 3];
                 }
                 result[(blockY*8 + threadY)*w + block*32 + thread] = acc;
             }
@@ -38,7 +38,7 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
 extern "C" __global__ void __launch_bounds__(480)
 blur_64(float *__restrict__ result, const float *__restrict__ img, long long h, long long w)
 {
-    __shared__ float shared[340];
+    __shared__ float t[340];
     const int thread = threadIdx.x;
     const int threadY = threadIdx.y;
 
@@ -51,7 +51,7 @@ blur_64(float *__restrict__ result, const float *__restrict__ img, long long h, 
             // tile_guards.rise:8: mapThreads
             __syncthreads();
             if (thread < 34)
-                shared[base] = blockY*8 + threadY >= 1 && block*32 + thread >= 1 && block*32 + thread - 1 < w && blockY*8 + threadY - 1 < h ? img[(blockY*8 + threadY - 1)*w + block*32 + thread - 1] : 0.0f;
+                t[base] = blockY*8 + threadY >= 1 && block*32 + thread >= 1 && block*32 + thread - 1 < w && blockY*8 + threadY - 1 < h ? img[(blockY*8 + threadY - 1)*w + block*32 + thread - 1] : 0.0f;
 
             // tile_guards.rise:9: mapThreads
             __syncthreads();
@@ -59,7 +59,7 @@ blur_64(float *__restrict__ result, const float *__restrict__ img, long long h, 
                 float acc = 0.0f;
                 #pragma unroll
                 for (int i = 0; i < 9; i++) {
-                    acc += shared[(long long)base + ((long long)i % 3)*34 + (long long)i / 3];
+                    acc += t[(long long)base + ((long long)i % 3)*34 + (long long)i / 3];
                 }
                 result[(blockY*8 + threadY)*w + block*32 + thread] = acc;
             }
