@@ -93,6 +93,7 @@ struct View {
     bool writing;        /* MAP: which of the row's two maps */
     int rank, got;
     Nat at[4];
+    const char *name;    /* EACH, GEN: that of the let, for elements that are computed once; or NULL */
     const Core *lambda;
     const Env *env;
     bool unordered;      /* GATHER, BUF: written by scatterUnchecked: several threads may store to one cell */
@@ -132,6 +133,7 @@ typedef struct Lowering {
     bool failed;
     int groups;        /* vectors whose components moved one by one so far */
     int n_statements;
+    struct Sharing *sharing;  /* of the reading that is going on (share.c); or NULL */
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
 } Lowering;
@@ -383,6 +385,14 @@ void atomic_store(Lowering *lw, const View *acceptor, ImpExpr *value, Span span)
 bool lower_write_scan_blocks(Lowering *lw, const Core *term, View *acceptor);
 /* The last statement around is a loop of scanBlocks, which waits in statement number `split` of its body for the first time. scan_pipeline.c. */
 void scan_pipeline(Lowering *lw, ImpBlock *around, int split);
+
+/* ---- share.c: elements that are read several times ------------------------------------------------------------------------------ */
+
+typedef struct Sharing Sharing;
+typedef View *(*ViewElement)(Lowering *lw, const View *array, Nat i);
+View *shared_at(Lowering *lw, const View *array, Nat i, ViewElement element); /* what `element` computes, once */
+Sharing *share_nothing(Lowering *lw); /* up to where lw->sharing is set to the result again */
+bool is_trivial(const ImpExpr *e);    /* costs nothing to compute again */
 
 /* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -69,7 +69,7 @@ static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat 
 }
 
 /* An index cast to an integer costs nothing either: in most kernels it is that integer. */
-static bool is_trivial(const ImpExpr *e)
+bool is_trivial(const ImpExpr *e)
 {
     if (e->kind == IE_CAST && !scalar_is_float(e->type))
         return e->cast.value->kind == IE_NAT;
@@ -158,6 +158,8 @@ void lower_let(Lowering *lw, const Core *let)
     lw->hint = let->let.var->name;
     View *value = lower_read(lw, let->let.value);
     lw->hint = NULL;
+    if ((value->kind == VIEW_EACH || value->kind == VIEW_GEN) && !value->name)
+        value->name = let->let.var->name;
     lower_bind(lw, let->let.var, value, let->let.body);
     Env *env = (Env *)lw->env;
     env->let = let;

@@ -161,8 +161,10 @@ static void array_step(Lowering *lw, Fold *fold, View *x, Nat i)
     ImpBlock *out = lw->out, body = {{0}};
     StateLeaves leaves = {{0}};
     const Env *saved = lw->env;
+    NatFacts *facts = lw->facts;
     lw->out = &body;
     lw->step = &body;
+    lw->facts = nat_facts_new(lw->ctx, facts);
     View *next = state_like(lw, fold->state, &leaves);
     lw->env = fold->env;
     lower_bind(lw, fold->lambda->lambda.params[0], fold->state, fold->lambda->lambda.body);
@@ -175,6 +177,7 @@ static void array_step(Lowering *lw, Fold *fold, View *x, Nat i)
     }
     lw->out = out;
     lw->step = out;
+    lw->facts = facts;
     for (int k = 0; k < body.list.n; k++)
         vec_push(lw->ctx, &out->list, body.list.at[k]);
 }

@@ -203,7 +203,7 @@ static void write_if(Lowering *lw, const Core *e, View *acceptor)
     lw->facts = facts;
 }
 
-void lower_write(Lowering *lw, const Core *e, View *acceptor)
+static void write_term(Lowering *lw, const Core *e, View *acceptor)
 {
     if (acceptor->kind == VIEW_ERROR)
         return;
@@ -253,6 +253,13 @@ void lower_write(Lowering *lw, const Core *e, View *acceptor)
         no_writer(lw, e);
     else if (!array)
         write_scalars(lw, e, acceptor);
+}
+
+void lower_write(Lowering *lw, const Core *e, View *acceptor)
+{
+    Sharing *sharing = share_nothing(lw);
+    write_term(lw, e, acceptor);
+    lw->sharing = sharing;
 }
 
 void pass_translate(Lowering *lw) { lower_kernels(lw); }

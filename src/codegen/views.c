@@ -303,6 +303,13 @@ static View *as_unordered(Lowering *lw, View *v)
     return copy;
 }
 
+static View *generated_at(Lowering *lw, const View *v, Nat i)
+{
+    View *arg = view_new(lw, VIEW_SCALAR, v->lambda->lambda.params[0]->type, v->span);
+    arg->expr = imp_nat(lw->ctx, i, type_scalar_of(lw->ctx, arg->type), v->span);
+    return lower_apply_read(lw, v->lambda, v->env, 1, &arg);
+}
+
 View *view_at(Lowering *lw, View *v, Nat i)
 {
     Ctx *ctx = lw->ctx;
@@ -329,7 +336,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
         return at;
     }
     case VIEW_PROJ: return view_proj(lw, view_at(lw, v->source, i), v->k);
-    case VIEW_EACH: return each_at(lw, v, i);
+    case VIEW_EACH: return v->writing ? each_at(lw, v, i) : shared_at(lw, v, i, each_at);
     case VIEW_MAP: {
         View *at = view_copy(lw, v);
         at->type = v->type->elem;
@@ -346,11 +353,7 @@ View *view_at(Lowering *lw, View *v, Nat i)
     case VIEW_PAD: return pad_at(lw, v, i);
     case VIEW_CONCAT: return concat_at(lw, v, i);
     case VIEW_COND: case VIEW_GUARD: return view_cond_map(lw, v, at_index, &i);
-    case VIEW_GEN: {
-        View *arg = view_new(lw, VIEW_SCALAR, v->lambda->lambda.params[0]->type, v->span);
-        arg->expr = imp_nat(ctx, i, type_scalar_of(ctx, arg->type), v->span);
-        return lower_apply_read(lw, v->lambda, v->env, 1, &arg);
-    }
+    case VIEW_GEN: return shared_at(lw, v, i, generated_at);
     case VIEW_GATHER: {
         View *at = v->drops ? number_at(lw, v, i) : view_at(lw, v->source, scalar_as_nat(lw, view_scalar(lw, view_at(lw, v->other, i)), lower_nat(lw, v->size)));
         return v->unordered ? as_unordered(lw, at) : at;

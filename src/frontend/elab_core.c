@@ -185,6 +185,8 @@ bool core_substitutable(const Elab *e, const Core *core)
     return false;
 }
 
+enum { LONGEST_COPY = 24 }; /* terms of an array of views that each use has as its own copy: else names that stand for names grow without end */
+
 /* Terms in the tree, up to a bound: shared parts count each time, since later passes walk the tree. */
 static int weigh(const Core *core, int bound)
 {
@@ -305,8 +307,9 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
     if (core_is_atom(v.core))
         return v;
     if (core_substitutable(e, v.core)) {
-        v.weight = weigh(v.core, LIMIT_CORE_TERMS);
-        return v;
+        v.weight = weigh(v.core, LONGEST_COPY + 1);
+        if (v.weight <= LONGEST_COPY || type_resolve(e, v.core->type)->kind != TY_ARRAY)
+            return v;
     }
     if (v.core->kind == CORE_TUPLE) {
         /* Its items have the names that a pattern gives them later; until then they are numbered. */

@@ -88,6 +88,7 @@ void nat_each_var(Ctx *ctx, Nat a, void (*fn)(void *user, Nat var), void *user);
 /* What is known in a scope. A child sees its parent's facts; facts are only added. NULL is the empty scope. */
 typedef struct NatFacts NatFacts;
 NatFacts *nat_facts_new(Ctx *ctx, NatFacts *parent);
+bool nat_facts_within(const NatFacts *facts, const NatFacts *outer); /* are they `outer` itself, or a descendant of it? */
 void nat_fact_le(Ctx *ctx, NatFacts *facts, Nat a, Nat b); /* a <= b */
 void nat_fact_eq(Ctx *ctx, NatFacts *facts, Nat a, Nat b); /* a == b; `n % k == 0` is eq(mod(n, k), 0) */
 void nat_fact_ne(Ctx *ctx, NatFacts *facts, Nat a, Nat b);

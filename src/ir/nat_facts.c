@@ -574,6 +574,13 @@ NatFacts *nat_facts_new(Ctx *ctx, NatFacts *parent)
     return f;
 }
 
+bool nat_facts_within(const NatFacts *facts, const NatFacts *outer)
+{
+    while (facts && facts != outer)
+        facts = facts->parent;
+    return facts == outer;
+}
+
 static void add_fact(Ctx *ctx, NatFacts *facts, FactKind kind, Nat a, Nat b)
 {
     if (!nat_is_error(a) && !nat_is_error(b))
