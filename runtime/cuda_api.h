@@ -34,7 +34,7 @@ enum { /* of a function */
     CU_FUNCTION_REGISTERS = 4,
     CU_FUNCTION_MAX_DYNAMIC_SHARED = 8
 };
-enum { CU_EVENT_NO_TIMING = 2 };
+enum { CU_EVENT_NO_TIMING = 2, CU_STREAM_NON_BLOCKING = 1, CU_STREAM_NOT_CAPTURING = 0 };
 enum { CUDA_DRIVER_OLDEST = 11020 };
 
 typedef struct CudaApi {

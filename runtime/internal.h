@@ -273,7 +273,7 @@ typedef struct CallArgument {
 typedef struct CallTemp {
     CUdeviceptr memory;
     size_t bytes; /* that it has */
-    bool zeroed;
+    bool zeroed;  /* rise_call_prepare has cleared it, and waited; every complete launch leaves it so */
 } CallTemp;
 
 typedef struct CallStep {
@@ -297,6 +297,7 @@ struct rise_call {
     int n_steps;
     bool prepared;
     bool has_memory; /* of its own on the device */
+    bool clears;     /* a launch has failed: each one clears the workspace first from then on */
     bool busy;       /* launched, and not waited for */
     CUstream stream; /* where */
     CUevent event;   /* made when it is needed */

@@ -214,6 +214,39 @@ static bool is_launched(rise_call *call, const ImpKernel *kernel)
     return imp_is_launched(NULL, call->entry->plan.core, kernel, &launch, &launched) && launched;
 }
 
+static int clear_temp(rise_call *call, int i, CUstream stream, rise_error *error)
+{
+    return gpu_check(call->context, call->context->gpu.api.set_bytes(call->temps[i].memory, 0, call->temps[i].bytes, stream), error, "%s: clearing the workspace %s",
+                     call->entry->plan.core->name, call->entry->plan.temps[i].name);
+}
+
+static bool must_be_zeroed(const rise_call *call, int i) { return call->entry->plan.temps[i].zero && call->temps[i].memory && !call->temps[i].zeroed; }
+
+/* New workspace becomes zero here, on a stream of our own that is waited for. So no launch has to do it: one may be recorded and never run. */
+static int zero_temps(rise_call *call, rise_error *error)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    const Plan *plan = &call->entry->plan;
+    CUstream stream;
+    int n = 0;
+    for (int i = 0; i < plan->n_temps; i++)
+        n += must_be_zeroed(call, i);
+    if (!n)
+        return RISE_OK;
+    int status = gpu_check(call->context, api->stream_create(&stream, CU_STREAM_NON_BLOCKING), error, "making a stream");
+    if (status != RISE_OK)
+        return status;
+    for (int i = 0; status == RISE_OK && i < plan->n_temps; i++)
+        if (must_be_zeroed(call, i))
+            status = clear_temp(call, i, stream, error);
+    if (status == RISE_OK)
+        status = gpu_check(call->context, api->stream_synchronize(stream), error, "%s: waiting until the workspace is clear", plan->core->name);
+    api->stream_destroy(stream);
+    for (int i = 0; status == RISE_OK && i < plan->n_temps; i++)
+        call->temps[i].zeroed |= call->temps[i].memory != 0;
+    return status;
+}
+
 static int prepare(rise_call *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
@@ -233,7 +266,7 @@ static int prepare(rise_call *call, rise_error *error)
             status = set_params(call, step, error);
         call->n_steps += some;
     }
-    return status;
+    return status == RISE_OK ? zero_temps(call, error) : status;
 }
 
 int gpu_prepare(rise_call *call, rise_error *error)
@@ -287,17 +320,14 @@ static int copy_in(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-static int zero_temps(rise_call *call, CUstream stream, rise_error *error)
+/* After a launch that failed nobody knows what is in the workspace. */
+static int clear_temps(rise_call *call, CUstream stream, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     int status = RISE_OK;
-    for (int i = 0; status == RISE_OK && i < plan->n_temps; i++) {
-        CallTemp *temp = &call->temps[i];
-        if (!plan->temps[i].zero || temp->zeroed || !temp->memory)
-            continue;
-        status = gpu_check(call->context, call->context->gpu.api.set_bytes(temp->memory, 0, temp->bytes, stream), error, "%s: clearing the workspace", plan->core->name);
-        temp->zeroed = status == RISE_OK;
-    }
+    for (int i = 0; call->clears && status == RISE_OK && i < plan->n_temps; i++)
+        if (plan->temps[i].zero && call->temps[i].memory)
+            status = clear_temp(call, i, stream, error);
     return status;
 }
 
@@ -342,27 +372,36 @@ static int follow(rise_call *call, CUstream stream, rise_error *error)
     return status == RISE_OK ? gpu_check(call->context, api->stream_wait(stream, call->event, 0), error, "waiting for the launch before") : status;
 }
 
+static int enqueue(rise_call *call, CUstream stream, rise_error *error)
+{
+    int status = copy_in(call, stream, error);
+    if (status == RISE_OK)
+        status = clear_temps(call, stream, error);
+    if (status == RISE_OK)
+        status = start_kernels(call, stream, error);
+    return status == RISE_OK ? copy_out(call, stream, error) : status;
+}
+
+/* What is recorded into a graph does not run now, and may never run: it leaves no trace in the call, and its place among other launches is the caller's matter. */
 int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
 {
     bool pushed;
+    int capture = CU_STREAM_NOT_CAPTURING;
     int status = gpu_enter(call->context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = follow(call, stream, error);
-    if (status == RISE_OK) {
+    status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error, "asking whether the stream is recording");
+    bool recorded = capture != CU_STREAM_NOT_CAPTURING;
+    if (status == RISE_OK && !recorded)
+        status = follow(call, stream, error);
+    if (status == RISE_OK && !recorded) {
         call->busy = true;
         call->stream = stream;
-        status = copy_in(call, stream, error);
     }
-    if (status == RISE_OK)
-        status = zero_temps(call, stream, error);
     if (status == RISE_OK) {
-        status = start_kernels(call, stream, error);
-        for (int i = 0; status != RISE_OK && i < call->entry->plan.n_temps; i++)
-            call->temps[i].zeroed = false; /* a kernel may have run that another was to clear up after */
+        status = enqueue(call, stream, error);
+        call->clears |= status != RISE_OK;
     }
-    if (status == RISE_OK)
-        status = copy_out(call, stream, error);
     gpu_leave(call->context, pushed);
     return status;
 }
@@ -377,6 +416,7 @@ int gpu_wait(rise_call *call, rise_error *error)
         return status;
     status = gpu_check(call->context, call->context->gpu.api.stream_synchronize(call->stream), error, "%s: waiting for the launch", call->entry->plan.core->name);
     call->busy = status != RISE_OK;
+    call->clears |= status != RISE_OK;
     gpu_leave(call->context, pushed);
     return status;
 }

@@ -299,8 +299,11 @@ RISE_API int rise_call_output(rise_call *call, const char *name, int type, void 
 RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
 /* Launches on a stream (a CUstream or cudaStream_t; NULL: the legacy default stream) of the context's CUDA context, and returns without waiting. SIM and REF are done when it returns.
  * Launches of one call on one stream are in order. On another stream than before, a call with memory of its own first waits (on the device) for its
- * earlier launch, whose stream must still exist then unless rise_call_wait came in between. A launch with everything prepared, and arrays all on the
- * device, does nothing but launch kernels, so it may be captured into a CUDA graph; that graph must not run beside another launch of the call. */
+ * earlier launch, whose stream must still exist then unless rise_call_wait came in between. A launch needs nothing of an earlier one, whether that finished, failed or
+ * never ran.
+ * A launch with everything prepared, and arrays all on the device, does nothing but launch kernels, so it may be captured into a CUDA graph. The graph keeps
+ * addresses, and uses the call's memory: the call must live as long as the graph, and must not be prepared for larger arguments. The call does not know when
+ * the graph runs: order it yourself, and not beside another launch of the call. rise_call_wait does not wait for it. */
 RISE_API int rise_call_launch(rise_call *call, void *stream, rise_error *error);
 /* Until the last launch has finished; tells what went wrong in it. */
 RISE_API int rise_call_wait(rise_call *call, rise_error *error);

@@ -4,7 +4,7 @@
 
 #include "runtime/internal.h"
 
-enum { CU_CACHE_BYTES = 38, CU_STREAM_NON_BLOCKING = 1, CU_CAPTURE_THREAD_LOCAL = 1 };
+enum { CU_CACHE_BYTES = 38, CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { COPY_BYTES = 1 << 30, MEGABYTE = 1 << 20 };
 
 /* Runs wherever risec's kernels do. */
@@ -95,7 +95,7 @@ static int enter(BenchGpu *gpu, rise_error *error)
 
 static int make_clock(BenchGpu *gpu, rise_error *error)
 {
-    TRY(gpu->more.stream_create(&gpu->stream, CU_STREAM_NON_BLOCKING), "making a stream");
+    TRY(gpu->api.stream_create(&gpu->stream, CU_STREAM_NON_BLOCKING), "making a stream");
     TRY(gpu->api.event_create(&gpu->from, 0), "making an event");
     TRY(gpu->api.event_create(&gpu->to, 0), "making an event");
     TRY(gpu->api.module_load(&gpu->module, EMPTY_PTX, 0, NULL, NULL), "loading an empty kernel");
@@ -139,7 +139,7 @@ void bench_close(BenchGpu *gpu)
     if (gpu->to)
         gpu->api.event_destroy(gpu->to);
     if (gpu->stream)
-        gpu->more.stream_destroy(gpu->stream);
+        gpu->api.stream_destroy(gpu->stream);
     if (gpu->context) {
         gpu->api.ctx_pop(&popped);
         gpu->api.primary_release(gpu->device);

@@ -1,6 +1,7 @@
 #include "fake_gpu.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ static struct {
     size_t bytes;
 } memories[MEMORIES];
 static int n_memories;
-static void *modules[OBJECTS], *events[OBJECTS];
+static void *modules[OBJECTS], *events[OBJECTS], *streams[OBJECTS];
 static char primary; /* its address is the primary context */
 static _Thread_local CUcontext stack[DEPTH];
 static _Thread_local int depth;
@@ -24,16 +25,17 @@ static void module_free(void *module);
 /* A CUDA context that goes takes with it what is in it. */
 static void destroy(void)
 {
-    fake_gpu.leaked += fake_gpu.memories + fake_gpu.modules + fake_gpu.events;
+    fake_gpu.leaked += fake_gpu.memories + fake_gpu.modules + fake_gpu.events + fake_gpu.streams;
     while (n_memories)
         free(memories[--n_memories].at);
     for (int i = 0; i < OBJECTS; i++) {
         if (modules[i])
             module_free(modules[i]);
         free(events[i]);
-        modules[i] = events[i] = NULL;
+        free(streams[i]);
+        modules[i] = events[i] = streams[i] = NULL;
     }
-    fake_gpu.memories = fake_gpu.modules = fake_gpu.events = 0;
+    fake_gpu.memories = fake_gpu.modules = fake_gpu.events = fake_gpu.streams = 0;
 }
 
 static void keep(void **list, void *object, long *counter)
@@ -66,6 +68,7 @@ void fake_gpu_start(void)
     destroy();
     fake_gpu = (FakeGpu){.version = 13000, .devices = 1, .arch = 90, .sms = 132, .max_shared = 232448, .cooperative = 1, .resident = 2, .max_threads = 1024, .nvrtc_newest = 120};
     depth = 0;
+    fake_gpu_record_end();
 }
 
 CUcontext fake_gpu_primary(void) { return &primary; }
@@ -266,17 +269,24 @@ static CUresult fake_ctx_synchronize(void)
     return CU_SUCCESS;
 }
 
+typedef struct FakeFunction {
+    const char *text; /* the module's */
+    char *name;
+} FakeFunction;
+
 typedef struct FakeModule {
     const char *text;
-    char *names[NAMES];
+    FakeFunction *functions[NAMES];
     int n;
 } FakeModule;
 
 static void module_free(void *module)
 {
     FakeModule *m = module;
-    for (int i = 0; i < m->n; i++)
-        free(m->names[i]);
+    for (int i = 0; i < m->n; i++) {
+        free(m->functions[i]->name);
+        free(m->functions[i]);
+    }
     free((char *)m->text);
     free(m);
 }
@@ -306,23 +316,26 @@ static CUresult fake_module_unload(CUmodule module)
     return CU_SUCCESS;
 }
 
-static bool declares(const char *text, const char *name)
+/* Where the text says `name(` as a kernel's own; NULL: nowhere. */
+static const char *declaration(const char *text, const char *name)
 {
     size_t n = strlen(name);
-    bool found = false;
-    for (const char *at = text; !found && (at = strstr(at, name)); at++)
-        found = at > text && strchr(" \n", at[-1]) && at[n] == '(';
-    return found;
+    for (const char *at = text; (at = strstr(at, name)); at++)
+        if (at > text && strchr(" \n", at[-1]) && at[n] == '(')
+            return at;
+    return NULL;
 }
 
 static CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name)
 {
     INSIDE();
     FakeModule *m = module;
-    if (!declares(m->text, name) || m->n == NAMES)
+    if (!declaration(m->text, name) || m->n == NAMES)
         return 500; /* NOT_FOUND */
-    m->names[m->n] = malloc(strlen(name) + 1);
-    *function = strcpy(m->names[m->n++], name);
+    FakeFunction *f = malloc(sizeof *f);
+    f->text = m->text;
+    f->name = strcpy(malloc(strlen(name) + 1), name);
+    *function = m->functions[m->n++] = f;
     return CU_SUCCESS;
 }
 
@@ -353,17 +366,139 @@ static CUresult fake_occupancy(int *blocks, CUfunction function, int threads, si
     return CU_SUCCESS;
 }
 
-static CUresult launch(const FakeLaunch *l)
+/* ---- streams: what is enqueued, and the record ---------------------------------------------------------------------------------- */
+
+enum { NODES = 64, PARAMS = 32 };
+
+typedef enum NodeKind { NODE_KERNEL, NODE_COPY_IN, NODE_COPY_OUT, NODE_COPY_DEVICE, NODE_SET } NodeKind;
+
+typedef struct Node {
+    NodeKind kind;
+    FakeLaunch launch;
+    uint64_t values[PARAMS]; /* of the parameters; recorded by value, as CUDA does */
+    void *params[PARAMS];
+    void *to;
+    const void *from;
+    size_t bytes;
+    unsigned char value;
+} Node;
+
+static Node nodes[NODES];
+static int n_nodes;
+static bool recording;
+static CUstream recorder;
+
+static void note(const char *fmt, ...)
+{
+    va_list args;
+    if (!fake_gpu.log)
+        return;
+    pthread_mutex_lock(&lock);
+    size_t at = strlen(fake_gpu.log);
+    va_start(args, fmt);
+    vsnprintf(fake_gpu.log + at, fake_gpu.log_room - at, fmt, args);
+    va_end(args);
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_gpu_record(CUstream stream)
+{
+    n_nodes = 0;
+    recording = true;
+    recorder = stream;
+}
+
+void fake_gpu_record_end(void) { recording = false; }
+
+static bool is_recording(CUstream stream) { return recording && recorder == stream; }
+
+static const char *node_name(const Node *n)
+{
+    static const char *const names[] = {[NODE_KERNEL] = "launch", [NODE_COPY_IN] = "copy in", [NODE_COPY_OUT] = "copy out", [NODE_COPY_DEVICE] = "copy", [NODE_SET] = "clear"};
+    return n->kind == NODE_KERNEL ? n->launch.name : names[n->kind];
+}
+
+static void run_node(const Node *n)
+{
+    note("%s\n", node_name(n));
+    if (n->kind == NODE_KERNEL) {
+        count(&fake_gpu.launches, 1);
+        if (fake_gpu.kernel)
+            fake_gpu.kernel(&n->launch);
+    } else if (n->kind == NODE_SET) {
+        memset(n->to, n->value, n->bytes);
+    } else {
+        memcpy(n->to, n->from, n->bytes);
+    }
+}
+
+/* Bytes of the parameters of a kernel, from its text: a pointer, or a type's name. */
+static int param_bytes(const char *param)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } types[] = {{"long long", 8}, {"double", 8}, {"short", 2}, {"char", 1}, {"bool", 1}};
+    size_t end = strcspn(param, ",)");
+    if (memchr(param, '*', end))
+        return 8;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        const char *at = strstr(param, types[i].name);
+        if (at && at < param + end)
+            return types[i].bytes;
+    }
+    return 4;
+}
+
+static void keep_params(Node *n)
+{
+    const FakeFunction *f = n->launch.function;
+    const char *param = declaration(f->text, f->name) + strlen(f->name) + 1;
+    int k = 0;
+    for (bool more = *param != ')'; more && k < PARAMS; k++) {
+        memcpy(&n->values[k], n->launch.params[k], (size_t)param_bytes(param));
+        n->params[k] = &n->values[k];
+        param += strcspn(param, ",)");
+        more = *param++ == ',';
+    }
+    n->launch.params = n->params;
+}
+
+/* Now, or as a node of the record. */
+static CUresult enqueue(CUstream stream, const Node *n)
+{
+    if (!is_recording(stream)) {
+        run_node(n);
+        return CU_SUCCESS;
+    }
+    note("record %s\n", node_name(n));
+    if (n_nodes == NODES) {
+        misuse("a record that is too long for the test");
+        return 1;
+    }
+    Node *kept = &nodes[n_nodes++];
+    *kept = *n;
+    if (kept->kind == NODE_KERNEL)
+        keep_params(kept);
+    return CU_SUCCESS;
+}
+
+void fake_gpu_replay(void)
+{
+    note("replay\n");
+    for (int i = 0; i < n_nodes; i++)
+        run_node(&nodes[i]);
+}
+
+static CUresult launch(CUstream stream, const FakeLaunch *l)
 {
     for (int a = 0; a < 3; a++)
-        if (l->grid[a] < 1 || l->block[a] < 1 || l->grid[a] > 65535)
+        if (l->grid[a] < 1 || l->block[a] < 1 || (a > 0 && l->grid[a] > 65535))
             misuse("a launch without blocks or threads, or with too many");
     if (l->shared > (unsigned)fake_gpu.max_shared || (l->cooperative && l->grid[0] * l->grid[1] * l->grid[2] > (unsigned)(fake_gpu.sms * fake_gpu.resident)))
         misuse("a launch that is too large");
-    count(&fake_gpu.launches, 1);
-    if (fake_gpu.kernel)
-        fake_gpu.kernel(l);
-    return CU_SUCCESS;
+    Node n = {.kind = NODE_KERNEL, .launch = *l};
+    return enqueue(stream, &n);
 }
 
 static CUresult fake_launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
@@ -371,15 +506,15 @@ static CUresult fake_launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
     INSIDE();
     if (extra)
         misuse("both kinds of parameters");
-    FakeLaunch l = {f, {gx, gy, gz}, {bx, by, bz}, shared, false, stream, params};
-    return launch(&l);
+    FakeLaunch l = {((FakeFunction *)f)->name, f, {gx, gy, gz}, {bx, by, bz}, shared, false, stream, params};
+    return launch(stream, &l);
 }
 
 static CUresult fake_launch_cooperative(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params)
 {
     INSIDE();
-    FakeLaunch l = {f, {gx, gy, gz}, {bx, by, bz}, shared, true, stream, params};
-    return launch(&l);
+    FakeLaunch l = {((FakeFunction *)f)->name, f, {gx, gy, gz}, {bx, by, bz}, shared, true, stream, params};
+    return launch(stream, &l);
 }
 
 static CUresult fake_mem_alloc(CUdeviceptr *memory, size_t bytes)
@@ -421,46 +556,70 @@ static CUresult fake_mem_free(CUdeviceptr memory)
     return CU_SUCCESS;
 }
 
-static CUresult copy(CUdeviceptr device, void *to, const void *from, size_t bytes)
+static CUresult copy(NodeKind kind, CUdeviceptr device, void *to, const void *from, size_t bytes, CUstream stream)
 {
-    if (!bytes || !fake_gpu_owns(device, bytes))
+    if (!bytes || !fake_gpu_owns(device, bytes)) {
         misuse("a copy to or from what is no memory of the device");
-    else
-        memcpy(to, from, bytes);
-    return CU_SUCCESS;
+        return CU_SUCCESS;
+    }
+    Node n = {.kind = kind, .to = to, .from = from, .bytes = bytes};
+    return enqueue(stream, &n);
 }
 
 static CUresult fake_copy_in(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
     INSIDE();
-    (void)stream;
-    return copy(to, (void *)(uintptr_t)to, from, bytes);
+    return copy(NODE_COPY_IN, to, (void *)(uintptr_t)to, from, bytes, stream);
 }
 
 static CUresult fake_copy_out(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     INSIDE();
-    (void)stream;
-    return copy(from, to, (const void *)(uintptr_t)from, bytes);
+    return copy(NODE_COPY_OUT, from, to, (const void *)(uintptr_t)from, bytes, stream);
 }
 
 static CUresult fake_copy_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     INSIDE();
-    (void)stream;
     if (!fake_gpu_owns(from, bytes))
         misuse("a copy from what is no memory of the device");
-    return copy(to, (void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return copy(NODE_COPY_DEVICE, to, (void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes, stream);
 }
 
 static CUresult fake_set_bytes(CUdeviceptr memory, unsigned char value, size_t bytes, CUstream stream)
 {
     INSIDE();
-    (void)stream;
-    if (!fake_gpu_owns(memory, bytes))
-        misuse("clearing what is no memory of the device");
+    Node n = {.kind = NODE_SET, .to = (void *)(uintptr_t)memory, .value = value, .bytes = bytes};
+    if (fake_gpu_owns(memory, bytes))
+        return enqueue(stream, &n);
+    misuse("clearing what is no memory of the device");
+    return CU_SUCCESS;
+}
+
+static CUresult fake_stream_create(CUstream *stream, unsigned flags)
+{
+    INSIDE();
+    if (flags != CU_STREAM_NON_BLOCKING)
+        misuse("a stream that waits for others");
+    *stream = malloc(1);
+    keep(streams, *stream, &fake_gpu.streams);
+    return CU_SUCCESS;
+}
+
+static CUresult fake_stream_destroy(CUstream stream)
+{
+    BACK();
+    if (drop(streams, stream, &fake_gpu.streams))
+        free(stream);
     else
-        memset((void *)(uintptr_t)memory, value, bytes);
+        misuse("destroyed what is no stream");
+    return CU_SUCCESS;
+}
+
+static CUresult fake_stream_capturing(CUstream stream, int *status)
+{
+    INSIDE();
+    *status = is_recording(stream);
     return CU_SUCCESS;
 }
 
@@ -474,16 +633,17 @@ static CUresult fake_stream_query(CUstream stream)
 static CUresult fake_stream_synchronize(CUstream stream)
 {
     INSIDE();
-    (void)stream;
+    if (is_recording(stream))
+        misuse("waiting for a stream that is recording");
     return CU_SUCCESS;
 }
 
 static CUresult fake_stream_wait(CUstream stream, CUevent event, unsigned flags)
 {
     INSIDE();
-    (void)stream, (void)flags;
-    if (!event)
-        misuse("waiting for no event");
+    (void)flags;
+    if (!event || is_recording(stream))
+        misuse("waiting for no event, or while recording");
     return CU_SUCCESS;
 }
 
@@ -499,9 +659,8 @@ static CUresult fake_event_create(CUevent *event, unsigned flags)
 static CUresult fake_event_record(CUevent event, CUstream stream)
 {
     INSIDE();
-    (void)stream;
-    if (!event)
-        misuse("recording no event");
+    if (!event || is_recording(stream))
+        misuse("an event that is none, or that would end up in a record");
     return CU_SUCCESS;
 }
 

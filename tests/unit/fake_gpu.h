@@ -2,7 +2,9 @@
  *
  * Memory of the device is memory of the host, kept in a list, so that each address that the driver is given can be looked up. Kernels do what the test's
  * `kernel` says. Every call can be made to fail. Whatever a real driver would not forgive (an address that is not its own, a call without a current
- * context, an object that is freed twice) is counted in `misuse`. One fake at a time: a driver's functions have no user pointer. */
+ * context, an object that is freed twice) is counted in `misuse`. One fake at a time: a driver's functions have no user pointer.
+ *
+ * What is enqueued on a stream runs at once, unless the stream is recording: then it is kept, with the values of its parameters, and runs by fake_gpu_replay. */
 #ifndef RISEC_TESTS_FAKE_GPU_H
 #define RISEC_TESTS_FAKE_GPU_H
 
@@ -10,6 +12,7 @@
 
 typedef struct FakeLaunch {
     const char *name;
+    CUfunction function;
     unsigned grid[3], block[3], shared;
     bool cooperative;
     CUstream stream;
@@ -32,7 +35,9 @@ typedef struct FakeGpu {
     long calls, misuse, launches, compilations;
     const char *failed;      /* the function that was made to fail */
     int retained;            /* holds on the primary context */
-    long memories, modules, events, pushed; /* that are there now */
+    long memories, modules, events, streams, pushed; /* that are there now */
+    char *log;               /* each thing that was enqueued on a stream, a line each; set it to a text of `log_room` bytes, or NULL */
+    size_t log_room;
     long leaked; /* that were there when the primary context went */
 } FakeGpu;
 
@@ -43,6 +48,12 @@ void fake_gpu_start(void);
 /* Is [address, address + bytes) inside memory that was allocated? */
 bool fake_gpu_owns(CUdeviceptr address, size_t bytes);
 CUcontext fake_gpu_primary(void);
+/* Streams other than NULL are any addresses of the test. From here on `stream` records; the record begins anew. */
+void fake_gpu_record(CUstream stream);
+/* The end of the record. */
+void fake_gpu_record_end(void);
+/* Runs what was recorded last, in order. */
+void fake_gpu_replay(void);
 void fake_gpu_set_current(CUcontext context); /* of this thread */
 CUcontext fake_gpu_current(void);
 

@@ -1,0 +1,203 @@
+/* Launches of librise that are recorded, given up, repeated, failed and replayed, on a driver that keeps a log (fake_gpu.h): each needs nothing of another. */
+#include <stdlib.h>
+
+#include "fake_gpu.h"
+#include "unit.h"
+
+static rise_error err;
+#define GOOD(call)                                                      \
+    do {                                                                \
+        if (!CHECK((call) == RISE_OK)) {                                \
+            printf("%s: %s\n", rise_status_name(err.status), err.text); \
+            exit(unit_end());                                           \
+        }                                                               \
+    } while (0)
+
+typedef struct Fixture {
+    rise_context *context;
+    rise_program *program;
+    rise_entry *entry;
+    rise_call *call;
+} Fixture;
+
+static char log_text[4096];
+static rise_call *watched;
+static int dirty; /* kernels that ran on workspace which was not zero where it should have been */
+
+static CallTemp *temp_at(CUdeviceptr at)
+{
+    for (int i = 0; i < watched->entry->plan.n_temps; i++)
+        if (watched->entry->plan.temps[i].zero && watched->temps[i].memory == at)
+            return &watched->temps[i];
+    return NULL;
+}
+
+/* What a kernel that counts in its workspace finds there. */
+static void look(const FakeLaunch *l)
+{
+    bool found = false;
+    for (int i = 0; i < watched->n_steps && !found; i++) {
+        const Variant *v = watched->steps[i].variant;
+        if (strcmp(v->name, l->name) != 0)
+            continue;
+        found = true;
+        for (int b = 0; b < v->n_buffers; b++) {
+            CUdeviceptr at;
+            memcpy(&at, l->params[b], sizeof at);
+            const CallTemp *temp = v->buffers[b].temp >= 0 ? temp_at(at) : NULL;
+            for (size_t k = 0; temp && k < temp->bytes; k++)
+                if (((unsigned char *)(uintptr_t)at)[k] != 0) {
+                    dirty++;
+                    break;
+                }
+        }
+    }
+    CHECK(found);
+}
+
+static void start(Fixture *f, const char *path, const char *text)
+{
+    *f = (Fixture){0};
+    rise_context_options options = {.size = sizeof options, .device = RISE_GPU};
+    RiseSeams seams = {.loader = &fake_loader, .cache_dir = ""};
+    fake_gpu_start();
+    fake_gpu.log = log_text;
+    fake_gpu.log_room = sizeof log_text;
+    log_text[0] = 0;
+    GOOD(context_new(&options, &seams, &f->context, &err));
+    GOOD(text ? rise_program_from_text(f->context, path, text, (size_t)-1, &f->program, &err) : rise_program_from_file(f->context, path, &f->program, &err));
+    GOOD(rise_entry_get(f->program, NULL, NULL, &f->entry, &err));
+    GOOD(rise_call_new(f->entry, &f->call, &err));
+    watched = f->call;
+    dirty = 0;
+}
+
+static void end(Fixture *f)
+{
+    rise_call_free(f->call);
+    rise_program_free(f->program);
+    rise_context_free(f->context);
+    CHECK(fake_gpu.memories == 0 && fake_gpu.streams == 0 && fake_gpu.events == 0 && fake_gpu.leaked == 0 && fake_gpu.pushed == 0 && fake_gpu.misuse == 0);
+}
+
+/* Addresses that nothing reads. */
+static void *const FAR = (void *)0x100000000;
+static void *const FARTHER = (void *)0x4000000000000;
+
+/* The log since the last check has a clearing of each buffer that must be zero, where `clears`, then each kernel; `word` stands before each. */
+static void check_log(const char *what, const char *head, const char *word, bool clears, int kernels)
+{
+    char wanted[1024];
+    int n = snprintf(wanted, sizeof wanted, "%s", head);
+    for (int i = 0; clears && i < watched->entry->plan.n_temps; i++)
+        if (watched->entry->plan.temps[i].zero && watched->temps[i].memory)
+            n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%sclear\n", word);
+    for (int i = 0; i < kernels; i++)
+        n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%s%s\n", word, watched->steps[i].variant->name);
+    if (!CHECK_TEXT(log_text, wanted))
+        printf("in: %s\n", what);
+    CHECK(dirty == 0);
+    log_text[0] = 0;
+}
+
+static void spoil(void)
+{
+    for (int i = 0; i < watched->entry->plan.n_temps; i++)
+        if (watched->temps[i].memory)
+            memset((void *)(uintptr_t)watched->temps[i].memory, 0x5a, watched->temps[i].bytes);
+}
+
+/* All that may happen to the launches of a call whose arguments are there. */
+static void sequence(Fixture *f, CUresult with)
+{
+    char a, b;
+    fake_gpu.kernel = look;
+    GOOD(rise_call_prepare(f->call, &err));
+    check_log("prepare", "", "", true, 0);
+    int kernels = f->call->n_steps;
+    CHECK(kernels > 0 && fake_gpu.streams == 0);
+
+    fake_gpu_record(&a);
+    GOOD(rise_call_launch(f->call, &a, &err));
+    fake_gpu_record_end();
+    check_log("a record that is given up", "", "record ", false, kernels);
+    CHECK(!f->call->busy);
+    GOOD(rise_call_launch(f->call, &a, &err));
+    check_log("a launch", "", "", false, kernels);
+    GOOD(rise_call_launch(f->call, &b, &err));
+    check_log("a launch on another stream", "", "", false, kernels);
+
+    fake_gpu_record(&a); /* while the one on b may still run: it stays the one that the next is to wait for */
+    GOOD(rise_call_launch(f->call, &a, &err));
+    CHECK(f->call->busy && f->call->stream == &b);
+    log_text[0] = 0;
+    GOOD(rise_call_launch(f->call, &b, &err));
+    fake_gpu_record_end();
+    check_log("a launch beside a record", "", "", false, kernels);
+    fake_gpu_replay();
+    fake_gpu_replay();
+    CHECK(strncmp(log_text, "replay\n", 7) == 0 && dirty == 0);
+    log_text[0] = 0;
+
+    /* The last kernel cannot be launched, and what the others left is anybody's guess. */
+    fake_gpu.fail_at = fake_gpu.calls + 2 + kernels;
+    fake_gpu.fail_with = with;
+    CHECK(rise_call_launch(f->call, &b, &err) != RISE_OK && fake_gpu.failed && strncmp(fake_gpu.failed, "launch", 6) == 0);
+    check_log("a launch that fails", "", "", false, kernels - 1);
+    spoil();
+    GOOD(rise_call_launch(f->call, &b, &err));
+    check_log("a launch after one that failed", "", "", true, kernels);
+    spoil();
+    fake_gpu_record(&a);
+    GOOD(rise_call_launch(f->call, &a, &err));
+    fake_gpu_record_end();
+    check_log("a record after a launch that failed", "", "record ", true, kernels);
+    fake_gpu_replay();
+    check_log("its replay", "replay\n", "", true, kernels);
+    GOOD(rise_call_launch(f->call, &b, &err));
+    check_log("the next launch", "", "", true, kernels);
+    GOOD(rise_call_wait(f->call, &err));
+}
+
+static void test_example(const char *path, int64_t n)
+{
+    Fixture f;
+    start(&f, path, NULL);
+    int type = rise_type_of(f.entry->plan.arguments[f.entry->plan.n_results].elem);
+    GOOD(rise_call_input(f.call, "xs", type, 1, &n, FAR, RISE_DEVICE, &err));
+    for (int k = 0; k < f.entry->plan.n_results; k++)
+        GOOD(rise_call_output(f.call, f.entry->plan.arguments[k].name, rise_type_of(f.entry->plan.arguments[k].elem), (char *)FARTHER + ((size_t)k << 40), (size_t)1 << 40, RISE_DEVICE, &err));
+    sequence(&f, 1);
+    end(&f);
+}
+
+/* More workspace is cleared when it is made, and only then. */
+static void test_growing(void)
+{
+    static const int64_t sizes[] = {100, 100000, 5000, 10000000};
+    Fixture f;
+    start(&f, "examples/running_sum.rise", NULL);
+    fake_gpu.kernel = look;
+    for (int k = 0; k < 4; k++) {
+        GOOD(rise_call_input(f.call, "xs", RISE_F32, 1, &sizes[k], FAR, RISE_DEVICE, &err));
+        GOOD(rise_call_output(f.call, "result", RISE_F32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
+        GOOD(rise_call_prepare(f.call, &err));
+        CHECK((strstr(log_text, "clear") != NULL) == (k != 2));
+        log_text[0] = 0;
+        GOOD(rise_call_launch(f.call, NULL, &err));
+        CHECK(!strstr(log_text, "clear") && dirty == 0);
+        log_text[0] = 0;
+    }
+    end(&f);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    test_example("examples/device_scan.rise", 100000);
+    test_example("examples/argmax.rise", 1000000);
+    test_example("examples/high/sum.rise", 1000000);
+    test_example("examples/running_sum.rise", 100000);
+    test_growing();
+    return unit_end();
+}
