@@ -42,7 +42,7 @@ static CUresult more_memory_info(size_t *free_bytes, size_t *total)
     return turn();
 }
 
-static CUresult more_stream_create(CUstream *stream, unsigned flags)
+static CUresult clock_stream_create(CUstream *stream, unsigned flags)
 {
     static char made;
     CHECK(flags == 1);
@@ -54,7 +54,7 @@ static CUresult more_stream_create(CUstream *stream, unsigned flags)
     return result;
 }
 
-static CUresult more_stream_destroy(CUstream stream)
+static CUresult clock_stream_destroy(CUstream stream)
 {
     (void)stream;
     fake.streams--;
@@ -167,6 +167,8 @@ static void *loader_symbol(void *user, void *library, const char *name)
 #define CUDA_FN(name, symbol, params) {symbol, (AnyFunction)more_##name},
 #include "driver/bench_gpu.def"
 #undef CUDA_FN
+        {"cuStreamCreate", (AnyFunction)clock_stream_create},
+        {"cuStreamDestroy_v2", (AnyFunction)clock_stream_destroy},
         {"cuEventRecord", (AnyFunction)clock_record},
         {"cuModuleLoadDataEx", (AnyFunction)ptx_load},
     };
