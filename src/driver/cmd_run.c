@@ -333,10 +333,10 @@ static bool write_results(Run *run)
 {
     const char *path = option_text(run->d->line, OPT_OUT);
     for (int k = 0; path && k < run->launch.n_results; k++) {
-        if (!npy_write(run->ctx, result_path(run, path, k), &run->launch.results[k])) {
-            driver_fail(run->d, STATUS_USAGE);
+        size_t size;
+        const char *bytes = npy_bytes(run->ctx, &run->launch.results[k], &size);
+        if (!driver_write(run->ctx, run->d, result_path(run, path, k), bytes, size))
             return false;
-        }
     }
     return true;
 }

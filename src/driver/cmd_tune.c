@@ -431,9 +431,15 @@ static bool new_text(Tune *t, const char *path, const Outcome *outcomes, StrBuf 
     return true;
 }
 
+static const char *tuning_path(const Tune *t)
+{
+    const char *to = option_text(t->d->line, OPT_OUTPUT);
+    return to ? to : ctx_printf(t->ctx, "%s%s", t->path, TUNING_SUFFIX);
+}
+
 static void finish(Tune *t, const Outcome *outcomes)
 {
-    const char *to = option_text(t->d->line, OPT_OUTPUT), *path = to ? to : ctx_printf(t->ctx, "%s%s", t->path, TUNING_SUFFIX);
+    const char *path = tuning_path(t);
     StrBuf text, words;
     sb_init(&text, t->ctx);
     sb_init(&words, t->ctx);
@@ -446,7 +452,7 @@ static void finish(Tune *t, const Outcome *outcomes)
     put_head(&words, t);
     for (int i = 0; i < t->sizes.n_runs; i++)
         put_outcome(&words, t, &outcomes[i]);
-    if (!driver_write(t->ctx, t->d, path, text.text, text.len))
+    if (!driver_write_tuning(t->ctx, t->d, path, text.text, text.len))
         return;
     sb_printf(&words, "written to %s\n", path);
     driver_write(t->ctx, t->d, "-", words.text, words.len);
@@ -482,7 +488,8 @@ static bool read_command(Tune *t)
         driver_fail(t->d, STATUS_PROGRAM);
         return false;
     }
-    return !t->on_gpu || bench_device_is_its_own(t->ctx, t->d);
+    /* Now, as tuning takes long. */
+    return driver_may_tune(t->ctx, t->d, tuning_path(t)) && (!t->on_gpu || bench_device_is_its_own(t->ctx, t->d));
 }
 
 static bool open_device(Tune *t)

@@ -92,14 +92,18 @@ int driver_command(int argc, char **argv)
 {
     /* A reader that leaves (`risec ... | head`) shall be seen as a write that fails, not as a signal. */
     signal(SIGPIPE, SIG_IGN);
+    /* So shall a file that gets larger than the user's limit. */
+    signal(SIGXFSZ, SIG_IGN);
     Start start = {argc, argv, {0}};
     Ctx *ctx = ctx_new(NULL, NULL);
-    bool enough = ctx && ctx_try(ctx, run_verb, &start);
+    start.driver.files = ctx ? driver_files_new(ctx) : NULL;
+    bool enough = start.driver.files && ctx_try(ctx, run_verb, &start);
     enough = ctx && ctx_try(ctx, print_diagnostics, &start) && enough;
     if (!enough) {
         fputs("risec: out of memory\n", stderr);
         start.driver.status = STATUS_MEMORY;
     }
     ctx_free(ctx);
+    driver_files_free(start.driver.files);
     return start.driver.status;
 }

@@ -22,7 +22,27 @@ Diag *driver_usage(Ctx *ctx, Driver *d, DiagCode code, const char *fmt, ...)
     return diag_error(ctx, code, NO_SPAN, "%s", text.text);
 }
 
-bool driver_write(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size)
+/* `tuning`: a tuning file may be written. */
+static bool may_write(Ctx *ctx, Driver *d, const char *path, bool tuning)
+{
+    FileRole role = driver_files_role(d->files, path);
+    if (role == FILE_UNKNOWN || (role == FILE_TUNING && tuning) || option_on(d->line, OPT_FORCE))
+        return true;
+    Diag *diag = driver_usage(ctx, d, E0636, "%s: %s", path,
+                              role == FILE_TUNING ? "this is the tuning file of the program" : "this file is read by the same command");
+    diag_help(ctx, diag, "write to another file, or say `--force` to lose what is in this one");
+    return false;
+}
+
+bool driver_may_write(Ctx *ctx, Driver *d, const char *path) { return may_write(ctx, d, path, false); }
+
+bool driver_may_tune(Ctx *ctx, Driver *d, const char *path)
+{
+    driver_files_is_tuning(d->files, ctx, path);
+    return may_write(ctx, d, path, true);
+}
+
+static bool write_whole(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size)
 {
     errno = 0;
     if (ctx->files.write(ctx->files.user, path, bytes, size) == FILE_OK)
@@ -35,6 +55,16 @@ bool driver_write(Ctx *ctx, Driver *d, const char *path, const void *bytes, size
     else
         diag_error(ctx, E0628, NO_SPAN, "%s: %s", standard ? "standard output" : path, why);
     return false;
+}
+
+bool driver_write(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size)
+{
+    return driver_may_write(ctx, d, path) && write_whole(ctx, d, path, bytes, size);
+}
+
+bool driver_write_tuning(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size)
+{
+    return driver_may_tune(ctx, d, path) && write_whole(ctx, d, path, bytes, size);
 }
 
 bool driver_verify(Ctx *ctx, Driver *d, const CoreEntry *entry)

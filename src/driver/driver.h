@@ -6,6 +6,7 @@
 #define RISEC_DRIVER_DRIVER_H
 
 #include "codegen/lower.h"
+#include "driver/files.h"
 #include "driver/options.h"
 #include "frontend/elab.h"
 #include "ir/interp.h"
@@ -21,6 +22,7 @@ enum {
 
 typedef struct Driver {
     const CommandLine *line;
+    DriverFiles *files;
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
@@ -31,8 +33,13 @@ int driver_command(int argc, char **argv);
 void driver_fail(Driver *d, int status);
 /* An error about the command line or a file: STATUS_USAGE. */
 Diag *driver_usage(Ctx *ctx, Driver *d, DiagCode code, const char *fmt, ...) PRINTF_LIKE(4, 5);
-/* Writes a whole file, or standard output for "-". False with a diagnostic. */
+/* Writes a whole file, or standard output for "-". False with a diagnostic, also where the command read this very file and --force is not given. */
 bool driver_write(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size);
+/* For what takes long: may a file be written later that is not one of the inputs? False with the diagnostic. */
+bool driver_may_write(Ctx *ctx, Driver *d, const char *path);
+/* The tuning file is read and written anew: only as an input of another kind it is refused. */
+bool driver_may_tune(Ctx *ctx, Driver *d, const char *path);
+bool driver_write_tuning(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size);
 /* False, with the complaint, when the checker of typed programs finds a fault: a bug in risec. */
 bool driver_verify(Ctx *ctx, Driver *d, const CoreEntry *entry);
 /* Sets the status for the errors that others have left in the context. True when there are none. */

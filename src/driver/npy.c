@@ -302,13 +302,3 @@ char *npy_bytes(Ctx *ctx, const HostBuf *buf, size_t *size)
     *size = start + data;
     return bytes;
 }
-
-bool npy_write(Ctx *ctx, const char *path, const HostBuf *buf)
-{
-    size_t size;
-    const char *bytes = npy_bytes(ctx, buf, &size);
-    if (ctx->files.write(ctx->files.user, path, bytes, size) == FILE_OK)
-        return true;
-    diag_error(ctx, E0628, NO_SPAN, "%s cannot be written", path);
-    return false;
-}

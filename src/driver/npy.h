@@ -18,7 +18,5 @@ bool npy_as(HostBuf *buf, Scalar elem);
 
 /* The file's bytes, in memory from ctx_alloc. */
 char *npy_bytes(Ctx *ctx, const HostBuf *buf, size_t *size);
-/* False with a diagnostic (E0628). */
-bool npy_write(Ctx *ctx, const char *path, const HostBuf *buf);
 
 #endif

@@ -100,6 +100,8 @@ const OptRow option_rows[OPT_COUNT] = {
                         "`strategy blocks (k: nat = 256 in [128, 256]) = ...`."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules", HELP, false, true,
                        "Print the document that is made from a table of the source."},
+    [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,
+                   "Also write over a file that this command reads: the program, what it imports, an input, a trace, a tuning file."},
     [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},
     [OPT_VERSION] = {"version", 'V', OK_FLAG, "", ALL, false, false, "Print the version."},
 };

@@ -107,17 +107,10 @@ static FileStatus libc_read(void *user, Ctx *ctx, const char *path, FileKind kin
     return file < 0 ? status : file_read_open(ctx, file, limit, bytes, size);
 }
 
-/* A file that could not be written whole is left as it is: the path may be a device. */
 static FileStatus libc_write(void *user, const char *path, const void *bytes, size_t size)
 {
     (void)user;
-    bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdout : fopen(path, "wb");
-    if (!file)
-        return FILE_UNWRITABLE;
-    bool good = fwrite(bytes, 1, size, file) == size;
-    good = (standard ? fflush(file) : fclose(file)) == 0 && good;
-    return good ? FILE_OK : FILE_UNWRITABLE;
+    return file_write(path, bytes, size) ? FILE_OK : FILE_UNWRITABLE;
 }
 
 const char *file_status_text(FileStatus status)

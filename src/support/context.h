@@ -97,6 +97,8 @@ void ctx_copy(Ctx *ctx, void *to, const void *from, size_t size);
 
 /* The rest of a file that is open, which is then closed; as FileAccess.read. */
 FileStatus file_read_open(Ctx *ctx, int file, size_t limit, char **bytes, size_t *size);
+/* Writes a whole file; a regular one is replaced when all of it is there, and not touched before. "-" is standard output. False: errno says why. */
+bool file_write(const char *path, const void *bytes, size_t size);
 /* "there is no such file" */
 const char *file_status_text(FileStatus status);
 

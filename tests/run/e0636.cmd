@@ -1,0 +1,2 @@
+sums.rise --emit=cuda -o ./sums.rise
+exit 2
