@@ -133,9 +133,9 @@ static void judge(Work *work, Kernel *kernel, HostBuf *results)
     sb_puts(&text, got->rank ? " at " : "");
     results_put_index(&text, got, c.cell);
     sb_puts(&text, " is ");
-    results_put_scalar(&text, got->elem, scalar_load(got->elem, got->bytes + byte));
+    scalar_put(&text, got->elem, scalar_load(got->elem, got->bytes + byte));
     sb_puts(&text, ", and by risec ");
-    results_put_scalar(&text, got->elem, scalar_load(got->elem, want->bytes + byte));
+    scalar_put(&text, got->elem, scalar_load(got->elem, want->bytes + byte));
     kernel->wrong = text.text;
     driver_fail(work->b->d, STATUS_PROGRAM);
     diag_error(ctx, E0631, NO_SPAN, "%s: %s", kernel->name, kernel->wrong);

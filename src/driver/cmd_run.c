@@ -127,8 +127,8 @@ static void report_difference(Run *run, const Comparison *c, const HostBuf *want
         return;
     }
     int64_t byte = c->cell * scalar_bytes(got->elem);
-    results_put_scalar(&a, got->elem, scalar_load(got->elem, got->bytes + byte));
-    results_put_scalar(&b, got->elem, scalar_load(got->elem, want->bytes + byte));
+    scalar_put(&a, got->elem, scalar_load(got->elem, got->bytes + byte));
+    scalar_put(&b, got->elem, scalar_load(got->elem, want->bytes + byte));
     results_put_index(&at, got, c->cell);
     Diag *diag = diag_error(ctx, E0631, NO_SPAN, "%s: %s%s%s differs: %s on %s, %s by %s", run->entry->name, result_words(run, c->result),
                             at.len ? " at " : "", at.text, a.text, device_name(run->device), b.text, run->compared_with);

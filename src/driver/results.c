@@ -4,22 +4,6 @@
 
 static ScalarValue cell_of(const HostBuf *buf, int64_t i) { return scalar_load(buf->elem, buf->bytes + i * scalar_bytes(buf->elem)); }
 
-void results_put_scalar(StrBuf *out, Scalar type, ScalarValue value)
-{
-    /* Whole numbers that the type tells apart from their neighbours read better without an exponent. */
-    double whole = type == SC_F64 ? 1e15 : type == SC_F32 ? 0x1p24 : type == SC_F16 ? 0x1p11 : 0x1p8;
-    if (type == SC_BOOL)
-        sb_puts(out, value.i ? "true" : "false");
-    else if (scalar_is_float(type) && fabs(value.f) <= whole && value.f == floor(value.f) && !(value.f == 0 && signbit(value.f)))
-        sb_printf(out, "%lld", (long long)value.f);
-    else if (scalar_is_float(type))
-        sb_put_float(out, value.f, type != SC_F64);
-    else if (scalar_is_signed(type))
-        sb_printf(out, "%lld", (long long)value.i);
-    else
-        sb_printf(out, "%llu", (unsigned long long)value.u);
-}
-
 /* ---- for people ----------------------------------------------------------------------------------------------- */
 
 typedef struct Shown {
@@ -38,7 +22,7 @@ static int64_t shown_next(int64_t i, int64_t n, bool *skipped)
 static void show(const Shown *s, int dim, int64_t at, int64_t cells, int indent)
 {
     if (dim == s->buf->rank) {
-        results_put_scalar(s->out, s->buf->elem, cell_of(s->buf, at));
+        scalar_put(s->out, s->buf->elem, cell_of(s->buf, at));
         return;
     }
     int64_t n = s->buf->shape[dim], inner = n ? cells / n : 0;
@@ -75,7 +59,7 @@ void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell)
     }
 }
 
-void results_put_cell(StrBuf *out, const HostBuf *buf, int64_t cell) { results_put_scalar(out, buf->elem, cell_of(buf, cell)); }
+void results_put_cell(StrBuf *out, const HostBuf *buf, int64_t cell) { scalar_put(out, buf->elem, cell_of(buf, cell)); }
 
 /* Dimension `dim` of an array whose first cell is number `at`, all on this line. */
 static void put_row(StrBuf *out, const HostBuf *buf, int dim, int64_t at, int64_t cells)
@@ -136,7 +120,7 @@ void results_json(StrBuf *out, const HostBuf *buf)
         bool word = scalar_is_float(buf->elem) && !isfinite(value.f);
         sb_puts(out, i ? ", " : "");
         sb_puts(out, word ? "\"" : "");
-        results_put_scalar(out, buf->elem, value);
+        scalar_put(out, buf->elem, value);
         sb_puts(out, word ? "\"" : "");
     }
     sb_puts(out, "]}");

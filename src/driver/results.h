@@ -10,8 +10,6 @@ enum { RESULTS_JSON_ELEMENTS = 1000000, RESULTS_SHOWN = 16, RESULTS_FIRST = 8, R
 void results_print(StrBuf *out, const HostBuf *buf);
 /* `{"type": "f32", "shape": [2], "values": [1, "nan"]}` */
 void results_json(StrBuf *out, const HostBuf *buf);
-/* A scalar as text that reads back as the same value. */
-void results_put_scalar(StrBuf *out, Scalar type, ScalarValue value);
 
 /* Note [The bound of a comparison]
  * Two ways of summing the same n floats differ by at most about n * eps * (the sum of their absolute values), whatever the order of each

@@ -180,23 +180,8 @@ static bool any_unfilled(const Call *c)
     return false;
 }
 
-/* Operators with laws, where order is left open. */
-static bool wants_laws(const Call *c)
-{
-    if (c->f->kind != F_PRIM)
-        return false;
-    switch ((int)c->f->prim) {
-    case P_reduce:
-    case P_scan:
-    case P_scanExcl:
-    case P_reduceByIndex:
-    case P_reduceWarp:
-    case P_atomicReduce:
-    case P_scanBlocks:
-        return true;
-    }
-    return false;
-}
+/* Where order is left open. */
+static const PrimRegroups *regroups(const Call *c) { return c->f->kind == F_PRIM ? prim_regroups(c->f->prim) : NULL; }
 
 static bool check_laws(Call *c, Value v)
 {
@@ -216,7 +201,7 @@ static bool check_laws(Call *c, Value v)
         associative |= strcmp(f->item->laws[i].name, "associative") == 0;
         commutative |= strcmp(f->item->laws[i].name, "commutative") == 0;
     }
-    bool both = c->f->prim == P_reduceWarp || c->f->prim == P_atomicReduce;
+    bool both = regroups(c)->commutative;
     if (!associative || (both && !commutative)) {
         Diag *d = elab_error(e, E0320, v.span, "`%s` wants an operator that is %s%s", c->name, "associative", both ? " and commutative" : "");
         diag_note(e->ctx, d, f->item->name_span, "`%s` is not declared %s", f->item->name, !associative ? "associative" : "commutative");
@@ -275,7 +260,7 @@ static bool take_functions(Call *c)
         c->lets = lets_join(e, c->lets, v.lets);
         v.lets = NULL;
         if (prim) {
-            if (wants_laws(c) && is_operator(p) && !check_laws(c, v))
+            if (regroups(c) && is_operator(p) && !check_laws(c, v))
                 return false;
             Core *lambda = elab_lambda(e, v, p->kind, c->env, elements_of(c), v.span);
             if (lambda->kind == CORE_UNIT_ERROR)
@@ -414,7 +399,7 @@ static Value prim_result(Call *c)
         core->prim.options.place = core_done(e, lambda);
         core_done(e, core);
     }
-    if (wants_laws(c)) {
+    if (regroups(c)) {
         const Fun *op = NULL;
         Core *unit = NULL;
         Span span = c->span;

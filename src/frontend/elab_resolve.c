@@ -523,7 +523,7 @@ static const Local *strategy_words(Resolver *r, const Local *scope)
     return push_words(r, scope, combinators);
 }
 
-static const char *const rule_laws[] = {"associative", "commutative", "isUnit", NULL};
+static const char *const rule_laws[] = {"associative", "commutative", "isUnit", "lawful", NULL};
 
 static void resolve_item(Resolver *r, const Item *item)
 {

@@ -299,6 +299,24 @@ static bool has_law(const Fun *op, const char *law)
     return false;
 }
 
+/* The function that a parameter of the rule is. */
+static const Core *function_named(const Using *u, const Ast *ast)
+{
+    for (int i = 0; i < u->rule->n_params && ast->kind == AST_NAME; i++)
+        if (u->rule->params[i].name == ast->name.text && param_kind(&u->rule->params[i]) == KIND_FUN)
+            return u->use->bound[i].core;
+    return NULL;
+}
+
+static bool is_lawful(Using *u, const Ast *operator)
+{
+    const Core *lambda = function_named(u, operator);
+    const char *why = NULL;
+    if (!lambda)
+        return refuse(u, "`lawful` takes an operator that the left side names");
+    return u->use->lawful(u->use->user, lambda, &why) || refuse(u, ctx_printf(u->e->ctx, "elements are combined here that do not begin with the unit, and %s", why));
+}
+
 /* *is: the condition is one about an operator. */
 static bool law_holds(Using *u, const Ast *cond, bool *is)
 {
@@ -307,8 +325,8 @@ static bool law_holds(Using *u, const Ast *cond, bool *is)
     if (cond->kind != AST_CALL || cond->call.fn->kind != AST_NAME || env_find(u->env, cond->call.fn->name.text, NULL))
         return true;
     const char *law = cond->call.fn->name.text;
-    bool unit = strcmp(law, "isUnit") == 0;
-    if (!unit && strcmp(law, "associative") != 0 && strcmp(law, "commutative") != 0)
+    bool unit = strcmp(law, "isUnit") == 0, lawful = strcmp(law, "lawful") == 0;
+    if (!unit && !lawful && strcmp(law, "associative") != 0 && strcmp(law, "commutative") != 0)
         return true;
     *is = true;
     if (cond->call.n != (unit ? 2 : 1))
@@ -317,6 +335,8 @@ static bool law_holds(Using *u, const Ast *cond, bool *is)
     const Fun *op = f.kind == V_FUN ? unwrapped(f.fun) : NULL;
     if (!op || !fun_has_laws(op))
         return refuse(u, ctx_printf(e->ctx, "`%s(%s)` is not known: it is no declared operator", law, pattern_text(e, cond->call.items[0], u->env)));
+    if (lawful)
+        return is_lawful(u, cond->call.items[0]);
     if (!unit)
         return has_law(op, law) || refuse(u, ctx_printf(e->ctx, "`%s` is not declared %s", op->item->name, law));
     Core *core;

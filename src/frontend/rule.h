@@ -28,6 +28,9 @@ typedef struct RuleUse {
     Type type;            /* of the term that is rewritten */
     int next_var;         /* ids from here on are fresh; raised */
     Nat num_sm, max_resident; /* the entry's, or NULL; set where the rule brings them in */
+    /* Whether an operator has its laws for all values; *why: what shows that it has not. */
+    bool (*lawful)(void *user, const Core *lambda, const char **why);
+    void *user;
 } RuleUse;
 
 /* NULL, and *why in words, where a condition does not hold or is not known to. */

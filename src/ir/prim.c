@@ -24,6 +24,16 @@ static struct PrimTable *table_of(Ctx *ctx)
     return ctx->prims;
 }
 
+const PrimRegroups *prim_regroups(PrimId id)
+{
+    static const PrimRegroups rows[] = {{P_reduce, true, false},      {P_reduceByIndex, true, false}, {P_scan, true, false},     {P_scanExcl, true, false},
+                                        {P_atomicReduce, true, true}, {P_reduceWarp, false, true},    {P_scanBlocks, false, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].id == id)
+            return &rows[i];
+    return NULL;
+}
+
 bool prim_takes_elements(PrimId id)
 {
     switch ((int)id) {

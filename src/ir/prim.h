@@ -47,6 +47,14 @@ static inline bool prim_is_scatter(PrimId id) { return id == P_scatter || id == 
 static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
 /* Whether its functions are applied only to elements of its last argument, which then has one. */
 bool prim_takes_elements(PrimId id);
+/* What a lowering may regroup: the table of docs/language.md, section 10. The first argument is the operator. */
+typedef struct PrimRegroups {
+    PrimId id;
+    bool from_unit;   /* each part starts from the unit, the second argument; else the laws are needed of all values */
+    bool commutative; /* needed; else it is used where it is declared */
+} PrimRegroups;
+/* NULL: the text is the order. */
+const PrimRegroups *prim_regroups(PrimId id);
 /* The parsed header (parsed on first use, kept in the context). Its where-conditions are in item->where. */
 const Item *prim_header(Ctx *ctx, PrimId id);
 /* `(k: nat) -> n.t -> (n/k).k.t`: the header in the notation of the manual. */

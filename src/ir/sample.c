@@ -296,6 +296,9 @@ int sample_sizes(Ctx *ctx, const CoreEntry *entry, const SampleInputs *how, cons
 static bool plainer(Scalar elem, ScalarValue was, int step, ScalarValue *to)
 {
     double now = scalar_is_float(elem) ? was.f : scalar_is_signed(elem) ? (double)was.i : (double)was.u;
+    bool large = !(now > -0x1p62 && now < 0x1p62); /* or no number */
+    if (large && step == 2)
+        return false;
     double next = step < 2 ? step : (double)(int64_t)(now / 2);
     if (now == next || now == 0 || (now == 1 && step == 1) || (step == 2 && (now == 1 || next == 0)))
         return false;

@@ -99,10 +99,10 @@ static int64_t wrap(Scalar type, uint64_t v)
 }
 
 /* Rounding without the machine's arithmetic leaves the machine's note all the same: see Note [Exact runs] in driver/results.h. */
-static double rounded(double to, double from)
+static double rounded(double to, double from, double smallest_normal)
 {
     if (to != from)
-        feraiseexcept(FE_INEXACT);
+        feraiseexcept(FE_INEXACT | (isinf(to) ? FE_OVERFLOW : fabs(from) < smallest_normal ? FE_UNDERFLOW : 0));
     return to;
 }
 
@@ -112,9 +112,9 @@ static double precision(Scalar type, double value)
     case SC_F32:
         return (float)value;
     case SC_F16:
-        return rounded(f16_to_double(f16_from_double(value)), value);
+        return rounded(f16_to_double(f16_from_double(value)), value, 0x1p-14);
     case SC_BF16:
-        return rounded(bf16_to_double(bf16_from_double(value)), value);
+        return rounded(bf16_to_double(bf16_from_double(value)), value, 0x1p-126);
     }
     return value;
 }
@@ -540,6 +540,24 @@ void scalar_store(ScalarValue value, void *at)
     case SC_COUNT:
         return;
     }
+}
+
+/* ---- for people -------------------------------------------------------------------------------------------------- */
+
+void scalar_put(StrBuf *out, Scalar type, ScalarValue value)
+{
+    /* Whole numbers that the type tells apart from their neighbours read better without an exponent. */
+    double whole = type == SC_F64 ? 1e15 : type == SC_F32 ? 0x1p24 : type == SC_F16 ? 0x1p11 : 0x1p8;
+    if (type == SC_BOOL)
+        sb_puts(out, value.i ? "true" : "false");
+    else if (scalar_is_float(type) && fabs(value.f) <= whole && value.f == floor(value.f) && !(value.f == 0 && signbit(value.f)))
+        sb_printf(out, "%lld", (long long)value.f);
+    else if (scalar_is_float(type))
+        sb_put_float(out, value.f, type != SC_F64);
+    else if (scalar_is_signed(type))
+        sb_printf(out, "%lld", (long long)value.i);
+    else
+        sb_printf(out, "%llu", (unsigned long long)value.u);
 }
 
 /* ---- named values ----------------------------------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ ScalarValue scalar_cast(Scalar to, ScalarValue value);
 ScalarValue scalar_load(Scalar type, const void *at);
 void scalar_store(ScalarValue value, void *at);
 
+/* As people read it: whole numbers that the type tells apart from their neighbours have no exponent. */
+void scalar_put(StrBuf *out, Scalar type, ScalarValue value);
+
 /* inf, nan, lowest, highest; false when the type has none. `lowest` of a float is its most negative finite value. */
 bool scalar_named(Scalar type, const char *name, ScalarValue *value);
 /* The unit of a builtin operator (0 of +, 1 of *, highest or inf of min, ...); false when it has none. */

@@ -1,5 +1,6 @@
 /* Whole entries: the strategy that an entry has, and what is compiled. */
 #include "rewrite/internal.h"
+#include "rewrite/laws.h"
 
 typedef enum Saying { SAYS_NOTHING, SAYS_WHAT, SAYS_HOW } Saying;
 
@@ -115,6 +116,8 @@ const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry)
     Rewriting r = {0};
     if (!entry->item)
         return entry;
+    if (!laws_allow(ctx, entry))
+        return NULL;
     if (entry->n_classes == 0)
         return rewrite_by_its_own(ctx, entry, -1, &r) ? r.entry : NULL;
     CoreEntry *tuned = NEW(ctx, CoreEntry);

@@ -24,6 +24,10 @@ bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const c
 /* ---- terms.c ---- */
 int term_children(const Core *term);
 Core *term_child(const Core *term, int i);
+/* Whether a `let` or a function in it binds the variable. */
+bool term_binds(const Core *term, const CoreVar *var);
+/* Ids of variables from here on are fresh. */
+int term_next_var(const CoreEntry *entry);
 /* A copy with another child of the same type. */
 Core *term_with_child(Ctx *ctx, const Core *term, int i, Core *child);
 /* The child's place, with what is known there beside what is known here. */

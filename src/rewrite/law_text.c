@@ -185,12 +185,13 @@ typedef struct Operator {
     const char *shown;              /* to people; NULL: the name */
 } Operator;
 
-enum { CHOSEN_OPERATORS = 4, LAWLESS = 5 }; /* the first ones are chosen among; `min` is only where the left side has it */
+enum { CHOSEN_OPERATORS = 5, LAWLESS = 6 }; /* the first ones are chosen among; `min` is only where the left side has it */
 static const Operator operators[] = {
     {"(+)", "0", "i32", NULL},
     {"max", "lowest", "i32", NULL},
     {"lawAffine", "(1, 0)", "(i32, i32)", "fun a b => (a.1 * b.1, a.2 * b.1 + b.2)"},
     {"lawSums", "(0, 0)", "(i32, i32)", "fun a b => (a.1 + b.1, a.2 + b.2)"},
+    {"lawFromUnit", "highest", "i32", "fun a b => if a >= 0 and b >= 0 and b < a then b else a"}, /* lawful only of what begins with the unit */
     {"min", "highest", "i32", NULL},
     {NULL, NULL, "i32", NULL}};
 
@@ -198,7 +199,7 @@ static const Operator operators[] = {
 static int operator_named(Ctx *ctx, const Item *rule)
 {
     static const char *const names[] = {"reduce((+)", "reduce(max", "reduce(min"};
-    static const int which[] = {0, 1, 4};
+    static const int which[] = {0, 1, 5};
     for (int i = 0; i < 3; i++)
         if (strstr(text_of(ctx, rule->body->bin.lhs), names[i]))
             return which[i];
@@ -223,6 +224,7 @@ static const char declarations[] =
     LAW_FIRST("lawLeast", "highest", FIRST_B("<")) LAW_FIRST("lawLeastOf", "highest", FIRST_A("<"))
     LAW_FIRST("lawGreatest", "lowest", FIRST_B(">")) LAW_FIRST("lawGreatestOf", "lowest", FIRST_A(">"))
     "operator lawAffine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
+    "operator lawFromUnit (a: i32) (b: i32): i32 unit highest, associative, commutative = if a >= 0 and b >= 0 and b < a then b else a\n"
     "operator lawSums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
 
 /* `t -> t -> t`: a place for an operator. */
@@ -289,7 +291,7 @@ static bool wants_laws(const Ast *ast, const char *name)
 {
     (void)name;
     PrimId id = ast->kind == AST_NAME ? prim_find(ast->name.text) : P_COUNT;
-    return id == P_atomicReduce || (id != P_COUNT && prim_rows[id].level == LEVEL_HIGH && id != P_map);
+    return id != P_COUNT && prim_regroups(id);
 }
 
 /* `reduce(op, NAME)`: only a unit may stand there. */

@@ -97,15 +97,48 @@ void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how
 
 /* ---- operators ----------------------------------------------------------------------------------------------------------- */
 
+enum { LAW_FREE = 8 };
+typedef struct LawOperator {
+    const Core *lambda;
+    Core *unit;           /* NULL: none is known, so nothing is said of it */
+    const Item *declared; /* what it claims */
+    int next_var;         /* ids from here on are fresh */
+    Core *element;        /* its values are made so, of any values of these variables; NULL: they are any of its type */
+    bool in_pairs;        /* what it makes of two such elements */
+    int n_free;
+    CoreVar *free[LAW_FREE];
+} LawOperator;
+
 typedef struct OperatorReport {
     const char *law;      /* the one that does not hold: "associative", "commutative" or "unit"; NULL: all hold */
+    bool special;         /* the values that show it are NaN, infinite, -0 or ends of their type: no others were found */
+    bool from_unit;       /* the laws hold of values that begin with the unit: Note [From the unit] */
+    bool zeros;           /* somewhere the sides differ in the sign of a zero */
     const char *left, *right; /* what should be equal: `op(op(a, b), c)` */
     long trials;
     const CoreEntry *entry;
-    Launch launch;        /* with inputs that show it; results: the components of the left, then of the right */
+    Launch launch;        /* of what shows it; results: the components of the left, of the right, and of the values that they are of */
+    int half, n_values;   /* components of a value; how many values */
 } OperatorReport;
 
-/* The laws that an operator of the file declares, on random values: small ones, and any. False with diagnostics where it cannot be tried. */
-bool law_test_operator(Ctx *ctx, const LawFile *file, const Item *operator, uint64_t seed, OperatorReport *out);
+/* The laws that an operator declares, on random values: small ones, any, and those that arithmetic treats in ways of its own. */
+void law_test_operator(Ctx *ctx, const LawOperator *op, uint64_t seed, OperatorReport *out);
+/* The operator that a function of an entry is. */
+LawOperator law_operator(const Core *lambda, Core *unit, int next_var);
+/* Tries values only that elements of this array can have. False where nothing is known of them. */
+bool law_of_elements(Ctx *ctx, LawOperator *op, const Core *array);
+/* One of the file. False with diagnostics where it cannot be tried. */
+bool law_operator_of(Ctx *ctx, const LawFile *file, const Item *operator, LawOperator *out);
+/* E0808, with the values that show it. */
+Diag *law_report_operator(Ctx *ctx, const Item *operator, const OperatorReport *report);
+
+/* ---- what a lowering may regroup ------------------------------------------------------------------------------------------ */
+
+/* What shows that a law does not hold, in words. */
+const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorReport *report);
+/* False, and reported, where an operator of the entry does not have the laws that the entry needs. */
+bool laws_allow(Ctx *ctx, const CoreEntry *entry);
+/* Whether these laws hold for all values, also those that do not begin with the unit; *why: a value that shows that they do not. */
+bool law_holds_for_all(Ctx *ctx, const Core *lambda, const char **why);
 
 #endif

@@ -22,6 +22,11 @@ typedef struct Strategy { /* an expression where it stands */
     const char *home;
 } Strategy;
 
+typedef struct TriedOperator {
+    const Item *declared; /* NULL: one that is built in */
+    const char *why;      /* NULL: it has its laws for all values */
+} TriedOperator;
+
 typedef struct Runner {
     Ctx *ctx;
     Program *program;
@@ -37,6 +42,7 @@ typedef struct Runner {
     const Core *fail_term;
     int n_settings;
     const StrategySetting *settings;
+    VEC(TriedOperator) lawful;
 } Runner;
 
 /* ---- strategy.c ---- */

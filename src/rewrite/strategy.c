@@ -3,6 +3,7 @@
  * Note [Failure]
  * `try`, `<+` and the traversals try things that need not apply, so a failure is a note of what was tried last, within a traversal of what came
  * nearest, and a diagnostic is made of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything. */
+#include "rewrite/laws.h"
 #include "rewrite/runner.h"
 
 /* How near a rule came to a place: where its left side stands, the level may be wrong; where that is right, a condition. */
@@ -123,6 +124,22 @@ static void note_rule(Runner *r, const Item *rule, const char *home, const RuleB
     s->given = sb.len ? sb.text : "";
 }
 
+/* Each operator is tried once. */
+static bool operator_is_lawful(void *user, const Core *lambda, const char **why)
+{
+    Runner *r = user;
+    const Item *declared = lambda->lambda.op;
+    for (int i = 0; i < r->lawful.n; i++)
+        if (r->lawful.at[i].declared == declared) {
+            *why = r->lawful.at[i].why;
+            return !*why;
+        }
+    if (!law_holds_for_all(r->ctx, lambda, why))
+        *why = *why ? *why : "its laws fail";
+    vec_push(r->ctx, &r->lawful, ((TriedOperator){declared, *why}));
+    return !*why;
+}
+
 static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCall *call, const SEnv *env, const Here *here)
 {
     Ctx *ctx = r->ctx;
@@ -143,7 +160,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
         return strategy_mistake(r, E0805, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
     if (rule->level && !level_find(rule->level, &level))
         return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
-    RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident};
+    RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
     if (rule->level && !here_has_level(here, level))
@@ -575,21 +592,6 @@ Core *run_strategy(Runner *r, Strategy s, const Here *here)
 
 /* ---- whole entries ------------------------------------------------------------------------------------------------------------ */
 
-static void highest_var(const Core *term, int *id)
-{
-    if (term->kind == CORE_VAR && term->var->id >= *id)
-        *id = term->var->id + 1;
-    for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
-        if (term->lambda.params[i]->id >= *id)
-            *id = term->lambda.params[i]->id + 1;
-    if (term->kind == CORE_LET && term->let.var->id >= *id)
-        *id = term->let.var->id + 1;
-    if (term->kind == CORE_PRIM && term->prim.options.place)
-        highest_var(term->prim.options.place, id);
-    for (int i = 0; i < term_children(term); i++)
-        highest_var(term_child(term, i), id);
-}
-
 static void report(Runner *r, Span span)
 {
     Ctx *ctx = r->ctx;
@@ -613,10 +615,7 @@ Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out)
     *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .stopped = most == 0, .num_sm = entry->num_sm, .max_resident = entry->max_resident};
     r->entry = NEW(ctx, CoreEntry);
     *r->entry = *entry;
-    for (int i = 0; i < entry->n_inputs; i++)
-        if (entry->inputs[i]->id >= r->next_var)
-            r->next_var = entry->inputs[i]->id + 1;
-    highest_var(entry->body, &r->next_var);
+    r->next_var = term_next_var(entry);
     return r;
 }
 

@@ -57,6 +57,41 @@ Core *term_with_child(Ctx *ctx, const Core *term, int i, Core *child)
     return new;
 }
 
+bool term_binds(const Core *term, const CoreVar *var)
+{
+    bool binds = term->kind == CORE_LET && term->let.var == var;
+    for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
+        binds |= term->lambda.params[i] == var;
+    for (int i = 0; i < term_children(term) && !binds; i++)
+        binds = term_binds(term_child(term, i), var);
+    return binds;
+}
+
+static void highest_var(const Core *term, int *id)
+{
+    if (term->kind == CORE_VAR && term->var->id >= *id)
+        *id = term->var->id + 1;
+    for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
+        if (term->lambda.params[i]->id >= *id)
+            *id = term->lambda.params[i]->id + 1;
+    if (term->kind == CORE_LET && term->let.var->id >= *id)
+        *id = term->let.var->id + 1;
+    if (term->kind == CORE_PRIM && term->prim.options.place)
+        highest_var(term->prim.options.place, id);
+    for (int i = 0; i < term_children(term); i++)
+        highest_var(term_child(term, i), id);
+}
+
+int term_next_var(const CoreEntry *entry)
+{
+    int id = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        if (entry->inputs[i]->id >= id)
+            id = entry->inputs[i]->id + 1;
+    highest_var(entry->body, &id);
+    return id;
+}
+
 /* The primitives that apply their function to the elements of an array, which then has at least one. */
 static Nat elements_under(const Core *term)
 {

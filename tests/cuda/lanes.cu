@@ -63,27 +63,28 @@ best(int *__restrict__ result, const float *__restrict__ xs)
     float value = xs[lane];
     float other = __shfl_xor_sync(0xffffffff, value, 16);
     int other_1 = __shfl_xor_sync(0xffffffff, lane, 16);
-    bool holds = value < other || (value == other && lane < other_1);
+    bool holds = value < other || (value != value && other == other) || ((value == other || (value != value && other != other)) && lane < other_1);
     if (!holds) value = other;
     if (holds) other_1 = lane;
     other = __shfl_xor_sync(0xffffffff, value, 8);
     int other_2 = __shfl_xor_sync(0xffffffff, other_1, 8);
-    holds = value < other || (value == other && other_1 < other_2);
+    holds = value < other || (value != value && other == other) || ((value == other || (value != value && other != other)) && other_1 < other_2);
     if (!holds) value = other;
     if (holds) other_2 = other_1;
     other = __shfl_xor_sync(0xffffffff, value, 4);
     other_1 = __shfl_xor_sync(0xffffffff, other_2, 4);
-    holds = value < other || (value == other && other_2 < other_1);
+    holds = value < other || (value != value && other == other) || ((value == other || (value != value && other != other)) && other_2 < other_1);
     if (!holds) value = other;
     if (holds) other_1 = other_2;
     other = __shfl_xor_sync(0xffffffff, value, 2);
     other_2 = __shfl_xor_sync(0xffffffff, other_1, 2);
-    holds = value < other || (value == other && other_1 < other_2);
+    holds = value < other || (value != value && other == other) || ((value == other || (value != value && other != other)) && other_1 < other_2);
     if (!holds) value = other;
     if (holds) other_2 = other_1;
     other = __shfl_xor_sync(0xffffffff, value, 1);
     other_1 = __shfl_xor_sync(0xffffffff, other_2, 1);
-    if (value < other || (value == other && other_2 < other_1)) other_1 = other_2;
+    if (value < other || (value != value && other == other) || ((value == other || (value != value && other != other)) && other_2 < other_1))
+        other_1 = other_2;
     if (lane == 0) result[0] = other_1;
 }
 

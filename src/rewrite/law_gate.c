@@ -1,0 +1,152 @@
+/* What a lowering may regroup: operators whose laws are needed are tried before anything is lowered by them.
+ *
+ * Note [Which laws are needed]
+ * prim_regroups has the table of docs/language.md, section 10. A pattern that leaves the order open needs what its operator declares, of values that begin with the
+ * unit where it has one: each part of a whole pattern is started from the unit. Where there is no unit, or rules combine elements as they are (`lawful` in
+ * their conditions), the laws are needed of all values. */
+#include "rewrite/internal.h"
+#include "rewrite/laws.h"
+
+typedef struct Gate {
+    Ctx *ctx;
+    int next_var;
+    VEC(const Item *) lawful[2]; /* operators that have their laws of any values: without the unit, with it */
+    bool allowed;
+} Gate;
+
+static bool known_lawful(const Gate *g, const Item *operator, bool unit)
+{
+    for (int i = 0; i < g->lawful[unit].n; i++)
+        if (g->lawful[unit].at[i] == operator)
+            return true;
+    return false;
+}
+
+static bool is_refuted(Gate *g, const LawOperator *op, OperatorReport *r)
+{
+    law_test_operator(g->ctx, op, LAW_SEED, r);
+    return r->law && !r->from_unit;
+}
+
+static void check_use(Gate *g, const Core *term, bool from_unit)
+{
+    const Core *lambda = term->prim.args[0];
+    const Item *declared = lambda->lambda.op;
+    if (!declared || known_lawful(g, declared, from_unit))
+        return;
+    LawOperator op = law_operator(lambda, from_unit ? term->prim.args[1] : NULL, g->next_var);
+    OperatorReport r;
+    if (!is_refuted(g, &op, &r)) {
+        vec_push(g->ctx, &g->lawful[from_unit], declared);
+        return;
+    }
+    /* It may have its laws of the values that the program makes, as a count is never negative. */
+    if (law_of_elements(g->ctx, &op, term->prim.args[term->prim.n_args - 1]) && !is_refuted(g, &op, &r))
+        return;
+    g->allowed = false;
+    Diag *d = law_report_operator(g->ctx, declared, &r);
+    if (d)
+        diag_note(g->ctx, d, term->span, "`%s` combines in any order that the laws allow", prim_name(term->prim.id));
+}
+
+static void check_term(Gate *g, const Core *term)
+{
+    const PrimRegroups *regroups = term->kind == CORE_PRIM ? prim_regroups(term->prim.id) : NULL;
+    if (regroups)
+        check_use(g, term, regroups->from_unit);
+    for (int i = 0; i < term_children(term); i++)
+        check_term(g, term_child(term, i));
+}
+
+bool laws_allow(Ctx *ctx, const CoreEntry *entry)
+{
+    Gate g = {.ctx = ctx, .next_var = term_next_var(entry), .allowed = true};
+    check_term(&g, entry->body);
+    return g.allowed;
+}
+
+bool law_holds_for_all(Ctx *ctx, const Core *lambda, const char **why)
+{
+    if (!lambda->lambda.op)
+        return true; /* min and max of NaN, too, are alike in every order */
+    const CoreEntry only = {.body = (Core *)(uintptr_t)lambda};
+    LawOperator op = law_operator(lambda, NULL, term_next_var(&only));
+    OperatorReport r;
+    law_test_operator(ctx, &op, LAW_SEED, &r);
+    if (r.law)
+        *why = law_counter_text(ctx, &op, &r);
+    return !r.law;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------ */
+
+static void put_cells(StrBuf *out, const HostBuf *buf)
+{
+    for (int64_t i = 0; i < buf->count; i++) {
+        sb_puts(out, i ? ", " : buf->rank ? "[" : "");
+        scalar_put(out, buf->elem, scalar_load(buf->elem, buf->bytes + i * scalar_bytes(buf->elem)));
+    }
+    sb_puts(out, buf->rank ? "]" : "");
+}
+
+/* `a = 1, b.1 = nan`: the values that the sides are of. */
+static void put_values(StrBuf *out, const OperatorReport *r)
+{
+    for (int i = 0; i < r->n_values; i++)
+        for (int k = 0; k < r->half; k++) {
+            sb_printf(out, "%s%c", i + k ? ", " : "", 'a' + i);
+            if (r->half > 1)
+                sb_printf(out, ".%d", k + 1);
+            sb_puts(out, " = ");
+            put_cells(out, &r->launch.results[(2 + i) * r->half + k]);
+        }
+}
+
+/* One half of the results: a value of the operator's type. */
+static void put_side(StrBuf *out, const OperatorReport *r, int side)
+{
+    int n = r->half;
+    for (int k = 0; k < n; k++) {
+        sb_puts(out, k ? ", " : n > 1 ? "(" : "");
+        put_cells(out, &r->launch.results[side * n + k]);
+    }
+    sb_puts(out, n > 1 ? ")" : "");
+}
+
+static void put_sides(StrBuf *out, const OperatorReport *r)
+{
+    sb_printf(out, "`%s` is ", r->left);
+    put_side(out, r, 0);
+    sb_printf(out, ", and `%s` is ", r->right);
+    put_side(out, r, 1);
+}
+
+const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorReport *r)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    sb_printf(&sb, "`%s` is not %s for all values: for ", op->declared->name, r->law);
+    put_values(&sb, r);
+    sb_puts(&sb, ", ");
+    put_sides(&sb, r);
+    return sb.text;
+}
+
+Diag *law_report_operator(Ctx *ctx, const Item *operator, const OperatorReport *r)
+{
+    StrBuf inputs, sides;
+    sb_init(&inputs, ctx);
+    sb_init(&sides, ctx);
+    put_values(&inputs, r);
+    put_sides(&sides, r);
+    bool unit = strcmp(r->law, "unit") == 0;
+    Diag *d = diag_error(ctx, E0808, operator->name_span, unit ? "the unit of `%s` is none: %s%s" : "`%s` is not %s: %s", operator->name, unit ? "for " : r->law, inputs.text);
+    if (!d)
+        return NULL;
+    diag_help(ctx, d, "%s", sides.text);
+    if (r->special)
+        diag_note(ctx, d, NO_SPAN, "it fails only where a number is NaN, infinite, -0 or at an end of its type: no others were found");
+    if (r->from_unit)
+        diag_note(ctx, d, NO_SPAN, "its laws hold of values that were combined with its unit, so a lowering that starts each part from the unit is right");
+    return d;
+}

@@ -1,0 +1,2 @@
+check --laws e0808_special.rise
+exit 1

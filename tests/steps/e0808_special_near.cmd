@@ -1,0 +1,1 @@
+check --laws e0808_special_near.rise
