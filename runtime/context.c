@@ -123,6 +123,8 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_context_options.size is not sizeof(rise_context_options), or an option is set that this version does not know");
     if (options.device < RISE_AUTO || options.device > RISE_REF)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%d is no rise_device", (int)options.device);
+    if (options.folder && options.read)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "programs from text read from a folder or by a function, and both are given");
     if (options.allocator && (!options.allocator->alloc || !options.allocator->free))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "an allocator has two functions, and one of them is NULL");
     usual_seams(&options, &seams);
@@ -135,9 +137,15 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
     context->diagnostic = options.diagnostic;
     context->diagnostic_user = options.diagnostic_user;
     context->sim_seed = options.sim_seed;
+    context->read = options.read;
+    context->read_user = options.read_user;
     context->job = (JobOptions){options.poll, options.poll_user, seams.job_tests};
     pthread_mutex_init(&context->lock, NULL);
-    int status = choose_device(context, &options, error);
+    int status = RISE_OK;
+    if (options.folder && !(context->folder = context_copy(context, options.folder, strlen(options.folder), error)))
+        status = RISE_ERROR_MEMORY;
+    if (status == RISE_OK)
+        status = choose_device(context, &options, error);
     int driver_major = 0;
     if (status == RISE_OK && context->device == RISE_GPU) {
         int version = 0;
@@ -165,6 +173,7 @@ void context_release(rise_context *context)
     gpu_close(context);
     toolchain_done(&context->toolchain);
     pthread_mutex_destroy(&context->lock);
+    context_dealloc(context, context->folder);
     Allocator alloc = context->seams.alloc;
     alloc.free(alloc.user, context);
 }

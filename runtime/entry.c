@@ -312,7 +312,7 @@ static int make_texts(Job *job, rise_entry *entry, rise_error *error)
     if (status == RISE_OK)
         status = job_try(job, entry->lowered->ctx, print_texts, entry, error);
     if (status == RISE_OK)
-        status = program_report(entry->program->context, job, entry->lowered->ctx, false, error);
+        status = program_report(entry->program, job, entry->lowered->ctx, false, error);
     atomic_store_explicit(&entry->has_texts, status == RISE_OK, memory_order_release);
     return status;
 }

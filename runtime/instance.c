@@ -31,7 +31,7 @@ typedef struct Making {
 static const char *tuned_for(Ctx *ctx, const rise_entry *entry)
 {
     const rise_context *context = entry->program->context;
-    if ((entry->flags & RISE_UNTUNED) || context->device == RISE_REF)
+    if ((entry->flags & RISE_UNTUNED) || entry->program->reads == READS_NOTHING || context->device == RISE_REF)
         return NULL;
     return context->device == RISE_SIM ? TUNING_SIM : tuning_device(ctx, rise_context_device_name(context));
 }
@@ -48,7 +48,7 @@ static void elaborate(Ctx *ctx, void *user)
         m->instance->core = elab_entry_tuned(ctx, program, m->entry->number, (int)m->entry->n_settings, m->entry->settings, 1, &all);
     else
         m->instance->core = tuned_entry(ctx, program, m->entry->number, p->name, tuned_for(ctx, m->entry), (int)m->entry->n_settings, m->entry->settings, &section);
-    m->status = program_report(p->context, m->job, ctx, m->silent, m->error);
+    m->status = program_report(p, m->job, ctx, m->silent, m->error);
     if (m->status == RISE_OK && !m->instance->core)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither right nor wrong: a bug in librise");
 }
@@ -57,7 +57,7 @@ static void lower(Ctx *ctx, void *user)
 {
     Making *m = user;
     m->instance->imp = lower_entry(ctx, m->instance->core, (LowerPass)(PASS_COUNT - 1));
-    m->status = program_report(m->instance->meter.context, m->job, ctx, m->silent, m->error);
+    m->status = program_report(m->instance->reader.program, m->job, ctx, m->silent, m->error);
     if (m->status == RISE_OK && !m->instance->imp)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither lowered nor refused: a bug in librise");
     if (m->status != RISE_OK)
@@ -82,10 +82,12 @@ int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Inst
         return RISE_ERROR_MEMORY;
     instance->meter.context = context;
     Allocator metered = {&instance->meter, meter_alloc, meter_free};
-    FileAccess files = program_files(entry->program);
+    instance->reader = (Reader){entry->program, job};
+    FileAccess files = program_files(&instance->reader);
     instance->ctx = ctx_new(&metered, &files);
     Making m = {job, entry, instance, silent, RISE_OK, error};
     int status = instance->ctx ? job_try(job, instance->ctx, elaborate, &m, error) : context_out_of_memory(error);
+    instance->reader.job = NULL;
     if (status == RISE_OK)
         status = m.status;
     if (status == RISE_OK && !only_typed)

@@ -6,6 +6,7 @@
  *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
  *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
+ *   folder.c    files of programs that are not trusted    stack.c    threads with a large stack
  *
  * Who keeps whom: a program counts in its context's `refs`, a call in its program's. Entries are the program's.
  * Locks, outer before inner: entry->turn, image->turn, context->lock, the toolchain's; program->lock; entry->lock; program->files_lock. A turn is held
@@ -61,6 +62,9 @@ struct rise_context {
     char why[RISE_ERROR_TEXT]; /* there is no GPU; "" */
     uint64_t sim_seed;
     JobOptions job;
+    char *folder; /* this or `read`, or neither */
+    rise_read_fn read;
+    void *read_user;
     Toolchain toolchain;
     pthread_mutex_t lock;
     Image *images; /* under the lock */
@@ -100,11 +104,20 @@ typedef struct SourceFile {
     char *path, *bytes;
 } SourceFile;
 
+/* What a program may read: imports by path, and its tuning. */
+typedef enum ProgramReads {
+    READS_BESIDE,  /* its own file's surroundings: it was read from a file by somebody who trusts it */
+    READS_NOTHING,
+    READS_FOLDER,  /* context->folder */
+    READS_CALLBACK /* context->read */
+} ProgramReads;
+
 struct rise_program {
     rise_context *context;
     atomic_int refs;
     char *name, *text; /* text NULL: the file `name` */
     size_t size;
+    ProgramReads reads;
     int n_entries;
     char **entry_names;
     pthread_mutex_t lock;
@@ -115,7 +128,12 @@ struct rise_program {
 
 void program_release(rise_program *program);
 /* Tells the callback of all diagnostics in `ctx`, and *error of the first error; then forgets them. Gives their status, RISE_OK when there is no error. */
-int program_report(rise_context *context, Job *job, Ctx *ctx, bool silent, rise_error *error);
+int program_report(const rise_program *program, Job *job, Ctx *ctx, bool silent, rise_error *error);
+
+typedef struct Reader {
+    rise_program *program;
+    Job *job; /* that is at work; NULL: none, and nothing is read */
+} Reader;
 
 /* Memory of one Ctx, counted. */
 typedef struct Meter {
@@ -127,6 +145,7 @@ typedef struct Meter {
  * has grown. */
 typedef struct Instance {
     struct Instance *next;
+    Reader reader;
     Meter meter;
     size_t fresh; /* meter.bytes when it was made */
     Ctx *ctx;
@@ -142,7 +161,9 @@ int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error)
 int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error);
 void instance_give(rise_entry *entry, Instance *instance);
 /* How a Ctx reads the files of the program, once each. */
-FileAccess program_files(rise_program *program);
+FileAccess program_files(Reader *reader);
+/* Of a text that was read from the file `name`: it reads what a program from that file reads. */
+int program_of_file(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error);
 
 /* ---- plans ------------------------------------------------------------------------------------------------------------ */
 

@@ -52,7 +52,7 @@ static void run(Ctx *ctx, void *user)
     } else {
         good = launch_check(ctx, r->instance->core, &launch) && interp_run(ctx, r->instance->core, &launch);
     }
-    r->status = program_report(r->call->context, r->job, ctx, false, r->error);
+    r->status = program_report(r->call->entry->program, r->job, ctx, false, r->error);
     if (report.findings.n) {
         r->status = RISE_ERROR_FAULT;
         if (r->error)
@@ -112,7 +112,7 @@ static void explain(Ctx *ctx, void *user)
                 ctx->diags.list.at[n++] = ctx->diags.list.at[i];
         ctx->diags.list.n = ctx->diags.errors = n;
     }
-    r->status = program_report(r->call->context, r->job, ctx, true, r->error);
+    r->status = program_report(r->call->entry->program, r->job, ctx, true, r->error);
     if (r->status == RISE_OK)
         r->status = rise_fail(r->error, RISE_ERROR_BUG, "the sizes do not fit, and nothing says why: a bug in librise");
 }

@@ -1,4 +1,6 @@
 /* Programs: their text, the files that it imports, and what the compiler says about them. */
+#include "folder.h"
+#include "frontend/library.h"
 #include "internal.h"
 
 /* ---- files ---------------------------------------------------------------------------------------------------------------- */
@@ -41,10 +43,55 @@ static bool file_keep(rise_program *program, const char *path, FileStatus status
     return true;
 }
 
+static FileStatus read_beside(rise_program *program, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+{
+    FileAccess real = program->context->seams.files;
+    if (!real.read) { /* the C library's, which every context has */
+        Ctx *plain = ctx_new(&program->context->seams.alloc, NULL);
+        if (!plain)
+            ctx_out_of_memory(ctx);
+        real = plain->files;
+        ctx_free(plain);
+    }
+    return real.read(real.user, ctx, path, FILE_REGULAR, limit, bytes, size);
+}
+
+typedef struct Asking {
+    const rise_context *context;
+    const char *path, *text;
+    size_t size;
+} Asking;
+
+static void ask(void *user)
+{
+    Asking *a = user;
+    a->text = a->context->read(a->context->read_user, a->path, &a->size);
+}
+
+static FileStatus read_by_asking(const Reader *reader, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+{
+    char *inside = ctx_alloc(ctx, strlen(path) + 1);
+    strcpy(inside, path);
+    if (!folder_path(inside))
+        return FILE_OUTSIDE;
+    Asking asking = {reader->program->context, inside, NULL, 0};
+    job_ask(reader->job, ask, &asking);
+    if (!asking.text)
+        return FILE_MISSING;
+    if (asking.size > limit)
+        return FILE_TOO_LARGE;
+    *size = asking.size;
+    *bytes = ctx_alloc(ctx, asking.size + 1);
+    memcpy(*bytes, asking.text, asking.size);
+    return FILE_OK;
+}
+
 /* Reads each file once, so that a program means the same however often the compiler looks at it. */
 static FileStatus program_read(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
 {
-    rise_program *program = user;
+    const Reader *reader = user;
+    rise_program *program = reader->program;
+    (void)kind; /* "-" and pipes are for a command line */
     const SourceFile *file = file_find(program, path);
     if (file) {
         if (file->status == FILE_OK) {
@@ -54,16 +101,13 @@ static FileStatus program_read(void *user, Ctx *ctx, const char *path, FileKind 
         }
         return file->status;
     }
-    FileAccess real = program->context->seams.files;
-    if (!real.read) { /* the C library's, which every context has */
-        Ctx *plain = ctx_new(&program->context->seams.alloc, NULL);
-        if (!plain)
-            ctx_out_of_memory(ctx);
-        real = plain->files;
-        ctx_free(plain);
-    }
-    (void)kind; /* "-" and pipes are for a command line */
-    FileStatus status = real.read(real.user, ctx, path, FILE_REGULAR, limit, bytes, size);
+    FileStatus status = FILE_OUTSIDE;
+    if (reader->job && program->reads == READS_BESIDE)
+        status = read_beside(program, ctx, path, limit, bytes, size);
+    else if (reader->job && program->reads == READS_FOLDER)
+        status = folder_read(ctx, program->context->folder, path, limit, bytes, size);
+    else if (reader->job && program->reads == READS_CALLBACK)
+        status = read_by_asking(reader, ctx, path, limit, bytes, size);
     if (!file_keep(program, path, status, status == FILE_OK ? *bytes : "", status == FILE_OK ? *size : 0))
         ctx_out_of_memory(ctx);
     return status;
@@ -75,7 +119,7 @@ static FileStatus write_nothing(void *user, const char *path, const void *bytes,
     return FILE_UNWRITABLE;
 }
 
-FileAccess program_files(rise_program *program) { return (FileAccess){program, program_read, write_nothing}; }
+FileAccess program_files(Reader *reader) { return (FileAccess){reader, program_read, write_nothing}; }
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------------------- */
 
@@ -100,6 +144,20 @@ static bool comes_before(const Diag *a, const Diag *b)
     return a->span.file != b->span.file ? a->span.file < b->span.file : a->span.lo < b->span.lo;
 }
 
+/* The text of a diagnostic, as the program's author may see it. What a text that is not trusted imports need not be a program at all, and its words are not the author's. */
+static Diag shown(const rise_program *program, const Source *source, const Diag *diag)
+{
+    Diag seen = *diag;
+    bool own = !source || program->reads == READS_BESIDE || diag->span.file == 1; /* 1: the text itself, which is there first */
+    for (int i = 0; !own && i < risec_lib_file_count; i++)
+        own = source->text == risec_lib_files[i].text;
+    if (!own) {
+        seen.message = diag->warning ? "a warning about a file that the program reads" : "this file, which the program reads, is wrong";
+        seen.help = NULL;
+    }
+    return seen;
+}
+
 typedef struct Telling {
     const rise_context *context;
     const rise_diagnostic *told;
@@ -111,9 +169,11 @@ static void call_back(void *user)
     t->context->diagnostic(t->context->diagnostic_user, t->told);
 }
 
-static void tell(rise_context *context, Job *job, Ctx *ctx, const Diag *diag)
+static void tell(const rise_program *program, Job *job, Ctx *ctx, const Diag *given)
 {
-    const Source *source = source_get(ctx, diag->span.file);
+    const rise_context *context = program->context;
+    const Source *source = source_get(ctx, given->span.file);
+    const Diag seen = shown(program, source, given), *diag = &seen;
     int line = 0, column = 0;
     if (source)
         source_position(ctx, diag->span, &line, &column);
@@ -122,7 +182,7 @@ static void tell(rise_context *context, Job *job, Ctx *ctx, const Diag *diag)
     job_ask(job, call_back, &(Telling){context, &told});
 }
 
-int program_report(rise_context *context, Job *job, Ctx *ctx, bool silent, rise_error *error)
+int program_report(const rise_program *program, Job *job, Ctx *ctx, bool silent, rise_error *error)
 {
     Diags *diags = &ctx->diags;
     const Diag *first = NULL;
@@ -135,8 +195,8 @@ int program_report(rise_context *context, Job *job, Ctx *ctx, bool silent, rise_
     }
     for (int i = 0; i < diags->list.n; i++) {
         const Diag *diag = diags->list.at[i];
-        if (!silent && context->diagnostic)
-            tell(context, job, ctx, diag);
+        if (!silent && program->context->diagnostic)
+            tell(program, job, ctx, diag);
         if (!first && !diag->warning)
             first = diag;
     }
@@ -144,7 +204,9 @@ int program_report(rise_context *context, Job *job, Ctx *ctx, bool silent, rise_
     if (first) {
         const Source *source = source_get(ctx, first->span.file);
         int line = 0, column = 0;
+        const Diag seen = shown(program, source, first);
         status = status_of(first);
+        first = &seen;
         if (source)
             source_position(ctx, first->span, &line, &column);
         /* Where a launch is wrong, not the program, a place in it says little. */
@@ -176,7 +238,7 @@ static void load(Ctx *ctx, void *user)
     rise_program *p = l->program;
     Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
     bool unread = !program_ast(program);
-    l->status = program_report(p->context, l->job, ctx, false, l->error);
+    l->status = program_report(p, l->job, ctx, false, l->error);
     if (unread && l->status == RISE_ERROR_PROGRAM) {
         l->status = RISE_ERROR_FILE;
         if (l->error)
@@ -200,20 +262,22 @@ static int load_in_job(Job *job, void *user, rise_error *error)
 {
     Loading loading = {job, user, RISE_OK, error};
     rise_program *program = user;
-    FileAccess files = program_files(program);
+    Reader reader = {program, job};
+    FileAccess files = program_files(&reader);
     Ctx *ctx = ctx_new(&program->context->seams.alloc, &files);
     int status = ctx ? job_try(job, ctx, load, &loading, error) : context_out_of_memory(error);
     ctx_free(ctx);
     return status == RISE_OK ? loading.status : status;
 }
 
-static int program_new(rise_context *context, const char *name, const char *text, size_t size, rise_program **out, rise_error *error)
+static int program_new(rise_context *context, const char *name, const char *text, size_t size, ProgramReads reads, rise_program **out, rise_error *error)
 {
     rise_program *program = context_alloc(context, sizeof *program, error);
     if (!program)
         return RISE_ERROR_MEMORY;
     program->context = context;
     program->size = size;
+    program->reads = reads;
     atomic_init(&program->refs, 1);
     atomic_fetch_add(&context->refs, 1);
     pthread_mutex_init(&program->lock, NULL);
@@ -235,7 +299,14 @@ int rise_program_from_text(rise_context *context, const char *name, const char *
     *program = NULL;
     if (!context || !name || !text)
         return argument_null(error, !context ? "context" : !name ? "name" : "text");
-    return program_new(context, name, text, size == (size_t)-1 ? strlen(text) : size, program, error);
+    ProgramReads reads = context->folder ? READS_FOLDER : context->read ? READS_CALLBACK : READS_NOTHING;
+    return program_new(context, name, text, size == (size_t)-1 ? strlen(text) : size, reads, program, error);
+}
+
+int program_of_file(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)
+{
+    *program = NULL;
+    return program_new(context, name, text, size, READS_BESIDE, program, error);
 }
 
 int rise_program_from_file(rise_context *context, const char *path, rise_program **program, rise_error *error)
@@ -245,7 +316,7 @@ int rise_program_from_file(rise_context *context, const char *path, rise_program
     *program = NULL;
     if (!context || !path)
         return argument_null(error, !context ? "context" : "path");
-    return program_new(context, path, NULL, 0, program, error);
+    return program_new(context, path, NULL, 0, READS_BESIDE, program, error);
 }
 
 void program_release(rise_program *program)

@@ -27,8 +27,15 @@
  * librise's own that lives as long as the call and has a stack of 64 MiB (taken as it is used), while the caller's thread waits and serves the callbacks. So
  * 64 KiB of stack are enough for the caller. RISE_ERROR_MEMORY where no such thread can be made.
  *
- * Callbacks (diagnostic, poll) run on the thread that called librise, during that call. They must return: a C++ exception or a longjmp through librise leaves a thread
+ * Callbacks (diagnostic, poll, read) run on the thread that called librise, during that call. They must return: a C++ exception or a longjmp through librise leaves a thread
  * behind that uses the caller's stack. The allocator's functions run on any thread.
+ *
+ * Text that is not trusted. A program from text reads no file unless the options give a folder or a function (rise_program_from_text); a text cannot write one, run a command, or
+ * see the environment. It can be long to compile or to run: `poll` ends that. Kernels on a GPU are not confined, beyond what the compiler proves of their accesses: launch
+ * there only what you would run.
+ *
+ * Fork. A child of fork may use librise only where no other thread was inside librise at that moment; it makes its own contexts, and cannot use a GPU that its parent has used,
+ * as CUDA cannot. After exec, and with other processes, there is nothing to mind: the cache on disk is made for several at once.
  *
  * Floating-point modes. Results and generated code do not depend on the caller's rounding mode, or on whether its denormals are flushed to zero (fesetround,
  * FTZ and DAZ of MXCSR, as -ffast-math and some libraries set them); neither is changed. Callbacks see the caller's mode.
@@ -107,6 +114,11 @@ typedef void (*rise_diagnostic_fn)(void *user, const rise_diagnostic *diagnostic
  * compiles: when it is done with that kernel), with no other effect, and can be called again. Must not call librise. */
 typedef int (*rise_poll_fn)(void *user);
 
+/* Gives a file that a program from text imports, or its tuning, by its path: without `.` and `..`, below the folder that the program's name is taken to be in.
+ * NULL: there is no such file. Else the text, of *size bytes, which must stay as it is until the function of librise that asks has returned. Asked once for a path of a program, by the
+ * thread that called librise. Must not call librise. */
+typedef const char *(*rise_read_fn)(void *user, const char *path, size_t *size);
+
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 typedef struct rise_context rise_context;
@@ -143,6 +155,9 @@ typedef struct rise_context_options {
     int32_t reserved;
     rise_poll_fn poll;             /* or NULL */
     void *poll_user;
+    const char *folder;            /* what programs from text may read, see rise_program_from_text: files in this folder (copied); or NULL */
+    rise_read_fn read;             /* ... or what this gives; or NULL. Not both */
+    void *read_user;
 } rise_context_options;
 
 /* options: NULL for RISE_AUTO and the defaults. RISE_ERROR_DEVICE where a GPU is asked for and none can be used: the text says what was looked for. */
@@ -169,10 +184,13 @@ RISE_API int rise_copy(rise_context *context, void *to, int to_where, const void
 
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
 
-/* Reads, parses and resolves names. `name` is for messages, and imports by file are looked for beside it. The text is copied; `size` in
- * bytes, or (size_t)-1 where a zero byte ends it. RISE_ERROR_PROGRAM after diagnostics. */
+/* Reads, parses and resolves names. `name` is for messages. The text is copied; `size` in bytes, or (size_t)-1 where a zero byte ends it. RISE_ERROR_PROGRAM after
+ * diagnostics. It reads no file, unless rise_context_options.folder or .read is set: then `name` is a path in that folder, imports by path are looked for beside it, and so is its
+ * tuning. What is absolute, or leads out of the folder by `..` or a symbolic link, is refused. Only regular files are read. Diagnostics about another file than the text
+ * give the place and the code, and quote nothing. */
 RISE_API int rise_program_from_text(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error);
-/* The file is read once, now; files that it imports are read now and may be read again by rise_entry_get. */
+/* The file is read once, now; files that it imports, and its tuning, are read now or by rise_entry_get, once each. They may lie anywhere: this is for files that you trust.
+ * Only regular files are read. */
 RISE_API int rise_program_from_file(rise_context *context, const char *path, rise_program **program, rise_error *error);
 RISE_API void rise_program_free(rise_program *program);
 /* The entries of the text, in its order. Names live as long as the program; NULL for a number that is none. */

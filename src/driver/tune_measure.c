@@ -3,6 +3,7 @@
 #include "driver/arguments.h"
 #include "driver/run_gpu.h"
 #include "driver/tune.h"
+#include "runtime/internal.h"
 #include "sim/counters.h"
 #include "sim/sim.h"
 
@@ -170,7 +171,7 @@ static int compile(Tune *t, Candidate *c, rise_error *error)
     for (int i = 0; i < entry->n_tunables; i++)
         settings[i] = (rise_setting){entry->tunable_names[i], c->values[i]};
     rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)entry->n_tunables, .flags = RISE_UNTUNED, .strategy = c->strategy};
-    int status = rise_program_from_text(t->gpu.rise, source->name, source->text, source->size, &c->program, error);
+    int status = program_of_file(t->gpu.rise, source->name, source->text, source->size, &c->program, error);
     if (status == RISE_OK)
         status = rise_entry_get(c->program, entry->name, &options, &c->compiled, error);
     return status == RISE_OK ? rise_entry_load(c->compiled, error) : status;

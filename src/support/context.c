@@ -122,7 +122,7 @@ const char *file_status_text(FileStatus status)
         [FILE_TOO_LARGE] = "it is too large",
         [FILE_UNWRITABLE] = "it cannot be written",
         [FILE_UNFIT] = "it is no regular file",
-        [FILE_OUTSIDE] = "this program may not read it",
+        [FILE_OUTSIDE] = "it is outside of what this program may read",
     };
     return texts[status];
 }

@@ -1,5 +1,5 @@
 /* librise as a guest: work that is given up at any moment, callbacks on the caller's thread, small stacks, floating-point modes, threads that do not
- * wait for each other.
+ * wait for each other, and what a text may read.
  *
  *     test_guest [--moments N] [--seed N]
  *
@@ -7,6 +7,8 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/internal.h"
 #include "unit.h"
@@ -500,6 +502,163 @@ static void test_askers(void)
     rise_context_free(context);
 }
 
+/* ---- what a text may read ---------------------------------------------------------------------------------------------------------- */
+
+static char room[] = "/tmp/risec_guest_XXXXXX"; /* with `in`, the folder that is given, and things beside it */
+
+static const char *in_room(const char *name)
+{
+    static char paths[4][4096];
+    static int turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", room, name);
+    return path;
+}
+
+static void put_file(const char *name, const char *text)
+{
+    FILE *file = fopen(in_room(name), "w");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void make_room(void)
+{
+    CHECK(mkdtemp(room) != NULL);
+    CHECK(mkdir(in_room("in"), 0700) == 0 && mkdir(in_room("in/sub"), 0700) == 0);
+    put_file("secret.rise", "def half (x: f32): f32 = 17 * x\n");
+    put_file("in/half.rise", "def half (x: f32): f32 = x / 2\n");
+    put_file("in/words", "root daemon secret\n");
+    put_file("in/sub/up.rise", "import \"../half.rise\"\ndef quarter (x: f32): f32 = half(half(x))\n");
+    CHECK(mkfifo(in_room("in/pipe"), 0600) == 0);
+    CHECK(symlink("half.rise", in_room("in/link.rise")) == 0 && symlink("sub", in_room("in/down")) == 0 && symlink("../half.rise", in_room("in/sub/back.rise")) == 0);
+    CHECK(symlink("../secret.rise", in_room("in/out.rise")) == 0 && symlink("..", in_room("in/parent")) == 0 && symlink("loop", in_room("in/loop")) == 0);
+    CHECK(symlink(in_room("in/half.rise"), in_room("in/absolute.rise")) == 0);
+}
+
+static void clear_room(void)
+{
+    static const char *const names[] = {"in/half.rise", "in/words", "in/sub/up.rise", "in/pipe", "in/link.rise", "in/down", "in/sub/back.rise", "in/out.rise", "in/parent", "in/loop",
+                                        "in/absolute.rise", "in/f.rise.tune", "in/sub", "in", "secret.rise", ""};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        remove(in_room(names[i]));
+}
+
+typedef struct Shelf {
+    pthread_t thread;
+    long asked, elsewhere, wrong;
+    char last[256];
+} Shelf;
+
+static const char *read_shelf(void *user, const char *path, size_t *size)
+{
+    static const char HALF[] = "def half (x: f32): f32 = x / 2\n", UP[] = "import \"../half.rise\"\ndef quarter (x: f32): f32 = half(half(x))\n";
+    Shelf *s = user;
+    s->asked++;
+    s->elsewhere += !pthread_equal(s->thread, pthread_self());
+    snprintf(s->last, sizeof s->last, "%s", path);
+    const char *text = strcmp(path, "half.rise") == 0 ? HALF : strcmp(path, "sub/up.rise") == 0 ? UP : strcmp(path, "words") == 0 ? "root daemon secret" : NULL;
+    *size = text ? strlen(text) : 0;
+    return text;
+}
+
+/* No words of another file. */
+static void no_words(void *user, const rise_diagnostic *d)
+{
+    long *wrong = user;
+    CHECK(!strstr(d->message, "root") && !(d->help && strstr(d->help, "root")));
+    *wrong += strstr(d->message, "which the program reads, is wrong") && strcmp(d->file, "words") == 0;
+}
+
+enum { BY_NOTHING, BY_FOLDER, BY_FUNCTION };
+
+/* The status of a text that imports `path` and uses `name`, under each way to read. */
+static int import_by(int way, const char *path, const char *name, Shelf *shelf)
+{
+    char text[1024], folder[4096];
+    snprintf(folder, sizeof folder, "%s", in_room("in"));
+    snprintf(text, sizeof text, "import \"%s\"\nentry f {n: nat} (xs: n.f32): n.f32 = xs |> mapGlobal(%s)\n", path, name);
+    *shelf = (Shelf){.thread = pthread_self()};
+    rise_context_options options = {.size = sizeof options, .device = RISE_SIM, .folder = way == BY_FOLDER ? folder : NULL, .read = way == BY_FUNCTION ? read_shelf : NULL,
+                                    .read_user = shelf, .diagnostic = no_words, .diagnostic_user = &shelf->wrong};
+    rise_context *context;
+    rise_program *program;
+    rise_entry *entry;
+    GOOD(rise_context_new(&options, &context, &err));
+    int status = rise_program_from_text(context, "f.rise", text, (size_t)-1, &program, &err);
+    if (status == RISE_OK)
+        status = rise_entry_get(program, NULL, NULL, &entry, &err);
+    CHECK(shelf->elsewhere == 0);
+    rise_program_free(program);
+    rise_context_free(context);
+    return status;
+}
+
+static void test_reading(void)
+{
+    static const struct {
+        const char *path, *name, *why[3]; /* NULL: it is read; "": not tried */
+    } cases[] = {
+        {"half.rise", "half", {"outside", NULL, NULL}},
+        {"sub/up.rise", "quarter", {"outside", NULL, NULL}},
+        {"./sub/../half.rise", "half", {"outside", NULL, NULL}},
+        {"link.rise", "half", {"outside", NULL, ""}},
+        {"down/up.rise", "quarter", {"outside", NULL, ""}},
+        {"sub/back.rise", "half", {"outside", NULL, ""}},
+        {"../secret.rise", "half", {"outside", "outside", "outside"}},
+        {"sub/../../secret.rise", "half", {"outside", "outside", "outside"}},
+        {"/etc/passwd", "half", {"outside", "outside", "outside"}},
+        {"out.rise", "half", {"outside", "outside", ""}},
+        {"parent/secret.rise", "half", {"outside", "outside", ""}},
+        {"absolute.rise", "half", {"outside", "outside", ""}},
+        {"loop", "half", {"outside", "`loop`", ""}},
+        {"pipe", "half", {"outside", "no regular file", ""}},
+        {"sub", "half", {"outside", "no regular file", "no such file"}},
+        {"nothing.rise", "half", {"outside", "no such file", "no such file"}},
+        {"-", "half", {"outside", "no such file", "no such file"}},
+        {"words", "half", {"outside", "nothing is called `half`", "nothing is called `half`"}},
+    };
+    Shelf shelf;
+    make_room();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int way = BY_NOTHING; way <= BY_FUNCTION; way++) {
+            const char *why = cases[i].why[way];
+            if (why && !why[0])
+                continue;
+            int status = import_by(way, cases[i].path, cases[i].name, &shelf);
+            CHECK((shelf.wrong == 1) == (way != BY_NOTHING && strcmp(cases[i].path, "words") == 0));
+            if (!CHECK(why ? status == RISE_ERROR_PROGRAM && strstr(err.text, why) : status == RISE_OK) || !CHECK(status == RISE_OK || !strstr(err.text, "root")))
+                printf("%s by %d: %s\n", cases[i].path, way, status ? err.text : "good");
+        }
+    /* A tuning lies beside the text's name in the folder, and nowhere else: one that is wrong is noticed, and not quoted. */
+    put_file("in/f.rise.tune", "secret\n");
+    CHECK(import_by(BY_NOTHING, "std.block", "half", &shelf) == RISE_ERROR_PROGRAM);
+    CHECK(import_by(BY_FOLDER, "half.rise", "half", &shelf) == RISE_ERROR_PROGRAM && strstr(err.text, "f.rise.tune:1:1") && !strstr(err.text, "secret"));
+    CHECK(import_by(BY_FUNCTION, "half.rise", "half", &shelf) == RISE_OK && shelf.asked == 2);
+    CHECK_TEXT(shelf.last, "f.rise.tune");
+    rise_context *context;
+    rise_context_options both = {.size = sizeof both, .device = RISE_SIM, .folder = ".", .read = read_shelf};
+    CHECK(rise_context_new(&both, &context, &err) == RISE_ERROR_ARGUMENT && strstr(err.text, "both"));
+    /* In the current folder lies a pipe by the name of the text's tuning, which would keep us for ever. */
+    char here[4096];
+    CHECK(getcwd(here, sizeof here) && chdir(room) == 0 && mkfifo("f.rise.tune", 0600) == 0);
+    rise_program *program;
+    rise_entry *entry;
+    Host h = {0};
+    context = open_context(&h, RISE_SIM);
+    GOOD(rise_program_from_text(context, "f.rise", SMALL, (size_t)-1, &program, &err));
+    GOOD(rise_entry_get(program, NULL, NULL, &entry, &err));
+    rise_program_free(program);
+    put_file("pipe.rise", "import \"f.rise.tune\"\n");
+    CHECK(rise_program_from_file(context, "pipe.rise", &program, &err) == RISE_ERROR_PROGRAM && strstr(err.text, "no regular file"));
+    CHECK(rise_program_from_file(context, "f.rise.tune", &program, &err) == RISE_ERROR_FILE && strstr(err.text, "no regular file"));
+    CHECK(rise_program_from_file(context, "-", &program, &err) == RISE_ERROR_FILE && strstr(err.text, "no such file"));
+    rise_context_free(context);
+    remove("f.rise.tune");
+    remove("pipe.rise");
+    CHECK(chdir(here) == 0);
+    clear_room();
+}
+
 int main(int argc, char **argv)
 {
     long moments = 1000;
@@ -522,5 +681,6 @@ int main(int argc, char **argv)
     }
     test_ready();
     test_askers();
+    test_reading();
     return unit_end();
 }

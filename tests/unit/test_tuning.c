@@ -250,7 +250,7 @@ static void by_librise(int device, uint64_t hash)
     rise_error error = {0};
     set_tune(classes_text, hash);
     CHECK(context_new(&how, &seams, &context, &error) == RISE_OK);
-    CHECK(rise_program_from_text(context, "p.rise", program_text, (size_t)-1, &program, &error) == RISE_OK);
+    CHECK(program_of_file(context, "p.rise", program_text, strlen(program_text), &program, &error) == RISE_OK);
     CHECK(rise_entry_get(program, NULL, NULL, &entry, &error) == RISE_OK && rise_entry_tuned(entry) == (device == RISE_SIM));
     for (int64_t n = 0; n < 2100; n += n > 60 && n < 68 ? 1 : n > 995 && n < 1003 ? 1 : 31)
         CHECK(sum_by(entry, n, &error) == RISE_OK);
