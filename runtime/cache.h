@@ -54,6 +54,8 @@ typedef struct CacheFiles {
 } CacheFiles;
 
 extern const CacheFiles cache_files; /* the system's */
+/* write(2), without the signal that a file which is too large for the process would raise. */
+ssize_t quiet_write(int file, const void *bytes, size_t size);
 
 enum {
     CACHE_PATH_MAX = 1024,

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -77,14 +79,33 @@ static ssize_t posix_read(void *user, int file, void *bytes, size_t size)
     return got;
 }
 
-static ssize_t posix_write(void *user, int file, const void *bytes, size_t size)
+/* Over the process's limit on the size of files (RLIMIT_FSIZE), a write sends SIGXFSZ, which ends a process that does not expect it. We do not: it is
+ * kept from this thread, and taken away again unless it was there before. */
+ssize_t quiet_write(int file, const void *bytes, size_t size)
 {
-    (void)user;
+    sigset_t over, before, pending;
+    sigemptyset(&over);
+    sigaddset(&over, SIGXFSZ);
+    sigpending(&pending);
+    bool was_pending = sigismember(&pending, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &over, &before);
     ssize_t put;
     do {
         put = write(file, bytes, size);
     } while (put < 0 && errno == EINTR);
+    int error = errno, signal;
+    sigpending(&pending);
+    if (put < 0 && error == EFBIG && !was_pending && sigismember(&pending, SIGXFSZ))
+        sigwait(&over, &signal);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return put;
+}
+
+static ssize_t posix_write(void *user, int file, const void *bytes, size_t size)
+{
+    (void)user;
+    return quiet_write(file, bytes, size);
 }
 
 static bool posix_touch(void *user, int file)

@@ -217,6 +217,12 @@ Launch call_sizes(const rise_call *call, int64_t max_resident)
 /* Memory of the host for the results that have no other place. */
 static int host_prepare(rise_call *call, rise_error *error)
 {
+    uint64_t most = call->context->max_result, bytes = 0;
+    for (int k = 0; most && k < call->entry->plan.n_results; k++) {
+        bytes = call->arguments[k].bytes > UINT64_MAX - bytes ? UINT64_MAX : bytes + call->arguments[k].bytes;
+        if (bytes > most)
+            return rise_fail(error, RISE_ERROR_LIMIT, "%s: the results need more than %llu bytes", call->entry->plan.core->name, (unsigned long long)most);
+    }
     for (int k = 0; k < call->entry->plan.n_results; k++) {
         CallArgument *c = &call->arguments[k];
         if (c->given || (c->own_host && c->own_bytes >= c->bytes))

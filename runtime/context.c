@@ -137,6 +137,9 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
     context->diagnostic = options.diagnostic;
     context->diagnostic_user = options.diagnostic_user;
     context->sim_seed = options.sim_seed;
+    context->max_steps = options.max_steps;
+    context->max_memory = options.max_memory;
+    context->max_result = options.max_result;
     context->read = options.read;
     context->read_user = options.read_user;
     context->job = (JobOptions){options.poll, options.poll_user, seams.job_tests};

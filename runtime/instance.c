@@ -4,18 +4,36 @@
 
 enum { INSTANCE_GROWTH = 4 << 20 }; /* bytes, after which one is thrown away */
 
+enum { METER_HEAD = 16 }; /* bytes before a block, which keep its size: as many as blocks are aligned to */
+
 static void *meter_alloc(void *user, size_t size)
 {
     Meter *meter = user;
     const Allocator *alloc = &meter->context->seams.alloc;
+    if (size > SIZE_MAX - METER_HEAD)
+        return NULL;
+    size += METER_HEAD;
+    if (meter->most && (meter->bytes > meter->most || size > meter->most - meter->bytes)) {
+        meter->over = true;
+        return NULL;
+    }
+    char *block = alloc->alloc(alloc->user, size);
+    if (!block)
+        return NULL;
     meter->bytes += size;
-    return alloc->alloc(alloc->user, size);
+    memcpy(block, &size, sizeof size);
+    return block + METER_HEAD;
 }
 
 static void meter_free(void *user, void *block)
 {
-    const Allocator *alloc = &((Meter *)user)->context->seams.alloc;
-    alloc->free(alloc->user, block);
+    Meter *meter = user;
+    const Allocator *alloc = &meter->context->seams.alloc;
+    char *whole = (char *)block - METER_HEAD;
+    size_t size;
+    memcpy(&size, whole, sizeof size);
+    meter->bytes -= size;
+    alloc->free(alloc->user, whole);
 }
 
 typedef struct Making {

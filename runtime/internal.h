@@ -62,6 +62,7 @@ struct rise_context {
     char why[RISE_ERROR_TEXT]; /* there is no GPU; "" */
     uint64_t sim_seed;
     JobOptions job;
+    uint64_t max_steps, max_memory, max_result; /* of launches on SIM and REF; 0: any */
     char *folder; /* this or `read`, or neither */
     rise_read_fn read;
     void *read_user;
@@ -138,7 +139,9 @@ typedef struct Reader {
 /* Memory of one Ctx, counted. */
 typedef struct Meter {
     rise_context *context;
-    size_t bytes; /* asked for so far */
+    size_t bytes; /* that it holds */
+    size_t most;  /* that it may hold; 0: any */
+    bool over;    /* it wanted more */
 } Meter;
 
 /* The compiler on one entry, with a Ctx of its own. Nothing in a Ctx is ever freed, so an instance that runs programs is thrown away when it

@@ -45,11 +45,12 @@ static void run(Ctx *ctx, void *user)
     SimReport report = {0};
     bool good;
     if (context->device == RISE_SIM) {
-        SimOptions options = {.seed = context->sim_seed};
+        SimOptions options = {.seed = context->sim_seed, .max_steps = context->max_steps};
         good = sim_run(ctx, r->instance->imp, &launch, &options, &report);
         if (report.findings.n)
             sim_diagnose(ctx, &report);
     } else {
+        launch.max_steps = context->max_steps > INT64_MAX ? INT64_MAX : (int64_t)context->max_steps;
         good = launch_check(ctx, r->instance->core, &launch) && interp_run(ctx, r->instance->core, &launch);
     }
     r->status = program_report(r->call->entry->program, r->job, ctx, false, r->error);
@@ -57,6 +58,8 @@ static void run(Ctx *ctx, void *user)
         r->status = RISE_ERROR_FAULT;
         if (r->error)
             r->error->status = RISE_ERROR_FAULT;
+    } else if (launch.gave_up) {
+        r->status = rise_fail(r->error, RISE_ERROR_LIMIT, "%s: given up after %llu functions applied", r->instance->core->name, (unsigned long long)context->max_steps);
     } else if (r->status == RISE_OK && !good) {
         r->status = rise_fail(r->error, RISE_ERROR_BUG, "the launch failed without a reason: a bug in librise");
     }
@@ -72,7 +75,14 @@ static int in_instance(Job *job, void *user, rise_error *error)
     int status = instance_take(r->call->entry, job, &r->instance, error);
     if (status != RISE_OK)
         return status;
+    Meter *meter = &r->instance->meter;
+    uint64_t more = r->call->context->max_memory;
+    meter->most = more && more < SIZE_MAX - meter->bytes ? meter->bytes + (size_t)more : 0;
     status = job_try(job, r->instance->ctx, r->fn, r, error);
+    if (status == RISE_ERROR_MEMORY && meter->over)
+        status = rise_fail(error, RISE_ERROR_LIMIT, "%s: the launch needs more than %llu bytes of memory", r->instance->core->name, (unsigned long long)more);
+    meter->most = 0;
+    meter->over = false;
     r->instance->ctx->diags = (Diags){0};
     instance_give(r->call->entry, r->instance);
     return status == RISE_OK ? r->status : status;

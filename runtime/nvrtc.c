@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/cache.h"
 #include "runtime/stack.h"
 
 /* ---- finding and loading ------------------------------------------------------------------------------------------ */
@@ -221,8 +222,8 @@ static const char *save_text(Ctx *ctx, const char *text)
         return NULL;
     bool good = true;
     for (size_t n = strlen(text); good && n > 0;) {
-        ssize_t put = write(file, text, n);
-        good = put > 0 || (put < 0 && errno == EINTR);
+        ssize_t put = quiet_write(file, text, n);
+        good = put > 0;
         if (put > 0) {
             text += put;
             n -= (size_t)put;

@@ -132,6 +132,8 @@ static int status_of(const Diag *diag)
         return RISE_ERROR_ARGUMENT;
     case E0641: case E0642:
         return RISE_ERROR_DEVICE;
+    case E0643:
+        return RISE_ERROR_LIMIT;
     case E0644:
         return RISE_ERROR_MEMORY;
     default:

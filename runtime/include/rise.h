@@ -81,6 +81,7 @@ typedef enum rise_status {
     RISE_ERROR_FAULT = 8,         /* the simulator found a race, an access out of bounds or the like; findings went to the callback */
     RISE_ERROR_LOST = 9,          /* the GPU stopped at a fault; see rise_context_lost */
     RISE_ERROR_CANCELLED = 10,    /* rise_context_options.poll said so */
+    RISE_ERROR_LIMIT = 11,        /* a launch on SIM or REF goes beyond max_steps, max_memory or max_result of the options */
     RISE_ERROR_BUG = 70           /* of librise: please report it, with the text */
 } rise_status;
 
@@ -158,6 +159,9 @@ typedef struct rise_context_options {
     const char *folder;            /* what programs from text may read, see rise_program_from_text: files in this folder (copied); or NULL */
     rise_read_fn read;             /* ... or what this gives; or NULL. Not both */
     void *read_user;
+    uint64_t max_steps;            /* of a launch: SIM: instructions of warps, REF: functions applied (of scalars and of arrays); 0: without a limit, as in the next two */
+    uint64_t max_memory;           /* SIM, REF: bytes that a launch takes from the allocator to run, arguments and results aside */
+    uint64_t max_result;           /* SIM, REF: bytes of all results of a launch together; seen before any memory is taken for them */
 } rise_context_options;
 
 /* options: NULL for RISE_AUTO and the defaults. RISE_ERROR_DEVICE where a GPU is asked for and none can be used: the text says what was looked for. */

@@ -281,6 +281,7 @@ static void run_warp(Run *run, Warp *w)
             ctx_look(run->ctx);
             if (most == run->steps_left) {
                 run->stop = true;
+                steps--; /* this one is not taken */
                 break;
             }
             most = until_look(run, most);

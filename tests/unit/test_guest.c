@@ -4,9 +4,12 @@
  *     test_guest [--moments N] [--seed N]
  *
  * A moment is a look at the brake, of which a computation has the same number each time: no clock decides what passes. */
+#include <errno.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -502,6 +505,90 @@ static void test_askers(void)
     rise_context_free(context);
 }
 
+/* ---- limits ------------------------------------------------------------------------------------------------------------------------ */
+
+/* How a launch of `total` on n ones ends. */
+static int launch_limited(int device, uint64_t steps, uint64_t memory, uint64_t result, Host *h)
+{
+    enum { MOST = 1000000 };
+    static int32_t ones[MOST];
+    rise_context_options options = {.size = sizeof options, .device = device, .max_steps = steps, .max_memory = memory, .max_result = result, .diagnostic = note,
+                                    .diagnostic_user = h};
+    RiseSeams seams = {.alloc = {&h->blocks, count_alloc, count_free}, .cache_dir = ""};
+    static const char COPY[] = "entry copy {n: nat} (xs: n.i32): n.i32 = xs |> mapGlobal(fun x => x + 1) |> toGlobal |> mapGlobal(fun x => x - 1)\n";
+    rise_context *context = NULL;
+    rise_program *program;
+    rise_entry *entry;
+    rise_call *call;
+    int64_t n = MOST;
+    void *data;
+    h->thread = pthread_self();
+    GOOD(context_new(&options, &seams, &context, &err));
+    GOOD(rise_program_from_text(context, "copy.rise", COPY, (size_t)-1, &program, &err));
+    GOOD(rise_entry_get(program, NULL, NULL, &entry, &err));
+    GOOD(rise_call_new(entry, &call, &err));
+    GOOD(rise_call_input(call, "xs", RISE_I32, 1, &n, ones, RISE_HOST, &err));
+    int status = rise_call_launch(call, NULL, &err), again = rise_call_launch(call, NULL, &err);
+    CHECK(status == again && (status == RISE_OK || err.status == status));
+    n = 10; /* a small one goes on */
+    GOOD(rise_call_input(call, "xs", RISE_I32, 1, &n, ones, RISE_HOST, &err));
+    GOOD(rise_call_launch(call, NULL, &err));
+    GOOD(rise_call_result(call, "result", &data, NULL, &err));
+    CHECK(((int32_t *)data)[9] == ones[9]);
+    rise_call_free(call);
+    rise_program_free(program);
+    rise_context_free(context);
+    CHECK(h->blocks == 0);
+    return status;
+}
+
+static void test_limits(int device)
+{
+    Host h = {0};
+    CHECK(launch_limited(device, 0, 0, 0, &h) == RISE_OK);
+    CHECK(launch_limited(device, 100000000, 1000000000, 4000000, &h) == RISE_OK);
+    CHECK(launch_limited(device, 10000, 0, 0, &h) == RISE_ERROR_LIMIT && strstr(err.text, "given up after 10000"));
+    CHECK(launch_limited(device, 0, 8000000, 0, &h) == RISE_ERROR_LIMIT && strstr(err.text, "8000000 bytes of memory"));
+    CHECK(launch_limited(device, 0, 0, 3999999, &h) == RISE_ERROR_LIMIT && strstr(err.text, "3999999 bytes"));
+}
+
+/* A file that is too large for the process is an error, and no signal. */
+static void test_large_file(void)
+{
+    char path[] = "/tmp/risec_guest_XXXXXX", dir[] = "/tmp/risec_guest_XXXXXX";
+    static char bytes[5000];
+    int file = mkstemp(path);
+    struct rlimit before, small;
+    if (!CHECK(file >= 0 && mkdtemp(dir) && getrlimit(RLIMIT_FSIZE, &before) == 0))
+        return;
+    signal(SIGXFSZ, SIG_DFL);
+    small = before;
+    small.rlim_cur = 1024;
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK(quiet_write(file, bytes, sizeof bytes) == 1024);
+    CHECK(quiet_write(file, bytes, sizeof bytes) == -1 && errno == EFBIG);
+    Cache cache;
+    CacheKeyMaker maker;
+    CacheKey key;
+    size_t size;
+    cache_init(&cache, NULL, &library_loader, dir);
+    cache_key_init(&maker, CACHE_KERNEL);
+    cache_key_end(&maker, &key);
+    cache_put(&cache, &key, bytes, sizeof bytes);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    Ctx *ctx = ctx_new(NULL, NULL);
+    CHECK(cache_get(ctx, &cache, &key, &size) == NULL);
+    cache_put(&cache, &key, bytes, sizeof bytes);
+    CHECK(cache_get(ctx, &cache, &key, &size) != NULL && size == sizeof bytes);
+    ctx_free(ctx);
+    sigset_t pending;
+    CHECK(sigpending(&pending) == 0 && !sigismember(&pending, SIGXFSZ));
+    close(file);
+    remove(path);
+    CHECK(cache_clear(&cache));
+    rmdir(dir);
+}
+
 /* ---- what a text may read ---------------------------------------------------------------------------------------------------------- */
 
 static char room[] = "/tmp/risec_guest_XXXXXX"; /* with `in`, the folder that is given, and things beside it */
@@ -677,10 +764,12 @@ int main(int argc, char **argv)
     for (int device = RISE_SIM; device <= RISE_REF; device++) {
         test_modes(device);
         test_endless(device);
+        test_limits(device);
         test_moments(device, moments / 2, seed);
     }
     test_ready();
     test_askers();
     test_reading();
+    test_large_file();
     return unit_end();
 }
