@@ -1,12 +1,10 @@
 #include "ir/interp_internal.h"
 
-static void eval(Interp *in, Code *code);
-
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
 static int64_t rows_of(Interp *in, const Code *array) { return interp_size(in, &array->shape->comps[0].dims[0]); }
 
-static inline int64_t stride_of(const Comp *comp) { return comp->is_array ? comp->bytes : scalar_bytes(comp->scalar); }
+static inline int64_t stride_of(const Comp *comp) { return comp->by_address ? comp->bytes : scalar_bytes(comp->scalar); }
 
 static inline Cell cell_load(Scalar scalar, const unsigned char *at)
 {
@@ -22,7 +20,7 @@ static inline void cell_store(Scalar scalar, Cell cell, unsigned char *at)
 static void new_value(Interp *in, Span span, const Shape *shape, Cell *value)
 {
     for (int k = 0; k < shape->n; k++)
-        if (shape->comps[k].is_array)
+        if (shape->comps[k].by_address)
             value[k].at = interp_alloc(in, span, shape->comps[k].bytes);
 }
 
@@ -31,7 +29,7 @@ static inline void get_row(const Shape *row, const Cell *array, int64_t i, Cell 
 {
     for (int k = 0; k < row->n; k++) {
         const Comp *comp = &row->comps[k];
-        if (comp->is_array)
+        if (comp->by_address)
             value[k].at = array[k].at + i * comp->bytes;
         else
             value[k] = cell_load(comp->scalar, array[k].at + i * scalar_bytes(comp->scalar));
@@ -42,7 +40,7 @@ static inline void put_row(const Shape *row, const Cell *array, int64_t i, const
 {
     for (int k = 0; k < row->n; k++) {
         const Comp *comp = &row->comps[k];
-        if (comp->is_array)
+        if (comp->by_address)
             memcpy(array[k].at + i * comp->bytes, value[k].at, (size_t)comp->bytes);
         else
             cell_store(comp->scalar, value[k], array[k].at + i * scalar_bytes(comp->scalar));
@@ -87,7 +85,7 @@ static void state_init(Interp *in, const Code *code, const Shape *shape, State *
     *state = (State){.shape = shape, .at = code->lambda->params[0]};
     bool arrays = false;
     for (int k = 0; k < shape->n; k++)
-        arrays |= shape->comps[k].is_array;
+        arrays |= shape->comps[k].by_address;
     for (int b = 0; arrays && b < 2; b++) {
         state->buffers[b] = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * shape->n);
         new_value(in, code->span, shape, state->buffers[b]);
@@ -103,10 +101,29 @@ static inline void state_set(Interp *in, State *state, const Cell *value)
     state->which ^= 1;
     const Cell *buffer = state->buffers[state->which];
     for (int k = 0; k < state->shape->n; k++)
-        if (state->shape->comps[k].is_array) {
+        if (state->shape->comps[k].by_address) {
             memcpy(buffer[k].at, cells[k].at, (size_t)state->shape->comps[k].bytes);
             cells[k].at = buffer[k].at;
         }
+}
+
+/* The chain of roundings in a fold of n elements whose order is open; 0: it is fixed, or nothing rounds. See Note [Open order]. */
+static double open_chain(const Interp *in, const Code *code, int64_t n)
+{
+    switch ((int)code->id) {
+    case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex: case P_atomicReduce: case P_scanBlocks:
+        return in->shadow ? fmin((double)n * (double)code->lambda->roundings, in->longest) : 0;
+    }
+    return 0;
+}
+
+/* f's body, within a fold with this chain. */
+static inline void eval_step(Interp *in, const Lambda *f, double chain)
+{
+    double around = in->chain;
+    in->chain = chain > 0 ? chain : around;
+    interp_eval(in, f->body);
+    in->chain = around;
 }
 
 /* state = f(state, xs[i]) for i in [from, to). `out`: where state i goes, before the step (exclusive) or after it; or NULL. */
@@ -115,17 +132,22 @@ static void fold_range(Interp *in, const Code *code, State *state, const Code *x
 {
     const Lambda *f = code->lambda;
     const Cell *array = &in->cells[xs->at];
+    double chain = open_chain(in, code, rows_of(in, xs));
     Mark mark = interp_mark(in);
     for (int64_t i = from; i < to; i++) {
         if (out && exclusive)
             put_row(state->shape, out, i, &in->cells[state->at]);
         get_row(row, array, i, &in->cells[f->params[1]]);
-        eval(in, f->body);
+        eval_step(in, f, chain);
         state_set(in, state, &in->cells[f->body->at]);
         if (out && !exclusive)
             put_row(state->shape, out, i, &in->cells[state->at]);
         interp_release(in, mark);
     }
+    if (chain > 0 && out)
+        interp_close(in, state->shape, out, from, to - from, chain);
+    else if (chain > 0)
+        interp_close(in, state->shape, &in->cells[state->at], 0, 1, chain);
 }
 
 static void fold(Interp *in, const Code *code, State *state, const Code *xs, const Shape *row, int64_t from, const Cell *out, bool exclusive)
@@ -147,7 +169,7 @@ static void combine_halves(Interp *in, const Code *code, State *state, const Cod
     state_set(in, state, unit);
     fold_range(in, code, state, xs, row, half, n, NULL, false);
     memcpy(&in->cells[op->params[1]], first, sizeof(Cell) * (size_t)row->n);
-    eval(in, op->body);
+    interp_eval(in, op->body);
     state_set(in, state, &in->cells[op->body->at]);
 }
 
@@ -169,11 +191,23 @@ static void combine_lanes(Interp *in, const Code *code, Cell *out)
         for (int64_t i = 0; i < d; i++) {
             get_row(row, lanes[now], i, &in->cells[f->params[0]]);
             get_row(row, lanes[now], i + d, &in->cells[f->params[1]]);
-            eval(in, f->body);
+            interp_eval(in, f->body);
             put_row(row, lanes[!now], i, &in->cells[f->body->at]);
             interp_release(in, mark);
         }
     copy_rows(in, row, out, 0, lanes[now], 0, 1);
+}
+
+/* Cells of `out`, of n, that a number which is off by so much may mean. */
+static void spoil_around(const Shape *row, const Cell *out, int64_t n, int64_t number, double off)
+{
+    int64_t from = 0, to = n;
+    if (off < (double)n) {
+        from = number - (int64_t)off > 0 ? number - (int64_t)off : 0;
+        to = number + (int64_t)off + 1 < n ? number + (int64_t)off + 1 : n;
+    }
+    if (from < to)
+        interp_spoil(row, out, from, to - from);
 }
 
 static void reduce_by_index(Interp *in, Code *code)
@@ -189,17 +223,24 @@ static void reduce_by_index(Interp *in, Code *code)
         put_row(row, out, j, &in->cells[code->args[1]->at]);
     State state;
     state_init(in, code, row, &state);
+    double chain = open_chain(in, code, n);
     Mark mark = interp_mark(in);
     for (int64_t i = 0; i < n; i++) {
-        int64_t j = checked_index(in, code, cell_load(pair->comps[0].scalar, array[0].at + i * scalar_bytes(pair->comps[0].scalar)).i, k);
+        Scalar number = pair->comps[0].scalar;
+        double off;
+        int64_t j = checked_index(in, code, interp_number_at(in, number, array[0].at + i * scalar_room(in, number), &off), k);
         /* The pair's second component: its shape is the row's. */
         get_row(row, array + 1, i, &in->cells[op->params[1]]);
         get_row(row, out, j, &in->cells[op->params[0]]);
-        eval(in, op->body);
+        eval_step(in, op, chain);
         state_set(in, &state, &in->cells[op->body->at]);
         put_row(row, out, j, &in->cells[state.at]);
+        if (off > 0)
+            spoil_around(row, out, k, j, off);
         interp_release(in, mark);
     }
+    if (chain > 0)
+        interp_close(in, row, out, 0, k, chain);
 }
 
 static void iterate(Interp *in, Code *code)
@@ -225,7 +266,7 @@ static void iterate(Interp *in, Code *code)
     for (int64_t i = 0; i < k; i++) {
         l = n ? l / n : 0;
         in->cells[f->nats[0]].i = l;
-        eval(in, f->body);
+        interp_eval(in, f->body);
         const Cell *buffer = buffers[i & 1];
         copy_rows(in, row, buffer, 0, &in->cells[f->body->at], 0, l);
         memcpy(&in->cells[f->params[0]], buffer, sizeof(Cell) * (size_t)row->n);
@@ -247,16 +288,22 @@ static void scan_blocks(Interp *in, const Code *code)
     state_init(in, code, code->args[UNIT]->shape, &state);
     state_set(in, &state, &in->cells[code->args[UNIT]->at]);
     int n = state.shape->n;
+    double chain = open_chain(in, code, rows_of(in, xs));
     Mark mark = interp_mark(in);
     for (int64_t i = 0; i < rows_of(in, xs); i++) {
         get_row(code->arg_rows[XS], array, i, &in->cells[f->params[0]]);
-        eval(in, f->body);
+        interp_eval(in, f->body);
         copy_cells(in, g->params[0], state.at, n);
+        if (chain > 0) { /* what the state is to g: the fold so far has ended */
+            new_value(in, code->span, state.shape, &in->cells[g->params[0]]);
+            copy_rows(in, state.shape, &in->cells[g->params[0]], 0, &in->cells[state.at], 0, 1);
+            interp_close(in, state.shape, &in->cells[g->params[0]], 0, 1, chain);
+        }
         copy_cells(in, g->params[1], f->body->at + n, f->body->shape->n - n);
-        eval(in, g->body);
+        interp_eval(in, g->body);
         put_row(code->row, out, i, &in->cells[g->body->at]);
         copy_cells(in, op->params[1], f->body->at, n);
-        eval(in, op->body);
+        eval_step(in, op, chain);
         state_set(in, &state, &in->cells[op->body->at]);
         interp_release(in, mark);
     }
@@ -271,7 +318,7 @@ static void map_rows(Interp *in, const Code *code, const Cell *out, const Shape 
     Mark mark = interp_mark(in);
     for (int64_t i = 0; i < n; i++) {
         get_row(row, xs, i, &in->cells[f->params[0]]);
-        eval(in, f->body);
+        interp_eval(in, f->body);
         put_row(to, out, i, &in->cells[f->body->at]);
         interp_release(in, mark);
     }
@@ -292,8 +339,8 @@ static void generate(Interp *in, Code *code)
     new_value(in, code->span, code->shape, out);
     Mark mark = interp_mark(in);
     for (int64_t i = 0; i < n; i++) {
-        in->cells[f->params[0]].i = i;
-        eval(in, f->body);
+        interp_set_index(in, code->span, f->params[0], i);
+        interp_eval(in, f->body);
         put_row(code->row, out, i, &in->cells[f->body->at]);
         interp_release(in, mark);
     }
@@ -397,6 +444,7 @@ static void permute(Interp *in, Code *code, Order order, int xs_arg)
     Mark mark = interp_mark(in);
     for (int64_t i = 0; i < m; i++) {
         int64_t p = 0;
+        double off = 0;
         switch (order) {
         case ORDER_REVERSE:
             p = n - 1 - i;
@@ -405,13 +453,13 @@ static void permute(Interp *in, Code *code, Order order, int xs_arg)
             p = i / (n / k) + k * (i % (n / k));
             break;
         case ORDER_FUNCTION:
-            in->cells[code->lambda->params[0]].i = i;
-            eval(in, code->lambda->body);
-            p = in->cells[code->lambda->body->at].i;
+            interp_set_index(in, code->span, code->lambda->params[0], i);
+            interp_eval(in, code->lambda->body);
+            p = interp_number(in, code->lambda->body, &off);
             interp_release(in, mark);
             break;
         case ORDER_INDICES:
-            p = cell_load(SC_I64, in->cells[code->args[0]->at].at + i * 8).i;
+            p = interp_number_at(in, SC_I64, in->cells[code->args[0]->at].at + i * scalar_room(in, SC_I64), &off);
             break;
         case ORDER_DOWN:
             p = i + k < n ? i + k : i;
@@ -427,6 +475,8 @@ static void permute(Interp *in, Code *code, Order order, int xs_arg)
             break;
         }
         copy_rows(in, code->row, out, i, array, checked_index(in, code, p, n), 1);
+        if (off > 0)
+            interp_spoil(code->row, out, i, 1);
     }
 }
 
@@ -442,7 +492,10 @@ static void scatter(Interp *in, Code *code)
     unsigned char *written = interp_alloc(in, code->span, m);
     ctx_clear(in->ctx, written, (size_t)m);
     for (int64_t i = 0; i < n; i++, interp_tick(in)) {
-        int64_t p = cell_load(number, in->cells[is->at].at + i * scalar_bytes(number)).i;
+        double off;
+        int64_t p = interp_number_at(in, number, in->cells[is->at].at + i * scalar_room(in, number), &off);
+        if (off > 0)
+            spoil_around(code->row, out, m, p, off);
         if (drops && !is_index(p, m))
             continue;
         checked_index(in, code, p, m);
@@ -453,6 +506,8 @@ static void scatter(Interp *in, Code *code)
         }
         written[p] = 1;
         copy_rows(in, code->row, out, p, &in->cells[xs->at], i, 1);
+        if (off > 0)
+            interp_spoil(code->row, out, p, 1);
     }
 }
 
@@ -465,57 +520,18 @@ static void concat(Interp *in, Code *code)
     copy_rows(in, code->row, out, n, &in->cells[code->args[1]->at], 0, m);
 }
 
-/* ---- scalars ---------------------------------------------------------------------------------------------------- */
-
-static int64_t apply_scalar(Interp *in, const Code *code, Scalar to, const ScalarValue *args)
-{
-    if (code->id == P_cast)
-        return scalar_cast(to, args[0]).i;
-    if (code->id == P_indexOr)
-        return is_index(args[1].i, interp_size(in, &code->nats[0])) ? args[1].i : args[0].i;
-    return scalar_apply(code->id, code->scalar, args).i;
-}
-
-static void eval_scalar(Interp *in, Code *code)
-{
-    ScalarValue args[3];
-    for (int k = 0; k < code->n; k++) {
-        eval(in, code->args[k]);
-        args[k].type = code->args[k]->shape->comps[0].scalar;
-        args[k].i = in->cells[code->args[k]->at].i;
-    }
-    in->cells[code->at].i = apply_scalar(in, code, code->shape->comps[0].scalar, args);
-}
-
-/* On vectors, component by component; select also takes whole values. */
-static void scalar_function(Interp *in, Code *code)
+/* xs[i]. On shadows, an element whose number is undecided is, too. */
+static void element(Interp *in, Code *code, const Code *xs)
 {
     Cell *out = &in->cells[code->at];
-    if (code->id == P_select) {
-        copy_cells(in, code->at, code->args[in->cells[code->args[0]->at].i ? 1 : 2]->at, code->shape->n);
+    int64_t i = checked_index(in, code, interp_size(in, &code->nats[1]), rows_of(in, xs));
+    if (!in->shadow || !interp_size_off(in, &code->nats[1])) {
+        get_row(code->shape, &in->cells[xs->at], i, out);
         return;
     }
-    Comp *to = &code->shape->comps[0];
     new_value(in, code->span, code->shape, out);
-    Comp *vector = &code->args[0]->shape->comps[0];
-    interp_refresh(in, code->args[0]->shape);
-    int64_t n = vector->bytes / scalar_bytes(vector->scalar);
-    bool all = true;
-    for (int64_t i = 0; i < n; i++) {
-        ScalarValue args[3];
-        for (int k = 0; k < code->n; k++) {
-            Comp *from = &code->args[k]->shape->comps[0];
-            Cell cell = in->cells[code->args[k]->at];
-            args[k] = from->is_array ? scalar_load(from->scalar, cell.at + i * scalar_bytes(from->scalar))
-                                     : (ScalarValue){.type = from->scalar, .i = cell.i};
-        }
-        ScalarValue v = {.type = to->scalar, .i = apply_scalar(in, code, to->scalar, args)};
-        if (to->is_array)
-            scalar_store(v, out[0].at + i * scalar_bytes(to->scalar));
-        all = all && v.i;
-    }
-    if (!to->is_array) /* a comparison of vectors holds when it holds for all components */
-        out[0].i = all;
+    copy_rows(in, code->shape, out, 0, &in->cells[xs->at], i, 1);
+    interp_spoil(code->shape, out, 0, 1);
 }
 
 /* ---- primitives ------------------------------------------------------------------------------------------------- */
@@ -524,7 +540,7 @@ static void eval_prim(Interp *in, Code *code)
 {
     for (int k = 0; k < code->n; k++)
         if (code->args[k])
-            eval(in, code->args[k]);
+            interp_eval(in, code->args[k]);
     interp_refresh(in, code->shape);
     interp_refresh(in, code->row);
     for (int k = 0; k < code->n; k++)
@@ -533,7 +549,7 @@ static void eval_prim(Interp *in, Code *code)
     Code *last = code->n ? code->args[code->n - 1] : NULL;
     State state;
     if (prim_rows[code->id].level == LEVEL_SCALAR) {
-        scalar_function(in, code);
+        interp_vector(in, code);
         return;
     }
     switch ((int)code->id) {
@@ -573,7 +589,7 @@ static void eval_prim(Interp *in, Code *code)
         get_row(code->shape, &in->cells[last->at], 0, out);
         return;
     case P_index:
-        get_row(code->shape, &in->cells[last->at], checked_index(in, code, interp_size(in, &code->nats[1]), rows_of(in, last)), out);
+        element(in, code, last);
         return;
     case P_transpose:
         transpose(in, code);
@@ -699,7 +715,7 @@ static void eval_prim(Interp *in, Code *code)
     case P_lastBlock:
     case P_gridSync:
         copy_cells(in, code->lambda->params[0], last->at, last->shape->n);
-        eval(in, code->lambda->body);
+        interp_eval(in, code->lambda->body);
         copy_cells(in, code->at, code->lambda->body->at, code->shape->n);
         return;
     }
@@ -709,20 +725,6 @@ static void eval_prim(Interp *in, Code *code)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-static void eval_literal(Interp *in, Code *code)
-{
-    const Comp *comp = &code->shape->comps[0];
-    if (!comp->is_array) {
-        in->cells[code->at].i = code->lit.i;
-        return;
-    }
-    interp_refresh(in, code->shape);
-    new_value(in, code->span, code->shape, &in->cells[code->at]);
-    int step = scalar_bytes(comp->scalar);
-    for (int64_t at = 0; at < comp->bytes; at += step, interp_tick(in))
-        scalar_store(code->lit, in->cells[code->at].at + at);
-}
-
 static void step(Interp *in)
 {
     if (--in->steps_left > 0)
@@ -731,7 +733,7 @@ static void step(Interp *in)
     interp_stop(in);
 }
 
-static void eval(Interp *in, Code *code)
+void interp_eval(Interp *in, Code *code)
 {
     for (;;) {
         switch (code->kind) {
@@ -741,14 +743,14 @@ static void eval(Interp *in, Code *code)
             code = code->args[0];
             continue;
         case CODE_LIT:
-            eval_literal(in, code);
+            interp_literal(in, code);
             return;
         case CODE_SIZE:
-            in->cells[code->at].i = scalar_int(code->shape->comps[0].scalar, interp_size(in, &code->nats[0])).i;
+            interp_size_value(in, code);
             return;
         case CODE_SCALAR:
             step(in);
-            eval_scalar(in, code);
+            interp_scalar(in, code);
             return;
         case CODE_PRIM:
             step(in);
@@ -756,12 +758,12 @@ static void eval(Interp *in, Code *code)
             return;
         case CODE_LET:
             for (int k = 0; k < code->n - 1; k++)
-                eval(in, code->args[k]);
+                interp_eval(in, code->args[k]);
             code = code->args[code->n - 1];
             continue;
         case CODE_TUPLE: {
             for (int k = 0; k < code->n; k++)
-                eval(in, code->args[k]);
+                interp_eval(in, code->args[k]);
             int at = code->at;
             for (int k = 0; k < code->n; k++) {
                 copy_cells(in, at, code->args[k]->at, code->args[k]->shape->n);
@@ -769,98 +771,10 @@ static void eval(Interp *in, Code *code)
             }
             return;
         }
-        case CODE_IF: {
-            eval(in, code->args[0]);
-            Code *taken = code->args[in->cells[code->args[0]->at].i ? 1 : 2];
-            eval(in, taken);
-            copy_cells(in, code->at, taken->at, code->shape->n);
+        case CODE_IF:
+            interp_eval(in, code->args[0]);
+            interp_choose(in, code, code->args[0], code->args[1], code->args[2]);
             return;
         }
-        }
     }
-}
-
-/* ---- a run ------------------------------------------------------------------------------------------------------ */
-
-/* Between the i64 of an idx in here and its type outside. */
-static void convert(Interp *in, Scalar to, unsigned char *at, Scalar from, const unsigned char *source, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++, interp_tick(in))
-        scalar_store(scalar_cast(to, scalar_load(from, source + i * scalar_bytes(from))), at + i * scalar_bytes(to));
-}
-
-static void take_inputs(Interp *in, const int *cells)
-{
-    const HostBuf *buf = in->launch->buffers;
-    for (int i = 0; i < in->entry->n_inputs; i++) {
-        Type type = in->entry->inputs[i]->type;
-        int n = type_component_count(type);
-        for (int k = 0; k < n; k++, buf++) {
-            Type comp = type_component(in->ctx, type, k), elem = comp;
-            while (elem->kind == TY_ARRAY)
-                elem = elem->elem;
-            Cell *cell = &in->cells[cells[i] + k];
-            if (comp->kind != TY_ARRAY && comp->kind != TY_VEC) {
-                *cell = cell_load(buf->elem, buf->bytes);
-            } else if (elem->kind == TY_IDX && buf->elem != SC_I64) {
-                cell->at = interp_alloc(in, in->entry->inputs[i]->span, buf->count > INT64_MAX / 8 ? -1 : buf->count * 8);
-                convert(in, SC_I64, cell->at, buf->elem, buf->bytes, buf->count);
-            } else { /* an empty buffer may have no address */
-                cell->at = buf->bytes ? buf->bytes : interp_alloc(in, in->entry->inputs[i]->span, 0);
-            }
-        }
-    }
-}
-
-static void give_results(Interp *in, const Code *body)
-{
-    Launch *launch = in->launch;
-    int n = type_component_count(in->entry->result);
-    HostBuf *results = NEWN(in->ctx, HostBuf, n);
-    for (int k = 0; k < n; k++) {
-        HostBuf *buf = &results[k];
-        if (!launch_buffer(in->ctx, in->entry, launch, type_component(in->ctx, in->entry->result, k), buf, true))
-            interp_stop(in);
-        const Comp *comp = &body->shape->comps[k];
-        const Cell *cell = &in->cells[body->at + k];
-        if (!comp->is_array)
-            scalar_store(scalar_cast(buf->elem, (ScalarValue){.type = comp->scalar, .i = cell->i}), buf->bytes);
-        else if (comp->scalar == buf->elem)
-            ctx_copy(in->ctx, buf->bytes, cell->at, (size_t)(buf->count * scalar_bytes(buf->elem)));
-        else
-            convert(in, buf->elem, buf->bytes, comp->scalar, cell->at, buf->count);
-    }
-    launch->results = results;
-    launch->n_results = n;
-}
-
-static void run(Ctx *ctx, void *user)
-{
-    (void)ctx;
-    Interp *in = user;
-    int *inputs = ARENA_NEWN(&in->arena, int, in->entry->n_inputs + 1);
-    Code *body = interp_compile(in, inputs);
-    take_inputs(in, inputs);
-    eval(in, body);
-    give_results(in, body);
-}
-
-bool interp_run(Ctx *ctx, const CoreEntry *entry, Launch *launch)
-{
-    if (!launch_check(ctx, entry, launch))
-        return false;
-    Interp *in = NEW(ctx, Interp);
-    in->ctx = ctx;
-    in->entry = entry;
-    in->launch = launch;
-    in->steps_left = launch->max_steps > 0 ? launch->max_steps : INT64_MAX;
-    launch->gave_up = false;
-    in->scratch.top = -1;
-    arena_init(&in->arena, ctx);
-    bool good = ctx_try(ctx, run, in);
-    interp_free_scratch(in);
-    arena_free(&in->arena);
-    if (!good && !in->reported)
-        ctx_out_of_memory(ctx);
-    return good;
 }

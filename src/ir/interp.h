@@ -2,7 +2,7 @@
 #ifndef RISEC_IR_INTERP_H
 #define RISEC_IR_INTERP_H
 
-#include "ir/scalar.h"
+#include "ir/shadow.h"
 
 /* An array of scalars, as in a file or on a device: one buffer per component of an input or a result. */
 typedef struct HostBuf {
@@ -45,5 +45,15 @@ bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
 
 /* Runs the entry, after launch_check; fills launch->results. False with diagnostics (E06xx). */
 bool interp_run(Ctx *ctx, const CoreEntry *entry, Launch *launch);
+
+/* A component of a result, as shadows: row-major, as HostBuf. */
+typedef struct ShadowBuf {
+    int64_t count;
+    ShadowValue *cells;
+} ShadowBuf;
+/* The same on shadows (ir/shadow.h): what each element of the results is, and how far a right kernel may be from it. `longest`: the most
+ * roundings, one after the other, on the way from an input to a result of the launch; INFINITY: not known. Leaves launch->results alone;
+ * *results, one for each component, lives as long as the context. */
+bool interp_shadow(Ctx *ctx, const CoreEntry *entry, Launch *launch, double longest, ShadowBuf **results);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct Compiler {
     Place *places;
     int n_places, cap_places;
     int buckets[BUCKETS];
+    int64_t roundings; /* in what was compiled so far */
     Shape **memo; /* by type id: shapes that are fixed */
     uint32_t memo_cap;
 } Compiler;
@@ -49,13 +50,14 @@ static void unbind_to(Compiler *c, int n)
     }
 }
 
-/* -1: not bound. */
-static int find(Compiler *c, const void *key)
+static bool find(Compiler *c, const void *key, int *cell)
 {
     for (int i = *bucket_of(c, key); i >= 0; i = c->places[i].next)
-        if (c->places[i].key == key)
-            return c->places[i].cell;
-    return -1;
+        if (c->places[i].key == key) {
+            *cell = c->places[i].cell;
+            return true;
+        }
+    return false;
 }
 
 static int new_cells(Compiler *c, int n)
@@ -77,14 +79,15 @@ typedef struct Vars {
 static void count_var(void *user, Nat var)
 {
     Vars *v = user;
-    v->n += find(v->c, var) >= 0;
+    int cell;
+    v->n += find(v->c, var, &cell);
 }
 
 static void add_var(void *user, Nat var)
 {
     Vars *v = user;
-    int cell = find(v->c, var);
-    if (cell < 0)
+    int cell;
+    if (!find(v->c, var, &cell))
         return;
     v->vars[v->n] = var;
     v->cells[v->n++] = cell;
@@ -123,7 +126,7 @@ static Comp compile_comp(Compiler *c, Type t)
     Comp comp = {0};
     for (Type u = t; u->kind == TY_ARRAY || u->kind == TY_VEC; u = u->elem)
         comp.n_dims++;
-    comp.is_array = comp.n_dims > 0;
+    comp.by_address = comp.n_dims > 0 || c->in->shadow;
     Size *dims = ARENA_NEWN(&c->in->arena, Size, comp.n_dims);
     comp.dims = dims;
     while (t->kind == TY_ARRAY || t->kind == TY_VEC) {
@@ -131,7 +134,7 @@ static Comp compile_comp(Compiler *c, Type t)
         t = t->elem;
     }
     comp.scalar = t->kind == TY_IDX ? SC_I64 : type_scalar_of(c->in->ctx, t);
-    comp.bytes = scalar_bytes(comp.scalar);
+    comp.bytes = scalar_room(c->in, comp.scalar);
     bool empty = false;
     for (int i = 0; i < comp.n_dims; i++) {
         empty |= !comp.dims[i].nat && comp.dims[i].value == 0;
@@ -176,7 +179,7 @@ static int bind_var(Compiler *c, const CoreVar *var, int cell)
 {
     bind(c, var, cell);
     if (var->type->kind == TY_IDX && var->nat)
-        bind(c, var->nat, cell);
+        bind(c, var->nat, c->in->shadow ? ~cell : cell);
     return cell;
 }
 
@@ -197,13 +200,15 @@ static Lambda *compile_lambda(Compiler *c, const Core *term)
         params[i] = bind_var(c, var, new_cells(c, type_component_count(var->type)));
     }
     l->params = params;
+    int64_t before = c->roundings;
     l->body = compile(c, term->lambda.body);
+    l->roundings = c->roundings - before;
     l->declared = term->lambda.op;
     unbind_to(c, scope);
     return l;
 }
 
-static bool is_plain(const Shape *s) { return s->n == 1 && !s->comps[0].is_array; }
+static bool is_plain(const Shape *s) { return s->n == 1 && s->comps[0].n_dims == 0; }
 
 static void compile_prim(Compiler *c, const Core *term, Code *code)
 {
@@ -234,9 +239,12 @@ static void compile_prim(Compiler *c, const Core *term, Code *code)
     }
     if (prim_rows[code->id].level == LEVEL_SCALAR) {
         code->scalar = code->args[code->id == P_select]->shape->comps[0].scalar;
+        c->roundings += shadow_rounds(code->id, code->shape->comps[0].scalar, code->scalar);
         if (scalars)
             code->kind = CODE_SCALAR;
     }
+    else if (code->lambda && code->lambda->roundings)
+        c->roundings += INT32_MAX; /* as often as there are elements */
     code->at = new_cells(c, code->shape->n);
 }
 
@@ -270,8 +278,7 @@ static Code *compile(Compiler *c, const Core *term)
     switch (term->kind) {
     case CORE_VAR:
         code->kind = CODE_PLACE;
-        code->at = find(c, term->var);
-        if (code->at < 0) /* core_verify would have said so */
+        if (!find(c, term->var, &code->at)) /* core_verify would have said so */
             code->at = new_cells(c, code->shape->n);
         break;
     case CORE_LIT:

@@ -5,11 +5,18 @@
  *
  * A value of a type with k components (type_component) takes k cells: a scalar stands in its cell, an array (or vector) is
  * a pointer to its scalars, row-major and without gaps. So rows, split, join, take and drop copy nothing. There is no recursion in the
- * language, so each place exists once: no frames. An idx is an i64 in here, whatever its size; elsewhere it may be an i32. */
+ * language, so each place exists once: no frames. An idx is an i64 in here, whatever its size; elsewhere it may be an i32.
+ *
+ * Note [Runs on shadows]. interp_shadow runs the same Code on shadows (ir/shadow.h). There a scalar is a ShadowValue in scratch
+ * memory and its cell points to it, as an array's does: all that moves values moves shadows, too. What differs is what computes with
+ * scalars or looks at them. */
 #ifndef RISEC_IR_INTERP_INTERNAL_H
 #define RISEC_IR_INTERP_INTERNAL_H
 
 #include "ir/interp.h"
+#include "ir/shadow.h"
+
+#include <math.h>
 
 typedef union Cell {
     int64_t i;
@@ -23,14 +30,14 @@ typedef struct Size {
     Nat nat;
     int n_vars;
     const Nat *vars;
-    const int *cells; /* beside vars */
+    const int *cells; /* beside vars; ~cell: of a shadow */
 } Size;
 
 /* One component of a type. */
 typedef struct Comp {
     Scalar scalar;
-    bool is_array;
-    int n_dims;       /* array: its dimensions, a vector's width the last */
+    bool by_address;  /* its cell points to it: an array, a vector, a shadow */
+    int n_dims;       /* array: its dimensions, a vector's width the last; 0: a scalar */
     const Size *dims;
     int64_t bytes;    /* of the whole component, as last computed */
 } Comp;
@@ -48,6 +55,7 @@ typedef struct Lambda {
     int n;
     const int *params; /* first cell of each */
     bool declared;     /* an operator of the program, with the laws that it says */
+    int64_t roundings; /* on any way through the body, at most */
     Code *body;
 } Lambda;
 
@@ -101,7 +109,14 @@ typedef struct Interp {
     int ticks; /* rounds of loops since the last look at the brake */
     Cell *cells;
     Scratch scratch;
+    bool shadow;    /* Note [Runs on shadows] */
+    ShadowBuf *shadows; /* then: the results */
+    double longest; /* ... the longest chain of roundings in the launch that is judged */
+    double chain;   /* ... and the chain of the fold around, whose order is open; 0: none is */
 } Interp;
+
+/* Of a scalar in memory. */
+static inline int64_t scalar_room(const Interp *in, Scalar scalar) { return in->shadow ? (int64_t)sizeof(ShadowValue) : scalar_bytes(scalar); }
 
 /* Ends the run: a diagnostic is in the context. */
 _Noreturn void interp_stop(Interp *in);
@@ -132,6 +147,24 @@ void interp_free_scratch(Interp *in);
 int64_t interp_size(Interp *in, const Size *size);
 /* Brings the bytes of a shape (or NULL) up to date with the variables in it. */
 void interp_refresh(Interp *in, Shape *shape);
+
+/* interp.c: the value of code goes to its cells. */
+void interp_eval(Interp *in, Code *code);
+
+/* interp_scalar.c. `*off`: how far the number may be off; above 0 only on shadows. */
+int64_t interp_number_at(const Interp *in, Scalar scalar, unsigned char *at, double *off);
+int64_t interp_number(const Interp *in, const Code *code, double *off); /* of a scalar's code */
+void interp_set_index(Interp *in, Span span, int cell, int64_t value);
+bool interp_size_off(const Interp *in, const Size *size); /* an index in it is undecided */
+void interp_spoil(const Shape *row, const Cell *array, int64_t from, int64_t n); /* rows [from, from + n) are undecided */
+/* A fold of open order has ended that made these rows. */
+void interp_close(const Interp *in, const Shape *row, const Cell *array, int64_t from, int64_t n, double chain);
+/* One of two values, by a condition that has been evaluated; of CODE_IF, the one that is taken is evaluated now. */
+void interp_choose(Interp *in, Code *code, Code *cond, Code *then, Code *otherwise);
+void interp_scalar(Interp *in, Code *code);     /* CODE_SCALAR */
+void interp_vector(Interp *in, Code *code);     /* a scalar function of vectors, or select of whole values */
+void interp_literal(Interp *in, Code *code);
+void interp_size_value(Interp *in, Code *code); /* CODE_SIZE */
 
 /* The code of the entry's body. Sets in->cells; `inputs` gets the first cell of each input. */
 Code *interp_compile(Interp *in, int *inputs);

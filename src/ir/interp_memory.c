@@ -89,12 +89,17 @@ typedef struct Lookup {
     const Size *size;
 } Lookup;
 
+static int64_t interp_index(const Interp *in, int cell)
+{
+    return cell >= 0 ? in->cells[cell].i : ((const ShadowValue *)(const void *)in->cells[~cell].at)->integer;
+}
+
 static bool size_var(void *user, Nat var, int64_t *value)
 {
     const Lookup *l = user;
     for (int i = 0; i < l->size->n_vars; i++)
         if (l->size->vars[i] == var) {
-            *value = l->in->cells[l->size->cells[i]].i;
+            *value = interp_index(l->in, l->size->cells[i]);
             return true;
         }
     return launch_device_value(l->in->launch, var, value);
@@ -105,7 +110,7 @@ int64_t interp_size(Interp *in, const Size *size)
     if (!size->nat)
         return size->value;
     if (size->nat->kind == NAT_VAR && size->n_vars == 1)
-        return in->cells[size->cells[0]].i;
+        return interp_index(in, size->cells[0]);
     int64_t value;
     Lookup lookup = {in, size};
     if (nat_eval(size->nat, size_var, &lookup, &value) == NAT_EVAL_OK)
@@ -116,7 +121,7 @@ int64_t interp_size(Interp *in, const Size *size)
 
 static void refresh_comp(Interp *in, Comp *comp)
 {
-    int64_t bytes = scalar_bytes(comp->scalar);
+    int64_t bytes = scalar_room(in, comp->scalar);
     bool empty = false, fits = true;
     for (int i = 0; i < comp->n_dims; i++) {
         int64_t n = interp_size(in, &comp->dims[i]);

@@ -1,5 +1,7 @@
 #include "ir/sample.h"
 
+#include <math.h>
+
 uint64_t sample_random(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -25,6 +27,16 @@ static void silence_end(Ctx *ctx, Silence s)
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------------ */
 
+static ScalarValue real_value(Scalar elem, const SampleInputs *how, uint64_t *state)
+{
+    double x = (double)(sample_random(state) >> 11) * 0x1p-53;
+    if (how->seed % 3 == 1)
+        x = 2 * x - 1;
+    else if (how->seed % 3 == 2)
+        x = ldexp(x - 0.5, (int)(sample_random(state) % 13) - 6);
+    return scalar_float(elem, x);
+}
+
 /* A value for an input: of an index, below `bound`; else from -spread to spread, or any integer. */
 static ScalarValue input_value(Scalar elem, bool index, int64_t bound, const SampleInputs *how, uint64_t *state)
 {
@@ -33,6 +45,8 @@ static ScalarValue input_value(Scalar elem, bool index, int64_t bound, const Sam
         return scalar_int(elem, bound > 0 ? (int64_t)(sample_random(state) % (uint64_t)bound) : 0);
     if (how->wide && elem != SC_BOOL && !scalar_is_float(elem))
         return scalar_int(elem, (int64_t)sample_random(state));
+    if (how->real && scalar_is_float(elem))
+        return real_value(elem, how, state);
     int64_t v = (int64_t)(sample_random(state) % (uint64_t)(2 * spread + 1));
     if (scalar_is_float(elem))
         return scalar_float(elem, (double)(v - spread));

@@ -12,6 +12,7 @@ typedef struct SampleInputs {
     int64_t max_cells; /* of any one array; 0: no limit */
     int64_t spread;    /* values from -spread to spread; 0: 8. More for programs that compare floats and do not add them */
     bool wide;         /* integers are any of their type */
+    bool real;         /* floats are no integers: from 0 to 1, or, by the seed, from -1 to 1, or of many magnitudes */
     int64_t num_sm;    /* as in a Launch */
     Arena *memory;     /* as in a Launch */
 } SampleInputs;

@@ -290,6 +290,8 @@ static void run_warp(Run *run, Warp *w)
             executed[ins - code].times++;
             executed[ins - code].lanes += (uint64_t)__builtin_popcount(w->mask);
         }
+        if (w->counts)
+            count_roundings(run, w, ins);
         switch ((OpCode)ins->op) {
         case X_END: w->state = WARP_DONE; goto out;
         case X_IF: {

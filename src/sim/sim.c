@@ -157,6 +157,8 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
         if (buf->zero)
             memset(new_one.bytes, 0, (size_t)count * (size_t)scalar_bytes(buf->elem));
         new_one.shadow = ARENA_NEWN(run->arena, Shadow, count);
+        if (run->options->roundings)
+            new_one.counts = ARENA_NEWN(run->arena, uint32_t, count);
         run_push(run->arena, &run->globals, new_one);
         g = &run->globals.at[run->globals.n - 1];
     } else if (g->elem != buf->elem) {
@@ -166,6 +168,7 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
     mem->count = g->count < count ? g->count : count;
     mem->bytes = g->bytes;
     mem->shadow = g->shadow;
+    mem->counts = g->counts;
     return true;
 }
 
@@ -223,6 +226,8 @@ static bool place_shared(Run *run, const ImpBuf *buf, int64_t count, Shared *s, 
     mem->granules = mem->cell_bytes / s->granule;
     mem->base = offset;
     mem->shared = true;
+    if (run->options->roundings)
+        mem->counts = ARENA_NEWN(run->arena, uint32_t, count);
     return true;
 }
 
@@ -289,6 +294,8 @@ static void set_warps(Run *run)
         w->masks = ARENA_NEWN(run->arena, uint32_t, code->n_masks);
         w->set = ARENA_NEWN(run->arena, uint32_t, code->n_vectors);
         w->life = ARENA_NEWN(run->arena, uint32_t, run->kernel->bufs.n);
+        if (run->options->roundings)
+            w->counts = arena_alloc(run->arena, sizeof *w->counts * (size_t)code->n_vectors);
         for (int i = 0; i < code->vectors.n; i++)
             for (int l = 0; l < WARP; l++)
                 w->v[code->vectors.at[i].reg].u[l] = code->vectors.at[i].bits;
@@ -428,6 +435,8 @@ static void sim_body(Ctx *ctx, void *user)
         run->failed = true;
     } else if (!run->stop)
         check_results(run);
+    if (run->options->roundings)
+        run->report->roundings = most_roundings(run);
 }
 
 bool sim_run(Ctx *ctx, const ImpProgram *program, Launch *launch, const SimOptions *options, SimReport *report)

@@ -40,12 +40,14 @@ typedef struct SimOptions {
     int max_findings;     /* different ones; 0: 10; the run stops there */
     uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
     bool profile;         /* count by lines: SimReport.profile */
+    bool roundings;       /* count them: SimReport.roundings; takes memory and time */
 } SimOptions;
 
 /* Loads and stores count cells, shuffles and barriers of a warp count warps, barriers of a block count blocks. */
 typedef struct SimReport {
     VEC(SimFinding) findings;
     uint64_t warp_instructions, global_loads, global_stores, shared_loads, shared_stores, shuffles, block_barriers, warp_barriers;
+    uint32_t roundings;  /* when they were counted: most of them one after the other, between an input and a result */
     SimProfile *profile; /* when it was asked for, else NULL; of a run that stopped early, what was counted until then */
 } SimReport;
 

@@ -160,6 +160,7 @@ typedef struct Mem {
     Shadow *shadow;       /* NULL: read-only */
     int64_t count;        /* cells that may be accessed */
     int cell_bytes, granules; /* of a cell */
+    uint32_t *counts;     /* of roundings; NULL: not counted, or an input */
     int64_t base;         /* SHARED: its first byte within the block's memory; else 0: global buffers start on a sector */
     bool shared;
 } Mem;
@@ -173,6 +174,7 @@ typedef struct Global {
     int64_t count;
     unsigned char *bytes;
     Shadow *shadow;
+    uint32_t *counts; /* of roundings, or NULL */
     const ImpBuf *buf;
 } Global;
 
@@ -183,6 +185,7 @@ typedef struct Global {
 typedef struct Exchange {
     int64_t given, awaited;
     uint64_t sum;             /* as in Lanes */
+    uint32_t roundings;       /* behind the sum */
     VEC(uint64_t) before;     /* the sums before the totals that were given */
     bool served;
 } Exchange;
@@ -201,6 +204,7 @@ typedef struct Warp {
     uint32_t *masks;
     uint32_t *set;       /* per vector register: lanes in which it has a value */
     uint32_t *life;      /* per buffer: how often it came into use */
+    uint32_t (*counts)[WARP]; /* of roundings, per vector register; NULL: not counted */
 } Warp;
 
 /* A block that waits at a barrier of the grid, or has ended: what has to be put back to go on with it. */
@@ -315,6 +319,11 @@ void count_split(Run *run, const Ins *ins, uint32_t before, uint32_t on);
 void count_meeting(Run *run, const Ins *ins);
 /* An access of the lanes in `mask`, each to `cells` consecutive cells from its index on. */
 void count_access(Run *run, const Ins *ins, const Mem *mem, uint32_t mask, const int64_t *index, int stride, int cells);
+
+/* roundings.c: the instruction is about to run; for runs that count roundings. */
+void count_roundings(Run *run, Warp *warp, const Ins *ins);
+/* Behind any cell of the results. */
+uint32_t most_roundings(const Run *run);
 
 /* index_cost.c: index arithmetic as it is left by a compiler, for profiles. NULL costs (no profile) take all calls. */
 struct IndexCosts *index_costs_new(Run *run, Code *code);
