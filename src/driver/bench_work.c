@@ -251,17 +251,28 @@ int bench_work_fetch(const BenchWork *work, const BenchContender *c, HostBuf *re
     return RISE_OK;
 }
 
-InputScale bench_work_scale(const BenchWork *work)
+Judge bench_work_judge(const BenchWork *work, const ImpProgram *imp)
 {
-    InputScale all = {0, 0};
-    for (int k = 0; k < work->launch.n_buffers; k++) {
-        HostBuf part = work->launch.buffers[k];
-        double times = work->held[k] ? (double)part.count / (double)work->held[k] : 1;
-        part.count = work->held[k];
-        Launch one = {.n_buffers = 1, .buffers = &part};
-        InputScale scale = results_scale(&one);
-        all.elements += scale.elements * times;
-        all.sum += scale.sum * times;
+    static const int64_t most_elements = 1 << 26, most_steps = 1 << 28;
+    Ctx *ctx = work->ctx;
+    Judge judge = {.ctx = ctx, .entry = work->entry, .launch = work->launch, .imp = imp, .options.max_steps = (uint64_t)most_steps};
+    HostBuf *inputs = NEWN(ctx, HostBuf, work->launch.n_buffers + 1);
+    int64_t elements = 0;
+    for (int k = 0; k < work->launch.n_buffers; k++)
+        elements += work->launch.buffers[k].count < most_elements ? work->launch.buffers[k].count : most_elements;
+    if (elements > most_elements) {
+        judge.tried = true;
+        judge.why = "the inputs are too many to compute them again";
+        return judge;
     }
-    return all;
+    for (int k = 0; k < work->launch.n_buffers; k++) {
+        size_t bytes = work->bytes[work->launch.n_results + k], held = (size_t)work->held[k] * (size_t)scalar_bytes(work->launch.buffers[k].elem);
+        inputs[k] = work->launch.buffers[k];
+        inputs[k].bytes = ctx_alloc(ctx, bytes ? bytes : 1);
+        for (size_t at = 0; at < bytes; at += held)
+            memcpy(inputs[k].bytes + at, work->launch.buffers[k].bytes, held < bytes - at ? held : bytes - at);
+    }
+    judge.launch.buffers = inputs;
+    judge.launch.max_steps = most_steps;
+    return judge;
 }

@@ -5,6 +5,7 @@
 
 #include "driver/bench_gpu.h"
 #include "driver/driver.h"
+#include "driver/judge.h"
 #include "driver/results.h"
 
 /* ---- --sizes NAME=N,N,... ----------------------------------------------------------------------------------------------------- */
@@ -55,7 +56,9 @@ void bench_work_free(BenchWork *work);
 int bench_work_calls(const BenchWork *work, rise_entry *entry, rise_call **calls, rise_error *error);
 /* Runs once on the first copy, whose results are poisoned before, and fetches the results. */
 int bench_work_fetch(const BenchWork *work, const BenchContender *contender, HostBuf *results, rise_error *error);
-/* For comparisons: of all elements, though the host has only some. */
-InputScale bench_work_scale(const BenchWork *work);
+/* Of results of one size. `imp`: what was launched. Where the inputs are so many that this would take minutes, it says that there is no check. */
+Judge bench_work_judge(const BenchWork *work, const ImpProgram *imp);
+/* How much further than ours results of other kernels may be from the exact ones: their trees are not known. */
+enum { BENCH_RIVAL_BOUNDS = 8 };
 
 #endif

@@ -8,14 +8,15 @@
 typedef struct Kernel { /* one contender at one size */
     const char *name;
     BenchTime chain, alone;
-    const char *wrong; /* NULL: its results agree with ours */
-    bool compared, exact;
+    bool compared;
+    Judged verdict;
 } Kernel;
 
 typedef struct Bench {
     Ctx *ctx;
     Driver *d;
     const CoreEntry *entry;
+    const ImpProgram *imp;
     BenchSizes sizes;
     int rounds;
     VEC(BenchHand) hands;
@@ -31,8 +32,7 @@ typedef struct Work {
     BenchWork at;
     rise_call **calls; /* [copy] */
     Kernel *kernels; /* ours, then the hand-written ones */
-    InputScale scale;
-    HostBuf *ours; /* our results, where there is something to compare */
+    Judge judge;
 } Work;
 
 static const char *const GPU_HELP = "times come from a GPU alone; `risec run FILE.rise --profile` counts on the simulator what a GPU would do";
@@ -71,7 +71,8 @@ static bool read_command(Bench *b)
     if (!b->rounds || !driver_entry(b->ctx, b->d, NULL, &entry) || !bench_device_is_its_own(b->ctx, b->d))
         return false;
     b->entry = entry;
-    if (!lower_entry(b->ctx, entry, (LowerPass)(PASS_COUNT - 1))) {
+    b->imp = lower_entry(b->ctx, entry, (LowerPass)(PASS_COUNT - 1));
+    if (!b->imp) {
         driver_fail(b->d, STATUS_PROGRAM);
         return false;
     }
@@ -117,28 +118,35 @@ static int run_hand(void *user, int copy, CUstream stream, rise_error *error)
                                      : rise_fail(error, RISE_ERROR_DEVICE, "%s: its host function gives the error %d", h->hand->path, code);
 }
 
-static void judge(Work *work, Kernel *kernel, HostBuf *results)
+/* "the result at [3] is 1.5"; why it is not taken for right goes into a note. */
+static void report_wrong(Work *work, const Kernel *kernel, const HostBuf *results, const Judgement *j)
 {
     Ctx *ctx = work->b->ctx;
-    Comparison c = results_compare_scaled(&work->scale, work->at.launch.n_results, results, work->ours, false);
-    kernel->compared = true;
-    kernel->exact = c.exact;
-    if (c.equal)
-        return;
-    const HostBuf *got = &results[c.result], *want = &work->ours[c.result];
-    int64_t byte = c.cell * scalar_bytes(got->elem);
-    StrBuf text;
+    const HostBuf *got = &results[j->result];
+    StrBuf text, want;
     sb_init(&text, ctx);
-    sb_puts(&text, work->at.launch.n_results > 1 ? ctx_printf(ctx, "result %d", c.result + 1) : "the result");
+    sb_init(&want, ctx);
+    sb_puts(&text, work->at.launch.n_results > 1 ? ctx_printf(ctx, "result %d", j->result + 1) : "the result");
     sb_puts(&text, got->rank ? " at " : "");
-    results_put_index(&text, got, c.cell);
+    results_put_index(&text, got, j->cell);
     sb_puts(&text, " is ");
-    scalar_put(&text, got->elem, scalar_load(got->elem, got->bytes + byte));
-    sb_puts(&text, ", and by risec ");
-    scalar_put(&text, got->elem, scalar_load(got->elem, want->bytes + byte));
-    kernel->wrong = text.text;
+    results_put_cell(&text, got, j->cell);
+    const ShadowValue *s = &work->judge.shadows[j->result].cells[j->cell];
+    scalar_put(&want, got->elem, (ScalarValue){.type = got->elem, .i = s->integer});
     driver_fail(work->b->d, STATUS_PROGRAM);
-    diag_error(ctx, E0631, NO_SPAN, "%s: %s", kernel->name, kernel->wrong);
+    Diag *diag = diag_error(ctx, E0631, NO_SPAN, "%s: %s, and by the reference %s", kernel->name, text.text, want.text);
+    if (j->rounded)
+        diag_note(ctx, diag, NO_SPAN, "the difference is %.3g, and rounding explains %.3g at most", j->error, j->bound);
+}
+
+/* Ours is kernel 0. */
+static void judge(Work *work, Kernel *kernel, const HostBuf *results)
+{
+    Judgement j = judge_results(&work->judge, work->at.launch.n_results, results, NULL, kernel == work->kernels ? 1 : BENCH_RIVAL_BOUNDS);
+    kernel->compared = true;
+    kernel->verdict = j.verdict;
+    if (j.verdict == JUDGED_DIFFERENT)
+        report_wrong(work, kernel, results, &j);
 }
 
 /* Each on every copy, so that all is compiled, allocated and zeroed that a first call needs. */
@@ -146,16 +154,15 @@ static int run_all_once(Work *work, int n, BenchContender *contenders, rise_erro
 {
     BenchGpu *gpu = &work->b->gpu;
     int status = RISE_OK;
-    work->scale = n > 1 ? bench_work_scale(&work->at) : (InputScale){0, 0};
+    if (n > 1)
+        work->judge = bench_work_judge(&work->at, work->b->imp);
     for (int i = 0; status == RISE_OK && i < n; i++) {
         HostBuf *results = NEWN(work->b->ctx, HostBuf, work->at.launch.n_results + 1);
         for (int c = 0; status == RISE_OK && c < work->at.copies; c++)
             status = contenders[i].run(contenders[i].user, c, gpu->stream, error);
         if (status == RISE_OK && n > 1)
             status = bench_work_fetch(&work->at, &contenders[i], results, error);
-        if (status == RISE_OK && i == 0)
-            work->ours = results;
-        else if (status == RISE_OK)
+        if (status == RISE_OK && n > 1)
             judge(work, &work->kernels[i], results);
     }
     if (status == RISE_OK)
@@ -214,7 +221,11 @@ static double percent_of_copy(const Work *work, const Kernel *kernel)
     return work->b->floors.copy_rate > 0 ? 100 * rate_of(work, kernel) / work->b->floors.copy_rate : 0;
 }
 
-static const char *verdict(const Kernel *kernel) { return !kernel->compared ? "" : kernel->wrong ? "differs" : kernel->exact ? "equal" : "within the bound"; }
+static const char *verdict(const Kernel *kernel)
+{
+    static const char *const words[] = {"equal", "within the bound", "differs", "no check"};
+    return kernel->compared ? words[kernel->verdict] : "";
+}
 
 static const char *file_name(const char *path)
 {
@@ -342,7 +353,7 @@ static void json_run(Work *work, StrBuf *out)
         json_time(out, "alone_us", &k->alone);
         sb_printf(out, ", \"gb_s\": %.3f, \"percent_of_copy\": %.3f", rate_of(work, k) * 1e-9, percent_of_copy(work, k));
         if (k->compared)
-            sb_printf(out, ", \"equal\": %s, \"exact\": %s", k->wrong ? "false" : "true", k->exact ? "true" : "false");
+            sb_printf(out, ", \"verdict\": \"%s\"", judge_word(k->verdict));
         sb_puts(out, "}");
     }
     sb_puts(out, "]}");

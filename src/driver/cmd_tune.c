@@ -484,7 +484,8 @@ static bool read_command(Tune *t)
     for (int k = 0; k < program_entry_count(program); k++)
         if (strcmp(program_entry_name(program, k), entry->name) == 0)
             t->number = k;
-    if (!lower_entry(t->ctx, entry, (LowerPass)(PASS_COUNT - 1))) {
+    t->imp = lower_entry(t->ctx, entry, (LowerPass)(PASS_COUNT - 1));
+    if (!t->imp) {
         driver_fail(t->d, STATUS_PROGRAM);
         return false;
     }

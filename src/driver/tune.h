@@ -28,6 +28,7 @@ typedef struct Tune {
     const char *path;
     int number; /* of the entry in its program */
     const CoreEntry *entry; /* with the defaults, and what --set says */
+    const ImpProgram *imp;  /* of it */
     bool on_gpu;
     const char *device;
     const char *unit;
@@ -59,7 +60,7 @@ Ctx *tune_try(const Tune *t, Candidate *candidate, TuneTrial *trial);
 /* Compiles and loads all candidates where that is needed. False with diagnostics. */
 bool tune_open(Tune *t);
 void tune_close(Tune *t);
-/* What each candidate costs at the sizes of one run, all compared with the results of the first. False with diagnostics. */
+/* What each candidate costs at the sizes of one run, all judged by the program's reference. False with diagnostics. */
 bool tune_run(Tune *t, int run, int64_t *sizes, TuneCost *costs);
 
 #endif

@@ -45,10 +45,11 @@ Ctx *tune_try(const Tune *t, Candidate *candidate, TuneTrial *trial)
     return NULL;
 }
 
-/* Another result than that of the defaults, beyond rounding: a law that does not hold, or a bug of risec. */
-static bool agrees(Tune *t, const Candidate *c, const InputScale *scale, int n, const HostBuf *got, const HostBuf *want)
+/* Another result than the program's, beyond rounding: a law that does not hold, or a bug of risec. The roundings that are counted are
+ * those of the defaults; other values have other trees. */
+static bool agrees(Tune *t, const Candidate *c, Judge *judge, int n, const HostBuf *got)
 {
-    if (results_compare_scaled(scale, n, got, want, false).equal)
+    if (judge_results(judge, n, got, NULL, BENCH_RIVAL_BOUNDS).verdict != JUDGED_DIFFERENT)
         return true;
     StrBuf values;
     sb_init(&values, t->ctx);
@@ -56,7 +57,7 @@ static bool agrees(Tune *t, const Candidate *c, const InputScale *scale, int n, 
         sb_printf(&values, " --set %s=%lld", t->entry->tunable_names[i], (long long)c->values[i]);
     if (c->strategy)
         sb_printf(&values, " `%s`", c->strategy);
-    Diag *d = diag_error(t->ctx, E0631, NO_SPAN, "%s: the results with%s differ from those with the defaults", t->entry->name, values.text ? values.text : "");
+    Diag *d = diag_error(t->ctx, E0631, NO_SPAN, "%s: the results with%s differ from the reference", t->entry->name, values.text ? values.text : "");
     diag_help(t->ctx, d, "`risec run --verify` compares each with the reference");
     return false;
 }
@@ -101,9 +102,7 @@ static void simulate(Ctx *ctx, void *user)
 
 static bool run_sim(Tune *t, const Launch *given, TuneCost *costs)
 {
-    Ctx *first = NULL;
-    HostBuf *want = NULL;
-    InputScale scale = results_scale(given);
+    Judge judge = {.ctx = t->ctx, .entry = t->entry, .launch = *given, .imp = t->imp};
     bool good = true;
     for (int i = 0; good && i < t->candidates.n; i++) {
         Candidate *c = &t->candidates.at[i];
@@ -113,22 +112,16 @@ static bool run_sim(Tune *t, const Launch *given, TuneCost *costs)
         Ctx *ctx = tune_try(t, c, &s.trial);
         if (!ctx || !ctx_try(ctx, simulate, &s)) {
             ctx_free(ctx);
-            ctx_free(first);
             ctx_out_of_memory(t->ctx);
         }
         if (!s.good) { /* the program is wrong for these values, not too large */
             diag_error(t->ctx, E0629, NO_SPAN, "`risec tune`: the simulator stops at a fault of `%s`; `risec run --set ...` shows it", t->entry->name);
             good = false;
-        } else if (first) {
-            good = agrees(t, c, &scale, s.launch.n_results, s.launch.results, want);
         } else {
-            want = s.launch.results;
-            first = ctx;
-            continue;
+            good = agrees(t, c, &judge, s.launch.n_results, s.launch.results);
         }
         ctx_free(ctx);
     }
-    ctx_free(first);
     if (!good)
         driver_fail(t->d, STATUS_PROGRAM);
     return good;
@@ -215,8 +208,7 @@ typedef struct Field { /* all that take part at one size */
     BenchWork *work;
     int n;
     Runner *runners; /* the defaults first */
-    InputScale scale;
-    HostBuf *want;
+    Judge judge;
 } Field;
 
 static void forget_calls(const Field *f, Runner *r)
@@ -236,7 +228,7 @@ static int make_calls(const Field *f, Runner *r, rise_error *error)
     return status;
 }
 
-/* The results beside those of the defaults. */
+/* The results beside the program's. */
 static int check_results(Field *f, Runner *r, bool *agree, rise_error *error)
 {
     Tune *t = f->tune;
@@ -244,9 +236,7 @@ static int check_results(Field *f, Runner *r, bool *agree, rise_error *error)
     HostBuf *got = NEWN(t->ctx, HostBuf, n + 1);
     BenchContender contender = {.run = run_call, .user = r};
     int status = bench_work_fetch(f->work, &contender, got, error);
-    if (status == RISE_OK && !f->want)
-        f->want = got;
-    *agree = status == RISE_OK && agrees(t, &t->candidates.at[r->candidate], &f->scale, n, got, f->want);
+    *agree = status == RISE_OK && agrees(t, &t->candidates.at[r->candidate], &f->judge, n, got);
     return status;
 }
 
@@ -312,7 +302,7 @@ static bool tune_run_gpu(Tune *t, const CommandLine *line, int64_t *sizes, TuneC
     for (int i = 0; i < t->entry->n_sizes; i++)
         sizes[i] = work.launch.sizes[i];
     int status = bench_work_copy(&work, &error);
-    Field f = {.tune = t, .work = &work, .runners = NEWN(t->ctx, Runner, t->candidates.n), .scale = bench_work_scale(&work)};
+    Field f = {.tune = t, .work = &work, .runners = NEWN(t->ctx, Runner, t->candidates.n), .judge = bench_work_judge(&work, t->imp)};
     for (int i = 0; i < t->candidates.n; i++)
         if (!t->candidates.at[i].why)
             f.runners[f.n++] = (Runner){.candidate = i, .calls = NEWN(t->ctx, rise_call *, work.copies + 1)};

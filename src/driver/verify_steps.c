@@ -1,6 +1,5 @@
 /* `risec lower --verify-each`: is a program still the same after each step? */
-#include <fenv.h>
-
+#include "driver/judge.h"
 #include "driver/results.h"
 #include "driver/steps.h"
 #include "ir/sample.h"
@@ -12,7 +11,7 @@ typedef struct Verifier {
     SampleInputs how;
     int step; /* whose two sides are looked at */
     const char *failed; /* what was wrong after it, where that has no result */
-    Comparison comparison;
+    Judgement judgement;
     Launch before, after;
     bool rounded;
     int not_judged; /* steps that took too long with some launch */
@@ -26,32 +25,33 @@ static CoreEntry *with_body(Ctx *ctx, const CoreEntry *entry, Core *body)
     return new;
 }
 
+static const CoreEntry *body_entry(const Verifier *v, Core *body) { return with_body(v->ctx, v->r->entry ? v->r->entry : v->entry, body); }
+
 /* Runs one side; what the interpreter says is kept in *why and no diagnostic. */
 static bool evaluate(Verifier *v, Core *body, Launch *launch, const char **why)
 {
     Ctx *ctx = v->ctx;
     int before = ctx->diags.list.n, errors = ctx->diags.errors;
     launch->max_steps = VERIFY_STEPS;
-    bool good = sample_run(ctx, with_body(ctx, v->r->entry ? v->r->entry : v->entry, body), launch);
+    bool good = sample_run(ctx, body_entry(v, body), launch);
     *why = ctx->diags.list.n > before ? ctx->diags.list.at[before]->message : NULL;
     ctx->diags.list.n = before;
     ctx->diags.errors = errors;
     return good;
 }
 
-/* A launch run with one body, and whether anything was rounded. */
+/* A launch run with one body. */
 typedef struct Side {
+    Core *body;
     Launch launch;
-    bool good, exact;
+    bool good;
     const char *why; /* what the interpreter says where it is not good */
 } Side;
 
 static Side run_side(Verifier *v, Core *body, const Launch *launch)
 {
-    Side side = {.launch = *launch};
-    feclearexcept(FE_INEXACT);
+    Side side = {.body = body, .launch = *launch};
     side.good = evaluate(v, body, &side.launch, &side.why);
-    side.exact = !fetestexcept(FE_INEXACT);
     if (side.good)
         sample_plain_zeros(&side.launch);
     return side;
@@ -67,9 +67,10 @@ static bool differ(Verifier *v, const Side *before, const Side *after)
     }
     v->before = before->launch;
     v->after = after->launch;
-    v->comparison = results_compare(&before->launch, v->after.n_results, v->after.results, v->before.results, before->exact && after->exact);
-    v->rounded |= v->comparison.float_bound;
-    return !v->comparison.equal;
+    Judge judge = {.ctx = v->ctx, .entry = body_entry(v, before->body), .launch = before->launch};
+    v->judgement = judge_results(&judge, v->after.n_results, v->after.results, v->before.results, 1);
+    v->rounded |= v->judgement.verdict != JUDGED_EQUAL;
+    return v->judgement.verdict == JUDGED_DIFFERENT;
 }
 
 static Core *body_before(const Verifier *v, int step) { return step ? v->r->steps.at[step - 1].body : v->entry->body; }
@@ -128,7 +129,7 @@ static void put_sizes(StrBuf *out, const CoreEntry *entry, const Launch *launch)
 static void report(Verifier *v, const Launch *launch)
 {
     const RewriteStep *s = &v->r->steps.at[v->step];
-    const Comparison *c = &v->comparison;
+    const Judgement *c = &v->judgement;
     StrBuf text;
     sb_init(&text, v->ctx);
     sb_printf(&text, "step %d, `%s` at `%s`, changes the result (seed %llu): ", v->step + 1, s->rule, s->place, (unsigned long long)v->how.seed);

@@ -14,12 +14,11 @@
  *       --device sim     (default: gpu) the simulator instead, so that this program is tested itself
  *       --compile sm_90  only compile, by NVRTC, without a GPU
  *
- * A result must be the reference's bit for bit (any NaN is any NaN). Only where the reference rounds, floats of a file's program may be within the bound of `risec run --verify`, and the line says so;
- * those of a random program must be equal, but where it calls functions that GPU and CPU round differently (exp, sin, ...): these programs are counted apart.
+ * A result must be the reference's bit for bit (any NaN is any NaN), or what driver/judge.h takes for right; the line says how far it is off.
+ * Those of a random program must be equal, but where it calls functions that GPU and CPU round differently (exp, sin, ...): these are judged, and counted apart.
  * Random programs are compiled as `exact`: no product and sum is fused. */
 /* MAP_ANONYMOUS is not in POSIX. */
 #define _DEFAULT_SOURCE
-#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,7 +26,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/results.h"
 #include "driver/run_gpu.h"
 #include "rcheck.h"
 #include "rgen.h"
@@ -53,7 +51,7 @@ static Options options = {.jobs = 1, .device = RISE_GPU, .seed = 1, .cells = 700
 
 /* ---- what came of one program --------------------------------------------------------------------------------------------------------- */
 
-typedef enum Came { C_GOOD, C_LOOSE, /* to the bit, though nothing says that it must be */ C_INEXACT, C_FAILED, C_REFUSED, C_NOT_RUN, C_KINDS } Came;
+typedef enum Came { C_GOOD, C_LOOSE, /* to the bit, though nothing says that it must be */ C_INEXACT, C_UNCHECKED, /* some launch could not be judged */ C_FAILED, C_REFUSED, C_NOT_RUN, C_KINDS } Came;
 
 typedef struct Result { /* goes through a pipe in one piece: smaller than PIPE_BUF */
     int came, code; /* of the refusal */
@@ -87,6 +85,7 @@ typedef struct Subject {
     const CoreEntry *entry;
     rise_program *program;
     rise_entry *compiled;
+    const ImpProgram *imp;
     bool loose; /* floats may differ by rounding, and integers made of them */
     Result *result;
 } Subject;
@@ -152,37 +151,41 @@ static void put_number(char *text, size_t size, Scalar type, const unsigned char
         snprintf(text, size, "%lld", (long long)v.i);
 }
 
-/* `exact`: nothing was rounded, so that no order of sums may give anything else. */
-static void compare(Subject *p, const Launch *got, const Launch *want, bool exact)
+static void compare(Subject *p, const Launch *got, const Launch *want)
 {
-    Comparison c = results_compare(got, got->n_results, got->results, want->results, exact);
+    Judge judge = {.ctx = p->ctx, .entry = p->entry, .launch = *got, .imp = p->imp};
+    judge.launch.max_steps = options.steps;
+    Judgement j = judge_results(&judge, got->n_results, got->results, want->results, 1);
     Result *r = p->result;
-    r->exact += c.exact;
-    if (c.exact)
+    r->exact += j.verdict == JUDGED_EQUAL;
+    if (j.verdict == JUDGED_EQUAL)
         return;
-    if (p->loose || (c.equal && !p->entry->exact)) {
-        if (r->came == C_GOOD || r->came == C_NOT_RUN)
-            snprintf(r->text, sizeof r->text, "not to the bit: off by %.3g at most, bound %.3g", c.max_error, c.bound);
-        r->came = r->came == C_FAILED ? C_FAILED : C_INEXACT;
+    bool bits = p->entry->exact && !p->loose; /* the same operations in the same order, each rounded alike */
+    if (j.verdict != JUDGED_DIFFERENT && !bits) {
+        int came = j.verdict == JUDGED_NEAR ? C_INEXACT : C_UNCHECKED;
+        StrBuf text;
+        sb_init(&text, p->ctx);
+        if (came == C_INEXACT)
+            judge_put(&text, &j);
+        if (r->came < came)
+            snprintf(r->text, sizeof r->text, "%s", came == C_INEXACT ? text.text : judge_why(p->ctx, &j));
+        r->came = r->came < came || r->came == C_NOT_RUN ? came : r->came;
         return;
     }
-    char sizes[200], a[40], b[40];
-    int k = c.equal ? 0 : c.result;
-    int64_t cell = c.equal ? 0 : c.cell;
-    const HostBuf *g = &got->results[k], *w = &want->results[k];
-    for (int i = 0; c.equal && i < got->n_results; i++) /* within the bound is not enough: find the place */
-        for (int64_t at = 0; at < got->results[i].count; at++) {
-            int n = scalar_bytes(got->results[i].elem);
+    for (int i = 0; j.verdict != JUDGED_DIFFERENT && i < got->n_results; i++) /* within the bound is not enough: find the place */
+        for (int64_t at = 0, n = scalar_bytes(got->results[i].elem); at < got->results[i].count; at++)
             if (memcmp(got->results[i].bytes + at * n, want->results[i].bytes + at * n, (size_t)n)) {
-                k = i, cell = at, g = &got->results[i], w = &want->results[i];
+                j.result = i;
+                j.cell = at;
                 i = got->n_results;
                 break;
             }
-        }
+    char sizes[200], a[40], b[40];
+    const HostBuf *g = &got->results[j.result], *w = &want->results[j.result];
     sizes_words(p->entry, got, sizes, sizeof sizes);
-    put_number(a, sizeof a, g->elem, g->bytes + cell * scalar_bytes(g->elem));
-    put_number(b, sizeof b, w->elem, w->bytes + cell * scalar_bytes(w->elem));
-    fail(r, "%s: result %d, element %lld is %s instead of %s", sizes, k + 1, (long long)cell, a, b);
+    put_number(a, sizeof a, g->elem, g->bytes + j.cell * scalar_bytes(g->elem));
+    put_number(b, sizeof b, w->elem, w->bytes + j.cell * scalar_bytes(w->elem));
+    fail(r, "%s: result %d, element %lld is %s instead of %s", sizes, j.result + 1, (long long)j.cell, a, b);
 }
 
 typedef struct Trying {
@@ -207,12 +210,10 @@ static void try_sizes(Ctx *ctx, void *user)
     want.n_results = 0;
     want.results = NULL;
     want.max_steps = options.steps;
-    feclearexcept(FE_INEXACT);
     if (!interp_run(ctx, p->entry, &want)) {
         *(want.gave_up ? &r->too_long : &r->cannot) += 1;
         return;
     }
-    bool exact = !fetestexcept(FE_INEXACT) && results_small_integers(&launch, want.n_results, want.results);
     new_results(p, &launch, 0xa5);
     int status = call_gpu(p, &launch, &error);
     r->launches++;
@@ -226,7 +227,7 @@ static void try_sizes(Ctx *ctx, void *user)
         sizes_words(p->entry, &launch, sizes, sizeof sizes);
         fail(r, "%s: %s: %.300s", sizes, rise_status_name(status), error.text);
     } else {
-        compare(p, &launch, &want, exact);
+        compare(p, &launch, &want);
     }
 }
 
@@ -301,7 +302,7 @@ static void check_file(Ctx *ctx, void *user)
         fail(r, "risec refuses it");
         return;
     }
-    Subject p = {.ctx = ctx, .entry = entry, .result = r};
+    Subject p = {.ctx = ctx, .entry = entry, .result = r, .imp = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1))};
     rise_error error;
     rise_entry_options how = {.size = sizeof how, .settings = ours, .n_settings = (size_t)options.n_settings};
     int status = rise_program_from_file(gpu, job->path, &p.program, &error);
@@ -372,7 +373,7 @@ static void check_random(const RProgram *rp, uint64_t seed, Result *r)
         free(text);
         return;
     }
-    Subject p = {.ctx = c.ctx, .entry = c.entry, .result = r, .loose = is_loose(text)};
+    Subject p = {.ctx = c.ctx, .entry = c.entry, .imp = c.imp, .result = r, .loose = is_loose(text)};
     int status = rise_program_from_text(gpu, "random", text, (size_t)-1, &p.program, &error);
     if (status == RISE_OK)
         status = rise_entry_get(p.program, NULL, NULL, &p.compiled, &error);
@@ -642,9 +643,9 @@ int main(int argc, char **argv)
     Totals totals = {.launches = 0};
     double start = now();
     long seen = options.jobs ? run_processes(&totals) : run_here(&totals);
-    printf("# seed %llu, %ld programs: %ld to the bit, %ld with rounding, %ld wrong, %ld refused, %ld not run, %ld with exp or the like and yet to the bit; %ld launches, %ld of them to the bit; "
+    printf("# seed %llu, %ld programs: %ld to the bit, %ld with rounding, %ld wrong, %ld without a check, %ld refused, %ld not run, %ld with exp or the like and yet to the bit; %ld launches, %ld of them to the bit; "
            "%ld with sizes that the program does not take, %ld too long for the reference, %ld too large for the GPU; %.1f s\n",
-           (unsigned long long)options.seed, seen, totals.came[C_GOOD], totals.came[C_INEXACT], totals.came[C_FAILED], totals.came[C_REFUSED], totals.came[C_NOT_RUN], totals.came[C_LOOSE], totals.launches, totals.exact,
+           (unsigned long long)options.seed, seen, totals.came[C_GOOD], totals.came[C_INEXACT], totals.came[C_FAILED], totals.came[C_UNCHECKED], totals.came[C_REFUSED], totals.came[C_NOT_RUN], totals.came[C_LOOSE], totals.launches, totals.exact,
            totals.cannot, totals.too_long, totals.too_large, now() - start);
     if (totals.came[C_REFUSED]) {
         printf("# refused:");

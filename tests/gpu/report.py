@@ -110,8 +110,8 @@ def against_reference():
     if not lines:
         return
     print("## Against the reference interpreter\n")
-    print("Inputs are small whole numbers (for integers also any). \"To the bit\" counts programs all of whose launches agree so; \"with rounding\" those with floats that differ within the bound of")
-    print("`risec run --verify`, or (random programs) that call functions which CPU and GPU round differently, such as exp, and differ; of these no more is claimed than that they ran. \"Refused\" are random programs that break a rule")
+    print("Inputs are small whole numbers (for integers also any). \"To the bit\" counts programs all of whose launches agree so; \"with rounding\" those with floats that differ within the bounds of")
+    print("`risec run --verify` (random programs: only those that call functions which CPU and GPU round differently, such as exp); \"without a check\" those where rounding may explain anything. \"Refused\" are random programs that break a rule")
     print("of levels or memory, which the generator does not know; each has one of the codes below, and any other is a failure. \"Not run\" accept none of the sizes tried.\n")
     table(["", "", "programs", "what came of them"], lines)
     if refused:

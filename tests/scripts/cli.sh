@@ -199,7 +199,7 @@ import json, sys
 got = json.load(open(sys.argv[1]))
 assert got["entry"] == "sums" and got["device"] == "sim" and got["sizes"] == {"n": 70} and got["tunables"] == {"block": 64}, got
 assert got["results"] == [{"type": "f32", "shape": [2], "values": [64, 6]}], got
-assert got["compared"]["equal"] is True and got["compared"]["exact"] is True, got
+assert got["compared"]["verdict"] == "equal" and got["compared"]["undecided"] == 0, got
 assert got["stats"]["global_loads"] == 70, got
 PY
 expect json 0 '' -- run "$sum" --set n=70 --arg xs=ones --json --verify --stats
@@ -269,7 +269,7 @@ shows expect-float-near 'within .* \(bound' -- run "$sum" --set n=70 --arg xs=on
 npy write "$dir/nan.npy" '<f4' 2 nan 6
 expect expect-nan 1 'E0631.*64 on sim, nan by' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/nan.npy"
 expect expect-json 1 'E0631' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/nan.npy" --json
-python3 -c 'import json,sys; assert json.load(open(sys.argv[1]))["compared"]["equal"] is False' "$dir/out" 2>"$dir/err" && ok expect-json-content || bad expect-json-content
+python3 -c 'import json,sys; assert json.load(open(sys.argv[1]))["compared"]["verdict"] == "different"' "$dir/out" 2>"$dir/err" && ok expect-json-content || bad expect-json-content
 
 # ---- memory -----------------------------------------------------------------------------------------------------
 if (ulimit -v 300000 && "$RISEC" --version) >/dev/null 2>&1; then

@@ -2,8 +2,6 @@
 
 #include <fenv.h>
 
-#include "driver/results.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,11 +101,14 @@ static void copy_launch(Ctx *ctx, const CoreEntry *entry, const Launch *from, La
         launch_buffer(ctx, entry, from, type_component(ctx, entry->result, k), &to->results[k], true);
 }
 
-/* To the bit; of an entry that a strategy lowered, only where neither side rounds: the order of sums is another one then. */
-static bool same_results(const Launch *launch, const Launch *sim, const Launch *ref, bool to_the_bit)
+/* To the bit; of an entry that a strategy lowered, only where neither side rounds: the order of sums is another one then, and a judge is asked. */
+static bool same_results(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const SimOptions *options, const Launch *sim, const Launch *ref, Both *b)
 {
-    if (!to_the_bit)
-        return results_compare(launch, ref->n_results, sim->results, ref->results, false).equal;
+    if (!b->to_the_bit) {
+        Judge judge = {.ctx = ctx, .entry = entry, .launch = *sim, .imp = imp, .options = *options};
+        b->judgement = judge_results(&judge, ref->n_results, sim->results, ref->results, 1);
+        return b->judgement.verdict != JUDGED_DIFFERENT;
+    }
     for (int k = 0; k < ref->n_results; k++)
         if (memcmp(ref->results[k].bytes, sim->results[k].bytes, (size_t)ref->results[k].count * (size_t)scalar_bytes(ref->results[k].elem)))
             return false;
@@ -140,7 +141,7 @@ Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const 
         if (options.variant == 0 && b->compare && !interp_run(ctx, entry, &b->ref))
             return CANNOT;
         b->to_the_bit = imp->entry == entry || !fetestexcept(FE_INEXACT);
-        if (b->compare && !same_results(launch, &b->sim, &b->ref, b->to_the_bit))
+        if (b->compare && !same_results(ctx, entry, imp, &options, &b->sim, &b->ref, b))
             return DIFFER;
     }
     return AGREE;

@@ -4,6 +4,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/elab.h"
+#include "driver/judge.h"
 #include "ir/sample.h"
 #include "sim/sim.h"
 
@@ -44,6 +45,7 @@ typedef struct Both {
     bool compare;     /* also run ref */
     SimReport *report;
     Launch sim, ref;  /* after AGREE: the results of each; of sim the last variant's */
+    Judgement judgement; /* of what rounds */
     bool to_the_bit;  /* what agrees does so to the bit; else within a tolerance: a strategy lowered the entry, and somewhere something was rounded */
 } Both;
 Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const Launch *launch, Both *b);

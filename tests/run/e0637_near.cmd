@@ -1,0 +1,1 @@
+run halves.rise --set n=300 --arg xs=ones --verify

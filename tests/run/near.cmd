@@ -1,0 +1,1 @@
+run rounded.rise total --set n=5000 --arg xs=uniform --verify
