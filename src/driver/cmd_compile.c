@@ -454,26 +454,35 @@ static bool has_text(Ctx *ctx, ImpProgram *imp)
     return ctx->diags.errors == errors;
 }
 
-static void check_one(Ctx *ctx, Driver *d, const char *path)
+bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, CoreProgram *core)
 {
-    int errors = ctx->diags.errors;
-    Program *program;
-    if (!driver_load(ctx, d, path, &program))
-        return;
-    CoreProgram core = {0};
+    if (!driver_load(ctx, d, path, program))
+        return false;
     if (settings_count(d) || option_on(d->line, OPT_ENTRY))
-        elaborate(ctx, d, program, path, &core);
+        elaborate(ctx, d, *program, path, core);
     else
-        core = *elab_all(ctx, program);
-    if (!verify_all(ctx, d, &core))
-        return;
-    for (int i = 0; i < core.entries.n; i++) {
-        ImpProgram *imp = lower_entry(ctx, core.entries.at[i], (LowerPass)(PASS_COUNT - 1));
+        *core = *elab_all(ctx, *program);
+    if (!verify_all(ctx, d, core))
+        return false;
+    for (int i = 0; i < core->entries.n; i++) {
+        ImpProgram *imp = lower_entry(ctx, core->entries.at[i], (LowerPass)(PASS_COUNT - 1));
         if (!imp || !has_text(ctx, imp))
             driver_fail(d, STATUS_PROGRAM);
-        else
-            check_speed(ctx, core.entries.at[i]);
     }
+    return true;
+}
+
+static void check_one(Ctx *ctx, Driver *d, const char *path)
+{
+    int errors = ctx->diags.errors, first = ctx->diags.list.n;
+    Program *program;
+    CoreProgram core = {0};
+    bool checked = driver_check(ctx, d, path, &program, &core);
+    driver_try_hints(ctx, d, path, program, first);
+    if (!checked)
+        return;
+    for (int i = 0; i < core.entries.n && ctx->diags.errors == errors; i++)
+        check_speed(ctx, core.entries.at[i]);
     if (ctx->diags.errors == errors)
         expect_check(ctx, d, program, path);
     if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))

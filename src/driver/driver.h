@@ -66,6 +66,11 @@ void driver_put_tuned(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launc
 /* `"tunables": {"threads": 256}`, and `, "tuned": true` where the entry is, with its strategy where tuning chose one. */
 void driver_put_tunables(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch);
 
+/* All that `check` does with a program but its `expect` clauses and laws. False where there is nothing to go on with. */
+bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, CoreProgram *core);
+/* Takes the edits away, from diagnostic `from` on, that do not mend the program. */
+void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from);
+
 /* A strategy on the command line, parsed as the body of one in a file of its own; names in it are looked up in the program's file. NULL with diagnostics. */
 const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text);
 

@@ -74,9 +74,32 @@ void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *b
     diag_edit(e->ctx, d, span_end(span), "%s", after);
 }
 
+/* Whether a fact relates two names: a mistake elsewhere may be the reason that it is asked for. */
+static bool several_names(const char *fact)
+{
+    const char *first = NULL;
+    size_t n_first = 0;
+    for (const char *at = fact; *at;) {
+        size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        bool name = n > 0 && (*at < '0' || *at > '9') && at[n] != '(';
+        if (name && first && (n != n_first || strncmp(at, first, n) != 0))
+            return true;
+        if (name) {
+            first = at;
+            n_first = n;
+        }
+        at += n > 0 ? n : 1;
+    }
+    return false;
+}
+
 void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
 {
     const Item *entry = e->entry;
+    if (several_names(fact)) {
+        diag_help(e->ctx, d, "a fact about several sizes is stated in the header, where it always holds: `where %s`%s", fact, or_else ? or_else : "");
+        return;
+    }
     diag_help(e->ctx, d, "add `where %s` to the entry%s", fact, or_else ? or_else : "");
     if (entry && entry->n_where)
         diag_edit(e->ctx, d, span_end(entry->where[entry->n_where - 1]->span), ", %s", fact);

@@ -99,7 +99,7 @@ static FileScope *load_std(Loader *l, const char *dotted, Span span)
         if (near)
             diag_propose(l->ctx, d, span, "did you mean $?", "import %s", near);
         else if (strncmp(dotted, "std.", 4) != 0)
-            diag_propose(l->ctx, d, span, "a file beside this one is imported as $", "import \"%s.rise\"", dotted);
+            diag_note(l->ctx, d, NO_SPAN, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
         return NULL;
     }
     FileScope *scope = scope_new(l, dotted);

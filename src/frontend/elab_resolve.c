@@ -81,6 +81,7 @@ typedef struct Resolver {
     const FileScope *scope;
     VEC(Node) nodes;
     int node; /* whose body is walked; -1: none */
+    const Item *item;   /* that is walked */
     const Item *header; /* whose types and conditions are walked, else NULL */
     VEC(const char *) missing; /* sizes of this item that nothing declares */
     Diag *missing_size;        /* what says so, or NULL */
@@ -174,8 +175,10 @@ static bool is_missing_size(Resolver *r, const char *name, Span span)
     const char *before = source->text + span.lo;
     while (before > source->text && (before[-1] == ' ' || before[-1] == '\n'))
         before--;
-    bool starts = before > source->text && strchr(":.(,", before[-1]);
-    if (!starts || span.hi >= source->size || source->text[span.hi] != '.' || scope_find(r->scope, name, &(const FileScope *){NULL}))
+    bool array = before > source->text && strchr(":.(,", before[-1]) && span.hi < source->size && source->text[span.hi] == '.';
+    /* Where one is missing, others are that only expressions mention. */
+    bool other = r->missing.n > 0 && span.hi < source->size && source->text[span.hi] != '(';
+    if ((!array && !other) || scope_find(r->scope, name, &(const FileScope *){NULL}))
         return false;
     vec_push(r->ctx, &r->missing, name);
     StrBuf names;
@@ -264,6 +267,22 @@ static void use_name(Resolver *r, const char *name, Span span, const Local *scop
         unknown_name(r, name, span, scope);
 }
 
+static bool is_name_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/* Every place of a name in an item, comments apart, gets an underscore. */
+static void rename_in(Resolver *r, Diag *d, Span item, const char *name)
+{
+    const char *text = source_get(r->ctx, item.file)->text;
+    size_t n = strlen(name);
+    for (uint32_t at = item.lo; at + n <= item.hi; at++) {
+        if (text[at] == '-' && text[at + 1] == '-')
+            at += (uint32_t)strcspn(text + at, "\n");
+        bool starts = at == 0 || !is_name_byte(text[at - 1]);
+        if (starts && strncmp(text + at, name, n) == 0 && !is_name_byte(text[at + n]))
+            diag_edit(r->ctx, d, (Span){item.file, at, at + (uint32_t)n}, "%s_", name);
+    }
+}
+
 /* A name that means something everywhere keeps that meaning. */
 static void check_new_name(Resolver *r, const char *name, Span span)
 {
@@ -274,6 +293,8 @@ static void check_new_name(Resolver *r, const char *name, Span span)
         return;
     Diag *d = diag_error(r->ctx, E0203, span, prim != P_COUNT ? "`%s` is a primitive, and its name cannot be given again" : "`%s` is a word of the language, and cannot be given again", name);
     diag_help(r->ctx, d, "choose another name, such as `%s_`", name);
+    if (r->item && span.lo != r->item->name_span.lo)
+        rename_in(r, d, r->item->span, name);
 }
 
 static const Local *push(Resolver *r, const Local *scope, const char *name)
@@ -528,6 +549,7 @@ static const char *const rule_laws[] = {"associative", "commutative", "isUnit", 
 static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
+    r->item = item;
     r->missing.n = 0;
     r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);

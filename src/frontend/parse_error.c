@@ -325,15 +325,42 @@ static void insert(Parser *ps, int kind)
     ps->prev.kind = (uint8_t)kind;
 }
 
+static bool is_name_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/* Whether a word of the language ends at this byte, behind which a new expression begins. */
+static bool ends_word(const char *text, uint32_t at)
+{
+    static const char *const words[] = {"in", "then", "else", "if", "and", "or", "not"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        uint32_t n = (uint32_t)strlen(words[i]);
+        if (at >= n && strncmp(text + at - n, words[i], n) == 0 && (at == n || !is_name_byte(text[at - n - 1])))
+            return true;
+    }
+    return false;
+}
+
 /* Where the parameters begin before which `fun` is missing: `x` and `(a, b)` go back to here from the token at hand. */
 static uint32_t parameters_start(Parser *ps)
 {
-    uint32_t at = ps->prev.lo;
-    for (int open = ps->prev.kind == T_RP ? 1 : 0; open > 0 && at > 0;) {
-        at--;
-        open += ps->text[at] == ')' ? 1 : ps->text[at] == '(' ? -1 : 0;
+    uint32_t at = ps->prev.hi, start = ps->prev.lo;
+    for (;;) {
+        bool tuple = at > 0 && ps->text[at - 1] == ')';
+        if (tuple) {
+            int open = 0;
+            do {
+                at--;
+                open += ps->text[at] == ')' ? 1 : ps->text[at] == '(' ? -1 : 0;
+            } while (open > 0 && at > 0);
+        } else {
+            while (at > 0 && is_name_byte(ps->text[at - 1]))
+                at--;
+        }
+        start = at;
+        while (at > 0 && (ps->text[at - 1] == ' ' || ps->text[at - 1] == '\n'))
+            at--;
+        if (at == start || at == 0 || (!is_name_byte(ps->text[at - 1]) && ps->text[at - 1] != ')') || ends_word(ps->text, at))
+            return start;
     }
-    return at;
 }
 
 static void report_no_fun(Parser *ps)
@@ -361,8 +388,7 @@ static bool parameters_ahead(Parser *ps)
     for (const char *at = ps->text + ps->tok.lo; *at; at++) {
         if (at[0] == '=' && at[1] == '>')
             return true;
-        bool part = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr("_ ,()", *at);
-        if (!part)
+        if (!is_name_byte(*at) && !strchr(" ,()", *at))
             return false;
     }
     return false;

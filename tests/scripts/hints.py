@@ -8,6 +8,7 @@ message is about: it is not said again. Hints that only explain are listed in te
 backquote; at most one in five of all hints may be of that kind. --write makes the list again.
 """
 import collections
+import contextlib
 import glob
 import json
 import os
@@ -27,6 +28,23 @@ def diagnostics(path, cwd):
     if done.stderr:
         raise ValueError(f"{path}: check --json says beside its output: {done.stderr.decode()}")
     return json.loads(done.stdout)["diagnostics"], done.returncode
+
+
+@contextlib.contextmanager
+def copied(folder):
+    """A folder for a moment with the programs of another one, so that imports are found."""
+    with tempfile.TemporaryDirectory() as other:
+        for path in glob.glob(f"{folder}/*.rise"):
+            os.symlink(path, f"{other}/{os.path.basename(path)}")
+        yield other
+
+
+def write_over(path, data):
+    """In a copied folder: the program itself is left alone."""
+    if os.path.lexists(path):
+        os.unlink(path)
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def applied(text, edits):
@@ -51,10 +69,9 @@ def mends(name, diagnostic, before):
         return "an edit of another file"
     with open(f"{FOLDER}/{name}", "rb") as file:
         text = applied(file.read(), edits)
-    with tempfile.NamedTemporaryFile(dir=FOLDER, prefix="mended_", suffix=".rise") as file:
-        file.write(text)
-        file.flush()
-        after, _ = diagnostics(os.path.basename(file.name), FOLDER)
+    with copied(FOLDER) as folder:
+        write_over(f"{folder}/{name}", text)
+        after, _ = diagnostics(name, folder)
     what = (diagnostic["code"], diagnostic["message"])
     return None if said(after)[what] < said(before)[what] else "the same message again:\n" + text.decode("utf-8", "replace")
 
@@ -63,7 +80,7 @@ def main():
     failed, hints, explaining = [], 0, []
     for path in sorted(glob.glob(f"{FOLDER}/*.rise")):
         name = os.path.basename(path)
-        if name.startswith("mended_") or os.path.exists(path[:-5] + ".cmd"):
+        if os.path.exists(path[:-5] + ".cmd"):
             continue
         before, _ = diagnostics(name, FOLDER)
         for diagnostic in before:

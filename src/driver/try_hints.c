@@ -1,0 +1,171 @@
+/* Edits that hints propose are tried before they are shown: on a copy of the text, in a context of their own. One after which the program has another
+ * error than before is no mending: its hint then only explains. */
+#include "driver/driver.h"
+
+enum {
+    MOST_BYTES = 128 * 1024, /* of text that is checked again, in all; edits that are not tried are not shown */
+};
+
+typedef struct Trial {
+    const Driver *driver;
+    const char *path;   /* the program's */
+    const char *name;   /* of the source that is edited */
+    const char *text;   /* of that source, edited */
+    FileAccess files;   /* for all others */
+    const Ctx *outer;
+    const Program *program;
+    const Diag *diag;
+    bool mends;
+} Trial;
+
+static FileStatus read_edited(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
+{
+    const Trial *t = user;
+    if (strcmp(path, t->name) != 0)
+        return t->files.read(t->files.user, ctx, path, kind, limit, bytes, size);
+    *size = strlen(t->text);
+    *bytes = arena_alloc(&ctx->arena, *size + 1);
+    memcpy(*bytes, t->text, *size + 1);
+    return FILE_OK;
+}
+
+static bool same_error(const Diag *a, const Diag *b) { return a->code == b->code && strcmp(a->message, b->message) == 0; }
+
+static int count_like(const Ctx *ctx, const Diag *diag)
+{
+    int n = 0;
+    for (int i = 0; i < ctx->diags.list.n; i++)
+        n += same_error(ctx->diags.list.at[i], diag);
+    return n;
+}
+
+/* The number of the item in which a place lies; -1: none. An edit inside an item changes no numbers. */
+static int item_at(const Program *program, Span span)
+{
+    const AstFile *ast = program_ast(program);
+    for (int i = ast ? ast->items.n - 1 : -1; i >= 0; i--) {
+        Span item = ast->items.at[i]->span;
+        if (item.file == span.file && item.lo <= span.lo && span.lo <= item.hi)
+            return i;
+    }
+    return -1;
+}
+
+static bool said_in(const Ctx *ctx, const Program *program, int item, const Diag *diag)
+{
+    for (int i = 0; i < ctx->diags.list.n; i++)
+        if (same_error(ctx->diags.list.at[i], diag) && item_at(program, ctx->diags.list.at[i]->span) == item)
+            return true;
+    return false;
+}
+
+/* The error is gone from its item, and there are no others than before. */
+static bool is_better(const Ctx *after, const Program *edited, const Ctx *before, const Program *program, const Diag *mended)
+{
+    int item = item_at(program, mended->span);
+    /* An import that is put before all others moves them. */
+    bool moved = edited && program && program_ast(edited) && program_ast(edited)->items.n != program_ast(program)->items.n;
+    if (after->diags.dropped || count_like(after, mended) >= count_like(before, mended) || (!moved && item >= 0 && said_in(after, edited, item, mended)))
+        return false;
+    for (int i = 0; i < after->diags.list.n; i++) {
+        const Diag *diag = after->diags.list.at[i];
+        if (!diag->warning && count_like(after, diag) > count_like(before, diag))
+            return false;
+    }
+    return true;
+}
+
+static void run_trial(Ctx *ctx, void *user)
+{
+    Trial *t = user;
+    Driver copy = {.line = t->driver->line};
+    Program *program;
+    CoreProgram core = {0};
+    if (!driver_check(ctx, &copy, t->path, &program, &core) && !program_ast(program))
+        return;
+    t->mends = is_better(ctx, program, t->outer, t->program, t->diag);
+}
+
+/* The source with the edits of one hint; NULL where they overlap, or lie in several files. */
+static const char *edited(Ctx *ctx, const Source *source, const Diag *diag)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    uint32_t at = 0;
+    for (int done = 0; done < diag->edits.n; done++) {
+        const DiagEdit *next = NULL;
+        for (int i = 0; i < diag->edits.n; i++) {
+            const DiagEdit *edit = &diag->edits.at[i];
+            if (edit->span.file != diag->edits.at[0].span.file)
+                return NULL;
+            bool later = edit->span.lo > at || (edit->span.lo == at && done == 0);
+            if (later && (!next || edit->span.lo < next->span.lo))
+                next = edit;
+        }
+        if (!next || next->span.lo < at || next->span.hi < next->span.lo || next->span.hi > source->size)
+            return NULL;
+        sb_putn(&sb, source->text + at, next->span.lo - at);
+        sb_puts(&sb, next->text);
+        at = next->span.hi;
+    }
+    sb_putn(&sb, source->text + at, source->size - at);
+    return sb.text;
+}
+
+static bool mends(Ctx *ctx, Driver *d, const char *path, const Program *program, const Diag *diag, size_t *room)
+{
+    const Source *source = source_get(ctx, diag->edits.at[0].span.file);
+    if (ctx->diags.dropped || source->size > *room)
+        return false;
+    *room -= source->size;
+    const char *text = edited(ctx, source, diag);
+    if (!text)
+        return false;
+    Trial t = {.driver = d, .path = path, .name = source->name, .text = text, .files = ctx->files, .outer = ctx, .program = program, .diag = diag};
+    FileAccess files = {&t, read_edited, ctx->files.write};
+    Ctx *inner = ctx_new(&ctx->alloc, &files);
+    if (!inner)
+        return false;
+    inner->brake = ctx->brake;
+    bool enough = ctx_try(inner, run_trial, &t);
+    ctx_free(inner);
+    return enough && t.mends;
+}
+
+static void add_edit(Ctx *ctx, Diag *diag, DiagEdit edit)
+{
+    for (int i = 0; i < diag->edits.n; i++) {
+        Span have = diag->edits.at[i].span;
+        if (have.file == edit.span.file && have.lo == edit.span.lo && have.hi == edit.span.hi)
+            return;
+    }
+    vec_push(ctx, &diag->edits, edit);
+}
+
+/* The same mistake several times in an item is mended in all places at once. */
+static void gather(Ctx *ctx, const Program *program, int from, Diag *diag)
+{
+    int item = item_at(program, diag->span);
+    for (int i = from; i < ctx->diags.list.n; i++) {
+        const Diag *other = ctx->diags.list.at[i];
+        if (other == diag || item < 0 || !same_error(other, diag) || item_at(program, other->span) != item)
+            continue;
+        for (int k = 0; k < other->edits.n; k++)
+            add_edit(ctx, diag, other->edits.at[k]);
+    }
+}
+
+void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from)
+{
+    size_t room = MOST_BYTES;
+    for (int i = from; i < ctx->diags.list.n; i++) {
+        Diag *diag = ctx->diags.list.at[i];
+        if (diag->edits.n > 0)
+            gather(ctx, program, from, diag);
+        if (diag->edits.n == 0 || mends(ctx, d, path, program, diag, &room))
+            continue;
+        diag->edits.n = 0;
+        if (diag->help)
+            diag->help = ctx_printf(ctx, "%s (this alone does not mend it)", diag->help);
+    }
+}
