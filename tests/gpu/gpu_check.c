@@ -1,7 +1,8 @@
 /* Programs on a GPU against the reference interpreter, through librise: one line for each program, in several processes, so that a fault or a hang ends none of the others.
  *
  *     gpu_check [options] files FILE.rise...      every entry of each file
- *     gpu_check [options] random COUNT            random programs (tests/random)
+ *     gpu_check [options] random COUNT            random low-level programs (tests/random)
+ *     gpu_check [options] high COUNT              random high-level ones, under the standard strategy
  *
  *       --jobs N         processes; 0: none but this one (for tools that watch it). Default 1
  *       --seed N         of the random programs and of inputs. Default 1
@@ -16,7 +17,7 @@
  *
  * A result must be the reference's bit for bit (any NaN is any NaN), or what driver/judge.h takes for right; the line says how far it is off.
  * Those of a random program must be equal, but where it calls functions that GPU and CPU round differently (exp, sin, ...): these are judged, and counted apart.
- * Random programs are compiled as `exact`: no product and sum is fused. */
+ * Random low-level programs are compiled as `exact`: no product and sum is fused. Every third launch has floats that round. */
 /* MAP_ANONYMOUS is not in POSIX. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
@@ -269,7 +270,7 @@ static void try_classes(Subject *p)
         for (int k = 0; k < n_classes && !lost; k++) {
             for (int i = 0; i < n; i++)
                 sizes[i] = classes[(k + mixed * i * STEP) % n_classes];
-            Trying t = {p, sizes, {.seed = options.seed + (uint64_t)k, .max_cells = options.cells, .wide = k % 2 != 0, .num_sm = gpu_multiprocessors(gpu)}};
+            Trying t = {p, sizes, {.seed = options.seed + (uint64_t)k, .max_cells = options.cells, .wide = k % 2 != 0, .real = k % 3 == 2, .num_sm = gpu_multiprocessors(gpu)}};
             if (!ctx_try(p->ctx, try_sizes, &t))
                 fail(p->result, "out of memory");
             if (n == 0)
@@ -359,9 +360,9 @@ static char *exact_text(const char *text)
     return out;
 }
 
-static void check_random(const RProgram *rp, uint64_t seed, Result *r)
+static void check_random(const RProgram *rp, bool high, uint64_t seed, Result *r)
 {
-    char *text = exact_text(program_text(rp));
+    char *text = high ? strdup(program_text(rp)) : exact_text(program_text(rp));
     Compiled c = compile_quietly(text);
     rise_error error = {.status = RISE_OK};
     if (!c.imp) {
@@ -386,7 +387,7 @@ static void check_random(const RProgram *rp, uint64_t seed, Result *r)
         RTrial trial = random_trial(rp, seed, k);
         int64_t sizes[NAMES_MAX] = {0};
         random_sizes(&c, rp, &trial, sizes);
-        Trying t = {&p, sizes, {.seed = trial.seed, .max_cells = RANDOM_CELLS, .wide = trial.seed % 2 != 0, .num_sm = gpu_multiprocessors(gpu)}};
+        Trying t = {&p, sizes, {.seed = trial.seed, .max_cells = RANDOM_CELLS, .wide = trial.seed % 2 != 0, .real = trial.seed % 3 == 0, .num_sm = gpu_multiprocessors(gpu)}};
         if (!ctx_try(c.ctx, try_sizes, &t))
             r->cannot++;
     }
@@ -400,7 +401,7 @@ static void check_random(const RProgram *rp, uint64_t seed, Result *r)
 /* ---- all units of work -------------------------------------------------------------------------------------------------------------------------- */
 
 static struct {
-    bool random;
+    bool random, high;
     long n;
     char **files;
     int *entries; /* of a file: which one of it */
@@ -420,7 +421,7 @@ static void name_unit(long k, Result *r)
 {
     *r = (Result){.came = C_NOT_RUN};
     if (units.random)
-        snprintf(r->name, sizeof r->name, "random-%ld", k);
+        snprintf(r->name, sizeof r->name, "%s-%ld", units.high ? "high" : "random", k);
     else
         snprintf(r->name, sizeof r->name, "%s", units.files[k]);
 }
@@ -432,7 +433,8 @@ static void run_unit(long k, Result *r)
     alarm(options.jobs ? HANG_SECONDS : 0); /* tools slow everything down */
     if (units.random) {
         Pool *pool = pool_new();
-        check_random(generate_program(pool, program_seed(k), units.scalars), program_seed(k), r);
+        uint64_t seed = program_seed(k);
+        check_random((units.high ? generate_high_program : generate_program)(pool, seed, units.scalars), units.high, seed, r);
         pool_free(pool);
     } else {
         FileJob job = {.path = units.files[k], .which = units.entries[k], .result = r};
@@ -629,9 +631,10 @@ int main(int argc, char **argv)
     int at = 1;
     while (at + 1 < argc && strncmp(argv[at], "--", 2) == 0 && read_option(argv[at], argv[at + 1]))
         at += 2;
-    units.random = at < argc && strcmp(argv[at], "random") == 0;
+    units.high = at < argc && strcmp(argv[at], "high") == 0;
+    units.random = units.high || (at < argc && strcmp(argv[at], "random") == 0);
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
         return 2;
     }
     if (units.random) {

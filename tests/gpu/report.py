@@ -99,7 +99,8 @@ def title(code):
 
 
 def against_reference():
-    names = {"examples": "examples, usual sizes", "programs": "tests/programs", "bench": "bench/programs", "large-examples": "examples, 131071 and 1000003 elements", "random": "random programs"}
+    names = {"examples": "examples, usual sizes", "programs": "tests/programs", "bench": "bench/programs", "large-examples": "examples, 131071 and 1000003 elements", "random": "random programs, the fixed seed",
+             "random-high": "random high-level programs, the fixed seed", "random-new": "random programs, a new seed", "random-new-high": "random high-level programs, a new seed"}
     lines, refused = [], []
     for name, words in names.items():
         total = re.search(r"^# (seed \d+), (\d+) programs: (.*)", read(f"check-{name}"), re.M)

@@ -3,17 +3,18 @@
 #
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
 #
-# Stages, all of them by default: smoke times commands programs repeat random large twins variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# Stages, all of them by default: smoke times commands programs repeat random large twins wrong variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
 #
-# PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs.
+# PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs;
+# NEW_SEED: of those that are others each time.
 # REVISION: which one was built, for the report. KEEP: a new folder for all that the stages write, which stays. DEVICE=sim tries the stages commands, programs and random on the simulator.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
 REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
 shift $(($# < 2 ? $# : 2))
-ALL='smoke times commands programs repeat random large twins variants interop sanitize'
+ALL='smoke times commands programs repeat random large twins wrong variants interop sanitize'
 STAGES=${*:-$ALL}
 DEVICE=${DEVICE:-gpu}
 RISEC=$BUILD/risec
@@ -152,8 +153,14 @@ repeat() {
     [ $code -eq 0 ] && say "ok repeat: $(grep -c '^ok' "$WORK/repeat") entries, four runs each" || say "not ok repeat: exit code $code"
 }
 
+# The same programs each time, and others each time, whose seed is printed.
 random() {
+    local new=${NEW_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
     check random --seed "${SEED:-1}" random "$RANDOM_PROGRAMS"
+    check random-high --seed "${SEED:-1}" high $((RANDOM_PROGRAMS / 4))
+    say "# new seed: $new"
+    check random-new --seed "$new" random "$RANDOM_PROGRAMS"
+    check random-new-high --seed "$new" high $((RANDOM_PROGRAMS / 4))
     local exact
     exact=$(sed -n 's/.* programs: \([0-9]*\) to the bit.*/\1/p' "$WORK/check-random")
     [ "${exact:-0}" -ge 2000 ] && say "ok random-2000: $exact programs agree with the reference to the bit" || say "not ok random-2000: only ${exact:-0} programs were compared to the bit"
@@ -299,6 +306,15 @@ twins() {
         fi
     done < <(list_twins)
     [ "$(list_twins | wc -l)" -ge "$(ls tests/handwritten/*.cu | wc -l)" ] && say "ok twins-all" || say "not ok twins-all: a hand-written kernel has no entry"
+}
+
+# Kernels with a planted fault beside ours: `risec bench --vs` must not call their results equal.
+wrong() {
+    has nvcc wrong || return
+    timeout 280 python3 tests/gpu/wrong_kernels.py "$RISEC" "$WORK/wrong" "$JOBS" >"$WORK/wrong.log" 2>&1
+    local code=$?
+    cat "$WORK/wrong.log" >>"$LOG"
+    [ $code -eq 0 ] && say "ok wrong: $(tail -1 "$WORK/wrong.log")" || say "not ok wrong: $(tail -1 "$WORK/wrong.log")"
 }
 
 # The thesis's figure 5.3: sums of 2^16 to 2^20 floats down to one number. 5 values of elemsWarp, 6 of elemsBlock, two kinds of shuffle.
