@@ -35,6 +35,18 @@ static void zonk_var(Elab *e, CoreVar *var)
         var->nat = nat_var(e->ctx, var->name, nat_const(e->ctx, 0), nat_add_k(e->ctx, var->type->size, -1));
 }
 
+/* A cast of a literal is a literal, as in cast(t)(inf(f64)). */
+static void cast_literal(Core *cast)
+{
+    const Core *from = cast->prim.args[0];
+    if (from->kind != CORE_LIT || cast->type->kind != TY_SCALAR)
+        return;
+    ScalarValue lit = scalar_cast(cast->type->scalar, from->lit);
+    cast->kind = CORE_LIT;
+    cast->height = 1;
+    cast->lit = lit;
+}
+
 /* Every type in the term becomes what inference found. */
 void core_zonk(Elab *e, Core *core)
 {
@@ -56,6 +68,8 @@ void core_zonk(Elab *e, Core *core)
             core->prim.cast_type = type_zonk(e, core->prim.cast_type);
         if (core->prim.options.place)
             core_zonk(e, core->prim.options.place);
+        if (core->prim.id == P_cast)
+            cast_literal(core);
         break;
     case CORE_LAMBDA:
         for (int i = 0; i < core->lambda.n; i++)

@@ -33,7 +33,7 @@ static uint16_t narrow(double x, int mant, int bias)
     bits &= ~0ull >> 1;
     int exponent = (int)(bits >> 52) - 1023 + bias;
     if (x != x)
-        return (uint16_t)(sign | exponents | 1u << (mant - 1));
+        return 0x7fff; /* the only NaN that a GPU's conversions give */
     if (exponent >= exponents >> mant)
         return sign | exponents;
     if (exponent < 1) { /* subnormal there: a multiple of 2^(1 - bias - mant); the product is exact */
@@ -571,7 +571,7 @@ bool scalar_named(Scalar type, const char *name, ScalarValue *value)
         double ones = 2 - double_of((uint64_t)(1023 + 1 - digits) << 52);
         double largest = ones * double_of((uint64_t)(1023 + max_exponent) << 52);
         bool inf = strcmp(name, "inf") == 0, nan = strcmp(name, "nan") == 0;
-        *value = of_float(type, inf ? (double)INFINITY : nan ? (double)NAN : highest ? largest : -largest);
+        *value = of_float(type, inf ? (double)INFINITY : nan ? double_of(~0ull >> 1) : highest ? largest : -largest);
         return inf || nan || lowest || highest;
     }
     if (!scalar_is_int(type) || (!lowest && !highest))
