@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "driver/interrupt.h"
 #include "runtime/internal.h"
 
 enum { CU_CACHE_BYTES = 38, CU_CAPTURE_THREAD_LOCAL = 1 };
@@ -103,10 +104,10 @@ static int make_clock(BenchGpu *gpu, rise_error *error)
     return RISE_OK;
 }
 
-int bench_open(BenchGpu *gpu, const struct RiseSeams *seams, rise_error *error)
+int bench_open(BenchGpu *gpu, const struct RiseSeams *seams, Brake *brake, rise_error *error)
 {
     const LibraryLoader *loader = seams && seams->loader ? seams->loader : &library_loader;
-    rise_context_options options = {.size = sizeof options, .device = RISE_GPU};
+    rise_context_options options = {.size = sizeof options, .device = RISE_GPU, .poll = interrupt_poll, .poll_user = brake};
     rise_context *first = NULL;
     memset(gpu, 0, sizeof *gpu);
     /* librise knows what can be wrong with a driver, and says it. */

@@ -10,6 +10,7 @@
 
 #include "rise.h"
 #include "runtime/cuda_api.h"
+#include "support/context.h"
 
 struct RiseSeams;
 
@@ -47,8 +48,8 @@ typedef struct BenchGpu {
     size_t cache_bytes; /* the second-level cache */
 } BenchGpu;
 
-/* A rise_status, with *gpu closed again where it is not RISE_OK. `seams`: NULL, or what stands in for the world. */
-int bench_open(BenchGpu *gpu, const struct RiseSeams *seams, rise_error *error);
+/* A rise_status, with *gpu closed again where it is not RISE_OK. `seams`: NULL, or what stands in for the world. `brake`: gives up what librise does for long, or NULL. */
+int bench_open(BenchGpu *gpu, const struct RiseSeams *seams, Brake *brake, rise_error *error);
 void bench_close(BenchGpu *gpu);
 int bench_floors(BenchGpu *gpu, BenchFloors *floors, rise_error *error);
 /* RISE_OK for CU_SUCCESS, else RISE_ERROR_DEVICE or RISE_ERROR_DEVICE_MEMORY with what the driver says. */

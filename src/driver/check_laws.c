@@ -84,7 +84,7 @@ static void check_rule(Ctx *ctx, Driver *d, const LawFile *file, const Item *rul
         all += r.counts[k];
     if (r.wrong) {
         Showing s = {.to = ctx, .trial = &r.counter};
-        Ctx *own = ctx_new(&ctx->alloc, &ctx->files);
+        Ctx *own = ctx_new_part(ctx);
         if (!own || !ctx_try(own, show_counter, &s)) {
             ctx_free(own);
             ctx_out_of_memory(ctx);

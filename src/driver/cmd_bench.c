@@ -364,7 +364,7 @@ static void json_run(Work *work, StrBuf *out)
 static bool open_gpu(Bench *b, int n_arguments)
 {
     rise_error error;
-    if (bench_open(&b->gpu, NULL, &error) != RISE_OK)
+    if (bench_open(&b->gpu, NULL, b->ctx->brake, &error) != RISE_OK)
         return failed(b, &error);
     CoreEntry *entry; /* once more: what it is tuned to depends on the device */
     if (!driver_entry(b->ctx, b->d, tuning_device(b->ctx, rise_context_device_name(b->gpu.rise)), &entry))

@@ -498,7 +498,7 @@ static bool open_device(Tune *t)
     rise_error error;
     if (!t->on_gpu)
         return true;
-    if (bench_open(&t->gpu, NULL, &error) == RISE_OK) {
+    if (bench_open(&t->gpu, NULL, t->ctx->brake, &error) == RISE_OK) {
         t->device = tuning_device(t->ctx, rise_context_device_name(t->gpu.rise));
         return true;
     }

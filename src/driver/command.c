@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
+#include "driver/interrupt.h"
 
 /* ---- from start to end ---------------------------------------------------------------------------------------- */
 
@@ -95,15 +96,20 @@ int driver_command(int argc, char **argv)
     /* So shall a file that gets larger than the user's limit. */
     signal(SIGXFSZ, SIG_IGN);
     Start start = {argc, argv, {0}};
+    Interrupt interrupt;
+    interrupt_watch(&interrupt);
     Ctx *ctx = ctx_new(NULL, NULL);
+    if (ctx)
+        ctx->brake = &interrupt.brake;
     start.driver.files = ctx ? driver_files_new(ctx) : NULL;
     bool enough = start.driver.files && ctx_try(ctx, run_verb, &start);
     enough = ctx && ctx_try(ctx, print_diagnostics, &start) && enough;
-    if (!enough) {
+    if (!enough && !interrupt.brake.pulled) {
         fputs("risec: out of memory\n", stderr);
         start.driver.status = STATUS_MEMORY;
     }
     ctx_free(ctx);
     driver_files_free(start.driver.files);
+    interrupt_end(&interrupt);
     return start.driver.status;
 }

@@ -1,5 +1,6 @@
 #include "driver/run_gpu.h"
 
+#include "driver/interrupt.h"
 #include "runtime/internal.h"
 
 void gpu_failed(Ctx *ctx, Driver *d, const char *what, const char *help, const rise_error *error)
@@ -18,7 +19,7 @@ static void failed(Ctx *ctx, Driver *d, const rise_error *error) { gpu_failed(ct
 
 rise_context *gpu_find(Ctx *ctx, Driver *d, bool quiet)
 {
-    rise_context_options options = {.size = sizeof options, .device = RISE_GPU};
+    rise_context_options options = {.size = sizeof options, .device = RISE_GPU, .poll = interrupt_poll, .poll_user = ctx->brake};
     rise_context *gpu;
     rise_error error;
     if (rise_context_new(&options, &gpu, &error) != RISE_OK && !quiet)

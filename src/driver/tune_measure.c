@@ -37,7 +37,7 @@ static void try_candidate(Ctx *ctx, void *user)
 
 Ctx *tune_try(const Tune *t, Candidate *candidate, TuneTrial *trial)
 {
-    Ctx *ctx = ctx_new(&t->ctx->alloc, &t->ctx->files);
+    Ctx *ctx = ctx_new_part(t->ctx);
     *trial = (TuneTrial){.tune = t, .candidate = candidate};
     if (ctx && ctx_try(ctx, try_candidate, trial))
         return ctx;

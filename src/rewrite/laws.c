@@ -193,7 +193,7 @@ static void do_trial(Ctx *ctx, void *user)
 static LawResult trial(const Test *test, uint64_t seed, int without, const LawShape *given, LawShape *shape)
 {
     Job job = {test, {.file = test->file, .rule = test->rule, .seed = seed, .without = without, .shape = given}, {.result = LAW_UNTYPED}};
-    Ctx *ctx = ctx_new(&test->ctx->alloc, &test->ctx->files);
+    Ctx *ctx = ctx_new_part(test->ctx);
     if (!ctx || !ctx_try(ctx, do_trial, &job)) {
         ctx_free(ctx);
         ctx_out_of_memory(test->ctx);

@@ -146,6 +146,14 @@ Ctx *ctx_new(const Allocator *alloc, const FileAccess *files)
     return ctx;
 }
 
+Ctx *ctx_new_part(const Ctx *whole)
+{
+    Ctx *ctx = ctx_new(&whole->alloc, &whole->files);
+    if (ctx)
+        ctx->brake = whole->brake;
+    return ctx;
+}
+
 void ctx_free(Ctx *ctx)
 {
     if (!ctx)

@@ -60,6 +60,8 @@ struct Ctx {
 
 /* NULL when there is no memory for it. A NULL seam means the C library's. */
 Ctx *ctx_new(const Allocator *alloc, const FileAccess *files);
+/* For a part of what `whole` does, whose memory goes before the rest: with its seams and its brake. */
+Ctx *ctx_new_part(const Ctx *whole);
 void ctx_free(Ctx *ctx);
 
 /* Runs `fn(ctx, user)`; false when memory ran out inside it. Nests. Every entry point that allocates is called through

@@ -47,4 +47,56 @@ wait
 cat "$dir/ys.npy" >"$dir/pipe" &
 ends expect-pipe 0 '' "$RISEC" run "$dir/twice.rise" --set n=4 --arg xs=iota --expect "$dir/pipe"
 wait
+
+# ---- Ctrl-C -------------------------------------------------------------------------------------------------------
+cat >"$dir/endless.rise" <<'RISE'
+entry f (x: f32): 1.f32 = generate{n = 1000000000000}(fun i => x) |> split(1000000000000) |> mapGlobal(reduceSeq((+), 0))
+RISE
+# The array of that one is too large for the reference.
+cat >"$dir/long.rise" <<'RISE'
+entry f (x: f32): f32 = generate{n = 10000000}(fun i => x) |> map(fun y => generate{n = 10000000}(fun j => y) |> reduceSeq(max, x)) |> reduceSeq(max, x)
+RISE
+cat >"$dir/interrupt.py" <<'PYTHON'
+import glob, random, signal, subprocess, sys, time
+risec, folder, seed = sys.argv[1], sys.argv[2], 20261122
+print("# seed", seed)
+random.seed(seed)
+
+
+def interrupted(command, seconds, how=signal.SIG_DFL):
+    """The exit code of a command that gets SIGINT after a while, and what it says; -2: it ended by the signal."""
+    # A shell may have started us with the signal ignored.
+    p = subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, how), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(seconds)
+    p.send_signal(signal.SIGINT)
+    said = p.communicate(timeout=60)[1]
+    return p.returncode, said
+
+
+def check(name, good, *why):
+    print("ok" if good else "not ok", name)
+    if not good:
+        print("#", *why)
+    return good
+
+
+good = True
+for device, source in ("sim", "endless.rise"), ("ref", "long.rise"):
+    code, said = interrupted([risec, "run", f"{folder}/{source}", "--arg", "x=1", "--device", device], 1)
+    good &= check(f"interrupt-{device}", code == -2 and not said, code, said)
+out = f"{folder}/out.cu"
+whole = subprocess.run([risec, f"{folder}/twice.rise"], stdout=subprocess.PIPE).stdout
+bad = []
+for i in range(30):
+    open(out, "w").write("old")
+    code, said = interrupted([risec, f"{folder}/twice.rise", "-o", out], random.random() * 0.03)
+    text = open(out, "rb").read()
+    if code not in (0, -2) or text not in (b"old", whole) or (code == 0 and text != whole) or glob.glob(f"{folder}/.risec-*") or said:
+        bad.append((code, text[:20], said))
+good &= check("interrupt-output", not bad, bad[:3])
+code, said = interrupted([risec, "check", f"{folder}/twice.rise"], 0, signal.SIG_IGN)
+good &= check("interrupt-ignored", code == 0, code, said)
+sys.exit(not good)
+PYTHON
+python3 "$dir/interrupt.py" "$RISEC" "$dir" || failed=1
 exit $failed

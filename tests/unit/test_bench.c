@@ -188,7 +188,7 @@ static int open_gpu(BenchGpu *gpu)
     loader = fake_loader;
     loader.symbol = loader_symbol;
     RiseSeams seams = {.loader = &loader, .cache_dir = ""};
-    return bench_open(gpu, &seams, &err);
+    return bench_open(gpu, &seams, NULL, &err);
 }
 
 static void start(void)
