@@ -103,6 +103,9 @@ void atomic_store(Lowering *lw, const View *acceptor, ImpExpr *value, Span span)
     s->atomic.value = next;
 }
 
+/* The type of 32 bits that has all values of this one. */
+static Scalar wider(Scalar s) { return scalar_is_float(s) ? SC_F32 : scalar_is_signed(s) ? SC_I32 : SC_U32; }
+
 bool lower_write_atomic_reduce(Lowering *lw, const Core *e, View *acceptor)
 {
     Type t = e->type->elem;
@@ -112,7 +115,9 @@ bool lower_write_atomic_reduce(Lowering *lw, const Core *e, View *acceptor)
         return refuse(lw, e->span, "atomicReduce of tuples: their components lie in different buffers, and an atomic changes one cell",
                       "reduce each component by itself, or let `lastBlock` or `nextKernel` combine what the blocks have");
     if (scalar_bytes(type_scalar_of(lw->ctx, t)) < 4)
-        return refuse(lw, e->span, "atomicReduce of values of less than 32 bits", "convert them first: `mapGlobal(cast(i32)) ...`, atomics work on 32 and 64 bits");
+        return refuse(lw, e->span, "atomicReduce of values of less than 32 bits",
+                      ctx_printf(lw->ctx, "atomics work on 32 and 64 bits, and `cast(%s)` keeps these values: convert them first, and the result after it",
+                                 scalar_name(wider(type_scalar_of(lw->ctx, t)))));
     View *cell = view_at(lw, acceptor, nat_const(lw->ctx, 0));
     if (cell->kind == VIEW_ERROR)
         return true;

@@ -34,7 +34,8 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|imp|cuda|manifest|ptx|cubin", COMPILE, false, false,
                   "Print this form of the program instead, whatever the suffix of OUT."},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
-                        "With --emit=imp: the program as it is after PASS (translate, registers, memory, barriers, names)."},
+                        "With --emit=imp: the program as it is after PASS: "
+                        "translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, vectors, common, hoist, names."},
     [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK, false, false, "Only this entry. Default: all entries of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
                   "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
@@ -87,7 +88,8 @@ const OptRow option_rows[OPT_COUNT] = {
                    "Use what FILE.rise.tune says for DEVICE, as in `--tuned \"NVIDIA H200\"`: see `risec help tuning`."},
     [OPT_UNTUNED] = {"untuned", 0, OK_FLAG, "", RUN | BENCH, false, false, "Do not use FILE.rise.tune."},
     [OPT_STRATEGY] = {"strategy", 0, OK_TEXT, "STRATEGY", LOWER, false, false,
-                      "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`."},
+                      "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`. The file imports the modules of the rules that are named: "
+                      "`import rules.lowering`."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
     [OPT_STEP] = {"step", 0, OK_NUMBER, "N", LOWER, false, false, "Stop after N steps."},
     [OPT_SAVE] = {"save", 0, OK_TEXT, "TRACE", LOWER, false, false, "Write the steps to the file TRACE, from which --replay makes them again."},
@@ -432,14 +434,15 @@ static void check_verbs(Ctx *ctx, const CommandLine *line)
         const char *verb = verb_rows[line->verb].name;
         Diag *diag = diag_error(ctx, E0621, NO_SPAN, "`--%s` does not belong to `risec%s%s`", row->name, verb[0] ? " " : "",
                                 verb[0] ? verb : " FILE.rise");
-        for (int v = 0; v < VERB_COUNT; v++) {
-            if (row->verbs & 1u << v) {
-                diag_help(ctx, diag, "it belongs to `risec %s`", verb_rows[v].usage);
-                break;
-            }
-        }
-        if ((row->verbs & ~(unsigned)BENCH) == RUN && line->verb == VERB_COMPILE)
-            diag_help(ctx, diag, "did you mean `risec run FILE.rise`?");
+        StrBuf verbs;
+        sb_init(&verbs, ctx);
+        for (int v = 0; v < VERB_COUNT; v++)
+            if (row->verbs & 1u << v)
+                sb_printf(&verbs, "%s`risec %s`", !verbs.len ? "" : row->verbs >> v == 1 ? " and " : ", ", verb_rows[v].usage);
+        if (row->verbs & RUN && line->verb == VERB_COMPILE)
+            diag_help(ctx, diag, "did you mean `risec run FILE.rise --%s`?", row->name);
+        else
+            diag_help(ctx, diag, "it belongs to %s", verbs.text);
     }
 }
 

@@ -3,6 +3,7 @@
  * Note [Failure]
  * `try`, `<+` and the traversals try things that need not apply, so a failure is a note of what was tried last, within a traversal of what came
  * nearest, and a diagnostic is made of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything. */
+#include "frontend/library.h"
 #include "rewrite/laws.h"
 #include "rewrite/runner.h"
 
@@ -526,8 +527,11 @@ static Core *run_call(Runner *r, Strategy s, const Here *here)
     }
     const char *home;
     const Item *item = program_rule(r->program, s.home, call.name, &home);
-    if (!item)
-        return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call.name), NULL);
+    if (!item) {
+        const LibFile *module = library_with(call.name);
+        const char *note = module ? ctx_printf(r->ctx, "the library has it: the program has to say `import %s`", library_module(r->ctx, module)) : NULL;
+        return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call.name), note);
+    }
     return item->kind == ITEM_RULE ? apply_rule(r, item, home, &call, s.env, here) : run_item(r, item, home, &call, s, here);
 }
 

@@ -33,4 +33,12 @@ if grep -q '^\.SH' "$docs/risec.1"; then
 else
     echo "skip docs-man-options: docs/risec.1 has no text yet"
 fi
+# The passes are listed where they can be named.
+passes=$(echo 'entry f: i32 = 1' | "$RISEC" --emit=imp --stop-after=nosuch - 2>&1 | sed -n 's/.*the passes are //p')
+missing=
+for pass in $(echo "$passes" | tr -d ,); do
+    for page in "$docs/risec.1" "$docs/hacking.md"; do grep -q "$pass" "$page" || missing="$missing $pass"; done
+    "$RISEC" help emit | grep -q "$pass" || missing="$missing $pass"
+done
+if [ -n "$passes" ] && [ -z "$missing" ]; then echo "ok docs-passes"; else echo "not ok docs-passes"; echo "# not listed: $missing"; failed=1; fi
 exit $failed

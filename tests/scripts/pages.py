@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Every program and every command that README and the pages of docs show is tried. RISEC names the binary.
+
+    tests/scripts/pages.py [--write]
+
+A ```rise block is checked: it has to compile. One that is a part of a program, or wrong on purpose, says so in a comment in front of it, which is tested:
+
+    <!-- whole: TEXT -->     the block stands in this text, in the place of its `...`
+    <!-- rest: TEXT -->      this text stands in the place of the block's `...`
+    <!-- wrong E0303 -->     check says this code
+    <!-- rise NAME ITEM -->  one item of a program that examples.py or tutorial.py checks and compares; an exercise is refused for its counters, E0632
+
+A command, a line that begins with `risec`, is run where its program is a file of the repository or the block before it, on the simulator; of others, as of those that need a
+GPU, NVRTC or a file that nobody has, the options are tried. Lines behind `$ ` are compared by examples.py and tutorial.py, and stand in pages that these read.
+
+Examples in errors.md that are whole items: `bad:` gets its code, `good:` compiles. What README says of times is made from the tables of docs/performance.md; --write makes
+it again.
+"""
+import glob
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import examples
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
+DIALOGUES = examples.PAGES
+ITEM = r"(?:entry|def|operator|import|rule|strategy)\b"
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def pages():
+    paths = [f"{ROOT}/README.md", *sorted(glob.glob(f"{ROOT}/docs/*.md")), *sorted(glob.glob(f"{ROOT}/docs/tutorial/*.md"))]
+    return [path for path in paths if os.path.basename(path) != "rules.md"]  # the text of the library: scripts/docs.sh compares
+
+
+def check(text):
+    """The codes that check gives a program, and its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/block.rise", "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([RISEC, "check", "block.rise"], cwd=folder, capture_output=True, text=True, timeout=60)
+    return re.findall(r"(?:error|warning)\[(\w+)\]", done.stderr), done.returncode, done.stderr
+
+
+def block_fault(marker, body):
+    """What is wrong with a block; None where it is what its marker says."""
+    kind, _, rest = marker.partition(" ")
+    if kind in ("whole:", "rest:"):
+        outer, inner = (rest, body) if kind == "whole:" else (body, rest)
+        if outer.count("...") != 1:
+            return "it has no single `...`"
+        _, status, said = check(outer.replace("...", inner.rstrip()) + "\n")
+        return said if status else None
+    if kind == "rise" and len(rest.split()) == 2:
+        return None
+    codes, status, said = check(body)
+    wrong = rest if kind == "wrong" else "E0632" if kind == "rise" and rest.startswith("exercise") else ""
+    if wrong:
+        return None if set(codes) == {wrong} else f"it is marked as wrong, {wrong}, and check says {codes}"
+    return said if status else None
+
+
+def blocks(text):
+    """(marker, language, body, line) of each fenced block; the marker is the comment in the line before, or ''."""
+    for match in re.finditer(r"^(?:<!-- ([^\n]*?) -->\n)?```(\w*)\n(.*?)^```$", text, re.M | re.S):
+        yield match[1] or "", match[2], match[3], text[: match.start(3)].count("\n")
+
+
+def commands(body):
+    """The commands of a block; what stands two spaces behind one, or behind #, explains it."""
+    for line in re.sub(r"\\\n\s*", " ", body).splitlines():
+        line = re.sub(r"\s+#.*|(?<=\S)  +.*", "", line).strip()
+        if re.match(r"risec\s+\S", line):
+            yield line
+
+
+DEVICE = re.compile(r"^risec (bench|cache)\b|--device gpu|--arch|\.ptx|\.cubin|--emit-docs|tune\b(?!.*--device sim)")
+
+
+def command_fault(line, block):
+    """What is wrong with a command. `block`: the program before it in the page, or ''."""
+    words = shlex.split(re.split(r"\s[|;&<>]+(?:\s|$)|\s2?>\S", line)[0])[1:]
+    words = [word for word in (re.sub(r"^\[|\]$", "", word) for word in words) if word and word != "..."]
+    program = next((word for word in words if word.endswith(".rise")), None)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("examples", "docs", "tests", "bench", "lib"):
+            os.symlink(f"{ROOT}/{name}", f"{folder}/{name}")
+        known = program and os.path.exists(f"{folder}/{program}")
+        if program and not known and block and not DEVICE.search(line) and "/" not in program:
+            with open(f"{folder}/{program}", "w", encoding="utf-8") as file:
+                file.write(block)
+            known = True
+        done = subprocess.run([RISEC, *words], cwd=folder, capture_output=True, text=True, timeout=120)
+    faults = re.findall(r"error\[(\w+)\].*", done.stderr)
+    if known and not DEVICE.search(line) and not re.search(r"[A-Z]{3}|\.npy", line):
+        return done.stderr if done.returncode else None
+    # Without its program: the verb and the options exist and belong together.
+    return done.stderr if set(faults) & {"E0620", "E0621", "E0623"} else None
+
+
+def error_examples():
+    """(code, bad or good, program) of errors.md, where an example is whole items."""
+    for part in re.split(r"^### ", read(f"{ROOT}/docs/errors.md"), flags=re.M)[1:]:
+        code = part[:5]
+        for kind, body in re.findall(r"^\s*(bad|good): (.*?)(?=^\s*(?:bad|good):|^```|\Z)", part, re.M | re.S):
+            lines = body.rstrip().splitlines()
+            text = "\n".join(re.sub(r"^ {6}", "", line) for line in lines)
+            if re.match(ITEM, text) and "..." not in text and re.search(r"=\s", text):
+                yield code, kind, text
+
+
+# Examples that need more than their text to be what they show: another file, a device, a limit.
+ELSEWHERE = {"E0206", "E0207", "E0216"}
+
+
+def example_fault(code, kind, text):
+    codes, status, said = check(text + "\n")
+    if kind == "bad" and code not in codes:
+        return f"{code} bad: says {codes or 'nothing'}"
+    if kind == "good" and code in codes:
+        return f"{code} good: {said}"
+    return None
+
+
+# ---- what README says of times -----------------------------------------------------------------------------------------------
+
+REDUCTIONS = ("sum max argmin argmax sum_i32 sum_i64 sum_f64 sum_f16 sum_bf16 product mean_variance minmax dot asum nrm2 row_sums column_sums").split()
+
+
+def table(name):
+    """{size: {contender: (median, low, high)}} of a workload."""
+    part = re.search(rf"^### {name}\n\n(.*?)(?=\n\n|\Z)", read(f"{ROOT}/docs/performance.md"), re.M | re.S)[1].splitlines()
+    heads = [cell.strip() for cell in part[0].split("|")[2:-1]]
+    rows = {}
+    for line in part[2:]:
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        numbers = [re.match(r"\**([\d.]+)\** \(([\d.]+) \.\. ([\d.]+)\)", cell) for cell in cells[1:]]
+        rows[cells[0]] = {head: tuple(map(float, n.groups())) for head, n in zip(heads, numbers) if n}
+    return rows
+
+
+def ours(row):
+    return [times for head, times in row.items() if head.startswith("risec")]
+
+
+def rivals(row):
+    return [times for head, times in row.items() if not head.startswith("risec")]
+
+
+def claim():
+    """The sentence of README, from the tables."""
+    rows = [row for name in REDUCTIONS for row in table(name).values()]
+    ahead = sum(all(min(ours(row))[0] < rival[0] for rival in rivals(row)) for row in rows)
+    level = sum(all(min(ours(row))[1] <= rival[2] for rival in rivals(row)) for row in rows)
+    scans = [1 - min(ours(row))[0] / row["CUB"][0] for row in table("scan").values()]
+    products = {size: row["cuBLAS"][0] / min(ours(row))[0] for size, row in table("matmul").items()}
+    slowest = min(products, key=products.get)
+    others = [ratio for size, ratio in products.items() if size != slowest]
+    return (
+        f"beside CUB, cuBLAS and torch on an H200, by `bench/`: of {len(rows)} rows of reductions, ours take the least time in {ahead}, and are level with the best, "
+        f"within the spread, in {level - ahead} more; running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time than CUB's; "
+        f"products of matrices reach {100 * min(others):.0f} to {100 * max(others):.0f} % of cuBLAS's speed, {100 * products[slowest]:.0f} % at {slowest}."
+    )
+
+
+def readme_fault(write):
+    path, sentence = f"{ROOT}/README.md", claim()
+    text = read(path)
+    place = re.search(r"(?<=\[docs/performance\.md\]\(docs/performance\.md\): ).*(?=\n)", text)
+    if not place:
+        return "README does not speak of docs/performance.md"
+    if place[0] == sentence:
+        return None
+    if write:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text[: place.start()] + sentence + text[place.end() :])
+        return None
+    return f"README says other than its tables: {sentence}"
+
+
+def report(name, faults):
+    print("not ok" if faults else "ok", name)
+    for fault in faults:
+        print("# " + fault.strip().replace("\n", "\n# "))
+    return not faults
+
+
+def main():
+    good, tried = True, 0
+    for path in pages():
+        name, faults, program = os.path.relpath(path, ROOT), [], ""
+        for marker, language, body, line in blocks(read(path)):
+            if language == "rise":
+                tried += 1
+                fault = block_fault(marker, body)
+                faults += [f"{name}:{line}: {fault}"] if fault else []
+                program = "" if marker.startswith(("whole:", "rest:", "wrong")) else body
+            elif body.startswith("$ "):
+                run = name in DIALOGUES or name.startswith("docs/tutorial/")
+                faults += [] if run else [f"{name}:{line}: no test runs this dialogue"]
+            elif language in ("", "sh", "bash"):
+                for command in commands(body):
+                    tried += 1
+                    fault = command_fault(command, program)
+                    faults += [f"{name}:{line}: {command}: {fault}"] if fault else []
+        good &= report(f"pages-{name}", faults)
+    faults = [example_fault(*one) for one in error_examples() if one[0] not in ELSEWHERE]
+    good &= report("pages-error-examples", [fault for fault in faults if fault])
+    good &= report("pages-readme-times", [fault for fault in [readme_fault("--write" in sys.argv[1:])] if fault])
+    good &= report("pages-many", [] if tried > 60 and len(faults) > 35 else [f"only {tried} blocks and commands, {len(faults)} examples of errors"])
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
