@@ -156,6 +156,9 @@ int rise_call_input(rise_call *call, const char *name, int type, int rank, const
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s: %s has %d dimensions, and %d are given", call->entry->plan.core->name, a->name, a->text, a->rank, rank);
     if (rank && !shape)
         return argument_null(error, "shape");
+    if (a->by_value && where == RISE_DEVICE && call->context->device == RISE_GPU)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s is a scalar, which kernels take by value: give it in memory of the host, or by rise_call_scalar",
+                         call->entry->plan.core->name, a->name);
     for (int d = 0; d < rank; d++)
         if (shape[d] < 0)
             return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s has the extent %lld in dimension %d", call->entry->plan.core->name, a->name, (long long)shape[d], d + 1);
@@ -181,7 +184,6 @@ int rise_call_scalar(rise_call *call, const char *name, int type, const void *va
     if (!value)
         return argument_null(error, "value");
     memcpy(c->scalar, value, (size_t)scalar_bytes(a->elem));
-    c->stale = true;
     if (!c->given || !c->is_scalar)
         call->prepared = false;
     c->given = c->is_scalar = true;

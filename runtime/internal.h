@@ -172,7 +172,7 @@ int program_of_file(rise_context *context, const char *name, const char *text, s
 
 typedef struct Argument {
     const char *name, *text;
-    bool is_result, is_index;
+    bool is_result, is_index, by_value; /* by_value: a scalar input, a parameter of kernels */
     Scalar elem;
     int rank;
     Nat *extents;
@@ -277,8 +277,7 @@ int image_module(rise_context *context, Job *job, Image *image, CUmodule *module
 
 typedef struct CallArgument {
     bool given;          /* the caller has said where it is */
-    bool is_scalar;      /* ... by value, which is in `scalar` */
-    bool stale;          /* the device has another value of the scalar */
+    bool is_scalar;      /* ... as a value, which is in `scalar` */
     int where;
     unsigned char *data; /* the caller's */
     size_t capacity;     /* result: bytes there */

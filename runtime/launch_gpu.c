@@ -28,13 +28,14 @@ static int place_arguments(rise_call *call, rise_error *error)
     int status = RISE_OK;
     for (int k = 0; status == RISE_OK && k < call->entry->plan.n_arguments; k++) {
         CallArgument *c = &call->arguments[k];
+        if (call->entry->plan.arguments[k].by_value)
+            continue;
         if (c->given && c->where == RISE_DEVICE) {
             c->address = (CUdeviceptr)(uintptr_t)c->data;
             continue;
         }
         status = ensure(call, &c->own, &c->own_bytes, c->bytes, call->entry->plan.arguments[k].name, error);
         c->address = c->own;
-        c->stale = c->is_scalar;
         call->has_memory = true;
     }
     return status;
@@ -184,13 +185,21 @@ static int place_temps(rise_call *call, const CallStep *step, rise_error *error)
     return status;
 }
 
-/* The kernel's parameters, as pointers to where their values will be. */
+/* Where the launch finds the value of a kernel's parameter: an address, or the scalar itself, which the driver copies when the launch is enqueued. */
+static void *buffer_param(rise_call *call, const PlanBuffer *b)
+{
+    if (b->temp >= 0)
+        return &call->temps[b->temp].memory;
+    CallArgument *c = &call->arguments[b->argument];
+    return call->entry->plan.arguments[b->argument].by_value ? (void *)c->data : &c->address;
+}
+
 static int set_params(rise_call *call, CallStep *step, rise_error *error)
 {
     const Variant *v = step->variant;
     int n = 0, status = RISE_OK;
     for (; n < v->n_buffers; n++)
-        step->params[n] = v->buffers[n].temp >= 0 ? &call->temps[v->buffers[n].temp].memory : &call->arguments[v->buffers[n].argument].address;
+        step->params[n] = buffer_param(call, &v->buffers[n]);
     for (int i = 0; status == RISE_OK && i < v->kernel->n_sizes; i++) {
         int64_t value;
         status = number(call, step, v->kernel->sizes[i], &value, error);
@@ -308,14 +317,13 @@ static int copy_in(rise_call *call, CUstream stream, rise_error *error)
     int status = RISE_OK;
     for (int k = plan->n_results; status == RISE_OK && k < plan->n_arguments; k++) {
         CallArgument *c = &call->arguments[k];
-        if (c->where == RISE_DEVICE || c->bytes == 0 || (c->is_scalar && !c->stale))
+        if (c->where == RISE_DEVICE || c->bytes == 0)
             continue;
         if (plan->arguments[k].is_index)
             status = check_indices(call, k, error);
-        if (status == RISE_OK)
+        if (status == RISE_OK && !plan->arguments[k].by_value)
             status = gpu_check(call->context, call->context->gpu.api.copy_in(c->address, c->data, c->bytes, stream), error, "%s: copying %s to the device", plan->core->name,
                                plan->arguments[k].name);
-        c->stale &= status != RISE_OK;
     }
     return status;
 }

@@ -49,6 +49,7 @@ static void add_arguments(Ctx *ctx, Plan *plan, Type type, const char *name, boo
         a->extents = NEWN(ctx, Nat, LIMIT_ARRAY_RANK + 1);
         for (; (t->kind == TY_ARRAY || t->kind == TY_VEC) && a->rank <= LIMIT_ARRAY_RANK; t = t->elem)
             a->extents[a->rank++] = t->size;
+        a->by_value = !is_result && a->rank == 0;
         a->is_index = t->kind == TY_IDX;
         a->below = a->is_index ? t->size : NULL;
     }

@@ -311,7 +311,8 @@ RISE_API int rise_call_size(rise_call *call, const char *name, int64_t value, ri
  * elements. The memory stays the caller's; it is read when the launch runs, so it must not change before the launch has finished. The address must be a multiple of the
  * element's bytes. May be set again, for the next launch. */
 RISE_API int rise_call_input(rise_call *call, const char *name, int type, int rank, const int64_t *shape, const void *data, int where, rise_error *error);
-/* A scalar input: one element, copied now. */
+/* A scalar input: one element, copied now. Kernels take scalars by value, so a launch copies the value when it is enqueued. On a GPU a scalar is never in memory of the
+ * device: rise_call_input takes it from the host only (rank 0), and reads it when the launch is enqueued. */
 RISE_API int rise_call_scalar(rise_call *call, const char *name, int type, const void *value, rise_error *error);
 /* Where a result goes: memory of the caller, of `bytes` bytes or more than the result has, that overlaps no other argument. Without this, or after
  * data = NULL, the call has memory of its own for it. In memory of the host, the result is there once rise_call_wait has returned. */
@@ -325,7 +326,8 @@ RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
  * never ran.
  * A launch with everything prepared, and arrays all on the device, does nothing but launch kernels, so it may be captured into a CUDA graph. The graph keeps
  * addresses, and uses the call's memory: the call must live as long as the graph, and must not be prepared for larger arguments. The call does not know when
- * the graph runs: order it yourself, and not beside another launch of the call. rise_call_wait does not wait for it. */
+ * the graph runs: order it yourself, and not beside another launch of the call. rise_call_wait does not wait for it. A graph keeps the values that scalars had
+ * when it was captured. */
 RISE_API int rise_call_launch(rise_call *call, void *stream, rise_error *error);
 /* Until the last launch has finished; tells what went wrong in it. */
 RISE_API int rise_call_wait(rise_call *call, rise_error *error);

@@ -18,7 +18,7 @@ typedef struct Look {
 static void look(void *user, ImpExpr **at)
 {
     Look *l = user;
-    l->loads |= (*at)->kind == IE_LOAD;
+    l->loads |= (*at)->kind == IE_LOAD && !imp_is_parameter(*at);
     l->shuffles |= (*at)->kind == IE_SHFL;
     /* Comparisons of indices, wider integers and negated literals are no work: a good reader wants to see them. */
     l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || ((*at)->kind == IE_CAST && !imp_widens(*at) && (*at)->cast.value->kind != IE_NAT);
@@ -27,7 +27,7 @@ static void look(void *user, ImpExpr **at)
 static bool worth_sharing(ImpExpr *e)
 {
     Look l = {false, false, false};
-    if (e->kind == IE_VAR || e->kind == IE_LIT || e->kind == IE_NAT)
+    if (e->kind == IE_VAR || e->kind == IE_LIT || e->kind == IE_NAT || imp_is_parameter(e))
         return false;
     walk_expr(&e, look, &l);
     return !l.shuffles && (l.loads || l.work);

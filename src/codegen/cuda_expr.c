@@ -121,7 +121,7 @@ void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index)
 
 const char *cuda_loader(Cuda *c, const ImpBuf *buf)
 {
-    switch (buf->hint) {
+    switch (buf->by_value ? HINT_NONE : buf->hint) {
     case HINT_NONE: break;
     case HINT_STREAM: return buf->elem == SC_BOOL ? NULL : "__ldcs"; /* which has no bool */
     case HINT_KEEP: return cuda_helper(c, HELP_LOAD_KEPT, SC_I32);

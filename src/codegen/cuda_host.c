@@ -119,6 +119,7 @@ static void add_arguments(Ctx *ctx, const ImpProgram *program, ImpSpace space, T
         *buf = (ImpBuf){.space = space, .component = first + k, .elem = type_scalar_of(ctx, t), .count = nat_const(ctx, 1)};
         for (; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
             buf->count = nat_mul(ctx, buf->count, t->size);
+        buf->by_value = space == SPACE_INPUT && (t->kind == TY_SCALAR || t->kind == TY_IDX);
         buf->name = n > 1 ? ctx_printf(ctx, "%s_%d", name, k + 1) : name;
         int at = buffer_at(&used, buf);
         vec_push(ctx, list, at >= 0 ? used.at[at] : ((HostBuffer){NULL, buf}));
@@ -191,6 +192,11 @@ static void put_signature(Host *h, const char *name)
     Cuda *c = h->c;
     for (int i = 0; i < h->buffers.n; i++) {
         const HostBuffer *p = &h->buffers.at[i];
+        if (p->buf->by_value) {
+            if (cuda_is_half(p->buf->elem))
+                sb_printf(c->out, "//   %s: the bits of a number of type %s\n", h->names[i], scalar_name(p->buf->elem));
+            continue;
+        }
         sb_printf(c->out, "//   %s: ", h->names[i]);
         cuda_comment_text(c->out, nat_text(c->ctx, p->kernel ? kernel_cells(c->ctx, p->kernel, p->buf) : p->buf->count));
         sb_printf(c->out, " %s%s%s\n", cuda_type(p->buf->elem), p->buf->space == SPACE_TEMP ? " of workspace, for one launch at a time" : "",
@@ -202,7 +208,8 @@ static void put_signature(Host *h, const char *name)
     line.start = line.at = strlen(start);
     for (int i = 0; i < h->buffers.n; i++) {
         const ImpBuf *buf = h->buffers.at[i].buf;
-        put_param(&line, ctx_printf(c->ctx, "%s%s *%s,", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem), h->names[i]));
+        put_param(&line, buf->by_value ? ctx_printf(c->ctx, "%s %s,", cuda_type(buf->elem), h->names[i])
+                                       : ctx_printf(c->ctx, "%s%s *%s,", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem), h->names[i]));
     }
     for (int i = 0; i < h->sizes.n; i++)
         put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));

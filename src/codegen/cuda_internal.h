@@ -40,7 +40,7 @@ typedef struct Cuda {
     const char **buf_names;  /* by id */
     Nat *buf_shifts;         /* the cell of the named array that cell 0 is, or NULL: 0 */
     bool *promises;          /* by id: the buffer's pointer is `__restrict__` */
-    bool *buf_scalars;       /* shared buffers of one cell, which are no arrays */
+    bool *buf_scalars;       /* what is no array: shared buffers of one cell, scalars by value */
     const char **var_names;
     bool *live;              /* registers that something reads */
     bool *aliases;           /* registers that are second names */

@@ -370,8 +370,10 @@ static void put_alignment(Cuda *c)
     put(c, n ? ".\n" : "");
 }
 
-static const char *pointer_parameter(const Cuda *c, const ImpBuf *buf)
+static const char *buffer_parameter(const Cuda *c, const ImpBuf *buf)
 {
+    if (buf->by_value)
+        return ctx_printf(c->ctx, "%s %s", cuda_type(buf->elem), c->buf_names[buf->id]);
     return ctx_printf(c->ctx, "%s%s *%s%s", kernel_writes(c->kernel, buf) ? "" : "const ", cuda_type(buf->elem),
                       c->promises[buf->id] ? "__restrict__ " : "", c->buf_names[buf->id]);
 }
@@ -387,7 +389,7 @@ static void put_parameters(Cuda *c, const char *name)
         const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
         if (buf && buf->space == SPACE_SHARED)
             continue;
-        const char *param = buf ? pointer_parameter(c, buf)
+        const char *param = buf ? buffer_parameter(c, buf)
                                 : ctx_printf(c->ctx, "%s %s", k->wide ? "long long" : "int", c_names_get(c->names, k->sizes[i - k->bufs.n]));
         if (n++) {
             sb_puts(&text, ",");
@@ -416,8 +418,10 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     c->buf_names = NEWN(c->ctx, const char *, n + 1);
     c->buf_scalars = NEWN(c->ctx, bool, n + 1);
     c->buf_shifts = NEWN(c->ctx, Nat, n + 1);
-    for (int i = 0; i < k->bufs.n; i++)
+    for (int i = 0; i < k->bufs.n; i++) {
         c->buf_names[k->bufs.at[i]->id] = c_name_claim(c->names, k->bufs.at[i]->name);
+        c->buf_scalars[k->bufs.at[i]->id] = k->bufs.at[i]->by_value;
+    }
     for (int i = 0; i < k->n_sizes; i++)
         c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
     for (int i = 0; k->wide && i < k->n_sizes; i++)

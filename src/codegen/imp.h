@@ -37,6 +37,7 @@ typedef struct ImpBuf {
     ImpHint hint;     /* INPUT: what its loads say to the caches */
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
+    bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Variants] */
 } ImpBuf;
 
@@ -213,6 +214,7 @@ ImpExpr *imp_lit(Ctx *ctx, ScalarValue v, Span span);
 ImpExpr *imp_nat(Ctx *ctx, Nat nat, Scalar type, Span span);
 ImpExpr *imp_var(Ctx *ctx, ImpVar *var, Nat slot, Span span);
 ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span);
+bool imp_is_parameter(const ImpExpr *e); /* a scalar of the launch, by value: as good as a register */
 ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span);
 ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span);
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);

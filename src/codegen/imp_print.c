@@ -82,7 +82,10 @@ static void print_slot(Printer *p, const ImpVar *var, Nat slot)
 
 static void print_cell(Printer *p, const ImpBuf *buf, Nat index)
 {
-    sb_printf(p->out, "%s[", buf->name);
+    put(p, buf->name);
+    if (buf->by_value)
+        return;
+    put(p, "[");
     print_nat(p, index, 0);
     put(p, "]");
 }
@@ -309,6 +312,10 @@ static void print_block(Printer *p, const ImpBlock *block)
 static void print_buf(Printer *p, const ImpBuf *buf)
 {
     static const char *const spaces[] = {[SPACE_INPUT] = "input", [SPACE_OUTPUT] = "output", [SPACE_TEMP] = "temp", [SPACE_SHARED] = "shared"};
+    if (buf->by_value) {
+        sb_printf(p->out, "  value %s: %s\n", buf->name, scalar_name(buf->elem));
+        return;
+    }
     sb_printf(p->out, "  %s %s: ", spaces[buf->space], buf->name);
     print_nat(p, buf->count, 2);
     sb_printf(p->out, ".%s", scalar_name(buf->elem));

@@ -86,7 +86,7 @@ static bool is_fixed(const Loads *l, const ImpExpr *e, bool *loads)
     case IE_NAT: return is_fixed_nat(l, e->nat);
     case IE_VAR: return e->var.var->constant && is_fixed_var(l, e->var.var) && is_fixed_nat(l, e->var.slot);
     case IE_LOAD:
-        *loads = true;
+        *loads |= !imp_is_parameter(e);
         return e->mem.buf->space == SPACE_INPUT && e->mem.group <= 0 && is_fixed_nat(l, e->mem.index) && is_within(l, e);
     case IE_OP:
         for (int i = 0; i < e->op.n; i++)
@@ -142,7 +142,7 @@ static const ImpExpr *find_load(const Loads *l, const ImpExpr *e)
     bool loads = false;
     switch (e->kind) {
     case IE_LIT: case IE_NAT: case IE_VAR: break;
-    case IE_LOAD: return is_fixed(l, e, &loads) ? e : NULL;
+    case IE_LOAD: return is_fixed(l, e, &loads) && loads ? e : NULL;
     case IE_OP:
         for (int i = 0; i < e->op.n && !found; i++)
             found = find_load(l, e->op.args[i]);

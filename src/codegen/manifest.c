@@ -4,6 +4,8 @@
 #include "codegen/walk.h"
 #include "version.h"
 
+enum { MANIFEST_FORMAT = 2 }; /* docs/manifest.md tells what each has changed */
+
 typedef struct Json {
     Ctx *ctx;
     StrBuf *out;
@@ -97,6 +99,7 @@ static void argument(Json *j, const char *name, const char *direction, Type type
     text(j, "elem", scalar_name(elem));
     texts(j, "shape", rank, shape);
     nat(j, "count", count);
+    text(j, "pass", rank == 0 && t->kind != TY_VEC && !strcmp(direction, "in") ? "value" : "address");
     number(j, "alignment", scalar_bytes(elem));
     if (t->kind == TY_IDX)
         nat(j, "below", t->size);
@@ -153,7 +156,7 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
     open(j, '[');
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
-        const char *type = ctx_printf(j->ctx, "%s%s *", kernel_writes(k, buf) ? "" : "const ", cuda_type(buf->elem));
+        const char *type = buf->by_value ? cuda_type(buf->elem) : ctx_printf(j->ctx, "%s%s *", kernel_writes(k, buf) ? "" : "const ", cuda_type(buf->elem));
         if (buf->space == SPACE_OUTPUT && buf->component < names->outputs.n)
             parameter(j, "argument", names->outputs.at[buf->component], type);
         else if (buf->space == SPACE_INPUT && buf->component < names->inputs.n)
@@ -411,6 +414,7 @@ void manifest_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs)
     cuda_global_names(ctx, c_names_new(ctx, true), n, programs, &names); /* as cuda_print names them */
     Json j = {.ctx = ctx, .out = out};
     open(&j, '{');
+    number(&j, "format", MANIFEST_FORMAT);
     text(&j, "risec", RISEC_VERSION);
     key(&j, "entries");
     open(&j, '[');

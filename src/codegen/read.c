@@ -73,7 +73,7 @@ bool is_trivial(const ImpExpr *e)
 {
     if (e->kind == IE_CAST && !scalar_is_float(e->type))
         return e->cast.value->kind == IE_NAT;
-    return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR;
+    return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR || imp_is_parameter(e);
 }
 
 /* A scalar or vector that is read several times is computed once, in registers. */

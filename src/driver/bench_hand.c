@@ -50,7 +50,7 @@ bool bench_hand_read(Ctx *ctx, Driver *d, const char *path, const char *entry, B
     return false;
 }
 
-const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, int n_buffers, int n_sizes)
+const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, int n_buffers, const bool *values, int n_sizes)
 {
     StrBuf out;
     sb_init(&out, ctx);
@@ -61,6 +61,14 @@ const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, in
                   "struct Buffer {\n"
                   "    void *at;\n"
                   "    template <typename T> operator T *() const { return static_cast<T *>(at); }\n"
+                  "};\n"
+                  "struct Value {\n"
+                  "    const void *at;\n"
+                  "    template <typename T> operator T() const\n"
+                  "    {\n"
+                  "        static_assert(!std::is_pointer<T>::value, \"a scalar is a parameter by value\");\n"
+                  "        return *static_cast<const T *>(at);\n"
+                  "    }\n"
                   "};\n"
                   "struct Size {\n"
                   "    long long value;\n"
@@ -79,7 +87,7 @@ const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, in
                   "        return ");
     sb_printf(&out, "%s_hand(", entry);
     for (int i = 0; i < n_buffers; i++)
-        sb_printf(&out, "Buffer{buffers[%d]}, ", i);
+        sb_printf(&out, "%s{buffers[%d]}, ", values[i] ? "Value" : "Buffer", i);
     for (int i = 0; i < n_sizes; i++)
         sb_printf(&out, "Size{sizes[%d]}, ", i);
     sb_puts(&out, "static_cast<cudaStream_t>(stream));\n"
@@ -210,14 +218,14 @@ static const char *object_name(Ctx *ctx, const char *entry, const char *wrapper,
     return name.text;
 }
 
-bool bench_hand_load(Ctx *ctx, Driver *d, const char *entry, int n_buffers, int n_sizes, const char *arch, const char *keep, BenchHand *hand)
+bool bench_hand_load(Ctx *ctx, Driver *d, const char *entry, int n_buffers, const bool *values, int n_sizes, const char *arch, const char *keep, BenchHand *hand)
 {
     char absolute[PATH_MAX];
     if (!realpath(hand->path, absolute) || strpbrk(absolute, "\"\\\n")) {
         driver_usage(ctx, d, E0655, "--vs %s: the path cannot stand in an #include", hand->path);
         return false;
     }
-    const char *wrapper = bench_hand_wrapper(ctx, absolute, entry, n_buffers, n_sizes);
+    const char *wrapper = bench_hand_wrapper(ctx, absolute, entry, n_buffers, values, n_sizes);
     const char *kept = keep ? ctx_printf(ctx, "%s/%s", keep, object_name(ctx, entry, wrapper, hand->text, arch)) : NULL;
     if (kept && access(kept, R_OK) == 0)
         return load(ctx, d, kept, hand);

@@ -16,10 +16,11 @@ enum { BENCH_HAND_NARROW = -1 };
 
 /* Reads it, and looks for the function. False with a diagnostic. Needs no CUDA. */
 bool bench_hand_read(Ctx *ctx, Driver *d, const char *path, const char *entry, BenchHand *hand);
-/* What nvcc compiles: FILE.cu and a function of BenchHand.run's type around ENTRY_hand. */
-const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, int n_buffers, int n_sizes);
+/* What nvcc compiles: FILE.cu and a function of BenchHand.run's type around ENTRY_hand. values: which of the buffers are scalars in memory of the host, which
+ * ENTRY_hand takes by value. */
+const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, int n_buffers, const bool *values, int n_sizes);
 /* Compiles it for "sm_90" and loads it; `keep`: the folder where the object stays and is found again, or NULL. False with a diagnostic. */
-bool bench_hand_load(Ctx *ctx, Driver *d, const char *entry, int n_buffers, int n_sizes, const char *arch, const char *keep, BenchHand *hand);
+bool bench_hand_load(Ctx *ctx, Driver *d, const char *entry, int n_buffers, const bool *values, int n_sizes, const char *arch, const char *keep, BenchHand *hand);
 void bench_hand_close(BenchHand *hand);
 
 #endif

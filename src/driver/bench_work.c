@@ -126,9 +126,11 @@ bool bench_work_make(Ctx *ctx, Driver *d, const CommandLine *line, const CoreEnt
     work->n_arguments = launch->n_results + launch->n_buffers;
     work->host = NEWN(ctx, const HostBuf *, work->n_arguments + 1);
     work->bytes = NEWN(ctx, size_t, work->n_arguments + 1);
+    work->values = NEWN(ctx, bool, work->n_arguments + 1);
     for (int k = 0; k < work->n_arguments; k++) {
         work->host[k] = k < launch->n_results ? &launch->results[k] : &launch->buffers[k - launch->n_results];
         work->bytes[k] = (size_t)work->host[k]->count * (size_t)scalar_bytes(work->host[k]->elem);
+        work->values[k] = k >= launch->n_results && work->host[k]->rank == 0;
         work->all_bytes += work->bytes[k];
     }
     return true;
@@ -184,8 +186,9 @@ static int make_call(const BenchWork *work, rise_entry *entry, const CUdeviceptr
         int type = gpu_type_of(buf->elem);
         status = rise_entry_argument(entry, k, &argument, error);
         if (status == RISE_OK)
-            status = k < work->launch.n_results ? rise_call_output(*call, argument.name, type, memory, work->bytes[k], RISE_DEVICE, error)
-                                                : rise_call_input(*call, argument.name, type, buf->rank, buf->shape, memory, RISE_DEVICE, error);
+            status = k < work->launch.n_results   ? rise_call_output(*call, argument.name, type, memory, work->bytes[k], RISE_DEVICE, error)
+                     : work->values[k]              ? rise_call_scalar(*call, argument.name, type, buf->bytes, error)
+                                                    : rise_call_input(*call, argument.name, type, buf->rank, buf->shape, memory, RISE_DEVICE, error);
     }
     return status;
 }

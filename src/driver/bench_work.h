@@ -43,6 +43,7 @@ typedef struct BenchWork {
     int n_arguments; /* results first, as everywhere in librise */
     const HostBuf **host;
     size_t *bytes, all_bytes; /* of the arguments, of all of them */
+    bool *values;             /* which arguments are scalars that are passed by value */
     int copies;
     CUdeviceptr **at; /* [copy][argument] */
 } BenchWork;

@@ -108,7 +108,7 @@ static int run_hand(void *user, int copy, CUstream stream, rise_error *error)
     HandWork *h = user;
     Work *work = h->work;
     for (int k = 0; k < work->at.n_arguments; k++)
-        h->buffers[k] = (void *)(uintptr_t)work->at.at[copy][k];
+        h->buffers[k] = work->at.values[k] ? (void *)work->at.host[k]->bytes : (void *)(uintptr_t)work->at.at[copy][k];
     for (int i = 0; i < work->at.launch.n_sizes; i++)
         h->sizes[i] = work->at.launch.sizes[i];
     int code = h->hand->run(h->buffers, h->sizes, stream);
@@ -361,7 +361,7 @@ static void json_run(Work *work, StrBuf *out)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------------------------ */
 
-static bool open_gpu(Bench *b, int n_arguments)
+static bool open_gpu(Bench *b, const BenchWork *first)
 {
     rise_error error;
     if (bench_open(&b->gpu, NULL, b->ctx->brake, &error) != RISE_OK)
@@ -377,7 +377,7 @@ static bool open_gpu(Bench *b, int n_arguments)
         return failed(b, &error);
     const char *arch = rise_context_arch(b->gpu.rise), *keep = option_text(b->d->line, OPT_KEEP);
     for (int i = 0; i < b->hands.n; i++)
-        if (!bench_hand_load(b->ctx, b->d, b->entry->name, n_arguments, b->entry->n_sizes, arch, keep, &b->hands.at[i]))
+        if (!bench_hand_load(b->ctx, b->d, b->entry->name, first->n_arguments, first->values, b->entry->n_sizes, arch, keep, &b->hands.at[i]))
             return false;
     return bench_floors(&b->gpu, &b->floors, &error) == RISE_OK || failed(b, &error);
 }
@@ -422,7 +422,7 @@ void cmd_bench(Ctx *ctx, Driver *d)
     b->ctx = ctx;
     b->d = d;
     /* All that can be wrong without a GPU is said before one is looked for; then sizes may depend on it. */
-    if (read_command(b) && make_work(b, 0, &first) && open_gpu(b, first.at.n_arguments))
+    if (read_command(b) && make_work(b, 0, &first) && open_gpu(b, &first.at))
         run_sizes(b);
     close_gpu(b);
 }

@@ -215,7 +215,7 @@ static const Topic topics[] = {
      "\n"
      "  extern \"C\" int ENTRY_hand(results..., inputs..., sizes..., cudaStream_t stream)\n"
      "\n"
-     "with a pointer to device memory for each component of the results, then of the inputs, and each size of the entry as int or long long. It gives 0 or a "
+     "with a pointer to device memory for each component of the results, then of the inputs (scalars by value), and each size of the entry as int or long long. It gives 0 or a "
      "cudaError_t, or nothing. Its results and ours are judged as by `risec run --verify`, and exit code 1 says that some differ. What cannot be captured in a graph (a "
      "cudaMalloc, a wait) has no chain. --keep DIR keeps what nvcc made; files that FILE.cu includes are not looked at for changes.\n"},
     {"tuning", "the best values of tunables",

@@ -147,6 +147,8 @@ static int compile_op(Compiler *c, const ImpExpr *e)
 
 static int compile_load(Compiler *c, const ImpExpr *e)
 {
+    if (e->mem.buf->by_value) /* as a literal: it is no access to memory */
+        return register_preset(c, true, scalar_load(e->mem.buf->elem, c->run->mems[e->mem.buf->id].bytes).u);
     Mark m = register_mark(c);
     index_count(c->costs, e->mem.index, true, c->place);
     int index = compile_nat(c, e->mem.index, e->span);

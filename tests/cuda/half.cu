@@ -62,10 +62,10 @@ static __device__ __forceinline__ double sticky(unsigned long long x) { return (
 
 // axpy: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-axpy(unsigned short *__restrict__ result, const unsigned short *__restrict__ a,
-     const unsigned short *__restrict__ xs, const unsigned short *__restrict__ ys, int n)
+axpy(unsigned short *__restrict__ result, unsigned short a, const unsigned short *__restrict__ xs,
+     const unsigned short *__restrict__ ys, int n)
 {
-    const float a_1 = from_f16(a[0]);
+    const float a_1 = from_f16(a);
 
     // half.rise:3: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -75,10 +75,10 @@ axpy(unsigned short *__restrict__ result, const unsigned short *__restrict__ a,
 
 // axpy_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-axpy_64(unsigned short *__restrict__ result, const unsigned short *__restrict__ a,
-        const unsigned short *__restrict__ xs, const unsigned short *__restrict__ ys, long long n)
+axpy_64(unsigned short *__restrict__ result, unsigned short a, const unsigned short *__restrict__ xs,
+        const unsigned short *__restrict__ ys, long long n)
 {
-    const float a_1 = from_f16(a[0]);
+    const float a_1 = from_f16(a);
 
     // half.rise:3: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
@@ -232,10 +232,10 @@ casts_64(unsigned short *__restrict__ result_1, unsigned short *__restrict__ res
 #ifndef __CUDACC_RTC__
 // Launches axpy on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n unsigned short
-//   a: 1 unsigned short
+//   a: the bits of a number of type f16
 //   xs: n unsigned short
 //   ys: n unsigned short
-extern "C" int axpy_launch(unsigned short *result, const unsigned short *a, const unsigned short *xs,
+extern "C" int axpy_launch(unsigned short *result, unsigned short a, const unsigned short *xs,
                            const unsigned short *ys, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)

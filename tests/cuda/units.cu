@@ -74,15 +74,12 @@ largest_64(float *__restrict__ result, const float *__restrict__ xs, const float
 
 // kept: 32 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(32)
-kept(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ a,
-     const float *__restrict__ xs, int n)
+kept(float *__restrict__ result_1, float *__restrict__ result_2, float a, const float *__restrict__ xs, int n)
 {
     const int thread = threadIdx.x;
 
-    const float a_1 = a[0];
-
     // units.rise:11: mapThreads
-    float acc = a_1;
+    float acc = a;
     const int end = n / 32;
     for (int i = 0; i < end; i++) {
         acc += xs[i*32 + thread];
@@ -92,7 +89,7 @@ kept(float *__restrict__ result_1, float *__restrict__ result_2, const float *__
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
-    acc = a_1;
+    acc = a;
     for (int i = 0; i < end; i++) {
         acc = fmaxf(acc, xs[i*32 + thread]);
     }
@@ -103,15 +100,13 @@ kept(float *__restrict__ result_1, float *__restrict__ result_2, const float *__
 
 // kept_64: 32 threads a block, 1 block, 64-bit indices
 extern "C" __global__ void __launch_bounds__(32)
-kept_64(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ a,
-        const float *__restrict__ xs, long long n)
+kept_64(float *__restrict__ result_1, float *__restrict__ result_2, float a, const float *__restrict__ xs,
+        long long n)
 {
     const int thread = threadIdx.x;
 
-    const float a_1 = a[0];
-
     // units.rise:11: mapThreads
-    float acc = a_1;
+    float acc = a;
     const long long end = n / 32;
     for (long long i = 0; i < end; i++) {
         acc += xs[i*32 + thread];
@@ -121,7 +116,7 @@ kept_64(float *__restrict__ result_1, float *__restrict__ result_2, const float 
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
-    acc = a_1;
+    acc = a;
     for (long long i = 0; i < end; i++) {
         acc = fmaxf(acc, xs[i*32 + thread]);
     }
@@ -235,9 +230,8 @@ extern "C" int largest_launch(float *result, const float *xs, const float *ys, l
 // Launches kept on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result_1: 32 float
 //   result_2: 32 float
-//   a: 1 float
 //   xs: n float
-extern "C" int kept_launch(float *result_1, float *result_2, const float *a, const float *xs, long long n,
+extern "C" int kept_launch(float *result_1, float *result_2, float a, const float *xs, long long n,
                            cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)

@@ -4,50 +4,43 @@
 // scale: 256 threads a block, ceilDiv(n, 1024) blocks
 // Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-scale(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ xs, int n)
+scale(float *__restrict__ result, float a, const float *__restrict__ xs, int n)
 {
-    const float a_1 = a[0];
-
     // vectors.rise:3: mapGlobal
     const int end = ((n + 63) / 64)*16;
     for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         if (i*4 < n) v = *reinterpret_cast<const float4 *>(xs + i*4);
-        *reinterpret_cast<float4 *>(result + i*4) = make_float4(a_1 * v.x + 1.0f, a_1 * v.y + 1.0f, a_1 * v.z + 1.0f, a_1 * v.w + 1.0f);
+        *reinterpret_cast<float4 *>(result + i*4) = make_float4(a * v.x + 1.0f, a * v.y + 1.0f, a * v.z + 1.0f, a * v.w + 1.0f);
     }
 }
 
 // scale_64: 256 threads a block, ceilDiv(n, 1024) blocks, 64-bit indices
 // Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-scale_64(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ xs, long long n)
+scale_64(float *__restrict__ result, float a, const float *__restrict__ xs, long long n)
 {
-    const float a_1 = a[0];
-
     // vectors.rise:3: mapGlobal
     const long long end = ((n + 63) / 64)*16;
     for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         if (i*4 < n) v = *reinterpret_cast<const float4 *>(xs + i*4);
-        *reinterpret_cast<float4 *>(result + i*4) = make_float4(a_1 * v.x + 1.0f, a_1 * v.y + 1.0f, a_1 * v.z + 1.0f, a_1 * v.w + 1.0f);
+        *reinterpret_cast<float4 *>(result + i*4) = make_float4(a * v.x + 1.0f, a * v.y + 1.0f, a * v.z + 1.0f, a * v.w + 1.0f);
     }
 }
 
 // scale_unaligned: 256 threads a block, ceilDiv(n, 1024) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
-scale_unaligned(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ xs,
-                long long n)
+scale_unaligned(float *__restrict__ result, float a, const float *__restrict__ xs, long long n)
 {
-    const float a_1 = a[0];
-
     // vectors.rise:3: mapGlobal
     const long long end = ((n + 63) / 64)*16;
     for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        result[i*4] = a_1 * (i*4 < n ? xs[i*4] : 0.0f) + 1.0f;
+        result[i*4] = a * (i*4 < n ? xs[i*4] : 0.0f) + 1.0f;
         const long long index = i*4 + 1;
-        result[index] = a_1 * (index - 1 < n ? xs[index] : 0.0f) + 1.0f;
-        result[index + 1] = a_1 * (index - 1 < n ? xs[index + 1] : 0.0f) + 1.0f;
-        result[index + 2] = a_1 * (index - 1 < n ? xs[index + 2] : 0.0f) + 1.0f;
+        result[index] = a * (index - 1 < n ? xs[index] : 0.0f) + 1.0f;
+        result[index + 1] = a * (index - 1 < n ? xs[index + 1] : 0.0f) + 1.0f;
+        result[index + 2] = a * (index - 1 < n ? xs[index + 2] : 0.0f) + 1.0f;
     }
 }
 
@@ -230,9 +223,8 @@ swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, long 
 #ifndef __CUDACC_RTC__
 // Launches scale on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 64*ceilDiv(n, 64) float
-//   a: 1 float
 //   xs: n float
-extern "C" int scale_launch(float *result, const float *a, const float *xs, long long n, cudaStream_t stream)
+extern "C" int scale_launch(float *result, float a, const float *xs, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;

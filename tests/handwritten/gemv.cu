@@ -1,5 +1,5 @@
 // BLAS gemv, one block of four warps a row.
-__global__ void multiply(float *out, const float *alpha, const float *beta, const float *a, const float *xs, const float *ys, int m)
+__global__ void multiply(float *out, float alpha, float beta, const float *a, const float *xs, const float *ys, int m)
 {
     __shared__ float parts[4];
     const float *row = a + blockIdx.x * m;
@@ -12,10 +12,10 @@ __global__ void multiply(float *out, const float *alpha, const float *beta, cons
         parts[threadIdx.x / 32] = sum;
     __syncthreads();
     if (threadIdx.x == 0)
-        out[blockIdx.x] = *alpha * (parts[0] + parts[1] + parts[2] + parts[3]) + *beta * ys[blockIdx.x];
+        out[blockIdx.x] = alpha * (parts[0] + parts[1] + parts[2] + parts[3]) + beta * ys[blockIdx.x];
 }
 
-extern "C" int gemv_hand(float *out, const float *alpha, const float *beta, const float *a, const float *xs, const float *ys, int n, int m,
+extern "C" int gemv_hand(float *out, float alpha, float beta, const float *a, const float *xs, const float *ys, int n, int m,
                          cudaStream_t stream)
 {
     if (n > 0)

@@ -434,47 +434,41 @@ static inline grid_group this_grid() { return {}; }
 
 /* ---- what the runner calls --------------------------------------------------------------------------------------------------- */
 
-typedef int (*HostFunction)(void **buffers, const long long *sizes);
+typedef int (*HostFunction)(void **buffers, int n_buffers, const long long *sizes);
 struct Twin { /* a program of the batch; they make a list */
     const char *name;
     HostFunction call;
-    int n_pointers, n_sizes;
+    int n_arguments; /* buffers and sizes */
     Twin *next;
-    Twin(const char *name_, HostFunction call_, int pointers, int sizes);
+    Twin(const char *name_, HostFunction call_, int arguments);
 };
-#define SHIM_TWIN(name, function)                                                                                                \
-    static int call_twin(void **buffers, const long long *sizes) { return call(function, buffers, sizes); }                      \
-    static Twin twin(name, call_twin, pointers_of(function), sizes_of(function));
+#define SHIM_TWIN(name, function)                                                                                                              \
+    static int call_twin(void **buffers, int n_buffers, const long long *sizes) { return call(function, buffers, n_buffers, sizes); }          \
+    static Twin twin(name, call_twin, arguments_of(function));
 
+/* Parameter number i of a host function: first those for buffers, which are pointers or, of scalars, values; then sizes, then a stream. */
 template <typename T> struct Argument {
-    static const bool pointer = false;
-    static T get(void **, const long long *sizes, int, int size) { return (T)sizes[size]; }
+    static T get(void **buffers, int n_buffers, const long long *sizes, int i) { return i < n_buffers ? *(T *)buffers[i] : (T)sizes[i - n_buffers]; }
 };
 template <typename T> struct Argument<T *> {
-    static const bool pointer = true;
-    static T *get(void **buffers, const long long *, int buffer, int) { return (T *)buffers[buffer]; }
+    static T *get(void **buffers, int, const long long *, int i) { return (T *)buffers[i]; }
 };
 template <> struct Argument<cudaStream_t> {
-    static const bool pointer = false;
-    static cudaStream_t get(void **, const long long *, int, int) { return nullptr; }
+    static cudaStream_t get(void **, int, const long long *, int) { return nullptr; }
 };
-constexpr int count_pointers() { return 0; }
-template <typename... B> constexpr int count_pointers(bool first, B... rest) { return first + count_pointers(rest...); }
-/* The parameters of a host function are pointers, then sizes, then a stream. */
-template <typename R, typename... A> constexpr int pointers_of(R (*)(A...)) { return count_pointers(Argument<A>::pointer...); }
-template <typename R, typename... A> constexpr int sizes_of(R (*f)(A...)) { return (int)sizeof...(A) - pointers_of(f) - 1; }
-template <typename... A, int... I> static inline int call_with(int (*f)(A...), void **b, const long long *s, Indices<I...>)
+template <typename R, typename... A> constexpr int arguments_of(R (*)(A...)) { return (int)sizeof...(A) - 1; }
+template <typename... A, int... I> static inline int call_with(int (*f)(A...), void **b, int n, const long long *s, Indices<I...>)
 {
-    return f(Argument<A>::get(b, s, I, I - count_pointers(Argument<A>::pointer...))...);
+    return f(Argument<A>::get(b, n, s, I)...);
 }
-template <typename... A, int... I> static inline int call_with(void (*f)(A...), void **b, const long long *s, Indices<I...>)
+template <typename... A, int... I> static inline int call_with(void (*f)(A...), void **b, int n, const long long *s, Indices<I...>)
 {
-    f(Argument<A>::get(b, s, I, I - count_pointers(Argument<A>::pointer...))...);
+    f(Argument<A>::get(b, n, s, I)...);
     return (int)cudaGetLastError();
 }
-template <typename R, typename... A> static inline int call(R (*f)(A...), void **b, const long long *s)
+template <typename R, typename... A> static inline int call(R (*f)(A...), void **b, int n, const long long *s)
 {
-    return call_with(f, b, s, typename UpTo<sizeof...(A)>::type());
+    return call_with(f, b, n, s, typename UpTo<sizeof...(A)>::type());
 }
 
 } // namespace cuda_shim

@@ -22,8 +22,8 @@
 using namespace cuda_shim;
 
 static Twin *twins, **last_twin = &twins;
-cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int pointers, int sizes)
-    : name(name_), call(call_), n_pointers(pointers), n_sizes(sizes), next(nullptr)
+cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int arguments)
+    : name(name_), call(call_), n_arguments(arguments), next(nullptr)
 {
     *last_twin = this;
     last_twin = &next;
@@ -201,7 +201,7 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
     }
     for (int run = 0; run < times && wrong.empty(); run++) {
         watch(hang_seconds);
-        int code = twin.call(pointers.data(), c.sizes.data());
+        int code = twin.call(pointers.data(), (int)pointers.size(), c.sizes.data());
         watch(0);
         if (code && wanted_too_much_shared())
             break;
@@ -239,9 +239,9 @@ static int run_program(const Twin &twin, const Cases &cases, uint64_t seed, int 
             workspace |= b.role == ROLE_TEMP;
             large |= b.count > LARGE_CELLS;
         }
-        if ((int)c.buffers.size() != twin.n_pointers || (int)c.sizes.size() != twin.n_sizes) {
-            printf("broken %s: its host function takes %d pointers and %d sizes, the test has %zu and %zu\n", twin.name, twin.n_pointers,
-                   twin.n_sizes, c.buffers.size(), c.sizes.size());
+        if ((int)(c.buffers.size() + c.sizes.size()) != twin.n_arguments) {
+            printf("broken %s: its host function takes %d arguments, the test has %zu buffers and %zu sizes\n", twin.name, twin.n_arguments,
+                   c.buffers.size(), c.sizes.size());
             return 0;
         }
         uint64_t state = seed + (uint64_t)run;

@@ -142,18 +142,18 @@ static void note_launch(const FakeLaunch *l)
 /* result, factor, xs, n */
 static void run_scale(const FakeLaunch *l)
 {
-    CUdeviceptr result, factor, xs;
-    int n;
+    CUdeviceptr result, xs;
+    int factor, n;
     memcpy(&result, l->params[0], sizeof result);
     memcpy(&factor, l->params[1], sizeof factor);
     memcpy(&xs, l->params[2], sizeof xs);
     memcpy(&n, l->params[3], sizeof n);
-    if (!fake_gpu_owns(result, (size_t)n * 4) || !fake_gpu_owns(factor, 4) || !fake_gpu_owns(xs, (size_t)n * 4)) {
+    if (!fake_gpu_owns(result, (size_t)n * 4) || !fake_gpu_owns(xs, (size_t)n * 4)) {
         fake_gpu.misuse++;
         return;
     }
     for (int i = 0; i < n; i++)
-        ((int *)(uintptr_t)result)[i] = ((int *)(uintptr_t)xs)[i] * *(int *)(uintptr_t)factor;
+        ((int *)(uintptr_t)result)[i] = ((int *)(uintptr_t)xs)[i] * factor;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------------ */

@@ -171,6 +171,60 @@ static void test_example(const char *path, int64_t n)
     end(&f);
 }
 
+/* ---- scalars --------------------------------------------------------------------------------------------------------------- */
+
+static const char AXPY[] = "entry axpy {n: nat} (alpha: i32) (beta: f16) (t: bool) (xs: n.i32): n.i32 = xs |> mapGlobal(fun x => if t then x * alpha else cast(i32)(beta))\n";
+static int seen_alpha;
+static unsigned short seen_beta;
+static bool seen_t;
+
+/* result, alpha, beta, t, xs, n */
+static void see(const FakeLaunch *l)
+{
+    memcpy(&seen_alpha, l->params[1], sizeof seen_alpha);
+    memcpy(&seen_beta, l->params[2], sizeof seen_beta);
+    memcpy(&seen_t, l->params[3], sizeof seen_t);
+}
+
+/* A graph keeps the value that was captured, whatever becomes of the call. */
+static void test_scalars(void)
+{
+    Fixture f;
+    char a;
+    int64_t n = 100;
+    int alpha = 7;
+    unsigned short beta = 0x3c00;
+    bool t = true;
+    start(&f, "axpy.rise", AXPY);
+    fake_gpu.kernel = see;
+    GOOD(rise_call_scalar(f.call, "alpha", RISE_I32, &alpha, &err));
+    GOOD(rise_call_scalar(f.call, "beta", RISE_F16, &beta, &err));
+    GOOD(rise_call_input(f.call, "t", RISE_BOOL, 0, NULL, &t, RISE_HOST, &err)); /* read when a launch is enqueued */
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
+    GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, 400, RISE_DEVICE, &err));
+    fake_gpu_record(&a);
+    GOOD(rise_call_launch(f.call, &a, &err));
+    fake_gpu_record_end();
+    alpha = 9;
+    beta = 0x4000;
+    t = false;
+    GOOD(rise_call_scalar(f.call, "alpha", RISE_I32, &alpha, &err));
+    GOOD(rise_call_scalar(f.call, "beta", RISE_F16, &beta, &err));
+    CHECK(f.call->prepared);
+    GOOD(rise_call_launch(f.call, &a, &err));
+    CHECK(seen_alpha == 9 && seen_beta == 0x4000 && !seen_t);
+    fake_gpu_replay();
+    CHECK(seen_alpha == 7 && seen_beta == 0x3c00 && seen_t);
+    CHECK_TEXT(log_text, "record axpy\naxpy\nreplay\naxpy\n");
+    CHECK(rise_call_input(f.call, "alpha", RISE_I32, 0, NULL, FAR, RISE_DEVICE, &err) == RISE_ERROR_ARGUMENT && strstr(err.text, "by value"));
+    CHECK(f.call->prepared); /* what fails has no other effect */
+    rise_call_free(f.call);
+    f.call = NULL;
+    fake_gpu_replay();
+    CHECK(seen_alpha == 7 && seen_beta == 0x3c00 && seen_t && fake_gpu.memories == 0);
+    end(&f);
+}
+
 /* More workspace is cleared when it is made, and only then. */
 static void test_growing(void)
 {
@@ -199,5 +253,6 @@ int main(void)
     test_example("examples/high/sum.rise", 1000000);
     test_example("examples/running_sum.rise", 100000);
     test_growing();
+    test_scalars();
     return unit_end();
 }

@@ -386,10 +386,11 @@ static void test_refusals(void)
 static void wrap(Ctx *ctx, void *user)
 {
     (void)user;
-    const char *text = bench_hand_wrapper(ctx, "/a/b.cu", "sum", 2, 1);
+    const char *text = bench_hand_wrapper(ctx, "/a/b.cu", "sum", 2, (const bool[]){false, false}, 1);
     CHECK(strstr(text, "#include \"/a/b.cu\"\n") == text);
     CHECK(strstr(text, "return sum_hand(Buffer{buffers[0]}, Buffer{buffers[1]}, Size{sizes[0]}, static_cast<cudaStream_t>(stream));") != NULL);
-    CHECK(strstr(bench_hand_wrapper(ctx, "x.cu", "f", 1, 0), "f_hand(Buffer{buffers[0]}, static_cast<cudaStream_t>(stream));") != NULL);
+    CHECK(strstr(bench_hand_wrapper(ctx, "x.cu", "f", 1, (const bool[]){false}, 0), "f_hand(Buffer{buffers[0]}, static_cast<cudaStream_t>(stream));") != NULL);
+    CHECK(strstr(bench_hand_wrapper(ctx, "x.cu", "f", 2, (const bool[]){false, true}, 0), "f_hand(Buffer{buffers[0]}, Value{buffers[1]}, static_cast") != NULL);
 }
 
 /* ---- `risec run --device gpu`: results are as large as the device makes them --------------------------------------------------------------- */
