@@ -50,9 +50,21 @@ static void refuse_lost(Lowering *lw)
     }
 }
 
+/* More private memory than a thread can have. */
+static void refuse_private(Lowering *lw)
+{
+    PrivateMemory memory = private_memory(lw->ctx, lw->kernel);
+    if (memory.bytes <= LOCAL_MEMORY_MAX)
+        return;
+    Diag *d = lower_error(lw, E0411, memory.largest->span.file ? memory.largest->span : lw->entry->name_span,
+                          "the private arrays of each thread take %lld bytes at once: no thread has more than %d", (long long)memory.bytes, LOCAL_MEMORY_MAX);
+    diag_help(lw->ctx, d, "keep some of them in memory, `toShared` or `toGlobal`, or work on smaller pieces");
+}
+
 static void verify(Lowering *lw)
 {
     refuse_lost(lw);
+    refuse_private(lw);
     if (lw->failed)
         return;
     Span where;

@@ -28,6 +28,14 @@ LowerPass lower_pass_find(const char *name); /* PASS_COUNT: none */
 
 /* NULL with diagnostics (E04xx, E05xx) when the entry cannot be lowered. Runs the passes up to and including `last`. */
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last);
+/* What arrays of one thread take at once in a lowered kernel, in bytes, and the largest of them; NULL: there is none. */
+typedef struct PrivateMemory {
+    int64_t bytes;
+    const ImpVar *largest;
+} PrivateMemory;
+PrivateMemory private_memory(Ctx *ctx, const ImpKernel *kernel);
+enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_OF_THREAD = 255, REGISTER_BYTES = 4, LOCAL_MEMORY_MAX = 512 * 1024 /* bytes of a thread */ };
+int kernel_registers(const ImpKernel *kernel); /* that each thread may have, by its launch bounds */
 /* Whether an entry without high-level patterns can be lowered; diagnostics say why not. */
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry);
 

@@ -193,7 +193,8 @@ void pass_memory(Lowering *lw)
                 }
             }
     }
-    if (nat_is_const(bytes) && bytes->value > SHARED_MAX) {
+    NatRange range = nat_range(ctx, kernel->known, bytes);
+    if (range.has_lo && range.lo > SHARED_MAX) { /* for all sizes */
         const Life *largest = NULL;
         for (int b = 0; b < n; b++)
             if (p.lives[b].buf && (!largest || p.lives[b].bytes > largest->bytes))
@@ -201,8 +202,8 @@ void pass_memory(Lowering *lw)
         bool located = largest && largest->buf->span.file;
         Diag *d = lower_error(lw, E0416, located ? largest->buf->span : lw->entry->name_span,
                               "`%s` needs %s%lld bytes of shared memory in each block; no device has more than %d", lw->entry->name,
-                              bytes->value >= CELLS_MAX ? "at least " : "", (long long)bytes->value, SHARED_MAX);
-        if (located && largest->bytes < bytes->value)
+                              nat_is_const(bytes) && range.lo < CELLS_MAX ? "" : "at least ", (long long)range.lo, SHARED_MAX);
+        if (located && largest->bytes && largest->bytes < range.lo)
             diag_label(lw->ctx, d, "the largest part: %lld bytes", (long long)largest->bytes);
         diag_help(ctx, d, "make the pieces that toShared stores smaller");
     }
