@@ -165,6 +165,21 @@ const char *value_name(Lowering *lw, const ImpExpr *e)
     return n >= 2 && n <= 12 && name[n - 1] == 's' && name[n - 2] != 's' ? ctx_printf(lw->ctx, "%.*s", (int)n - 1, name) : "value";
 }
 
+/* A value with a name has several uses, and is the same in all of them: see Note [A value has one value] in contraction.c. */
+static void round_product(ImpExpr *e)
+{
+    if (e->kind == IE_CAST) {
+        round_product(e->cast.value);
+    } else if (e->kind == IE_COND) {
+        round_product(e->cond.then);
+        round_product(e->cond.otherwise);
+    } else if (e->kind == IE_OP) {
+        e->op.rounded |= e->op.id == P_mul && (e->type == SC_F32 || e->type == SC_F64);
+        for (int i = e->op.id == P_select; i < e->op.n && (e->op.id == P_neg || e->op.id == P_select); i++)
+            round_product(e->op.args[i]);
+    }
+}
+
 /* True when a value of statement i now stands before it, in a register. */
 static bool share_one(Lowering *lw, ImpBlock *block, int i)
 {
@@ -180,8 +195,10 @@ static bool share_one(Lowering *lw, ImpBlock *block, int i)
         if (count.n < 2)
             continue;
         if (s->kind == IS_DECL && s->var.value == value && s->var.var->constant && s->var.var->slots == 1 && !s->var.var->nat) { /* it has a name already */
+            value = imp_copy_expr(lw->ctx, value);
             Uses rest = {value, imp_var(lw->ctx, s->var.var, nat_const(lw->ctx, 0), s->span), 0};
             visit_uses(block, i + 1, &rest);
+            round_product(s->var.value);
             continue;
         }
         ImpVar *var = lower_new_var(lw, value_name(lw, value), value->type, value->span);
@@ -191,6 +208,7 @@ static bool share_one(Lowering *lw, ImpBlock *block, int i)
         Uses replace = {imp_copy_expr(lw->ctx, value), imp_var(lw->ctx, var, nat_const(lw->ctx, 0), value->span), 0};
         visit_uses(block, i, &replace);
         decl->var.value = (ImpExpr *)replace.value;
+        round_product(decl->var.value);
         block_insert(lw->ctx, block, i, decl);
         return true;
     }

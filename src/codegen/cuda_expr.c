@@ -423,8 +423,7 @@ static void put_float_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         bool minus = e->op.args[0]->kind == IE_LIT || (e->op.args[0]->kind == IE_OP && e->op.args[0]->op.id == P_neg);
         cuda_expr(c, e->op.args[0], minus ? C_ATOM : C_UNARY);
         put(c, prec > C_UNARY ? ")" : "");
-    } else if (id == P_mul && c->exact) {
-        /* Otherwise nvcc may join it with a sum, also one of a later statement. */
+    } else if (e->op.rounded) { /* else nvcc may join it with a sum, also one of a later statement */
         put_call(c, t == SC_F64 ? "__dmul_rn" : "__fmul_rn", e);
     } else if (cuda_operator(id, &text, &own)) {
         put_infix(c, text, own, e->op.args[0], e->op.args[1], prec);
@@ -682,7 +681,7 @@ static bool put_compound(Cuda *c, const ImpExpr *target, const ImpExpr *value)
         return false;
     PrimId id = value->op.id;
     bool is_float = scalar_is_float(value->type);
-    if (!cuda_operator(id, &text, &own) || own == C_AND || own == C_OR || (is_float && id == P_mul && c->exact))
+    if (!cuda_operator(id, &text, &own) || own == C_AND || own == C_OR || value->op.rounded)
         return false;
     if (!is_float && int_helper(value, value->type, &helper))
         return false;

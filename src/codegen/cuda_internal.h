@@ -33,7 +33,7 @@ typedef struct Cuda {
     CNames *names;           /* of the file; a kernel's are released at its end */
     const ImpKernel *kernel;
     const NatFacts *facts;
-    bool exact, line_directives;
+    bool line_directives;
     bool lost;               /* a number beyond 64 bits was printed, which is no text of C */
     int depth;               /* of indentation */
     uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */

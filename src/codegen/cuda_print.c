@@ -409,7 +409,6 @@ static void put_parameters(Cuda *c, const char *name)
 static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
 {
     c->kernel = k;
-    c->exact = k->entry && k->entry->exact;
     c->facts = k->known;
     CudaScope scope = cuda_enter(c);
     int n = 0;

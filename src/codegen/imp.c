@@ -59,6 +59,13 @@ ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span 
     return imp_op(ctx, id, type, 2, (ImpExpr *[]){a, b}, span);
 }
 
+ImpExpr *imp_op_like(Ctx *ctx, const ImpExpr *op, ImpExpr **args)
+{
+    ImpExpr *e = imp_op(ctx, op->op.id, op->type, op->op.n, args, op->span);
+    e->op.rounded = op->op.rounded;
+    return e;
+}
+
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span)
 {
     if (value->type == type)

@@ -80,7 +80,7 @@ struct ImpExpr {
         Nat nat;
         struct { ImpVar *var; Nat slot; } var;
         struct { ImpBuf *buf; Nat index; int group; /* cells that the program reads as one vector; 0: no such */ } mem;
-        struct { PrimId id; int n; ImpExpr **args; } op;
+        struct { PrimId id; int n; ImpExpr **args; bool rounded; /* mul: no part of a fused operation (contraction.h) */ } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
         struct { PrimId id, op; ImpExpr *by, *value; } shfl;
@@ -217,6 +217,7 @@ ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span);
 bool imp_is_parameter(const ImpExpr *e); /* a scalar of the launch, by value: as good as a register */
 ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span);
 ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span);
+ImpExpr *imp_op_like(Ctx *ctx, const ImpExpr *op, ImpExpr **args); /* of other operands */
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);
 bool imp_widens(const ImpExpr *e); /* a cast of an integer to a wider one that has all its values */
 ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span);

@@ -46,6 +46,14 @@ static void print_expr(Printer *p, const ImpExpr *e, Prec prec);
 
 static void print_op(Printer *p, const ImpExpr *e, Prec prec)
 {
+    if (e->op.rounded) {
+        ImpExpr plain = *e;
+        plain.op.rounded = false;
+        put(p, "rounded(");
+        print_op(p, &plain, PREC_ANY);
+        put(p, ")");
+        return;
+    }
     Prec own = e->op.n == 2 ? infix_prec(e->op.id) : PREC_ATOM;
     if (own == PREC_ATOM) {
         sb_printf(p->out, "%s(", prim_name(e->op.id));

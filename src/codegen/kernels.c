@@ -112,6 +112,13 @@ static void find_local(void *user, ImpExpr **at)
     *local |= e->kind == IE_VAR || e->kind == IE_SHFL || (e->kind == IE_LOAD && e->mem.buf->space != SPACE_INPUT);
 }
 
+static void round_product(void *user, ImpExpr **at)
+{
+    (void)user;
+    if ((*at)->kind == IE_OP && (*at)->op.id == P_mul && scalar_is_float((*at)->type))
+        (*at)->op.rounded = true;
+}
+
 /* The value of another kernel's register where this kernel can compute it as well: from inputs and sizes alone. */
 static ImpExpr *computed_again(const Owner *o, const ImpVar *var)
 {
@@ -123,7 +130,10 @@ static ImpExpr *computed_again(const Owner *o, const ImpVar *var)
     bool local = f.again || !f.value;
     if (f.value)
         walk_expr(&f.value, find_local, &local);
-    return local ? NULL : imp_copy_expr(o->lw->ctx, f.value);
+    if (local)
+        return NULL;
+    walk_expr(&f.value, round_product, NULL); /* both kernels get the same bits */
+    return imp_copy_expr(o->lw->ctx, f.value);
 }
 
 static void own_expr(void *user, ImpExpr **at)

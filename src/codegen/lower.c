@@ -1,4 +1,5 @@
 #include "rewrite/rewrite.h"
+#include "codegen/contraction.h"
 #include "codegen/imp_verify.h"
 #include "codegen/index_guards.h"
 #include "codegen/lowering.h"
@@ -162,14 +163,14 @@ static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before)
 
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
 {
-    const CoreEntry *rewritten = rewritten_entry(ctx, entry);
+    const CoreEntry *marked = rounded_copies(ctx, entry), *rewritten = rewritten_entry(ctx, marked);
     if (!rewritten)
         return NULL;
     const Diags before = ctx->diags;
-    ImpProgram *program = lower_variant(ctx, rewritten, last, false);
+    ImpProgram *program = lower_variant(ctx, rounded_products(ctx, rewritten), last, false);
     if (program)
         add_variants(ctx, program, last);
-    else if (rewritten != entry)
+    else if (rewritten != marked)
         tell_of_text(ctx, entry, before);
     return program;
 }

@@ -320,7 +320,13 @@ static View *read_scalar_prim(Lowering *lw, const Core *e)
         ImpExpr *at[8], *value;
         for (int k = 0; k < e->prim.n_args; k++)
             at[k] = args[k].parts[args[k].n > 1 ? i : 0];
-        value = e->prim.id == P_cast ? imp_cast(ctx, type, at[0], e->span) : fold_op(lw, imp_op(ctx, e->prim.id, type, e->prim.n_args, at, e->span));
+        if (e->prim.id == P_cast) {
+            value = imp_cast(ctx, type, at[0], e->span);
+        } else {
+            value = imp_op(ctx, e->prim.id, type, e->prim.n_args, at, e->span);
+            value->op.rounded = e->prim.options.rounded;
+            value = fold_op(lw, value);
+        }
         for (int k = 0; e->prim.id != P_cast && k < 2; k++)
             if (cond_is(lw, value, k == 0))
                 value = imp_lit(ctx, scalar_int(SC_BOOL, k == 0), e->span);

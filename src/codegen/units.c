@@ -127,7 +127,7 @@ static void lift_operands(Ctx *ctx, ImpExpr **at)
         return;
     result = scalar_apply(e->op.id, e->op.args[0]->type, left);
     if (!is_nan(result))
-        *at = imp_cond(ctx, choice->cond.cond, imp_op(ctx, e->op.id, e->type, e->op.n, then, e->span), imp_lit(ctx, result, e->span), e->span);
+        *at = imp_cond(ctx, choice->cond.cond, imp_op_like(ctx, e, then), imp_lit(ctx, result, e->span), e->span);
 }
 
 static void lift(Ctx *ctx, ImpExpr **at)
@@ -272,7 +272,7 @@ static ImpStmt *without_unit(const Units *u, ImpStmt *s, ImpStmt *loop)
     args[1 - mine] = other->cond.then;
     ImpStmt *choice = imp_stmt(u->ctx, NULL, IS_IF, s->span);
     choice->branch.cond = other->cond.cond;
-    s->var.value = imp_op(u->ctx, e->op.id, e->type, 2, args, e->span);
+    s->var.value = imp_op_like(u->ctx, e, args);
     vec_push(u->ctx, &choice->branch.then.list, s);
     return choice;
 }

@@ -161,7 +161,7 @@ bool imp_same_value(const ImpExpr *a, const ImpExpr *b)
     case IE_VAR: return a->var.var == b->var.var && a->var.slot == b->var.slot;
     case IE_LOAD: return a->mem.buf == b->mem.buf && a->mem.index == b->mem.index;
     case IE_OP:
-        if (a->op.id != b->op.id || a->op.n != b->op.n)
+        if (a->op.id != b->op.id || a->op.n != b->op.n || a->op.rounded != b->op.rounded)
             return false;
         for (int i = 0; i < a->op.n; i++)
             if (!imp_same_value(a->op.args[i], b->op.args[i]))

@@ -43,7 +43,7 @@ counted(float *__restrict__ result_1, int *__restrict__ result_2, const float *_
     // nested_tuples.rise:9: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const float x = xs[i];
-        const float b1 = x * 2.0f;
+        const float b1 = __fmul_rn(x, 2.0f);
         const bool holds = x == b1;
         result_1[i] = holds ? x : b1 + x;
         result_2[i] = holds ? 8 : 7;
@@ -58,7 +58,7 @@ counted_64(float *__restrict__ result_1, int *__restrict__ result_2, const float
     // nested_tuples.rise:9: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
         const float x = xs[i];
-        const float b1 = x * 2.0f;
+        const float b1 = __fmul_rn(x, 2.0f);
         const bool holds = x == b1;
         result_1[i] = holds ? x : b1 + x;
         result_2[i] = holds ? 8 : 7;

@@ -12,11 +12,11 @@ rotate(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
         #pragma unroll
         for (int j = 0; j < 2; j++) {
             const float x = xs[base + j];
-            window[j] = x * x;
+            window[j] = __fmul_rn(x, x);
         }
         for (int j = 0; j < m; j++) {
             const float x = xs[base + j + 2];
-            window[2] = x * x;
+            window[2] = __fmul_rn(x, x);
             result[i*m + j] = window[0] + 2.0f * window[1] + window[2];
             #pragma unroll
             for (int k = 0; k < 2; k++) {
@@ -37,11 +37,11 @@ rotate_64(float *__restrict__ result, const float *__restrict__ xs, long long n,
         #pragma unroll
         for (int j = 0; j < 2; j++) {
             const float x = xs[base + j];
-            window[j] = x * x;
+            window[j] = __fmul_rn(x, x);
         }
         for (long long j = 0; j < m; j++) {
             const float x = xs[base + j + 2];
-            window[2] = x * x;
+            window[2] = __fmul_rn(x, x);
             result[i*m + j] = window[0] + 2.0f * window[1] + window[2];
             #pragma unroll
             for (int k = 0; k < 2; k++) {

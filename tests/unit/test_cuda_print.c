@@ -324,9 +324,10 @@ static void test_expressions(Ctx *ctx)
     HAS(text, "long long wrap_add(long long a, long long b)");
     HAS_NOT(text, "floor_div");
 
-    t.entry->exact = true;
-    CHECK_TEXT(expr_text(&t, f, op2(&t, P_add, op2(&t, P_mul, F, F), F)), "__fmul_rn(f[0], f[0]) + f[0];");
-    CHECK_TEXT(expr_text(&t, d, op2(&t, P_mul, D, D)), "__dmul_rn(d[0], d[0]);");
+    ImpExpr *singles = op2(&t, P_mul, F, F), *doubles = op2(&t, P_mul, D, D);
+    singles->op.rounded = doubles->op.rounded = true;
+    CHECK_TEXT(expr_text(&t, f, op2(&t, P_add, singles, F)), "__fmul_rn(f[0], f[0]) + f[0];");
+    CHECK_TEXT(expr_text(&t, d, doubles), "__dmul_rn(d[0], d[0]);");
 }
 
 /* Every operation on every type: for nvcc, which must not warn. */

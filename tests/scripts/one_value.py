@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""A value that is used more than once, or computed in several places, has one value: CUDA's compiler joins its products with nothing.
+
+    tests/scripts/one_value.py [SEED]         PROGRAMS programs from a seed, each made so that all its products are used more than once
+    tests/scripts/one_value.py --count FILE   writes how many fma the kernels of examples and bench/programs have
+
+In the PTX of those programs each product is `mul.rn`, which ptxas joins with nothing: no plain `mul`, no `fma`. Where the emitted text has plain products instead, each is found, or
+this script finds nothing. And in examples and bench/programs products that are used once stay joined: their fma are counted, and compared with fma.txt beside this
+script. Prints `ok NAME`, `not ok NAME` or `skip NAME: REASON`."""
+import glob
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import ptx_text
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
+RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
+COUNTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fma.txt")
+PROGRAMS, SEED = 200, 1
+
+# A product of x and y, and what is made of one alone.
+VALUES = ("x * y", "-(x * y)", "(if x < y then x * y else y * y)", "x * y * x", "(let z = x * x in z * y)", "(if x < y then x * y else 0)")
+USES = ("p + 1", "1 - p", "p - 3", "-p + 2", "(if p < 1 then p + 5 else p - 5)", "abs(p - 1)", "p + p", "(let q = -p in q - 1)")
+PLAIN = ("p", "max(p, 1)", "-p", "(if p < 1 then p else 1)", "p + 7", "5 - p")
+
+# Programs. T: the type. V: the value of (x, y). U, W: uses of p; U adds.
+FORMS = {
+    "let": "entry f {n: nat} (a b: n.T): (n.T, n.T) =\n  zip(a, b) |> mapGlobal(fun (x, y) => let p = V in (U, W)) |> unzip",
+    "parameter": "def both (p: T): (T, T) = (U, W)\nentry f {n: nat} (a b: n.T): n.(T, T) =\n  zip(a, b) |> mapGlobal(fun (x, y) => both(V))",
+    "map": "entry f {n: nat} (a b: n.T): (n.T, n.T) =\n  let s = zip(a, b) |> map(fun (x, y) => V) in (s |> map(fun p => U), s |> map(fun p => W))",
+    "zipped": "entry f {n: nat} (a b: n.T): n.(T, T) =\n  let s = zip(a, b) |> map(fun (x, y) => V) in zip(s |> map(fun p => W), s |> map(fun p => U))",
+    "view": "entry f {n: nat} (a b: n.T): (n.T, n.T) =\n  let s = generate{n = n}(fun i => let x = a[i] in let y = b[i] in V) in (s |> mapGlobal(fun p => U), s |> mapGlobal(fun p => W))",
+    "reversed": "entry f {n: nat} (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in zip(s, s |> reverse) |> map(fun (p, q) => (U) - q)",
+    "windows": "entry f {n: nat} (a b: n.T): n.T where n >= 1 =\n  zip(a, b) |> map(fun (x, y) => V) |> padClamp(1, 1) |> slide(3, 1) |> map(fun w => let p = w[1] in (U) + (w[0] - w[2]))",
+    "greatest": "entry f {n: nat} (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in let t = s |> reduce(max, -inf) in s |> map(fun p => (U) - t)",
+    "sum": "entry f {n: nat} (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in let t = s |> reduce((+), 0) in s |> map(fun p => (U) - t)",
+    "kept": "entry f {n: nat} (a b: n.8.T): n.8.T =\n  zip(a, b) |> mapGlobal(fun (r, s) =>\n    let ps = zip(r, s) |> mapSeq(fun (x, y) => V) |> toPrivate in\n"
+            "    let t = ps |> reduceSeq((+), 0) in ps |> mapSeq(fun p => (U) - t))",
+    "captured": "entry f {n: nat} (a b: n.T) (c: 8.T): n.8.T =\n  zip(a, b) |> mapGlobal(fun (x, y) => let p = V in c |> mapSeq(fun z => z + (U)))",
+    "lanes": "entry f {n: nat} (a b: (32*n).T): (32*n).T =\n  zip(a, b) |> split(32) |> mapWarp(fun r =>\n    let ps = r |> mapLane(fun (x, y) => V) |> toPrivate in\n"
+             "    zip(ps, ps |> shflXor(1)) |> mapLane(fun (p, q) => (U) - q)) |> join",
+    "blocks": "entry f {n: nat} (a b: (64*n).T): (64*n).T =\n  zip(a, b) |> split(64) |> mapBlock(fun r =>\n    let ps = r |> mapThreads(fun (x, y) => V) |> toShared in\n"
+              "    zip(ps, ps |> reverse) |> mapThreads(fun (p, q) => (U) - q)) |> join",
+    "own cells": "entry f {n: nat} (a b: (64*n).T): (64*n).(T, T) =\n  zip(a, b) |> split(64) |> mapBlock(fun r =>\n    let ps = r |> mapThreads(fun (x, y) => V) |> toShared in\n"
+                 "    ps |> mapThreads(fun p => (U, W))) |> join",
+    "kernels": "entry f {n: nat} (a b: n.T): n.T =\n  let s = generate{n = n}(fun i => let x = a[i] in let y = b[i] in V) in\n"
+               "  s |> mapGlobal(fun p => W) |> nextKernel(fun t => zip(s, t) |> mapGlobal(fun (p, q) => (U) - q))",
+    "gathered": "entry f {n: nat} (i: n.idx[n]) (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in s |> gather(i) |> map(fun p => U)",
+    "pairs": "entry f {n: nat} (a b: n.T): n.(T, T) =\n  zip(a, b) |> map(fun (x, y) => (V, y)) |> mapGlobal(fun t => let p = t.1 in (U, W))",
+    "fold": "entry f {n: nat} (a b: n.64.T): n.T =\n  zip(a, b) |> mapGlobal(fun (r, s) => zip(r, s) |> reduceSeq(fun acc (x, y) => let p = V in max(acc, W) + (U), 0))",
+    "prefixes": "entry f {n: nat} (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in zip(s, s |> scan((+), 0)) |> map(fun (p, q) => (U) - q)",
+    "vectors": "entry f {n: nat} (a b: (4*n).T): (4*n).T =\n  zip(a |> asVector(4), b |> asVector(4)) |> mapGlobal(fun (x, y) => let p = x * y in max(p + 1, p - 1)) |> asScalar",
+    "planes": "entry f {n m: nat} (a b: n.m.T): n.m.T =\n  zip(a, b) |> map(fun (r, s) => let ps = zip(r, s) |> map(fun (x, y) => V) in zip(ps, ps |> reverse) |> map(fun (p, q) => (U) - q))",
+    "size tests": "entry f {n: nat} (a b: n.T): n.T =\n  let s = generate{n = n}(fun i => let x = a[i] in let y = b[i] in V) in\n"
+                  "  if n <= 1000 then zip(s, s |> reverse) |> mapGlobal(fun (p, q) => (U) - q) else s |> mapGlobal(fun p => let q = W in q - (U))",
+    "twice in a row": "entry f {n: nat} (a b: n.T): (n + n).T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in concat(s |> map(fun p => U), s)",
+    "columns": "entry f {n m: nat} (a b: n.m.T): (n.m.T, m.n.T) =\n  let s = zip(a, b) |> map(fun (r, s) => zip(r, s) |> map(fun (x, y) => V)) in\n"
+               "  (s |> map(map(fun p => U)), s |> transpose |> map(map(fun p => W)))",
+    "all rows": "entry f {n m: nat} (a b: m.T) (c: n.T): n.m.T =\n  let ps = zip(a, b) |> map(fun (x, y) => V) in c |> map(fun z => ps |> map(fun p => z + (U)))",
+    "broadcast": "entry f {n: nat} (a b: (32*n).T): (32*n).T =\n  zip(a, b) |> split(32) |> mapWarp(fun r =>\n    let ps = r |> mapLane(fun (x, y) => V) |> toPrivate in\n"
+                 "    zip(ps, ps |> broadcast(0)) |> mapLane(fun (p, q) => (U) - q)) |> join",
+    "rotated": "entry f {n: nat} (a b: n.10.T): n.8.T =\n  zip(a, b) |> mapGlobal(fun (r, s) => zip(r, s) |> rotateValues(3, fun (x, y) => V)\n"
+               "    |> mapSeq(fun w => let p = w[0] in (U) - (w[1] + w[2])))",
+    "nested": "entry f {n: nat} (a b: n.T): (n.T, n.T) =\n  let s = zip(zip(a, b) |> map(fun (x, y) => V), a) in (s |> map(fun (p, z) => (U) - z), s |> reverse |> map(fun (p, z) => max(W, z)))\n"
+              "entry g {n: nat} (a b: n.T): (n.T, n.T) =\n  let s = zip(b, zip(a, zip(a, b) |> map(fun (x, y) => V))) in\n"
+              "  (s |> map(fun t => let p = t.2.2 in U), s |> reverse |> map(fun t => let p = t.2.2 in W))",
+    "states": "entry f {n: nat} (a b: n.64.T): n.T =\n  zip(a, b) |> mapGlobal(fun (r, s) => zip(r, s) |> reduceSeq(fun p (x, y) => let q = U in max(p, q) * y, 1))",
+    "prefix states": "entry f {n: nat} (a b: n.8.T): n.8.T =\n  zip(a, b) |> mapGlobal(fun (r, s) =>\n"
+                     "    let ps = zip(r, s) |> scanSeq(fun p (x, y) => max(p, 1) * y, 1) |> toPrivate in ps |> mapSeq(fun p => U))",
+    "next to it": "entry f {n: nat} (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => V) in zip(s |> take(n), s |> padCst(1, 0, 0) |> take(n)) |> map(fun (p, q) => (U) - q)",
+    "inner": "entry f {n: nat} (a b: n.T): n.(T, T) =\n  let s = zip(a, b) |> map(fun (x, y) => (V) + y) in zip(s |> map(fun p => W), s |> map(fun p => U)) |> map(fun (p, q) => (p, q))",
+}
+STORED = ("blocks",)  # where products are only stored
+
+# Programs with products that are used once: CUDA's compiler joins them.
+ONCE = {
+    "dot": "entry f {n: nat} (a b: n.T): T = zip(a, b) |> map(fun (x, y) => x * y) |> reduce((+), 0)",
+    "dot used twice": "entry f {n: nat} (a b: n.T): n.T = let t = zip(a, b) |> map(fun (x, y) => x * y) |> reduce((+), 0) in a |> map(fun x => (x - t) / t)",
+    "norm": "entry f {n: nat} (a: n.T): n.T = let t = sqrt(a |> map(fun x => x * x) |> reduce((+), 0)) in a |> map(fun x => x / t)",
+    "rows": "entry f {n m: nat} (a: n.m.T) (b: m.T): n.T = a |> map(fun r => zip(r, b) |> map(fun (x, y) => x * y) |> reduce((+), 0))",
+    "product": "entry f {n m k: nat} (a: n.m.T) (b: m.k.T): n.k.T =\n  a |> map(fun r => b |> transpose |> map(fun c => zip(r, c) |> map(fun (x, y) => x * y) |> reduce((+), 0)))",
+    "axpy": "entry f {n: nat} (k: T) (a b: n.T): n.T = zip(a, b) |> map(fun (x, y) => k * x + y)",
+    "polynomial": "entry f {n: nat} (a: n.T): n.T = a |> map(fun x => (((x + 2) * x + 3) * x + 4) * x + 5)",
+    "value of a sum": "entry f {n: nat} (a b: n.T): (n.T, n.T) = zip(a, b) |> mapGlobal(fun (x, y) => let s = x * y + x in (s, s + 1)) |> unzip",
+    "stored": "entry f {n: nat} (a b: n.T): n.T =\n  zip(a, b) |> mapGlobal(fun (x, y) => x * y + 1) |> toGlobal |> nextKernel(fun s => zip(s, s |> reverse) |> mapGlobal(fun (p, q) => p - q))",
+    "two ways": "entry f {n: nat} (a b: n.T): n.T =\n  let s = zip(a, b) |> map(fun (x, y) => x * y) in if n <= 1000 then s |> map(fun p => p + 1) else s |> map(fun p => p - 1)",
+    "vectors": "entry f {n: nat} (a: n.64.T): n.T =\n  a |> mapGlobal(fun r => r |> asVector(4) |> reduceSeq(fun acc v => let q = v * v in acc + ((q[0] + q[1]) + (q[2] + q[3])), 0))",
+}
+
+
+def program(rng):
+    """(what it is, its text)."""
+    form = rng.choice(sorted(FORMS))
+    kind, value, use, plain = rng.choice(("f32", "f32", "f64")), rng.choice(VALUES), rng.choice(USES), rng.choice(PLAIN)
+    text = re.sub(r"\bT\b", kind, re.sub(r"\bU\b", use, re.sub(r"\bW\b", plain, re.sub(r"\bV\b", value, FORMS[form]))))
+    return form, text + "\n"
+
+
+def emitted(path, *more):
+    done = subprocess.run([RISEC, path, "--emit=cuda", *more], capture_output=True, text=True, timeout=60)
+    return done.stdout, done.stdout if done.returncode == 0 and not done.stderr else done.stderr
+
+
+def without_twins(text):
+    """Without the kernels that only have wider indices than another."""
+    for kernel in reversed(ptx_text.text_kernels(text)):
+        if kernel.name.endswith("_64"):
+            text = text[: kernel.first] + text[kernel.last :]
+    return text
+
+
+def joined(ptx):
+    """The instructions of products that are, or may be, part of a fused operation. Those may not that only stores, products, comparisons and the like read."""
+    found = []
+    for lines in ptx_text.ptx_kernels(ptx).values():
+        lines = [re.sub(r"^@!?%\w+\s+", "", line) for line in lines]
+        readers = {}
+        for line in lines:
+            for register in re.findall(r"%\w+", line)[0 if line.startswith("st.") else 1 :]:
+                readers.setdefault(register, []).append(line)
+        for line in lines:
+            plain = re.match(r"mul\.(?:ftz\.)?f(?:32|64)\s+(%\w+)", line)
+            if plain and any(not reader.startswith(("mul.", "st.", "max.", "min.", "setp.")) for reader in readers.get(plain[1], [])):
+                found.append(line)
+            if re.match(r"(fma|mad)\.\S*f(32|64)\s", line):
+                found.append(line)
+    return found
+
+
+def with_plain_products(text):
+    """`(a * b)` for each `__fmul_rn(a, b)`."""
+    while True:
+        found = re.search(r"__[fd]mul_rn\(", text)
+        if not found:
+            return text
+        depth, commas, i = 1, [], found.end()
+        while depth:
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[i], 0)
+            if text[i] == "," and depth == 1:
+                commas.append(i)
+            i += 1
+        a, b = text[found.end() : commas[0]], text[commas[0] + 1 : i - 1]
+        text = f"{text[: found.start()]}(({a}) * ({b.strip()})){text[i:]}"
+
+
+def fma_counts(nvrtc):
+    counts = {}
+    for folder in ("examples", "bench/programs"):
+        for path in sorted(glob.glob(f"{ROOT}/{folder}/*.rise")):
+            text, _ = emitted(path)
+            kernels = ptx_text.ptx_kernels(ptx_text.ptx_of(nvrtc, without_twins(text)))
+            n = sum(line.startswith("fma.") for lines in kernels.values() for line in (re.sub(r"^@!?%\w+\s+", "", line) for line in lines))
+            if n:
+                counts[os.path.relpath(path, ROOT)] = n
+    return counts
+
+
+def release(nvrtc):
+    return "CUDA %d.%d" % ptx_text.release_of_nvrtc(nvrtc)
+
+
+def written(nvrtc):
+    lines = ["# How many fma the kernels have that NVRTC makes of it for compute_90, those with wider indices not counted. Written by one_value.py --count.", release(nvrtc)]
+    return "\n".join(lines + [f"{name} {n}" for name, n in sorted(fma_counts(nvrtc).items())]) + "\n"
+
+
+def check_counts(nvrtc):
+    with open(COUNTS) as file:
+        want = file.read()
+    if want.splitlines()[1] != release(nvrtc):
+        print(f"skip fma of examples and bench/programs: counted with {want.splitlines()[1]}, and this is {release(nvrtc)}")
+        return 0
+    have = written(nvrtc)
+    print("ok" if have == want else "not ok", "examples and bench/programs have as many fma as fma.txt says")
+    for line in sorted(set(have.splitlines()) ^ set(want.splitlines())):
+        print("#", "now" if line in have.splitlines() else "was", line)
+    return have != want
+
+
+def check_once(nvrtc):
+    apart = []
+    with tempfile.TemporaryDirectory() as work:
+        for name, source in ONCE.items():
+            for kind in ("f32", "f64"):
+                path = os.path.join(work, "once.rise")
+                with open(path, "w") as file:
+                    file.write(re.sub(r"\bT\b", kind, source) + "\n")
+                text, said = emitted(path)
+                lines = [line for kernel in ptx_text.ptx_kernels(ptx_text.ptx_of(nvrtc, text)).values() for line in kernel] if text else []
+                if not any("fma." in line for line in lines) or any(re.search(r"\bmul\.rn\.f", line) for line in lines):
+                    apart += [f"{name}, {kind}: {line}" for line in (source + "\n" + said[:300] * (not text)).splitlines()]
+    print("not ok" if apart else "ok", f"products that are used once are joined in {2 * len(ONCE)} programs")
+    for line in apart:
+        print("# " + line)
+    return bool(apart)
+
+
+def check_programs(nvrtc, seed):
+    rng, wrong, blind, forms = random.Random(seed), [], [], set()
+    with tempfile.TemporaryDirectory() as work:
+        for k in range(PROGRAMS):
+            form, source = program(rng)
+            path = os.path.join(work, "one_value.rise")
+            with open(path, "w") as file:
+                file.write(source)
+            text, said = emitted(path)
+            if not text:
+                wrong += [f"program {k}, {form}: {line}" for line in (source + said).splitlines()]
+                continue
+            forms.add(form)
+            text = without_twins(text)
+            found = joined(ptx_text.ptx_of(nvrtc, text))
+            if found:
+                wrong += [f"program {k}, {form}: {line}" for line in source.splitlines() + found[:4]]
+            if form not in STORED and not joined(ptx_text.ptx_of(nvrtc, with_plain_products(text))):
+                blind += [f"program {k}, {form}: {line}" for line in source.splitlines()]
+    missing = sorted(set(FORMS) - forms)
+    failed = False
+    for bad, what in ((wrong, f"products that are used more than once are joined with nothing in the PTX of {PROGRAMS} programs, seed {seed}"),
+                      (missing, f"the programs have all of {len(FORMS)} forms"),
+                      (blind, "products that are written plainly are found in each")):
+        failed |= bool(bad)
+        print(f"{'not ok' if bad else 'ok'} {what}")
+        for line in bad:
+            print("# " + line)
+    return failed
+
+
+def main(args):
+    nvrtc = ptx_text.find_nvrtc()
+    if not nvrtc:
+        print("skip products in PTX: no libnvrtc.so.13 or .12")
+        return 0
+    if args[:1] == ["--count"]:
+        with open(args[1], "w") as file:
+            file.write(written(nvrtc))
+        return 0
+    failed = [check_programs(nvrtc, int(args[0]) if args else SEED), check_once(nvrtc), check_counts(nvrtc)]
+    return int(any(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
