@@ -425,6 +425,8 @@ static void put_float_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         put(c, prec > C_UNARY ? ")" : "");
     } else if (e->op.rounded) { /* else nvcc may join it with a sum, also one of a later statement */
         put_call(c, t == SC_F64 ? "__dmul_rn" : "__fmul_rn", e);
+    } else if (id == P_fma && cuda_is_half(t)) {
+        put_call(c, cuda_half_fma(c, t), e);
     } else if (cuda_operator(id, &text, &own)) {
         put_infix(c, text, own, e->op.args[0], e->op.args[1], prec);
     } else if (cuda_function(id, t)) {

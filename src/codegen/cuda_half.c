@@ -1,5 +1,5 @@
 /* f16 and bf16 in CUDA C, without headers: 16 bits in memory, float in registers and expressions. An operation is computed in float and rounded to
- * the type at once, as scalar_apply does, so that the bits agree; what cannot leave the type (a minimum, a negation, a load) is not rounded again.
+ * the type at once, as scalar_apply does, so that the bits agree; fma is rounded once, by an instruction of its own; what cannot leave the type (a minimum, a negation, a load) is not rounded again.
  * A sum in f32 of f16 elements therefore converts each element once and nothing else. */
 #include "codegen/cuda_internal.h"
 
@@ -7,9 +7,10 @@ bool cuda_is_half(Scalar s) { return s == SC_F16 || s == SC_BF16; }
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
+/* Its result is of the type already. */
 static bool is_exact(PrimId id)
 {
-    return id == P_min || id == P_max || id == P_neg || id == P_abs || id == P_floor || id == P_ceil || id == P_round || id == P_select;
+    return id == P_fma || id == P_min || id == P_max || id == P_neg || id == P_abs || id == P_floor || id == P_ceil || id == P_round || id == P_select;
 }
 
 bool cuda_half_rounds(const ImpExpr *e)
@@ -26,6 +27,13 @@ bool cuda_half_rounds(const ImpExpr *e)
 
 static const char *from_bits(Cuda *c, Scalar type) { return cuda_helper(c, type == SC_F16 ? HELP_FROM_F16 : HELP_FROM_BF16, type); }
 static const char *to_bits(Cuda *c, Scalar type) { return cuda_helper(c, type == SC_F16 ? HELP_TO_F16 : HELP_TO_BF16, type); }
+
+const char *cuda_half_fma(Cuda *c, Scalar type)
+{
+    from_bits(c, type);
+    to_bits(c, type);
+    return cuda_helper(c, type == SC_F16 ? HELP_FMA_F16 : HELP_FMA_BF16, type);
+}
 
 void cuda_half_round(Cuda *c, const ImpExpr *e)
 {

@@ -314,7 +314,7 @@ static bool is_lawful(Using *u, const Ast *operator)
     const char *why = NULL;
     if (!lambda)
         return refuse(u, "`lawful` takes an operator that the left side names");
-    return u->use->lawful(u->use->user, lambda, &why) || refuse(u, ctx_printf(u->e->ctx, "elements are combined here that do not begin with the unit, and %s", why));
+    return u->use->lawful(u->use->user, lambda, &why) || refuse(u, ctx_printf(u->e->ctx, "elements that do not begin with the unit are combined, and %s; without `lowered by`, each part begins with it", why));
 }
 
 /* *is: the condition is one about an operator. */

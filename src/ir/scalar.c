@@ -248,6 +248,16 @@ static double transcendental(PrimId op, double a, double b)
     return 0;
 }
 
+/* a * b + c of 16-bit floats: the product is exact in double, and what the sum loses sets its last bit, so that rounding it again is rounding once. */
+static double fma_to_odd(double a, double b, double c)
+{
+    double product = a * b, sum = product + c, added = sum - product, lost = (product - (sum - added)) + (c - added);
+    uint64_t bits = bits_of(sum);
+    if ((lost > 0 || lost < 0) && !(bits & 1))
+        bits += (lost > 0) == (sum > 0) ? 1u : ~0ull;
+    return double_of(bits);
+}
+
 static double apply_f32(PrimId op, float a, float b, float c)
 {
     switch ((int)op) {
@@ -445,6 +455,8 @@ ScalarValue scalar_apply(PrimId op, Scalar type, const ScalarValue *args)
         return compare_float(op, a.f, b.f);
     if (type == SC_F64)
         return of_float(type, apply_f64(op, a.f, b.f, c.f));
+    if (op == P_fma && type != SC_F32)
+        return of_float(type, precision(type, fma_to_odd(a.f, b.f, c.f)));
     double v = apply_f32(op, (float)a.f, (float)b.f, (float)c.f);
     return of_float(type, type == SC_F32 ? v : precision(type, v));
 }

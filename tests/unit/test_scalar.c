@@ -212,6 +212,136 @@ static void floats(void)
     CHECK(scalar_apply(P_fma, SC_F32, args).f == -0x1p-40);
 }
 
+/* ---- fma of 16-bit floats ------------------------------------------------------------------------------------------------ */
+
+enum { WORDS = 24 }; /* of 32 bits: any sum of a product and a number, as an integer times the least product there is */
+
+typedef struct Wide {
+    bool negative;
+    uint32_t words[WORDS];
+} Wide;
+
+/* An integer below 2^64, times 2^shift. */
+static Wide wide(bool negative, uint64_t m, int shift)
+{
+    Wide w = {.negative = negative};
+    for (int i = 0; i < 64; i++)
+        if (m >> i & 1)
+            w.words[(shift + i) / 32] |= 1u << (shift + i) % 32;
+    return w;
+}
+
+static int compare_magnitudes(const Wide *a, const Wide *b)
+{
+    for (int i = WORDS; i-- > 0;)
+        if (a->words[i] != b->words[i])
+            return a->words[i] > b->words[i] ? 1 : -1;
+    return 0;
+}
+
+static Wide wide_sum(Wide a, Wide b)
+{
+    if (compare_magnitudes(&a, &b) < 0) {
+        Wide t = a;
+        a = b;
+        b = t;
+    }
+    int64_t carry = 0;
+    for (int i = 0; i < WORDS; i++) {
+        int64_t sum = (int64_t)a.words[i] + (a.negative == b.negative ? 1 : -1) * (int64_t)b.words[i] + carry;
+        a.words[i] = (uint32_t)sum;
+        carry = sum >> 32;
+    }
+    return a;
+}
+
+static Wide wide_double(Wide a)
+{
+    for (int i = WORDS; i-- > 0;)
+        a.words[i] = a.words[i] << 1 | (i ? a.words[i - 1] >> 31 : 0);
+    return a;
+}
+
+/* A finite 16-bit float is its integer times 2^(its exponent), which counts from that of the least one. */
+static void parts(uint16_t bits, int mant, uint64_t *m, int *exponent)
+{
+    int e = (bits & 0x7fff) >> mant;
+    *m = (bits & ((1u << mant) - 1)) | (e ? 1u << mant : 0);
+    *exponent = e ? e - 1 : 0;
+}
+
+/* Twice as many of the least products: 2^(2 * unit), where the least number is 2^unit. */
+static Wide wide_of(uint16_t bits, int mant, int least)
+{
+    uint64_t m;
+    int e;
+    parts(bits, mant, &m, &e);
+    return wide(bits >> 15, m, e + least);
+}
+
+/* Whether `got` is the float next to a * b + c; of two the even one. */
+static bool is_nearest(uint16_t a, uint16_t b, uint16_t c, uint16_t got, int mant, int bias)
+{
+    uint64_t ma, mb;
+    int ea, eb, least = bias - 1 + mant; /* the least number is 2^-least, the least product 2^(-2 * least) */
+    parts(a, mant, &ma, &ea);
+    parts(b, mant, &mb, &eb);
+    Wide exact = wide_sum(wide((a ^ b) >> 15, ma * mb, ea + eb), wide_of(c, mant, least));
+    uint16_t inf = (uint16_t)(0x7fff >> mant << mant), size = got & 0x7fff;
+    if (size > inf)
+        return false;
+    /* Its neighbours' middles: the exact value lies between them, and on one only where `got` is even. Behind the largest stands the next power of two. */
+    Wide twice = wide_double(exact);
+    twice.negative = false;
+    Wide low = size ? wide_sum(wide_of(size, mant, least), wide_of((uint16_t)(size - 1), mant, least)) : wide(false, 0, 0);
+    int from = size ? compare_magnitudes(&twice, &low) : 1;
+    int to = -1;
+    if (size < inf) {
+        Wide high = wide_sum(wide_of(size, mant, least), wide_of((uint16_t)(size + 1), mant, least));
+        to = compare_magnitudes(&twice, &high);
+    }
+    bool inside = (got & 1 ? from > 0 && to < 0 : from >= 0 && to <= 0);
+    Wide none = {0};
+    bool zero = compare_magnitudes(&exact, &none) == 0;
+    return inside && (zero || (got >> 15) == exact.negative);
+}
+
+/* Operands whose sum is near a middle between two floats, and any. */
+static void half_fma(void)
+{
+    static const struct { Scalar type; int mant, bias; } kinds[] = {{SC_F16, 10, 15}, {SC_BF16, 7, 127}};
+    enum { TRIES = 400000 };
+    for (int k = 0; k < 2; k++) {
+        uint64_t random_bits = 20261122;
+        uint16_t inf = (uint16_t)(0x7fff >> kinds[k].mant << kinds[k].mant);
+        for (int i = 0; i < TRIES; i++) {
+            uint16_t bits[3], got;
+            for (int j = 0; j < 3; j++) {
+                random_bits = random_bits * 6364136223846793005u + 1442695040888963407u;
+                bits[j] = (uint16_t)(random_bits >> 40);
+            }
+            if (i % 2) { /* few bits each, of numbers about 1: middles, and what is far below */
+                bits[0] = (uint16_t)((inf / 2 & ~((1 << kinds[k].mant) - 1)) + (bits[0] & (0x8000 | ((1 << kinds[k].mant) - 1))));
+                bits[1] = (uint16_t)((inf / 2 & ~((1 << kinds[k].mant) - 1)) + (bits[1] & (0x8000 | ((3 << kinds[k].mant) - 1))));
+                bits[2] = (uint16_t)(i % 4 == 1 ? bits[2] & 0x803f : bits[2]);
+            }
+            if ((bits[0] & 0x7fff) >= inf || (bits[1] & 0x7fff) >= inf || (bits[2] & 0x7fff) >= inf)
+                continue;
+            ScalarValue args[3];
+            for (int j = 0; j < 3; j++)
+                args[j] = scalar_load(kinds[k].type, &bits[j]);
+            scalar_store(scalar_apply(P_fma, kinds[k].type, args), &got);
+            CHECK(is_nearest(bits[0], bits[1], bits[2], got, kinds[k].mant, kinds[k].bias));
+        }
+    }
+    ScalarValue args[3] = {flt(SC_F16, 0.04415893554687500), flt(SC_F16, -12824), flt(SC_F16, 0.04415893554687500)};
+    CHECK(scalar_apply(P_fma, SC_F16, args).f == -566.5);
+    ScalarValue infinite[3] = {flt(SC_BF16, (double)INFINITY), flt(SC_BF16, 0), flt(SC_BF16, 1)};
+    CHECK(isnan(scalar_apply(P_fma, SC_BF16, infinite).f));
+    infinite[1] = flt(SC_BF16, -2);
+    CHECK(scalar_apply(P_fma, SC_BF16, infinite).f == -(double)INFINITY);
+}
+
 static void casts(void)
 {
     CHECK(scalar_cast(SC_I32, flt(SC_F32, 1e20)).i == INT32_MAX && scalar_cast(SC_I32, flt(SC_F32, -1e20)).i == INT32_MIN);
@@ -312,6 +442,7 @@ int main(void)
     wide_integers();
     halves();
     floats();
+    half_fma();
     casts();
     memory();
     named();
