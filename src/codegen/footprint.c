@@ -202,6 +202,7 @@ static void touch_cell(Visit *v)
 
 static void go(Visit *v, int at)
 {
+    ctx_look_at(v->lw->ctx, v->visits);
     if (++v->visits > MAX_VISITS)
         v->fp->unknown = true;
     if (at == v->common)

@@ -416,6 +416,7 @@ static Nat first_of(const Search *s, int n, const Nat *atoms)
 static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t scale)
 {
     Poly p;
+    ctx_look(s->ctx); /* a proof asks for no memory */
     s->fuel -= 1 + given->n / 4;
     if (given->overflow || s->fuel < 0)
         return false;

@@ -174,7 +174,7 @@ static void session(rise_context *context, Host *h, const char *name, int tries,
 
 static void test_moments(int device, long moments, uint64_t seed)
 {
-    enum { TRIES = 5 };
+    enum { TRIES = 10 };
     static const char *const names[] = {"sums", "total"};
     Host h = {0};
     rise_context *context = open_context(&h, device);
