@@ -301,8 +301,8 @@ static void print_for(Cuda *c, const ImpStmt *s)
 {
     if (divides(s->loop.hi) && !cuda_hoisted(c, s->loop.hi))
         hoist(c, s->loop.hi, s->loop.level == P_mapBlock ? "blocks" : s->loop.level == P_mapWarp ? "warps" : "end");
-    if (s->loop.unroll) {
-        put(c, "#pragma unroll\n");
+    if (s->loop.unroll || s->loop.rolled) {
+        put(c, s->loop.unroll ? "#pragma unroll\n" : "#pragma unroll 1\n");
         cuda_indent(c);
     }
     CudaScope scope = cuda_enter(c);

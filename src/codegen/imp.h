@@ -139,6 +139,7 @@ struct ImpStmt {
             PrimId level;  /* P_mapBlock, P_mapLane, ..., P_reduceSeq: what the loop is for */
             bool first;    /* fetches for the first step of a loop that follows: not worth a copy without guards */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
+            bool rolled;   /* by no means (#pragma unroll 1) */
             ImpBlock body;
         } loop;
         struct {

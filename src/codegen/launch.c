@@ -587,6 +587,8 @@ void blocks_but_last_each(Lowering *lw, const Core *pattern, Nat n, LevelBody bo
     lw->open = open;
 }
 
+enum { MAX_COPIES = 256 }; /* of what stands in loops that are written out, one in the other; further in they stay loops (see pass unrolling) */
+
 void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody body, void *user)
 {
     Ctx *ctx = lw->ctx;
@@ -594,10 +596,13 @@ void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody b
     const ImpBlock *step = lw->step;
     if (nat_is(n, 0))
         return;
-    if (nat_is(n, 1) || unroll) {
+    int64_t copies = lw->copies ? lw->copies : 1;
+    if (nat_is(n, 1) || (unroll && copies * n->value <= MAX_COPIES)) {
         lw->step = lw->out;
+        lw->copies = copies * n->value;
         for (int64_t i = 0; i < n->value; i++)
             body(lw, nat_const(ctx, i), user);
+        lw->copies = copies;
         lw->step = step;
         return;
     }

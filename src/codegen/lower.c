@@ -22,6 +22,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_SINK] = {"sink", pass_sink},
     [PASS_STRIDES] = {"strides", pass_strides},
     [PASS_TILES] = {"tiles", pass_tiles},
+    [PASS_UNROLLING] = {"unrolling", pass_unrolling},
     [PASS_VECTORS] = {"vectors", pass_vectors},
     [PASS_COMMON] = {"common", pass_common},
     [PASS_HOIST] = {"hoist", pass_hoist},

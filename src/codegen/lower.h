@@ -17,6 +17,7 @@ typedef enum LowerPass {
     PASS_SINK,      /* what only one branch needs is computed there */
     PASS_STRIDES,   /* loops that go from element to element of theirs */
     PASS_TILES,     /* loops without guards in full tiles */
+    PASS_UNROLLING, /* loops that would be written out too often stay loops */
     PASS_VECTORS,  /* one access for a vector that lost its guards */
     PASS_COMMON,    /* what is loaded or computed again is shared */
     PASS_HOIST,     /* index parts that a loop does not change */

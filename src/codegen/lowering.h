@@ -133,6 +133,7 @@ typedef struct Lowering {
     bool failed;
     int groups;        /* vectors whose components moved one by one so far */
     int n_statements;
+    int64_t copies; /* of this place, by loops around it that are written out; 0 as 1 */
     struct Sharing *sharing;  /* of the reading that is going on (share.c); or NULL */
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
@@ -430,6 +431,7 @@ void pass_common(Lowering *lw);
 const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the value: `x` for an element of `xs` */
 void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
 void pass_hoist(Lowering *lw);
+void pass_unrolling(Lowering *lw);
 void pass_names(Lowering *lw);
 
 #endif
