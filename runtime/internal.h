@@ -216,6 +216,7 @@ typedef struct Plan {
     int n_temps;
     Temp *temps;
     int max_params;
+    IndexGuards tests; /* facts and size tests must have values */
 } Plan;
 
 /* In the instance's memory. Without kernels where it is not lowered. Runs inside ctx_try. */

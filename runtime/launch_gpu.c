@@ -56,21 +56,8 @@ static int number(rise_call *call, const CallStep *step, Nat nat, int64_t *value
 /* Is every index below the bound that the variant's width sets? */
 static bool indices_fit(rise_call *call, const CallStep *step)
 {
-    const CoreEntry *core = call->entry->plan.core;
-    const Variant *v = step->variant;
-    bool wide = v->kernel->wide;
     Launch launch = call_sizes(call, step->max_resident);
-    int64_t value;
-    for (int i = 0; i < core->n_sizes; i++)
-        if (call->sizes[i] > (wide ? WIDE_SIZE_MAX : INDEX_MAX))
-            return false;
-    for (int i = 0; i < v->guards.at_least_one.n; i++)
-        if (!launch_nat(NULL, core, &launch, v->guards.at_least_one.at[i], &value) || value < 1)
-            return false;
-    for (int i = 0; i < v->guards.at_most_max.n; i++)
-        if (!launch_nat(NULL, core, &launch, v->guards.at_most_max.at[i], &value) || value > (wide ? WIDE_INDEX_MAX : INDEX_MAX))
-            return false;
-    return true;
+    return index_guards_admit(call->entry->plan.core, &step->variant->guards, &launch, step->variant->kernel->wide);
 }
 
 static bool is_aligned(const rise_call *call, const Variant *v)
@@ -148,9 +135,11 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
         int status = number(call, step, k->blocks[a], &blocks, error);
         if (status != RISE_OK)
             return status;
-        if (k->once[a] && blocks > LAUNCH_MAX_GRID)
-            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the sizes ask for %lld blocks on an axis, and mapBlock[once] takes %d at most", call->entry->plan.core->name, (long long)blocks, LAUNCH_MAX_GRID);
-        blocks = blocks < 0 ? 0 : blocks > LAUNCH_MAX_GRID ? LAUNCH_MAX_GRID : blocks;
+        int most = kernel_max_grid(k, a);
+        if (k->once[a] && blocks > most)
+            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the sizes ask for %lld blocks on axis %c, and mapBlock[once] takes %d there at most", call->entry->plan.core->name,
+                             (long long)blocks, "xyz"[a], most);
+        blocks = blocks < 0 ? 0 : blocks > most ? most : blocks;
         if (k->cooperative) {
             blocks = blocks < left ? blocks : left;
             left = blocks ? left / blocks : left;
@@ -259,7 +248,10 @@ static int zero_temps(rise_call *call, rise_error *error)
 static int prepare(rise_call *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
+    Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
     call->n_steps = 0;
+    if (!index_guards_admit(plan->core, &plan->tests, &launch, true))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large for a kernel", plan->core->name);
     int status = place_arguments(call, error);
     for (int i = 0; status == RISE_OK && i < plan->n_steps; i++) {
         CallStep *step = &call->steps[call->n_steps];

@@ -145,6 +145,8 @@ void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *pla
 {
     *plan = (Plan){.core = core};
     make_arguments(ctx, plan);
-    if (imp)
+    if (imp) {
         make_kernels(ctx, imp, plan);
+        index_guards_of_tests(ctx, imp, &plan->tests);
+    }
 }

@@ -88,8 +88,9 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
         return;
     }
     bool cast = c->kernel && c->kernel->wide && outgrows_int(c, nat);
-    cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, as_long_long, c, min_prec)
-                             : nat_print_c(c->ctx, c->out, nat, c->facts, c_names_of, c->names, min_prec));
+    NatNumbers numbers = !c->kernel || c->kernel->wide ? NAT_LONG_LONG : NAT_INT;
+    cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, numbers, as_long_long, c, min_prec)
+                             : nat_print_c(c->ctx, c->out, nat, c->facts, numbers, c_names_of, c->names, min_prec));
 }
 
 const char *cuda_slot_name(const Cuda *c, const ImpVar *var, Nat slot)

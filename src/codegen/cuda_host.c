@@ -250,22 +250,6 @@ static bool all_take_wide(const Host *h)
     return all;
 }
 
-static const char *as_double(void *user, Nat var)
-{
-    const Cuda *c = user;
-    return ctx_printf(c->ctx, "(double)%s", c_names_get(c->names, var));
-}
-
-/* Sizes up to WIDE_SIZE_MAX keep it below WIDE_INDEX_MAX. */
-static bool is_small_sum(Nat nat)
-{
-    bool small = nat->n_terms <= 2;
-    for (int i = 0; i < nat->n_terms; i++)
-        small &= nat->terms[i].n_factors == 0 ? nat->terms[i].coef < WIDE_SIZE_MAX
-                                              : nat->terms[i].n_factors == 1 && nat->terms[i].coef <= WIDE_INDEX_MAX / WIDE_SIZE_MAX / 2;
-    return small;
-}
-
 typedef struct Refusals { /* conditions that were tested before */
     VEC(const char *) list;
 } Refusals;
@@ -280,14 +264,33 @@ static void refuse_once(Host *h, Refusals *before, const StrBuf *text)
     vec_push(h->c->ctx, &before->list, cond);
 }
 
+static void refuse_large(Host *h, Refusals *before, Nat nat)
+{
+    Cuda *c = h->c;
+    StrBuf text;
+    sb_init(&text, c->ctx);
+    cuda_nat_helpers(c, nat_print_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0));
+    sb_printf(&text, " > %lld.0", (long long)WIDE_INDEX_MAX);
+    refuse_once(h, before, &text);
+}
+
+static void refuse_values(Host *h, Refusals *before, const IndexGuards *values)
+{
+    for (int i = 0; i < values->at_most_max.n; i++)
+        refuse_large(h, before, values->at_most_max.at[i]);
+}
+
 static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
 {
     Cuda *c = h->c;
     Ctx *ctx = c->ctx;
     StrBuf text, *out = c->out;
-    IndexGuards guards;
+    IndexGuards guards, divisors = {0};
     index_guards(ctx, k, &guards);
     bool wide = takes_wide(ctx, k);
+    for (int i = 0; i < guards.at_least_one.n; i++)
+        index_guards_of_value(ctx, guards.at_least_one.at[i], &divisors);
+    refuse_values(h, before, &divisors);
     for (int i = 0; i < guards.at_least_one.n; i++) {
         sb_init(&text, ctx);
         c->out = &text;
@@ -298,27 +301,27 @@ static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
     }
     for (int i = 0; i < guards.at_most_max.n; i++) {
         Nat nat = guards.at_most_max.at[i];
-        if (wide && is_small_sum(nat))
+        if (wide && index_guards_small(nat))
             continue;
+        if (wide) {
+            refuse_large(h, before, nat);
+            continue;
+        }
         sb_init(&text, ctx);
         c->out = &text;
-        if (wide)
-            cuda_nat_helpers(c, nat_print_c(ctx, &text, nat, c->facts, as_double, c, 1));
-        else
-            cuda_nat(c, nat, C_SUM);
+        cuda_nat(c, nat, C_SUM);
         c->out = out;
-        sb_printf(&text, wide ? " > %lld.0" : " > %lld", (long long)(wide ? WIDE_INDEX_MAX : INDEX_MAX));
+        sb_printf(&text, " > %lld", (long long)INDEX_MAX);
         refuse_once(h, before, &text);
     }
 }
 
 /* Of all kernels in the same case as this one. */
-static void put_guards(Host *h, const ImpKernel *of)
+static void put_guards(Host *h, const ImpKernel *of, Refusals *before)
 {
-    Refusals before = {0};
     for (int i = 0; i < h->program->kernels.n; i++)
         if (same_when(h->program->kernels.at[i], of))
-            put_guards_of(h, h->program->kernels.at[i], &before);
+            put_guards_of(h, h->program->kernels.at[i], before);
 }
 
 /* One condition a line, in an order in which each may be computed: sizes, divisors, products, facts. */
@@ -336,8 +339,12 @@ static void put_checks(Host *h)
     if (h->sizes.n)
         refuse_if(h, text.text);
     static const ImpKernel always;
-    put_guards(h, &always);
     const CoreEntry *entry = h->program->entry;
+    Refusals before = {0};
+    IndexGuards values;
+    index_guards_of_tests(ctx, h->program, &values);
+    refuse_values(h, &before, &values);
+    put_guards(h, &always, &before);
     for (int i = 0; entry && i < entry->n_facts; i++) {
         sb_init(&text, ctx);
         sb_puts(&text, "!");
@@ -594,9 +601,10 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         sb_printf(c->out, "%slong long %s = ", margin, var);
         cuda_nat(c, k->blocks[a], C_ANY);
         put(c, ";\n");
-        if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, LAUNCH_MAX_GRID))) {
-            const char *then = k->once[a] ? "return (int)cudaErrorInvalidValue" : ctx_printf(ctx, "%s = %d", var, LAUNCH_MAX_GRID);
-            sb_printf(c->out, "%sif (%s > %d)\n%s    %s;\n", margin, var, LAUNCH_MAX_GRID, margin, then);
+        int most = kernel_max_grid(k, a);
+        if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, most))) {
+            const char *then = k->once[a] ? "return (int)cudaErrorInvalidValue" : ctx_printf(ctx, "%s = %d", var, most);
+            sb_printf(c->out, "%sif (%s > %d)\n%s    %s;\n", margin, var, most, margin, then);
         }
         blocks[a] = ctx_printf(ctx, "(unsigned)%s", var);
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
@@ -706,8 +714,9 @@ static void put_launches(Host *h, const char *const *names)
         bool alone = common < k->when.n && common_tests(k, after) < k->when.n;
         put_tests(h, before, k, common);
         h->c->facts = k->known;
+        Refusals refused = {0};
         if (k->when.n && !same_when(k, before))
-            put_guards(h, k);
+            put_guards(h, k, &refused);
         put_variants(h, k, names, &number, alone);
         before = k;
     }

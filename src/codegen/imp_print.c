@@ -11,7 +11,7 @@ typedef struct Printer {
     int depth;
 } Printer;
 
-static void print_nat(Printer *p, Nat nat, int min_prec) { nat_print_c(p->ctx, p->out, nat, p->facts, c_names_of, p->names, min_prec); }
+static void print_nat(Printer *p, Nat nat, int min_prec) { nat_print_c(p->ctx, p->out, nat, p->facts, NAT_INT, c_names_of, p->names, min_prec); }
 
 static void put(Printer *p, const char *text) { sb_puts(p->out, text); }
 

@@ -7,7 +7,8 @@ bool kernel_shared_is_dynamic(const ImpKernel *k)
     return k->shared_bytes && (!nat_is_const(k->shared_bytes) || k->shared_bytes->value > LAUNCH_MAX_STATIC_SHARED);
 }
 
-Nat kernel_grid(Ctx *ctx, const ImpKernel *k, int axis) { return nat_min(ctx, k->blocks[axis], nat_const(ctx, LAUNCH_MAX_GRID)); }
+int kernel_max_grid(const ImpKernel *k, int axis) { return axis == 0 && k->once[0] ? LAUNCH_MAX_GRID_ONCE_X : LAUNCH_MAX_GRID; }
+Nat kernel_grid(Ctx *ctx, const ImpKernel *k, int axis) { return nat_min(ctx, k->blocks[axis], nat_const(ctx, kernel_max_grid(k, axis))); }
 
 Nat kernel_cells(Ctx *ctx, const ImpKernel *k, const ImpBuf *buf)
 {
@@ -401,23 +402,160 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k, const IndexGuards *guards)
     return hold;
 }
 
-static bool is_plain(Nat nat)
+/* ---- values of the host ----------------------------------------------------------------------------------------------- */
+
+static bool is_small_sum(Nat nat);
+
+bool index_guards_small(Nat nat)
 {
-    bool plain = nat->kind == NAT_CONST || nat->kind == NAT_VAR || nat->kind == NAT_SUM;
-    if (nat->kind == NAT_MIN || nat->kind == NAT_MAX || (nat->kind == NAT_DIV && nat_is_const(nat->b)))
-        return is_plain(nat->a) && is_plain(nat->b);
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int k = 0; k < nat->terms[i].n_factors; k++)
-            plain &= is_plain(nat->terms[i].factors[k]);
-    return plain;
+    switch (nat->kind) {
+    case NAT_ERROR: case NAT_POW: return false;
+    case NAT_CONST: return nat->value < WIDE_SIZE_MAX;
+    case NAT_VAR: case NAT_LOG2: return true;
+    case NAT_SUM: return is_small_sum(nat);
+    case NAT_DIV: case NAT_MOD: case NAT_MIN: case NAT_MAX: return index_guards_small(nat->a) && index_guards_small(nat->b);
+    }
+    return false;
 }
 
-bool index_guards_are_plain(const IndexGuards *guards)
+/* Sizes up to WIDE_SIZE_MAX keep it below WIDE_INDEX_MAX. */
+static bool is_small_sum(Nat nat)
 {
-    bool plain = true;
+    bool small = nat->n_terms <= 2;
+    for (int i = 0; i < nat->n_terms; i++)
+        small &= nat->terms[i].n_factors == 0 ? nat->terms[i].coef < WIDE_SIZE_MAX
+                                              : nat->terms[i].n_factors == 1 && index_guards_small(nat->terms[i].factors[0]) && nat->terms[i].coef <= WIDE_INDEX_MAX / WIDE_SIZE_MAX / 2;
+    return small;
+}
+
+/* At least the value, from sizes by sums, products and powers alone: it can be computed before anything is known of divisors. */
+static Nat upper(Ctx *ctx, Nat nat)
+{
+    switch (nat->kind) {
+    case NAT_ERROR: case NAT_CONST: case NAT_VAR:
+        return nat;
+    case NAT_SUM: {
+        Nat sum = nat_const(ctx, 0);
+        for (int i = 0; i < nat->n_terms; i++) {
+            Nat product = nat_const(ctx, nat->terms[i].coef < 0 ? 0 : nat->terms[i].coef);
+            for (int j = 0; j < nat->terms[i].n_factors; j++)
+                product = nat_mul(ctx, product, upper(ctx, nat->terms[i].factors[j]));
+            sum = nat_add(ctx, sum, product);
+        }
+        return sum;
+    }
+    case NAT_DIV: return nat_is_const(nat->b) && nat->b->value > 0 ? nat_div(ctx, upper(ctx, nat->a), nat->b) : upper(ctx, nat->a);
+    case NAT_MOD: return upper(ctx, nat->b);
+    case NAT_MIN: return nat_min(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
+    case NAT_MAX: return nat_max(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
+    case NAT_POW: return nat_pow(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
+    case NAT_LOG2: return nat_const(ctx, 62);
+    }
+    return nat;
+}
+
+static void add_large(Ctx *ctx, Nat nat, IndexGuards *guards)
+{
+    bool seen = index_guards_small(nat) || mentions_device(ctx, nat);
     for (int i = 0; i < guards->at_most_max.n; i++)
-        plain &= is_plain(guards->at_most_max.at[i]);
-    return plain;
+        seen |= guards->at_most_max.at[i] == nat;
+    if (!seen)
+        vec_push(ctx, &guards->at_most_max, nat);
+}
+
+void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards)
+{
+    if (nat->a)
+        index_guards_of_value(ctx, nat->a, guards);
+    if (nat->b)
+        index_guards_of_value(ctx, nat->b, guards);
+    if (nat->kind == NAT_POW)
+        add_large(ctx, upper(ctx, nat), guards);
+    if (nat->kind != NAT_SUM)
+        return;
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int j = 0; j < nat->terms[i].n_factors; j++)
+            index_guards_of_value(ctx, nat->terms[i].factors[j], guards);
+    add_large(ctx, upper(ctx, nat), guards); /* the terms that C adds, and those that it takes away */
+    add_large(ctx, upper(ctx, nat_sub(ctx, nat_const(ctx, 0), nat)), guards);
+}
+
+static void add_test(Ctx *ctx, const Core *e, IndexGuards *guards)
+{
+    if (e->kind == CORE_SIZE)
+        index_guards_of_value(ctx, e->size, guards);
+    for (int i = 0; e->kind == CORE_PRIM && i < e->prim.n_args; i++)
+        add_test(ctx, e->prim.args[i], guards);
+}
+
+void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *guards)
+{
+    *guards = (IndexGuards){0};
+    for (int i = 0; program->entry && i < program->entry->n_facts; i++)
+        add_test(ctx, program->entry->facts[i], guards);
+    for (int i = 0; i < program->kernels.n; i++)
+        for (int w = 0; w < program->kernels.at[i]->when.n; w++)
+            add_test(ctx, program->kernels.at[i]->when.at[w].test, guards);
+}
+
+bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide)
+{
+    int64_t value;
+    for (int i = 0; i < launch->n_sizes; i++)
+        if (launch->sizes[i] > (wide ? WIDE_SIZE_MAX : INDEX_MAX))
+            return false;
+    for (int i = 0; i < guards->at_least_one.n; i++)
+        if (!launch_nat(NULL, entry, launch, guards->at_least_one.at[i], &value) || value < 1)
+            return false;
+    for (int i = 0; i < guards->at_most_max.n; i++)
+        if (!launch_nat(NULL, entry, launch, guards->at_most_max.at[i], &value) || value > (wide ? WIDE_INDEX_MAX : INDEX_MAX))
+            return false;
+    return true;
+}
+
+/* A launch that must have just so many blocks has no more on an axis than a device takes. */
+static bool grid_fits(Ctx *ctx, const ImpProgram *program, const ImpKernel *k, const Launch *launch)
+{
+    for (int a = 0; a < 3; a++) {
+        int64_t blocks;
+        if (!k->once[a] || (launch_nat(NULL, program->entry, launch, k->blocks[a], &blocks) && blocks <= kernel_max_grid(k, a)))
+            continue;
+        Diag *d = diag_error(ctx, E0602, program->entry->name_span, "%s: these sizes ask for more than %d blocks on axis %c, which mapBlock[once] needs all at a time", program->entry->name,
+                             kernel_max_grid(k, a), "xyz"[a]);
+        diag_help(ctx, d, a ? "put the longest axis on x, which takes 2^31 - 1, or leave `once` out" : "leave `once` out");
+        return false;
+    }
+    return true;
+}
+
+/* A kernel has a twin with wide indices, is wide itself, or is never too narrow. */
+bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch)
+{
+    const CoreEntry *entry = program->entry;
+    IndexGuards guards;
+    HostBuf result;
+    for (int k = 0; entry->result && k < type_component_count(entry->result); k++)
+        if (!launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &result, false))
+            return false;
+    index_guards_of_tests(ctx, program, &guards);
+    bool good = index_guards_admit(program->entry, &guards, launch, true);
+    for (int i = 0; i < program->kernels.n && good; i++) {
+        const ImpKernel *k = program->kernels.at[i];
+        bool launched;
+        if (!imp_is_launched(ctx, program->entry, k, launch, &launched))
+            return false;
+        if (!launched)
+            continue;
+        index_guards(ctx, k, &guards);
+        good = index_guards_admit(program->entry, &guards, launch, true);
+        if (good && !grid_fits(ctx, program, k, launch))
+            return false;
+    }
+    if (!good) {
+        Diag *d = diag_error(ctx, E0602, program->entry->name_span, "%s: these sizes are too large for a kernel", program->entry->name);
+        diag_help(ctx, d, "a size may be 2^40, and no index, nor what it is computed from, may exceed 2^52");
+    }
+    return good;
 }
 
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)

@@ -7,6 +7,9 @@
 
 /* A host launches no more blocks per axis: then neither the hardware's limits nor the last step of a strided loop can be exceeded. */
 enum { LAUNCH_MAX_GRID = 65535 };
+/* But where a launch must have just so many blocks (ImpKernel.once), axis x takes as many as the hardware does. */
+enum { LAUNCH_MAX_GRID_ONCE_X = 2147483647 };
+int kernel_max_grid(const ImpKernel *kernel, int axis);
 enum { LAUNCH_MAX_STATIC_SHARED = 48 << 10 }; /* bytes; more must be dynamic */
 #define INDEX_MAX INT64_C(2147483647)
 /* With 64-bit indices: no size is larger, and nothing that a kernel computes for an index leaves 2^52, so that a host can check it in double. */
@@ -20,12 +23,20 @@ typedef struct IndexGuards {
 
 /* Are 31 bits enough for all sizes that the kernel's facts allow? */
 bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel, const IndexGuards *guards);
-/* Is each guard a sum of products, which a host can check in double for the wide variant? */
-bool index_guards_are_plain(const IndexGuards *guards);
+/* Do the indices of a launch of these sizes stay below INDEX_MAX, or, with `wide`, below WIDE_INDEX_MAX? What has no value in 64 bits does not. */
+bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide);
+/* No larger than WIDE_INDEX_MAX where the sizes are at most WIDE_SIZE_MAX: such a guard says nothing. */
+bool index_guards_small(Nat nat);
+/* Bounds of WIDE_INDEX_MAX under which a value of the host, and all that it is computed from, stays in 64 bits: added to guards->at_most_max. */
+void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards);
+/* Of all facts and size tests of a program. */
+void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *guards);
+/* Is there a kernel for these sizes, in each place where one is launched? Else a diagnostic. */
+bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch);
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards);
 /* True when the kernel's shared memory is given at launch: its size is not constant, or too large for a declaration. */
 bool kernel_shared_is_dynamic(const ImpKernel *kernel);
-/* Blocks of the launch on an axis: kernel->blocks, at most LAUNCH_MAX_GRID. */
+/* Blocks of the launch on an axis: kernel->blocks, at most kernel_max_grid. */
 Nat kernel_grid(Ctx *ctx, const ImpKernel *kernel, int axis);
 /* Cells of a buffer of the launch, over the sizes alone. */
 Nat kernel_cells(Ctx *ctx, const ImpKernel *kernel, const ImpBuf *buf);

@@ -92,6 +92,14 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
     return lw.failed ? NULL : lw.program;
 }
 
+bool lower_takes(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+{
+    Diags before = ctx->diags;
+    ImpProgram *program = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1));
+    ctx->diags = before;
+    return !program || index_guards_take(ctx, program, launch);
+}
+
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry) { return lower_variant(ctx, entry, (LowerPass)(PASS_COUNT - 1), false) != NULL; }
 
 /* The same kernel for sizes whose indices need more than 31 bits; NULL when there are none, or the host could not tell. */
@@ -103,7 +111,7 @@ static ImpKernel *wide_twin(Ctx *ctx, ImpKernel *k)
         k->wide |= nat_le(ctx, k->known, nat_const(ctx, INDEX_MAX + 1), guards.at_most_max.at[i]); /* it never fits */
     if (k->wide)
         return NULL;
-    if (index_guards_hold(ctx, k, &guards) || !index_guards_are_plain(&guards))
+    if (index_guards_hold(ctx, k, &guards))
         return NULL;
     ImpKernel *wide = NEW(ctx, ImpKernel);
     *wide = *k;

@@ -300,6 +300,8 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
         grid[a] = kernel_grid(ctx, k, a);
     axes(j, "grid", grid);
     number(j, "maxGrid", LAUNCH_MAX_GRID);
+    if (kernel_max_grid(k, 0) != LAUNCH_MAX_GRID)
+        number(j, "maxGridX", kernel_max_grid(k, 0));
     key(j, "exactGrid");
     sb_puts(j->out, k->once[0] || k->once[1] || k->once[2] ? "true" : "false");
     key(j, "cooperative");

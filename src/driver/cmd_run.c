@@ -83,7 +83,7 @@ static bool simulate(Run *run)
 
 static bool interpret(Run *run, Launch *launch)
 {
-    bool good = interp_run(run->ctx, run->entry, launch);
+    bool good = lower_takes(run->ctx, run->entry, launch) && interp_run(run->ctx, run->entry, launch);
     if (!good)
         driver_fail(run->d, STATUS_PROGRAM);
     return good;

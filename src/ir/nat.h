@@ -126,7 +126,9 @@ const char *nat_text(Ctx *ctx, Nat a);
  * `min_prec`: parenthesise when the outermost operator binds looser: 0 never, 1 for a sum, 2 for a product or division too.
  * Returns a set of NAT_C_* bits saying which helpers the text calls. */
 enum { NAT_C_FLOOR_DIV = 1, NAT_C_FLOOR_MOD = 2, NAT_C_MIN = 4, NAT_C_MAX = 8, NAT_C_LOG2 = 16, NAT_C_POW = 32, NAT_C_ERROR = 64 /* it has a nat_error in it, which is no C */ };
-int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, const char *(*name_of)(void *user, Nat var), void *user,
+/* What C computes with. The base of a power that is a constant is written as one of that type; NAT_DOUBLE casts variables to it, and NAT_LONG_LONG leaves them to `name_of`. */
+typedef enum NatNumbers { NAT_INT, NAT_LONG_LONG, NAT_DOUBLE } NatNumbers;
+int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var), void *user,
                 int min_prec);
 
 #endif

@@ -104,6 +104,7 @@ typedef struct Printer {
     Ctx *ctx; /* C only */
     StrBuf *out;
     bool c, tight;
+    NatNumbers numbers; /* C: of what type the base of a power is where it is constant */
     const NatFacts *facts;
     const char *(*name_of)(void *user, Nat var);
     void *user;
@@ -352,11 +353,26 @@ static void put_binary(Printer *p, Nat a, const char *op, Nat b, Prec prec)
     close_paren(p, paren);
 }
 
+/* What has no like in double is computed in integers. */
+static void put_as_double(Printer *p, Nat a)
+{
+    p->numbers = NAT_LONG_LONG;
+    sb_puts(p->out, "(double)(");
+    print(p, a, PREC_ANY);
+    sb_putc(p->out, ')');
+    p->numbers = NAT_DOUBLE;
+}
+
 static void print_div(Printer *p, Nat a, Prec prec)
 {
     bool div = a->kind == NAT_DIV;
     if (p->c) {
-        if (nat_le(p->ctx, p->facts, nat_const(p->ctx, 0), a->a)) {
+        bool natural = nat_le(p->ctx, p->facts, nat_const(p->ctx, 0), a->a);
+        if (p->numbers == NAT_DOUBLE && (!div || !natural || !nat_is_const(a->b))) {
+            put_as_double(p, a);
+            return;
+        }
+        if (natural) {
             put_binary(p, a->a, div ? "/" : "%", a->b, prec);
         } else {
             p->helpers |= div ? NAT_C_FLOOR_DIV : NAT_C_FLOOR_MOD;
@@ -369,6 +385,19 @@ static void print_div(Printer *p, Nat a, Prec prec)
         put_call(p, "ceilDiv", n, a->b);
     else
         put_binary(p, a->a, div ? "/" : "%", a->b, prec);
+}
+
+/* nat_pow(2ll, k): its value has the type of its base. In double it is CUDA's own pow. */
+static void put_c_power(Printer *p, Nat a)
+{
+    static const char *const suffixes[] = {[NAT_INT] = "", [NAT_LONG_LONG] = "ll", [NAT_DOUBLE] = ".0"};
+    bool is_double = p->numbers == NAT_DOUBLE;
+    p->helpers |= is_double ? 0 : NAT_C_POW;
+    sb_puts(p->out, is_double ? "pow(" : "nat_pow(");
+    print(p, a->a, PREC_ANY);
+    sb_printf(p->out, "%s, ", nat_is_const(a->a) ? suffixes[p->numbers] : "");
+    print(p, a->b, PREC_ANY);
+    sb_putc(p->out, ')');
 }
 
 static void print(Printer *p, Nat a, Prec prec)
@@ -386,6 +415,7 @@ static void print(Printer *p, Nat a, Prec prec)
         return;
     }
     case NAT_VAR:
+        sb_puts(p->out, p->numbers == NAT_DOUBLE ? "(double)" : "");
         sb_puts(p->out, p->name_of ? p->name_of(p->user, a) : a->name);
         return;
     case NAT_SUM: {
@@ -408,8 +438,7 @@ static void print(Printer *p, Nat a, Prec prec)
         return;
     case NAT_POW:
         if (p->c) {
-            p->helpers |= NAT_C_POW;
-            put_call(p, "nat_pow", a->a, a->b);
+            put_c_power(p, a);
             return;
         }
         open_paren(p, prec == PREC_BASE);
@@ -419,6 +448,10 @@ static void print(Printer *p, Nat a, Prec prec)
         close_paren(p, prec == PREC_BASE);
         return;
     case NAT_LOG2:
+        if (p->numbers == NAT_DOUBLE) {
+            put_as_double(p, a);
+            return;
+        }
         if (p->c)
             p->helpers |= NAT_C_LOG2;
         put_call(p, p->c ? "nat_log2" : "log2", a->a, NULL);
@@ -442,10 +475,10 @@ const char *nat_text(Ctx *ctx, Nat a)
 
 /* ---- C ---------------------------------------------------------------------------------------------------------------------- */
 
-int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, const char *(*name_of)(void *user, Nat var), void *user,
-                int min_prec)
+int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var),
+                void *user, int min_prec)
 {
-    Printer p = {.ctx = ctx, .out = out, .c = true, .facts = facts, .name_of = name_of, .user = user};
+    Printer p = {.ctx = ctx, .out = out, .c = true, .numbers = numbers, .facts = facts, .name_of = name_of, .user = user};
     print(&p, a, min_prec <= 0 ? PREC_ANY : min_prec == 1 ? PREC_PRODUCT : PREC_FACTOR);
     return p.helpers;
 }

@@ -377,15 +377,8 @@ static void check_results(Run *run)
 static bool fits_narrow(Run *run, const ImpKernel *kernel)
 {
     IndexGuards guards;
-    int64_t value;
     index_guards(run->ctx, kernel, &guards);
-    for (int i = 0; i < run->launch->n_sizes; i++)
-        if (run->launch->sizes[i] > INDEX_MAX)
-            return false;
-    for (int i = 0; i < guards.at_most_max.n; i++)
-        if (!launch_nat(run->ctx, run->program->entry, run->launch, guards.at_most_max.at[i], &value) || value > INDEX_MAX)
-            return false;
-    return true;
+    return index_guards_admit(run->program->entry, &guards, run->launch, false);
 }
 
 /* Number `variant` of the bodies, with the indices that the sizes need. */
@@ -408,7 +401,7 @@ static void sim_body(Ctx *ctx, void *user)
     const CoreEntry *entry = run->program->entry;
     if (run->options->profile)
         run->report->profile = NEW(ctx, SimProfile);
-    run->failed = !launch_check(ctx, entry, launch);
+    run->failed = !launch_check(ctx, entry, launch) || !index_guards_take(ctx, run->program, launch);
     if (run->failed)
         return;
     launch->n_results = type_component_count(entry->result);

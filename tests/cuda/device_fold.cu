@@ -1256,7 +1256,7 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, fl
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n) > 4503599627370496.0)
+    if (nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long numSM;

@@ -98,7 +98,7 @@ extern "C" int f_launch(float *result, const float *xs, float *ys, unsigned *bar
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 1)*(double)m - 1) > 4503599627370496.0)
+    if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long maxResident;

@@ -211,13 +211,13 @@ extern "C" int neighbours_launch(float *result, const float *xs, long long n, lo
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (((double)m*(double)n*4 + 504) > 4503599627370496.0)
+    if ((double)m*(double)n*4 + 504 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n - 1)*(double)m*4 + 252) > 4503599627370496.0)
+    if (((double)n - 1)*(double)m*4 + 252 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long blocks = n;
-        if (blocks > 65535)
+        if (blocks > 2147483647)
             return (int)cudaErrorInvalidValue;
         if (blocks > 0) {
             if (n*256 <= 2147483647 && m*n*4 + 504 <= 2147483647 && (n - 1)*m*4 + 252 <= 2147483647 && m*4 + 504 <= 2147483647)
@@ -227,7 +227,7 @@ extern "C" int neighbours_launch(float *result, const float *xs, long long n, lo
         }
     } else {
         long long blocks = n;
-        if (blocks > 65535)
+        if (blocks > 2147483647)
             return (int)cudaErrorInvalidValue;
         if (blocks > 0)
             neighbours_unaligned<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, m);

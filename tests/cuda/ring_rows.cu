@@ -65,11 +65,11 @@ extern "C" int stencil_launch(float *result, const float *xs, long long n, long 
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (((double)m*(double)n*32 + 31) > 4503599627370496.0)
+    if ((double)m*(double)n*32 + 31 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)m + 2)*(double)n*34 + 29) > 4503599627370496.0)
+    if (((double)m + 2)*(double)n*34 + 29 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n - 1)*(double)m*32 + 63) > 4503599627370496.0)
+    if (((double)n - 1)*(double)m*32 + 63 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(m >= 1))
         return (int)cudaErrorInvalidValue;

@@ -61,7 +61,7 @@ extern "C" int rotate_launch(float *result, const float *xs, long long n, long l
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)m + 2)*(double)n) > 4503599627370496.0)
+    if (((double)m + 2)*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(m >= 1))
         return (int)cudaErrorInvalidValue;

@@ -96,9 +96,9 @@ extern "C" int products_launch(float *result, const float *xs, const float *ys, 
         return (int)cudaErrorInvalidValue;
     if ((double)k*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 62)*(double)k) > 4503599627370496.0)
+    if (((double)n + 62)*(double)k > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 63)*(double)k - 1) > 4503599627370496.0)
+    if (((double)n + 63)*(double)k - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 63) / 64;
@@ -123,9 +123,9 @@ extern "C" int shifted_launch(float *result, const float *xs, long long n, long 
         return (int)cudaErrorInvalidValue;
     if ((double)k*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 30)*(double)k) > 4503599627370496.0)
+    if (((double)n + 30)*(double)k > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 31)*(double)k - 1) > 4503599627370496.0)
+    if (((double)n + 31)*(double)k - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 31) / 32;

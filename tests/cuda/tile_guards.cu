@@ -77,7 +77,7 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
         return (int)cudaErrorInvalidValue;
     if ((double)w*(double)h > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)h + 9)*(double)w + 46) > 4503599627370496.0)
+    if (((double)h + 9)*(double)w + 46 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(h >= 1))
         return (int)cudaErrorInvalidValue;

@@ -101,13 +101,13 @@ extern "C" int matmul_launch(float *result, const float *a, const float *b, long
         return (int)cudaErrorInvalidValue;
     if ((double)l*(double)m > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 14)*(double)l + 15) > 4503599627370496.0)
+    if (((double)n + 14)*(double)l + 15 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 15)*(double)l + 14) > 4503599627370496.0)
+    if (((double)n + 15)*(double)l + 14 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)l + 15)*(double)m + 14) > 4503599627370496.0)
+    if (((double)l + 15)*(double)m + 14 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((((double)n + 15)*(double)m + 14) > 4503599627370496.0)
+    if (((double)n + 15)*(double)m + 14 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (m + 15) / 16;

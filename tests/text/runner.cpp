@@ -47,6 +47,7 @@ struct Buffer {
 };
 
 struct Case {
+    bool refused; /* the host function must say that the sizes are too large */
     std::vector<long long> sizes;
     std::vector<Buffer> buffers;
 };
@@ -79,6 +80,7 @@ static bool read_cases(const std::string &path, Cases *cases)
     int64_t n = number();
     for (int64_t i = 0; good && i < n; i++) {
         Case c;
+        c.refused = number() != 0;
         for (int64_t k = number(); good && k > 0; k--)
             c.sizes.push_back(number());
         for (int64_t k = number(); good && k > 0; k--) {
@@ -206,6 +208,10 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
         if (code && wanted_too_much_shared())
             break;
         progress->runs++;
+        if (c.refused) {
+            wrong = code == cudaErrorInvalidValue ? "" : "the host function should refuse these sizes, and gives " + std::to_string(code);
+            break;
+        }
         if (code)
             wrong = "the host function gives error " + std::to_string(code);
         else if (live_allocations())

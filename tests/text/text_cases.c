@@ -7,7 +7,8 @@
  *   program NAME PATH        NAME: of the files in DIR
  *   entry NAME               default: the first one of the file
  *   set NAME=VALUE           a tunable
- *   sizes N...               launches: all sizes of the entry the same, and mixed. Those that the entry refuses are left out
+ *   sizes N...               launches: all sizes of the entry the same, and mixed. Those that the entry refuses are left out;
+ *                            those that no kernel takes the host function has to refuse
  *   launch N...              one launch: a value for each size, in order
  *   cells N                  leaves out launches with an array of more cells; default 70000
  *   steps N                  leaves out launches for which the reference interpreter takes more steps; without it there is no limit
@@ -51,7 +52,7 @@ typedef struct Output {
     StrBuf emitted, hand; /* cases */
     bool exact;           /* some kernel is launched with just the blocks that it asks for */
     StrBuf cu;
-    int n, rounded;
+    int n, n_hand, rounded; /* launches; of them, those for a hand-written kernel: it refuses none */
     bool ready;
     const char *differs; /* the simulator does: where */
 } Output;
@@ -126,8 +127,10 @@ static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const
     return true;
 }
 
-static void put_sizes(StrBuf *out, const Launch *launch)
+/* refused: the host function must not take them. */
+static void put_sizes(StrBuf *out, const Launch *launch, bool refused)
 {
+    put(out, refused);
     put(out, launch->n_sizes);
     for (int i = 0; i < launch->n_sizes; i++)
         put(out, launch->sizes[i]);
@@ -167,6 +170,30 @@ static bool run_expected(Ctx *ctx, Request *r, const ImpProgram *imp, uint64_t s
     return true;
 }
 
+/* Does no kernel take these sizes? */
+static bool is_refused(Ctx *ctx, const ImpProgram *imp, const Launch *launch)
+{
+    Diags before = ctx->diags;
+    bool taken = index_guards_take(ctx, imp, launch);
+    ctx->diags = before;
+    return !taken;
+}
+
+/* Nothing is read or written: of each buffer there are no cells, but of a scalar its value. */
+static void add_refused(Ctx *ctx, Request *r, const ImpProgram *imp, const Launch *launch)
+{
+    static const unsigned char value[8];
+    HostBuffers bufs = {0};
+    host_buffers(ctx, imp, &bufs);
+    put_sizes(&r->out.emitted, launch, true);
+    put(&r->out.emitted, bufs.n);
+    for (int i = 0; i < bufs.n; i++) {
+        const ImpBuf *buf = bufs.at[i].buf;
+        put_buffer(&r->out.emitted, ROLE_IN, buf->elem, scalar_bytes(buf->elem), false, buf->by_value, value);
+    }
+    r->out.n++;
+}
+
 static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t *sizes)
 {
     const CoreEntry *entry = imp->entry;
@@ -176,18 +203,23 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
     SampleInputs how = {.seed = job->seed + (uint64_t)r->out.n, .max_cells = job->cells, .spread = job->spread, .wide = !job->narrow && r->out.n % 2};
     if (!sample_launch(ctx, entry, sizes, &how, &launch))
         return;
+    if (is_refused(ctx, imp, &launch)) {
+        add_refused(ctx, r, imp, &launch);
+        return;
+    }
     launch.max_steps = job->steps;
     if (r->out.differs || !run_expected(ctx, r, imp, how.seed, &launch))
         return;
     host_buffers(ctx, imp, &bufs);
     StrBuf emitted;
     sb_init(&emitted, ctx);
-    put_sizes(&emitted, &launch);
+    put_sizes(&emitted, &launch, false);
     if (!put_host_buffers(ctx, &emitted, imp, &launch, &bufs))
         return;
     sb_putn(&r->out.emitted, emitted.text, emitted.len);
-    put_sizes(&r->out.hand, &launch);
+    put_sizes(&r->out.hand, &launch, false);
     put(&r->out.hand, launch.n_results + launch.n_buffers);
+    r->out.n_hand++;
     for (int k = 0; k < launch.n_results + launch.n_buffers; k++) {
         bool result = k < launch.n_results;
         const HostBuf *host = result ? &launch.results[k] : &launch.buffers[k - launch.n_results];
@@ -296,7 +328,7 @@ static bool run_job(Job *job)
     } else if (r.out.differs) {
         printf("differ %s: %s\n", job->name, r.out.differs);
     } else {
-        int64_t emitted[] = {!r.out.exact, r.out.n}, hand[] = {0, r.out.n};
+        int64_t emitted[] = {!r.out.exact, r.out.n}, hand[] = {0, r.out.n_hand};
         good = write_file(job, ".cu", NULL, 0, &r.out.cu) && write_file(job, ".cases", emitted, 2, &r.out.emitted) &&
                write_file(job, ".hand.cases", hand, 2, &r.out.hand);
         printf("%s %s %d %d\n", good ? "ready" : "refused", job->name, r.out.n, r.out.rounded);

@@ -163,7 +163,7 @@ const char *c_text(Ctx *ctx, Nat a, const NatFacts *facts, int *helpers)
 {
     StrBuf sb;
     sb_init(&sb, ctx);
-    *helpers = nat_print_c(ctx, &sb, a, facts, own_name, NULL, 0);
+    *helpers = nat_print_c(ctx, &sb, a, facts, NAT_INT, own_name, NULL, 0);
     return sb.text;
 }
 

@@ -19,6 +19,9 @@ static const char ROWS[] = "entry rows {n: nat} (xs: 2.n.f32): 2.n.f32 =\n"
 static const char VECTOR[] = "entry copy {n: nat} (xs: (4*n).f32): (4*n).f32 = xs |> asVector(4) |> mapGlobal(id) |> asScalar\n";
 static const char CASES[] = "entry pick {n: nat} (xs: n.i32): n.i32 = if n <= 4096 then xs |> mapGlobal(id) else xs |> mapGlobal(id) |> nextKernel(mapGlobal(id))\n";
 static const char DEVICE[] = "entry spread {n: nat} (xs: n.i32): n.i32 launch [blocks = numSM * 2, threads = 64] = xs |> mapGlobal(id)\n";
+static const char POWER[] = "entry power (k: nat) (xs: 10.i32): 10.i32 = generate{n = 10}(fun i => xs[(2 ^ k * 3 + i) % 10]) |> mapGlobal(id)\n";
+static const char ONCE[] = "entry once {n: nat} (xs: n.32.i32): n.32.i32 = xs |> mapBlock[once](mapThreads(id))\n";
+static const char ONCE_Y[] = "entry once {n: nat} (xs: n.32.i32): n.32.i32 = xs |> mapBlock[y, once](mapThreads(id))\n";
 static const char PICK[] = "entry pick {n m: nat} (is: m.idx[n]) (xs: n.f32): m.f32 = xs |> gather(is) |> mapGlobal(id)\n";
 
 static rise_error err;
@@ -351,6 +354,46 @@ static void test_variants(void)
     end(&f);
 }
 
+/* Powers: 31 bits, 64 bits, no kernel. */
+static void test_powers(void)
+{
+    fake_gpu_start();
+    Fixture f = start(POWER);
+    for (int64_t k = 0; k <= 64; k++) {
+        GOOD(rise_call_size(f.call, "k", k, &err));
+        if (k <= 50) {
+            GOOD(launch_far(&f, RISE_I32, 10, 0));
+            CHECK_TEXT(last_name, k <= 29 ? "power" : "power_64");
+        } else {
+            BAD(launch_far(&f, RISE_I32, 10, 0), RISE_ERROR_ARGUMENT, "too large");
+        }
+    }
+    end(&f);
+}
+
+/* A block for each row: axis x takes 2^31 - 1, the others 65,535. */
+static void test_rows(void)
+{
+    static const char *const texts[] = {ONCE, ONCE_Y};
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t shape[2] = {65535, 32};
+        fake_gpu_start();
+        fake_gpu.kernel = note_launch;
+        Fixture f = start(texts[axis]);
+        GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
+        for (; shape[0] < 200000; shape[0] += 65535) {
+            GOOD(rise_call_input(f.call, "xs", RISE_I32, 2, shape, FAR, RISE_DEVICE, &err));
+            if (axis == 0 || shape[0] <= 65535) {
+                GOOD(rise_call_launch(f.call, NULL, &err));
+                CHECK(last.grid[axis] == shape[0]);
+            } else {
+                BAD(rise_call_launch(f.call, NULL, &err), RISE_ERROR_ARGUMENT, "on axis y, and mapBlock[once] takes 65535 there");
+            }
+        }
+        end(&f);
+    }
+}
+
 static void test_shared(void)
 {
     fake_gpu_start();
@@ -623,6 +666,8 @@ int main(void)
     test_open();
     test_scale();
     test_variants();
+    test_powers();
+    test_rows();
     test_shared();
     test_workspace();
     test_cooperative();

@@ -202,8 +202,16 @@ static void test_goldens(void)
                  {"0 - 5", 0, "-5"},    {"0 - 5", 1, "(-5)"},      {"5", 2, "5"},           {"min(n, m)", 2, "nat_min(n, m)"}};
     for (size_t i = 0; i < sizeof precs / sizeof *precs; i++) {
         sb_init(&sb, ctx);
-        nat_print_c(ctx, &sb, read_nat(ctx, &names, precs[i].given), NULL, own_name, NULL, precs[i].prec);
+        nat_print_c(ctx, &sb, read_nat(ctx, &names, precs[i].given), NULL, NAT_INT, own_name, NULL, precs[i].prec);
         CHECK(strcmp(sb.text, precs[i].c) == 0, "%s at %d: %s", precs[i].given, precs[i].prec, sb.text);
+    }
+    static const struct { const char *given; NatNumbers numbers; const char *c; } typed[] = {
+        {"2^k*n", NAT_LONG_LONG, "nat_pow(2ll, k)*n"}, {"2^k*n", NAT_DOUBLE, "pow(2.0, (double)k)*(double)n"}, {"n^k + 7", NAT_DOUBLE, "pow((double)n, (double)k) + 7"},
+        {"(n + 3)/4*m", NAT_DOUBLE, "(((double)n + 3) / 4)*(double)m"}, {"m*(n%k)", NAT_DOUBLE, "(double)(n % k)*(double)m"}};
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+        sb_init(&sb, ctx);
+        nat_print_c(ctx, &sb, read_nat(ctx, &names, typed[i].given), NULL, typed[i].numbers, own_name, NULL, 0);
+        CHECK(strcmp(sb.text, typed[i].c) == 0, "%s: %s", typed[i].given, sb.text);
     }
     ctx_free(ctx);
 }

@@ -1,0 +1,2 @@
+run ../programs/powers.rise offset --set k=51 --arg xs=iota
+exit 1

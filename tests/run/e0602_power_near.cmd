@@ -1,0 +1,1 @@
+run ../programs/powers.rise offset --set k=50 --arg xs=iota
