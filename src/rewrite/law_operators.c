@@ -294,13 +294,33 @@ static bool is_special(Scalar elem, ScalarValue v)
     return false;
 }
 
-static ScalarValue any_value(Scalar elem, int trial, bool special, uint64_t *state)
+/* The numbers that an operator's text mentions: it may do something of its own with them. */
+enum { MOST_MENTIONED = 16 };
+typedef struct Mentioned {
+    int n;
+    ScalarValue at[MOST_MENTIONED];
+} Mentioned;
+
+static void find_mentioned(const Core *term, Mentioned *out)
+{
+    if (term->kind == CORE_LIT && term->lit.type != SC_BOOL && out->n < MOST_MENTIONED)
+        out->at[out->n++] = term->lit;
+    for (int i = 0; i < term_children(term); i++)
+        find_mentioned(term_child(term, i), out);
+}
+
+static ScalarValue any_value(Scalar elem, int trial, bool special, const Mentioned *mentioned, uint64_t *state)
 {
     static const int64_t spreads[] = {1, 2, 8, 100};
     ScalarValue all[SPECIALS];
     int n = special ? specials(elem, all) : 0;
     if (n && sample_random(state) % 3)
         return all[sample_random(state) % (uint64_t)n];
+    if (!special && mentioned->n && sample_random(state) % 4 == 0) {
+        ScalarValue lit = mentioned->at[sample_random(state) % (uint64_t)mentioned->n];
+        if (lit.type == elem && !is_special(elem, lit))
+            return lit;
+    }
     /* Small values meet each other; any integers show what overflows. */
     int64_t spread = spreads[trial % 4], v = (int64_t)(sample_random(state) % (uint64_t)(2 * spread + 1)) - spread;
     if (trial % 8 == 7 && scalar_is_int(elem))
@@ -421,13 +441,13 @@ static bool differs(void *user, const Launch *launch) { return decide(user, laun
 
 /* ---- many -------------------------------------------------------------------------------------------------------------------- */
 
-static void fill(const Launch *launch, int trials, bool special, uint64_t *state)
+static void fill(const Launch *launch, int trials, bool special, const Mentioned *mentioned, uint64_t *state)
 {
     for (int i = 0; i < launch->n_buffers; i++) {
         const HostBuf *buf = &launch->buffers[i];
         int64_t each = buf->count / trials;
         for (int64_t k = 0; each && k < buf->count; k++)
-            scalar_store(any_value(buf->elem, (int)(k / each), special, state), buf->bytes + k * scalar_bytes(buf->elem));
+            scalar_store(any_value(buf->elem, (int)(k / each), special, mentioned, state), buf->bytes + k * scalar_bytes(buf->elem));
     }
 }
 
@@ -478,7 +498,9 @@ static bool find_counter(Ctx *ctx, const LawOperator *op, const Claim *claim, bo
     t.within = !within ? 0 : within->kind == AST_FLOAT ? within->floating.value : within->kind == AST_INT ? (double)within->integer.value : 0;
     if (!sample_launch(ctx, batch, NULL, &how, &many) || !sample_launch(ctx, t.entry, NULL, &how, &one))
         return false;
-    fill(&many, BATCH, special, &seed);
+    Mentioned mentioned = {0};
+    find_mentioned(op->lambda->lambda.body, &mentioned);
+    fill(&many, BATCH, special, &mentioned, &seed);
     if (!sample_run(ctx, batch, &many))
         return false;
     out->trials += BATCH;
