@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 #include "driver/expect.h"
 #include "frontend/tuning.h"
+#include "ir/padding.h"
 #include "rewrite/rewrite.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
@@ -458,7 +459,7 @@ static void check_private(Ctx *ctx, const CoreEntry *entry, const ImpProgram *im
         Span span = memory.largest->span.file == entry->name_span.file ? memory.largest->span : entry->name_span;
         Diag *diag = diag_warning(ctx, W0705, span, "the private arrays of each thread take %lld bytes, and its registers hold %d", (long long)memory.bytes, registers * REGISTER_BYTES);
         diag_label(ctx, diag, "with %d threads in a block, each has up to %d registers of %d bytes", kernel->threads[0] * kernel->threads[1] * kernel->threads[2], registers, REGISTER_BYTES);
-        diag_help(ctx, diag, "what does not fit lies in memory of the device, where each access waits: smaller pieces, fewer threads in a block, or `toShared`");
+        diag_note(ctx, diag, NO_SPAN, "what does not fit lies in memory of the device, where each access waits: smaller pieces, fewer threads in a block, or `toShared`");
     }
 }
 
@@ -501,8 +502,10 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     driver_try_hints(ctx, d, path, program, first);
     if (!checked)
         return;
-    for (int i = 0; i < core.entries.n && ctx->diags.errors == errors; i++)
+    for (int i = 0; i < core.entries.n && ctx->diags.errors == errors; i++) {
+        padding_check(ctx, core.entries.at[i]);
         check_speed(ctx, core.entries.at[i]);
+    }
     if (ctx->diags.errors == errors)
         expect_check(ctx, d, program, path);
     if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
