@@ -15,19 +15,13 @@ static const char *const taken_words[] = {
     /* macros */
     "linux", "unix", "i386", "assert", "alloca", "errno", "stdin", "stdout", "stderr", "major", "minor", "makedev", "signbit", "isnan", "isinf", "isfinite",
     "NULL", "EOF", "NAN", "INFINITY", "HUGE_VAL", "BUFSIZ", "SEEK_SET", "SEEK_CUR", "SEEK_END", "RAND_MAX", "CHAR_BIT", "DOMAIN", "OVERFLOW", "UNDERFLOW",
-    "SING", "PLOSS", "TLOSS", "NFDBITS", "FD_SET", "WNOHANG", "NZERO", "TMP_MAX"};
+    "SING", "PLOSS", "TLOSS", "NFDBITS", "FD_SET", "WNOHANG", "NZERO", "TMP_MAX", "math_errhandling"};
 
-/* The C library's functions that CUDA declares, or that an `extern "C"` kernel of the same name would break. */
 static const char *const taken_functions[] = {
-    "main", "abort", "exit", "malloc", "calloc", "realloc", "free", "memcpy", "memset", "memcmp", "memmove", "strlen", "strcmp", "strcpy", "printf", "puts",
-    "rand", "srand", "qsort", "bsearch", "time", "clock", "system", "read", "write", "open", "close", "select", "send", "index", "rindex", "remove",
-    "rename", "signal", "wait", "pipe", "link", "sync", "sleep", "abs", "labs", "llabs", "div", "ldiv", "lldiv", "min", "max", "umin", "umax", "llmin",
-    "llmax", "ullmin", "ullmax", "acos", "asin", "atan", "atan2", "cos", "sin", "tan", "acosh", "asinh", "atanh", "cosh", "sinh", "tanh", "exp", "exp2",
-    "exp10", "expm1", "log", "log2", "log10", "log1p", "logb", "ilogb", "ldexp", "frexp", "modf", "scalbn", "scalbln", "pow", "sqrt", "rsqrt", "cbrt",
-    "rcbrt", "hypot", "rhypot", "erf", "erfc", "erfinv", "lgamma", "tgamma", "ceil", "floor", "trunc", "round", "lround", "llround", "rint", "lrint",
-    "llrint", "nearbyint", "fabs", "fmod", "remainder", "remquo", "copysign", "nan", "nextafter", "fdim", "fmin", "fmax", "fma", "sincos", "sinpi",
-    "cospi", "norm", "rnorm", "norm3d", "norm4d", "j0", "j1", "jn", "y0", "y1", "yn", "gamma", "drem", "significand", "saturate", "clamp", "lerp",
-    "fdivide", "int_as_float", "float_as_int"};
+#define NAME(name) #name,
+#include "codegen/c_names.def"
+#undef NAME
+};
 
 typedef struct Slot {
     const char *name; /* interned; NULL: free */
@@ -161,16 +155,22 @@ const char *c_name_claim_loop(CNames *names, const char *wanted)
     return c_name_claim(names, wanted);
 }
 
+static bool is_function(const char *name, const char *function)
+{
+    static const char *const types[] = {"", "f", "l", "f32", "f32x", "f64", "f64x"};
+    size_t n = strlen(function);
+    bool is = false;
+    for (size_t k = 0; !strncmp(name, function, n) && k < sizeof types / sizeof *types; k++)
+        is |= !strcmp(name + n, types[k]);
+    return is;
+}
+
 const char *c_name_claim_global(CNames *names, const char *wanted)
 {
     const char *base = identifier(names, wanted);
-    size_t n = strlen(base);
     bool taken = !strncmp(base, "cuda", 4) || is_vector_type(base);
-    for (size_t i = 0; !taken && i < sizeof taken_functions / sizeof *taken_functions; i++) {
-        const char *f = taken_functions[i];
-        size_t m = strlen(f); /* with the f or l of the float and long double ones */
-        taken = !strcmp(base, f) || (n == m + 1 && (base[m] == 'f' || base[m] == 'l') && !strncmp(base, f, m));
-    }
+    for (size_t i = 0; !taken && i < sizeof taken_functions / sizeof *taken_functions; i++)
+        taken = is_function(base, taken_functions[i]);
     return c_name_claim(names, taken ? ctx_printf(names->ctx, "rise_%s", base) : base);
 }
 

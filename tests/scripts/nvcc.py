@@ -130,21 +130,32 @@ def nvcc_compiles(nvcc, text, work, codes, front):
     return ""
 
 
+def nvrtc_archs(nvrtc):
+    """All that it makes code for: 75, 80, ..."""
+    count = ctypes.c_int()
+    nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count))
+    archs = (ctypes.c_int * count.value)()
+    nvrtc.nvrtcGetSupportedArchs(archs)
+    return list(archs)
+
+
+def nvrtc_log(nvrtc, text, arch):
+    """What is wrong with the text on an architecture, or ""."""
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    options = [f"--gpu-architecture=sm_{arch}".encode(), b"--std=c++17"]
+    if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"nvrtc.cu", 0, None, None):
+        return "nvrtcCreateProgram failed"
+    result = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value + 1)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    said = log.value.decode(errors="replace").strip()
+    return f"sm_{arch}: result {result}\n{said}" if result or said else ""
+
+
 def nvrtc_compiles(nvrtc, text):
-    for arch in ARCHS:
-        program, size = ctypes.c_void_p(), ctypes.c_size_t()
-        options = [b"--gpu-architecture=sm_" + arch.encode(), b"--std=c++17"]
-        if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"nvrtc.cu", 0, None, None):
-            return "nvrtcCreateProgram failed"
-        result = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
-        nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value + 1)
-        nvrtc.nvrtcGetProgramLog(program, log)
-        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-        said = log.value.decode(errors="replace").strip()
-        if result or said:
-            return f"sm_{arch}: result {result}\n{said}"
-    return ""
+    return next((wrong for arch in ARCHS for wrong in [nvrtc_log(nvrtc, text, arch)] if wrong), "")
 
 
 # ---- all of them -------------------------------------------------------------------------------------------------------------------------
