@@ -429,15 +429,17 @@ static void test_gpu_run(void)
 
 /* ---- `risec tune`: candidates on a device where the threads of a block say how long a call takes ------------------------------------------ */
 
-enum { TUNED_RUNS = 4 };
+enum { TUNED_RUNS = 4, TUNED_SIZE = 100 };
 
 static bool wrong_results; /* of kernels with 128 threads */
 
 static void tuned_kernel(const FakeLaunch *launch)
 {
     spend(launch->block[0] == 32 ? 10 : launch->block[0] == 64 ? 5 : 7);
-    int *result = *(int **)launch->params[0];
-    *result = wrong_results && launch->block[0] == 128 ? 4 : 3;
+    int *result = *(int **)launch->params[0], *xs = *(int **)launch->params[1];
+    *result = wrong_results && launch->block[0] == 128;
+    for (int i = 0; i < TUNED_SIZE; i++)
+        *result += xs[i];
 }
 
 typedef struct TuneCase {
@@ -454,7 +456,7 @@ static void tune_on_gpu(Ctx *ctx, void *user)
     TuneCase *c = user;
     CommandLine line = {.verb = VERB_TUNE};
     Driver d = {.line = &line};
-    vec_push(ctx, &line.given, ((Given){OPT_SET, "n", "100", 100}));
+    vec_push(ctx, &line.given, ((Given){OPT_SET, "n", "100", TUNED_SIZE}));
     Tune t = {.ctx = ctx, .d = &d, .path = "tests/run/tunable.rise", .entry = c->program.entry, .on_gpu = true, .device = "A GPU", .rounds = 7, .gpu = c->gpu, .sizes.n_runs = 1};
     for (int i = 0; i < TUNED_RUNS; i++) {
         Candidate candidate = {.values = NEWN(ctx, int64_t, 2), .why = threads[i] > 1024 ? "too many" : NULL};
@@ -464,7 +466,7 @@ static void tune_on_gpu(Ctx *ctx, void *user)
     }
     int64_t sizes[1] = {0};
     c->good = tune_open(&t) && tune_run(&t, 0, sizes, c->costs);
-    CHECK(!c->good || sizes[0] == 100);
+    CHECK(!c->good || sizes[0] == TUNED_SIZE);
     c->status = d.status;
     tune_close(&t); /* the GPU as well */
 }
