@@ -22,6 +22,8 @@ static const char DEVICE[] = "entry spread {n: nat} (xs: n.i32): n.i32 launch [b
 static const char POWER[] = "entry power (k: nat) (xs: 10.i32): 10.i32 = generate{n = 10}(fun i => xs[(2 ^ k * 3 + i) % 10]) |> mapGlobal(id)\n";
 static const char ONCE[] = "entry once {n: nat} (xs: n.32.i32): n.32.i32 = xs |> mapBlock[once](mapThreads(id))\n";
 static const char ONCE_Y[] = "entry once {n: nat} (xs: n.32.i32): n.32.i32 = xs |> mapBlock[y, once](mapThreads(id))\n";
+static const char PRODUCT[] = "entry product {n k m: nat} (xs: n.k.f32) (ys: k.m.f32): n.m.f32 = xs |> map(fun row => ys |> transpose |> map(fun column =>\n"
+                              "  zip(row, column) |> map(fun (x, y) => x * y) |> reduce((+), 0)))\n";
 static const char PICK[] = "entry pick {n m: nat} (is: m.idx[n]) (xs: n.f32): m.f32 = xs |> gather(is) |> mapGlobal(id)\n";
 
 static rise_error err;
@@ -394,6 +396,21 @@ static void test_rows(void)
     }
 }
 
+/* A product's rows lie on axis x: there may be ten million of them. */
+static void test_many_rows(void)
+{
+    int64_t xs[2] = {10000000, 16}, ys[2] = {16, 16};
+    fake_gpu_start();
+    fake_gpu.kernel = note_launch;
+    Fixture f = start(PRODUCT);
+    GOOD(rise_call_input(f.call, "xs", RISE_F32, 2, xs, FAR, RISE_DEVICE, &err));
+    GOOD(rise_call_input(f.call, "ys", RISE_F32, 2, ys, FAR, RISE_DEVICE, &err));
+    GOOD(rise_call_output(f.call, "result", RISE_F32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
+    GOOD(rise_call_launch(f.call, NULL, &err));
+    CHECK(last.grid[0] > 65535);
+    end(&f);
+}
+
 static void test_shared(void)
 {
     fake_gpu_start();
@@ -668,6 +685,7 @@ int main(void)
     test_variants();
     test_powers();
     test_rows();
+    test_many_rows();
     test_shared();
     test_workspace();
     test_cooperative();
