@@ -6,6 +6,7 @@
  * written in this kernel, no store and no barrier comes between. Requires: barriers are placed. Keeps every value; takes loads away, adds none. */
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
+#include "support/table.h"
 
 enum { WINDOW = 12 /* statements: a value kept for longer costs a register */ };
 
@@ -15,22 +16,82 @@ typedef struct Look {
     bool loads, work, shuffles;
 } Look;
 
-static void look(void *user, ImpExpr **at)
+static Look both(Look a, Look b) { return (Look){a.loads || b.loads, a.work || b.work, a.shuffles || b.shuffles}; }
+
+/* Of the expression itself, without what is in it. */
+static Look look(const ImpExpr *e)
 {
-    Look *l = user;
-    l->loads |= (*at)->kind == IE_LOAD && !imp_is_parameter(*at);
-    l->shuffles |= (*at)->kind == IE_SHFL;
+    Look l = {.loads = e->kind == IE_LOAD && !imp_is_parameter(e), .shuffles = e->kind == IE_SHFL};
     /* Comparisons of indices, wider integers and negated literals are no work: a good reader wants to see them. */
-    l->work |= ((*at)->kind == IE_OP && (*at)->op.args[0]->kind != IE_NAT && (*at)->op.args[0]->kind != IE_LIT) || ((*at)->kind == IE_CAST && !imp_widens(*at) && (*at)->cast.value->kind != IE_NAT);
+    l.work = (e->kind == IE_OP && e->op.args[0]->kind != IE_NAT && e->op.args[0]->kind != IE_LIT) || (e->kind == IE_CAST && !imp_widens(e) && e->cast.value->kind != IE_NAT);
+    return l;
 }
 
-static bool worth_sharing(ImpExpr *e)
+static bool worth_sharing(const ImpExpr *e, Look l)
 {
-    Look l = {false, false, false};
     if (e->kind == IE_VAR || e->kind == IE_LIT || e->kind == IE_NAT || imp_is_parameter(e))
         return false;
-    walk_expr(&e, look, &l);
     return !l.shuffles && (l.loads || l.work);
+}
+
+/* ---- what stands there twice: by hashes, which are equal for equal values ---------------------------------------------------- */
+
+typedef struct Seen {
+    Ctx *ctx;
+    Table counts; /* by hash: once or again */
+    Table hashes; /* by expression, while `keeps` */
+    bool keeps;
+    int skip;     /* nodes of the walk that are counted already */
+} Seen;
+
+static void *const once = (void *)1, *const again = (void *)2;
+
+static const void *key_of(uint64_t hash) { return (const void *)(uintptr_t)(hash | 16); } /* not NULL */
+static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9e3779b97f4a7c15u ^ hash >> 29; }
+
+/* Counts the expression and all in it, which walk_expr visits as the next *nodes. */
+static uint64_t hash_expr(Seen *seen, const ImpExpr *e, int *nodes)
+{
+    uint64_t hash = mix((uint64_t)e->kind * 31 + (uint64_t)e->type, 0);
+    ++*nodes;
+    switch (e->kind) {
+    case IE_LIT: hash = mix(hash, e->lit.u); break;
+    case IE_NAT: hash = mix(hash, e->nat->id); break;
+    case IE_VAR: hash = mix(mix(hash, (uint64_t)e->var.var->id), e->var.slot->id); break;
+    case IE_LOAD: hash = mix(mix(hash, (uint64_t)e->mem.buf->id), e->mem.index->id); break;
+    case IE_OP:
+        hash = mix(hash, (uint64_t)e->op.id);
+        for (int i = 0; i < e->op.n; i++)
+            hash = mix(hash, hash_expr(seen, e->op.args[i], nodes));
+        break;
+    case IE_CAST: hash = mix(hash, hash_expr(seen, e->cast.value, nodes)); break;
+    case IE_COND:
+        hash = mix(hash, hash_expr(seen, e->cond.cond, nodes));
+        hash = mix(hash, hash_expr(seen, e->cond.then, nodes));
+        hash = mix(hash, hash_expr(seen, e->cond.otherwise, nodes));
+        break;
+    case IE_SHFL:
+        if (e->shfl.by)
+            hash = mix(hash, hash_expr(seen, e->shfl.by, nodes));
+        hash = mix(hash, hash_expr(seen, e->shfl.value, nodes));
+        break;
+    }
+    table_put(seen->ctx, &seen->counts, key_of(hash), table_get(&seen->counts, key_of(hash)) ? again : once);
+    if (seen->keeps)
+        table_put(seen->ctx, &seen->hashes, e, (void *)(uintptr_t)key_of(hash));
+    return hash;
+}
+
+static void count_node(void *user, ImpExpr **at)
+{
+    Seen *seen = user;
+    if (seen->skip) {
+        seen->skip--;
+        return;
+    }
+    int nodes = 0;
+    hash_expr(seen, *at, &nodes);
+    seen->skip = nodes - 1;
 }
 
 /* ---- how far a value keeps ------------------------------------------------------------------------------------------------- */
@@ -111,26 +172,36 @@ static void visit_uses(ImpBlock *block, int i, Uses *u)
 
 /* ---- candidates: what a statement always evaluates --------------------------------------------------------------------------- */
 
-typedef VEC(ImpExpr *) Candidates;
+typedef VEC(ImpExpr *) Candidates; /* outer before inner; NULL: not worth it */
 
-static void candidates(Ctx *ctx, ImpExpr *e, Candidates *list)
+/* What is in the expression. list NULL: it is not always computed. */
+static Look candidates(Ctx *ctx, ImpExpr *e, Candidates *list)
 {
-    if (worth_sharing(e))
-        vec_push(ctx, list, e);
+    Look all = look(e);
+    int place = list ? list->n : 0;
+    if (list)
+        vec_push(ctx, list, NULL);
     switch (e->kind) {
     case IE_LIT: case IE_NAT: case IE_VAR: case IE_LOAD: break;
     case IE_OP:
-        for (int i = 0; i < e->op.n && (i == 0 || (e->op.id != P_and && e->op.id != P_or)); i++)
-            candidates(ctx, e->op.args[i], list);
+        for (int i = 0; i < e->op.n; i++)
+            all = both(all, candidates(ctx, e->op.args[i], i == 0 || (e->op.id != P_and && e->op.id != P_or) ? list : NULL));
         break;
-    case IE_CAST: candidates(ctx, e->cast.value, list); break;
-    case IE_COND: candidates(ctx, e->cond.cond, list); break;
+    case IE_CAST: all = both(all, candidates(ctx, e->cast.value, list)); break;
+    case IE_COND:
+        all = both(all, candidates(ctx, e->cond.cond, list));
+        all = both(all, candidates(ctx, e->cond.then, NULL));
+        all = both(all, candidates(ctx, e->cond.otherwise, NULL));
+        break;
     case IE_SHFL:
         if (e->shfl.by)
-            candidates(ctx, e->shfl.by, list);
-        candidates(ctx, e->shfl.value, list);
+            all = both(all, candidates(ctx, e->shfl.by, list));
+        all = both(all, candidates(ctx, e->shfl.value, list));
         break;
     }
+    if (list && worth_sharing(e, all))
+        list->at[place] = e;
+    return all;
 }
 
 /* The values that the statement always computes; gives their number. */
@@ -188,8 +259,15 @@ static bool share_one(Lowering *lw, ImpBlock *block, int i)
     ImpExpr *const *own;
     for (int k = 0, n = own_values(s, &own); k < n; k++)
         candidates(lw->ctx, own[k], &list);
+    Seen seen = {.ctx = lw->ctx};
+    for (int j = i; list.n && j < block->list.n && j < i + WINDOW; j++) {
+        seen.keeps = j == i;
+        walk_stmt(block->list.at[j], count_node, &seen);
+    }
     for (int k = 0; k < list.n; k++) {
         ImpExpr *value = list.at[k];
+        if (!value || table_get(&seen.counts, table_get(&seen.hashes, value)) != again)
+            continue;
         Uses count = {value, NULL, 0};
         visit_uses(block, i, &count);
         if (count.n < 2)
