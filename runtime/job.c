@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-/* The caller is asked, and a turn looks at the brake, so often: half of what is promised. */
-enum { POLL_MS = 10 };
+/* The caller is asked, and a turn looks at the brake, so often: a quarter of what is promised, as threads do not always run when they could. */
+enum { POLL_MS = 5 };
 
 struct Job {
     JobWork work;
