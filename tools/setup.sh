@@ -7,7 +7,18 @@ fail() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Debian packages that are missing here. With "tests": also what only tests need.
+# Does clang make programs with its fuzzer?
+has_fuzzer() {
+    local dir status=0
+    have clang || return 1
+    dir=$(mktemp -d)
+    printf 'int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return size && !data; }\n' >"$dir/a.c"
+    clang -fsanitize=address,fuzzer "$dir/a.c" -o "$dir/a" >/dev/null 2>&1 || status=1
+    rm -rf "$dir"
+    return $status
+}
+
+# Debian packages that are missing here. With "tests": also what only tests need; with "fuzz": what tests/fuzz/fuzz.sh needs.
 missing_packages() {
     have cmake || echo cmake
     have ninja || have make || echo ninja-build
@@ -24,6 +35,9 @@ missing_packages() {
         have "${CXX:-c++}" || echo g++
         have python3 || echo python3
         have pkg-config || echo pkg-config
+    fi
+    if [ "${1:-}" = fuzz ] && ! has_fuzzer; then
+        echo clang libclang-rt-dev
     fi
 }
 

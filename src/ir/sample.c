@@ -164,12 +164,14 @@ typedef struct Marks {
 
 static void add_mark(Marks *m, int64_t value)
 {
+    if (value < -SAMPLE_LARGEST || value > SAMPLE_LARGEST)
+        return;
     if (value < 0)
         value = -value;
     for (int i = 0; i < m->n; i++)
         if (m->at[i] == value)
             return;
-    if (value > 1 && value <= SAMPLE_LARGEST && m->n < SAMPLE_MARKS)
+    if (value > 1 && m->n < SAMPLE_MARKS)
         m->at[m->n++] = value;
 }
 

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Damaged programs (tests/fuzz): what `risec check` accepts of them agrees on the simulator and the reference, and its text is C++ and CUDA C.
+
+    tests/scripts/mutants.py [--count N] [--seed N] [--first K] [--nvrtc N]
+
+unit test_mutants checks and runs them; here a C++ compiler and NVRTC read the text of those that were accepted (NVRTC of N of them). The seed is printed; mutant K of a seed is what
+`test_mutants --seed N --show K FILES` prints."""
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "text"))
+import run_text  # noqa: E402
+
+from ptx_text import find_nvrtc, ptx_of  # noqa: E402
+
+ALL = os.environ.get("RISEC_LEVEL") == "all"
+TOGETHER, SHOWN = 40, 5
+
+
+def programs():
+    """All .rise files of the tree, from its root."""
+    found = glob.glob(f"{ROOT}/**/*.rise", recursive=True)
+    return sorted(os.path.relpath(path, ROOT) for path in found if not os.path.relpath(path, ROOT).startswith("build/"))
+
+
+def report(name, wrong):
+    print(f"{'not ok' if wrong else 'ok'} {name}")
+    for line in "\n".join(wrong[:SHOWN]).splitlines():
+        print("# " + line)
+    sys.stdout.flush()
+    return bool(wrong)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def one_by_one(paths, reads):
+    """Names and complaints. `reads` takes several texts at once, and gives what is wrong, or ""."""
+    wrong = []
+
+    def batch(some):
+        if not reads(some):
+            return
+        for path in some:
+            said = reads([path])
+            if said:
+                wrong.append(f"{os.path.basename(path)}: {said[:600]}")
+
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        list(pool.map(batch, [paths[k : k + TOGETHER] for k in range(0, len(paths), TOGETHER)]))
+    return wrong
+
+
+def cpp_reads(paths):
+    text = '#include "cuda_shim.h"\n'
+    for k, path in enumerate(paths):
+        text += f"namespace cuda_shim {{ namespace p{k} {{\n#line 1 \"{path}\"\n{run_text.to_cpp(read(path))}\n}} }}\n"
+    done = subprocess.run([run_text.CXX, *run_text.COMMON, "-fsyntax-only", "-x", "c++", "-"], input=text, capture_output=True, text=True)
+    return done.stderr.strip() if done.returncode else ""
+
+
+def nvrtc_reads(nvrtc, paths):
+    """To PTX for the oldest architecture; all of it together, each in a namespace of its own."""
+    include = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.M)
+    texts = [read(path) for path in paths]
+    head = sorted({line for text in texts for line in include.findall(text)})
+    parts = [f"#undef RISE_HELPERS\nnamespace p{k} {{\n{include.sub('', text)}\n}}\n".replace('extern "C"', "") for k, text in enumerate(texts)]
+    source = "\n".join(head) + "\n" + "".join(parts)
+    try:
+        ptx_of(nvrtc, source, "compute_75")
+    except RuntimeError as error:
+        return "\n".join(line for line in str(error).splitlines() if "error" in line) or str(error)
+    return ""
+
+
+def run_mutants(options, keep):
+    shares = os.cpu_count() or 2
+    test = os.path.join(run_text.BUILD, "release", "unit", "test_mutants")
+    files, each = programs(), -(-options.count // shares)
+
+    def share(k):
+        return subprocess.run([test, "--seed", str(options.seed), "--first", str(options.first + k * each), "--count", str(min(each, options.count - k * each)), "--keep", keep, *files],
+                              cwd=ROOT, capture_output=True, text=True)
+
+    with ThreadPoolExecutor(shares) as pool:
+        return list(pool.map(share, range(shares)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10000 if ALL else 1000)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED", "1")))
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--nvrtc", type=int, default=1000 if ALL else 50)
+    options = parser.parse_args()
+    print(f"# seed {options.seed}")
+    failed = False
+    with tempfile.TemporaryDirectory() as keep:
+        for done in run_mutants(options, keep):
+            said = [line for line in done.stdout.splitlines() if line]
+            failed |= report(f"mutants: {said[-2] if len(said) > 1 else 'nothing was said'}", [done.stdout + done.stderr] if done.returncode else [])
+        texts = sorted(path for path in glob.glob(f"{keep}/*.cu") if os.path.getsize(path))
+        if shutil.which(run_text.CXX):
+            failed |= report(f"{len(texts)} texts are C++", one_by_one(texts, cpp_reads))
+        else:
+            print(f"skip texts: no {run_text.CXX}")
+        nvrtc = find_nvrtc()
+        if nvrtc:
+            failed |= report(f"{len(texts[: options.nvrtc])} texts are CUDA C", one_by_one(texts[: options.nvrtc], lambda some: nvrtc_reads(nvrtc, some)))
+        else:
+            print("skip CUDA C of mutants: no libnvrtc.so.13 or .12")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
