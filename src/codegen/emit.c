@@ -12,12 +12,15 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
     sb_vprintf(&text, fmt, args);
     va_end(args);
     lw->failed = true;
-    Diag *d = diag_error(lw->ctx, code, span, "%s", text.text);
-    Span use = span.file != lw->entry->name_span.file && lw->entry->item ? item_use(lw->ctx, lw->entry->program, lw->entry->item, span) : NO_SPAN;
+    const CoreEntry *entry = lw->entry;
+    bool foreign = span.file && span.file != entry->name_span.file;
+    Span use = foreign && entry->item ? item_use(lw->ctx, entry->program, entry->item, span) : NO_SPAN;
+    bool of_rule = foreign && !use.file; /* a strategy's step made it: the text of a rule is not what the program's author knows */
+    Diag *d = diag_error(lw->ctx, code, of_rule ? entry->name_span : span, "%s", text.text);
     if (use.file) /* in the library */
-        diag_note(lw->ctx, d, use, "`%s` uses it here: the levels and memory around this are what counts", lw->entry->name);
-    else if (span.file != lw->entry->name_span.file) /* in a rule of a strategy */
-        diag_note(lw->ctx, d, lw->entry->name_span, "found while `%s` was compiled, which uses this", lw->entry->name);
+        diag_note(lw->ctx, d, use, "`%s` uses it here: the levels and memory around this are what counts", entry->name);
+    if (of_rule)
+        diag_note(lw->ctx, d, span, "a step of the strategy has put this there; `risec lower FILE %s --trace` shows the steps", entry->name);
     return d;
 }
 
