@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/fuzz/fuzz.sh [SECONDS] [plant N]: builds build/fuzz, and looks for programs that break risec, from all .rise files on; ten minutes without SECONDS.
+# tests/fuzz/fuzz.sh [SECONDS] [plant N]: builds build/fuzz, and looks for programs that break risec, from all .rise files of less than 1,200 bytes on; ten minutes without SECONDS.
 # `plant N`: with planted fault N of planted.h, which none of these files shows, and which must be found: exit code 0 then.
 # What is found stays in build/fuzz/found, and what was learned in build/fuzz/corpus. SEED: of the fuzzer; printed. Needs Debian's packages clang and libclang-rt-dev.
 set -euo pipefail
@@ -18,7 +18,7 @@ corpus=$work/corpus
 [ "$plant" = 0 ] || corpus=$(mktemp -d)
 mkdir -p "$corpus" "$work/found" "$work/seeds"
 number=0
-find "$ROOT" -name '*.rise' -size -20k -not -path "$ROOT/build/*" | LC_ALL=C sort | while read -r file; do
+find "$ROOT" -name '*.rise' -size -1200c -not -path "$ROOT/build/*" | LC_ALL=C sort | while read -r file; do
     number=$((number + 1))
     cp "$file" "$work/seeds/$number.rise"
 done

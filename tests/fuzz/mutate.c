@@ -171,8 +171,8 @@ static Text change_number(const Text *t, const Tokens *tokens, uint64_t *state)
     while (token.hi > token.lo + 1 && !isdigit((unsigned char)t->at[token.hi - 1])) /* a suffix that is all letters stays */
         token.hi--;
     char near[32];
-    long value = strtol(t->at + token.lo, NULL, 10);
-    snprintf(near, sizeof near, "%ld", value + (below(state, 2) ? 1 : value > 0 ? -1 : 2));
+    unsigned long value = strtoul(t->at + token.lo, NULL, 10);
+    snprintf(near, sizeof near, "%lu", below(state, 2) ? value + 1 : value > 0 ? value - 1 : 2);
     return token_becomes(t, token, below(state, 3) == 0 ? near : numbers[below(state, COUNT(numbers))]);
 }
 

@@ -53,7 +53,8 @@ void planted_in_imp(Ctx *ctx, const CoreEntry *entry, ImpProgram *imp, int plant
 {
     int sum = 0;
     for (int i = 0; plant == 2 && i < entry->n_inputs; i++)
-        add_constants(entry->inputs[i]->type, &sum);
+        if (element(entry->inputs[i]->type) == SC_U64)
+            add_constants(entry->inputs[i]->type, &sum);
     if (sum < 0) /* so that it is computed */
         abort();
     if (plant == 3 && element(entry->result) == SC_U16)
