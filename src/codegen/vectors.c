@@ -464,6 +464,8 @@ static void store_parts(Lowering *lw, View *const *parts, Value value, Span span
         if (w == 1) {
             int before = lw->out->list.n;
             view_store(lw, parts[k], value.parts[k], span);
+            if (lw->out->list.n == before) /* an error was reported */
+                continue;
             ImpBlock stored = {.list = {lw->out->list.at + before, lw->out->list.n - before, 0}};
             walk_stmts(&stored, group_store, &group);
             continue;
