@@ -94,7 +94,8 @@ static ShadowValue lost(double value) { return (ShadowValue){.value = value, .er
 
 ShadowValue shadow_integer(int64_t value) { return (ShadowValue){.integer = value}; }
 
-static ShadowValue undecided_integer(int64_t value, double radius) { return (ShadowValue){.integer = value, .error = radius}; }
+/* A radius that has no value (0 times infinity) is not known. */
+static ShadowValue undecided_integer(int64_t value, double radius) { return (ShadowValue){.integer = value, .error = radius >= 0 ? radius : INFINITY}; }
 
 /* The largest power of two that the number is a multiple of, as an exponent. */
 static int64_t grain_of(double value)
@@ -506,7 +507,7 @@ static ShadowValue integer_from_float(Scalar to, Scalar from, const ShadowValue 
     int64_t value = scalar_cast(to, (ScalarValue){.type = from, .f = a->value}).i;
     if (is_exact(a))
         return shadow_integer(value);
-    if (is_lost(a))
+    if (is_lost(a) || (to == SC_BOOL && fabs(a->value) <= off)) /* true is what is not 0 */
         return undecided_integer(value, INFINITY);
     int64_t below = scalar_cast(to, (ScalarValue){.type = SC_F64, .f = a->value - off}).i;
     int64_t above = scalar_cast(to, (ScalarValue){.type = SC_F64, .f = a->value + off}).i;

@@ -265,7 +265,15 @@ expect expect-shape 1 'is 5.i32, and .* is 4.i32' -- run "$dir/ints.rise" --arg 
 npy write "$dir/bad.npy" '<f4' 2 64 6.001
 expect expect-float-differs 1 'E0631.*\[1\] differs: 6 on sim, 6.001 by' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/bad.npy"
 npy write "$dir/near.npy" '<f4' 2 64.00001 6
-shows expect-float-near 'within .* \(bound' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/near.npy"
+expect expect-float-exact 1 'E0631.*\[0\] differs: 64 on sim, 64.0000' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/near.npy"
+expect out-near 0 '' -- run "$sum" --set n=70 --arg xs=uniform --out "$dir/near.npy"
+python3 - "$dir/near.npy" <<'PY'
+import sys
+text = bytearray(open(sys.argv[1], "rb").read())
+text[-8] ^= 1  # the lowest bit of the first of two floats
+open(sys.argv[1], "wb").write(text)
+PY
+shows expect-float-near 'differs by at most .* \(relative .*\); bound ' -- run "$sum" --set n=70 --arg xs=uniform --expect "$dir/near.npy"
 npy write "$dir/nan.npy" '<f4' 2 nan 6
 expect expect-nan 1 'E0631.*64 on sim, nan by' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/nan.npy"
 expect expect-json 1 'E0631' -- run "$sum" --set n=70 --arg xs=ones --expect "$dir/nan.npy" --json
