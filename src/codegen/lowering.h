@@ -11,6 +11,7 @@
 #define RISEC_CODEGEN_LOWERING_H
 
 #include "codegen/lower.h"
+#include "support/table.h"
 
 typedef struct View View;
 
@@ -137,6 +138,7 @@ typedef struct Lowering {
     struct Sharing *sharing;  /* of the reading that is going on (share.c); or NULL */
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
+    Table uses;        /* by scope: those of the variables that it is the scope of (uses.c) */
 } Lowering;
 
 /* ---- launch.c: threads and blocks, and the loops of the levels ---------------------------------------------------------- */

@@ -1,65 +1,9 @@
 /* Reading: makes the value of a term readable, and gives a view of it. Emits the statements that this takes. */
 #include "codegen/sequences.h"
+#include "codegen/uses.h"
 #include "codegen/walk.h"
 
 /* ---- binding --------------------------------------------------------------------------------------------------------------------------- */
-
-/* A component of a tuple, or of a tuple in a tuple: components k1.k2. NULL is the whole. */
-typedef struct Part {
-    const struct Part *of;
-    int k;
-} Part;
-
-static int part_depth(const Part *part)
-{
-    int n = 0;
-    for (; part; part = part->of)
-        n++;
-    return n;
-}
-
-/* Does var.k1.k2... read the component? *depth: how many projections it has. Where it has fewer or more, one is part of the other. */
-static bool reads_part(const Core *e, const CoreVar *var, const Part *part, int *depth)
-{
-    *depth = 0;
-    if (e->kind == CORE_VAR)
-        return e->var == var;
-    if (e->kind != CORE_PROJ || !reads_part(e->proj.value, var, part, depth))
-        return false;
-    ++*depth;
-    int depths = part_depth(part);
-    for (int n = depths; n > *depth; n--)
-        part = part->of;
-    return depths < *depth || part->k == e->proj.index;
-}
-
-/* How often the value of var (a component of it) is read; more than once also when a function of a pattern reads it. */
-static int count_uses(const Core *e, const CoreVar *var, const Part *part)
-{
-    int n = 0, depth;
-    switch (e->kind) {
-    case CORE_VAR: return e->var == var;
-    case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: return 0;
-    case CORE_PRIM:
-        for (int i = 0; i < e->prim.n_args; i++)
-            n += count_uses(e->prim.args[i], var, part);
-        return n;
-    case CORE_LAMBDA: return 2 * count_uses(e->lambda.body, var, part);
-    case CORE_LET: return count_uses(e->let.value, var, part) + count_uses(e->let.body, var, part);
-    case CORE_TUPLE:
-        for (int i = 0; i < e->tuple.n; i++)
-            n += count_uses(e->tuple.items[i], var, part);
-        return n;
-    case CORE_PROJ: {
-        const Core *root = e;
-        while (root->kind == CORE_PROJ)
-            root = root->proj.value;
-        return root->kind == CORE_VAR ? reads_part(e, var, part, &depth) : count_uses(root, var, part);
-    }
-    case CORE_IF: return count_uses(e->cond.cond, var, part) + count_uses(e->cond.then, var, part) + count_uses(e->cond.otherwise, var, part);
-    }
-    return n;
-}
 
 static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat value)
 {
@@ -99,21 +43,23 @@ const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
     return var->parts && var->parts[k] ? var->parts[k] : ctx_printf(lw->ctx, "%s_%d", var->name, k + 1);
 }
 
-/* The scalars of a tuple, also of tuples in it, in registers where they are read several times. name: that of the tuple, NULL for var's own. */
-static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, Type of_type, const Core *scope, const Part *of, const char *name)
+/* The scalars of a tuple, also of tuples in it, in registers where they are read several times. uses: of the tuple; whole: how often one that it
+ * stands in is read. name: that of the tuple, NULL for var's own. */
+static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, Type of_type, const Uses *uses, int whole, const char *name)
 {
     View *v = view_new(lw, VIEW_TUPLE, of_type, view->span);
     v->n = of_type->n_items;
     v->items = NEWN(lw->ctx, View *, v->n);
+    whole += uses_as_whole(uses);
     for (int k = 0; k < v->n; k++) {
         Type type = of_type->items[k];
-        const Part part = {of, k};
+        const Uses *part = uses_of_part(uses, k);
         const char *part_name = name ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : lower_part_name(lw, var, k);
         v->items[k] = view_proj(lw, view, k);
         if (type_is_scalar_like(type))
-            v->items[k] = in_register(lw, v->items[k], part_name, count_uses(scope, var, &part));
+            v->items[k] = in_register(lw, v->items[k], part_name, whole + uses_count(part));
         else if (type->kind == TY_TUPLE)
-            v->items[k] = bind_parts(lw, var, v->items[k], type, scope, &part, part_name);
+            v->items[k] = bind_parts(lw, var, v->items[k], type, part, whole, part_name);
     }
     return v;
 }
@@ -144,9 +90,9 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
         return;
     }
     if (type_is_scalar_like(view->type))
-        view = in_register(lw, view, var->name, count_uses(scope, var, NULL));
+        view = in_register(lw, view, var->name, uses_count(uses_of(lw, var, scope)));
     else if (view->type->kind == TY_TUPLE)
-        view = bind_parts(lw, var, view, view->type, scope, NULL, NULL);
+        view = bind_parts(lw, var, view, view->type, uses_of(lw, var, scope), 0, NULL);
     push_env(lw, var, view, NULL, NULL);
 }
 
@@ -154,7 +100,7 @@ void lower_bind_nat(Lowering *lw, Nat nat, Nat value) { push_env(lw, NULL, NULL,
 
 void lower_let(Lowering *lw, const Core *let)
 {
-    bool once = core_is_fresh(lw, let->let.value) && count_uses(let->let.body, let->let.var, NULL) == 1;
+    bool once = core_is_fresh(lw, let->let.value) && uses_count(uses_of(lw, let->let.var, let->let.body)) == 1;
     lw->hint = let->let.var->name;
     View *value = lower_read(lw, let->let.value);
     lw->hint = NULL;
