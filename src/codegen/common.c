@@ -47,7 +47,12 @@ typedef struct Seen {
 static void *const once = (void *)1, *const again = (void *)2;
 
 static const void *key_of(uint64_t hash) { return (const void *)(uintptr_t)(hash | 16); } /* not NULL */
-static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9e3779b97f4a7c15u ^ hash >> 29; }
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    uint64_t mixed = (hash ^ more) * 0x9e3779b97f4a7c15u;
+    return mixed ^ mixed >> 32; /* a literal may differ in its first bits alone */
+}
 
 /* Counts the expression and all in it, which walk_expr visits as the next *nodes. */
 static uint64_t hash_expr(Seen *seen, const ImpExpr *e, int *nodes)

@@ -93,32 +93,14 @@ static ImpExpr *folded_cond(Ctx *ctx, ImpExpr *e)
     return then.u ? e->cond.cond : imp_op(ctx, P_not, SC_BOOL, 1, &e->cond.cond, e->span);
 }
 
-static void fold(Ctx *ctx, ImpExpr **at)
+/* The operands are folded already. */
+static void fold(void *user, ImpExpr **at)
 {
-    ImpExpr *e = *at;
-    switch (e->kind) {
-    case IE_LIT: case IE_NAT: case IE_VAR: case IE_LOAD: return;
-    case IE_OP:
-        for (int i = 0; i < e->op.n; i++)
-            fold(ctx, &e->op.args[i]);
-        *at = folded_op(ctx, e);
-        return;
-    case IE_CAST: fold(ctx, &e->cast.value); return;
-    case IE_COND:
-        fold(ctx, &e->cond.cond);
-        fold(ctx, &e->cond.then);
-        fold(ctx, &e->cond.otherwise);
-        *at = folded_cond(ctx, e);
-        return;
-    case IE_SHFL:
-        if (e->shfl.by)
-            fold(ctx, &e->shfl.by);
-        fold(ctx, &e->shfl.value);
-        return;
-    }
+    if ((*at)->kind == IE_OP)
+        *at = folded_op(user, *at);
+    else if ((*at)->kind == IE_COND)
+        *at = folded_cond(user, *at);
 }
-
-static void fold_outer(void *user, ImpExpr **at) { fold(user, at); }
 
 /* ---- registers that hold a literal ------------------------------------------------------------------------------------------------ */
 
@@ -211,7 +193,7 @@ static void visit(Ctx *ctx, ImpBlock *list)
 {
     for (int i = 0; i < list->list.n; i++) {
         ImpStmt *s = list->list.at[i];
-        walk_own(s, fold_outer, ctx);
+        walk_own_inner_first(s, fold, ctx);
         if (take_branch(ctx, list, i)) {
             i--;
             continue;

@@ -318,7 +318,8 @@ static Value parts_value(Lowering *lw, View *const *parts, int n, const char *na
         w = access_width(lw, parts + k, n - k);
         if (w == 1) {
             value.parts[k] = view_scalar(lw, parts[k]);
-            walk_expr(&value.parts[k], group_load, &group);
+            if (group)
+                walk_expr(&value.parts[k], group_load, &group);
             continue;
         }
         ImpVar *var = lower_new_var(lw, w < n ? ctx_printf(ctx, "%s_%d", name, k / w + 1) : name, parts[k]->buf->elem, span);

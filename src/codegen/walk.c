@@ -1,59 +1,69 @@
 #include "codegen/walk.h"
 
-/* `always`: only what is computed whatever its conditions say. */
-static void walk_inside(ImpExpr **at, bool always, ExprFn fn, void *user)
+typedef enum Manner {
+    OUTER_FIRST,
+    INNER_FIRST,
+    ALWAYS /* outer first; only what is computed whatever its conditions say */
+} Manner;
+
+static void walk_inside(ImpExpr **at, Manner manner, ExprFn fn, void *user)
 {
-    fn(user, at);
+    if (manner != INNER_FIRST)
+        fn(user, at);
     ImpExpr *e = *at;
     switch (e->kind) {
     case IE_LIT: case IE_NAT: case IE_VAR: case IE_LOAD: break;
     case IE_OP:
-        for (int i = 0; i < e->op.n && (i == 0 || !always || (e->op.id != P_and && e->op.id != P_or)); i++)
-            walk_inside(&e->op.args[i], always, fn, user);
+        for (int i = 0; i < e->op.n && (i == 0 || manner != ALWAYS || (e->op.id != P_and && e->op.id != P_or)); i++)
+            walk_inside(&e->op.args[i], manner, fn, user);
         break;
-    case IE_CAST: walk_inside(&e->cast.value, always, fn, user); break;
+    case IE_CAST: walk_inside(&e->cast.value, manner, fn, user); break;
     case IE_COND:
-        walk_inside(&e->cond.cond, always, fn, user);
-        if (!always) {
-            walk_inside(&e->cond.then, always, fn, user);
-            walk_inside(&e->cond.otherwise, always, fn, user);
+        walk_inside(&e->cond.cond, manner, fn, user);
+        if (manner != ALWAYS) {
+            walk_inside(&e->cond.then, manner, fn, user);
+            walk_inside(&e->cond.otherwise, manner, fn, user);
         }
         break;
     case IE_SHFL:
         if (e->shfl.by)
-            walk_inside(&e->shfl.by, always, fn, user);
-        walk_inside(&e->shfl.value, always, fn, user);
+            walk_inside(&e->shfl.by, manner, fn, user);
+        walk_inside(&e->shfl.value, manner, fn, user);
         break;
     }
+    if (manner == INNER_FIRST)
+        fn(user, at);
 }
 
-void walk_expr(ImpExpr **at, ExprFn fn, void *user) { walk_inside(at, false, fn, user); }
+void walk_expr(ImpExpr **at, ExprFn fn, void *user) { walk_inside(at, OUTER_FIRST, fn, user); }
 
-static void walk_stmt_inside(ImpStmt *s, bool always, ExprFn fn, void *user)
+static void walk_stmt_inside(ImpStmt *s, Manner manner, ExprFn fn, void *user)
 {
     switch (s->kind) {
     case IS_DECL: case IS_SET:
         if (s->var.value)
-            walk_inside(&s->var.value, always, fn, user);
+            walk_inside(&s->var.value, manner, fn, user);
         break;
-    case IS_STORE: walk_inside(&s->store.value, always, fn, user); break;
-    case IS_ATOMIC: walk_inside(&s->atomic.value, always, fn, user); break;
+    case IS_STORE: walk_inside(&s->store.value, manner, fn, user); break;
+    case IS_ATOMIC: walk_inside(&s->atomic.value, manner, fn, user); break;
     case IS_TICKET: case IS_GRID_SYNC: case IS_AWAIT: break;
-    case IS_GIVE: walk_inside(&s->exchange.value, always, fn, user); break;
+    case IS_GIVE: walk_inside(&s->exchange.value, manner, fn, user); break;
     case IS_SERVE:
-        walk_inside(&s->serve.value, always, fn, user);
-        walk_inside(&s->serve.unit, always, fn, user);
+        walk_inside(&s->serve.value, manner, fn, user);
+        walk_inside(&s->serve.unit, manner, fn, user);
         break;
     case IS_VSET: case IS_VSTORE:
         for (int i = 0; i < s->vec.n; i++)
-            walk_inside(&s->vec.values[i], always, fn, user);
+            walk_inside(&s->vec.values[i], manner, fn, user);
         break;
-    case IS_IF: walk_inside(&s->branch.cond, always, fn, user); break;
+    case IS_IF: walk_inside(&s->branch.cond, manner, fn, user); break;
     case IS_VLOAD: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
     }
 }
 
-void walk_own(ImpStmt *s, ExprFn fn, void *user) { walk_stmt_inside(s, false, fn, user); }
+void walk_own(ImpStmt *s, ExprFn fn, void *user) { walk_stmt_inside(s, OUTER_FIRST, fn, user); }
+
+void walk_own_inner_first(ImpStmt *s, ExprFn fn, void *user) { walk_stmt_inside(s, INNER_FIRST, fn, user); }
 
 void walk_stmt(ImpStmt *s, ExprFn fn, void *user)
 {
@@ -100,10 +110,10 @@ static void map_expr_nats(void *user, ImpExpr **at)
         *nat = m->map(m->user, *nat);
 }
 
-static void map_stmt_nats(ImpStmt *s, bool always, NatMap map, void *user)
+static void map_stmt_nats(ImpStmt *s, Manner manner, NatMap map, void *user)
 {
     NatMapping m = {map, user};
-    walk_stmt_inside(s, always, map_expr_nats, &m);
+    walk_stmt_inside(s, manner, map_expr_nats, &m);
     if (s->kind == IS_STORE)
         s->store.index = map(user, s->store.index);
     if (s->kind == IS_ATOMIC)
@@ -125,7 +135,7 @@ static void map_stmt_nats(ImpStmt *s, bool always, NatMap map, void *user)
     }
 }
 
-void map_nats(ImpStmt *s, NatMap map, void *user) { map_stmt_nats(s, false, map, user); }
+void map_nats(ImpStmt *s, NatMap map, void *user) { map_stmt_nats(s, OUTER_FIRST, map, user); }
 
 typedef struct NatWalk {
     NatFn fn;
@@ -148,7 +158,7 @@ void walk_nats(ImpStmt *s, NatFn fn, void *user)
 void walk_nats_always(ImpStmt *s, NatFn fn, void *user)
 {
     NatWalk w = {fn, user};
-    map_stmt_nats(s, true, visit_nat, &w);
+    map_stmt_nats(s, ALWAYS, visit_nat, &w);
 }
 
 bool imp_same_value(const ImpExpr *a, const ImpExpr *b)

@@ -9,6 +9,8 @@ typedef void (*ExprFn)(void *user, ImpExpr **at);
 void walk_expr(ImpExpr **at, ExprFn fn, void *user);
 /* The expressions of the statement itself, not of the statements nested in it. */
 void walk_own(ImpStmt *stmt, ExprFn fn, void *user);
+/* The same, innermost first: fn sees what it has made of the operands. */
+void walk_own_inner_first(ImpStmt *stmt, ExprFn fn, void *user);
 /* The expressions of the statement and of all statements nested in it. */
 void walk_stmt(ImpStmt *stmt, ExprFn fn, void *user);
 void walk_block(ImpBlock *block, ExprFn fn, void *user);
