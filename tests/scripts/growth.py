@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the compiler does grows in line with the program: instructions, counted by valgrind, at two lengths of the same program."""
+"""What the compiler does grows in line with the program: instructions, counted by valgrind, at two lengths of the same program.
+Longer ones at the level `all` (RISEC_LEVEL)."""
 import math
 import os
 import shutil
@@ -7,11 +8,21 @@ import subprocess
 import tempfile
 
 EXPONENT = 1.2
+ALL = os.environ.get("RISEC_LEVEL") == "all"
 
 
 def lets(n):
     named = "".join(f"  let x{i} = zip(x{i - 1}, x{i - 1} |> reverse) |> map(fun (a, b) => a + b) in\n" for i in range(1, n + 1))
     return "entry e {n: nat} (x0: n.f32): n.f32 =\n" + named + f"  x{n} |> mapGlobal(id)\n"
+
+
+def scalars(n):
+    named = "".join(f"    let x{i} = x{i - 1} * x{i - 1} + {i}.0 in\n" for i in range(1, n + 1))
+    return "entry e {n: nat} (xs: n.f32): n.f32 =\n  xs |> mapGlobal(fun x0 =>\n" + named + f"    x{n})\n"
+
+
+def terms(n):
+    return "entry e {n: nat} (xs: n.f32): n.f32 = xs |> mapGlobal(fun x => " + " + ".join(f"x * {i}.5" for i in range(1, n + 1)) + ")\n"
 
 
 def statements(n):
@@ -36,7 +47,9 @@ def instructions(text):
 
 
 def main():
-    for make, short, long in ((lets, 100, 200), (statements, 128, 256), (entries, 40, 80)):
+    for make, short, at_all in ((lets, 100, 180), (scalars, 100, 180), (terms, 100, 180), (statements, 128, 512), (entries, 40, 500)):
+        short = at_all if ALL else short
+        long = 2 * short
         a, b = instructions(make(short)), instructions(make(long))
         exponent = math.log(b / a) / math.log(long / short)
         print(f"{'ok' if exponent <= EXPONENT else 'not ok'} {make.__name__}")
