@@ -127,6 +127,28 @@ void instance_free(rise_context *context, Instance *instance)
     context_dealloc(context, instance);
 }
 
+static void lower_for_sizes(Ctx *ctx, void *user)
+{
+    Instance *instance = user;
+    instance->imp = lower_quietly(ctx, instance->core);
+}
+
+/* One that launches. The reference interpreter takes the sizes for which there is a kernel, so that it is asked for, too. */
+static int instance_for_launch(rise_entry *entry, Job *job, Instance **instance, rise_error *error)
+{
+    rise_context *context = entry->program->context;
+    int status = instance_new(entry, job, context->device != RISE_SIM, true, instance, error);
+    if (status != RISE_OK || context->device != RISE_REF)
+        return status;
+    status = job_try(job, (*instance)->ctx, lower_for_sizes, *instance, error);
+    (*instance)->fresh = (*instance)->meter.bytes;
+    if (status != RISE_OK) {
+        instance_free(context, *instance);
+        *instance = NULL;
+    }
+    return status;
+}
+
 int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error)
 {
     pthread_mutex_lock(&entry->lock);
@@ -134,7 +156,7 @@ int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *
     if (entry->pool)
         entry->pool = entry->pool->next;
     pthread_mutex_unlock(&entry->lock);
-    return *instance ? RISE_OK : instance_new(entry, job, entry->program->context->device != RISE_SIM, true, instance, error);
+    return *instance ? RISE_OK : instance_for_launch(entry, job, instance, error);
 }
 
 void instance_give(rise_entry *entry, Instance *instance)

@@ -153,7 +153,7 @@ typedef struct Instance {
     size_t fresh; /* meter.bytes when it was made */
     Ctx *ctx;
     CoreEntry *core;
-    ImpProgram *imp; /* NULL until lowered */
+    ImpProgram *imp; /* NULL until lowered; RISE_REF: NULL where it cannot be lowered */
 } Instance;
 
 /* Elaborates, and lowers unless `only_typed`. `silent`: diagnostics go nowhere. */

@@ -1,6 +1,7 @@
 /* A launch on the simulator or the reference interpreter. */
 #include "internal.h"
 
+#include "codegen/index_guards.h"
 #include "sim/sim.h"
 
 typedef struct HostRun {
@@ -51,7 +52,8 @@ static void run(Ctx *ctx, void *user)
             sim_diagnose(ctx, &report);
     } else {
         launch.max_steps = context->max_steps > INT64_MAX ? INT64_MAX : (int64_t)context->max_steps;
-        good = launch_check(ctx, r->instance->core, &launch) && interp_run(ctx, r->instance->core, &launch);
+        const Instance *instance = r->instance;
+        good = launch_check(ctx, instance->core, &launch) && index_guards_take(ctx, instance->imp, &launch) && interp_run(ctx, instance->core, &launch);
     }
     r->status = program_report(r->call->entry->program, r->job, ctx, false, r->error);
     if (report.findings.n) {

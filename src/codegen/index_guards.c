@@ -531,6 +531,8 @@ static bool grid_fits(Ctx *ctx, const ImpProgram *program, const ImpKernel *k, c
 /* A kernel has a twin with wide indices, is wide itself, or is never too narrow. */
 bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch)
 {
+    if (!program)
+        return true;
     const CoreEntry *entry = program->entry;
     IndexGuards guards;
     HostBuf result;

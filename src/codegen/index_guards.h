@@ -31,7 +31,8 @@ bool index_guards_small(Nat nat);
 void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards);
 /* Of all facts and size tests of a program. */
 void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *guards);
-/* Is there a kernel for these sizes, in each place where one is launched? Else a diagnostic. */
+/* Is there a kernel for these sizes, in each place where one is launched? Else a diagnostic. program NULL: of an entry that only the reference interpreter
+ * runs; it takes any. */
 bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch);
 void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards);
 /* True when the kernel's shared memory is given at launch: its size is not constant, or too large for a declaration. */

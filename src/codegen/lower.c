@@ -92,12 +92,12 @@ static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass las
     return lw.failed ? NULL : lw.program;
 }
 
-bool lower_takes(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry)
 {
     Diags before = ctx->diags;
     ImpProgram *program = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1));
     ctx->diags = before;
-    return !program || index_guards_take(ctx, program, launch);
+    return program;
 }
 
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry) { return lower_variant(ctx, entry, (LowerPass)(PASS_COUNT - 1), false) != NULL; }

@@ -39,8 +39,8 @@ enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_OF_THREAD = 255, REGISTER_
 int kernel_registers(const ImpKernel *kernel); /* that each thread may have, by its launch bounds */
 /* Whether an entry without high-level patterns can be lowered; diagnostics say why not. */
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry);
-/* Is there a kernel of the entry for these sizes? Else a diagnostic. What cannot be lowered takes any. */
-bool lower_takes(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
+/* By all passes, for index_guards_take; NULL without a diagnostic when the entry cannot be lowered. */
+ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry);
 
 /* CUDA C of a whole program: one or several entries' kernels; E0504 for what has no text. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
  * `host`: also plain C host functions under #ifndef __CUDACC_RTC__. */

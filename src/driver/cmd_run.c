@@ -1,4 +1,5 @@
 /* `risec run`: inputs, sizes, a device, results. */
+#include "codegen/index_guards.h"
 #include "codegen/lower.h"
 #include "driver/arguments.h"
 #include "driver/judge.h"
@@ -83,7 +84,7 @@ static bool simulate(Run *run)
 
 static bool interpret(Run *run, Launch *launch)
 {
-    bool good = lower_takes(run->ctx, run->entry, launch) && interp_run(run->ctx, run->entry, launch);
+    bool good = index_guards_take(run->ctx, lower_quietly(run->ctx, run->entry), launch) && interp_run(run->ctx, run->entry, launch);
     if (!good)
         driver_fail(run->d, STATUS_PROGRAM);
     return good;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Powers in sizes: the simulator and the reference interpreter take the same sizes, give the same, and refuse the same with the same exit code and message. RISEC names the binary.
-What the host functions take is for tests/text (powers.rise); what librise takes, for tests/unit/test_api_gpu.c."""
+What the host functions take is for tests/text (powers.rise); what librise takes, for tests/unit/test_api.c and test_api_gpu.c."""
 import os
 import subprocess
 import sys

@@ -21,6 +21,12 @@ static const char MANY[] =
 static const char RACE[] = "entry race {n: nat} (xs: n.f32): 32.f32 where n >= 64 =\n"
                            "  xs |> take(64) |> split(64) |> mapBlock(fun part => part |> split(2) |> mapThreads(reduceSeq((+), 0))) |> join\n";
 
+static const char POWER[] = "entry power (k: nat) (xs: 10.i32): 10.i32 = generate{n = 10}(fun i => xs[(2 ^ k * 3 + i) % 10]) |> mapGlobal(id)\n";
+static const char ONCE_Y[] = "entry once {n: nat} (xs: n.1.i32): n.1.i32 = xs |> mapBlock[y, once](mapThreads(id))\n";
+/* No kernel is made of it: the array that the function computes is stored nowhere. */
+static const char NO_KERNEL[] = "entry power (k: nat) (xs: 10.i32): 10.i32 = xs |> mapGlobal(fun x =>\n"
+                                "  let ys = generate{n = 10}(fun i => xs[(2 ^ k * 3 + i) % 10]) |> mapThreads(fun y => y + 1) in ys[0] + x)\n";
+
 static rise_error err;
 /* What it was for makes no sense without it. */
 #define GOOD(call)                                                                 \
@@ -480,6 +486,83 @@ static int cycle(rise_context *context, rise_error *error)
     return status;
 }
 
+/* What librise says of a launch of 10 numbers with this k. */
+static void launch_power(rise_entry *power, int64_t k, int fits)
+{
+    enum { N = 10 };
+    int32_t xs[N], got[N];
+    int64_t n = N, base = 3;
+    rise_call *call = NULL;
+    for (int i = 0; i < N; i++)
+        xs[i] = i;
+    for (int i = 0; i < k; i++)
+        base = base * 2 % N;
+    GOOD(rise_call_new(power, &call, &err));
+    GOOD(rise_call_input(call, "xs", RISE_I32, 1, &n, xs, RISE_HOST, &err));
+    GOOD(rise_call_size(call, "k", k, &err));
+    if (fits) {
+        GOOD(rise_call_launch(call, NULL, &err));
+        GOOD(rise_call_read(call, "result", got, sizeof got, &err));
+        for (int i = 0; i < N; i++)
+            CHECK(got[i] == (base + i) % N);
+    } else {
+        BAD(rise_call_launch(call, NULL, &err), RISE_ERROR_ARGUMENT, "these sizes are too large for a kernel");
+    }
+    rise_call_free(call);
+}
+
+/* The simulator and the reference refuse the sizes that no kernel takes, as the GPU does (test_api_gpu.c). */
+static void test_too_large(int device)
+{
+    rise_context *context = open_context(device, NULL, NULL);
+    rise_program *program = open_program(context, POWER);
+    rise_entry *entry = NULL;
+    GOOD(rise_entry_get(program, "power", NULL, &entry, &err));
+    for (int64_t k = 0; k <= 64; k++)
+        launch_power(entry, k, k <= 50);
+    rise_program_free(program);
+    static int32_t xs[65536];
+    int64_t shape[2] = {65535, 1};
+    rise_call *call = NULL;
+    program = open_program(context, ONCE_Y);
+    GOOD(rise_entry_get(program, "once", NULL, &entry, &err));
+    GOOD(rise_call_new(entry, &call, &err));
+    GOOD(rise_call_input(call, "xs", RISE_I32, 2, shape, xs, RISE_HOST, &err));
+    GOOD(rise_call_launch(call, NULL, &err));
+    shape[0]++;
+    GOOD(rise_call_input(call, "xs", RISE_I32, 2, shape, xs, RISE_HOST, &err));
+    BAD(rise_call_launch(call, NULL, &err), RISE_ERROR_ARGUMENT, "blocks on axis y");
+    rise_call_free(call);
+    rise_program_free(program);
+    rise_context_free(context);
+}
+
+/* An entry of which no kernel is made has no such sizes, and what is wrong with it is not told by a launch on the reference. */
+static void test_no_kernel(void)
+{
+    Told told = {0};
+    int32_t xs[10] = {7, 1}, got[10];
+    int64_t n = 10;
+    rise_context *context = open_context(RISE_REF, &told, NULL);
+    rise_program *program = open_program(context, NO_KERNEL);
+    rise_entry *entry = NULL;
+    rise_call *call = NULL;
+    GOOD(rise_entry_get(program, "power", NULL, &entry, &err));
+    GOOD(rise_call_new(entry, &call, &err));
+    GOOD(rise_call_input(call, "xs", RISE_I32, 1, &n, xs, RISE_HOST, &err));
+    GOOD(rise_call_size(call, "k", 51, &err));
+    GOOD(rise_call_launch(call, NULL, &err));
+    GOOD(rise_call_read(call, "result", got, sizeof got, &err));
+    CHECK(got[0] == 8 && got[1] == 2 && told.n == 0);
+    const char *cuda;
+    size_t size;
+    BAD(rise_entry_cuda(entry, &cuda, &size, &err), RISE_ERROR_PROGRAM, "E0");
+    CHECK(told.n > 0);
+    rise_call_free(call);
+    rise_program_free(program);
+    rise_context_free(context);
+}
+
 static void test_out_of_memory(int device)
 {
     Meter meter = {0};
@@ -598,9 +681,11 @@ int main(int argc, char **argv)
         test_scale(device);
         test_many(device);
         test_sizes_and_indices(device);
+        test_too_large(device);
         test_out_of_memory(device);
         test_threads(device, threads < MAX_THREADS ? threads : MAX_THREADS, operations);
     }
+    test_no_kernel();
     test_texts();
     test_mistakes();
     test_long_text();
