@@ -175,7 +175,7 @@ static inline void set(Test *t, ImpVar *var, Nat slot, ImpExpr *value)
 {
     ImpStmt *s = stmt(t, IS_SET);
     s->var.var = var;
-    s->var.slot = slot;
+    s->var.slot = slot ? slot : K(t, 0); /* a scalar has one */
     s->var.value = value;
 }
 

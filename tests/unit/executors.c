@@ -158,6 +158,8 @@ static void run(Ctx *ctx, void *user)
         sizes[i] = r->sizes ? r->sizes[i] : r->trial.n;
     if (!sample_launch(ctx, entry, sizes, &(SampleInputs){.seed = r->trial.seed, .max_cells = r->trial.max_cells, .wide = r->trial.seed % 2 != 0}, &launch))
         return;
+    if (!index_guards_take(ctx, r->c->imp, &launch))
+        return;
     Both both = {.options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .max_steps = r->max_steps}, .compare = r->trial.compare, .report = r->report};
     r->outcome = run_both(ctx, entry, r->c->imp, &launch, &both);
 }

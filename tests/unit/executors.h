@@ -2,6 +2,7 @@
 #ifndef RISEC_TESTS_EXECUTORS_H
 #define RISEC_TESTS_EXECUTORS_H
 
+#include "codegen/index_guards.h"
 #include "codegen/lower.h"
 #include "frontend/elab.h"
 #include "driver/judge.h"
