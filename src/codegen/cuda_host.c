@@ -117,9 +117,9 @@ static void add_arguments(Ctx *ctx, const ImpProgram *program, ImpSpace space, T
         ImpBuf *buf = NEW(ctx, ImpBuf);
         Type t = type_component(ctx, type, k);
         *buf = (ImpBuf){.space = space, .component = first + k, .elem = type_scalar_of(ctx, t), .count = nat_const(ctx, 1)};
+        buf->by_value = imp_by_value(space, t);
         for (; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
             buf->count = nat_mul(ctx, buf->count, t->size);
-        buf->by_value = space == SPACE_INPUT && (t->kind == TY_SCALAR || t->kind == TY_IDX);
         buf->name = n > 1 ? ctx_printf(ctx, "%s_%d", name, k + 1) : name;
         int at = buffer_at(&used, buf);
         vec_push(ctx, list, at >= 0 ? used.at[at] : ((HostBuffer){NULL, buf}));

@@ -42,6 +42,8 @@ ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span)
 }
 
 /* f16 and bf16 arrive as bits, and become floats where they are read. */
+bool imp_by_value(ImpSpace space, Type t) { return space == SPACE_INPUT && (t->kind == TY_SCALAR || t->kind == TY_IDX); }
+
 bool imp_is_parameter(const ImpExpr *e) { return e->kind == IE_LOAD && e->mem.buf->by_value && e->type != SC_F16 && e->type != SC_BF16; }
 
 ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span)

@@ -215,6 +215,8 @@ ImpExpr *imp_lit(Ctx *ctx, ScalarValue v, Span span);
 ImpExpr *imp_nat(Ctx *ctx, Nat nat, Scalar type, Span span);
 ImpExpr *imp_var(Ctx *ctx, ImpVar *var, Nat slot, Span span);
 ImpExpr *imp_load(Ctx *ctx, ImpBuf *buf, Nat index, Span span);
+/* Whether a component of this type is a parameter of the kernel itself. */
+bool imp_by_value(ImpSpace space, Type t);
 bool imp_is_parameter(const ImpExpr *e); /* a scalar of the launch, by value: as good as a register */
 ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span);
 ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span);

@@ -67,7 +67,7 @@ static View *buf_leaf(Lowering *lw, Type t, int component, void *user)
     ImpBuf *buf = lower_new_buf(lw, maker->space, name, elem, nat_mul(ctx, copies, n), maker->span);
     buf->component = maker->space == SPACE_TEMP ? buf->id : maker->first + component;
     buf->type = t;
-    buf->by_value = maker->space == SPACE_INPUT && (t->kind == TY_SCALAR || t->kind == TY_IDX);
+    buf->by_value = imp_by_value(maker->space, t);
     View *v = view_new(lw, VIEW_BUF, t, maker->span);
     v->buf = buf;
     v->offset = nat_mul(ctx, which, n);
