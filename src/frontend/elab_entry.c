@@ -47,6 +47,13 @@ static void cast_literal(Core *cast)
     cast->lit = lit;
 }
 
+static void become(Core *core, const Core *other)
+{
+    const char *label = core->label;
+    *core = *other;
+    core->label = core->label ? core->label : label;
+}
+
 /* Every type in the term becomes what inference found. */
 void core_zonk(Elab *e, Core *core)
 {
@@ -55,7 +62,10 @@ void core_zonk(Elab *e, Core *core)
     switch (core->kind) {
     case CORE_VAR:
         zonk_var(e, core->var);
-        core->type = core->var->type;
+        if (core->var->literal)
+            become(core, core->var->literal);
+        else
+            core->type = core->var->type;
         break;
     case CORE_LIT:
     case CORE_SIZE:
@@ -79,7 +89,10 @@ void core_zonk(Elab *e, Core *core)
     case CORE_LET:
         zonk_var(e, core->let.var);
         core_zonk(e, core->let.value);
+        core->let.var->literal = core->let.value->kind == CORE_LIT ? core->let.value : NULL;
         core_zonk(e, core->let.body);
+        if (core->let.var->literal)
+            become(core, core->let.body);
         break;
     case CORE_TUPLE:
         for (int i = 0; i < core->tuple.n; i++)

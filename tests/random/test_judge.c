@@ -236,7 +236,7 @@ static void test_random(uint64_t seed, long count, bool high, long only, Totals 
     }
     printf("%s: seed %llu: %ld of %ld programs ran, %ld have a launch without a check\n", high ? "high-level" : "low-level", (unsigned long long)seed, ran, count, unchecked);
     CHECK(only >= 0 || ran * 2 > count);
-    CHECK(only >= 0 || unchecked * 20 <= ran);
+    CHECK(ran < 100 || unchecked * 20 <= ran); /* of few programs it says nothing */
 }
 
 int main(int argc, char **argv)
