@@ -155,14 +155,34 @@ static void gather(Ctx *ctx, const Program *program, int from, Diag *diag)
     }
 }
 
+static bool same_place(Span a, Span b) { return a.file == b.file && a.lo == b.lo && a.hi == b.hi; }
+
+/* Another error proposes another text for the same place of the item: neither alone mends it, and one mistake may be behind both. */
+static bool is_contested(const Ctx *ctx, const Program *program, int from, const Diag *diag)
+{
+    int item = item_at(program, diag->span);
+    for (int i = from; i < ctx->diags.list.n; i++) {
+        const Diag *other = ctx->diags.list.at[i];
+        for (int a = 0; other != diag && a < other->edits.n; a++)
+            for (int b = 0; b < diag->edits.n; b++)
+                if (item >= 0 && item_at(program, diag->edits.at[b].span) == item && same_place(other->edits.at[a].span, diag->edits.at[b].span) &&
+                    strcmp(other->edits.at[a].text, diag->edits.at[b].text) != 0)
+                    return true;
+    }
+    return false;
+}
+
 void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from)
 {
     size_t room = MOST_BYTES;
+    bool *contested = NEWN(ctx, bool, ctx->diags.list.n + 1);
+    for (int i = from; i < ctx->diags.list.n; i++)
+        contested[i] = is_contested(ctx, program, from, ctx->diags.list.at[i]);
     for (int i = from; i < ctx->diags.list.n; i++) {
         Diag *diag = ctx->diags.list.at[i];
         if (diag->edits.n > 0)
             gather(ctx, program, from, diag);
-        if (diag->edits.n == 0 || mends(ctx, d, path, program, diag, &room))
+        if (diag->edits.n == 0 || (!contested[i] && mends(ctx, d, path, program, diag, &room)))
             continue;
         diag->edits.n = 0;
         if (diag->help)
