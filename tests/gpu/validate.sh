@@ -4,7 +4,7 @@
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
 #
 # Stages, all of them by default: smoke times commands programs repeat random large twins wrong variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
-# sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Under eight minutes on 16 cores.
+# sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Some twelve minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS: of the random programs;
 # NEW_SEED: of those that are others each time.
