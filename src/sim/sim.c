@@ -44,14 +44,14 @@ static bool set_grid(Run *run)
     int64_t resident = run->launch->max_resident > 0 ? run->launch->max_resident : LAUNCH_RESIDENT_BLOCKS; /* what is left of them for the next axis */
     run->blocks = 1;
     for (int a = 2; a >= 0; a--) {
-        int64_t blocks = 1, wanted = run->options->grid[a];
+        int64_t blocks = 1, wanted = run->options->grid[a], most = wanted > 0 ? limits[a] : kernel_max_grid(k, a);
         if (k->blocks[a] && !launch_nat(run->ctx, run->program->entry, run->launch, k->blocks[a], &blocks)) {
             run->failed = true;
             return false;
         }
         if (wanted > 0 && blocks > 0 && k->grid[a] && k->grid[a]->kind == NAT_VAR && !k->once[a])
             blocks = wanted;
-        run->grid[a] = blocks < 0 ? 0 : blocks < limits[a] ? blocks : limits[a];
+        run->grid[a] = blocks < 0 ? 0 : blocks < most ? blocks : most;
         if (k->cooperative && wanted <= 0)
             run->grid[a] = run->grid[a] < resident ? run->grid[a] : resident;
         if (a == 0 && k->least_blocks > 1)
