@@ -47,6 +47,7 @@ int rise_call_new(rise_entry *entry, rise_call **out, rise_error *error)
     call->entry = entry;
     call->context = context;
     atomic_fetch_add(&entry->program->refs, 1);
+    entry_hold(entry);
     if (!call_tables(call, error)) {
         rise_call_free(call);
         return RISE_ERROR_MEMORY;
@@ -60,7 +61,8 @@ void rise_call_free(rise_call *call)
     if (!call)
         return;
     rise_context *context = call->context;
-    rise_program *program = call->entry->program;
+    rise_entry *entry = call->entry;
+    rise_program *program = entry->program;
     const Plan *plan = &call->entry->plan;
     if (context->device == RISE_GPU && call->temps && call->arguments)
         gpu_call_free(call);
@@ -81,6 +83,7 @@ void rise_call_free(rise_call *call)
     context_dealloc(context, call->temps);
     context_dealloc(context, call->steps);
     context_dealloc(context, call);
+    entry_release(entry);
     program_release(program);
 }
 

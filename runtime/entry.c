@@ -50,12 +50,6 @@ static int check_settings(const rise_entry *entry, rise_error *error)
     return RISE_OK;
 }
 
-static void entry_plan(Ctx *ctx, void *user)
-{
-    rise_entry *entry = user;
-    plan_make(ctx, entry->master->core, entry->master->imp, &entry->plan);
-}
-
 static int settings_copy(rise_entry *entry, const rise_entry_options *options, rise_error *error)
 {
     rise_context *context = entry->program->context;
@@ -94,20 +88,86 @@ static bool same_entry(const rise_entry *a, const rise_entry *b)
     return a->flags == b->flags || a->n_settings == 0;
 }
 
+/* ---- what is kept ------------------------------------------------------------------------------------------------------------- */
+
+enum { KEPT_CHUNK = 4 << 10 };
+
+typedef struct Keeping {
+    rise_entry *entry;
+    const Instance *instance;
+    StrBuf cuda, manifest;
+} Keeping;
+
+static void keep_plan(Ctx *ctx, void *user)
+{
+    const Keeping *k = user;
+    Plan plan;
+    plan_make(ctx, k->instance->core, k->instance->imp, &plan);
+    plan_keep(ctx, &plan, k->entry->kept, &k->entry->plan);
+}
+
+static void print_texts(Ctx *ctx, void *user)
+{
+    Keeping *k = user;
+    ImpProgram *imp = k->instance->imp;
+    sb_init(&k->cuda, ctx);
+    cuda_print(ctx, &k->cuda, 1, &imp, false);
+    sb_init(&k->manifest, ctx);
+    manifest_print(ctx, &k->manifest, 1, &imp);
+}
+
+/* Errors in them are in the instance's ctx; then there are no texts. */
+static int keep_texts(Job *job, rise_entry *entry, const Instance *instance, rise_error *error)
+{
+    rise_context *context = entry->program->context;
+    Keeping k = {.entry = entry, .instance = instance};
+    int status = job_try(job, instance->ctx, print_texts, &k, error);
+    if (status != RISE_OK || instance->ctx->diags.errors)
+        return status;
+    entry->cuda = context_copy(context, k.cuda.text, k.cuda.len, error);
+    entry->manifest = context_copy(context, k.manifest.text, k.manifest.len, error);
+    if (!entry->cuda || !entry->manifest) {
+        context_dealloc(context, entry->cuda);
+        context_dealloc(context, entry->manifest);
+        entry->cuda = entry->manifest = NULL;
+        return RISE_ERROR_MEMORY;
+    }
+    entry->cuda_size = k.cuda.len;
+    entry->manifest_size = k.manifest.len;
+    atomic_store_explicit(&entry->has_texts, true, memory_order_release);
+    return RISE_OK;
+}
+
+/* Where it is lowered anyway, the texts are made at once: later that would be lowering it again. */
+static int keep_all(Job *job, rise_entry *entry, const Instance *instance, rise_error *error)
+{
+    Keeping k = {.entry = entry, .instance = instance};
+    entry->kept = ctx_new(&entry->program->context->seams.alloc, NULL);
+    if (!entry->kept)
+        return context_out_of_memory(error);
+    entry->kept->arena.most = KEPT_CHUNK;
+    int status = job_try(job, instance->ctx, keep_plan, &k, error);
+    if (status == RISE_OK)
+        status = check_settings(entry, error);
+    return status == RISE_OK && instance->imp ? keep_texts(job, entry, instance, error) : status;
+}
+
 /* In the entry's turn. */
 static int entry_make(Job *job, rise_entry *entry, rise_error *error)
 {
-    int status = instance_new(entry, job, entry->program->context->device == RISE_REF, false, &entry->master, error);
-    if (status == RISE_OK)
-        status = job_try(job, entry->master->ctx, entry_plan, entry, error);
-    if (status == RISE_OK)
-        status = check_settings(entry, error);
+    rise_context *context = entry->program->context;
+    Instance *instance;
+    int status = instance_new(entry, job, context->device == RISE_REF, false, &instance, error);
+    if (status != RISE_OK)
+        return status;
+    status = keep_all(job, entry, instance, error);
+    instance_free(context, instance);
     if (status == RISE_OK) {
         atomic_store_explicit(&entry->made, true, memory_order_release);
         return RISE_OK;
     }
-    instance_free(entry->program->context, entry->master);
-    entry->master = NULL;
+    ctx_free(entry->kept);
+    entry->kept = NULL;
     entry->plan = (Plan){0};
     return status;
 }
@@ -136,26 +196,39 @@ static rise_entry *join(rise_program *program, rise_entry *wanted)
         same->next = program->entries;
         program->entries = same;
     }
-    same->askers++;
+    same->refs++;
     pthread_mutex_unlock(&program->lock);
     if (same != wanted)
         entry_free(wanted);
     return same;
 }
 
-/* What could not be made goes with the last thread that asked for it. */
-static void leave(rise_program *program, rise_entry *entry)
+void entry_hold(rise_entry *entry)
 {
+    pthread_mutex_lock(&entry->program->lock);
+    entry->refs++;
+    pthread_mutex_unlock(&entry->program->lock);
+}
+
+void entry_release(rise_entry *entry)
+{
+    rise_program *program = entry->program;
     pthread_mutex_lock(&program->lock);
-    bool gone = --entry->askers == 0 && !atomic_load_explicit(&entry->made, memory_order_acquire);
-    for (rise_entry **at = &program->entries; gone && *at; at = &(*at)->next)
+    bool last = --entry->refs == 0;
+    for (rise_entry **at = &program->entries; last && *at; at = &(*at)->next)
         if (*at == entry) {
             *at = entry->next;
             break;
         }
     pthread_mutex_unlock(&program->lock);
-    if (gone)
+    if (last)
         entry_free(entry);
+}
+
+void rise_entry_free(rise_entry *entry)
+{
+    if (entry)
+        entry_release(entry);
 }
 
 static rise_entry *entry_new(rise_program *program, int number, const rise_entry_options *options, rise_error *error)
@@ -165,7 +238,6 @@ static rise_entry *entry_new(rise_program *program, int number, const rise_entry
         return NULL;
     entry->program = program;
     entry->number = number;
-    pthread_mutex_init(&entry->lock, NULL);
     turn_init(&entry->turn);
     if (settings_copy(entry, options, error) == RISE_OK)
         return entry;
@@ -198,35 +270,31 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     rise_entry *entry = join(program, wanted);
     if (!atomic_load_explicit(&entry->made, memory_order_acquire))
         status = context_job(program->context, make_in_turn, entry, error);
-    leave(program, entry);
     if (status == RISE_OK)
         *out = entry;
+    else
+        entry_release(entry);
     return status;
 }
 
 void entry_free(rise_entry *entry)
 {
     rise_context *context = entry->program->context;
-    while (entry->pool) {
-        Instance *instance = entry->pool;
-        entry->pool = instance->next;
-        instance_free(context, instance);
-    }
+    instances_drop(entry);
     while (entry->images) {
         EntryImage *image = entry->images;
         entry->images = image->next;
         image_release(context, image->image);
         context_dealloc(context, image);
     }
-    if (entry->lowered != entry->master)
-        instance_free(context, entry->lowered);
-    instance_free(context, entry->master);
+    ctx_free(entry->kept);
+    context_dealloc(context, entry->cuda);
+    context_dealloc(context, entry->manifest);
     for (size_t i = 0; i < entry->n_settings; i++)
         context_dealloc(context, (char *)entry->settings[i].name);
     context_dealloc(context, entry->settings);
     context_dealloc(context, entry->strategy);
     context_dealloc(context, entry->functions);
-    pthread_mutex_destroy(&entry->lock);
     turn_destroy(&entry->turn);
     context_dealloc(context, entry);
 }
@@ -271,49 +339,22 @@ int rise_entry_argument(const rise_entry *entry, int k, rise_argument *argument,
 
 /* ---- its text ----------------------------------------------------------------------------------------------------------------------- */
 
-static void print_texts(Ctx *ctx, void *user)
-{
-    rise_entry *entry = user;
-    StrBuf cuda, manifest;
-    ImpProgram *imp = entry->lowered->imp;
-    sb_init(&cuda, ctx);
-    cuda_print(ctx, &cuda, 1, &imp, false);
-    sb_init(&manifest, ctx);
-    manifest_print(ctx, &manifest, 1, &imp);
-    entry->manifest = manifest.text;
-    entry->manifest_size = manifest.len;
-    entry->cuda_size = cuda.len;
-    entry->cuda = cuda.text;
-}
-
-/* In an instance of its own where the master is only typed: what is given up in the middle goes with it. */
-static int lower_for_texts(Job *job, rise_entry *entry, rise_error *error)
-{
-    if (entry->master->imp)
-        entry->lowered = entry->master;
-    if (entry->lowered)
-        return RISE_OK;
-    int status = instance_new(entry, job, true, true, &entry->lowered, error);
-    if (status == RISE_OK)
-        status = instance_lower(entry->lowered, job, false, error);
-    if (status != RISE_OK) {
-        instance_free(entry->program->context, entry->lowered);
-        entry->lowered = NULL;
-    }
-    return status;
-}
-
-/* In the entry's turn. */
+/* In the entry's turn. Where they were not kept: of REF, which does not lower, and where something is wrong with them, which is told now. */
 static int make_texts(Job *job, rise_entry *entry, rise_error *error)
 {
+    rise_context *context = entry->program->context;
+    Instance *instance;
     if (entry->cuda)
         return RISE_OK;
-    int status = lower_for_texts(job, entry, error);
+    int status = instance_new(entry, job, true, true, &instance, error);
+    if (status != RISE_OK)
+        return status;
+    status = instance_lower(instance, job, context->device != RISE_REF, error);
     if (status == RISE_OK)
-        status = job_try(job, entry->lowered->ctx, print_texts, entry, error);
+        status = keep_texts(job, entry, instance, error);
     if (status == RISE_OK)
-        status = program_report(entry->program, job, entry->lowered->ctx, false, error);
-    atomic_store_explicit(&entry->has_texts, status == RISE_OK, memory_order_release);
+        status = program_report(entry->program, job, instance->ctx, false, error);
+    instance_free(context, instance);
     return status;
 }
 

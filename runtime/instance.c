@@ -3,6 +3,7 @@
 #include "internal.h"
 
 enum { INSTANCE_GROWTH = 4 << 20 }; /* bytes, after which one is thrown away */
+enum { INSTANCES_IDLE = 32 << 20 }; /* bytes that idle ones of a context take, but for the last that was used */
 
 enum { METER_HEAD = 16 }; /* bytes before a block, which keep its size: as many as blocks are aligned to */
 
@@ -58,8 +59,7 @@ static void elaborate(Ctx *ctx, void *user)
 {
     Making *m = user;
     const rise_program *p = m->entry->program;
-    Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
-    ctx->diags.list.n = ctx->diags.errors = ctx->diags.warnings = 0; /* rise_program_from_text has told them */
+    Program *program = m->instance->program = program_inside(ctx, m->instance->base->program);
     const TuneSection *section;
     ElabClass all = {.strategy = m->entry->strategy};
     if (all.strategy)
@@ -80,6 +80,8 @@ static void lower(Ctx *ctx, void *user)
         m->status = rise_fail(m->error, RISE_ERROR_BUG, "the entry is neither lowered nor refused: a bug in librise");
     if (m->status != RISE_OK)
         m->instance->imp = NULL;
+    if (program_more_count(m->instance->program, m->instance->base->program) > 0)
+        base_note(m->instance->reader.program, m->instance->base, m->instance->program);
 }
 
 int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error)
@@ -98,13 +100,19 @@ int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Inst
     *out = NULL;
     if (!instance)
         return RISE_ERROR_MEMORY;
+    instance->entry = entry;
+    int status = base_get(entry->program, job, &instance->base, error);
+    if (status != RISE_OK) {
+        context_dealloc(context, instance);
+        return status;
+    }
     instance->meter.context = context;
     Allocator metered = {&instance->meter, meter_alloc, meter_free};
     instance->reader = (Reader){entry->program, job};
     FileAccess files = program_files(&instance->reader);
-    instance->ctx = ctx_new(&metered, &files);
+    instance->ctx = ctx_new_inside(instance->base->ctx, &metered, &files);
     Making m = {job, entry, instance, silent, RISE_OK, error};
-    int status = instance->ctx ? job_try(job, instance->ctx, elaborate, &m, error) : context_out_of_memory(error);
+    status = instance->ctx ? job_try(job, instance->ctx, elaborate, &m, error) : context_out_of_memory(error);
     instance->reader.job = NULL;
     if (status == RISE_OK)
         status = m.status;
@@ -149,24 +157,67 @@ static int instance_for_launch(rise_entry *entry, Job *job, Instance **instance,
     return status;
 }
 
+/* ---- idle ones -------------------------------------------------------------------------------------------------------------- */
+
 int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error)
 {
-    pthread_mutex_lock(&entry->lock);
-    *instance = entry->pool;
-    if (entry->pool)
-        entry->pool = entry->pool->next;
-    pthread_mutex_unlock(&entry->lock);
+    rise_context *context = entry->program->context;
+    pthread_mutex_lock(&context->lock);
+    Instance **at = &context->idle;
+    while (*at && (*at)->entry != entry)
+        at = &(*at)->next;
+    *instance = *at;
+    if (*at)
+        *at = (*at)->next;
+    pthread_mutex_unlock(&context->lock);
     return *instance ? RISE_OK : instance_for_launch(entry, job, instance, error);
 }
 
+static void free_list(rise_context *context, Instance *list)
+{
+    while (list) {
+        Instance *next = list->next;
+        instance_free(context, list);
+        list = next;
+    }
+}
+
+/* The newest one stays, and of the others as many as fit. */
 void instance_give(rise_entry *entry, Instance *instance)
 {
+    rise_context *context = entry->program->context;
     if (instance->meter.bytes - instance->fresh > INSTANCE_GROWTH) {
-        instance_free(entry->program->context, instance);
+        instance_free(context, instance);
         return;
     }
-    pthread_mutex_lock(&entry->lock);
-    instance->next = entry->pool;
-    entry->pool = instance;
-    pthread_mutex_unlock(&entry->lock);
+    pthread_mutex_lock(&context->lock);
+    instance->next = context->idle;
+    context->idle = instance;
+    size_t bytes = instance->meter.bytes;
+    Instance **at = &instance->next;
+    while (*at && (bytes += (*at)->meter.bytes) <= INSTANCES_IDLE)
+        at = &(*at)->next;
+    Instance *gone = *at;
+    *at = NULL;
+    pthread_mutex_unlock(&context->lock);
+    free_list(context, gone);
+}
+
+void instances_drop(const rise_entry *entry)
+{
+    rise_context *context = entry->program->context;
+    Instance *gone = NULL;
+    pthread_mutex_lock(&context->lock);
+    for (Instance **at = &context->idle; *at;) {
+        Instance *instance = *at;
+        if (instance->entry != entry) {
+            at = &instance->next;
+            continue;
+        }
+        *at = instance->next;
+        instance->next = gone;
+        gone = instance;
+    }
+    pthread_mutex_unlock(&context->lock);
+    free_list(context, gone);
 }

@@ -2,14 +2,16 @@
  *
  *   context.c   contexts, memory of the device       gpu.c      the driver: where we work, and what its errors mean
  *   program.c   programs, their text and files       image.c    CUDA C compiled, and loaded
- *   instance.c  the compiler on one entry            plan.c     what of an entry does not change from launch to launch
+ *   base.c      what all entries of a program share  plan.c     what of an entry does not change from launch to launch
+ *   instance.c  the compiler on one entry            keep.c     the plan in small memory of the entry's own
  *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
  *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
  *   folder.c    files of programs that are not trusted    stack.c    threads with a large stack
  *
- * Who keeps whom: a program counts in its context's `refs`, a call in its program's. Entries are the program's.
- * Locks, outer before inner: entry->turn, image->turn, context->lock, the toolchain's; program->lock; entry->lock; program->files_lock. A turn is held
+ * Who keeps whom: a program counts in its context's `refs`, a call in its program's and its entry's. Entries are the program's, and go with it if nothing
+ * has freed them before.
+ * Locks, outer before inner: entry->turn, program->turn, image->turn, context->lock, the toolchain's; program->lock; program->files_lock. A turn is held
  * while something is compiled, and only by a job; all others for a moment, and never while a callback of the caller runs. */
 #ifndef RISE_RUNTIME_INTERNAL_H
 #define RISE_RUNTIME_INTERNAL_H
@@ -42,6 +44,7 @@ int context_new(const rise_context_options *options, const RiseSeams *seams, ris
 /* ---- contexts --------------------------------------------------------------------------------------------------------- */
 
 typedef struct Image Image;
+typedef struct Instance Instance;
 
 typedef struct Gpu {
     CudaApi api;
@@ -69,6 +72,7 @@ struct rise_context {
     Toolchain toolchain;
     pthread_mutex_t lock;
     Image *images; /* under the lock */
+    Instance *idle; /* that launches have used, the last one first; under the lock */
     Gpu gpu;
     char name[256], arch[16];
 };
@@ -113,6 +117,17 @@ typedef enum ProgramReads {
     READS_CALLBACK /* context->read */
 } ProgramReads;
 
+typedef struct Reader {
+    rise_program *program;
+    Job *job; /* that is at work; NULL: none, and nothing is read */
+} Reader;
+
+/* The program as parsed, which does not change any more: instances are inside of it (ctx_new_inside), any number at once. */
+typedef struct Base {
+    Ctx *ctx;
+    Program *program;
+} Base;
+
 struct rise_program {
     rise_context *context;
     atomic_int refs;
@@ -125,16 +140,25 @@ struct rise_program {
     rise_entry *entries; /* under the lock; those that are being made included */
     pthread_mutex_t files_lock;
     SourceFile *files; /* what was read, so that it is the same each time; under files_lock */
+    Reader reader;
+    Base base;         /* the text, and what it imports */
+    Base more;         /* inside of it, with the modules that strategies have asked for; none until one has */
+    Turn turn;         /* of making `more` */
+    _Atomic bool has_more;
+    int n_modules;     /* wanted in `more`; these under the lock, set once */
+    char **modules;
 };
 
 void program_release(rise_program *program);
 /* Tells the callback of all diagnostics in `ctx`, and *error of the first error; then forgets them. Gives their status, RISE_OK when there is no error. */
 int program_report(const rise_program *program, Job *job, Ctx *ctx, bool silent, rise_error *error);
 
-typedef struct Reader {
-    rise_program *program;
-    Job *job; /* that is at work; NULL: none, and nothing is read */
-} Reader;
+/* Parses; names of entries are not read yet. The job of the program's reader is at work. */
+Program *base_parse(Ctx *ctx, const rise_program *program);
+int base_get(rise_program *program, Job *job, const Base **base, rise_error *error);
+/* An instance has read modules that its base has not: base_get reads them once, for those to come. Without memory nothing is noted. */
+void base_note(rise_program *program, const Base *base, const Program *part);
+void base_free(rise_program *program);
 
 /* Memory of one Ctx, counted. */
 typedef struct Meter {
@@ -144,25 +168,29 @@ typedef struct Meter {
     bool over;    /* it wanted more */
 } Meter;
 
-/* The compiler on one entry, with a Ctx of its own. Nothing in a Ctx is ever freed, so an instance that runs programs is thrown away when it
- * has grown. */
-typedef struct Instance {
-    struct Instance *next;
+/* The compiler on one entry, with a Ctx of its own. It takes megabytes, as nothing in a Ctx is ever freed: one that compiles goes when the plan and the texts
+ * have been copied, one that runs programs waits for the next launch among the context's idle ones, and goes when it or they have grown. */
+struct Instance {
+    Instance *next;
+    const rise_entry *entry;
+    const Base *base;
+    Program *program;
     Reader reader;
     Meter meter;
     size_t fresh; /* meter.bytes when it was made */
     Ctx *ctx;
     CoreEntry *core;
     ImpProgram *imp; /* NULL until lowered; RISE_REF: NULL where it cannot be lowered */
-} Instance;
+};
 
 /* Elaborates, and lowers unless `only_typed`. `silent`: diagnostics go nowhere. */
 int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Instance **instance, rise_error *error);
 void instance_free(rise_context *context, Instance *instance);
 int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error);
-/* One from the entry's pool, or a new one. */
+/* An idle one, or a new one. */
 int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error);
 void instance_give(rise_entry *entry, Instance *instance);
+void instances_drop(const rise_entry *entry); /* the idle ones */
 /* How a Ctx reads the files of the program, once each. */
 FileAccess program_files(Reader *reader);
 /* Of a text that was read from the file `name`: it reads what a program from that file reads. */
@@ -221,6 +249,8 @@ typedef struct Plan {
 
 /* In the instance's memory. Without kernels where it is not lowered. Runs inside ctx_try. */
 void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *plan);
+/* A copy of `from`, which was made in ctx. Runs inside ctx_try of ctx; allocates in `to`. */
+void plan_keep(Ctx *ctx, const Plan *from, Ctx *to, Plan *plan);
 int plan_argument(const Plan *plan, const char *name); /* -1: none */
 int scalar_of_type(int type); /* a rise_type as Scalar; -1 for what is none */
 int rise_type_of(Scalar scalar);
@@ -245,16 +275,13 @@ struct rise_entry {
     ElabSetting *settings; /* ordered by name */
     uint32_t flags;
     char *strategy;        /* or NULL */
-    int askers;            /* threads in rise_entry_get that wait for it to be made: under the program's lock */
+    int refs;              /* threads in rise_entry_get, what they were given, calls: under the program's lock */
     _Atomic bool made;     /* then, and never changed again: */
-    Instance *master; /* the plan is in its memory */
+    Ctx *kept;        /* the plan's memory */
     Plan plan;
-    pthread_mutex_t lock;
-    Instance *pool;   /* under the lock */
     Turn turn;        /* of making the entry, and all below */
-    Instance *lowered; /* whose imp the texts are made from: the master, but of REF, which has none */
     _Atomic bool has_texts;
-    const char *cuda, *manifest;
+    char *cuda, *manifest;
     size_t cuda_size, manifest_size;
     EntryImage *images;
     Function *functions; /* by number of the variant */
@@ -262,6 +289,8 @@ struct rise_entry {
 };
 
 void entry_free(rise_entry *entry);
+void entry_hold(rise_entry *entry);
+void entry_release(rise_entry *entry); /* the last one frees it */
 int entry_load(rise_entry *entry, rise_error *error);
 
 /* ---- images ----------------------------------------------------------------------------------------------------------- */

@@ -134,7 +134,7 @@ int job_run(const JobOptions *options, JobWork work, void *user, rise_error *err
         job.brake.pull_at = options->tests->pull_at;
     pthread_mutex_init(&job.lock, NULL);
     cond_init(&job.changed);
-    bool started = !(options->tests && options->tests->no_thread) && stack_start(&thread, STACK_BYTES, run, &job);
+    bool started = !(options->tests && options->tests->no_thread) && stack_start(&thread, run, &job);
     if (started) {
         pthread_mutex_lock(&job.lock);
         serve(&job, options);
@@ -144,7 +144,7 @@ int job_run(const JobOptions *options, JobWork work, void *user, rise_error *err
     pthread_cond_destroy(&job.changed);
     pthread_mutex_destroy(&job.lock);
     if (!started)
-        return rise_fail(error, RISE_ERROR_MEMORY, "there is no thread with a stack of %d MiB to work on", STACK_MIB);
+        return rise_fail(error, RISE_ERROR_MEMORY, "there is no thread with a stack of %d MiB to work on", STACK_LEAST_MIB);
     if (options->tests)
         options->tests->looks = job.brake.looks;
     if (job.brake.pulled && !job.committed)

@@ -4,8 +4,9 @@
 #ifndef RISE_RUNTIME_JOB_H
 #define RISE_RUNTIME_JOB_H
 
+#include <pthread.h>
+
 #include "error.h"
-#include "stack.h"
 #include "support/context.h"
 
 typedef struct Job Job;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/cache.h"
-#include "runtime/stack.h"
+#include "support/stack.h"
 
 /* ---- finding and loading ------------------------------------------------------------------------------------------ */
 
@@ -119,11 +119,11 @@ static void *call_on_stack(void *user)
     return NULL;
 }
 
-static bool thread_on_stack(size_t bytes, void (*fn)(void *arg), void *arg)
+static bool thread_on_stack(void (*fn)(void *arg), void *arg)
 {
     StackCall call = {fn, arg};
     pthread_t thread;
-    return stack_start(&thread, bytes, call_on_stack, &call) && pthread_join(thread, NULL) == 0;
+    return stack_start(&thread, call_on_stack, &call) && pthread_join(thread, NULL) == 0;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------------------------------ */
@@ -283,8 +283,8 @@ CodeStatus nvrtc_compile(Ctx *ctx, const Nvrtc *nvrtc, const CodeRequest *reques
         return status;
     Compilation c = {.nvrtc = nvrtc, .request = request};
     c.n_options = nvrtc_options(ctx, request, c.options);
-    if (!(nvrtc->on_stack ? nvrtc->on_stack : thread_on_stack)(STACK_BYTES, compile_on_stack, &c)) {
-        sb_printf(why, "there is no thread with a stack of %d MiB to compile on", STACK_MIB);
+    if (!(nvrtc->on_stack ? nvrtc->on_stack : thread_on_stack)(compile_on_stack, &c)) {
+        sb_printf(why, "there is no thread with a stack of %d MiB to compile on", STACK_LEAST_MIB);
         return CODE_FAILED;
     }
     bool created = strcmp(c.call, "nvrtcCreateProgram") != 0;

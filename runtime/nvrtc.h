@@ -34,7 +34,7 @@ typedef struct Nvrtc {
     int major, minor;
     char path[NVRTC_PATH_MAX]; /* "" when it is not known */
     /* Runs `fn` on a stack of `bytes` and waits for it; false when there is no such thread. NULL: a thread of the system. */
-    bool (*on_stack)(size_t bytes, void (*fn)(void *arg), void *arg);
+    bool (*on_stack)(void (*fn)(void *arg), void *arg);
 } Nvrtc;
 
 /* Looks for libnvrtc.so.13, .12, .11.2 and .11 by these names where the system looks for libraries, then in lib64 of $CUDA_HOME,

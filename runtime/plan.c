@@ -88,7 +88,7 @@ static int temp_of(Ctx *ctx, Plan *plan, const ImpBuf *buf)
 
 static void note_resident(void *user, Nat var)
 {
-    if (imp_is_device_size(var) && strcmp(var->name, "maxResident") == 0)
+    if (var->device == NAT_MAX_RESIDENT)
         *(bool *)user = true;
 }
 
@@ -121,13 +121,8 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
 
 static void make_kernels(Ctx *ctx, const ImpProgram *imp, Plan *plan)
 {
-    ImpProgram *one = (ImpProgram *)imp; /* only read */
-    CudaNames names;
-    cuda_global_names(ctx, c_names_new(ctx, true), 1, &one, &names); /* as cuda_print names them */
-    int n = 0;
-    while (imp_variant(imp, n))
-        n++;
-    plan->variants = NEWN(ctx, Variant *, n + 1);
+    const CudaNames names = cuda_names(ctx, cuda_globals(ctx), imp); /* as cuda_print names them */
+    plan->variants = NEWN(ctx, Variant *, names.n_kernels + 1);
     plan->n_steps = imp->kernels.n;
     plan->steps = NEWN(ctx, Step, plan->n_steps + 1);
     for (int i = 0; i < plan->n_steps; i++) {
@@ -137,7 +132,7 @@ static void make_kernels(Ctx *ctx, const ImpProgram *imp, Plan *plan)
         step->variants = NEWN(ctx, Variant, step->n);
         int at = 0;
         for (const ImpKernel *k = imp->kernels.at[i]; k; k = k->otherwise, at++)
-            make_variant(ctx, plan, k, names.kernels[0][plan->n_variants], &step->variants[at]);
+            make_variant(ctx, plan, k, names.kernels[plan->n_variants], &step->variants[at]);
     }
 }
 

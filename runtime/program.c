@@ -238,7 +238,7 @@ static void load(Ctx *ctx, void *user)
 {
     Loading *l = user;
     rise_program *p = l->program;
-    Program *program = p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name);
+    Program *program = p->base.program = base_parse(ctx, p);
     bool unread = !program_ast(program);
     l->status = program_report(p, l->job, ctx, false, l->error);
     if (unread && l->status == RISE_ERROR_PROGRAM) {
@@ -264,11 +264,11 @@ static int load_in_job(Job *job, void *user, rise_error *error)
 {
     Loading loading = {job, user, RISE_OK, error};
     rise_program *program = user;
-    Reader reader = {program, job};
-    FileAccess files = program_files(&reader);
-    Ctx *ctx = ctx_new(&program->context->seams.alloc, &files);
-    int status = ctx ? job_try(job, ctx, load, &loading, error) : context_out_of_memory(error);
-    ctx_free(ctx);
+    program->reader = (Reader){program, job};
+    FileAccess files = program_files(&program->reader);
+    program->base.ctx = ctx_new(&program->context->seams.alloc, &files);
+    int status = program->base.ctx ? job_try(job, program->base.ctx, load, &loading, error) : context_out_of_memory(error);
+    program->reader.job = NULL;
     return status == RISE_OK ? loading.status : status;
 }
 
@@ -284,6 +284,7 @@ static int program_new(rise_context *context, const char *name, const char *text
     atomic_fetch_add(&context->refs, 1);
     pthread_mutex_init(&program->lock, NULL);
     pthread_mutex_init(&program->files_lock, NULL);
+    turn_init(&program->turn);
     program->name = context_copy(context, name, strlen(name), error);
     program->text = program->name && text ? context_copy(context, text, size, error) : NULL;
     int status = program->name && (!text || program->text) ? context_job(context, load_in_job, program, error) : RISE_ERROR_MEMORY;
@@ -331,6 +332,7 @@ void program_release(rise_program *program)
         program->entries = entry->next;
         entry_free(entry);
     }
+    base_free(program);
     while (program->files) {
         SourceFile *file = program->files;
         program->files = file->next;
@@ -343,6 +345,7 @@ void program_release(rise_program *program)
     context_dealloc(context, program->text);
     pthread_mutex_destroy(&program->lock);
     pthread_mutex_destroy(&program->files_lock);
+    turn_destroy(&program->turn);
     context_dealloc(context, program);
     context_release(context);
 }

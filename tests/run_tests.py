@@ -7,7 +7,8 @@
 Levels: `quick` are the unit tests and the goldens on the release build; `whole`, what is run without one, has both builds and the scripts;
 `all` does more of the same where `whole` does some.
 
-    tests/run_tests.py --regen [WORD...]         writes the goldens that exist again, the outputs in the examples, and the pages made of them
+    tests/run_tests.py --regen [WORD...]         writes the goldens that exist again, the outputs in the examples, and the pages made of them;
+                                                 the lines of tests/bench_counters only if a word names them: they say what got slower
 
 Kinds of tests:
 
@@ -237,7 +238,10 @@ def regenerate(words):
             with open(path, "wb") as file:
                 file.write(got)
             print(f"{name}: written")
-    for script in "examples.py", "tutorial.py":
+    scripts = ["examples.py", "tutorial.py"]
+    # Only by name: lines of counters.txt that got worse are not to be written in passing.
+    scripts += ["bench_counters.py"] if any(word in "bench_counters" for word in words) else []
+    for script in scripts:
         code, out, err = run([f"{TESTS}/scripts/{script}", "--write"], ROOT, SCRIPT_SECONDS)
         print("".join(line + "\n" for line in tail(out + err).splitlines() if not line.startswith("ok ")), end="")
         status = status or code

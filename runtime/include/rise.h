@@ -14,7 +14,12 @@
  * Objects. A context has one device. A program belongs to a context, an entry to a program, a call to an entry. An entry is one `entry` of
  * the program with its tunables fixed; asking again for the same one gives the same object. A call is one set of arguments, with the memory that a
  * launch needs; it may be launched any number of times. Whatever belongs to an object keeps it alive: contexts, programs and calls may be freed in
- * any order, and are gone when nothing needs them any more. Every _free function takes NULL.
+ * any order, and are gone when nothing needs them any more. Entries go with their program; rise_entry_free is for who wants them gone before. Every _free
+ * function takes NULL.
+ *
+ * Memory. A program keeps its text, parsed once for all its entries. An entry keeps what a launch needs and its texts, some ten to a hundred kilobytes, and
+ * what it was compiled to. On SIM and REF, launches keep compiled forms for the launches to come: a context at most 32 MiB of them, or the last one that was
+ * used where that is larger.
  *
  * Errors. What can fail gives a rise_status, RISE_OK being 0, and, where `error` is not NULL, sets *error on failure (and leaves it alone on
  * success). A function that fails has no other effect, and sets its out parameter, if it has one, to NULL. librise never prints, never ends the
@@ -24,7 +29,7 @@
  * Threads. Contexts, programs and entries may be used by any number of threads at once, each kernel is compiled and loaded once, and the
  * threads that need it wait for it; who asks for an entry that is ready does not wait for one that is being made. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
  * an object while another thread uses that object itself is an error that is not detected. What parses, compiles, or launches on SIM or REF does so on a thread of
- * librise's own that lives as long as the call and has a stack of 64 MiB (taken as it is used), while the caller's thread waits and serves the callbacks. So
+ * librise's own that lives as long as the call and has a stack of 256 MiB (taken as it is used; 64 where there is no room for more), while the caller's thread waits and serves the callbacks. So
  * 64 KiB of stack are enough for the caller. RISE_ERROR_MEMORY where no such thread can be made.
  *
  * Callbacks (diagnostic, poll, read) run on the thread that called librise, during that call. They must return: a C++ exception or a longjmp through librise leaves a thread
@@ -226,8 +231,14 @@ enum { RISE_SPECIALIZE = 1 };
 enum { RISE_UNTUNED = 2 };
 
 /* The entry of that name, or the only one where name is NULL, typed and lowered. options: NULL for the defaults. The entry belongs to the
- * program and lives as long as it; there is nothing to free. The same settings give the same entry, whatever their order. */
+ * program and lives as long as it, or until it is freed. The same settings give the same entry, whatever their order. */
 RISE_API int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *options, rise_entry **entry, rise_error *error);
+/* Gives back what one rise_entry_get gave; needed only where entries are to be gone before their program. When each get of the entry has been given back, and
+ * its last call is freed, its memory goes: texts, compiled code, and on a GPU the loaded kernels (that waits for what runs on the device). Until then calls
+ * work as before, those in flight included, and asking for it gives the same entry; afterwards it is made again. So who frees an entry may go on with the calls that
+ * he has, but not use the entry, nor what rise_entry_cuda and the like gave him. Any thread may call this, also while others get, use or free the same
+ * entry for themselves. It cannot fail. Not after rise_program_free. */
+RISE_API void rise_entry_free(rise_entry *entry);
 RISE_API const char *rise_entry_name(const rise_entry *entry);
 /* 1 where a tuning is used; the manifest then has the values of the tunables by classes of sizes. */
 RISE_API int rise_entry_tuned(const rise_entry *entry);

@@ -82,7 +82,44 @@ static bool declares_same(const ImpBlock *list, const ImpStmt *s)
     return false;
 }
 
-/* if c { s } if c { t }  ->  if c { s; t } */
+static void append_all(Ctx *ctx, ImpBlock *to, const ImpBlock *from)
+{
+    for (int j = 0; j < from->list.n; j++)
+        if (!declares_same(to, from->list.at[j]))
+            vec_push(ctx, &to->list, from->list.at[j]);
+}
+
+/* A register's declaration that could as well stand further up: it has no value, or parts that are literals. */
+static bool is_start(const ImpStmt *s)
+{
+    bool start = s->kind == IS_DECL ? !s->var.value && !s->var.var->nat : s->kind == IS_VSET && s->vec.declares;
+    for (int k = 0; s->kind == IS_VSET && k < s->vec.n; k++)
+        start = start && s->vec.values[k]->kind == IE_LIT;
+    return start;
+}
+
+static bool disturbs(ImpStmt *s)
+{
+    Disturbs then = {&s->branch.then, false}, otherwise = {&s->branch.otherwise, false};
+    walk_expr(&s->branch.cond, disturbed_expr, &then);
+    walk_expr(&s->branch.cond, disturbed_expr, &otherwise);
+    return then.disturbed || otherwise.disturbed;
+}
+
+/* The `if` after statement i that asks the same, with only notes and starts of registers between them; 0: there is none. */
+static int same_question(const ImpBlock *list, int i, bool over_notes)
+{
+    ImpStmt *s = list->list.at[i];
+    int k = i + 1;
+    while (k < list->list.n && (is_start(list->list.at[k]) || (over_notes && list->list.at[k]->kind == IS_NOTE)))
+        k++;
+    const ImpStmt *next = k < list->list.n ? list->list.at[k] : NULL;
+    if (!next || next->kind != IS_IF || s->branch.last || next->branch.last || !imp_same_value(s->branch.cond, next->branch.cond) || disturbs(s))
+        return 0;
+    return k;
+}
+
+/* if c { s } if c { t }  ->  if c { s; t }, and so their other sides */
 static void merge_neighbours(Ctx *ctx, ImpBlock *list, bool over_notes)
 {
     for (int i = 0; i < list->list.n; i++) {
@@ -91,25 +128,19 @@ static void merge_neighbours(Ctx *ctx, ImpBlock *list, bool over_notes)
             merge_neighbours(ctx, &s->loop.body, over_notes);
         if (s->kind != IS_IF)
             continue;
-        while (!s->branch.otherwise.list.n) {
-            int k = i + 1; /* notes between them go along */
-            while (over_notes && k < list->list.n && list->list.at[k]->kind == IS_NOTE)
-                k++;
-            if (k == list->list.n || list->list.at[k]->kind != IS_IF)
-                break;
-            ImpStmt *next = list->list.at[k];
-            Disturbs d = {&s->branch.then, false};
-            walk_expr(&s->branch.cond, disturbed_expr, &d);
-            if (d.disturbed || s->branch.last || next->branch.last || next->branch.otherwise.list.n || !imp_same_value(s->branch.cond, next->branch.cond))
-                break;
-            for (; k > i + 1; k--) {
-                vec_push(ctx, &s->branch.then.list, list->list.at[i + 1]);
+        for (int k; (k = same_question(list, i, over_notes)) > 0;) {
+            const ImpStmt *next = list->list.at[k];
+            block_remove(list, k);
+            for (int n = k - 1 - i; n > 0; n--) { /* notes go along, starts before it */
+                ImpStmt *between = list->list.at[i + 1];
                 block_remove(list, i + 1);
+                if (between->kind == IS_NOTE)
+                    vec_push(ctx, &s->branch.then.list, between);
+                else
+                    block_insert(ctx, list, i++, between);
             }
-            for (int j = 0; j < next->branch.then.list.n; j++)
-                if (!declares_same(&s->branch.then, next->branch.then.list.at[j]))
-                    vec_push(ctx, &s->branch.then.list, next->branch.then.list.at[j]);
-            block_remove(list, i + 1);
+            append_all(ctx, &s->branch.then, &next->branch.then);
+            append_all(ctx, &s->branch.otherwise, &next->branch.otherwise);
         }
         merge_neighbours(ctx, &s->branch.then, over_notes);
         merge_neighbours(ctx, &s->branch.otherwise, over_notes);

@@ -2,7 +2,7 @@
  * changed only when it must be.
  *
  * Scopes nest: names claimed after a mark are free again once it is released, so siblings may share a name but no name hides
- * another. */
+ * another. Each entry has scopes of its own inside the functions of the file. */
 #ifndef RISEC_CODEGEN_C_NAMES_H
 #define RISEC_CODEGEN_C_NAMES_H
 

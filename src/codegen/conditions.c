@@ -6,19 +6,6 @@
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
-static ImpExpr *decided(Lowering *lw, ImpExpr *cond);
-
-/* `cond` where `given` holds. */
-static ImpExpr *decided_under(Lowering *lw, ImpExpr *cond, ImpExpr *given)
-{
-    NatFacts *facts = lw->facts;
-    lw->facts = nat_facts_new(lw->ctx, facts);
-    assume(lw, numbers_as_nats(lw, given));
-    ImpExpr *rest = decided(lw, cond);
-    lw->facts = facts;
-    return rest;
-}
-
 /* a < b without what both sides have, and without a minus: `i - lane + 31 >= 31` is `i >= lane`. */
 static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
 {
@@ -40,21 +27,76 @@ static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
     return left->has_vars ? nat_cmp(lw, e->op.id, left, right, e->span) : e;
 }
 
+/* What is left to ask of one term; NULL: nothing, it holds. One that fails is the literal. */
+static ImpExpr *decided_term(Lowering *lw, ImpExpr *term)
+{
+    ImpExpr *known = numbers_as_nats(lw, term);
+    if (term->kind != IE_LIT && cond_is(lw, known, false))
+        return imp_lit(lw->ctx, (ScalarValue){.type = SC_BOOL, .i = 0}, term->span);
+    return cond_is(lw, known, true) ? NULL : tidy(lw, term);
+}
+
+/* The terms of a conjunction. A term is decided under those beside it, so many on each side: all of them would take a time that is a power of their number. */
+enum { BESIDE = 8 };
+typedef VEC(ImpExpr *) Terms;
+
+static void add_terms(Lowering *lw, Terms *terms, ImpExpr *cond)
+{
+    if (cond->kind == IE_OP && cond->op.id == P_and) {
+        add_terms(lw, terms, cond->op.args[0]);
+        add_terms(lw, terms, cond->op.args[1]);
+        return;
+    }
+    vec_push(lw->ctx, terms, cond);
+}
+
+/* Up to BESIDE of the terms that are left, from `at` on in steps of 1 or -1, hold. */
+static void assume_beside(Lowering *lw, const Terms *terms, int at, int step)
+{
+    for (int n = 0; at >= 0 && at < terms->n && n < BESIDE; at += step)
+        if (terms->at[at]) {
+            assume(lw, numbers_as_nats(lw, terms->at[at]));
+            n++;
+        }
+}
+
+/* Decides term i under those before it, and those behind it where they are decided too. */
+static void decide_beside(Lowering *lw, Terms *terms, int i, bool behind)
+{
+    if (!terms->at[i])
+        return;
+    NatFacts *facts = lw->facts;
+    lw->facts = nat_facts_new(lw->ctx, facts);
+    assume_beside(lw, terms, i - 1, -1);
+    if (behind)
+        assume_beside(lw, terms, i + 1, 1);
+    terms->at[i] = decided_term(lw, terms->at[i]);
+    lw->facts = facts;
+}
+
 /* What is left to ask; NULL: nothing, it holds. A condition that fails is the literal. */
 static ImpExpr *decided(Lowering *lw, ImpExpr *cond)
 {
-    if (cond->kind != IE_OP || cond->op.id != P_and) {
-        ImpExpr *known = numbers_as_nats(lw, cond);
-        if (cond->kind != IE_LIT && cond_is(lw, known, false))
-            return imp_lit(lw->ctx, (ScalarValue){.type = SC_BOOL, .i = 0}, cond->span);
-        return cond_is(lw, known, true) ? NULL : tidy(lw, cond);
+    if (cond->kind != IE_OP || cond->op.id != P_and)
+        return decided_term(lw, cond);
+    Terms given = {0}, left = {0};
+    add_terms(lw, &given, cond);
+    for (int i = 0; i < given.n; i++)
+        vec_push(lw->ctx, &left, given.at[i]);
+    for (int k = 0; k < 2 * left.n - 1; k++) {
+        int i = k < left.n ? k : 2 * left.n - 2 - k;
+        decide_beside(lw, &left, i, k >= left.n);
+        if (left.at[i] && left.at[i]->kind == IE_LIT)
+            return left.at[i];
     }
-    ImpExpr *a = decided(lw, cond->op.args[0]), *b = a ? decided_under(lw, cond->op.args[1], a) : decided(lw, cond->op.args[1]);
-    if (a && b && a->kind != IE_LIT && b->kind != IE_LIT)
-        a = decided_under(lw, a, b);
-    if (a && a->kind == IE_LIT)
-        return a;
-    return !a || (b && b->kind == IE_LIT) ? b : !b ? a : a == cond->op.args[0] && b == cond->op.args[1] ? cond : imp_op2(lw->ctx, P_and, SC_BOOL, a, b, cond->span);
+    ImpExpr *all = NULL;
+    bool same = true;
+    for (int i = 0; i < left.n; i++) {
+        same = same && left.at[i] == given.at[i];
+        if (left.at[i])
+            all = all ? imp_op2(lw->ctx, P_and, SC_BOOL, all, left.at[i], cond->span) : left.at[i];
+    }
+    return same ? cond : all;
 }
 
 static void decide_expr(void *user, ImpExpr **at)

@@ -18,7 +18,7 @@
  * Where views are substituted, one `generate` becomes several: those that are the same are the same value (rounded_copies). Strategies change them, so that
  * these are marked before, too. Counts more uses than there are where it is not sure: that costs an instruction, and no bits. */
 #include "codegen/contraction.h"
-#include "rewrite/match.h"
+#include "ir/key.h"
 
 #include <stdlib.h>
 
@@ -87,7 +87,7 @@ static Type part_type(Type t, int k) { return t->kind == TY_VEC ? t->elem : t->i
 static Demand demand_of(Contraction *c, Type t, Use use)
 {
     t = without_arrays(t);
-    Demand d = {.use = use, .n = t->kind == TY_TUPLE ? t->n_items : t->kind == TY_VEC && nat_is_const(t->size) ? (int)t->size->value : 0};
+    Demand d = {.use = use, .n = t->kind == TY_TUPLE ? t->n_items : type_is_vector(t) ? type_width(t) : 0};
     d.parts = NEWN(c->ctx, Demand, d.n + 1);
     for (int k = 0; k < d.n; k++)
         d.parts[k] = demand_of(c, part_type(t, k), use);

@@ -79,7 +79,7 @@ static void find_set(void *user, ImpStmt *s)
 static bool stays(const ImpBlock *block, int from, const ImpVar *var)
 {
     Sets sets = {var, false};
-    ImpBlock rest = {.list = {block->list.at + from, block->list.n - from, block->list.n - from}};
+    ImpBlock rest = stmts_from(block, from);
     if (!var->constant && from < block->list.n)
         walk_stmts(&rest, find_set, &sets);
     return !sets.any;

@@ -491,6 +491,20 @@ static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const 
         put_infix(c, is_and ? "&&" : "||", is_and ? C_AND : C_OR, cond, is_and ? then : otherwise, prec);
         return;
     }
+    bool hidden = imp_may_lose_zero(then, otherwise), inverse = !hidden && imp_may_lose_zero(otherwise, then);
+    if (hidden || inverse) {
+        put(c, cuda_helper(c, HELP_ZERO_UNLESS, then->type));
+        put(c, inverse ? "(!" : "(");
+        cuda_expr(c, cond, inverse ? C_UNARY : C_ANY);
+        put(c, ", ");
+        const ImpExpr *value = hidden ? then : otherwise;
+        if (value->kind == IE_VAR) {
+            cuda_expr(c, value, C_ANY);
+            put(c, ")");
+            return;
+        }
+        prec = C_ANY;
+    }
     bool paren = prec > C_CHOICE;
     put(c, paren ? "(" : "");
     cuda_expr(c, cond, C_OR);
@@ -498,7 +512,7 @@ static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const 
     cuda_expr(c, then, C_OR);
     put(c, " : ");
     cuda_expr(c, otherwise, C_CHOICE);
-    put(c, paren ? ")" : "");
+    put(c, paren || hidden || inverse ? ")" : "");
 }
 
 static void put_bool_op(Cuda *c, const ImpExpr *e, CPrec prec)

@@ -72,7 +72,7 @@ bool cuda_operator(PrimId id, const char **text, CPrec *prec)
 
 void cuda_reserve_words(CNames *names)
 {
-    static const char *const others[] = {"min", "max", "abs", "llabs", "put_mail", "has_mail", "send_mail", "clear_mail"};
+    static const char *const others[] = {"min", "max", "abs", "llabs", "put_mail", "has_mail", "send_mail", "clear_mail", CUDA_SHARED_BYTES};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         c_name_claim(names, others[i]);
     for (int i = 0; i < N_OPS; i++) {
@@ -128,12 +128,12 @@ static void put_helper(StrBuf *out, const char *text, Scalar type)
     sb_putc(out, '\n');
 }
 
-void cuda_put_helpers(Cuda *c, StrBuf *out)
+void cuda_put_helpers(const uint32_t *helpers, StrBuf *out)
 {
     bool any = false;
     for (int h = 0; h < HELP_COUNT; h++)
         for (int t = 0; t < SC_COUNT; t++) {
-            if (!(c->helpers[h] & 1u << t))
+            if (!(helpers[h] & 1u << t))
                 continue;
             if (!any)
                 sb_puts(out, "#ifndef RISE_HELPERS\n");

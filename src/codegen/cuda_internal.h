@@ -1,7 +1,7 @@
 /* What the files of the CUDA printer share.
  *
  * cuda_print.c: files and kernels. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
- * call. cuda_promises.c: `__restrict__`. cuda_host.c: the functions of the host. */
+ * call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c: the functions of the host. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
 
@@ -30,7 +30,7 @@ typedef struct Hoisted {
 typedef struct Cuda {
     Ctx *ctx;
     StrBuf *out;
-    CNames *names;           /* of the file; a kernel's are released at its end */
+    CNames *names;           /* of the entry; a kernel's are released at its end */
     const ImpKernel *kernel;
     const NatFacts *facts;
     bool line_directives;
@@ -57,7 +57,9 @@ const char *cuda_vector_type(Ctx *ctx, Scalar s, int n); /* in memory: "uchar4" 
 const char *cuda_vector_value_type(Ctx *ctx, Scalar s, int n);
 const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type); /* its name; it will be in the text */
 void cuda_nat_helpers(Cuda *c, int nat_c_bits);
-void cuda_put_helpers(Cuda *c, StrBuf *out);
+void cuda_put_helpers(const uint32_t *helpers, StrBuf *out); /* Cuda.helpers */
+/* A declaration of it in a kernel is of the whole file, so that nothing else in a file may be called so. */
+#define CUDA_SHARED_BYTES "shared_bytes"
 void cuda_reserve_words(CNames *names); /* the functions that emitted text calls */
 const char *cuda_function(PrimId id, Scalar type); /* of floats; NULL: none */
 bool cuda_operator(PrimId id, const char **text, CPrec *prec);
@@ -130,8 +132,12 @@ void cuda_leave(Cuda *c, CudaScope scope);
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name);
 /* A condition over sizes as C; false when it is no such condition. */
 bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
-/* The functions that the host functions call. */
-void cuda_host_helpers(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs);
+/* What host functions ask the device: each asks for a function that they share. */
+typedef struct CudaHostUse {
+    bool sms, resident;
+} CudaHostUse;
+void cuda_host_use(Ctx *ctx, const ImpProgram *program, CudaHostUse *use); /* adds the program's */
+void cuda_host_helpers(StrBuf *out, const CudaHostUse *use);
 
 /* ---- cuda_print.c ------------------------------------------------------------------------------------------------------ */
 
@@ -142,11 +148,14 @@ void cuda_comment_text(StrBuf *out, const char *text);
 /* File name without directories, and line; "" and 0 when the span is nowhere. */
 const char *cuda_place(Ctx *ctx, Span span, int *line);
 
-/* The names that the kernels of the programs have in C, in order. */
+/* Names for functions of a file, of which none is claimed yet. */
+CNames *cuda_globals(Ctx *ctx);
+/* What the functions of an entry are called in C. */
 typedef struct CudaNames {
-    const char ***kernels; /* [program][as imp_variant counts] */
-    const char **launches; /* [program]: the host function's */
+    int n_kernels;
+    const char **kernels; /* as imp_variant counts */
+    const char *launch;   /* the host function */
 } CudaNames;
-void cuda_global_names(Ctx *ctx, CNames *names, int n, ImpProgram *const *programs, CudaNames *result);
+CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program);
 
 #endif

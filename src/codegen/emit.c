@@ -63,9 +63,11 @@ ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar ele
 
 Nat lower_nat(Lowering *lw, Nat nat)
 {
-    for (const Env *e = lw->env; e && nat->has_vars; e = e->next)
-        if (e->nat && e->nat != e->value)
-            nat = nat_subst(lw->ctx, nat, e->nat, e->value);
+    const Env *e = lw->env;
+    while (e && (e = e->numbers) && nat->has_vars) {
+        nat = nat_subst(lw->ctx, nat, e->nat, e->value);
+        e = e->next;
+    }
     return nat->has_vars ? nat_simplify(lw->ctx, lw->facts, nat) : nat;
 }
 

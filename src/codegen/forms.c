@@ -6,6 +6,7 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_id] = {.write = lower_write_through},
     [P_readOnce] = {lower_cache_hint, lower_write_through},
     [P_keepCached] = {lower_cache_hint, lower_write_through},
+    [P_readTogether] = {.read = lower_read_together},
     [P_zip] = {lower_read_zip, lower_write_zip},
     [P_zip3] = {lower_read_zip, lower_write_zip},
     [P_zip4] = {lower_read_zip, lower_write_zip},

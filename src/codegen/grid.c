@@ -98,11 +98,11 @@ static View *stage(Lowering *lw, const Core *e, const char *name)
     return v;
 }
 
-/* The parameter's name when the program gave it one that says something; `xs` is also what a function without a name calls its argument. */
+/* The parameter's name when the program gave it one that says something. */
 static const char *stage_name(const Core *f)
 {
-    const char *name = f->lambda.params[0]->name;
-    return name && strlen(name) > 1 && strcmp(name, "xs") ? name : "temp";
+    const CoreVar *stage = f->lambda.params[0];
+    return stage->named && stage->name && strlen(stage->name) > 1 ? stage->name : "temp";
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------- */

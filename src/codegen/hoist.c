@@ -126,7 +126,7 @@ static void name_part(Hoist *h, Nat part)
     var->constant = true;
     var->nat = nat_var(ctx, "base", positive ? nat_const(ctx, 0) : NULL, NULL);
     Replace r = {ctx, part, var->nat};
-    ImpBlock rest = {.list = {level->block->list.at + level->at, level->block->list.n - level->at, 0}};
+    ImpBlock rest = stmts_from(level->block, level->at);
     walk_stmts(&rest, replace_stmt, &r);
     ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, first->span);
     decl->var.var = var;

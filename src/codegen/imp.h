@@ -44,6 +44,14 @@ typedef struct ImpBuf {
 /* The widest vector register, in components. */
 enum { IMP_VECTOR_MAX = 4 };
 
+/* What a register is for in a step, as of a tree of shuffles: registers of one role may become one. */
+typedef enum ImpRole {
+    ROLE_NONE,
+    ROLE_OWN,   /* a lane's own value */
+    ROLE_OTHER, /* what another lane has */
+    ROLE_TEST   /* a condition that decides more than one component */
+} ImpRole;
+
 /* A register, or a small register array, of each thread. */
 typedef struct ImpVar {
     int id;           /* unique in the kernel, 0 .. n_vars - 1 */
@@ -54,6 +62,7 @@ typedef struct ImpVar {
     Nat number;       /* what stands for its value where conditions are decided (number_facts.c); NULL until then */
     bool constant;    /* set only by its IS_DECL */
     bool named;       /* the program names it: it is not reused for another value */
+    ImpRole role;
     bool vector;      /* a short vector (float4): 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */
     Span span;
 } ImpVar;
@@ -79,7 +88,7 @@ struct ImpExpr {
         ScalarValue lit;
         Nat nat;
         struct { ImpVar *var; Nat slot; } var;
-        struct { ImpBuf *buf; Nat index; int group; /* cells that the program reads as one vector; 0: no such */ } mem;
+        struct { ImpBuf *buf; Nat index; } mem;
         struct { PrimId id; int n; ImpExpr **args; bool rounded; /* mul: no part of a fused operation (contraction.h) */ } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
@@ -125,7 +134,7 @@ struct ImpStmt {
     Span span;        /* the .rise text that it comes from */
     union {
         struct { ImpVar *var; Nat slot; ImpExpr *value; } var;
-        struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ int group; /* as in IE_LOAD */ } store;
+        struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ } store;
         struct {
             ImpVar *var;   /* of vec.n slots */
             ImpBuf *buf;
@@ -137,6 +146,7 @@ struct ImpStmt {
         struct {
             Nat var, lo, hi, step;
             PrimId level;  /* P_mapBlock, P_mapLane, ..., P_reduceSeq: what the loop is for */
+            bool tiles;    /* of several elements: that is what it counts */
             bool first;    /* fetches for the first step of a loop that follows: not worth a copy without guards */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
             bool rolled;   /* by no means (#pragma unroll 1) */
@@ -233,6 +243,9 @@ int imp_mail_words(Scalar total); /* 64 bits each, with 32 of the value and who 
 ImpVar *imp_sets(const ImpStmt *stmt);
 bool imp_declares(const ImpStmt *stmt);
 ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span); /* appended to block unless NULL */
+
+/* Has a choice between the two to be hidden from ptxas? See zeros.c. */
+bool imp_may_lose_zero(const ImpExpr *value, const ImpExpr *zero);
 
 /* numSM or maxResident: what a device says at launch. */
 bool imp_is_device_size(Nat var);

@@ -47,7 +47,7 @@ static Nat lookup(MapReader *r, const char *name, size_t len)
     int nat = 0;
     for (int i = 0; i < header->n_params; i++) {
         const Param *p = &header->params[i];
-        if (p->kind->kind != AST_NAME || strcmp(p->kind->name.text, "nat"))
+        if (!ast_is_nat(p->kind))
             continue;
         if (p->name && strlen(p->name) == len && !memcmp(p->name, name, len))
             return r->nats[nat];

@@ -174,6 +174,15 @@ static CoreLaunch launch_clause(const Lowering *lw, const Core *start)
     return entry->n_classes ? entry->classes[k].launch : entry->launch;
 }
 
+/* `help`: in it `$` is the clause with n threads. */
+static void propose_threads(Ctx *ctx, Diag *d, const CoreLaunch *clause, int64_t n, const char *help)
+{
+    static const char word[] = "threads";
+    const Source *source = source_get(ctx, clause->threads_span.file);
+    bool written = span_is_users(ctx, clause->threads_span) && strncmp(source->text + clause->threads_span.lo, word, strlen(word)) == 0;
+    diag_propose(ctx, d, written ? clause->threads_span : NO_SPAN, help, "%s = %lld", word, (long long)n);
+}
+
 /* The threads that a clause asks for, where each row of them has t[1] * t[2]; refused where a block cannot have just these. `alone`: one thread is
  * as good as a warp. */
 static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows, bool alone)
@@ -199,7 +208,7 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
     if (n > most) {
         Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s on axis x, and %lld on the others, are more than a block can have", text, (long long)rows);
         if (most)
-            diag_help(ctx, d, "give %lld or less, in steps of %lld", (long long)most, (long long)step);
+            propose_threads(ctx, d, clause, most, ctx_printf(ctx, "write $, or less in steps of %lld", (long long)step));
         else
             diag_help(ctx, d, "leave `threads` out");
         return step;
@@ -207,9 +216,9 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
     if (n % step) {
         Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s makes no whole warps of 32", text);
         if (less && less + step <= most)
-            diag_help(ctx, d, "give %lld or %lld", (long long)less, (long long)(less + step));
+            propose_threads(ctx, d, clause, less + step, ctx_printf(ctx, "write $, or %lld", (long long)less));
         else
-            diag_help(ctx, d, "give %lld", (long long)(less ? less : step));
+            propose_threads(ctx, d, clause, less ? less : step, "write $");
     }
     return n;
 }
@@ -390,14 +399,16 @@ static bool level_fits(Lowering *lw, const Core *map)
         bool has_axis = level == P_mapGlobal || level == P_mapBlock || level == P_mapThreads;
         d = lower_error(lw, E0401, map->span, has_axis ? "%s[%s] inside itself: this axis is distributed already" : "%s inside itself", name,
                         axes[map->prim.options.axis]);
-        diag_help(lw->ctx, d, has_axis ? "use another axis, as in `%s[%s]`, or `mapSeq` here" : "use `mapSeq` here%s%s", has_axis ? name : "",
-                  has_axis ? axes[(map->prim.options.axis + 1) % 3] : "");
+        if (has_axis)
+            diag_help(lw->ctx, d, "use another axis, as in `%s[%s]`, or `mapSeq` here", name, axes[(map->prim.options.axis + 1) % 3]);
+        else
+            propose_primitive(lw->ctx, d, map, P_mapSeq, "use $ here");
     } else if ((level == P_mapBlock && (in_threads || in_warp || any3(open->global))) ||
                (level == P_mapGlobal && (in_block || in_threads || in_warp)) || (level == P_mapThreads && (in_warp || any3(open->global))) ||
                (level == P_mapWarp && (in_threads || open->lane || any3(open->global)))) {
         d = lower_error(lw, E0402, map->span, "%s does not fit inside %s", name,
                         open->lane ? "mapLane" : open->warp ? "mapWarp" : in_threads ? "mapThreads" : in_block ? "mapBlock" : "mapGlobal");
-        diag_help(lw->ctx, d, "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. Use `mapSeq` here");
+        propose_primitive(lw->ctx, d, map, P_mapSeq, "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. Use $ here");
     } else if (level == P_mapLane && !open->warp) {
         d = lower_error(lw, E0402, map->span, "mapLane stands outside a warp");
         diag_help(lw->ctx, d, "a warp's lanes are inside mapWarp: `split(32) |> mapWarp(mapLane(f)) |> join`, or use `mapThreads`");
@@ -512,7 +523,7 @@ static void level_once(Lowering *lw, const Core *map, Nat n, LevelBody body, voi
     int axis = map->prim.options.axis;
     if (!nat_equal(ctx, lw->facts, n, k->blocks[axis])) {
         Diag *d = lower_error(lw, E0426, map->span, "mapBlock[once] over %s elements, in a launch of %s blocks", nat_text(ctx, n), nat_text(ctx, k->blocks[axis]));
-        diag_help(ctx, d, "leave `once` out: then a block takes several elements, or none");
+        propose_without(ctx, d, map->span, P_mapBlock, "once", "leave `once` out: then a block takes several elements, or none");
         return;
     }
     Saved saved = {lw->out, lw->facts};

@@ -432,7 +432,7 @@ static void refuse_stale(Proof *p, const InPlace *in, const Touch *load, bool ag
     Diag *d = lower_error(p->lw, E0432, load->where, "this reads an array that was replaced in place");
     diag_label(p->ctx, d, "cell %s of `%s`", nat_text(p->ctx, load->access.index), load->access.buf->name);
     diag_note(p->ctx, d, in->term->span, again ? "it was written over here, one time earlier round the loop" : "it was written over here");
-    diag_help(p->ctx, d, "go on with the result of toShared[inPlace], or leave [inPlace] out there: `toShared`");
+    propose_without(p->ctx, d, in->term->span, P_toShared, "inPlace", "go on with the result of toShared[inPlace], or leave [inPlace] out there: `toShared`");
 }
 
 static void refuse_crossing(Proof *p, const InPlace *in, const Touch *load, const Touch *store)
@@ -440,8 +440,9 @@ static void refuse_crossing(Proof *p, const InPlace *in, const Touch *load, cons
     Diag *d = lower_error(p->lw, E0431, in->term->span, "not every cell is proved to be read by no one but the thread that writes over it, before it does");
     diag_note(p->ctx, d, store->where, "this reads cell %s of `%s` and writes cell %s", nat_text(p->ctx, load->access.index), load->access.buf->name,
               nat_text(p->ctx, store->access.index));
-    diag_help(p->ctx, d, "leave [inPlace] out: `toShared` stores the result in cells of its own%s",
-              nat_is_const(root((ImpBuf *)load->access.buf)->count) ? "" : "; only arrays of constant size can be compared cell by cell");
+    propose_without(p->ctx, d, in->term->span, P_toShared, "inPlace",
+                    nat_is_const(root((ImpBuf *)load->access.buf)->count) ? "leave [inPlace] out: `toShared` stores the result in cells of its own"
+                    : "leave [inPlace] out: `toShared` stores the result in cells of its own; only arrays of constant size can be compared cell by cell");
 }
 
 /* Is a loop among the scopes around, deeper than `from` and not deeper than `to`? */
@@ -500,7 +501,7 @@ static bool check_stores(Proof *p, const InPlace *in)
             if (!footprint_apart(p->lw, &a->access, &b->access, still) && (i != j || in->shared_cells)) {
                 Diag *d = lower_error(p->lw, E0431, in->term->span, "two elements of the result may go to one cell");
                 diag_note(p->ctx, d, a->access.span, "cell %s is written here%s", nat_text(p->ctx, a->access.index), i == j ? ", perhaps twice" : "");
-                diag_help(p->ctx, d, "replace an array whose elements lie in cells of their own, or leave [inPlace] out");
+                propose_without(p->ctx, d, in->term->span, P_toShared, "inPlace", "leave [inPlace] out, or replace an array whose elements lie in cells of their own");
                 return false;
             }
         }

@@ -87,7 +87,7 @@ static bool is_fixed(const Loads *l, const ImpExpr *e, bool *loads)
     case IE_VAR: return e->var.var->constant && is_fixed_var(l, e->var.var) && is_fixed_nat(l, e->var.slot);
     case IE_LOAD:
         *loads |= !imp_is_parameter(e);
-        return e->mem.buf->space == SPACE_INPUT && e->mem.group <= 0 && is_fixed_nat(l, e->mem.index) && is_within(l, e);
+        return e->mem.buf->space == SPACE_INPUT && is_fixed_nat(l, e->mem.index) && is_within(l, e);
     case IE_OP:
         for (int i = 0; i < e->op.n; i++)
             if (!is_fixed_under(l, i > 0 && e->op.id == P_and ? e->op.args[0] : NULL, e->op.args[i], loads))

@@ -23,9 +23,9 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_STRIDES] = {"strides", pass_strides},
     [PASS_TILES] = {"tiles", pass_tiles},
     [PASS_UNROLLING] = {"unrolling", pass_unrolling},
-    [PASS_VECTORS] = {"vectors", pass_vectors},
     [PASS_COMMON] = {"common", pass_common},
     [PASS_HOIST] = {"hoist", pass_hoist},
+    [PASS_ZEROS] = {"zeros", pass_zeros},
     [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }

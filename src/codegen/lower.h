@@ -18,9 +18,9 @@ typedef enum LowerPass {
     PASS_STRIDES,   /* loops that go from element to element of theirs */
     PASS_TILES,     /* loops without guards in full tiles */
     PASS_UNROLLING, /* loops that would be written out too often stay loops */
-    PASS_VECTORS,  /* one access for a vector that lost its guards */
     PASS_COMMON,    /* what is loaded or computed again is shared */
     PASS_HOIST,     /* index parts that a loop does not change */
+    PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
     PASS_NAMES,     /* identifiers for C */
     PASS_COUNT
 } LowerPass;
@@ -45,6 +45,11 @@ ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry);
 /* CUDA C of a whole program: one or several entries' kernels; E0504 for what has no text. No header is included; compiles with nvcc and NVRTC for sm_75 and later.
  * `host`: also plain C host functions under #ifndef __CUDACC_RTC__. */
 void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives);
+/* The same an entry at a time: what is added may be forgotten then. `ctx` may be inside of the file's (ctx_new_inside). */
+typedef struct CudaFile CudaFile;
+CudaFile *cuda_file_new(Ctx *ctx, bool line_directives);
+void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program);
+void cuda_file_print(const CudaFile *file, StrBuf *out);
 /* The buffers that a launch is given, in the order of the host function's parameters: results and inputs of the entry, whether a kernel uses them or
  * not, then workspace. */
 typedef struct HostBuffer {
@@ -55,5 +60,10 @@ typedef VEC(HostBuffer) HostBuffers;
 void host_buffers(Ctx *ctx, const ImpProgram *program, HostBuffers *list);
 /* The manifest (JSON): docs/manifest.md describes it. */
 void manifest_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs);
+/* The same an entry at a time, as with CudaFile. */
+typedef struct ManifestFile ManifestFile;
+ManifestFile *manifest_new(Ctx *ctx);
+void manifest_add(Ctx *ctx, ManifestFile *file, const ImpProgram *program);
+void manifest_end(ManifestFile *file, StrBuf *out);
 
 #endif

@@ -66,6 +66,7 @@ typedef struct Env {
     const CoreVar *var;
     View *view;
     Nat nat, value; /* var->nat, and what it stands for here */
+    const struct Env *numbers; /* this, or the next one outside of it, that has a nat which stands for another one */
     const Core *let; /* that binds it; or NULL */
     bool once;      /* a stored value that is read in one place only: who reads it may go on with its registers or memory */
 } Env;
@@ -132,7 +133,6 @@ typedef struct Lowering {
     int prefetches;    /* toShared[prefetch] so far */
     bool narrow;       /* no vector accesses of global memory, whose alignment is the caller's choice */
     bool failed;
-    int groups;        /* vectors whose components moved one by one so far */
     int n_statements;
     int64_t copies; /* of this place, by loops around it that are written out; 0 as 1 */
     struct Sharing *sharing;  /* of the reading that is going on (share.c); or NULL */
@@ -202,8 +202,10 @@ typedef struct Registers {
     ImpVar **vars;
 } Registers;
 enum { ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 4 }; /* that one access moves */
+/* Of n parts, how many cells from the first one on are one access: neighbours from an aligned one on. 1: none beyond the first. */
+int access_width(Lowering *lw, View *const *parts, int n);
+void store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span); /* in one access */
 void buf_needs(ImpBuf *buf, int w); /* accesses of w elements at once, and so their alignment */
-int type_width(Type t); /* components; 1 of what is no vector */
 View *lower_read_vectors(Lowering *lw, const Core *term);
 bool lower_write_vectors(Lowering *lw, const Core *term, View *acceptor);
 View *vector_at(Lowering *lw, View *view, Nat i);     /* of AS_VECTOR and AS_SCALAR */
@@ -221,6 +223,15 @@ void registers_declare(Lowering *lw, Registers regs, Span span); /* without a va
 void registers_set(Lowering *lw, Registers regs, Value value, bool declares, Span span);
 Value registers_value(Lowering *lw, Registers regs, Span span);
 bool view_all_private(const View *view); /* no component lies in memory */
+
+/* ---- together.c --------------------------------------------------------------------------------------------------------- */
+
+View *lower_read_together(Lowering *lw, const Core *term);
+/* Stores to neighbours whose guards differ: together where all of them hold. False: there are no such. */
+bool store_together(Lowering *lw, View *const *parts, Value value, Span span);
+/* Neighbours that the n expressions load, one each, are loaded together, before them and before what was emitted for them: statements of lw->out from number
+ * `from` on. */
+void read_together(Lowering *lw, ImpExpr **exprs, int n, int from, const char *name, Span span);
 
 /* ---- storage.c ---------------------------------------------------------------------------------------------------------- */
 
@@ -428,12 +439,18 @@ void pass_barriers(Lowering *lw);
 void pass_sink(Lowering *lw);
 void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
-void pass_vectors(Lowering *lw);
 void pass_common(Lowering *lw);
 const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the value: `x` for an element of `xs` */
 void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
 void pass_hoist(Lowering *lw);
 void pass_unrolling(Lowering *lw);
+void pass_zeros(Lowering *lw);
 void pass_names(Lowering *lw);
+
+/* ---- propose.c ---- */
+/* The hint `help`, in which `$` is the primitive that is proposed in the place of e's own, its options included. */
+void propose_primitive(Ctx *ctx, Diag *d, const Core *e, PrimId by, const char *help);
+/* The hint `help`: to leave this option out of the primitive that begins at the span. */
+void propose_without(Ctx *ctx, Diag *d, Span at, PrimId prim, const char *option, const char *help);
 
 #endif

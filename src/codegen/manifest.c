@@ -410,19 +410,48 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     close(j, '}');
 }
 
+struct ManifestFile {
+    CNames *globals;
+    StrBuf text;
+    Json json; /* between two entries */
+};
+
+ManifestFile *manifest_new(Ctx *ctx)
+{
+    ManifestFile *file = NEW(ctx, ManifestFile);
+    file->globals = cuda_globals(ctx); /* names are as in the .cu file */
+    sb_init(&file->text, ctx);
+    file->json = (Json){.ctx = ctx, .out = &file->text};
+    Json *j = &file->json;
+    open(j, '{');
+    number(j, "format", MANIFEST_FORMAT);
+    text(j, "risec", RISEC_VERSION);
+    key(j, "entries");
+    open(j, '[');
+    return file;
+}
+
+void manifest_add(Ctx *ctx, ManifestFile *file, const ImpProgram *program)
+{
+    const CudaNames names = cuda_names(ctx, file->globals, program);
+    Json j = file->json;
+    j.ctx = ctx;
+    entry_json(&j, program, names.kernels, names.launch);
+    file->json.first = j.first;
+}
+
+void manifest_end(ManifestFile *file, StrBuf *out)
+{
+    close(&file->json, ']');
+    close(&file->json, '}');
+    sb_putc(&file->text, '\n');
+    sb_putn(out, file->text.text, file->text.len);
+}
+
 void manifest_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs)
 {
-    CudaNames names;
-    cuda_global_names(ctx, c_names_new(ctx, true), n, programs, &names); /* as cuda_print names them */
-    Json j = {.ctx = ctx, .out = out};
-    open(&j, '{');
-    number(&j, "format", MANIFEST_FORMAT);
-    text(&j, "risec", RISEC_VERSION);
-    key(&j, "entries");
-    open(&j, '[');
+    ManifestFile *file = manifest_new(ctx);
     for (int i = 0; i < n; i++)
-        entry_json(&j, programs[i], names.kernels[i], names.launches[i]);
-    close(&j, ']');
-    close(&j, '}');
-    sb_putc(out, '\n');
+        manifest_add(ctx, file, programs[i]);
+    manifest_end(file, out);
 }

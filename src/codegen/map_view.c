@@ -38,7 +38,7 @@ static bool is_writable(const Core *e, const CoreVar *x)
     if (e->kind == CORE_VAR)
         return e->var == x;
     if (e->kind == CORE_LET)
-        return is_writable(e->let.body, e->let.var) && is_writable(e->let.value, x);
+        return is_writable(e->let.value, x) && is_writable(e->let.body, e->let.var); /* the short one first: lets are followed by lets */
     if (e->kind != CORE_PRIM || e->prim.n_args < 1)
         return false;
     const Core *source = e->prim.args[e->prim.n_args - 1];

@@ -26,7 +26,7 @@ bool prefetch_check(Lowering *lw, const Core *e)
         return true;
     Diag *d = lower_error(lw, E0434, e->span, "toShared[prefetch] stands in no step of a sequential pattern");
     diag_label(lw->ctx, d, lw->step ? "a map or an `if` stands between the step and it" : "there is no next step to fetch for");
-    diag_help(lw->ctx, d, "move it to the top of the function of reduceSeq, or leave [prefetch] out");
+    propose_without(lw->ctx, d, e->span, P_toShared, "prefetch", "leave [prefetch] out, or move it to the top of the function of reduceSeq");
     return false;
 }
 
@@ -44,7 +44,7 @@ void prefetch_mark(Lowering *lw, View *view, int from)
 {
     int number = ++lw->prefetches;
     mark_view(view, number);
-    ImpBlock stored = {.list = {lw->out->list.at + from, lw->out->list.n - from, 0}};
+    ImpBlock stored = stmts_from(lw->out, from);
     walk_stmts(&stored, mark_stmt, &number);
 }
 
@@ -107,7 +107,7 @@ static void needs(Prefetch *p, Change c, Span span)
         return;
     Diag *d = refuse(p, span, "these elements are to be fetched one step ahead, and hang on what the step itself computes");
     if (d)
-        diag_help(p->ctx, d, "leave [prefetch] out, or take what they hang on from outside the loop or from the array that it goes through");
+        propose_without(p->ctx, d, p->asked, P_toShared, "prefetch", "leave [prefetch] out, or take what they hang on from outside the loop or from the array that it goes through");
 }
 
 static void check_expr(void *user, ImpExpr **at)
@@ -214,7 +214,7 @@ static void write_out_loop(Prefetch *p, const ImpStmt *s, ImpBlock *to)
         p->asked = asked_by(p->lw, s->prefetch);
         Diag *d = refuse(p, s->span, "the number of elements that each thread fetches ahead is no constant, or too large for its registers");
         if (d)
-            diag_help(ctx, d, "make the tile smaller, of constant size, or leave [prefetch] out");
+            propose_without(ctx, d, p->asked, P_toShared, "prefetch", "leave [prefetch] out, or make the tile smaller, of constant size");
         return;
     }
     for (int64_t k = 0; k < trips && !p->lw->failed; k++) {
@@ -392,7 +392,7 @@ static void keep_registers(Prefetch *p, ImpBlock *step)
         if (m.found) {
             Diag *d = refuse(p, var->span, "where these elements are stored hangs on what is fetched ahead with them");
             if (d)
-                diag_help(ctx, d, "leave [prefetch] out");
+                propose_without(ctx, d, p->asked, P_toShared, "prefetch", "leave [prefetch] out");
             return;
         }
         Kept kept = {var, NULL};
@@ -410,7 +410,7 @@ static void keep_registers(Prefetch *p, ImpBlock *step)
     }
     Diag *d = p->kept > MAX_KEPT ? refuse(p, p->loop->span, ctx_printf(ctx, "each thread would keep %d values that are fetched ahead; at most %d fit", p->kept, MAX_KEPT)) : NULL;
     if (d)
-        diag_help(ctx, d, "make the tiles smaller, or leave [prefetch] out of one of them");
+        propose_without(ctx, d, p->asked, P_toShared, "prefetch", "leave [prefetch] out of one of the tiles, or make them smaller");
 }
 
 /* ---- two halves -------------------------------------------------------------------------------------------------------------------- */

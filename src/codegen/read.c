@@ -9,6 +9,7 @@ static void push_env(Lowering *lw, const CoreVar *var, View *view, Nat nat, Nat 
 {
     Env *env = NEW(lw->ctx, Env);
     *env = (Env){.next = lw->env, .var = var, .view = view, .nat = nat, .value = value};
+    env->numbers = nat && nat != value ? env : lw->env ? lw->env->numbers : NULL;
     lw->env = env;
 }
 
@@ -141,7 +142,7 @@ bool lower_unrolled(Lowering *lw, const Core *e, Nat n, bool *ok)
         return true;
     Diag *d = lower_error(lw, E0414, e->span, "%s over %s elements: only a constant number up to %d is written out", prim_name(e->prim.id),
                           nat_text(lw->ctx, n), LIMIT_UNROLL_TRIPS);
-    diag_help(lw->ctx, d, "use `%s`", e->prim.id == P_mapSeqUnroll ? "mapSeq" : "reduceSeq");
+    propose_primitive(lw->ctx, d, e, e->prim.id == P_mapSeqUnroll ? P_mapSeq : P_reduceSeq, "use $");
     return *ok = false;
 }
 
@@ -364,6 +365,7 @@ static View *read_if(Lowering *lw, const Core *e)
     }
     if (plain && n > 1 && asks_data(cond)) { /* once, and before what it asks about changes */
         ImpVar *holds = lower_new_var(lw, "holds", SC_BOOL, e->span);
+        holds->role = ROLE_TEST;
         holds->constant = true;
         ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
         s->var.var = holds;

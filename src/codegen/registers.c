@@ -234,13 +234,15 @@ static void find_reusable(void *user, ImpExpr **at)
         r->found = e->var.var;
 }
 
+static bool same_role(const ImpVar *a, const ImpVar *b) { return a->role != ROLE_NONE && a->role == b->role; }
+
 /* As find_reusable; of two that would do, the one with the name that is wanted. */
 static void prefer_named(Reusable *r, ImpExpr **at)
 {
     ImpVar *before = r->found;
     r->found = NULL;
     find_reusable(r, at);
-    if (before && (!r->found || !strcmp(r->found->name, "other")))
+    if (before && (!r->found || r->found->role == ROLE_OTHER))
         r->found = before;
 }
 
@@ -257,7 +259,7 @@ static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
     else { /* c ? e : x is x, changed where c holds */
         if (value->cond.otherwise->kind == IE_VAR)
             find_reusable(&r, &value->cond.otherwise);
-        if (value->cond.then->kind == IE_VAR && (!r.found || strcmp(r.found->name, var->name)))
+        if (value->cond.then->kind == IE_VAR && !(r.found && same_role(r.found, var)))
             prefer_named(&r, &value->cond.then);
     }
     if (!r.found)
@@ -273,7 +275,7 @@ static bool reuse_register(Ctx *ctx, ImpBlock *list, int i)
     return true;
 }
 
-/* The next value of the same name, where the one before is not needed any more: as `other` in each step of a tree of shuffles. */
+/* The next value of the same role, where the one before is not needed any more: as what another lane has in each step of a tree of shuffles. */
 static bool use_again(Ctx *ctx, ImpBlock *list, int i)
 {
     ImpStmt *decl = list->list.at[i];
@@ -283,7 +285,7 @@ static bool use_again(Ctx *ctx, ImpBlock *list, int i)
     for (int k = 0; k < i; k++) {
         const ImpStmt *s = list->list.at[k];
         ImpVar *old = s->kind == IS_DECL ? s->var.var : NULL;
-        if (!old || !s->var.value || old->type != var->type || !plain(old) || old->named || strcmp(old->name, var->name))
+        if (!old || !s->var.value || old->type != var->type || !plain(old) || old->named || !same_role(old, var))
             continue;
         bool dead = true;
         for (int j = i + 1; j < list->list.n; j++)

@@ -116,7 +116,7 @@ static void settle(Lowering *lw, Fold *fold, ImpBlock *body, const StateLeaf *le
     for (int k = 0; k < lw->kernel->bufs.n && leaf->now.buf && !in_place; k++)
         if (lw->kernel->bufs.at[k]->replaces == leaf->now.buf) {
             Diag *d = lower_error(lw, E0441, fold->lambda->lambda.body->span, "this step writes over the accumulator in place, and reads elements of it that others write");
-            diag_help(ctx, d, "leave [inPlace] out: `toShared`");
+            propose_without(ctx, d, lw->kernel->bufs.at[k]->span, P_toShared, "inPlace", "leave [inPlace] out: `toShared`");
             return;
         }
     if (leaf->now.var) {

@@ -41,9 +41,17 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
 
 /* ---- registers of lanes --------------------------------------------------------------------------------------------------------- */
 
-static ImpVar *declare(Lowering *lw, const char *name, ImpExpr *value, Span span)
+static ImpVar *role_var(Lowering *lw, ImpRole role, Scalar type, Span span)
 {
-    ImpVar *var = lower_new_var(lw, name, value->type, span);
+    static const char *const names[] = {[ROLE_NONE] = "source", [ROLE_OWN] = "value", [ROLE_OTHER] = "other", [ROLE_TEST] = "holds"};
+    ImpVar *var = lower_new_var(lw, names[role], type, span);
+    var->role = role;
+    return var;
+}
+
+static ImpVar *declare(Lowering *lw, ImpRole role, ImpExpr *value, Span span)
+{
+    ImpVar *var = role_var(lw, role, value->type, span);
     var->constant = true;
     ImpStmt *s = lower_emit(lw, IS_DECL, span);
     s->var.var = var;
@@ -52,11 +60,11 @@ static ImpVar *declare(Lowering *lw, const char *name, ImpExpr *value, Span span
 }
 
 /* A register, or one for all components of a vector, that holds the value from here on. */
-static ImpVar *keep(Lowering *lw, const char *name, Value value, Span span)
+static ImpVar *keep(Lowering *lw, ImpRole role, Value value, Span span)
 {
     if (value.n == 1)
-        return declare(lw, name, value.parts[0], span);
-    ImpVar *var = lower_new_var(lw, name, value.parts[0]->type, span);
+        return declare(lw, role, value.parts[0], span);
+    ImpVar *var = role_var(lw, role, value.parts[0]->type, span);
     var->slots = value.n;
     var->vector = imp_vector_width(var->type, value.n) == value.n;
     if (var->vector) {
@@ -131,7 +139,7 @@ static View *shuffled(Lowering *lw, const Core *e, PrimId id, ImpExpr *by, View 
     Type elem = source->type->elem;
     if (elem->kind != TY_TUPLE) {
         Value other = exchanged(lw, id, by, own_value(lw, own_element(lw, source)), e->span);
-        return lane_registers(lw, source->type, keep(lw, "other", other, e->span), P_mapLane, 32, e->span);
+        return lane_registers(lw, source->type, keep(lw, ROLE_OTHER, other, e->span), P_mapLane, 32, e->span);
     }
     View *v = view_new(lw, VIEW_ZIP, source->type, e->span);
     v->n = elem->n_items;
@@ -159,7 +167,7 @@ View *lower_read_shuffle(Lowering *lw, const Core *e)
             return lanes;
         by = own_value(lw, lanes).parts[0];
         if (!is_simple(by) && e->type->elem->kind != TY_SCALAR)
-            by = imp_var(ctx, declare(lw, "source", by, e->span), nat_const(ctx, 0), e->span);
+            by = imp_var(ctx, declare(lw, ROLE_NONE, by, e->span), nat_const(ctx, 0), e->span);
     } else
         by = imp_nat(ctx, lower_nat(lw, e->prim.nats[0]), SC_I32, e->span);
     return shuffled(lw, e, id == P_broadcast ? P_shfl : id, by, source);
@@ -173,19 +181,19 @@ typedef struct Leaves {
     ImpVar **vars;
 } Leaves;
 
-static void collect_leaves(Lowering *lw, View *v, const char *name, Leaves *leaves, Span span)
+static void collect_leaves(Lowering *lw, View *v, Leaves *leaves, Span span)
 {
     if (v->type->kind == TY_TUPLE)
         for (int k = 0; k < v->type->n_items; k++)
-            collect_leaves(lw, view_proj(lw, v, k), name, leaves, span);
+            collect_leaves(lw, view_proj(lw, v, k), leaves, span);
     else
-        leaves->vars[leaves->n++] = keep(lw, name, own_value(lw, v), span);
+        leaves->vars[leaves->n++] = keep(lw, ROLE_OWN, own_value(lw, v), span);
 }
 
-static Leaves leaves_of(Lowering *lw, View *v, const char *name, Span span)
+static Leaves leaves_of(Lowering *lw, View *v, Span span)
 {
     Leaves leaves = {0, NEWN(lw->ctx, ImpVar *, type_component_count(v->type))};
-    collect_leaves(lw, v, name, &leaves, span);
+    collect_leaves(lw, v, &leaves, span);
     return leaves;
 }
 
@@ -262,7 +270,7 @@ static bool reduce_tree(Lowering *lw, const Core *e, Type elem, Leaves *mine)
         Leaves other = {mine->n, NEWN(ctx, ImpVar *, mine->n)};
         ImpExpr *by = imp_nat(ctx, nat_const(ctx, mask), SC_I32, e->span);
         for (int k = 0; k < mine->n; k++)
-            other.vars[k] = keep(lw, "other", exchanged(lw, P_shflXor, by, kept(lw, mine->vars[k], e->span), e->span), e->span);
+            other.vars[k] = keep(lw, ROLE_OTHER, exchanged(lw, P_shflXor, by, kept(lw, mine->vars[k], e->span), e->span), e->span);
         int a = 0, b = 0;
         View *args[2] = {value_of_leaves(lw, elem, mine, &a, e->span), value_of_leaves(lw, elem, &other, &b, e->span)};
         Levels saved = lw->open;
@@ -271,7 +279,7 @@ static bool reduce_tree(Lowering *lw, const Core *e, Type elem, Leaves *mine)
         lw->open = saved;
         if (next->kind == VIEW_ERROR)
             return false;
-        *mine = leaves_of(lw, next, "value", op->span);
+        *mine = leaves_of(lw, next, op->span);
     }
     return true;
 }
@@ -293,9 +301,9 @@ View *lower_read_reduce_warp(Lowering *lw, const Core *e)
     Leaves mine, spread;
     if (single) {
         mine = (Leaves){1, NEW(ctx, ImpVar *)};
-        mine.vars[0] = declare(lw, "value", single, e->span);
+        mine.vars[0] = declare(lw, ROLE_OWN, single, e->span);
     } else {
-        mine = leaves_of(lw, own, "value", e->span);
+        mine = leaves_of(lw, own, e->span);
         if (!reduce_tree(lw, e, elem, &mine))
             return view_error(lw, e->type);
     }
@@ -303,7 +311,7 @@ View *lower_read_reduce_warp(Lowering *lw, const Core *e)
     spread = (Leaves){0, NEWN(ctx, ImpVar *, mine.n)};
     ImpExpr *first = imp_nat(ctx, nat_const(ctx, 0), SC_I32, e->span);
     for (int k = 0; k < mine.n && !same; k++)
-        spread.vars[k] = keep(lw, "value", exchanged(lw, P_shfl, first, kept(lw, mine.vars[k], e->span), e->span), e->span);
+        spread.vars[k] = keep(lw, ROLE_OWN, exchanged(lw, P_shfl, first, kept(lw, mine.vars[k], e->span), e->span), e->span);
     int at = 0;
     return result_of_leaves(lw, elem, &mine, same ? NULL : &spread, &at, e->span);
 }

@@ -183,7 +183,7 @@ static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
     for (int k = 0; k < lw->program->kernels.n; k++) /* of the kernel before, whose blocks have left that many values */
         if (lw->program->kernels.at[k]->blocks[0] == nat)
             return "blocks";
-    bool tiles = of.loop && !strcmp(of.loop->loop.var->name, "tile");
+    bool tiles = of.loop && of.loop->loop.tiles;
     return !of.loop ? "size" : tiles ? "tiles" : of.loop->loop.level == P_mapWarp ? "warps" : "end";
 }
 

@@ -219,6 +219,7 @@ static void count_in_elements(Strides *s, Nat end)
     Subst u = {s, nat_mul_k(ctx, var, g)};
     walk_stmts(&loop->loop.body, subst_stmt, &u);
     loop->loop.var = var;
+    loop->loop.tiles = s->inside.n > 0;
     loop->loop.lo = divided(ctx, s->start, g);
     loop->loop.hi = nat_simplify(ctx, s->lw->facts, nat_ceil_div(ctx, end, nat_const(ctx, g)));
     loop->loop.step = divided(ctx, s->step, g);

@@ -21,8 +21,6 @@
 
 enum {
     MIN_SPARED = 4,            /* guards that a full tile must spare a thread, for the text to be worth it */
-    MAX_COPIED_STATEMENTS = 48,
-    MAX_COPIED_WITH_VECTORS = 160, /* in a loop with guards of vectors, which cost more: all of the vector is set first */
     MAX_FULL_CONDITIONS = 3
 };
 
@@ -37,7 +35,6 @@ typedef struct Tiles {
     bool waits;          /* a barrier of the block: so all threads are in the same trips of all loops around, and decide alike */
     bool vectors;        /* vectors are loaded under guards that are spared */
     bool rare;           /* only the last block gets here, and once: guards cost nothing */
-    int statements;
     int64_t spared;      /* guards per run of the loop in one thread */
 } Tiles;
 
@@ -109,9 +106,18 @@ static void visit_expr(void *user, ImpExpr **at)
 
 static int64_t trips(const ImpStmt *loop)
 {
-    if (nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi) && nat_is_const(loop->loop.step) && loop->loop.step->value > 0)
-        return (loop->loop.hi->value - loop->loop.lo->value + loop->loop.step->value - 1) / loop->loop.step->value;
+    if (nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi) && nat_is_const(loop->loop.step) && loop->loop.step->value > 0) {
+        int64_t lo = loop->loop.lo->value, hi = loop->loop.hi->value;
+        return hi <= lo ? 0 : (int64_t)(((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)loop->loop.step->value) + 1;
+    }
     return MIN_SPARED; /* unknown: taken for a few */
+}
+
+/* Loops in loops; many are as good as more. */
+static int64_t times_each(int64_t times, int64_t trips)
+{
+    const int64_t many = (int64_t)1 << 40;
+    return trips > 0 && times > many / trips ? many : times * trips < many ? times * trips : many;
 }
 
 static void push_bound(Tiles *t, const ImpStmt *loop)
@@ -131,25 +137,26 @@ static Nat narrow_bound(Tiles *t, const ImpExpr *cond, int first)
     return hi;
 }
 
+static bool loads_vectors(const ImpStmt *choice) { return choice->branch.then.list.n && choice->branch.then.list.at[0]->kind == IS_VLOAD; }
+
 static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         Place place = {t, times, first};
-        t->statements++;
         walk_own(s, visit_expr, &place);
         bool spared;
         Nat hi;
         switch (s->kind) {
         case IS_FOR:
             push_bound(t, s);
-            visit_block(t, &s->loop.body, times * trips(s), first);
+            visit_block(t, &s->loop.body, times_each(times, trips(s)), first);
             t->bounds.n--;
             break;
         case IS_IF:
             spared = note_guard(t, s->branch.cond, first);
             t->spared += spared ? times : 0;
-            t->vectors |= spared && s->branch.then.list.n && s->branch.then.list.at[0]->kind == IS_VLOAD;
+            t->vectors |= spared && loads_vectors(s);
             hi = narrow_bound(t, s->branch.cond, first);
             visit_block(t, &s->branch.then, times, first);
             if (hi)
@@ -196,18 +203,27 @@ static void unguard_expr(void *user, ImpExpr **at)
     }
 }
 
-/* v = 0; v = load: the first one goes. How many statements went. */
-static int drop_unread_start(ImpBlock *block, int i)
+/* v = 0; v = load, or a declaration and v = load: the first one goes. The loads are n statements from i on, and what they replace stands right before them.
+ * How many statements went. */
+static int drop_unread_starts(ImpBlock *block, int i, int n)
 {
-    if (i == 0 || i >= block->list.n)
-        return 0;
-    const ImpStmt *start = block->list.at[i - 1];
-    ImpStmt *load = block->list.at[i];
-    if (start->kind != IS_VSET || load->kind != IS_VLOAD || load->vec.declares || start->vec.var != load->vec.var)
-        return 0;
-    load->vec.declares = start->vec.declares;
-    block_remove(block, i - 1);
-    return 1;
+    int gone = 0;
+    for (int k = i; k < i + n; k++) {
+        ImpStmt *load = block->list.at[k - gone];
+        bool found = load->kind == IS_VLOAD && !load->vec.declares;
+        for (int j = i - gone - 1; j >= 0 && found; j--) {
+            const ImpStmt *start = block->list.at[j];
+            if (start->kind != IS_VSET && (start->kind != IS_DECL || start->var.value))
+                break;
+            if (imp_sets(start) != load->vec.var)
+                continue;
+            load->vec.declares = imp_declares(start);
+            block_remove(block, j);
+            gone++;
+            break;
+        }
+    }
+    return gone;
 }
 
 static void unguard(const Tiles *t, ImpBlock *block)
@@ -230,7 +246,7 @@ static void unguard(const Tiles *t, ImpBlock *block)
         ImpBlock then = s->branch.then;
         for (int j = 0; j < then.list.n; j++)
             block_insert(t->ctx, block, i + j, then.list.at[j]);
-        i += then.list.n - 1 - drop_unread_start(block, i);
+        i += then.list.n - 1 - drop_unread_starts(block, i, then.list.n);
     }
 }
 
@@ -382,7 +398,7 @@ static bool split_range(Tiles *t, ImpBlock *block, int i)
 
 static void begin(Tiles *t)
 {
-    t->full.n = t->guards.n = t->statements = 0;
+    t->full.n = t->guards.n = 0;
     t->blocked = t->waits = t->vectors = false;
     t->spared = 0;
 }
@@ -394,7 +410,7 @@ static void look_at(Tiles *t, ImpStmt *loop, bool whole)
     begin(t);
     push_bound(t, loop);
     bool constant = nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi);
-    visit_block(t, &loop->loop.body, constant ? trips(loop) : MIN_SPARED, whole ? first : first + 1);
+    visit_block(t, &loop->loop.body, constant ? times_each(1, trips(loop)) : MIN_SPARED, whole ? first : first + 1);
     t->bounds.n = first;
 }
 
@@ -409,7 +425,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
         return false;
     if (t->waits && t->vectors && !constant)
         look_at(t, loop, true);
-    if (!t->full.n || never_full(t) || (t->waits && !t->vectors) || t->statements > (t->vectors ? MAX_COPIED_WITH_VECTORS : MAX_COPIED_STATEMENTS))
+    if (!t->full.n || never_full(t) || (t->waits && !t->vectors))
         return false;
     return constant || t->waits ? split_whole(t, block, i) : split_range(t, block, i);
 }
@@ -490,7 +506,7 @@ static bool split_run(Tiles *t, ImpBlock *block, int i)
     for (int k = i + 1; k < block->list.n && is_straight(block->list.at[k]); k++)
         if (guards_of(t, block, k, 1))
             end = k + 1;
-    if (guards_of(t, block, i, end - i) < MIN_SPARED || never_full(t) || !differ(t) || t->statements > MAX_COPIED_STATEMENTS || escapes(block, i, end))
+    if (guards_of(t, block, i, end - i) < MIN_SPARED || never_full(t) || !differ(t) || escapes(block, i, end))
         return false;
     ImpStmt *choice = full_choice(t, block->list.at[i]->span);
     for (int k = i; k < end; k++) {
@@ -534,7 +550,8 @@ static void split_loops(Tiles *t, ImpBlock *block)
             t->rare |= s->branch.last;
             split_loops(t, &s->branch.then);
             t->rare = rare;
-            split_loops(t, &s->branch.otherwise);
+            if (!loads_vectors(s)) /* what one thread does where a vector goes past the end */
+                split_loops(t, &s->branch.otherwise);
         }
     }
 }

@@ -322,28 +322,46 @@ static bool begins_with(ImpBlock *block, int i)
 
 /* ---- where nothing happens ------------------------------------------------------------------------------------------------------ */
 
+/* Parts of registers declared among the statements that are looked at, which have a literal where nothing happens. */
+typedef struct Part {
+    const ImpVar *var;
+    int64_t slot;
+    ScalarValue value;
+} Part;
+typedef struct Quiet {
+    const Units *units;
+    Lowering *lw;
+    VEC(Part) parts;
+    VEC(const ImpVar *) own; /* those registers */
+} Quiet;
+
 /* The value of e, where the facts decide its conditions and leave literals. */
-static bool works_out(Lowering *lw, const ImpExpr *e, ScalarValue *value)
+static bool works_out(const Quiet *q, const ImpExpr *e, ScalarValue *value)
 {
     enum { MAX_ARGS = 3 };
     ScalarValue args[MAX_ARGS];
     if (e->kind == IE_COND) {
-        bool then = cond_is(lw, e->cond.cond, true);
-        return (then || condition_fails(lw, e->cond.cond)) && works_out(lw, then ? e->cond.then : e->cond.otherwise, value);
+        bool then = cond_is(q->lw, e->cond.cond, true);
+        return (then || condition_fails(q->lw, e->cond.cond)) && works_out(q, then ? e->cond.then : e->cond.otherwise, value);
     }
+    for (int i = q->parts.n - 1; i >= 0 && e->kind == IE_VAR; i--)
+        if (q->parts.at[i].var == e->var.var && nat_is(e->var.slot, q->parts.at[i].slot)) {
+            *value = q->parts.at[i].value;
+            return true;
+        }
     if (e->kind != IE_OP)
         return literal_value(e, value);
     if (e->op.n > MAX_ARGS || !literal_exact(e->op.id))
         return false;
     for (int i = 0; i < e->op.n; i++)
-        if (!works_out(lw, e->op.args[i], &args[i]))
+        if (!works_out(q, e->op.args[i], &args[i]))
             return false;
     *value = scalar_apply(e->op.id, e->op.args[0]->type, args);
     return !is_nan(*value);
 }
 
 /* x = f(x, unit) */
-static bool keeps_register(const Units *u, Lowering *lw, const ImpStmt *s)
+static bool keeps_register(const Quiet *q, const ImpStmt *s)
 {
     const ImpExpr *e = s->var.value;
     ScalarValue k;
@@ -352,28 +370,71 @@ static bool keeps_register(const Units *u, Lowering *lw, const ImpStmt *s)
     if (e->kind != IE_OP || e->op.n != 2)
         return false;
     int mine = is_register(e->op.args[1], s);
-    return is_register(e->op.args[mine], s) && works_out(lw, e->op.args[1 - mine], &k) && leaves(u, e->op.id, k, s->var.var);
+    return is_register(e->op.args[mine], s) && works_out(q, e->op.args[1 - mine], &k) && leaves(q->units, e->op.id, k, s->var.var);
 }
 
-bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
+static bool is_own(const Quiet *q, const ImpVar *var)
+{
+    for (int i = 0; i < q->own.n; i++)
+        if (q->own.at[i] == var)
+            return true;
+    return false;
+}
+
+/* A vector register of the block's own gets literals. */
+static bool sets_quietly(Quiet *q, const ImpStmt *s)
+{
+    if (s->vec.declares)
+        vec_push(q->lw->ctx, &q->own, s->vec.var);
+    if (!is_own(q, s->vec.var))
+        return false;
+    for (int k = 0; k < s->vec.n; k++) {
+        ScalarValue value;
+        if (!works_out(q, s->vec.values[k], &value))
+            return false;
+        vec_push(q->lw->ctx, &q->parts, ((Part){s->vec.var, k, value}));
+    }
+    return true;
+}
+
+static bool quiet(Quiet *q, const ImpBlock *block);
+
+/* What one of two branches sets is known after them only where it is known which. */
+static bool quiet_choice(Quiet *q, const ImpStmt *s)
+{
+    bool never = condition_fails(q->lw, s->branch.cond), always = cond_is(q->lw, s->branch.cond, true);
+    int parts = q->parts.n;
+    bool nothing = (never || quiet(q, &s->branch.then)) && (always || quiet(q, &s->branch.otherwise));
+    return nothing && (never || always || q->parts.n == parts);
+}
+
+static bool quiet(Quiet *q, const ImpBlock *block)
 {
     bool nothing = true;
     for (int i = 0; i < block->list.n && nothing; i++) {
         const ImpStmt *s = block->list.at[i];
         switch (s->kind) {
-        case IS_DECL: case IS_NOTE: case IS_ALLOC: break; /* what is declared here is gone after the block */
-        case IS_SET: nothing = keeps_register(u, lw, s); break;
-        case IS_FOR: nothing = units_nothing(u, lw, &s->loop.body); break;
-        case IS_IF:
-            nothing = (condition_fails(lw, s->branch.cond) || units_nothing(u, lw, &s->branch.then)) &&
-                      (cond_is(lw, s->branch.cond, true) || units_nothing(u, lw, &s->branch.otherwise));
+        case IS_DECL: /* what is declared here is gone after the block */
+            if (s->var.var->vector)
+                vec_push(q->lw->ctx, &q->own, s->var.var);
             break;
-        case IS_STORE: case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_SYNC:
+        case IS_NOTE: case IS_ALLOC: break;
+        case IS_SET: nothing = keeps_register(q, s); break;
+        case IS_FOR: nothing = quiet(q, &s->loop.body); break;
+        case IS_IF: nothing = quiet_choice(q, s); break;
+        case IS_VSET: nothing = sets_quietly(q, s); break;
+        case IS_STORE: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_SYNC:
             nothing = false;
             break;
         }
     }
     return nothing;
+}
+
+bool units_nothing(const Units *u, Lowering *lw, const ImpBlock *block)
+{
+    Quiet q = {.units = u, .lw = lw};
+    return quiet(&q, block);
 }
 
 /* ---- values that are guarded where they are loaded ------------------------------------------------------------------------------- */
@@ -405,7 +466,7 @@ static bool keeps_with(const Units *u, Lowering *lw, ImpStmt *s, const ImpVar *v
     ImpStmt *with = imp_copy_stmt(u->ctx, s);
     Put put = {var, value};
     walk_own(with, put_value, &put);
-    return keeps_register(u, lw, with);
+    return keeps_register(&(Quiet){.units = u, .lw = lw}, with);
 }
 
 /* const x = c ? e : k; acc = f(acc, g(x)); ...  ->  if (c) { const x = e; acc = f(acc, g(x)); ... }, where acc stays as it is with k for x. */

@@ -6,17 +6,13 @@
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
-enum { LIMIT_VECTOR_WIDTH = 64 };
-
-int type_width(Type t) { return t->kind == TY_VEC ? (int)t->size->value : 1; }
-
 static Nat simplify(Lowering *lw, Nat n) { return nat_simplify(lw->ctx, lw->facts, n); }
 
 /* ---- views ------------------------------------------------------------------------------------------------------------------ */
 
 static bool width_fits(Lowering *lw, Type vec, Span span)
 {
-    if (nat_is_const(vec->size) && vec->size->value >= 1 && vec->size->value <= LIMIT_VECTOR_WIDTH)
+    if (type_is_vector(vec))
         return true;
     Diag *d = lower_error(lw, E0417, span, "a vector of %s components: %s", nat_text(lw->ctx, vec->size),
                           nat_is_const(vec->size) ? "no thread has so many registers for one" : "registers need a constant number");
@@ -75,26 +71,34 @@ bool vector_wants_unroll(const View *xs, Nat n)
     for (int k = 0; xs->kind == VIEW_ZIP && k < xs->n; k++)
         if (vector_wants_unroll(xs->items[k], n))
             return true;
-    return xs->kind == VIEW_AS_SCALAR && xs->source->kind == VIEW_GEN && nat_is_const(n) && n->value <= LIMIT_VECTOR_WIDTH;
+    if ((xs->kind == VIEW_MAP || xs->kind == VIEW_PROJ || xs->kind == VIEW_EACH) && !xs->writing && vector_wants_unroll(xs->source, n))
+        return true;
+    bool vector = xs->kind == VIEW_VECTOR || (xs->kind == VIEW_AS_SCALAR && xs->source->kind == VIEW_GEN);
+    return vector && nat_is_const(n) && n->value <= LIMIT_VECTOR_WIDTH;
 }
 
-/* Components that are mentioned by an index that varies: registers in an array. */
-static View *indexed_part(Lowering *lw, View *vector, Nat j)
+/* Components, or elements, that are mentioned by an index that varies: registers in an array. */
+static View *indexed_part(Lowering *lw, View *v, Nat j)
 {
     Ctx *ctx = lw->ctx;
-    Value value = value_of(lw, vector, "v");
-    ImpVar *var = lower_new_var(lw, "parts", value.parts[0]->type, vector->span);
-    var->slots = value.n;
-    lower_emit(lw, IS_DECL, vector->span)->var.var = var;
-    for (int k = 0; k < value.n; k++) {
-        ImpStmt *s = lower_emit(lw, IS_SET, vector->span);
-        s->var.var = var;
-        s->var.slot = nat_const(ctx, k);
-        s->var.value = value.parts[k];
+    Type type = v->type->elem;
+    int width = type_width(type);
+    ImpVar *var = lower_new_var(lw, "parts", type_scalar_of(ctx, type), v->span);
+    var->slots = v->n * width;
+    lower_emit(lw, IS_DECL, v->span)->var.var = var;
+    for (int i = 0; i < v->n; i++) {
+        Value value = value_of(lw, v->items[i], "v");
+        for (int k = 0; k < width; k++) {
+            ImpStmt *s = lower_emit(lw, IS_SET, v->span);
+            s->var.var = var;
+            s->var.slot = nat_const(ctx, i * width + k);
+            s->var.value = value.parts[k];
+        }
     }
-    View *part = view_new(lw, VIEW_SCALAR, vector->type->elem, vector->span);
-    part->expr = imp_var(ctx, var, j, vector->span);
-    return part;
+    Value part = {width, NEWN(ctx, ImpExpr *, width)};
+    for (int k = 0; k < width; k++)
+        part.parts[k] = imp_var(ctx, var, nat_add_k(ctx, nat_mul_k(ctx, j, width), k), v->span);
+    return value_view(lw, type, part, v->span);
 }
 
 static View *part_at(Lowering *lw, View *v, void *j) { return vector_part(lw, v, *(Nat *)j); }
@@ -133,8 +137,7 @@ static View **parts_of(Lowering *lw, View *v, int n)
 
 /* ---- which accesses may be one ----------------------------------------------------------------------------------------------- */
 
-/* Of n parts, how many cells from the first one on are one access: neighbours from an aligned one on. 1: none beyond the first. */
-static int access_width(Lowering *lw, View *const *parts, int n)
+int access_width(Lowering *lw, View *const *parts, int n)
 {
     Ctx *ctx = lw->ctx;
     const View *first = parts[0];
@@ -154,6 +157,16 @@ void buf_needs(ImpBuf *buf, int w)
     int bytes = w * scalar_bytes(buf->elem);
     if (buf->align < bytes)
         buf->align = bytes;
+}
+
+void store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span)
+{
+    buf_needs(first->buf, w);
+    ImpStmt *s = lower_emit(lw, IS_VSTORE, span);
+    s->vec.buf = first->buf;
+    s->vec.index = simplify(lw, first->offset);
+    s->vec.n = w;
+    memcpy(s->vec.values, values, sizeof *values * (size_t)w);
 }
 
 /* `a < b` or `a <= b` for all components at once: the sides that move from component to component start at a multiple of w, and the bounds
@@ -269,19 +282,6 @@ Value value_choose(Lowering *lw, ImpExpr *cond, Value then, Value otherwise, Spa
 
 static Value cond_value(Lowering *lw, View *const *parts, int n, const char *name, Type type, Span span);
 
-/* Loads of one vector: see join_cells.c. */
-static void group_load(void *user, ImpExpr **at)
-{
-    if ((*at)->kind == IE_LOAD && !(*at)->mem.group)
-        (*at)->mem.group = *(int *)user;
-}
-
-static void group_store(void *user, ImpStmt *s)
-{
-    if (s->kind == IS_STORE)
-        s->store.group = *(int *)user;
-}
-
 static bool same_constant(Lowering *lw, View *a, View *b)
 {
     if (a->kind != VIEW_SCALAR || b->kind != VIEW_SCALAR)
@@ -313,13 +313,11 @@ static Value parts_value(Lowering *lw, View *const *parts, int n, const char *na
         View *const *merged = one_guard(lw, parts, n);
         return cond_value(lw, merged ? merged : parts, n, name, type, span);
     }
-    int group = n > 1 ? ++lw->groups : 0;
+    int from = n > 1 ? lw->out->list.n : 0;
     for (int k = 0, w; k < n; k += w) {
         w = access_width(lw, parts + k, n - k);
         if (w == 1) {
             value.parts[k] = view_scalar(lw, parts[k]);
-            if (group)
-                walk_expr(&value.parts[k], group_load, &group);
             continue;
         }
         ImpVar *var = lower_new_var(lw, w < n ? ctx_printf(ctx, "%s_%d", name, k / w + 1) : name, parts[k]->buf->elem, span);
@@ -335,6 +333,7 @@ static Value parts_value(Lowering *lw, View *const *parts, int n, const char *na
         for (int j = 0; j < w; j++)
             value.parts[k + j] = imp_var(ctx, var, nat_const(ctx, j), span);
     }
+    read_together(lw, value.parts, n, from, name, span);
     return value;
 }
 
@@ -459,26 +458,16 @@ static void store_parts(Lowering *lw, View *const *parts, Value value, Span span
         lw->out = out;
         return;
     }
-    int group = value.n > 1 ? ++lw->groups : 0;
+    if (store_together(lw, parts, value, span))
+        return;
     for (int k = 0, w; k < value.n; k += w) {
         w = access_width(lw, parts + k, value.n - k);
-        if (w == 1) {
-            int before = lw->out->list.n;
+        if (w == 1)
             view_store(lw, parts[k], value.parts[k], span);
-            if (lw->out->list.n == before) /* an error was reported */
-                continue;
-            ImpBlock stored = {.list = {lw->out->list.at + before, lw->out->list.n - before, 0}};
-            walk_stmts(&stored, group_store, &group);
-            continue;
-        }
-        if (!view_one_writer(lw, parts[k]->buf, span))
+        else if (view_one_writer(lw, parts[k]->buf, span))
+            store_cells(lw, parts[k], value.parts + k, w, span);
+        else
             return;
-        buf_needs(parts[k]->buf, w);
-        ImpStmt *s = lower_emit(lw, IS_VSTORE, span);
-        s->vec.buf = parts[k]->buf;
-        s->vec.index = simplify(lw, parts[k]->offset);
-        s->vec.n = w;
-        memcpy(s->vec.values, value.parts + k, sizeof *value.parts * (size_t)w);
     }
 }
 

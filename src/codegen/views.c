@@ -316,7 +316,8 @@ View *view_at(Lowering *lw, View *v, Nat i)
     i = small_index(lw, v, i);
     switch (v->kind) {
     case VIEW_ERROR: return v;
-    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_VECTOR: break;
+    case VIEW_SCALAR: case VIEW_TUPLE: break;
+    case VIEW_VECTOR: return vector_part(lw, v, i);
     case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: return vector_at(lw, v, i);
     case VIEW_BUF: {
         View *at = view_copy(lw, v);

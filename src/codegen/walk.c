@@ -290,6 +290,12 @@ bool kernel_writes(const ImpKernel *kernel, const ImpBuf *buf)
     return f.found;
 }
 
+ImpBlock stmts_from(const ImpBlock *block, int from)
+{
+    int n = block->list.n - from;
+    return (ImpBlock){.list = {n > 0 ? block->list.at + from : NULL, n, n}};
+}
+
 void block_remove(ImpBlock *block, int i)
 {
     memmove(block->list.at + i, block->list.at + i + 1, sizeof *block->list.at * (size_t)(block->list.n - i - 1));

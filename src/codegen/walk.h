@@ -17,6 +17,8 @@ void walk_block(ImpBlock *block, ExprFn fn, void *user);
 /* All statements, outer before inner. */
 typedef void (*StmtFn)(void *user, ImpStmt *stmt);
 void walk_stmts(ImpBlock *block, StmtFn fn, void *user);
+/* The statements of a block from number `from` on, there may be none: to be walked, not to be added to. */
+ImpBlock stmts_from(const ImpBlock *block, int from);
 /* Every nat that the statement itself or its own expressions mention. */
 typedef void (*NatFn)(void *user, Nat nat);
 void walk_nats(ImpStmt *stmt, NatFn fn, void *user);

@@ -22,7 +22,7 @@ static View *store_for(Lowering *lw, const View *v)
     }
     if (where != P_toPrivate && e->prim.id == P_rotateValues) {
         Diag *d = lower_error(lw, E0443, f->lambda.body->span, "rotateValues keeps its values in registers, and these lie in memory");
-        diag_help(ctx, d, "use `circularBuffer`, which leaves each value where it is");
+        propose_primitive(ctx, d, e, P_circularBuffer, "use $, which leaves each value where it is");
         return view_error(lw, type);
     }
     if (where != P_toPrivate)

@@ -12,7 +12,7 @@ static void put_parameters(StrBuf *out, const LawOutcome *o)
     const char *between = "";
     for (int i = 0; i < o->rule->n_params; i++) {
         const Param *p = &o->rule->params[i];
-        bool nat = p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0;
+        bool nat = ast_is_nat(p->kind);
         if (!nat && !o->shape.types[i] && !o->said[i])
             continue;
         sb_printf(out, "%s%s = ", between, p->name);
@@ -55,6 +55,8 @@ static void show_counter(Ctx *ctx, void *user)
         sb_puts(&head, ", with ");
         put_parameters(&head, &o);
     }
+    if (o.shape.constants)
+        sb_puts(&head, "; constants of templates have other values than are written");
     s->head = head.text;
     s->details = o.why ? ctx_printf(s->to, "%s", o.why) : NULL;
     if (!o.left_run.n_results)
@@ -103,6 +105,17 @@ static void check_rule(Ctx *ctx, Driver *d, const LawFile *file, const Item *rul
         return;
     }
     sb_printf(out, "rule %s: fired %ld times in %ld trials, and both sides agreed\n", rule->name, r.counts[LAW_SAME], all);
+    long entered = 0;
+    for (int i = 0; i < r.n_classes; i++)
+        entered += r.classes[i].entered;
+    if (r.n_classes)
+        sb_printf(out, "  %ld of %d branches of size tests entered\n", entered, r.n_classes);
+    for (int i = 0; i < r.n_classes; i++)
+        if (!r.classes[i].entered) {
+            diag_error(ctx, E0809, rule->name_span, "`%s` is not tested where the size test at %s %s", rule->name, r.classes[i].where,
+                       r.classes[i].holds ? "holds" : "does not hold");
+            driver_fail(d, STATUS_PROGRAM);
+        }
     for (int i = 0; i < rule->n_where && i < LAW_CONDITIONS; i++)
         if (!r.needed[i]) {
             sb_puts(out, "  nothing shows that it needs `");
@@ -121,7 +134,7 @@ static void check_operator(Ctx *ctx, Driver *d, const LawFile *file, const Item 
         return;
     law_test_operator(ctx, &op, seed, &r);
     if (r.law) {
-        law_report_operator(ctx, operator, &r);
+        law_report_operator(ctx, operator, operator->name_span, &r);
         driver_fail(d, STATUS_PROGRAM);
         return;
     }

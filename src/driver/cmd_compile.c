@@ -1,11 +1,6 @@
-/* `risec FILE.rise` and `risec check FILE.rise...`, and what they share with `risec run`: loading, entries, settings. */
-#include "codegen/lower.h"
+/* `risec FILE.rise`, and what it shares with other verbs: loading, entries, settings. */
 #include "driver/aot.h"
-#include "driver/driver.h"
-#include "driver/expect.h"
-#include "frontend/tuning.h"
-#include "ir/padding.h"
-#include "rewrite/rewrite.h"
+#include "driver/each_entry.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
@@ -63,61 +58,60 @@ int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *p
     return -1;
 }
 
-const ElabSetting *driver_settings(Ctx *ctx, const Driver *d)
+const ElabSetting *driver_settings(Ctx *ctx, const Driver *d, int *n)
 {
     const CommandLine *line = d->line;
     ElabSetting *settings = NEWN(ctx, ElabSetting, line->given.n + 1);
-    int n = 0;
+    *n = 0;
     for (int i = 0; i < line->given.n; i++) {
         const Given *given = &line->given.at[i];
         if (given->id == OPT_SET)
-            settings[n++] = (ElabSetting){given->name, given->number, NO_SPAN, false};
+            settings[(*n)++] = (ElabSetting){given->name, given->number, NO_SPAN, false};
     }
     return settings;
 }
 
-static int settings_count(const Driver *d)
-{
-    int n = 0;
-    for (int i = 0; i < d->line->given.n; i++)
-        n += d->line->given.at[i].id == OPT_SET;
-    return n;
-}
-
 typedef enum Named { NAMES_NOTHING, NAMES_SIZE, NAMES_TUNABLE } Named;
 
-static Named what_is(const char *name, int n, CoreEntry *const *entries, Nearest *nearest, bool sizes)
+static Named what_is(const char *name, int n, const Item *const *entries, Nearest *nearest, bool sizes)
 {
     Named named = NAMES_NOTHING;
+    bool tunable;
     for (int e = 0; e < n; e++) {
-        for (int i = 0; i < entries[e]->n_tunables; i++) {
-            nearest_try(nearest, entries[e]->tunable_names[i]);
-            if (strcmp(entries[e]->tunable_names[i], name) == 0)
-                return NAMES_TUNABLE;
-        }
-        for (int i = 0; i < entries[e]->n_sizes; i++) {
-            if (sizes)
-                nearest_try(nearest, entries[e]->sizes[i]->name);
-            if (strcmp(entries[e]->sizes[i]->name, name) == 0)
-                named = NAMES_SIZE;
+        const char *known;
+        for (int i = 0; (known = item_size(entries[e], i, &tunable)); i++) {
+            if (tunable || sizes)
+                nearest_try(nearest, known);
+            if (strcmp(known, name) == 0 && named != NAMES_TUNABLE)
+                named = tunable ? NAMES_TUNABLE : NAMES_SIZE;
         }
     }
     return named;
 }
 
+static int put_sizes(StrBuf *text, const Item *entry, bool tunables, const char *before)
+{
+    const char *name;
+    bool tunable;
+    int n = 0;
+    for (int i = 0; (name = item_size(entry, i, &tunable)); i++)
+        if (tunable == tunables)
+            sb_printf(text, "%s`%s`", n++ ? ", " : before, name);
+    return n;
+}
+
 /* "its tunables are a and b; its sizes are n" as a help. */
-static const char *what_there_is(Ctx *ctx, const CoreEntry *entry, bool sizes)
+static const char *what_there_is(Ctx *ctx, const Item *entry, bool sizes)
 {
     StrBuf text;
     sb_init(&text, ctx);
-    for (int i = 0; i < entry->n_tunables; i++)
-        sb_printf(&text, "%s`%s`", i ? ", " : "tunables of this entry: ", entry->tunable_names[i]);
-    for (int i = 0; sizes && i < entry->n_sizes; i++)
-        sb_printf(&text, "%s`%s`", i ? ", " : text.len ? "; sizes: " : "sizes of this entry: ", entry->sizes[i]->name);
+    int n = put_sizes(&text, entry, true, "tunables of this entry: ");
+    if (sizes)
+        put_sizes(&text, entry, false, n ? "; sizes: " : "sizes of this entry: ");
     return text.text;
 }
 
-bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries, bool sizes)
+bool driver_check_settings(Ctx *ctx, Driver *d, int n, const Item *const *entries, bool sizes)
 {
     bool good = true;
     for (int i = 0; i < d->line->given.n; i++) {
@@ -152,46 +146,6 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries
         else if (n == 1 && others[0])
             diag_help(ctx, diag, "%s", others);
     }
-    return good;
-}
-
-/* ---- elaborating and lowering --------------------------------------------------------------------------------- */
-
-/* The entries that the command line asks for, typed. False with diagnostics; then only the good ones are there. */
-static bool elaborate(Ctx *ctx, Driver *d, Program *program, const char *path, CoreProgram *core)
-{
-    const char *only = option_text(d->line, OPT_ENTRY);
-    int first = 0, end = program_entry_count(program), errors = ctx->diags.errors;
-    if (only) {
-        first = driver_find_entry(ctx, d, program, path, only);
-        end = first + 1;
-        if (first < 0)
-            return false;
-    }
-    const ElabSetting *settings = driver_settings(ctx, d);
-    const char *device = option_text(d->line, OPT_TUNED);
-    bool tuned = false;
-    for (int k = first; k < end; k++) {
-        const TuneSection *section;
-        CoreEntry *entry = tuned_entry(ctx, program, k, path, device, settings_count(d), settings, &section);
-        tuned |= section != NULL;
-        if (entry)
-            vec_push(ctx, &core->entries, entry);
-    }
-    if (device && !tuned && ctx->diags.errors == errors) {
-        Diag *diag = driver_usage(ctx, d, E0662, "`--tuned \"%s\"`: %s%s has nothing that could be used for that device", device, path, TUNING_SUFFIX);
-        diag_help(ctx, diag, "the names of the devices stand there behind `on`; `risec tune` adds the one that it runs on");
-    }
-    if (ctx->diags.errors > errors || program_failed(program) || core->entries.n < end - first)
-        return false;
-    return driver_check_settings(ctx, d, core->entries.n, core->entries.at, false);
-}
-
-static bool verify_all(Ctx *ctx, Driver *d, const CoreProgram *core)
-{
-    bool good = true;
-    for (int i = 0; option_on(d->line, OPT_VERIFY_EACH) && i < core->entries.n; i++)
-        good &= driver_verify(ctx, d, core->entries.at[i]);
     return good;
 }
 
@@ -328,35 +282,65 @@ static bool choose_pass(Ctx *ctx, Driver *d, const Outputs *outputs, LowerPass *
     return true;
 }
 
-/* The text of a form; of PTX and cubins, the CUDA C that they are made of. */
-static void print_form(Ctx *ctx, const Driver *d, StrBuf *out, Form form, const Program *program, const CoreProgram *core,
-                       ImpProgram *const *imps)
+/* What becomes of the entries, one after the other, for an output. */
+typedef struct Made {
+    CudaFile *cuda;         /* also of PTX and cubins */
+    ManifestFile *manifest;
+    StrBuf imp;
+} Made;
+
+typedef struct Compiling {
+    const Outputs *outputs;
+    LowerPass last;
+    bool lowered;      /* some output shows more than core */
+    CoreProgram *core; /* where one shows core */
+    Made *made;        /* beside the outputs */
+} Compiling;
+
+static void begin_output(Ctx *ctx, const Driver *d, Form form, Made *made)
 {
-    int n = core->entries.n;
-    switch (form) {
-    case FORM_AST:
-        ast_print_file(out, program_ast(program));
-        break;
-    case FORM_CORE:
-        core_print_entries(out, n, core->entries.at);
-        break;
-    case FORM_IMP:
-        for (int i = 0; i < n; i++) {
-            sb_puts(out, i ? "\n" : "");
-            imp_print(out, imps[i]);
-        }
-        break;
-    case FORM_CUDA:
-    case FORM_PTX:
-    case FORM_CUBIN:
-        cuda_print(ctx, out, n, imps, option_on(d->line, OPT_LINE));
-        break;
-    case FORM_MANIFEST:
-        manifest_print(ctx, out, n, imps);
-        break;
-    case FORM_COUNT:
-        break;
+    sb_init(&made->imp, ctx);
+    if (form == FORM_CUDA || is_code(form))
+        made->cuda = cuda_file_new(ctx, option_on(d->line, OPT_LINE));
+    if (form == FORM_MANIFEST)
+        made->manifest = manifest_new(ctx);
+}
+
+static void add_to_output(Ctx *ctx, Made *made, Form form, const ImpProgram *imp)
+{
+    if (made->cuda)
+        cuda_file_add(ctx, made->cuda, imp);
+    if (made->manifest)
+        manifest_add(ctx, made->manifest, imp);
+    if (form == FORM_IMP) {
+        sb_puts(&made->imp, made->imp.len ? "\n" : "");
+        imp_print(&made->imp, imp);
     }
+}
+
+static void compile_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
+{
+    const Compiling *c = round->user;
+    if (c->core)
+        vec_push(ctx, &c->core->entries, entry);
+    const ImpProgram *imp = c->lowered ? driver_lower(ctx, round->d, entry, c->last) : NULL;
+    for (int i = 0; imp && i < c->outputs->n; i++)
+        add_to_output(ctx, &c->made[i], c->outputs->at[i].form, imp);
+}
+
+/* The text of an output; of PTX and cubins, the CUDA C that they are made of. */
+static void print_output(StrBuf *out, Form form, const Program *program, const CoreProgram *core, const Made *made)
+{
+    if (made->cuda)
+        cuda_file_print(made->cuda, out);
+    else if (made->manifest)
+        manifest_end(made->manifest, out);
+    else if (form == FORM_IMP)
+        sb_putn(out, made->imp.text, made->imp.len);
+    else if (form == FORM_CORE)
+        core_print_entries(out, core->entries.n, core->entries.at);
+    else
+        ast_print_file(out, program_ast(program));
 }
 
 void cmd_compile(Ctx *ctx, Driver *d)
@@ -387,26 +371,28 @@ void cmd_compile(Ctx *ctx, Driver *d)
     Program *program;
     if (!choose_outputs(ctx, d, &outputs) || !choose_pass(ctx, d, &outputs, &last))
         return;
-    bool typed = false, lowered = false;
+    bool typed = false, shows_core = false;
+    Compiling c = {.outputs = &outputs, .last = last, .made = NEWN(ctx, Made, outputs.n)};
     for (int i = 0; i < outputs.n; i++) {
-        typed |= outputs.at[i].form >= FORM_CORE;
-        lowered |= outputs.at[i].form >= FORM_IMP;
+        Form form = outputs.at[i].form;
+        typed |= form >= FORM_CORE;
+        shows_core |= form == FORM_CORE;
+        c.lowered |= form >= FORM_IMP;
+        begin_output(ctx, d, form, &c.made[i]);
     }
     /* A tree shows how the text was read, whatever its names mean. */
     if (!load(ctx, d, path, &program, typed ? program_load : program_parse))
         return;
     CoreProgram core = {0};
-    if (typed && !elaborate(ctx, d, program, path, &core))
+    c.core = shows_core ? &core : NULL;
+    EntryRound round = {.d = d, .path = path, .program = program, .together = shows_core, .work = compile_entry, .user = &c};
+    if (typed && !driver_each_entry(ctx, &round))
         return;
-    if (typed && core.entries.n == 0) {
+    if (typed && round.n == 0) {
         driver_find_entry(ctx, d, program, path, NULL);
         return;
     }
-    if (!verify_all(ctx, d, &core))
-        return;
-    ImpProgram **imps = NEWN(ctx, ImpProgram *, core.entries.n + 1);
-    for (int i = 0; lowered && i < core.entries.n; i++)
-        imps[i] = driver_lower(ctx, d, core.entries.at[i], last);
+    diags_again(ctx, &round.of_work);
     /* All or nothing: with an error anywhere, no file is touched. */
     if (!driver_no_errors(ctx, d))
         return;
@@ -415,7 +401,7 @@ void cmd_compile(Ctx *ctx, Driver *d)
         const Output *output = &outputs.at[i];
         StrBuf out;
         sb_init(&out, ctx);
-        print_form(ctx, d, &out, output->form, program, &core, imps);
+        print_output(&out, output->form, program, &core, &c.made[i]);
         bytes[i].bytes = out.text;
         bytes[i].size = out.len;
         if (!driver_no_errors(ctx, d))
@@ -427,97 +413,4 @@ void cmd_compile(Ctx *ctx, Driver *d)
         if (!driver_write(ctx, d, outputs.at[i].path, bytes[i].bytes, bytes[i].size))
             return;
     }
-}
-
-/* ---- check ---------------------------------------------------------------------------------------------------- */
-
-/* Says where the standard strategy found nothing fast. */
-static void check_speed(Ctx *ctx, const CoreEntry *entry)
-{
-    Rewriting r = {0};
-    if (!entry_is_high(entry) || !rewrite_by_its_own(ctx, entry, -1, &r))
-        return;
-    const Core *walk = rewriting_is_slow(&r);
-    if (!walk)
-        return;
-    Diag *diag = diag_warning(ctx, W0704, entry->name_span, "`%s` is lowered right, but slowly: threads go through whole arrays alone", entry->name);
-    diag_note(ctx, diag, NO_SPAN, "`risec lower FILE %s --trace` shows how; a strategy of its own, `lowered by`, can do better, and so can whole patterns: rows that are folded, "
-                                  "columns, products, transpositions, reductions, scans", entry->name);
-}
-
-/* Private arrays that cannot lie in registers. The compiler may need only a part of them at a time, up to half in kernels that were looked at. */
-enum { PRIVATE_AT_A_TIME = 2 };
-
-static void check_private(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
-{
-    for (int k = 0; k < imp->kernels.n; k++) {
-        const ImpKernel *kernel = imp->kernels.at[k];
-        PrivateMemory memory = private_memory(ctx, kernel);
-        int registers = kernel_registers(kernel);
-        if (memory.bytes <= (int64_t)registers * REGISTER_BYTES * PRIVATE_AT_A_TIME)
-            continue;
-        Span span = memory.largest->span.file == entry->name_span.file ? memory.largest->span : entry->name_span;
-        Diag *diag = diag_warning(ctx, W0705, span, "the private arrays of each thread take %lld bytes, and its registers hold %d", (long long)memory.bytes, registers * REGISTER_BYTES);
-        diag_label(ctx, diag, "with %d threads in a block, each has up to %d registers of %d bytes", kernel->threads[0] * kernel->threads[1] * kernel->threads[2], registers, REGISTER_BYTES);
-        diag_note(ctx, diag, NO_SPAN, "what does not fit lies in memory of the device, where each access waits: smaller pieces, fewer threads in a block, or `toShared`");
-    }
-}
-
-/* What is right is also compiled: the text is made, and thrown away. */
-static bool has_text(Ctx *ctx, ImpProgram *imp)
-{
-    int errors = ctx->diags.errors;
-    StrBuf text;
-    sb_init(&text, ctx);
-    cuda_print(ctx, &text, 1, &imp, false);
-    return ctx->diags.errors == errors;
-}
-
-bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, CoreProgram *core)
-{
-    if (!driver_load(ctx, d, path, program))
-        return false;
-    if (settings_count(d) || option_on(d->line, OPT_ENTRY))
-        elaborate(ctx, d, *program, path, core);
-    else
-        *core = *elab_all(ctx, *program);
-    if (!verify_all(ctx, d, core))
-        return false;
-    for (int i = 0; i < core->entries.n; i++) {
-        ImpProgram *imp = lower_entry(ctx, core->entries.at[i], (LowerPass)(PASS_COUNT - 1));
-        if (!imp || !has_text(ctx, imp))
-            driver_fail(d, STATUS_PROGRAM);
-        else
-            check_private(ctx, core->entries.at[i], imp);
-    }
-    return true;
-}
-
-static void check_one(Ctx *ctx, Driver *d, const char *path)
-{
-    int errors = ctx->diags.errors, first = ctx->diags.list.n;
-    Program *program;
-    CoreProgram core = {0};
-    bool checked = driver_check(ctx, d, path, &program, &core);
-    driver_try_hints(ctx, d, path, program, first);
-    if (!checked)
-        return;
-    for (int i = 0; i < core.entries.n && ctx->diags.errors == errors; i++) {
-        padding_check(ctx, core.entries.at[i]);
-        check_speed(ctx, core.entries.at[i]);
-    }
-    if (ctx->diags.errors == errors)
-        expect_check(ctx, d, program, path);
-    if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
-        check_laws(ctx, d, path);
-}
-
-void cmd_check(Ctx *ctx, Driver *d)
-{
-    if (d->line->words.n == 0) {
-        Diag *diag = driver_usage(ctx, d, E0621, "no file is given");
-        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[VERB_CHECK].usage);
-    }
-    for (int i = 0; i < d->line->words.n; i++)
-        check_one(ctx, d, d->line->words.at[i]);
 }

@@ -147,7 +147,8 @@ static const Topic topics[] = {
      "  differs by at most A (relative R); bound B\n"
      "      Rounding explains every difference. A is the largest one, R its ratio to the element, B that element's bound.\n"
      "  ...; 3 of 1000 elements undecided\n"
-     "      A comparison or a conversion to an integer is too close to call for these elements, so they were not compared.\n"
+     "      A comparison or a conversion to an integer is too close to call for these elements, or a scatter wrote their places several "
+     "times, and any of the writes may stay. They were not compared.\n"
      "\n"
      "Exit code 1 says that an element is wrong (E0631) or that there is no check (E0637).\n"
      "\n"
@@ -266,7 +267,7 @@ static const Topic topics[] = {
      "  risec --emit=ptx FILE       the kernels, compiled by NVRTC to PTX\n"
      "  risec --emit=cubin FILE     the same for one GPU: `risec help aot`\n"
      "\n"
-     "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, vectors, common, hoist, names.\n"
+     "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, common, hoist, zeros, names.\n"
      "\n"
      "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json, .ptx, .cubin. -o may be given several times.\n"},
 };

@@ -1,5 +1,6 @@
 /* `risec lower`: the program that a strategy makes of a high-level one, and the steps between. */
 #include "driver/steps.h"
+#include "rewrite/laws.h"
 
 const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text)
 {
@@ -18,13 +19,17 @@ const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text)
     return item->body;
 }
 
-/* By --replay, --strategy, or the entry's own strategy. */
+/* By --replay, --strategy, or the entry's own strategy; not where an operator breaks a law that steps may use, as nothing is compiled then. */
 static bool rewrite(Ctx *ctx, Driver *d, const CoreEntry *entry, Rewriting *r)
 {
     const char *text = option_text(d->line, OPT_STRATEGY), *trace = option_text(d->line, OPT_REPLAY);
     int most = (int)option_number(d->line, OPT_STEP, -1);
     if (text && trace) {
         driver_usage(ctx, d, E0621, "`--replay` makes the steps of a trace again, so there is no `--strategy`");
+        return false;
+    }
+    if (!laws_allow(ctx, entry)) {
+        driver_fail(d, STATUS_PROGRAM);
         return false;
     }
     if (trace)

@@ -147,7 +147,10 @@ static void report_no_check(Run *run)
     driver_fail(run->d, STATUS_PROGRAM);
     Diag *diag = diag_error(run->ctx, E0637, NO_SPAN, "%s: no check: the results differ from %s, and %s", run->entry->name, run->compared_with,
                             judge_why(run->ctx, &run->judgement));
-    diag_help(run->ctx, diag, "small integers as inputs (`--arg NAME=iota`) or smaller sizes leave less to rounding");
+    if (run->judgement.place_repeats && !run->judgement.why)
+        diag_help(run->ctx, diag, "places that do not repeat (`--arg NAME=iota`) leave nothing open");
+    else
+        diag_help(run->ctx, diag, "small integers as inputs (`--arg NAME=iota`) or smaller sizes leave less to rounding");
 }
 
 /* `times`: see judge_results. */
@@ -367,17 +370,16 @@ bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **out)
     int k = driver_find_entry(ctx, d, program, path, line->words.n > 1 ? line->words.at[1] : NULL);
     if (k < 0)
         return false;
-    int settings = 0;
-    for (int i = 0; i < line->given.n; i++)
-        settings += line->given.at[i].id == OPT_SET;
+    int n_settings;
+    const ElabSetting *settings = driver_settings(ctx, d, &n_settings);
     const TuneSection *section;
-    CoreEntry *entry = tuned_entry(ctx, program, k, path, option_on(line, OPT_UNTUNED) ? NULL : device, settings, driver_settings(ctx, d), &section);
+    CoreEntry *entry = tuned_entry(ctx, program, k, path, option_on(line, OPT_UNTUNED) ? NULL : device, n_settings, settings, &section);
     if (!entry || program_failed(program)) {
         driver_fail(d, STATUS_PROGRAM);
         return false;
     }
     *out = entry;
-    return (!option_on(line, OPT_VERIFY_EACH) || line->verb == VERB_LOWER || driver_verify(ctx, d, entry)) && driver_check_settings(ctx, d, 1, &entry, true);
+    return (!option_on(line, OPT_VERIFY_EACH) || line->verb == VERB_LOWER || driver_verify(ctx, d, entry)) && driver_check_settings(ctx, d, 1, &entry->item, true);
 }
 
 /* What `--set numSM=4` says of the device: there is none, so it may be any. */

@@ -13,6 +13,8 @@ typedef struct Start {
     int argc;
     char **argv;
     Driver driver;
+    Ctx *ctx;
+    bool enough; /* memory */
 } Start;
 
 static void run_verb(Ctx *ctx, void *user)
@@ -89,22 +91,30 @@ static void print_diagnostics(Ctx *ctx, void *user)
     fwrite(text.text, 1, text.len, stderr);
 }
 
+static void run(void *user)
+{
+    Start *start = user;
+    bool done = ctx_try(start->ctx, run_verb, start);
+    start->enough = ctx_try(start->ctx, print_diagnostics, start) && done;
+}
+
 int driver_command(int argc, char **argv)
 {
     /* A reader that leaves (`risec ... | head`) shall be seen as a write that fails, not as a signal. */
     signal(SIGPIPE, SIG_IGN);
     /* So shall a file that gets larger than the user's limit. */
     signal(SIGXFSZ, SIG_IGN);
-    Start start = {argc, argv, {0}};
+    Start start = {.argc = argc, .argv = argv};
     Interrupt interrupt;
     interrupt_watch(&interrupt);
     Ctx *ctx = ctx_new(NULL, NULL);
     if (ctx)
         ctx->brake = &interrupt.brake;
     start.driver.files = ctx ? driver_files_new(ctx) : NULL;
-    bool enough = start.driver.files && ctx_try(ctx, run_verb, &start);
-    enough = ctx && ctx_try(ctx, print_diagnostics, &start) && enough;
-    if (!enough && !interrupt.brake.pulled) {
+    start.ctx = ctx;
+    if (start.driver.files)
+        stack_run(run, &start);
+    if (!start.enough && !interrupt.brake.pulled) {
         fputs("risec: out of memory\n", stderr);
         start.driver.status = STATUS_MEMORY;
     }

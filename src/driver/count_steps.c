@@ -69,8 +69,8 @@ bool count_steps(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r
     *out = (StepsCounted){sizes.text ? sizes.text : "", NEWN(ctx, StepCounts, r->steps.n + 1)};
     const CoreEntry *from = r->entry ? r->entry : entry;
     for (int i = 0; i <= r->steps.n; i++) {
-        const RewriteStep *s = i ? &r->steps.at[i - 1] : NULL;
-        Counting c = {as_it_stands(ctx, from, s ? s->body : entry->body, s ? s->launch : entry->launch), launch, &out->at[i]};
+        RewriteStep *s = i ? &r->steps.at[i - 1] : NULL;
+        Counting c = {as_it_stands(ctx, from, s ? step_body(ctx, s) : entry->body, s ? s->launch : entry->launch), launch, &out->at[i]};
         int before = ctx->diags.list.n, errors = ctx->diags.errors, warnings = ctx->diags.warnings;
         if (!ctx_try(ctx, count_one, &c))
             ctx_out_of_memory(ctx);

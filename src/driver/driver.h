@@ -50,9 +50,9 @@ bool driver_load(Ctx *ctx, Driver *d, const char *path, Program **program);
 /* The entry of that name, or the only one when `name` is NULL; -1 with a diagnostic. */
 int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *path, const char *name);
 /* The command line's --set values as the elaborator wants them. */
-const ElabSetting *driver_settings(Ctx *ctx, const Driver *d);
+const ElabSetting *driver_settings(Ctx *ctx, const Driver *d, int *n);
 /* Every --set must be a tunable of one of the entries, or (with `sizes`) a size. False with a diagnostic. */
-bool driver_check_settings(Ctx *ctx, Driver *d, int n, CoreEntry *const *entries, bool sizes);
+bool driver_check_settings(Ctx *ctx, Driver *d, int n, const Item *const *entries, bool sizes);
 
 /* The file and the entry that the words of the command line name, elaborated with its settings; tuned for `device`, unless that is NULL or --untuned is
  * given. False with diagnostics. */
@@ -66,8 +66,9 @@ void driver_put_tuned(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launc
 /* `"tunables": {"threads": 256}`, and `, "tuned": true` where the entry is, with its strategy where tuning chose one. */
 void driver_put_tunables(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch);
 
-/* All that `check` does with a program but its `expect` clauses and laws. False where there is nothing to go on with. */
-bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, CoreProgram *core);
+/* All that `check` does with a program but its `expect` clauses and laws. False where there is nothing to go on with. *advice: warnings for where
+ * nothing is wrong (diags_again); NULL: they are not looked for. */
+bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diags *advice);
 /* Takes the edits away, from diagnostic `from` on, that do not mend the program. */
 void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from);
 

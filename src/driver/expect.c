@@ -13,6 +13,7 @@ typedef struct Expecting {
     const Expect *clause;
     const CoreEntry *entry;
     Launch launch;
+    int64_t cells; /* of its inputs and results, so far */
     SimReport report;
     bool values_only;      /* after `for`: constants, no counters */
     CounterId mentioned;   /* the first counter of the condition at hand; COUNTER_COUNT: none */
@@ -68,7 +69,7 @@ static void unknown_name(const Expecting *x, Span span, const char *name)
     Diag *diag = diag_error(x->ctx, E0633, span, "`%s` is no counter, and no size of `%s`", name, x->entry->name);
     diag_note(x->ctx, diag, NO_SPAN, "the counters are %s", list.text);
     if (nearest.best)
-        diag_help(x->ctx, diag, "did you mean `%s`?", nearest.best);
+        diag_propose(x->ctx, diag, span, "did you mean $?", "%s", nearest.best);
 }
 
 static Number name_number(Expecting *x, const Ast *ast)
@@ -313,14 +314,11 @@ static const Param *find_param(const Item *item, const char *name)
 static bool elaborate(Expecting *x)
 {
     const Item *item = program_entry_item(x->program, x->number);
-    const ElabSetting *line = driver_settings(x->ctx, x->d);
-    ElabSetting *settings = NEWN(x->ctx, ElabSetting, x->clause->n_given + x->d->line->given.n + 1);
-    int n = 0;
-    for (int i = 0; i < x->d->line->given.n; i++)
-        if (x->d->line->given.at[i].id == OPT_SET) {
-            settings[n] = line[n];
-            n++;
-        }
+    int n;
+    const ElabSetting *line = driver_settings(x->ctx, x->d, &n);
+    ElabSetting *settings = NEWN(x->ctx, ElabSetting, x->clause->n_given + n + 1);
+    for (int i = 0; i < n; i++)
+        settings[i] = line[i];
     for (int i = 0; i < x->clause->n_given; i++) {
         const Option *o = &x->clause->given[i];
         const Param *param = find_param(item, o->name);
@@ -339,6 +337,19 @@ static bool elaborate(Expecting *x)
     return x->entry;
 }
 
+/* `for n = 1000, m = 1000` behind the clause, of all that nothing gives. */
+static void propose_sizes(const Expecting *x, Diag *diag)
+{
+    const Expect *clause = x->clause;
+    StrBuf text;
+    sb_init(&text, x->ctx);
+    for (int i = 0, n = clause->n_given; i < x->entry->n_sizes; i++)
+        if (!given(x, x->entry->sizes[i]->name))
+            sb_printf(&text, "%s %s = 1000", n++ ? "," : " for", x->entry->sizes[i]->name);
+    Span end = clause->n_given ? clause->given[clause->n_given - 1].value->span : clause->span;
+    diag_propose(x->ctx, diag, span_end(end), "end it with $", "%s", text.text);
+}
+
 static bool set_sizes(Expecting *x)
 {
     const CoreEntry *entry = x->entry;
@@ -349,7 +360,7 @@ static bool set_sizes(Expecting *x)
         const Option *o = given(x, name);
         if (!o) {
             Diag *diag = diag_error(x->ctx, E0634, x->clause->span, "nothing gives the size `%s` of `%s`", name, entry->name);
-            diag_help(x->ctx, diag, "end it with `for %s = 1000`", name);
+            propose_sizes(x, diag);
             return false;
         }
         if (!size_given(x, o->value, &x->launch.sizes[i]))
@@ -372,11 +383,13 @@ static const char *input_words(const Expecting *x, const char *name, Span *span)
 }
 
 /* Counts say as much for small sizes, so that a check stays short. */
-static bool is_small(const Expecting *x, const char *what, const HostBuf *buf)
+static bool is_small(Expecting *x, const char *what, const HostBuf *buf)
 {
-    if (buf->count <= LIMIT_EXPECT_CELLS)
+    if (buf->count <= LIMIT_EXPECT_CELLS - x->cells) {
+        x->cells += buf->count;
         return true;
-    Diag *diag = diag_error(x->ctx, E0634, x->clause->span, "%s of `%s` has %lld elements%s, and expectations are checked on up to %d", what,
+    }
+    Diag *diag = diag_error(x->ctx, E0634, x->clause->span, "%s of `%s` has %lld elements%s, and expectations are checked on up to %d in all", what,
                             x->entry->name, (long long)buf->count, sizes_words(x), LIMIT_EXPECT_CELLS);
     diag_help(x->ctx, diag, "take smaller sizes: most counters grow with them");
     return false;
@@ -422,11 +435,20 @@ static bool make_inputs(Expecting *x)
     return launch_check(x->ctx, x->entry, &x->launch);
 }
 
-static void check_clause(Ctx *ctx, Driver *d, Program *program, int number, const Expect *clause)
+typedef struct Clause {
+    Driver *d;
+    Program *program;
+    int number;
+    const Expect *clause;
+    bool only_sizes; /* no run */
+} Clause;
+
+static void check_clause(Ctx *ctx, void *user)
 {
-    Expecting x = {.ctx = ctx, .d = d, .program = program, .number = number, .clause = clause};
-    static const SimOptions options = {.profile = true, .max_steps = LIMIT_EXPECT_STEPS};
-    if (!elaborate(&x) || !set_sizes(&x) || !make_inputs(&x))
+    const Clause *c = user;
+    Expecting x = {.ctx = ctx, .d = c->d, .program = program_inside(ctx, c->program), .number = c->number, .clause = c->clause};
+    static const SimOptions options = {.profile = true, .max_steps = LIMIT_EXPECT_STEPS, .max_bytes = LIMIT_EXPECT_BYTES};
+    if (!elaborate(&x) || !set_sizes(&x) || c->only_sizes || !make_inputs(&x))
         return;
     const ImpProgram *imp = lower_entry(ctx, x.entry, (LowerPass)(PASS_COUNT - 1));
     if (!imp)
@@ -436,9 +458,9 @@ static void check_clause(Ctx *ctx, Driver *d, Program *program, int number, cons
     if (x.report.findings.n)
         sim_diagnose(ctx, &x.report);
     for (int i = before; i < ctx->diags.list.n; i++)
-        diag_note(ctx, ctx->diags.list.at[i], clause->span, "in the run for this");
-    for (int i = 0; ran && i < clause->n; i++)
-        check_condition(&x, clause->conditions[i]);
+        diag_note(ctx, ctx->diags.list.at[i], c->clause->span, "in the run for this");
+    for (int i = 0; ran && i < c->clause->n; i++)
+        check_condition(&x, c->clause->conditions[i]);
 }
 
 /* ---- files of expectations ------------------------------------------------------------------------------------------------ */
@@ -473,22 +495,31 @@ static int entry_of(Ctx *ctx, const Program *program, const char *path, const Ex
     return -1;
 }
 
+/* The clauses that stand at the program's entries. */
+static void own_clauses(Ctx *ctx, Driver *d, Program *program, bool only_sizes)
+{
+    const char *only = option_text(d->line, OPT_ENTRY);
+    for (int k = 0; k < program_entry_count(program); k++) {
+        const Item *item = program_entry_item(program, k);
+        for (int i = 0; i < item->n_expects && (!only || strcmp(item->name, only) == 0); i++)
+            ctx_do_inside(ctx, check_clause, &(Clause){d, program, k, &item->expects[i], only_sizes});
+    }
+}
+
+void expect_check_sizes(Ctx *ctx, Driver *d, Program *program) { own_clauses(ctx, d, program, true); }
+
 void expect_check(Ctx *ctx, Driver *d, Program *program, const char *path)
 {
     const char *only = option_text(d->line, OPT_ENTRY), *file = option_text(d->line, OPT_EXPECT);
     int errors = ctx->diags.errors;
-    for (int k = 0; k < program_entry_count(program); k++) {
-        const Item *item = program_entry_item(program, k);
-        for (int i = 0; i < item->n_expects && (!only || strcmp(item->name, only) == 0); i++)
-            check_clause(ctx, d, program, k, &item->expects[i]);
-    }
+    own_clauses(ctx, d, program, false);
     int before = ctx->diags.errors;
     const Item *more = file ? read_expectations(ctx, d, file) : NULL;
     bool readable = ctx->diags.errors == before;
     for (int i = 0; more && readable && i < more->n_expects; i++) {
         int k = entry_of(ctx, program, path, &more->expects[i]);
         if (k >= 0 && (!only || strcmp(program_entry_name(program, k), only) == 0))
-            check_clause(ctx, d, program, k, &more->expects[i]);
+            ctx_do_inside(ctx, check_clause, &(Clause){d, program, k, &more->expects[i], false});
     }
     if (ctx->diags.errors > errors)
         driver_fail(d, STATUS_PROGRAM);

@@ -64,8 +64,11 @@ typedef struct Distance {
     double error, relative, bound;
 } Distance;
 
-/* A right result may be so far off that being within the bound means nothing. */
-static bool too_wide(Scalar type, const ShadowValue *s, double bound) { return bound > s->size / 100 && bound > 16 * shadow_ulp(type, s->size); }
+/* A right result may be so far off that being within the bound means nothing. What is made of zeros alone may be off by as much as underflows. */
+static bool too_wide(Scalar type, const ShadowValue *s, double bound)
+{
+    return bound > s->size / 100 && bound > (s->size > 0 ? 16 * shadow_ulp(type, s->size) : shadow_least_normal(type));
+}
 
 static double distance_of(ScalarValue a, double high, double low)
 {
@@ -136,6 +139,7 @@ Judgement judge_results(Judge *judge, int n, const HostBuf *got, const HostBuf *
     }
     for (int k = 0; k < n; k++)
         judge_component(&j, k, &got[k], want ? &want[k] : NULL, &judge->shadows[k], times);
+    j.place_repeats = judge->launch.place_repeats;
     if (j.verdict != JUDGED_DIFFERENT && j.unchecked > j.elements / 100)
         j.verdict = JUDGED_NO_CHECK;
     return j;
@@ -165,6 +169,8 @@ const char *judge_why(Ctx *ctx, const Judgement *j)
 {
     if (j->why)
         return j->why;
+    if (j->place_repeats)
+        return ctx_printf(ctx, "where a scatter writes a place twice, either may stay, which decides %lld of the %lld elements", (long long)j->unchecked, (long long)j->elements);
     return ctx_printf(ctx, "rounding alone may decide %lld of the %lld elements, or change more than a hundredth of what they are made of",
                       (long long)j->unchecked, (long long)j->elements);
 }

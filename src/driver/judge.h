@@ -7,6 +7,7 @@
  *   - Elements that nothing has rounded, integers and booleans have the same bits, or differ. (Zeros may have either sign.)
  *   - Other elements may be off by their bound.
  *   - An element is undecided where a comparison or a conversion within its bound chose its value. It is not checked.
+ *   - Where a scatter that allows it writes a place several times, each of these writes may stay: the element may be off by what they are apart.
  *   - A bound above a hundredth of the element's size (the sum of magnitudes that it is made of), and above 16 units in the last place of it,
  *     checks nothing: such an element is not checked, either.
  * Where more than one in a hundred elements is not checked, the verdict is that there is no check. */
@@ -32,6 +33,7 @@ typedef struct Judgement {
     bool rounded;        /* DIFFERENT: that element has a bound above 0 */
     int64_t elements, unchecked; /* of all results */
     const char *why;     /* NO_CHECK: there is no shadow, and why; else NULL */
+    bool place_repeats;  /* a scatter left open which of several writes stays */
 } Judgement;
 
 typedef struct Judge {

@@ -16,7 +16,7 @@ static uint32_t main_file(Ctx *ctx, const SimProfile *profile)
     for (int i = 0; i < profile->lines.n; i++) {
         uint32_t file = profile->lines.at[i].file;
         if (file)
-            return strncmp(source_get(ctx, file)->name, "lib/", 4) ? file : 0;
+            return source_get(ctx, file)->library ? 0 : file;
     }
     return 0;
 }
@@ -252,6 +252,16 @@ static void put_counts(StrBuf *out, const Counts *counts, int first, int end)
         sb_printf(out, "%s\"%s\": %llu", id > first ? ", " : "", counter_rows[id].name, (unsigned long long)counts->at[id]);
 }
 
+static void put_kernel(StrBuf *out, const SimKernel *kernel, const char *between)
+{
+    sb_printf(out, "%s{\"name\": ", between);
+    sb_put_json(out, kernel->name);
+    sb_printf(out, ", \"grid\": [%lld, %lld, %lld]", (long long)kernel->blocks[0], (long long)kernel->blocks[1], (long long)kernel->blocks[2]);
+    sb_printf(out, ", \"block\": [%d, %d, %d], ", kernel->threads[0], kernel->threads[1], kernel->threads[2]);
+    put_counts(out, &kernel->counts, 0, COUNTERS_OF_LINES);
+    sb_puts(out, "}");
+}
+
 void profile_json(Ctx *ctx, StrBuf *out, const SimProfile *profile)
 {
     sb_puts(out, "{\"totals\": {");
@@ -260,7 +270,10 @@ void profile_json(Ctx *ctx, StrBuf *out, const SimProfile *profile)
         sb_printf(out, ", \"%s\": ", counter_rows[id].name);
         sb_put_float(out, counter_value(&profile->total, (CounterId)id), false);
     }
-    sb_puts(out, "}, \"lines\": [");
+    sb_puts(out, "}, \"kernels\": [");
+    for (int i = 0; i < profile->kernels.n; i++)
+        put_kernel(out, &profile->kernels.at[i], i ? ", " : "");
+    sb_puts(out, "], \"lines\": [");
     for (int i = 0; i < profile->lines.n; i++) {
         const SimLine *line = &profile->lines.at[i];
         sb_printf(out, "%s{\"file\": ", i ? ", " : "");

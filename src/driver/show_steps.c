@@ -198,7 +198,7 @@ static void put_json_counts(StrBuf *out, const StepCounts *c)
     sb_putc(out, '}');
 }
 
-static void put_json_step(Ctx *ctx, StrBuf *out, const RewriteStep *s)
+static void put_json_step(Ctx *ctx, StrBuf *out, RewriteStep *s)
 {
     sb_puts(out, "{\"rule\": ");
     sb_put_json(out, s->rule);
@@ -213,7 +213,7 @@ static void put_json_step(Ctx *ctx, StrBuf *out, const RewriteStep *s)
     }
     put_json_core(ctx, out, "before", s->before);
     put_json_core(ctx, out, "after", s->after);
-    put_json_core(ctx, out, "body", s->body);
+    put_json_core(ctx, out, "body", step_body(ctx, s));
 }
 
 void show_json(Ctx *ctx, StrBuf *out, const Rewriting *r, const CoreEntry *lowered, StepsKnown known)

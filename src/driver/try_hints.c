@@ -1,6 +1,7 @@
 /* Edits that hints propose are tried before they are shown: on a copy of the text, in a context of their own. One after which the program has another
  * error than before is no mending: its hint then only explains. */
 #include "driver/driver.h"
+#include "driver/expect.h"
 
 enum {
     MOST_BYTES = 128 * 1024, /* of text that is checked again, in all; edits that are not tried are not shown */
@@ -80,9 +81,11 @@ static void run_trial(Ctx *ctx, void *user)
     Trial *t = user;
     Driver copy = {.line = t->driver->line};
     Program *program;
-    CoreProgram core = {0};
-    if (!driver_check(ctx, &copy, t->path, &program, &core) && !program_ast(program))
+    bool checked = driver_check(ctx, &copy, t->path, &program, NULL);
+    if (!checked && !program_ast(program))
         return;
+    if (checked && ctx->diags.errors == 0)
+        expect_check_sizes(ctx, &copy, program);
     t->mends = is_better(ctx, program, t->outer, t->program, t->diag);
 }
 

@@ -73,13 +73,13 @@ static bool differ(Verifier *v, const Side *before, const Side *after)
     return v->judgement.verdict == JUDGED_DIFFERENT;
 }
 
-static Core *body_before(const Verifier *v, int step) { return step ? v->r->steps.at[step - 1].body : v->entry->body; }
+static Core *body_before(const Verifier *v, int step) { return step ? step_body(v->ctx, &v->r->steps.at[step - 1]) : v->entry->body; }
 
 /* Whether step v->step changes the result of this launch. */
 static bool changes(void *user, const Launch *launch)
 {
     Verifier *v = user;
-    Side before = run_side(v, body_before(v, v->step), launch), after = run_side(v, v->r->steps.at[v->step].body, launch);
+    Side before = run_side(v, body_before(v, v->step), launch), after = run_side(v, step_body(v->ctx, &v->r->steps.at[v->step]), launch);
     return differ(v, &before, &after);
 }
 
@@ -148,7 +148,7 @@ static void report(Verifier *v, const Launch *launch)
         results_put_cell(&text, after, c->cell);
         sb_puts(&text, " after it");
     }
-    Diag *d = diag_error(v->ctx, E0806, s->span, "%s", text.text);
+    Diag *d = diag_error_of_user(v->ctx, E0806, s->span, s->users, "this step of the library's strategy", "%s", text.text);
     StrBuf inputs;
     sb_init(&inputs, v->ctx);
     results_put_inputs(&inputs, v->entry, launch);
@@ -169,7 +169,7 @@ static bool verify_launch(Verifier *v, const int64_t *sizes, bool *ran)
         last = run_side(v, v->entry->body, &launch);
     *ran = last.good;
     for (v->step = 0; *ran && v->step < v->r->steps.n; v->step++) {
-        Core *body = v->r->steps.at[v->step].body;
+        Core *body = step_body(v->ctx, &v->r->steps.at[v->step]);
         if (body == body_before(v, v->step))
             continue;
         Side after = run_side(v, body, &launch);
@@ -206,7 +206,7 @@ bool verify_steps(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
     int64_t marks[SAMPLE_MARKS], *sizes[VERIFY_LAUNCHES];
     *v = (Verifier){.ctx = ctx, .entry = entry, .r = r, .how = {.seed = (uint64_t)option_number(d->line, OPT_SEED, 0), .max_cells = VERIFY_CELLS}};
     *out = (StepsVerified){.seed = v->how.seed, .n_sizes = entry->n_sizes};
-    const CoreEntry *last = r->steps.n ? with_body(ctx, entry, r->steps.at[r->steps.n - 1].body) : entry;
+    const CoreEntry *last = r->steps.n ? with_body(ctx, entry, step_body(ctx, &r->steps.at[r->steps.n - 1])) : entry;
     int n_marks = sample_marks(last, marks);
     int n = sample_sizes(ctx, entry, &v->how, fixed_sizes(ctx, d, entry), n_marks, marks, VERIFY_LAUNCHES, sizes);
     for (int i = 0; i < n; i++) {

@@ -167,3 +167,5 @@ const char *ast_op_text(AstOp op)
     }
     return "?";
 }
+
+bool ast_is_word(const Ast *ast, const char *word) { return ast && ast->kind == AST_NAME && strcmp(ast->name.text, word) == 0; }

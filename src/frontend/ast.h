@@ -1,7 +1,7 @@
 /* The syntax tree: what was written, before anything is known about it. Terms, sizes and types are one kind of expression;
  * elaboration tells them apart. Trees are immutable once parsed and live in the context's arena.
  *
- * The parser bounds the height of every tree (LIMIT_TREE_HEIGHT), so recursion over a tree is safe. */
+ * The parser bounds the height of every tree by the stack (Stack.levels), so recursion over a tree is safe. */
 #ifndef RISEC_FRONTEND_AST_H
 #define RISEC_FRONTEND_AST_H
 
@@ -173,5 +173,8 @@ void ast_print_item(StrBuf *out, const Item *item);
 /* --emit=ast: the whole file. What it prints parses to the same tree. */
 void ast_print_file(StrBuf *out, const AstFile *file);
 const char *ast_op_text(AstOp op);
+/* Whether it is this word of the language and no more: `nat` as a kind. */
+bool ast_is_word(const Ast *ast, const char *word);
+static inline bool ast_is_nat(const Ast *kind) { return ast_is_word(kind, "nat"); }
 
 #endif

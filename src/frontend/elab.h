@@ -36,10 +36,20 @@ Program *program_load(Ctx *ctx, const char *path);
 Program *program_parse(Ctx *ctx, const char *path);
 Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size);
 
+/* The same program for a context inside of the one it was made in (ctx_new_inside): modules that a part reads are the part's own. */
+Program *program_inside(Ctx *part, const Program *whole);
+/* The modules that the part has read and the whole has not, in the order of program_module. */
+int program_more_count(const Program *part, const Program *whole);
+const char *program_more_module(const Program *part, const Program *whole, int k);
+/* Reads them for the whole, too, so that the parts to come find them there. */
+void program_read_more(Ctx *ctx, Program *whole, const Program *part);
+
 /* Entries of the file itself, not of what it imports. */
 int program_entry_count(const Program *program);
 const char *program_entry_name(const Program *program, int k);
 const Item *program_entry_item(const Program *program, int k);
+/* The size or tunable number k in the header of an entry; NULL: there are not so many. */
+const char *item_size(const Item *entry, int k, bool *tunable);
 /* The file itself as parsed; NULL when it could not be read. */
 const AstFile *program_ast(const Program *program);
 /* True when program_load reported an error: entries may still be elaborated to find more, but none will be given. */

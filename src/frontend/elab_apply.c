@@ -71,6 +71,16 @@ const char *param_name(Elab *e, const Fun *f, int k)
     return param && param->name ? param->name : "x";
 }
 
+bool param_is_named(const Fun *f, int k)
+{
+    while (f->kind == F_WRAP || f->kind == F_COMPOSE)
+        f = f->first->fun;
+    k += f->n_args;
+    if (f->kind == F_CORE)
+        return k < f->lambda->lambda.n && f->lambda->lambda.params[k]->named;
+    return f->kind == F_CLOSURE && k < f->ast->lambda.n && f->ast->lambda.params[k].name;
+}
+
 const char *const *param_parts(Elab *e, const Fun *f, int k)
 {
     while (f->kind == F_WRAP || f->kind == F_COMPOSE)
@@ -337,7 +347,7 @@ static Value apply_prim(Elab *e, const Fun *f, const Value *args, Span span, Typ
         gen->args = arg;
         gen->n_args = 1;
         Value v = {.kind = V_GEN, .span = span, .fun = gen};
-        return want || f->named ? force_gen(e, v, NULL, NULL, want) : v;
+        return want || f->named ? force_gen_early(e, v, want) : v;
     }
     }
     return call_header(e, f, args, span, want);
@@ -419,12 +429,10 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
         diag_label(e->ctx, d, "no function");
         return v_error(span);
     }
-    if (e->depth >= LIMIT_ELAB_DEPTH) {
-        elab_error(e, E0340, span, "definitions are nested too deeply: more than %d levels", LIMIT_ELAB_DEPTH);
-        e->stop = true;
+    if (ctx_near_end(e->ctx)) {
+        elab_too_deep(e, span);
         return v_error(span);
     }
-    e->depth++;
     const Fun *f = fv.fun;
     Value r;
     if (f->sig) {
@@ -458,7 +466,6 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
             }
         }
     }
-    e->depth--;
     if (f->label && r.kind == V_CORE && r.core->kind != CORE_VAR && fun_arity(e, f) <= n)
         r = label_value(e, r, f->label);
     return v_with_lets(e, r, fv.lets);

@@ -75,8 +75,8 @@ static bool take_sizes(Call *c)
                                  xs && xs->kind == TY_ARRAY ? nat_text(e->ctx, xs->size) : "n", words ? words : "k");
                 else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
-                else if (v.kind == V_CORE && v.core->kind == CORE_VAR && e->type_spans.at[v.core->var->id].file && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
-                    diag_propose(e->ctx, d, e->frame ? NO_SPAN : e->type_spans.at[v.core->var->id], ctx_printf(e->ctx, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name), "nat");
+                else if (v.kind == V_CORE && v.core->kind == CORE_VAR && type_span(e, v.core->var).file && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
+                    diag_propose(e->ctx, d, e->frame ? NO_SPAN : type_span(e, v.core->var), ctx_printf(e->ctx, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name), "nat");
                 return false;
             }
             if (nat_is_error(n))
@@ -120,6 +120,10 @@ static bool take_data(Call *c, int i)
         return false;
     if (c->f->kind == F_PRIM && c->f->prim == P_asScalar && is_vector(e, v))
         v = array_of_vector(e, v);
+    if (c->f->kind == F_ITEM && v.kind == V_CORE) { /* they stay around the call: in a chain of calls they are many */
+        c->lets = lets_join(e, c->lets, v.lets);
+        v.lets = NULL;
+    }
     bool good;
     if (!pattern_open(p->kind, c->env)) {
         Type t = eval_type(e, p->kind, c->env);
@@ -231,16 +235,22 @@ static Nat elements_of(const Call *c)
 {
     if (!prim_takes_elements(c->f->prim))
         return NULL;
-    for (int i = 0; i < c->header->n_params; i++)
-        if (c->cores[i] && c->header->params[i].name && strcmp(c->header->params[i].name, "xs") == 0) {
-            Type t = type_resolve(c->e, c->cores[i]->type);
-            return t->kind == TY_ARRAY ? t->size : NULL;
-        }
-    return NULL;
+    const Core *elements = c->cores[c->header->n_params - 1];
+    Type t = elements ? type_resolve(c->e, elements->type) : NULL;
+    return t && t->kind == TY_ARRAY ? t->size : NULL;
 }
 
-/* Of the functions that a primitive takes, the one whose laws matter. */
-static bool is_operator(const Param *p) { return strcmp(p->name, "op") == 0; }
+/* Which parameter is argument k of a primitive, not counting sizes: the operator whose laws matter is 0, its unit 1 (PrimRegroups). */
+static int argument_param(const Item *h, int k)
+{
+    for (int i = 0; i < h->n_params; i++)
+        if (!h->params[i].implicit && param_kind(&h->params[i]) != KIND_NAT && k-- == 0)
+            return i;
+    return -1;
+}
+
+/* Where nothing else has a name. */
+static const Env *env_of_hole(Elab *e, Hole *hole) { return env_push(e, e->prim_root, hole->name, (Value){.kind = V_HOLE, .hole = hole}, NO_SPAN); }
 
 static bool take_functions(Call *c)
 {
@@ -260,7 +270,7 @@ static bool take_functions(Call *c)
         c->lets = lets_join(e, c->lets, v.lets);
         v.lets = NULL;
         if (prim) {
-            if (regroups(c) && is_operator(p) && !check_laws(c, v))
+            if (regroups(c) && i == argument_param(c->header, 0) && !check_laws(c, v))
                 return false;
             Core *lambda = elab_lambda(e, v, p->kind, c->env, elements_of(c), v.span);
             if (lambda->kind == CORE_UNIT_ERROR)
@@ -274,8 +284,7 @@ static bool take_functions(Call *c)
             ParamKind kind;
             if (!is_filler(c, k, &kind) || c->holes[k].filled)
                 continue;
-            const Env one = {.name = c->holes[k].name, .value = {.kind = V_HOLE, .hole = &c->holes[k]}, .up = &(const Env){0}};
-            open_size |= kind == KIND_NAT && pattern_open(p->kind, &one);
+            open_size |= kind == KIND_NAT && pattern_open(p->kind, env_of_hole(e, &c->holes[k]));
         }
         if (open_size) {
             e->quiet++;
@@ -287,8 +296,7 @@ static bool take_functions(Call *c)
             ParamKind kind;
             if (!is_filler(c, k, &kind) || hole->filled || kind == KIND_NAT)
                 continue;
-            const Env one = {.name = hole->name, .value = {.kind = V_HOLE, .hole = hole}, .up = &(const Env){0}};
-            if (!pattern_open(p->kind, &one))
+            if (!pattern_open(p->kind, env_of_hole(e, hole)))
                 continue;
             hole->type = meta_new(e, true, false, ~0u, SC_I32, v.span);
             type_constrain(e, hole->type, kind);
@@ -399,23 +407,13 @@ static Value prim_result(Call *c)
         core->prim.options.place = core_done(e, lambda);
         core_done(e, core);
     }
-    if (regroups(c)) {
-        const Fun *op = NULL;
-        Core *unit = NULL;
-        Span span = c->span;
-        for (int i = 0; i < h->n_params; i++) {
-            if (param_kind(&h->params[i]) == KIND_FUN)
-                op = unwrapped(c->values[i].fun);
-            if (h->params[i].name && strcmp(h->params[i].name, "unit") == 0) {
-                unit = c->cores[i];
-                span = c->values[i].span;
-            }
-        }
-        if (op && unit) {
-            PendingUnit p = {op, unit, operator_unit(e, op), unit->type, span, c->name, e->frame};
-            if (!p.declared || p.declared->kind != CORE_UNIT_ERROR)
-                vec_push(ctx, &e->units, p);
-        }
+    if (regroups(c) && regroups(c)->has_unit) {
+        int at = argument_param(h, 1);
+        const Fun *op = unwrapped(c->values[argument_param(h, 0)].fun);
+        Core *unit = c->cores[at];
+        PendingUnit p = {op, unit, operator_unit(e, op), unit->type, c->values[at].span, c->name, e->frame};
+        if (!p.declared || p.declared->kind != CORE_UNIT_ERROR)
+            vec_push(ctx, &e->units, p);
     }
     return v_core(e, core);
 }
@@ -438,7 +436,7 @@ static Value item_result(Call *c, Type want)
             int before = e->next_var;
             v = bind_value(e, v, p->name, p->span, &c->lets);
             if (e->next_var > before && v.kind == V_CORE && v.core->kind == CORE_VAR)
-                e->type_spans.at[v.core->var->id] = p->kind_span;
+                set_type_span(e, v.core->var, p->kind_span);
             env = env_push(e, env, p->name, v, p->span);
         } else if (!bind_pattern(e, &p->pattern, v, &env, &c->lets)) {
             return v_error(c->span);
@@ -456,7 +454,7 @@ static Value item_result(Call *c, Type want)
         e->failed = true;
     } else if (!result) {
         r = eval(e, h->body, env, want);
-    } else if (result->kind == AST_NAME && strcmp(result->name.text, "nat") == 0) {
+    } else if (ast_is_nat(result)) {
         r = eval(e, h->body, env, NULL);
         Nat n;
         LetBind *lets = NULL;

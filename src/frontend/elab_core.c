@@ -37,6 +37,13 @@ static void raise_over(Core *core, const Core *part)
         core->height = part->height + 1;
 }
 
+void elab_too_deep(Elab *e, Span span)
+{
+    e->quiet = 0;
+    elab_error(e, E0340, span, "expressions are nested too deeply once definitions are expanded");
+    e->stop = true;
+}
+
 Core *core_done(Elab *e, Core *core)
 {
     switch (core->kind) {
@@ -70,10 +77,8 @@ Core *core_done(Elab *e, Core *core)
         raise_over(core, core->cond.otherwise);
         break;
     }
-    if (core->height > LIMIT_CORE_HEIGHT && !e->stop) {
-        elab_error(e, E0340, core->span, "expressions are nested too deeply once definitions are expanded: more than %d levels", LIMIT_CORE_HEIGHT);
-        e->stop = true;
-    }
+    if (core->height > e->ctx->stack.levels && !e->stop)
+        elab_too_deep(e, core->span);
     return core;
 }
 
@@ -166,7 +171,7 @@ bool core_substitutable(const Elab *e, const Core *core)
                 return false;
         return true;
     case CORE_PRIM:
-        if (prim_rows[core->prim.id].level != LEVEL_VIEW || prim_is_scatter(core->prim.id)) /* a scatter writes */
+        if (prim_rows[core->prim.id].level != LEVEL_VIEW || prim_is_scatter(core->prim.id) || core->prim.id == P_readTogether) /* a scatter writes, and what is read is kept */
             return false;
         if (core_splatted(core) != core) /* a scalar as a vector */
             return core_substitutable(e, core_splatted(core));
@@ -335,18 +340,19 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
 const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span span)
 {
     Env *new = NEW(e->ctx, Env);
-    *new = (Env){.name = name, .value = value, .span = span, .up = env};
+    *new = (Env){.name = name, .value = value, .span = span, .root = env_root(env)};
+    new->names = name_map_put(e->ctx, env->names, name, new);
     return new;
 }
 
+const Env *env_root(const Env *env) { return env->root ? env->root : env; }
+
 const Env *env_find(const Env *env, const char *name, const Env **root)
 {
-    for (; env->name; env = env->up)
-        if (env->name == name)
-            return env;
-    if (root)
-        *root = env;
-    return NULL;
+    const Env *found = name_map_get(env->names, name);
+    if (!found && root)
+        *root = env_root(env);
+    return found;
 }
 
 /* ---- to data ------------------------------------------------------------------------------------------------------ */
@@ -405,6 +411,18 @@ static bool nat_to_core(Elab *e, Value v, Type want, Core **core)
     return true;
 }
 
+/* An index of an array as one of another array, where it is known to be one. */
+static bool widen_index(Elab *e, Value v, Type head, Core **core)
+{
+    Nat place;
+    LetBind *lets = NULL;
+    if (head->kind != TY_IDX || type_resolve(e, v.core->type)->kind != TY_IDX || !value_to_nat(e, v, &place, &lets) ||
+        !nat_lt(e->ctx, e->facts, place, head->size))
+        return false;
+    *core = lets_wrap(e, lets, core_size(e, v.span, place, head));
+    return true;
+}
+
 bool value_to_core(Elab *e, Value v, Type want, Core **core)
 {
     Type head = want ? type_resolve(e, want) : NULL;
@@ -415,6 +433,8 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core)
     case V_CORE:
         *core = v.lets ? lets_wrap(e, v.lets, v.core) : v.core;
         if (want && !type_unify(e, want, v.core->type)) {
+            if (widen_index(e, v, head, core))
+                return true;
             if (e->mis.kind != MIS_SIZE) {
                 e->mis.actual = v.core->type;
                 if (type_resolve(e, v.core->type)->kind == TY_IDX && head->kind == TY_SCALAR)
@@ -518,16 +538,8 @@ Core *value_core(Elab *e, Value v)
         return core_bad(e, v.span);
     if (v.kind == V_FUN) {
         Diag *d = elab_error(e, E0311, v.span, "this is a function, and data is needed here");
-        int arity = fun_arity(e, v.fun);
-        const char *name = fun_name(v.fun);
-        if (name)
-            diag_label(e->ctx, d, "`%s` still wants %d argument%s", name, arity, arity == 1 ? "" : "s");
-        else
-            diag_label(e->ctx, d, "it still wants %d argument%s", arity, arity == 1 ? "" : "s");
-        if (name)
-            diag_note(e->ctx, d, NO_SPAN, "`risec help %s` lists its arguments; functions are chained by `>>`, and values by `|>`", name);
-        else
-            diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
+        diag_label(e->ctx, d, "%s", wants_text(e, v.fun));
+        note_wanted(e, d, v.fun);
     } else if (v.kind == V_TYPE) {
         elab_error(e, E0324, v.span, "this is a type, and data is needed here");
     } else if (v.kind == V_GEN) {

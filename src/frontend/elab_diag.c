@@ -248,8 +248,8 @@ static const CoreVar *root_of(const Core *core)
 void note_origin(Elab *e, Diag *d, const Core *core)
 {
     const CoreVar *var = root_of(core);
-    if (var && e->type_spans.at[var->id].file)
-        diag_note(e->ctx, d, e->type_spans.at[var->id], "the size comes from here");
+    if (var && type_span(e, var).file)
+        diag_note(e->ctx, d, type_span(e, var), "the size comes from here");
 }
 
 void note_hole(Elab *e, Diag *d, const Hole *hole)

@@ -312,7 +312,7 @@ static void take_input(Elab *e, Header *h, const Param *p)
             class_differs(e, h, p->kind_span, ctx_printf(e->ctx, "the type of `%s`", name), tyt(e, t), tyt(e, var->type));
     } else {
         var = core_var(e, name, t, p->span);
-        e->type_spans.at[var->id] = p->kind_span;
+        set_type_span(e, var, p->kind_span);
     }
     vec_push(e->ctx, &h->inputs, var);
     Value v = t->kind == TY_ERROR ? v_error(p->span) : v_core(e, core_of_var(e, var, p->span));
@@ -352,7 +352,7 @@ static void take_launch(Elab *e, Header *h)
         if (at == &h->launch.min_blocks && !nat_is_const(n))
             elab_error(e, E0332, o->value->span, "`minBlocks` is a constant");
         if (at == &h->launch.threads)
-            h->launch.threads_span = o->span;
+            h->launch.threads_span = span_join(o->span, o->value->span);
         *at = n;
     }
 }

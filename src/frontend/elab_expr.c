@@ -108,34 +108,112 @@ static bool is_bool(Elab *e, Value v)
     return t && t->kind == TY_SCALAR && t->scalar == SC_BOOL;
 }
 
-/* The right side is computed only where the left one leaves it open, when it makes sense only there: `i < n and xs[i] > 0`. */
+/* `a and b and c`, or the same of `or`, however it is put in parentheses: the operands so far. */
+typedef struct Chain {
+    AstOp op;
+    const Env *env;
+    Value whole; /* of the operands so far; its span begins with the first one's */
+    int n;
+    VEC(Value) operands;
+    bool lazy, grouped; /* an operand rests on those before it; parentheses stand on the right */
+    VEC(const Core *) unused; /* operands that `facts` does not know yet */
+    NatFacts *facts;          /* NULL: not needed yet */
+} Chain;
+
+/* The operand where those before it leave it open. */
+static Value eval_guarded(Elab *e, Chain *chain, const Ast *ast)
+{
+    NatFacts *outer = e->facts;
+    if (!chain->facts)
+        chain->facts = nat_facts_new(e->ctx, outer);
+    for (int i = 0; i < chain->unused.n; i++)
+        cond_facts(e, chain->facts, chain->unused.at[i], chain->op == OP_AND);
+    chain->unused.n = 0;
+    e->facts = chain->facts;
+    Value v = eval(e, ast, chain->env, NULL);
+    e->facts = outer;
+    return v;
+}
+
+/* An operand is tried without what the others say. One that made no sense is not tried again in this way while the outermost chain lasts: of chains
+ * within chains, each trial would try all inside of it. */
+static bool makes_sense_alone(Elab *e, const Chain *chain, const Ast *ast, Value *v)
+{
+    if (table_get(&e->guarded, ast))
+        return false;
+    e->quiet++;
+    *v = eval(e, ast, chain->env, NULL);
+    e->quiet--;
+    if (v->kind == V_ERROR)
+        table_put(e->ctx, &e->guarded, ast, e);
+    return v->kind != V_ERROR;
+}
+
+/* An operand is computed only where those before it leave it open, when it makes sense only there: `i < n and xs[i] > 0`. */
+static void add_operand(Elab *e, Chain *chain, const Ast *ast, Span op_span)
+{
+    Value a = chain->whole, b;
+    bool is_and = chain->op == OP_AND, open = chain->n > 0 && is_bool(e, a) && a.core->kind != CORE_LIT;
+    if (open && makes_sense_alone(e, chain, ast, &b))
+        open = false;
+    else
+        b = open ? eval_guarded(e, chain, ast) : eval(e, ast, chain->env, NULL);
+    if (is_bool(e, b))
+        vec_push(e->ctx, &chain->unused, b.core);
+    Span span = ast->span;
+    vec_push(e->ctx, &chain->operands, b);
+    if (chain->n++ == 0) {
+        chain->whole = b;
+        return;
+    }
+    if (a.span.file == span.file && a.span.lo < span.lo)
+        span.lo = a.span.lo;
+    if (!open || !is_bool(e, b)) {
+        chain->whole = eval_binary(e, chain->op, a, b, span, op_span);
+    } else {
+        chain->lazy = true;
+        Core *known = core_new(e, CORE_LIT, span, type_scalar(e->ctx, SC_BOOL));
+        known->lit = scalar_int(SC_BOOL, !is_and);
+        Core *lazy = core_new(e, CORE_IF, span, known->type);
+        lazy->cond.cond = a.core;
+        lazy->cond.then = is_and ? b.core : core_done(e, known);
+        lazy->cond.otherwise = is_and ? core_done(e, known) : b.core;
+        chain->whole = v_core(e, core_done(e, lazy));
+    }
+    chain->whole.span = span;
+}
+
+static void add_operands(Elab *e, Chain *chain, const Ast *ast, Span op_span)
+{
+    if (ast->kind == AST_BINARY && ast->bin.op == chain->op) {
+        add_operands(e, chain, ast->bin.lhs, op_span);
+        chain->grouped |= ast->bin.rhs->kind == AST_BINARY && ast->bin.rhs->bin.op == chain->op;
+        add_operands(e, chain, ast->bin.rhs, ast->bin.op_span);
+    } else {
+        add_operand(e, chain, ast, op_span);
+    }
+}
+
+/* The operands from *next on, in the parentheses that are written: what is the same but for the order of operands stays so. */
+static Value as_grouped(Elab *e, const Chain *chain, const Ast *ast, int *next)
+{
+    if (ast->kind != AST_BINARY || ast->bin.op != chain->op)
+        return chain->operands.at[(*next)++];
+    Value a = as_grouped(e, chain, ast->bin.lhs, next), b = as_grouped(e, chain, ast->bin.rhs, next);
+    Value v = eval_binary(e, chain->op, a, b, ast->span, ast->bin.op_span);
+    v.span = ast->span;
+    return v;
+}
+
 static Value eval_and_or(Elab *e, const Ast *ast, const Env *env)
 {
-    bool is_and = ast->bin.op == OP_AND;
-    Value a = eval(e, ast->bin.lhs, env, NULL), b;
-    bool open = is_bool(e, a) && a.core->kind != CORE_LIT;
-    NatFacts *outer = e->facts;
-    if (open) {
-        e->quiet++;
-        b = eval(e, ast->bin.rhs, env, NULL);
-        e->quiet--;
-        open = b.kind == V_ERROR;
-        if (open) {
-            e->facts = nat_facts_new(e->ctx, outer);
-            cond_facts(e, e->facts, a.core, is_and);
-        }
-    }
-    b = eval(e, ast->bin.rhs, env, NULL);
-    e->facts = outer;
-    if (!open || !is_bool(e, b))
-        return eval_binary(e, ast->bin.op, a, b, ast->span, ast->bin.op_span);
-    Core *known = core_new(e, CORE_LIT, ast->span, type_scalar(e->ctx, SC_BOOL));
-    known->lit = scalar_int(SC_BOOL, !is_and);
-    Core *lazy = core_new(e, CORE_IF, ast->span, known->type);
-    lazy->cond.cond = a.core;
-    lazy->cond.then = is_and ? b.core : core_done(e, known);
-    lazy->cond.otherwise = is_and ? core_done(e, known) : b.core;
-    return v_core(e, core_done(e, lazy));
+    Chain chain = {.op = ast->bin.op, .env = env};
+    if (e->chains++ == 0)
+        e->guarded = (Table){0};
+    add_operands(e, &chain, ast, ast->bin.op_span);
+    e->chains--;
+    int next = 0;
+    return chain.grouped && !chain.lazy && chain.whole.kind != V_ERROR ? as_grouped(e, &chain, ast, &next) : chain.whole;
 }
 
 static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
@@ -178,8 +256,10 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
             diag_help(ctx, d, "apply it in each branch: `fun x => if c then f(x) else g(x)`");
             return v_error(ast->span);
         }
-    /* The branch whose type is known says what a literal or an index in the other is. */
+    /* The branch whose type is known says what a literal or an index in the other is; it may be one of fewer elements than are wanted. */
     int first = v[0].kind != V_CORE && v[1].kind == V_CORE ? 1 : 0;
+    if (want && type_resolve(e, want)->kind == TY_IDX && v[first].kind == V_CORE)
+        want = NULL;
     for (int k = 0; k < 2; k++) {
         int i = k == 0 ? first : 1 - first;
         Type t = want ? want : k == 0 ? NULL : core[first]->type;
@@ -300,20 +380,35 @@ static Value eval_compose(Elab *e, const Ast *ast, const Env *env)
     return v;
 }
 
+/* The type that a `let` declares, of data; NULL: none. */
+static Type declared_data(Elab *e, const Pattern *pattern, const Env *env)
+{
+    const Ast *type = pattern->type;
+    if (!type || type->kind == AST_ARROW || (type->kind == AST_NAME && strcmp(type->name.text, "nat") == 0))
+        return NULL;
+    return eval_type(e, type, env);
+}
+
+/* `ast` and the lets that follow it: a list of definitions is long, and no nesting. */
 static Value eval_let(Elab *e, const Ast *ast, const Env *env, Type want)
 {
-    Value v = eval(e, ast->let.value, env, NULL);
-    if (v.kind == V_ERROR)
-        return v;
     LetBind *lets = NULL;
-    const Pattern *pattern = &ast->let.pattern;
-    if (v.kind == V_TYPE) {
-        elab_error(e, E0324, v.span, "this is a type, and a value is needed here");
-        return v_error(ast->span);
+    const Ast *at = ast;
+    for (; at->kind == AST_LET && !e->stop; at = at->let.body) {
+        Type declared = declared_data(e, &at->let.pattern, env);
+        if (declared && declared->kind == TY_ERROR)
+            return v_error(ast->span);
+        Value v = eval(e, at->let.value, env, declared);
+        if (v.kind == V_ERROR)
+            return v;
+        if (v.kind == V_TYPE) {
+            elab_error(e, E0324, v.span, "this is a type, and a value is needed here");
+            return v_error(ast->span);
+        }
+        if (!bind_pattern(e, &at->let.pattern, v, &env, &lets))
+            return v_error(ast->span);
     }
-    if (!bind_pattern(e, pattern, v, &env, &lets))
-        return v_error(ast->span);
-    return v_with_lets(e, eval(e, ast->let.body, env, want), lets);
+    return v_with_lets(e, eval(e, at, env, want), lets);
 }
 
 /* toShared and the like give what they get. */
@@ -442,9 +537,8 @@ Value eval(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     if (e->stop)
         return v_error(ast->span);
-    if (e->depth >= LIMIT_ELAB_DEPTH) {
-        elab_error(e, E0340, ast->span, "expressions are nested too deeply once definitions are expanded: more than %d levels", LIMIT_ELAB_DEPTH);
-        e->stop = true;
+    if (ctx_near_end(e->ctx)) {
+        elab_too_deep(e, ast->span);
         return v_error(ast->span);
     }
     if (++e->steps > LIMIT_ELAB_STEPS) {
@@ -453,9 +547,7 @@ Value eval(Elab *e, const Ast *ast, const Env *env, Type want)
         e->stop = true;
         return v_error(ast->span);
     }
-    e->depth++;
     Value v = eval_in(e, ast, env, want);
-    e->depth--;
     if (v.kind == V_TYPE && v.type->kind == TY_ERROR)
         v = v_error(ast->span);
     if (!v.span.file || v.kind == V_NAT || v.kind == V_LIT || v.kind == V_FUN || v.kind == V_GEN)

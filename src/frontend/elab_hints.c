@@ -74,30 +74,23 @@ void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *b
     diag_edit(e->ctx, d, span_end(span), "%s", after);
 }
 
-/* Whether a fact relates two names: a mistake elsewhere may be the reason that it is asked for. */
-static bool several_names(const char *fact)
+/* Whether a fact relates two names, or one to itself: a mistake elsewhere may be the reason that it is asked for. */
+static bool relates_names(const char *fact)
 {
-    const char *first = NULL;
-    size_t n_first = 0;
+    int names = 0;
     for (const char *at = fact; *at;) {
         size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-        bool name = n > 0 && (*at < '0' || *at > '9') && at[n] != '(';
-        if (name && first && (n != n_first || strncmp(at, first, n) != 0))
-            return true;
-        if (name) {
-            first = at;
-            n_first = n;
-        }
+        names += n > 0 && (*at < '0' || *at > '9') && at[n] != '(';
         at += n > 0 ? n : 1;
     }
-    return false;
+    return names > 1;
 }
 
 void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
 {
     const Item *entry = e->entry;
-    if (several_names(fact)) {
-        diag_help(e->ctx, d, "a fact about several sizes is stated in the header, where it always holds: `where %s`%s", fact, or_else ? or_else : "");
+    if (relates_names(fact)) {
+        diag_help(e->ctx, d, "a fact that relates sizes is stated in the header, where it always holds: `where %s`%s", fact, or_else ? or_else : "");
         return;
     }
     diag_help(e->ctx, d, "add `where %s` to the entry%s", fact, or_else ? or_else : "");
@@ -198,4 +191,85 @@ void propose_float_division(Elab *e, Diag *d, Span span)
         sb_puts(&sb, digit && !word && !goes_on ? ".0" : "");
     }
     diag_propose(e->ctx, d, words ? span : NO_SPAN, "write float literals: $", "%s", words ? sb.text : "1.0 / 3.0");
+}
+
+/* ---- functions where data is needed ------------------------------------------------------------------------------------------------ */
+
+const char *wants_text(Elab *e, const Fun *f)
+{
+    int arity = fun_arity(e, f);
+    const char *name = fun_name(f);
+    return ctx_printf(e->ctx, "%s%s%s still wants %d argument%s", name ? "`" : "it", name ? name : "", name ? "`" : "", arity, arity == 1 ? "" : "s");
+}
+
+/* A function of several arguments has got a tuple of so many: of `fun x y => e`, `fun (x, y) => e` is meant. */
+static bool propose_tuple(Elab *e, Diag *d, const Fun *f)
+{
+    int n = fun_arity(e, f) + 1;
+    if (n < 2 || f->n_args != 1 || f->args[0].kind != V_CORE)
+        return false;
+    Type given = type_resolve(e, f->args[0].core->type);
+    if (given->kind != TY_TUPLE || given->n_items != n)
+        return false;
+    if (f->kind != F_CLOSURE) {
+        diag_help(e->ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
+        return true;
+    }
+    const Pattern *params = f->ast->lambda.params;
+    const char *text = "(";
+    for (int i = 0; i < n; i++) {
+        const char *own = span_text(e, params[i].span);
+        text = ctx_printf(e->ctx, "%s%s%s", text, i ? ", " : "", own ? own : "...");
+    }
+    diag_help(e->ctx, d, "its one argument is a tuple: take it apart by `%s)`", text);
+    for (int i = 0; i + 1 < n; i++)
+        diag_edit(e->ctx, d, (Span){params[0].span.file, params[i].span.hi, params[i + 1].span.lo}, ", ");
+    diag_edit(e->ctx, d, span_start(params[0].span), "(");
+    diag_edit(e->ctx, d, span_end(params[n - 1].span), ")");
+    return true;
+}
+
+void note_wanted(Elab *e, Diag *d, const Fun *f)
+{
+    const char *name = fun_name(f);
+    f = unwrapped(f);
+    if (propose_tuple(e, d, f))
+        return;
+    if (!name) {
+        diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
+        return;
+    }
+    Fun bare = *f;
+    bare.n_args = 0;
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    int n = fun_arity(e, &bare);
+    for (int k = 0; k < n; k++)
+        sb_printf(&sb, "%s`%s`", k ? ", " : "", param_name(e, &bare, k));
+    diag_note(e->ctx, d, NO_SPAN, "`%s` takes %s%s; functions are chained by `>>`, and values by `|>`", name, sb.text, n > 1 ? ", in this order" : "");
+}
+
+bool is_only_element(const Elab *e, Type t)
+{
+    t = type_resolve(e, t);
+    return t->kind == TY_ARRAY && nat_is_const(t->size) && t->size->value == 1 && type_resolve(e, t->elem)->kind == TY_SCALAR;
+}
+
+/* Whether brackets may follow it as it stands: a name, or a call. */
+static bool is_closed(const char *text)
+{
+    int open = 0;
+    for (; *text; text++) {
+        open += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
+        if (open == 0 && strchr(" \t\n|+-*/%^<>=", *text))
+            return false;
+    }
+    return true;
+}
+
+void propose_only_element(Elab *e, Diag *d, Span span)
+{
+    const char *words = span_text(e, span);
+    bool closed = words && is_closed(words);
+    propose_around(e, d, span, "its only element is $", closed ? "" : "(", closed ? "[0]" : ")[0]");
 }

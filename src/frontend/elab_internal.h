@@ -17,6 +17,8 @@
 
 #include "frontend/elab.h"
 #include "ir/scalar.h"
+#include "support/name_map.h"
+#include "support/table.h"
 
 typedef struct FileScope FileScope;
 typedef struct Env Env;
@@ -168,7 +170,8 @@ struct Env {
     const char *name; /* NULL: the root */
     Value value;
     Span span;
-    const Env *up;
+    const NameMap *names; /* what each name means here: an Env */
+    const Env *root;      /* NULL: this is it */
     const FileScope *scope; /* root; NULL in the headers of primitives */
 };
 
@@ -228,18 +231,21 @@ typedef struct Elab {
     VEC(Meta) metas;
     VEC(PendingLit) lits;
     VEC(PendingUnit) units;
-    VEC(Span) type_spans; /* by variable id: where the type was declared */
+    VEC(Span) type_spans; /* where the type was declared: of the variables with ids from first_var on */
+    int first_var;        /* those below were made before */
     VEC(Core *) sizes_used; /* CORE_SIZE of a numeric type: constants must fit */
     int next_var;
     NatFacts *facts;
     const Frame *frame;
     const Item *entry; /* NULL: a rule, an operator */
     Type result;  /* that the entry or definition says it has; NULL: it says none */
-    int depth, terms, steps;
+    int terms, steps;
     bool learn_sizes; /* in the types of inputs: what exists has a size, so its size is at least 0 */
     bool stop;   /* a limit was hit and reported */
     bool failed;
     int quiet;   /* a trial: nothing is reported */
+    int chains;    /* of `and` or `or`, within each other */
+    Table guarded; /* their operands that make sense only by those before them */
     const char **why; /* a trial of a rule: its first mistake, in words; or NULL */
     Diag mute;
     Mismatch mis;
@@ -248,6 +254,14 @@ typedef struct Elab {
     VEC(Nat) entry_sizes; /* what a `where` can speak about */
     Nat num_sm, max_resident;
 } Elab;
+
+static inline Span type_span(const Elab *e, const CoreVar *var) { return var->id < e->first_var ? NO_SPAN : e->type_spans.at[var->id - e->first_var]; }
+
+static inline void set_type_span(Elab *e, const CoreVar *var, Span span)
+{
+    if (var->id >= e->first_var)
+        e->type_spans.at[var->id - e->first_var] = span;
+}
 
 /* elab_diag.c */
 Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -306,6 +320,8 @@ Core *core_bool(Elab *e, Span span, bool b);
 Core *core_of_var(Elab *e, CoreVar *var, Span span);
 Core *core_prim(Elab *e, PrimId id, Span span, Type type, int n_nats, const Nat *nats, int n_args, Core **args);
 Core *core_proj(Elab *e, Core *value, int index, Span span);
+/* Ends the elaboration: what is left of the stack bears no more. */
+void elab_too_deep(Elab *e, Span span);
 Core *core_done(Elab *e, Core *core); /* after its parts are set: height and count */
 CoreVar *core_var(Elab *e, const char *name, Type type, Span span);
 LetBind *let_bind(Elab *e, CoreVar *var, Core *value, LetBind *outer);
@@ -328,6 +344,7 @@ Value vector_components(Elab *e, Value v); /* as an array of scalars */
 /* The value as a name may stand for it: what must be computed once becomes a variable in *lets. */
 Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets);
 const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span span);
+const Env *env_root(const Env *env);
 const Env *env_find(const Env *env, const char *name, const Env **root);
 /* Data of a type that is given (want) or not (NULL). False: see e->mis; then nothing was reported unless MIS_REPORTED. */
 bool value_to_core(Elab *e, Value v, Type want, Core **core);
@@ -375,10 +392,19 @@ void finish_units(Elab *e);
 /* elab_apply.c */
 Value apply(Elab *e, Value f, int n, const Value *args, Span span, Type want);
 int fun_arity(Elab *e, const Fun *f); /* arguments still missing */
+/* "`reduce` still wants 1 argument" */
+const char *wants_text(Elab *e, const Fun *f);
+/* Which arguments a function takes, where data is needed and it lacks some; or that its one argument is a tuple. */
+void note_wanted(Elab *e, Diag *d, const Fun *f);
+/* An array of one scalar. */
+bool is_only_element(const Elab *e, Type t);
+/* `xs[0]` for it, at the span. */
+void propose_only_element(Elab *e, Diag *d, Span span);
 const Item *fun_header(Elab *e, const Fun *f);
 const char *fun_name(const Fun *f);
 /* What argument k of the function is called where it is written; for names of variables. */
 const char *param_name(Elab *e, const Fun *f, int k);
+bool param_is_named(const Fun *f, int k); /* by a `fun` */
 const char *const *param_parts(Elab *e, const Fun *f, int k); /* where it is taken apart: see CoreVar.parts */
 const Fun *unwrapped(const Fun *f); /* without declared types around it */
 bool fun_has_laws(const Fun *f);
@@ -403,6 +429,8 @@ Core *operator_unit(Elab *e, const Fun *f); /* the declared one; NULL: none */
 Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements, Span span);
 /* A V_GEN at the length that the written or wanted type says; itself again when neither does. */
 Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want);
+/* Where it stands. An array of indices whose type nothing says stays as it is: who takes it may say of what array they are indices. */
+Value force_gen_early(Elab *e, Value v, Type want);
 
 /* elab_entry.c */
 void elab_finish(Elab *e, Core *body); /* what inference left open */

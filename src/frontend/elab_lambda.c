@@ -48,21 +48,6 @@ static bool report_escape(Elab *e, Value r, Escape x, Span span)
     return true;
 }
 
-/* A function of two numbers that is given pairs. */
-static void propose_tuple(Elab *e, Diag *d, Value r)
-{
-    const Fun *f = unwrapped(r.fun);
-    const Ast *lambda = f->kind == F_CLOSURE ? f->ast : NULL;
-    diag_help(e->ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
-    if (!lambda || lambda->lambda.n < 2)
-        return;
-    const Pattern *params = lambda->lambda.params;
-    for (int i = 0; i + 1 < lambda->lambda.n; i++)
-        diag_edit(e->ctx, d, (Span){lambda->span.file, params[i].span.hi, params[i + 1].span.lo}, ", ");
-    diag_edit(e->ctx, d, span_start(params[0].span), "(");
-    diag_edit(e->ctx, d, span_end(params[lambda->lambda.n - 1].span), ")");
-}
-
 static const char *scalar_wanted(Elab *e, const Ast *sig, const Env *env)
 {
     Type t = pattern_open(sig, env) ? NULL : type_resolve(e, eval_type(e, sig, env));
@@ -89,8 +74,8 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
             if (r.kind == V_FUN)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
-            if (r.kind == V_FUN && n_args == 1)
-                propose_tuple(e, d, r);
+            if (r.kind == V_FUN)
+                note_wanted(e, d, r.fun);
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
         }
@@ -148,6 +133,7 @@ Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements
             return core_bad(e, span);
         CoreVar *var = core_var(e, name, t, f.span);
         var->parts = param_parts(e, f.fun, n_args);
+        var->named = param_is_named(f.fun, n_args);
         params[n++] = var;
         args[n_args++] = v_core(e, core_of_var(e, var, f.span));
     }
@@ -188,16 +174,16 @@ static Type idx_type_of(Elab *e, Nat a, Nat n)
     return a->kind == NAT_MOD ? type_idx(e->ctx, a->b) : NULL;
 }
 
-Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
+static Value force(Elab *e, Value v, const Ast *pattern, const Env *env, Type want, bool early)
 {
     Ctx *ctx = e->ctx;
     const Fun *f = v.fun;
     Nat n = NULL;
     Type elem = NULL;
     for (const Named *named = f->named; named; named = named->up)
-        if (strcmp(named->name, "n") == 0 && named->value.kind == V_NAT)
+        if (named->value.kind == V_NAT)
             n = named->value.nat;
-        else if (strcmp(named->name, "t") == 0 && named->value.kind == V_TYPE)
+        else if (named->value.kind == V_TYPE)
             elem = named->value.type;
     if (want) {
         want = type_resolve(e, want);
@@ -236,7 +222,12 @@ Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
     NatFacts *outer = e->facts;
     e->facts = facts_inside(e, 1, &var, NULL);
     Value r = apply(e, fn, 1, &arg, fn.span, elem);
-    if (r.kind == V_NAT && r.from_idx && !elem)
+    bool place = r.kind == V_NAT && r.from_idx && !elem;
+    if (place && early) {
+        e->facts = outer;
+        return v;
+    }
+    if (place)
         elem = idx_type_of(e, r.nat, n);
     Core *body = NULL;
     bool good = r.kind != V_ERROR && value_to_core(e, r, elem, &body);
@@ -264,3 +255,7 @@ Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
     Core *core = core_prim(e, P_generate, v.span, type_array(ctx, n, body->type), 1, &n, 1, &lambda);
     return v_core(e, lets_wrap(e, lets, core));
 }
+
+Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want) { return force(e, v, pattern, env, want, false); }
+
+Value force_gen_early(Elab *e, Value v, Type want) { return force(e, v, NULL, NULL, want, true); }

@@ -88,7 +88,7 @@ bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, Let
                 elab_error(e, E0311, v.span, "a function %s is wanted, and this is %s", pattern_text(e, type, *env), value_text(e, v));
                 return false;
             }
-        } else if (type->kind == AST_NAME && strcmp(type->name.text, "nat") == 0) {
+        } else if (ast_is_nat(type)) {
             if (!value_to_nat(e, v, &n, lets)) {
                 elab_error(e, E0322, v.span, "a size is needed here, and this is %s", value_text(e, v));
                 return false;
@@ -119,7 +119,7 @@ bool bind_pattern(Elab *e, const Pattern *pattern, Value v, const Env **env, Let
     }
     v = bind_value(e, v, pattern->name, pattern->span, lets);
     if (pattern->type && e->next_var > before && v.kind == V_CORE && v.core->kind == CORE_VAR && v.core->var->id >= before)
-        e->type_spans.at[v.core->var->id] = pattern->type->span;
+        set_type_span(e, v.core->var, pattern->type->span);
     *env = env_push(e, *env, pattern->name, v, pattern->span);
     return true;
 }
@@ -171,8 +171,10 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
         diag_note(e->ctx, d, NO_SPAN, "a `def` with its body can be used by both");
         return v_error(span);
     }
-    if (e->depth >= LIMIT_ELAB_DEPTH)
+    if (ctx_near_end(e->ctx)) {
+        elab_too_deep(e, span);
         return v_error(span);
+    }
     if (is_unusable(e, item))
         return v_error(span);
     const Ast *result = item->result;
@@ -181,8 +183,7 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
     *frame = (Frame){item, span, e->frame};
     const Frame *outer = e->frame;
     e->frame = frame;
-    e->depth++;
-    Type t = result && result->kind != AST_ARROW && !(result->kind == AST_NAME && strcmp(result->name.text, "nat") == 0) ? eval_type(e, result, at->root) : NULL;
+    Type t = result && result->kind != AST_ARROW && !ast_is_nat(result) ? eval_type(e, result, at->root) : NULL;
     Value r = item->body && (!t || t->kind != TY_ERROR) ? eval(e, item->body, at->root, t ? t : want) : v_error(span);
     Core *core;
     if (t && r.kind != V_ERROR) {
@@ -193,7 +194,6 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
             r = v_error(span);
         }
     }
-    e->depth--;
     e->frame = outer;
     r.span = span;
     return r;
@@ -201,9 +201,10 @@ static Value item_value(Elab *e, const Item *item, const FileScope *home, Span s
 
 static Value device_size(Elab *e, const char *name, Span span)
 {
-    Nat *at = strcmp(name, "numSM") == 0 ? &e->num_sm : &e->max_resident;
+    NatDevice which = nat_device_find(name);
+    Nat *at = which == NAT_NUM_SM ? &e->num_sm : &e->max_resident;
     if (!*at)
-        *at = nat_var(e->ctx, name, nat_const(e->ctx, 1), NULL);
+        *at = nat_device_var(e->ctx, which);
     return v_nat(*at, span);
 }
 

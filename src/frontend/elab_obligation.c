@@ -11,12 +11,10 @@ static Nat quiet_nat(Elab *e, const Ast *ast, const Env *env)
     return n;
 }
 
-static Nat named_nat(const Env *env, const char *name)
+static Nat named_nat(Ctx *ctx, const Env *env, const char *name)
 {
-    for (; env->name; env = env->up)
-        if (strcmp(env->name, name) == 0)
-            return env->value.kind == V_HOLE && env->value.hole->filled ? env->value.hole->nat : NULL;
-    return NULL;
+    const Env *found = env_find(env, intern(ctx, name, strlen(name)), NULL);
+    return found && found->value.kind == V_HOLE && found->value.hole->filled ? found->value.hole->nat : NULL;
 }
 
 /* Up to two divisors of n, the largest not above k. */
@@ -141,7 +139,7 @@ static const char *call_text(Elab *e, const Fun *f, const Env *env)
     int n = 0;
     sb_puts(&sb, fun_name(f));
     for (int i = 0; i < h->n_params; i++) {
-        Nat nat = !h->params[i].implicit && param_kind(&h->params[i]) == KIND_NAT ? named_nat(env, h->params[i].name) : NULL;
+        Nat nat = !h->params[i].implicit && param_kind(&h->params[i]) == KIND_NAT ? named_nat(e->ctx, env, h->params[i].name) : NULL;
         if (nat)
             sb_printf(&sb, n++ ? ", %s" : "(%s", nat_text(e->ctx, nat));
     }
@@ -177,7 +175,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         Diag *d;
         switch ((int)f->prim) {
         case P_index: {
-            Nat n = named_nat(env, "n"), i = named_nat(env, "i");
+            Nat n = named_nat(e->ctx, env, "n"), i = named_nat(e->ctx, env, "i");
             d = elab_error(e, E0308, span, wrong ? "index %s of %s: %s" : "index `%s` of %s may lie outside: %s", nat_text(ctx, i), core_called(main_arg, "the array"),
                            ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
@@ -189,7 +187,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
             return;
         }
         case P_shflDown: case P_shflUp: case P_shflXor: case P_broadcast: {
-            Nat lane = f->prim == P_broadcast ? named_nat(env, "lane") : f->prim == P_shflXor ? named_nat(env, "mask") : named_nat(env, "delta");
+            Nat lane = f->prim == P_broadcast ? named_nat(e->ctx, env, "lane") : f->prim == P_shflXor ? named_nat(e->ctx, env, "mask") : named_nat(e->ctx, env, "delta");
             d = elab_error(e, E0309, span, wrong ? "`%s(%s)`: a warp has lanes 0 to 31" : "`%s(%s)`: this is not known to be a lane distance below 32", name, nat_text(ctx, lane));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
             return;

@@ -180,7 +180,10 @@ Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
         }
         if (is_vector(e, base))
             base = vector_components(e, base);
-        Value args[2] = {eval(e, ast->call.items[i], env, NULL), base};
+        /* What an `if` is, whose branches are indices, follows from the array. */
+        Type array = base.kind == V_CORE ? type_resolve(e, base.core->type) : NULL;
+        Type place = array && array->kind == TY_ARRAY ? type_idx(e->ctx, array->size) : NULL;
+        Value args[2] = {eval(e, ast->call.items[i], env, place), base};
         if (args[0].kind == V_ERROR)
             return args[0];
         if (base.kind == V_CORE && type_resolve(e, base.core->type)->kind != TY_ARRAY) {

@@ -58,9 +58,9 @@ static FileScope *scope_new(Loader *l, const char *path)
 
 static void follow(Loader *l, FileScope *scope);
 
-static void parse_into(Loader *l, FileScope *scope, const char *name, const char *text, size_t size)
+static void parse_into(Loader *l, FileScope *scope, uint32_t source)
 {
-    scope->ast = parse_file(l->ctx, source_add(l->ctx, name, text, size));
+    scope->ast = parse_file(l->ctx, source);
     if (!l->alone)
         follow(l, scope);
     scope->state = LOAD_DONE;
@@ -83,7 +83,7 @@ static FileScope *load_file(Loader *l, const char *path, FileKind kind, Span spa
         return NULL;
     }
     FileScope *scope = scope_new(l, path);
-    parse_into(l, scope, path, bytes, size);
+    parse_into(l, scope, source_add(l->ctx, path, bytes, size));
     return scope;
 }
 
@@ -103,7 +103,7 @@ static FileScope *load_std(Loader *l, const char *dotted, Span span)
         return NULL;
     }
     FileScope *scope = scope_new(l, dotted);
-    parse_into(l, scope, ctx_printf(l->ctx, "lib/%s", file->name), file->text, file->size);
+    parse_into(l, scope, source_add_library(l->ctx, ctx_printf(l->ctx, "lib/%s", file->name), file->text, file->size));
     return scope;
 }
 
@@ -187,7 +187,7 @@ Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t 
     Program *p = NEW(ctx, Program);
     Loader l = {.ctx = ctx, .program = p};
     int errors = ctx->diags.errors;
-    parse_into(&l, scope_new(&l, name), name, text, size);
+    parse_into(&l, scope_new(&l, name), source_add(ctx, name, text, size));
     finish(&l, errors);
     return p;
 }
@@ -208,6 +208,26 @@ const char *program_module(Ctx *ctx, Program *p, const char *dotted)
     return scope->path;
 }
 
+/* ---- parts ------------------------------------------------------------------------------------------------------------ */
+
+Program *program_inside(Ctx *part, const Program *whole)
+{
+    Program *p = NEW(part, Program);
+    *p = *whole;
+    p->files.cap = p->files.n; /* the first that is added moves the list */
+    p->unusable.cap = p->unusable.n;
+    return p;
+}
+
+int program_more_count(const Program *part, const Program *whole) { return part->files.n - whole->files.n; }
+const char *program_more_module(const Program *part, const Program *whole, int k) { return part->files.at[whole->files.n + k]->path; }
+
+void program_read_more(Ctx *ctx, Program *whole, const Program *part)
+{
+    for (int i = whole->files.n; i < part->files.n; i++)
+        program_module(ctx, whole, intern_z(ctx, part->files.at[i]->path));
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------------------------- */
 
 int program_entry_count(const Program *p) { return p->entries.n; }
@@ -215,6 +235,19 @@ const char *program_entry_name(const Program *p, int k) { return p->entries.at[k
 const Item *program_entry_item(const Program *p, int k) { return p->entries.at[k]; }
 int program_operator_count(const Program *p) { return p->operators.n; }
 const Item *program_operator_item(const Program *p, int k) { return p->operators.at[k]; }
+
+const char *item_size(const Item *entry, int k, bool *tunable)
+{
+    for (int i = 0; i < entry->n_params; i++) {
+        const Param *p = &entry->params[i];
+        if (param_kind(p) != KIND_NAT || k-- > 0)
+            continue;
+        *tunable = p->def != NULL;
+        return p->name ? p->name : "_";
+    }
+    return NULL;
+}
+
 const AstFile *program_ast(const Program *p) { return p->files.n ? p->files.at[0]->ast : NULL; }
 bool program_failed(const Program *p) { return p->failed; }
 

@@ -63,6 +63,7 @@ const char *kind_name(ParamKind k)
 typedef struct Local {
     const char *name;
     const struct Local *up;
+    const NameMap *names; /* up to this one */
 } Local;
 
 typedef enum Mark { MARK_NEW, MARK_OPEN, MARK_DONE } Mark;
@@ -95,13 +96,7 @@ static int node_of(const Resolver *r, const Item *item)
     return -1;
 }
 
-static bool bound(const Local *scope, const char *name)
-{
-    for (; scope; scope = scope->up)
-        if (scope->name == name)
-            return true;
-    return false;
-}
+static bool bound(const Local *scope, const char *name) { return scope && name_map_get(scope->names, name); }
 
 /* What other languages call so. */
 typedef struct OtherName {
@@ -302,7 +297,7 @@ static const Local *push(Resolver *r, const Local *scope, const char *name)
     if (!name)
         return scope;
     Local *l = NEW(r->ctx, Local);
-    *l = (Local){name, scope};
+    *l = (Local){name, scope, name_map_put(r->ctx, scope ? scope->names : NULL, name, l)};
     return l;
 }
 
@@ -544,7 +539,11 @@ static const Local *strategy_words(Resolver *r, const Local *scope)
     return push_words(r, scope, combinators);
 }
 
-static const char *const rule_laws[] = {"associative", "commutative", "isUnit", "lawful", NULL};
+static const char *const rule_laws[] = {
+#define CONDITION(name, ...) #name,
+#include "frontend/rule_conditions.def"
+#undef CONDITION
+    NULL};
 
 static void resolve_item(Resolver *r, const Item *item)
 {

@@ -1,6 +1,8 @@
 /* Rules at the place of use: see rule.h. The right side is evaluated as the body of a definition is, with functions and data that are core already. */
 #include "frontend/elab_internal.h"
 #include "frontend/rule.h"
+#include "ir/choice.h"
+#include "ir/key.h"
 
 static FileScope *scope_of(const Program *p, const char *path)
 {
@@ -22,6 +24,20 @@ const Item *program_rule(const Program *p, const char *from, const char *name, c
     return item;
 }
 
+void program_set_constants(Ctx *ctx, Program *program, int64_t (*value)(void *user, const char *name, int64_t written), void *user)
+{
+    for (int i = 0; i < program->files.n; i++)
+        for (int k = 0; k < program->files.at[i]->items.n; k++) {
+            Item *item = (Item *)(uintptr_t)program->files.at[i]->items.at[k];
+            if (item->kind != ITEM_DEF || item->n_params || !ast_is_nat(item->result) || !item->body || item->body->kind != AST_INT)
+                continue;
+            Ast *body = NEW(ctx, Ast);
+            *body = *item->body;
+            body->integer.value = (uint64_t)value(user, item->name, (int64_t)body->integer.value);
+            item->body = body;
+        }
+}
+
 static Elab *elab_at(Ctx *ctx, Program *program, NatFacts *facts, int next_var)
 {
     Elab *e = NEW(ctx, Elab);
@@ -30,8 +46,7 @@ static Elab *elab_at(Ctx *ctx, Program *program, NatFacts *facts, int next_var)
     e->facts = nat_facts_new(ctx, facts);
     e->prim_root = NEW(ctx, Env);
     e->next_var = next_var;
-    for (int i = 0; i < next_var; i++)
-        vec_push(ctx, &e->type_spans, NO_SPAN);
+    e->first_var = next_var;
     return e;
 }
 
@@ -299,13 +314,38 @@ static bool has_law(const Fun *op, const char *law)
     return false;
 }
 
-/* The function that a parameter of the rule is. */
-static const Core *function_named(const Using *u, const Ast *ast)
+static const struct {
+    const char *name;
+    int n;
+    const char *takes;
+} condition_rows[] = {
+#define CONDITION(name, n, takes) {#name, n, takes},
+#include "frontend/rule_conditions.def"
+#undef CONDITION
+};
+
+RuleCondition rule_condition(const Ast *cond)
+{
+    int k = RULE_CONDITIONS;
+    if (cond->kind == AST_CALL && cond->call.fn->kind == AST_NAME)
+        for (k = 0; k < RULE_CONDITIONS && strcmp(condition_rows[k].name, cond->call.fn->name.text) != 0;)
+            k++;
+    return (RuleCondition)k;
+}
+
+/* The function that is a parameter of the rule: which one; -1. */
+static int function_param(const Using *u, const Ast *ast)
 {
     for (int i = 0; i < u->rule->n_params && ast->kind == AST_NAME; i++)
         if (u->rule->params[i].name == ast->name.text && param_kind(&u->rule->params[i]) == KIND_FUN)
-            return u->use->bound[i].core;
-    return NULL;
+            return i;
+    return -1;
+}
+
+static const Core *function_named(const Using *u, const Ast *ast)
+{
+    int k = function_param(u, ast);
+    return k < 0 ? NULL : u->use->bound[k].core;
 }
 
 static bool is_lawful(Using *u, const Ast *operator)
@@ -317,28 +357,9 @@ static bool is_lawful(Using *u, const Ast *operator)
     return u->use->lawful(u->use->user, lambda, &why) || refuse(u, ctx_printf(u->e->ctx, "elements that do not begin with the unit are combined, and %s; without `lowered by`, each part begins with it", why));
 }
 
-/* *is: the condition is one about an operator. */
-static bool law_holds(Using *u, const Ast *cond, bool *is)
+static bool is_unit(Using *u, const Fun *op, const Ast *cond)
 {
     Elab *e = u->e;
-    *is = false;
-    if (cond->kind != AST_CALL || cond->call.fn->kind != AST_NAME || env_find(u->env, cond->call.fn->name.text, NULL))
-        return true;
-    const char *law = cond->call.fn->name.text;
-    bool unit = strcmp(law, "isUnit") == 0, lawful = strcmp(law, "lawful") == 0;
-    if (!unit && !lawful && strcmp(law, "associative") != 0 && strcmp(law, "commutative") != 0)
-        return true;
-    *is = true;
-    if (cond->call.n != (unit ? 2 : 1))
-        return refuse(u, ctx_printf(e->ctx, unit ? "`isUnit` takes an operator and a value" : "`%s` takes an operator", law));
-    Value f = eval(e, cond->call.items[0], u->env, NULL);
-    const Fun *op = f.kind == V_FUN ? unwrapped(f.fun) : NULL;
-    if (!op || !fun_has_laws(op))
-        return refuse(u, ctx_printf(e->ctx, "`%s(%s)` is not known: it is no declared operator", law, pattern_text(e, cond->call.items[0], u->env)));
-    if (lawful)
-        return is_lawful(u, cond->call.items[0]);
-    if (!unit)
-        return has_law(op, law) || refuse(u, ctx_printf(e->ctx, "`%s` is not declared %s", op->item->name, law));
     Core *core;
     if (!value_to_core(e, eval(e, cond->call.items[1], u->env, NULL), NULL, &core))
         return refuse(u, "the unit is no data");
@@ -347,15 +368,104 @@ static bool law_holds(Using *u, const Ast *cond, bool *is)
     return true;
 }
 
+/* The laws of an operator. */
+static bool operator_has(Using *u, RuleCondition law, const Ast *cond)
+{
+    Elab *e = u->e;
+    const char *name = cond->call.fn->name.text;
+    Value f = eval(e, cond->call.items[0], u->env, NULL);
+    const Fun *op = f.kind == V_FUN ? unwrapped(f.fun) : NULL;
+    if (!op || !fun_has_laws(op))
+        return refuse(u, ctx_printf(e->ctx, "`%s(%s)` is not known: it is no declared operator", name, pattern_text(e, cond->call.items[0], u->env)));
+    if (law == RULE_lawful)
+        return is_lawful(u, cond->call.items[0]);
+    if (law == RULE_isUnit)
+        return is_unit(u, op, cond);
+    return has_law(op, name) || refuse(u, ctx_printf(e->ctx, "`%s` is not declared %s", op->item->name, name));
+}
+
+/* Whether a function that the left side names computes the same as another one, in whatever order that stands. */
+static bool is_same_as(Using *u, const Ast *cond)
+{
+    Elab *e = u->e;
+    int k = function_param(u, cond->call.items[0]);
+    const Core *lambda = k < 0 ? NULL : u->use->bound[k].core;
+    Value other = eval(e, cond->call.items[1], u->env, NULL);
+    if (!lambda || other.kind != V_FUN)
+        return refuse(u, "`sameAs` takes a function that the left side names, and another one");
+    Core *built = elab_lambda(e, other, u->rule->params[k].kind, u->env, NULL, cond->span);
+    finish_literals(e);
+    core_zonk(e, built);
+    return core_alike(e->ctx, lambda, built) || refuse(u, ctx_printf(e->ctx, "`%s` is another function", u->rule->params[k].name));
+}
+
+static RuleCondition condition_of(const Using *u, const Ast *cond)
+{
+    RuleCondition law = rule_condition(cond);
+    return law != RULE_CONDITIONS && env_find(u->env, cond->call.fn->name.text, NULL) ? RULE_CONDITIONS : law;
+}
+
+static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
+{
+    if (cond->call.n != condition_rows[law].n)
+        return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
+    return law == RULE_orders ? true /* it was, when the parameters were bound */ : law == RULE_sameAs ? is_same_as(u, cond) : operator_has(u, law, cond);
+}
+
+/* ---- what a condition says of parameters that the left side does not name ------------------------------------------------------- */
+
+static Core *primitive_lambda(Elab *e, PrimId id, Type t, Span span)
+{
+    CoreVar **params = NEWN(e->ctx, CoreVar *, 2);
+    Core **args = NEWN(e->ctx, Core *, 2);
+    for (int i = 0; i < 2; i++) {
+        params[i] = core_var(e, i ? "b" : "a", t, span);
+        args[i] = core_of_var(e, params[i], span);
+    }
+    bool compares = id != P_min && id != P_max;
+    Core *lambda = core_new(e, CORE_LAMBDA, span, compares ? type_scalar(e->ctx, SC_BOOL) : t);
+    lambda->lambda.n = 2;
+    lambda->lambda.params = params;
+    lambda->lambda.body = core_prim(e, id, span, lambda->type, 0, NULL, 2, args);
+    return core_done(e, lambda);
+}
+
+/* orders(op, 1, before, pick): op chooses by the first components, by `before`, and where these are equal by the second ones. */
+static bool find_order(Using *u, const Ast *cond)
+{
+    int op = function_param(u, cond->call.items[0]), before = function_param(u, cond->call.items[2]), pick = function_param(u, cond->call.items[3]);
+    const Ast *by = cond->call.items[1];
+    const Core *lambda = op < 0 ? NULL : u->use->bound[op].core;
+    ChoiceOrder order;
+    if (!lambda || before < 0 || pick < 0 || by->kind != AST_INT || by->integer.value < 1 || by->integer.value > 2)
+        return refuse(u, ctx_printf(u->e->ctx, "`orders` takes %s", condition_rows[RULE_orders].takes));
+    int k = (int)by->integer.value - 1;
+    if (!choice_order(u->e->ctx, lambda, k, &order))
+        return refuse(u, ctx_printf(u->e->ctx, "`%s` does not choose by its %s components, and of equal ones by the less of the others", u->rule->params[op].name, k ? "second" : "first"));
+    Type t = lambda->lambda.params[0]->type->items[k];
+    u->use->bound[before].core = primitive_lambda(u->e, order.before, t, lambda->span);
+    u->use->bound[pick].core = primitive_lambda(u->e, order.pick, t, lambda->span);
+    return true;
+}
+
+static bool find_orders(Using *u)
+{
+    for (int i = 0; i < u->rule->n_where; i++)
+        if (condition_of(u, u->rule->where[i]) == RULE_orders && (!law_holds(u, RULE_orders, u->rule->where[i]) || !find_order(u, u->rule->where[i])))
+            return false;
+    return true;
+}
+
 static bool conditions_hold(Using *u)
 {
     for (int i = 0; i < u->rule->n_where; i++) {
         const Ast *cond = u->rule->where[i];
-        bool law;
-        if (!law_holds(u, cond, &law))
-            return false;
-        if (law)
+        RuleCondition law = condition_of(u, cond);
+        if (law != RULE_CONDITIONS) {
+            if (!law_holds(u, law, cond))
+                return false;
             continue;
+        }
         Value v = eval(u->e, cond, u->env, NULL);
         if (v.kind == V_CORE && v.core->kind == CORE_LIT && v.core->lit.i)
             continue;
@@ -411,7 +521,7 @@ Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why)
     e->why = why;
     Using u = {.e = e, .use = use, .rule = use->rule, .env = scope_of(program, use->home)->root, .why = why};
     open_holes(&u);
-    if (!match_parameters(&u) || !match_sizes(&u))
+    if (!find_orders(&u) || !match_parameters(&u) || !match_sizes(&u))
         return NULL;
     match_argument(&u);
     if (!all_known(&u))

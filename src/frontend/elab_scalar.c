@@ -313,7 +313,9 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         Value v = i ? b : a;
         if (v.kind == V_FUN || v.kind == V_TYPE) {
             Diag *d = elab_error(e, E0318, op_span, "`%s` wants numbers, and its %s operand is %s", sign, i ? "right" : "left", value_text(e, v));
-            diag_note(ctx, d, v.span, "this one");
+            diag_note(ctx, d, v.span, "%s", v.kind == V_FUN ? wants_text(e, v.fun) : "this one");
+            if (v.kind == V_FUN)
+                note_wanted(e, d, v.fun);
             return v_error(span);
         }
     }
@@ -331,6 +333,8 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
             propose_around(e, d, first.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", index_partner(e, second)), ")");
         else if (type_resolve(e, x->type)->kind == TY_VEC && x->type->has_meta)
             diag_help(ctx, d, "say of what type its components are, as in `0.0f32`");
+        else if (is_only_element(e, x->type))
+            propose_only_element(e, d, first.span);
         else if (type_resolve(e, x->type)->kind == TY_ARRAY)
             diag_help(ctx, d, "apply it to the elements: `zip(xs, ys) |> map(fun (a, b) => a %s b)`", sign);
         else if (type_resolve(e, x->type)->kind == TY_TUPLE)
@@ -360,6 +364,10 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         const Value *left = swap ? &second : &first, *right = swap ? &first : &second;
         if (other && head->kind == TY_SCALAR && other->kind == TY_SCALAR)
             propose_one_type(e, d, is_comparison(op), left, swap ? other->scalar : head->scalar, right, swap ? head->scalar : other->scalar);
+        else if (head->kind == TY_SCALAR && other && is_only_element(e, other))
+            propose_only_element(e, d, second.span);
+        else if (head->kind == TY_SCALAR && other && other->kind == TY_ARRAY)
+            diag_help(ctx, d, "apply it to each element: `map(fun x => ...)`");
         else if (head->kind == TY_SCALAR && (from_idx || (other && other->kind == TY_IDX)))
             propose_around(e, d, second.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", tx), ")");
         else if (head->kind == TY_IDX && other && other->kind == TY_SCALAR)

@@ -299,11 +299,8 @@ bool nat_nonneg(Elab *e, Nat n)
 static Nat array_size(Elab *e, const Ast *ast, const Env *env)
 {
     Nat n = eval_nat(e, ast, env);
-    const Env *root = env;
-    while (root->name)
-        root = root->up;
     /* The table of primitives is trusted. */
-    if (nat_is_error(n) || !root->scope || nat_nonneg(e, n))
+    if (nat_is_error(n) || !env_root(env)->scope || nat_nonneg(e, n))
         return n;
     if (e->learn_sizes && !nat_is_const(n)) {
         nat_fact_le(e->ctx, e->facts, nat_const(e->ctx, 0), n);

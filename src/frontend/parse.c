@@ -53,12 +53,12 @@ void parse_stack_overflow(Parser *ps)
 
 Ast *parse_fit(Parser *ps, Ast *ast)
 {
-    if (ast->height <= LIMIT_TREE_HEIGHT)
+    if (ast->height <= ps->ctx->stack.levels)
         return ast;
     if (!ps->told_height) {
         /* The first byte only: the whole may be most of the file. */
         Diag *diag = parse_mistake(ps, E0109, parse_span(ps, ast->span.lo, ast->span.lo + 1),
-                                   "this expression is nested more than %d levels deep", LIMIT_TREE_HEIGHT);
+                                   "this expression is nested too deeply");
         diag_help(ps->ctx, diag, "give a part of it a name, with `let` or a `def` of its own");
     }
     ps->told_height = true;
@@ -225,7 +225,7 @@ PatternList *parse_patterns_add(Parser *ps, PatternList *list, const Pattern *pa
 
 static Pattern *fit_pattern(Parser *ps, Pattern *pattern)
 {
-    if (pattern->height <= LIMIT_TREE_HEIGHT)
+    if (pattern->height <= ps->ctx->stack.levels)
         return pattern;
     /* The same mistake as an expression's; only its height is needed to report it. */
     Ast high = {.span = pattern->span, .height = pattern->height};

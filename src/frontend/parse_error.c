@@ -424,27 +424,35 @@ static bool is_named_argument(Parser *ps, const Place *place)
 static bool is_assignment(Parser *ps)
 {
     int depth = engine_depth(ps), before = depth > 1 ? engine_symbol(ps, depth - 1) : 0;
-    return ps->prev.kind == T_NAME && (before == T_DARROW || before == T_IN || before == T_ELSE || before == T_THEN);
+    return ps->prev.kind == T_NAME && (before == T_DARROW || before == T_IN || before == T_ELSE || before == T_THEN || before == T_EQ);
+}
+
+/* Whether the `=` that the body began with may be meant to compare, in a `where` that lacks a comparison. */
+static bool is_where_cut(const Parser *ps)
+{
+    const Ast *last = ps->item->n_where ? ps->item->where[ps->item->n_where - 1] : NULL;
+    return last && !(last->kind == AST_BINARY && last->bin.op >= OP_EQ && last->bin.op <= OP_GE);
 }
 
 static Repair repair_eq(Parser *ps, const Place *place, bool news)
 {
     if (ps->tok.kind != T_EQ || !can(ps, T_EQEQ))
         return NOT_MINE;
-    if (place->context == IN_ITEM && ps->has_body && ps->item->n_where) {
+    if (place->context == IN_ITEM && ps->has_body && is_where_cut(ps)) {
         if (news) {
             Diag *diag = parse_mistake(ps, E0104, ps->body_eq, "the body of %s starts at this `=`, and then comes another `=`", item_name(ps));
             diag_note(ps->ctx, diag, token_span(ps, ps->tok), "the second `=`");
-            diag_help(ps->ctx, diag, "in `where`, equality is written `==`");
+            diag_propose(ps->ctx, diag, ps->body_eq, "in `where`, equality is written $", "==");
         }
         parse_broken(ps);
     } else if (news) {
         Diag *diag = parse_mistake(ps, E0104, token_span(ps, ps->tok), "`=` does not compare");
         if (is_named_argument(ps, place))
             diag_help(ps->ctx, diag, "equality is `==`; an argument is given by name in braces: `f{%s = ...}`", source_of(ps, ps->prev));
-        else if (is_assignment(ps))
+        else if (is_assignment(ps)) {
             diag_help(ps->ctx, diag, "equality is written `==`; nothing is assigned: name a value by `let %s = ... in`, and fold with `reduceSeq`", source_of(ps, ps->prev));
-        else
+            diag_edit(ps->ctx, diag, span_start(token_span(ps, ps->prev)), "let ");
+        } else
             diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "equality is written $", "==");
     }
     if (is_named_argument(ps, place) || is_assignment(ps))

@@ -5,6 +5,16 @@
 
 #include "frontend/elab.h"
 
+/* What a `where` says of functions. */
+typedef enum RuleCondition {
+#define CONDITION(name, ...) RULE_##name,
+#include "frontend/rule_conditions.def"
+#undef CONDITION
+    RULE_CONDITIONS /* none: a condition over sizes */
+} RuleCondition;
+/* Which condition is written there, if its name means nothing else. */
+RuleCondition rule_condition(const Ast *cond);
+
 /* What a parameter of the rule stands for; both NULL while nothing says. */
 typedef struct RuleBound {
     Nat nat;
@@ -46,6 +56,9 @@ bool rule_is_view(Ctx *ctx, Program *program, const Core *term);
 
 /* A rule or strategy by name, seen from the program's own file; also one of those that are always there. *home: its file. NULL: none. */
 const Item *program_rule(const Program *program, const char *from, const char *name, const char **home);
+
+/* Gives the program's constants, which are definitions of a number without parameters, other values, before anything is elaborated. */
+void program_set_constants(Ctx *ctx, Program *program, int64_t (*value)(void *user, const char *name, int64_t written), void *user);
 
 /* A module of the library, read if it was not yet; its names are not seen by the program. The home of its items; NULL with diagnostics. */
 const char *program_module(Ctx *ctx, Program *program, const char *dotted);

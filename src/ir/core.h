@@ -11,6 +11,7 @@ typedef struct Core Core;
 typedef struct CoreVar {
     int id;
     const char *name; /* as the source has it; printing makes it unique */
+    bool named;       /* a parameter that a `fun` names; else its name is that of a parameter in the header of the function that it is given to */
     Type type;
     Nat nat;          /* for type idx: the nat variable that stands for its value inside sizes and indices; else NULL */
     Span span;
@@ -53,7 +54,7 @@ struct Core {
     Span span;
     Type type;   /* of the value; LAMBDA: of the result */
     const char *label; /* `#inner e`: what strategies call it; or NULL */
-    int height;  /* set by the elaborator, which bounds it by LIMIT_CORE_HEIGHT: recursion over core is safe */
+    int height;  /* set by the elaborator, which bounds it by the stack (Stack.levels): recursion over core is safe */
     union {
         CoreVar *var;
         ScalarValue lit;
@@ -146,6 +147,9 @@ void core_print_entry(StrBuf *out, const CoreEntry *entry);
 void core_print_entries(StrBuf *out, int n, CoreEntry *const *entries);
 /* Re-checks every type. Returns NULL when all is well, else what is wrong (a bug in risec). */
 const char *core_verify(Ctx *ctx, const CoreEntry *entry);
+/* The same of a part of an entry: of what is to stand at the end of a path from the root, in place of `before`, which was well typed. `around`: the terms on the
+ * way; `path`: which child of each. */
+const char *core_verify_part(Ctx *ctx, const CoreEntry *entry, int depth, const Core *const *around, const int *path, const Core *before, const Core *part);
 
 /* Reads `u` of CORE_LIT into text: `1.5f32`, `3i64`; reads back as the same value. */
 void scalar_value_print(StrBuf *out, ScalarValue v);

@@ -408,7 +408,7 @@ static void put_options(Printer *p, const Core *term)
 
 static bool is_nat_param(const Param *param)
 {
-    return param->kind && param->kind->kind == AST_NAME && strcmp(param->kind->name.text, "nat") == 0;
+    return ast_is_nat(param->kind);
 }
 
 /* name[options]{implicit}(arguments); without the last `skip` arguments. */
@@ -576,6 +576,14 @@ static void put_prim(Printer *p, const Core *term, Prec prec, int indent)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
+/* An `if` between indices says by itself of no array that they are its indices. */
+static bool needs_type(const Core *value)
+{
+    while (value->kind == CORE_LET)
+        value = value->let.body;
+    return value->kind == CORE_IF && value->type->kind == TY_IDX;
+}
+
 /* `let`s in a row are one loop, however many. */
 static void put_lets(Printer *p, const Core *term, Prec prec, int indent)
 {
@@ -588,6 +596,10 @@ static void put_lets(Printer *p, const Core *term, Prec prec, int indent)
         const char *name = print_bind(p, term->let.var, term->let.var->nat, term->let.var->name);
         print_text(p, "let ");
         print_text(p, name);
+        if (needs_type(term->let.value)) {
+            print_text(p, ": ");
+            print_type(p, term->let.value->type);
+        }
         print_text(p, " = ");
         print_term(p, term->let.value, PREC_PIPE, indent + INDENT);
         print_text(p, " in");

@@ -14,6 +14,10 @@ typedef struct Bound {
 
 typedef VEC(Bound) Bounds;
 
+/* Terms that are well typed wherever the part that is checked stands: of what stood there before, those that are in no function and no branch. So many, the
+ * outermost ones: a step takes apart little of what it finds, and what is below may be long. */
+enum { KEPT_TERMS = 32 };
+
 typedef struct Verifier {
     Ctx *ctx;
     NatFacts *facts;
@@ -21,6 +25,8 @@ typedef struct Verifier {
     VEC(const CoreVar *) vars;
     VEC(Nat) nats;
     Bounds bound; /* of the header at hand */
+    const Core *kept[KEPT_TERMS];
+    int n_kept;
 } Verifier;
 
 static void check(Verifier *v, const Core *term);
@@ -82,7 +88,7 @@ static void find_stranger(void *user, Nat var)
         if (s->v->nats.at[i] == var)
             return;
     /* The device's numbers belong to no binder. */
-    if (strcmp(var->name, "numSM") != 0 && strcmp(var->name, "maxResident") != 0)
+    if (!var->device)
         s->stranger = var;
 }
 
@@ -353,7 +359,7 @@ static void check_prim(Verifier *v, const Core *term)
     for (int i = 0; i < header->n_params && !v->wrong; i++) {
         const Param *param = &header->params[i];
         Bound bound = {param->name, NULL, NULL, param->kind};
-        if (is_word(param->kind, "nat")) {
+        if (ast_is_nat(param->kind)) {
             if (nat >= term->prim.n_nats) {
                 fail(v, term, "too few sizes");
                 break;
@@ -372,7 +378,7 @@ static void check_prim(Verifier *v, const Core *term)
         arg = 0;
         for (int i = 0; i < header->n_params && !v->wrong; i++) {
             const Param *param = &header->params[i];
-            if (param->implicit || is_word(param->kind, "nat"))
+            if (param->implicit || ast_is_nat(param->kind))
                 continue;
             if (arg >= term->prim.n_args) {
                 fail(v, term, "too few arguments");
@@ -463,9 +469,41 @@ static void check_literal(Verifier *v, const Core *term)
         fail(v, term, "a literal of another type");
 }
 
+static bool is_kept(const Verifier *v, const Core *term)
+{
+    for (int i = 0; i < v->n_kept; i++)
+        if (v->kept[i] == term)
+            return true;
+    return false;
+}
+
+static void keep(Verifier *v, const Core *term)
+{
+    if (term->kind != CORE_LAMBDA && v->n_kept < KEPT_TERMS)
+        v->kept[v->n_kept++] = term;
+}
+
+static void keep_all(Verifier *v, const Core *before)
+{
+    keep(v, before);
+    for (int k = 0; k < v->n_kept; k++) {
+        const Core *term = v->kept[k];
+        for (int i = 0; term->kind == CORE_PRIM && i < term->prim.n_args; i++)
+            keep(v, term->prim.args[i]);
+        for (int i = 0; term->kind == CORE_TUPLE && i < term->tuple.n; i++)
+            keep(v, term->tuple.items[i]);
+        if (term->kind == CORE_PROJ)
+            keep(v, term->proj.value);
+        if (term->kind == CORE_LET)
+            keep(v, term->let.value);
+    }
+}
+
 static void check(Verifier *v, const Core *term)
 {
     int vars = v->vars.n, nats = v->nats.n;
+    if (is_kept(v, term))
+        return;
     /* `let`s in a row are one loop, however many. */
     for (; term->kind == CORE_LET && !v->wrong; term = term->let.body) {
         check_type(v, term, term->type);
@@ -540,15 +578,51 @@ static void check(Verifier *v, const Core *term)
     v->nats.n = nats;
 }
 
+static void enter_entry(Verifier *v, Ctx *ctx, const CoreEntry *entry)
+{
+    *v = (Verifier){.ctx = ctx, .facts = nat_facts_new(ctx, (NatFacts *)entry->known)};
+    for (int i = 0; i < entry->n_sizes; i++)
+        vec_push(ctx, &v->nats, entry->sizes[i]);
+    for (int i = 0; i < entry->n_inputs; i++) {
+        check_type(v, NULL, entry->inputs[i]->type);
+        enter(v, entry->inputs[i]);
+    }
+}
+
+/* What is in scope and known in a child, beside what is around it. */
+static void enter_child(Verifier *v, const Core *term, int child)
+{
+    if (term->kind == CORE_LET && child == 1)
+        enter(v, term->let.var);
+    if (term->kind == CORE_PRIM && term->prim.args[child]->kind == CORE_LAMBDA)
+        learn_inside(v, term, term->prim.args[child]);
+    if (term->kind == CORE_LAMBDA) {
+        for (int i = 0; i < term->lambda.n_nats; i++)
+            vec_push(v->ctx, &v->nats, term->lambda.nats[i]);
+        for (int i = 0; i < term->lambda.n; i++)
+            enter(v, term->lambda.params[i]);
+    }
+    if (term->kind == CORE_IF && child > 0) {
+        v->facts = nat_facts_new(v->ctx, v->facts);
+        learn(v, v->facts, term->cond.cond, child == 1);
+    }
+}
+
+const char *core_verify_part(Ctx *ctx, const CoreEntry *entry, int depth, const Core *const *around, const int *path, const Core *before, const Core *part)
+{
+    Verifier v;
+    enter_entry(&v, ctx, entry);
+    for (int i = 0; i < depth; i++)
+        enter_child(&v, around[i], path[i]);
+    keep_all(&v, before);
+    check(&v, part);
+    return v.wrong;
+}
+
 const char *core_verify(Ctx *ctx, const CoreEntry *entry)
 {
-    Verifier v = {.ctx = ctx, .facts = nat_facts_new(ctx, (NatFacts *)entry->known)};
-    for (int i = 0; i < entry->n_sizes; i++)
-        vec_push(ctx, &v.nats, entry->sizes[i]);
-    for (int i = 0; i < entry->n_inputs; i++) {
-        check_type(&v, NULL, entry->inputs[i]->type);
-        enter(&v, entry->inputs[i]);
-    }
+    Verifier v;
+    enter_entry(&v, ctx, entry);
     for (int i = 0; i < entry->n_facts; i++)
         check(&v, entry->facts[i]);
     check_type(&v, NULL, entry->result);

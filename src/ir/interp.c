@@ -112,6 +112,7 @@ static double open_chain(const Interp *in, const Code *code, int64_t n)
 {
     switch ((int)code->id) {
     case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex: case P_atomicReduce: case P_scanBlocks:
+        in->launch->order_open = true;
         return in->shadow ? fmin((double)n * (double)code->lambda->roundings, in->longest) : 0;
     }
     return 0;
@@ -504,8 +505,12 @@ static void scatter(Interp *in, Code *code)
                        (long long)i);
             interp_stop(in);
         }
+        if (in->shadow && written[p])
+            interp_write_again(in, code->row, out, p, &in->cells[xs->at], i);
+        else
+            copy_rows(in, code->row, out, p, &in->cells[xs->at], i, 1);
+        in->launch->place_repeats |= written[p];
         written[p] = 1;
-        copy_rows(in, code->row, out, p, &in->cells[xs->at], i, 1);
         if (off > 0)
             interp_spoil(code->row, out, p, 1);
     }
@@ -556,6 +561,7 @@ static void eval_prim(Interp *in, Code *code)
     case P_id:
     case P_readOnce:
     case P_keepCached:
+    case P_readTogether:
     case P_split:
     case P_splitDrop:
     case P_join:

@@ -24,6 +24,8 @@ typedef struct Launch {
     int64_t num_sm, max_resident; /* of the device; 0: as launch_device_size says; below 0: not known */
     int64_t max_steps;  /* interp_run gives up after so many scalar functions and primitives; 0: never */
     bool gave_up;       /* it did: there is no diagnostic then */
+    bool order_open;    /* it folded with `reduce`, `scan`, `atomicReduce` or their kin, in some order */
+    bool place_repeats; /* it wrote a cell of scatterUnchecked or scatterDrop again: which of the writes stays is open */
     Arena *memory;      /* where launch_buffer takes bytes from; NULL: the context's own */
 } Launch;
 

@@ -157,6 +157,8 @@ int64_t interp_number(const Interp *in, const Code *code, double *off); /* of a 
 void interp_set_index(Interp *in, Span span, int cell, int64_t value);
 bool interp_size_off(const Interp *in, const Size *size); /* an index in it is undecided */
 void interp_spoil(const Shape *row, const Cell *array, int64_t from, int64_t n); /* rows [from, from + n) are undecided */
+/* Shadows: row `to` gets row `from` of `xs`, or keeps what it has. Which of the two, is open, of each component by itself. */
+void interp_write_again(const Interp *in, const Shape *row, const Cell *array, int64_t to, const Cell *xs, int64_t from);
 /* A fold of open order has ended that made these rows. */
 void interp_close(const Interp *in, const Shape *row, const Cell *array, int64_t from, int64_t n, double chain);
 /* One of two values, by a condition that has been evaluated; of CODE_IF, the one that is taken is evaluated now. */

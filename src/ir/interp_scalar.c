@@ -55,6 +55,16 @@ void interp_spoil(const Shape *row, const Cell *array, int64_t from, int64_t n)
             shadow_spoil(shadow_at(array[k].at) + i);
 }
 
+void interp_write_again(const Interp *in, const Shape *row, const Cell *array, int64_t to, const Cell *xs, int64_t from)
+{
+    for (int k = 0; k < row->n; k++) {
+        int64_t n = scalars_of(&row->comps[k]);
+        ShadowValue *cell = shadow_at(array[k].at) + to * n, *again = shadow_at(xs[k].at) + from * n;
+        for (int64_t i = 0; i < n; i++)
+            cell[i] = shadow_either(row->comps[k].scalar, &again[i], &cell[i], in->chain);
+    }
+}
+
 void interp_close(const Interp *in, const Shape *row, const Cell *array, int64_t from, int64_t n, double chain)
 {
     for (int k = 0; in->shadow && k < row->n; k++)

@@ -8,16 +8,15 @@ typedef struct Lookup {
 
 bool launch_device_size(Nat var, int64_t *value)
 {
-    bool sms = strcmp(var->name, "numSM") == 0, resident = strcmp(var->name, "maxResident") == 0;
-    *value = resident ? LAUNCH_RESIDENT_BLOCKS : 1;
-    return var->kind == NAT_VAR && (sms || resident);
+    *value = var->device == NAT_MAX_RESIDENT ? LAUNCH_RESIDENT_BLOCKS : 1;
+    return var->device != NAT_NO_DEVICE;
 }
 
 bool launch_device_value(const Launch *launch, Nat var, int64_t *value)
 {
     if (!launch_device_size(var, value))
         return false;
-    int64_t own = strcmp(var->name, "numSM") == 0 ? launch->num_sm : launch->max_resident;
+    int64_t own = var->device == NAT_NUM_SM ? launch->num_sm : launch->max_resident;
     *value = own ? own : *value;
     return *value >= 0;
 }

@@ -7,12 +7,13 @@
  * variables' ranges; what cannot be proved is left as it stands.
  *
  * `/` and `%` round towards minus infinity. A divisor that is not provably >= 1 is the caller's obligation: the constructors
- * then build the atom and simplify nothing about it. A coefficient that leaves 64 bits gives nat_error, which absorbs.
+ * then build the atom, and simplify only sums of such atoms, which have no value either where a divisor is not. A coefficient that leaves 64 bits gives nat_error, which absorbs.
  * Not for: floats, machine integers that wrap. */
 #ifndef RISEC_IR_NAT_H
 #define RISEC_IR_NAT_H
 
 #include "support/context.h"
+#include "support/table.h"
 
 typedef struct NatNode NatNode;
 typedef const NatNode *Nat;
@@ -37,8 +38,12 @@ typedef struct NatTerm {
     const Nat *factors;
 } NatTerm;
 
+/* What a variable stands for that is the device's, and known at launch. */
+typedef enum NatDevice { NAT_NO_DEVICE, NAT_NUM_SM, NAT_MAX_RESIDENT } NatDevice;
+
 struct NatNode {
     NatKind kind;
+    NatDevice device; /* VAR */
     uint32_t id;   /* order of creation; the order of everything that is sorted */
     uint32_t hash;
     int64_t value; /* CONST */
@@ -56,6 +61,10 @@ Nat nat_error(Ctx *ctx);
 Nat nat_const(Ctx *ctx, int64_t value);
 /* A fresh variable, different from all others whatever its name. lo, hi: inclusive bounds or NULL. */
 Nat nat_var(Ctx *ctx, const char *name, Nat lo, Nat hi);
+/* At least 1; its name is the word of the language. */
+Nat nat_device_var(Ctx *ctx, NatDevice which);
+/* The one with this name; NAT_NO_DEVICE: there is none. */
+NatDevice nat_device_find(const char *name);
 Nat nat_add(Ctx *ctx, Nat a, Nat b);
 Nat nat_sub(Ctx *ctx, Nat a, Nat b);
 Nat nat_mul(Ctx *ctx, Nat a, Nat b);
@@ -82,6 +91,14 @@ bool nat_mentions(Nat a, Nat var);
 int nat_nodes(Nat a);
 /* Calls fn once for each different variable in `a` (not those in other variables' bounds), in order of id. */
 void nat_each_var(Ctx *ctx, Nat a, void (*fn)(void *user, Nat var), void *user);
+
+/* Copies into memory that outlives ctx: evaluated and printed there, but nothing is made of them. A nat that is copied twice is the same both times. */
+typedef struct NatCopies {
+    Ctx *ctx; /* of the nats, and of the table */
+    Ctx *to;
+    Table done;
+} NatCopies;
+Nat nat_copied(NatCopies *copies, Nat a); /* NULL for NULL */
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 

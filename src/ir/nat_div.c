@@ -1,7 +1,7 @@
 /* The rules of div and mod, and of the sums that hold them.
  *
- * Floor division throughout: a = b*(a/b) + a%b with 0 <= a%b < b, for b >= 1. Nothing is done about an atom whose divisor
- * is not proved >= 1. Below, k is the divisor and r, x, y are any nats. */
+ * Floor division throughout: a = b*(a/b) + a%b with 0 <= a%b < b, for b >= 1. Nothing is done about an atom alone whose divisor
+ * is not proved >= 1; sums that hold such atoms are joined, as a sum that has a value has divisors >= 1. Below, k is the divisor and r, x, y are any nats. */
 #include "ir/nat_internal.h"
 
 enum { MAX_DEPTH = 80, MAX_CANDIDATES = 12, MAX_JOINS = 12 };
@@ -428,7 +428,7 @@ Nat nat_mod_in(Ctx *ctx, NatEnv *env, Nat a, Nat b) { return divide(ctx, env, NA
  *
  *   y*(x/y) + x%y = x        x - x%y = y*(x/y)        x - y*(x/y) = x%y        x%y + y*((x/y + z)%c) = (x + y*z) % (y*c)
  *
- * under any common factor. Each fires only when every term it takes is there with exactly its coefficient, so no part of a
+ * under any common factor, whether y >= 1 is proved or not. Each fires only when every term it takes is there with exactly its coefficient, so no part of a
  * normal form can be rewritten and sums come out the same in whatever order they are added. */
 
 static int find_term(const Poly *p, const NatTerm *t)
@@ -479,6 +479,42 @@ static bool mentions_div(const Poly *p)
     return false;
 }
 
+/* y*q + x%y = x where q is x/y */
+static bool join_with(Ctx *ctx, Poly *p, NatTerm by, Nat m, Nat q)
+{
+    Poly taken;
+    NatTerm atom = nat_atom_term(m, 1);
+    poly_init(ctx, &taken);
+    add_multiple(ctx, &taken, m->b, q, 1);
+    poly_add_terms(&taken, &atom, 1, TERM_K(1));
+    return exchange(ctx, p, by, &taken, m->a);
+}
+
+/* (a/b + r) / y is (a + b*r) / (b*y): so it is written where y >= 1 is proved by facts, and its mate does not know them. */
+static bool join_merged(Ctx *ctx, Poly *p, NatTerm by, Nat m)
+{
+    NatView v;
+    nat_view(m->a, &v);
+    for (int i = 0; i < v.n; i++) {
+        Nat d = v.at[i].n_factors == 1 && v.at[i].coef == 1 ? v.at[i].factors[0] : NULL;
+        if (!d || d->kind != NAT_DIV)
+            continue;
+        Nat rest = nat_sub(ctx, m->a, d), top = nat_add(ctx, d->a, nat_mul(ctx, d->b, rest));
+        Nat merged = nat_div(ctx, top, nat_mul(ctx, d->b, m->b));
+        if (!nat_is_error(merged) && join_with(ctx, p, by, m, merged))
+            return true;
+    }
+    return false;
+}
+
+static bool join_pair(Ctx *ctx, Poly *p, NatTerm t, Nat m)
+{
+    NatTerm by, atom = nat_atom_term(m, 1);
+    if (poly_vars(p) < 2 || !mentions_div(p) || !term_divide(ctx, &t, &atom, &by))
+        return false;
+    return join_with(ctx, p, by, m, nat_mate(ctx, m)) || (!nat_full(m)->divisor_ok && join_merged(ctx, p, by, m));
+}
+
 static bool join_mod(Ctx *ctx, Poly *p, NatTerm t, Nat m)
 {
     NatTerm by, atom = nat_atom_term(m, 1);
@@ -486,13 +522,8 @@ static bool join_mod(Ctx *ctx, Poly *p, NatTerm t, Nat m)
     if (poly_vars(p) < 2 || !term_divide(ctx, &t, &atom, &by))
         return false;
     Poly taken, given, probe;
-    if (mentions_div(p)) {
-        poly_init(ctx, &taken);
-        add_multiple(ctx, &taken, y, nat_mate(ctx, m), 1);
-        poly_add_terms(&taken, &atom, 1, TERM_K(1));
-        if (exchange(ctx, p, by, &taken, x))
-            return true;
-    }
+    if (join_pair(ctx, p, t, m))
+        return true;
     if (x->has_vars) { /* a constant x is "there" in every sum */
         poly_init(ctx, &taken);
         poly_add_nat(&taken, x, TERM_K(-1));
@@ -510,7 +541,7 @@ static bool join_mod(Ctx *ctx, Poly *p, NatTerm t, Nat m)
     for (int i = 0; i < v.n; i++) {
         Nat d = v.at[i].n_factors == 1 && v.at[i].coef == 1 ? v.at[i].factors[0] : NULL;
         NatTerm less;
-        if (!d || d->kind != NAT_DIV || !nat_full(d)->divisor_ok)
+        if (!d || d->kind != NAT_DIV)
             continue;
         nat_view(d->b, &w);
         if (w.n != 1 || !term_divide(ctx, &by, &w.at[0], &less))

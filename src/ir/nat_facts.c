@@ -267,6 +267,7 @@ static Nat without_witness(NatEnv *env, const Witness *w, Nat a)
 
 static void add_rule(NatEnv *env, Nat from, Nat to);
 static void add_equality(NatEnv *env, Nat e, int depth);
+static void add_positive_factors(NatEnv *env, Nat p);
 
 static void know(NatEnv *env, Nat atom, bool lower, int64_t bound)
 {
@@ -305,7 +306,21 @@ static void add_inequality(NatEnv *env, Nat p)
             know(env, v.at[0].factors[0], true, -floor_div(d, c));
         else if (c < 0 && c != INT64_MIN)
             know(env, v.at[0].factors[0], false, floor_div(d, -c));
+    } else {
+        add_positive_factors(env, p);
     }
+}
+
+static void add_positive_factors(NatEnv *env, Nat p)
+{
+    enum { MAX_FACTORS = 8 };
+    Nat positive[MAX_FACTORS];
+    Poly poly;
+    poly_init(env->ctx, &poly);
+    poly_add_nat(&poly, p, TERM_K(1));
+    int n = nat_positive_factors(env, &poly, positive, MAX_FACTORS);
+    for (int i = 0; i < n; i++)
+        add_inequality(env, nat_add_k(env->ctx, positive[i], -1));
 }
 
 static void add_le(NatEnv *env, Nat a, Nat b)
@@ -329,6 +344,15 @@ static void add_raw(NatEnv *env, int64_t ka, Nat a, int64_t kb, Nat b, Nat times
     add_inequality(env, poly_nat_raw(&p));
 }
 
+static bool is_nonneg(const NatEnv *env, Nat x)
+{
+    Poly p;
+    poly_init(env->ctx, &p);
+    poly_add_nat(&p, x, TERM_K(1));
+    NatRange range = poly_range(env, &p);
+    return range.has_lo && range.lo >= 0;
+}
+
 /* What the atoms of a fact say in terms of their operands; and that every divisor is one, else the fact would have no value. */
 static void add_laws(NatEnv *env, Nat a)
 {
@@ -343,6 +367,8 @@ static void add_laws(NatEnv *env, Nat a)
             add_raw(env, -1, x, -1, y, it, 0);
             add_raw(env, 1, x, 1, y, nat_add_k(env->ctx, it, 1), -1);
         }
+        if (a->kind == NAT_MOD && is_nonneg(env, x)) /* it <= x */
+            add_raw(env, 1, it, 1, x, one, 0);
         if (a->kind == NAT_MIN || a->kind == NAT_MAX) {
             int64_t sign = a->kind == NAT_MIN ? 1 : -1;
             add_raw(env, sign, it, sign, x, one, 0);

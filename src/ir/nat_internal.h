@@ -27,7 +27,7 @@ typedef struct NatFull {
     uint32_t weight; /* nodes of the tree */
     uint16_t height;
     bool divisor_ok; /* DIV, MOD: b >= 1 is proved (wherever the variables of the node exist) */
-    bool divides;    /* has a factor that is a DIV or MOD with divisor_ok */
+    bool divides;    /* is a DIV or MOD, or has one for a factor */
     bool symbolic;   /* mentions a variable that has a bound with variables */
     Nat mate;        /* DIV: a % b, MOD: a / b; once asked for */
 } NatFull;
@@ -113,6 +113,9 @@ bool nat_prove_nat(Ctx *ctx, const NatEnv *env, Nat p, Nat a, Nat b);
 NatRange nat_prove_range(Ctx *ctx, const NatEnv *env, Nat a);
 /* By intervals alone. */
 NatRange poly_range(const NatEnv *env, const Poly *p);
+bool term_has_factor(const NatTerm *t, Nat x);
+/* p >= 0 is x*q - c >= 0 with a c >= 1 for each of these x: where x is not negative, it is at least 1. How many. */
+int nat_positive_factors(const NatEnv *env, const Poly *p, Nat *at, int max);
 int nat_log2_floor(int64_t x); /* x >= 1 */
 
 #endif

@@ -323,7 +323,7 @@ static Nat intern_node(Ctx *ctx, const NatFull *proto)
         absorb(&f, f.nat.a);
     if (f.nat.b)
         absorb(&f, f.nat.b);
-    f.divides = f.divisor_ok && (f.nat.kind == NAT_DIV || f.nat.kind == NAT_MOD);
+    f.divides = f.nat.kind == NAT_DIV || f.nat.kind == NAT_MOD;
     for (int i = 0; i < f.nat.n_terms; i++) {
         f.weight++;
         for (int j = 0; j < f.nat.terms[i].n_factors; j++) {
@@ -381,7 +381,7 @@ Nat nat_const(Ctx *ctx, int64_t value)
     return r;
 }
 
-Nat nat_var(Ctx *ctx, const char *name, Nat lo, Nat hi)
+static NatFull *new_var(Ctx *ctx, const char *name, Nat lo, Nat hi)
 {
     struct NatStore *s = store_of(ctx);
     NatFull *f = NEW(ctx, NatFull);
@@ -397,6 +397,25 @@ Nat nat_var(Ctx *ctx, const char *name, Nat lo, Nat hi)
     f->nat.id = s->next_id++;
     f->nat.hash = mix(NAT_VAR, f->nat.id);
     f->self[0] = &f->nat;
+    return f;
+}
+
+Nat nat_var(Ctx *ctx, const char *name, Nat lo, Nat hi) { return &new_var(ctx, name, lo, hi)->nat; }
+
+static const char *const device_names[] = {[NAT_NUM_SM] = "numSM", [NAT_MAX_RESIDENT] = "maxResident"};
+
+NatDevice nat_device_find(const char *name)
+{
+    for (NatDevice which = NAT_NUM_SM; which <= NAT_MAX_RESIDENT; which++)
+        if (strcmp(device_names[which], name) == 0)
+            return which;
+    return NAT_NO_DEVICE;
+}
+
+Nat nat_device_var(Ctx *ctx, NatDevice which)
+{
+    NatFull *f = new_var(ctx, device_names[which], nat_const(ctx, 1), NULL);
+    f->nat.device = which;
     return &f->nat;
 }
 

@@ -7,10 +7,11 @@
  * on a path is limited, and so is the whole search: what is not found in time is not proved.
  *
  * A variable that is mentioned has a value, so its lower bound is not above its upper one: "implied" facts. From
- * 0 <= j <= m - 1 follows m >= 1 where j occurs. */
+ * 0 <= j <= m - 1 follows m >= 1 where j occurs, and from 0 <= i <= n*m - 1 that n and m, which are not negative, are
+ * not 0 either. */
 #include "ir/nat_internal.h"
 
-enum { MAX_DEPTH = 12, MAX_USES = 3, MAX_IMPLIED = 8, FUEL_PLAIN = 80, FUEL_FACTS = 300, MAX_ATOMS = 12 };
+enum { MAX_DEPTH = 12, MAX_USES = 3, MAX_IMPLIED = 8, MAX_POSITIVE = 8, FUEL_PLAIN = 80, FUEL_FACTS = 300, MAX_ATOMS = 12 };
 
 typedef struct Search {
     Ctx *ctx;
@@ -18,6 +19,8 @@ typedef struct Search {
     int fuel;
     int n_implied;
     Nat implied[MAX_IMPLIED]; /* each >= 0 */
+    int n_positive;
+    Nat positive[MAX_POSITIVE]; /* each >= 1, where the node alone says >= 0 */
     bool collect;             /* looks for the best constant lower bound instead of a proof */
     bool found;
     int64_t best;
@@ -26,11 +29,31 @@ typedef struct Search {
 /* p * scale was the goal before; scale 0: no longer a constant multiple. */
 static bool nonneg(Search *s, const Poly *p, int depth, int uses, int64_t scale);
 
-static NatRange atom_range(const Search *s, Nat x) { return s->env ? nat_env_range(s->env, x) : nat_full(x)->range; }
-static Nat var_lo(const Search *s, Nat x) { return s->env ? nat_env_lo(s->env, x) : x->lo; }
+static bool is_positive(const Search *s, Nat x)
+{
+    int i = 0;
+    while (i < s->n_positive && s->positive[i] != x)
+        i++;
+    return i < s->n_positive;
+}
+
+static NatRange atom_range(const Search *s, Nat x)
+{
+    NatRange range = s->env ? nat_env_range(s->env, x) : nat_full(x)->range;
+    if (range.has_lo && range.lo == 0 && is_positive(s, x))
+        range.lo = 1;
+    return range;
+}
+
+static Nat var_lo(const Search *s, Nat x)
+{
+    Nat lo = s->env ? nat_env_lo(s->env, x) : x->lo;
+    return lo && nat_is(lo, 0) && is_positive(s, x) ? nat_const(s->ctx, 1) : lo;
+}
+
 static Nat var_hi(const Search *s, Nat x) { return s->env ? nat_env_hi(s->env, x) : x->hi; }
 
-static bool has_factor(const NatTerm *t, Nat x)
+bool term_has_factor(const NatTerm *t, Nat x)
 {
     for (int i = 0; i < t->n_factors; i++)
         if (t->factors[i] == x)
@@ -46,7 +69,7 @@ static void split_on(const Search *s, const Poly *p, Nat x, Poly *c, Poly *r)
     poly_init(s->ctx, r);
     for (int i = 0; i < p->n; i++) {
         NatTerm t;
-        if (has_factor(&p->at[i], x) && term_divide(s->ctx, &p->at[i], &atom, &t))
+        if (term_has_factor(&p->at[i], x) && term_divide(s->ctx, &p->at[i], &atom, &t))
             poly_add_terms(c, &t, 1, TERM_K(1));
         else
             poly_push(r, p->at[i]);
@@ -213,6 +236,11 @@ static bool eliminate(Search *s, const Poly *p, Nat x, int depth, int uses, int6
         }
         if (replace(s, &c, &r, x->b, &b, depth, uses, scale))
             return true;
+        if (sign > 0 && !range.has_lo) {
+            poly_init(ctx, &b);
+            poly_add_nat(&b, x->a, TERM_K(1));
+            return sign_of(s, &b, depth) > 0 && replace_nat(s, &c, &r, nat_const(ctx, 0), 0, depth, uses, scale);
+        }
         break;
     case NAT_MOD:
         if (!divisor_ok(s, x, depth))
@@ -256,7 +284,7 @@ static bool use_fact(Search *s, const Poly *p, Nat x, Nat fact, int depth, int u
     Poly f, c, r, fc, fr, b;
     nat_view(fact, &v);
     int at = 0;
-    while (at < v.n && !has_factor(&v.at[at], x))
+    while (at < v.n && !term_has_factor(&v.at[at], x))
         at++;
     if (at == v.n || (s->fuel -= 1 + p->n / 4) < 0)
         return false;
@@ -334,7 +362,7 @@ static void reduce(const Search *s, Poly *p)
             NatRange range = atom_range(s, x.factors[0]);
             again = range.has_lo && range.lo >= 0;
             for (int i = 1; i < p->n && again; i++)
-                again = has_factor(&p->at[i], x.factors[0]);
+                again = term_has_factor(&p->at[i], x.factors[0]);
             for (int i = 0; i < p->n && again; i++) {
                 NatTerm t;
                 if (term_divide(s->ctx, &p->at[i], &x, &t))
@@ -356,35 +384,35 @@ static void note_bound(Search *s, int64_t lo, int64_t scale)
     s->found = true;
 }
 
-/* r - a/k >= 0 for a constant k is k*r - a + k - 1 >= 0, and r + a/k >= 0 is k*r + a >= 0, no more and no less, since all of them
- * are integers. */
-static bool whole_quotient(Search *s, const Poly *p, int depth, int uses)
+/* r - a/k >= 0 is k*r - a + k - 1 >= 0, and r + a/k >= 0 is k*r + a >= 0, no more and no less, since all of them are integers. */
+static bool whole_quotient(Search *s, const Poly *p, int64_t sign, int depth, int uses)
 {
     for (int i = 0; i < p->n && !s->collect; i++) {
         const NatTerm *t = &p->at[i];
-        if ((t->coef != -1 && t->coef != 1) || t->n_factors != 1 || t->factors[0]->kind != NAT_DIV || !nat_is_const(t->factors[0]->b) || t->factors[0]->b->value < 2)
+        if (t->coef != sign || t->n_factors != 1 || t->factors[0]->kind != NAT_DIV)
             continue;
         Nat x = t->factors[0];
-        bool alone = true;
+        bool alone = divisor_ok(s, x, depth);
         for (int j = 0; j < p->n; j++)
-            alone &= j == i || !has_factor(&p->at[j], x);
+            alone &= j == i || !term_has_factor(&p->at[j], x);
         if (!alone)
             continue;
-        Poly goal;
+        Poly goal, rest, k;
         poly_init(s->ctx, &goal);
-        for (int j = 0; j < p->n; j++) {
-            if (j == i)
-                continue;
-            Poly one;
-            poly_init(s->ctx, &one);
-            one.n = 1;
-            one.at[0] = p->at[j];
-            poly_add_poly(&goal, &one, TERM_K(x->b->value));
-        }
+        poly_init(s->ctx, &rest);
+        poly_init(s->ctx, &k);
+        for (int j = 0; j < p->n; j++)
+            if (j != i)
+                poly_push(&rest, p->at[j]);
+        poly_add_nat(&k, x->b, TERM_K(1));
+        poly_add_product(&goal, &k, &rest, 1);
         poly_add_nat(&goal, x->a, TERM_K(t->coef));
-        if (t->coef < 0)
-            poly_add_k(&goal, x->b->value - 1);
-        return !goal.overflow && nonneg(s, &goal, depth - 1, uses, 0);
+        if (t->coef < 0) {
+            poly_add_poly(&goal, &k, TERM_K(1));
+            poly_add_k(&goal, -1);
+        }
+        if (!goal.overflow && nonneg(s, &goal, depth - 1, uses, 0))
+            return true;
     }
     return false;
 }
@@ -453,7 +481,7 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
             atoms[at] = x;
             n++;
         }
-    if (whole_quotient(s, &p, depth, uses) || monotone(s, &p, depth, uses, scale) || eliminate(s, &p, first_of(s, n, atoms), depth, uses, scale))
+    if (whole_quotient(s, &p, -1, depth, uses) || whole_quotient(s, &p, 1, depth, uses) || monotone(s, &p, depth, uses, scale) || eliminate(s, &p, first_of(s, n, atoms), depth, uses, scale))
         return true;
     if (uses == 0)
         return false;
@@ -470,6 +498,43 @@ static bool nonneg(Search *s, const Poly *given, int depth, int uses, int64_t sc
     return false;
 }
 
+static bool add_implied(Search *s, Nat fact)
+{
+    for (int i = 0; i < s->n_implied; i++)
+        if (s->implied[i] == fact)
+            return false;
+    if (s->n_implied == MAX_IMPLIED)
+        return false;
+    s->implied[s->n_implied++] = fact;
+    return true;
+}
+
+int nat_positive_factors(const NatEnv *env, const Poly *p, Nat *at, int max)
+{
+    int n = 0;
+    if (poly_const(p) >= 0 || poly_vars(p) == 0)
+        return 0;
+    for (int j = 0; j < p->at[0].n_factors && n < max; j++) {
+        Nat x = p->at[0].factors[j];
+        NatRange range = env ? nat_env_range(env, x) : nat_full(x)->range;
+        bool common = range.has_lo && range.lo == 0 && (n == 0 || at[n - 1] != x);
+        for (int i = 1; i < poly_vars(p); i++)
+            common = common && term_has_factor(&p->at[i], x);
+        if (common)
+            at[n++] = x;
+    }
+    return n;
+}
+
+static void imply_factors(Search *s, const Poly *p)
+{
+    Nat positive[MAX_POSITIVE];
+    int n = nat_positive_factors(NULL, p, positive, MAX_POSITIVE);
+    for (int i = 0; i < n && s->n_positive < MAX_POSITIVE; i++)
+        if (!is_positive(s, positive[i]))
+            s->positive[s->n_positive++] = positive[i];
+}
+
 /* hi - lo >= 0 of the variables in `a`, and of those in their bounds. Looks at as many nodes as there is fuel. */
 static void imply(Search *s, Nat a)
 {
@@ -484,11 +549,9 @@ static void imply(Search *s, Nat a)
         poly_add_nat(&p, a->lo, TERM_K(-1));
         if (poly_vars(&p) == 0 || p.overflow)
             return;
-        Nat fact = poly_nat_raw(&p);
-        for (int i = 0; i < s->n_implied; i++)
-            if (s->implied[i] == fact)
-                return;
-        s->implied[s->n_implied++] = fact;
+        if (!add_implied(s, poly_nat_raw(&p)))
+            return;
+        imply_factors(s, &p);
         imply(s, a->hi);
         imply(s, a->lo);
         return;
@@ -498,6 +561,42 @@ static void imply(Search *s, Nat a)
     for (int i = 0; i < a->n_terms; i++)
         for (int j = 0; j < a->terms[i].n_factors; j++)
             imply(s, a->terms[i].factors[j]);
+}
+
+/* 0 <= a - k*(a/k) <= k - 1 of a quotient: what an `a` is between that stands beside it. From the quotient alone, which is younger, a is lost. */
+static void imply_quotient(Search *s, Nat x)
+{
+    for (int above = 0; above < 2; above++) {
+        Poly law, quotient, k;
+        int64_t sign = above ? -1 : 1;
+        poly_init(s->ctx, &law);
+        poly_init(s->ctx, &quotient);
+        poly_init(s->ctx, &k);
+        poly_add_nat(&quotient, x, TERM_K(1));
+        poly_add_nat(&k, x->b, TERM_K(1));
+        poly_add_nat(&law, x->a, TERM_K(sign));
+        poly_add_product(&law, &quotient, &k, -sign);
+        if (above) {
+            poly_add_poly(&law, &k, TERM_K(1));
+            poly_add_k(&law, -1);
+        }
+        if (!law.overflow && poly_vars(&law) > 0)
+            add_implied(s, poly_nat_raw(&law));
+    }
+}
+
+static void imply_quotients(Search *s, const Poly *p)
+{
+    Nat quotients[2];
+    int n = 0;
+    for (int i = 0; i < p->n && n < 2; i++)
+        for (int j = 0; j < p->at[i].n_factors && n < 2; j++) {
+            Nat x = p->at[i].factors[j];
+            if (x->kind == NAT_DIV && nat_full(x)->divisor_ok && (n == 0 || quotients[0] != x))
+                quotients[n++] = x;
+        }
+    for (int i = 0; i < n && n == 2; i++)
+        imply_quotient(s, quotients[i]);
 }
 
 /* Intervals are all there is to know of a sum of different variables with constant bounds. */
@@ -536,6 +635,7 @@ bool nat_prove(Ctx *ctx, const NatEnv *env, const Poly *p, Nat a, Nat b)
         imply(&s, a);
         imply(&s, b);
     }
+    imply_quotients(&s, p);
     s.fuel = n_facts ? FUEL_FACTS : FUEL_PLAIN;
     if ((n_facts || s.n_implied) && nonneg(&s, p, MAX_DEPTH, 1, 1))
         return true;

@@ -407,7 +407,7 @@ static Rep *eval_prim(Walk *w, const Core *term, const Bound *env)
 {
     Core *const *args = term->prim.args;
     switch (term->prim.id) {
-    case P_id: case P_readOnce: case P_keepCached: case P_reverse: case P_stride: case P_toGlobal: case P_toShared: case P_toPrivate: case P_unzip: case P_padClamp:
+    case P_id: case P_readOnce: case P_keepCached: case P_readTogether: case P_reverse: case P_stride: case P_toGlobal: case P_toShared: case P_toPrivate: case P_unzip: case P_padClamp:
         return eval(w, args[0], env);
     case P_reorder:
         return eval(w, args[1], env);

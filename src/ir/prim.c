@@ -19,15 +19,19 @@ struct PrimTable {
 
 static struct PrimTable *table_of(Ctx *ctx)
 {
-    if (!ctx->prims)
+    if (!ctx->prims) {
         ctx->prims = NEW(ctx, struct PrimTable);
+        if (ctx->whole && ctx->whole->prims)
+            *ctx->prims = *ctx->whole->prims;
+    }
     return ctx->prims;
 }
 
 const PrimRegroups *prim_regroups(PrimId id)
 {
-    static const PrimRegroups rows[] = {{P_reduce, true, false},      {P_reduceByIndex, true, false}, {P_scan, true, false},     {P_scanExcl, true, false},
-                                        {P_atomicReduce, true, true}, {P_reduceWarp, false, true},    {P_scanBlocks, false, false}};
+    static const PrimRegroups rows[] = {{P_reduce, true, true, false},      {P_reduceByIndex, true, true, false}, {P_scan, true, true, false},
+                                        {P_scanExcl, true, true, false},    {P_atomicReduce, true, true, true},   {P_reduceWarp, false, false, true},
+                                        {P_scanBlocks, true, false, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].id == id)
             return &rows[i];
@@ -41,6 +45,20 @@ bool prim_takes_elements(PrimId id)
         return false;
     }
     return true;
+}
+
+PrimId prim_mirrored(PrimId id)
+{
+    switch ((int)id) {
+    case P_add: case P_mul: case P_min: case P_max: case P_eq: case P_ne: case P_and: case P_or:
+    case P_bitAnd: case P_bitOr: case P_bitXor:
+        return id;
+    case P_lt: return P_gt;
+    case P_le: return P_ge;
+    case P_gt: return P_lt;
+    case P_ge: return P_le;
+    }
+    return P_COUNT;
 }
 
 PrimId prim_find(const char *name)
@@ -66,15 +84,10 @@ const Item *prim_header(Ctx *ctx, PrimId id)
     if (!table->headers[id]) {
         const PrimRow *row = &prim_rows[id];
         const char *text = ctx_printf(ctx, "%s %s%s%s", header_names[id], row->header, row->where[0] ? " where " : "", row->where);
-        uint32_t file = source_add(ctx, ctx_printf(ctx, "<primitive %s>", row->name), text, strlen(text));
+        uint32_t file = source_add_library(ctx, ctx_printf(ctx, "<primitive %s>", row->name), text, strlen(text));
         table->headers[id] = parse_signature(ctx, file);
     }
     return table->headers[id];
-}
-
-static bool is_kind(const Ast *kind, const char *name)
-{
-    return kind && kind->kind == AST_NAME && strcmp(kind->name.text, name) == 0;
 }
 
 const char *prim_signature(Ctx *ctx, PrimId id)
@@ -89,12 +102,12 @@ const char *prim_signature(Ctx *ctx, PrimId id)
         const Param *p = &item->params[i];
         if (p->implicit) {
             /* `{n m: nat}` and `{s t: data}` go without saying. */
-            if (is_kind(p->kind, "nat") || is_kind(p->kind, "data"))
+            if (ast_is_word(p->kind, "nat") || ast_is_word(p->kind, "data"))
                 continue;
             sb_printf(&out, "{%s: ", p->name);
             ast_print(&out, p->kind);
             sb_puts(&out, "} -> ");
-        } else if (is_kind(p->kind, "nat")) {
+        } else if (ast_is_word(p->kind, "nat")) {
             sb_printf(&out, "(%s: nat) -> ", p->name);
         } else {
             bool arrow = p->kind && p->kind->kind == AST_ARROW;

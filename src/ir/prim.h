@@ -47,10 +47,13 @@ static inline bool prim_is_scatter(PrimId id) { return id == P_scatter || id == 
 static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
 /* Whether its functions are applied only to elements of its last argument, which then has one. */
 bool prim_takes_elements(PrimId id);
+/* The scalar function that has the same value when the operands change places: itself where they commute, `>` for `<`. P_COUNT: none. */
+PrimId prim_mirrored(PrimId id);
 /* What a lowering may regroup: the table of docs/language.md, section 10. The first argument is the operator. */
 typedef struct PrimRegroups {
     PrimId id;
-    bool from_unit;   /* each part starts from the unit, the second argument; else the laws are needed of all values */
+    bool has_unit;    /* the second argument is the operator's unit */
+    bool from_unit;   /* each part starts from it; else the laws are needed of all values */
     bool commutative; /* needed; else it is used where it is declared */
 } PrimRegroups;
 /* NULL: the text is the order. */

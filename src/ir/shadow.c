@@ -30,6 +30,12 @@ double shadow_ulp(Scalar type, double size)
     return ldexp(1, exponent - f.digits > f.least ? exponent - f.digits : f.least);
 }
 
+double shadow_least_normal(Scalar type)
+{
+    Format f = format_of(type);
+    return ldexp(1, f.least + f.digits - 1);
+}
+
 /* ---- numbers of two doubles ------------------------------------------------------------------------------------- */
 
 /* T. J. Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971. */

@@ -53,5 +53,6 @@ void shadow_spoil(ShadowValue *x);
 bool shadow_rounds(PrimId op, Scalar to, Scalar from);
 /* A unit in the last place of a number of this size. */
 double shadow_ulp(Scalar type, double size);
+double shadow_least_normal(Scalar type); /* the smallest positive number of full precision */
 
 #endif

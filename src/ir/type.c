@@ -223,6 +223,9 @@ Scalar type_scalar_of(Ctx *ctx, Type t)
     return SC_I32;
 }
 
+bool type_is_vector(Type t) { return t->kind == TY_VEC && nat_is_const(t->size) && t->size->value >= 1 && t->size->value <= LIMIT_VECTOR_WIDTH; }
+int type_width(Type t) { return type_is_vector(t) ? (int)t->size->value : 1; }
+
 int type_component_count(Type t)
 {
     if (t->kind == TY_ARRAY)

@@ -55,6 +55,8 @@ Type type_meta(Ctx *ctx, int index);
 bool type_is_scalar_like(Type t);
 /* The scalar that represents it: idx is I32 or I64 by its size (I64 when not provably below 2^31), a vector its element's. */
 Scalar type_scalar_of(Ctx *ctx, Type t);
+bool type_is_vector(Type t); /* one of a width that a thread can hold: others are refused where they are made (E0417) */
+int type_width(Type t); /* components; 1 of what is no such vector */
 int type_component_count(Type t);    /* scalars after tuples are taken apart, arrays counted once: n.(f32, i32) has 2 */
 /* Component k of t with tuples taken apart: n.(f32, i32) gives n.f32 and n.i32. */
 Type type_component(Ctx *ctx, Type t, int k);

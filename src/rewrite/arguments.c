@@ -24,10 +24,11 @@ static Nat entry_size(Runner *r, const char *name)
     for (int i = 0; i < r->entry->n_tunables; i++)
         if (strcmp(r->entry->tunable_names[i], name) == 0)
             return nat_const(r->ctx, r->entry->tunable_values[i]);
-    Nat *device = strcmp(name, "numSM") == 0 ? &r->num_sm : strcmp(name, "maxResident") == 0 ? &r->max_resident : NULL;
-    if (device && !*device)
-        *device = nat_var(r->ctx, name, nat_const(r->ctx, 1), NULL);
-    return device ? *device : NULL;
+    NatDevice which = nat_device_find(name);
+    Nat *device = which == NAT_NUM_SM ? &r->num_sm : &r->max_resident;
+    if (which && !*device)
+        *device = nat_device_var(r->ctx, which);
+    return which ? *device : NULL;
 }
 
 Nat size_of(Runner *r, const Ast *ast, const SEnv *env)
@@ -85,7 +86,7 @@ bool as_call(const Ast *ast, SCall *call)
     return call->name != NULL;
 }
 
-bool is_nat_param(const Param *p) { return p->kind && p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0; }
+bool is_nat_param(const Param *p) { return ast_is_nat(p->kind); }
 
 /* What may be given without a name: of a rule the sizes alone, as its left side fixes the rest. */
 static bool by_position(const Item *item, const Param *p) { return !p->implicit && (item->kind != ITEM_RULE || is_nat_param(p)); }

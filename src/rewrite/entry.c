@@ -41,7 +41,7 @@ static bool strategy_of(Ctx *ctx, const CoreEntry *entry, const Ast **ast, const
     if (!*home)
         return false;
     Ast *name = NEW(ctx, Ast);
-    *name = (Ast){.kind = AST_NAME, .span = entry->name_span};
+    *name = (Ast){.kind = AST_NAME, .span = NO_SPAN}; /* nobody wrote it */
     name->name.text = intern(ctx, default_strategy, strlen(default_strategy));
     *ast = name;
     return true;

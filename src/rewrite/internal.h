@@ -45,8 +45,13 @@ int reading_order(const Core *term, int *order);
 bool type_gives_arrays(Type type);
 
 /* ---- place.c ---- */
-/* The places in and below `here` that the words of an `at` name, in reading order. False, and reported, when the words are wrong. */
-typedef struct Places { VEC(const Here *) at; bool every; } Places;
+/* The places in and below `here` that the words of an `at` name, in reading order. False when the words are wrong: then `bad` is, and `why` says why. */
+typedef struct Places {
+    VEC(const Here *) at;
+    bool every;
+    const PlaceWord *bad;
+    const char *why;
+} Places;
 bool places_find(Ctx *ctx, const Here *here, int n, const PlaceWord *words, Places *out);
 const char *place_text(Ctx *ctx, int n, const PlaceWord *words);
 /* What a place is called in a trace: `reduce inside mapBlock`. */

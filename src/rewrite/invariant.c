@@ -43,11 +43,19 @@ static const Here *find_invariant(Runner *r, const Here *here, Bound *bound)
     return found;
 }
 
+static bool has_reduction(const Core *term)
+{
+    bool found = term->kind == CORE_PRIM && term->prim.id == P_reduce;
+    for (int i = 0; i < term_children(term) && !found; i++)
+        found = has_reduction(term_child(term, i));
+    return found;
+}
+
 Core *name_invariant(Runner *r, Span span, const Here *here)
 {
     Bound bound = {0};
     bool fits = here->term->kind == CORE_PRIM || here->term->kind == CORE_LET; /* of a let, in its value */
-    const Here *at = fits ? find_invariant(r, here, &bound) : NULL;
+    const Here *at = fits && has_reduction(here->term) ? find_invariant(r, here, &bound) : NULL;
     if (!at)
         return strategy_fail(r, span, "nameInvariant", here, "no function here has a reduction that is the same for all its elements");
     return strategy_step(r, "nameInvariant", NULL, here, named_before(r, here, at), span);

@@ -9,6 +9,7 @@
 
 typedef struct Gate {
     Ctx *ctx;
+    const CoreEntry *entry;
     int next_var;
     VEC(const Item *) lawful[2]; /* operators that have their laws of any values: without the unit, with it */
     bool allowed;
@@ -44,7 +45,7 @@ static void check_use(Gate *g, const Core *term, bool from_unit)
     if (law_of_elements(g->ctx, &op, term->prim.args[term->prim.n_args - 1]) && !is_refuted(g, &op, &r))
         return;
     g->allowed = false;
-    Diag *d = law_report_operator(g->ctx, declared, &r);
+    Diag *d = law_report_operator(g->ctx, declared, span_is_users(g->ctx, term->span) ? term->span : g->entry->name_span, &r);
     if (d)
         diag_note(g->ctx, d, term->span, "`%s` combines in any order that the laws allow", prim_name(term->prim.id));
 }
@@ -60,7 +61,7 @@ static void check_term(Gate *g, const Core *term)
 
 bool laws_allow(Ctx *ctx, const CoreEntry *entry)
 {
-    Gate g = {.ctx = ctx, .next_var = term_next_var(entry), .allowed = true};
+    Gate g = {.ctx = ctx, .entry = entry, .next_var = term_next_var(entry), .allowed = true};
     check_term(&g, entry->body);
     return g.allowed;
 }
@@ -132,7 +133,7 @@ const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorRepo
     return sb.text;
 }
 
-Diag *law_report_operator(Ctx *ctx, const Item *operator, const OperatorReport *r)
+Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)
 {
     StrBuf inputs, sides;
     sb_init(&inputs, ctx);
@@ -140,9 +141,7 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, const OperatorReport *
     put_values(&inputs, r);
     put_sides(&sides, r);
     bool unit = strcmp(r->law, "unit") == 0;
-    Diag *d = diag_error(ctx, E0808, operator->name_span, unit ? "the unit of `%s` is none: %s%s" : "`%s` is not %s: %s", operator->name, unit ? "for " : r->law, inputs.text);
-    if (!d)
-        return NULL;
+    Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", unit ? "the unit of `%s` is none: %s%s" : "`%s` is not %s: %s", operator->name, unit ? "for " : r->law, inputs.text);
     diag_help(ctx, d, "%s", sides.text);
     if (r->special)
         diag_note(ctx, d, NO_SPAN, "it fails only where a number is NaN, infinite, -0 or at an end of its type: no others were found");

@@ -1,5 +1,6 @@
 /* The left side of a rule as an entry: what a trial of the rule is made of. */
 #include "rewrite/law_text.h"
+#include "rewrite/match.h"
 
 enum { MOST_VARS = 9 };
 
@@ -26,7 +27,7 @@ static Kind kind_of(const Param *p)
 {
     if (p->kind->kind == AST_ARROW)
         return IS_FUN;
-    if (p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0)
+    if (ast_is_nat(p->kind))
         return IS_NAT;
     static const char *const types[] = {"data", "num", "int"};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
@@ -100,6 +101,7 @@ static const char *elem_dot(const char *type)
     return NULL;
 }
 
+static bool is_index(const char *type) { return strncmp(type, "idx[", 4) == 0; }
 static bool is_pair(const char *type) { return type[0] == '(' && !elem_dot(type); }
 
 /* `(s, t)`: its components. */
@@ -153,6 +155,15 @@ static const char *array_term(LawText *t, const char *type, const char *dot, int
     return sb.text;
 }
 
+/* An index below a size, made of another one; "0" where there is none. */
+static const char *index_term(LawText *t, const char *type, int n, const char *const *types)
+{
+    for (int i = 0; i < n; i++)
+        if (is_index(types[i]))
+            return ctx_printf(t->ctx, "(%c * %d + %d) %% (%.*s)", 'a' + i, (int)below(t, 3) + 1, (int)below(t, 4), (int)strlen(type) - 5, type + 4);
+    return "0";
+}
+
 /* A term of the type, of the variables a, b, ... of these types. */
 static const char *term_of(LawText *t, const char *type, int n, const char *const *types)
 {
@@ -165,6 +176,8 @@ static const char *term_of(LawText *t, const char *type, int n, const char *cons
         const char *first = term_of(t, parts[0], n, types);
         return ctx_printf(t->ctx, "(%s, %s)", first, term_of(t, parts[1], n, types));
     }
+    if (is_index(type))
+        return index_term(t, type, n, types);
     if (strcmp(type, "bool") == 0)
         return ctx_printf(t->ctx, "(%s) %% 3 == 0", term_of(t, "i32", n, types));
     StrBuf sb;
@@ -206,23 +219,32 @@ static int operator_named(Ctx *ctx, const Item *rule)
     return -1;
 }
 
-/* Operators that a left side writes out: it has to have a declared one there. Its arguments that are no arrays are the parts of the unit. */
-#define FIRST_B(before) "if b.1 " before " a.1 or b.1 == a.1 and b.2 < a.2 then b else a"
-#define FIRST_A(before) "if a.1 " before " b.1 or a.1 == b.1 and a.2 < b.2 then a else b"
-typedef struct Written {
-    const char *term, *name, *unit[2];
-} Written;
-static const Written written[] = {
-    {"fun a b => " FIRST_B("<"), "lawLeast", {"highest", "highest"}},
-    {"fun a b => " FIRST_A("<"), "lawLeastOf", {"highest", "highest"}},
-    {"fun a b => " FIRST_B(">"), "lawGreatest", {"lowest", "highest"}},
-    {"fun a b => " FIRST_A(">"), "lawGreatestOf", {"lowest", "highest"}}};
+/* Operators that choose one of two pairs, for `orders`: most by their first components, some by the second ones. The last one orders in neither way. */
+#define FIRST_B(x, before, i) "if b." x " " before " a." x " or b." x " == a." x " and b." i " < a." i " then b else a"
+#define FIRST_A(x, before, i) "if a." x " " before " b." x " or a." x " == b." x " and a." i " < b." i " then a else b"
+#define NESTED(x, before, i) "if a." x " " before " b." x " then a else if a." x " == b." x " then (if b." i " > a." i " then a else b) else b"
+struct Chooser {
+    const char *name, *unit[2];
+};
+static const struct Chooser choosers[] = {
+    {"lawLeast", {"highest", "highest"}},
+    {"lawLeastOf", {"highest", "highest"}},
+    {"lawGreatest", {"lowest", "highest"}},
+    {"lawGreatestOf", {"lowest", "highest"}},
+    {"lawNested", {"highest", "highest"}},
+    {"lawSecond", {"highest", "highest"}},
+    {"lawSecondOf", {"highest", "lowest"}},
+    {"lawLatest", {"highest", "lowest"}}};
+enum { CHOOSERS = sizeof choosers / sizeof *choosers };
 
-#define LAW_FIRST(name, worst, body) \
-    "operator " name " (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (" worst ", highest), associative, commutative = " body "\n"
+#define LAW_FIRST(name, one, two, body) \
+    "operator " name " (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (" one ", " two "), associative, commutative = " body "\n"
 static const char declarations[] =
-    LAW_FIRST("lawLeast", "highest", FIRST_B("<")) LAW_FIRST("lawLeastOf", "highest", FIRST_A("<"))
-    LAW_FIRST("lawGreatest", "lowest", FIRST_B(">")) LAW_FIRST("lawGreatestOf", "lowest", FIRST_A(">"))
+    LAW_FIRST("lawLeast", "highest", "highest", FIRST_B("1", "<", "2")) LAW_FIRST("lawLeastOf", "highest", "highest", FIRST_A("1", "<", "2"))
+    LAW_FIRST("lawGreatest", "lowest", "highest", FIRST_B("1", ">", "2")) LAW_FIRST("lawGreatestOf", "lowest", "highest", FIRST_A("1", ">", "2"))
+    LAW_FIRST("lawNested", "highest", "highest", NESTED("1", "<", "2")) LAW_FIRST("lawSecond", "highest", "highest", FIRST_B("2", "<", "1"))
+    LAW_FIRST("lawSecondOf", "highest", "lowest", FIRST_A("2", ">", "1"))
+    LAW_FIRST("lawLatest", "highest", "lowest", "if b.1 < a.1 or b.1 == a.1 and b.2 > a.2 then b else a")
     "operator lawAffine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
     "operator lawFromUnit (a: i32) (b: i32): i32 unit highest, associative, commutative = if a >= 0 and b >= 0 and b < a then b else a\n"
     "operator lawSums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
@@ -301,6 +323,22 @@ static bool has_unit(const Ast *ast, const char *name)
            ast->call.items[1]->name.text == name;
 }
 
+/* The condition of that kind whose argument `arg` is the parameter; NULL. */
+static const Ast *condition_on(const Item *rule, RuleCondition kind, int arg, const Param *p)
+{
+    for (int i = 0; i < rule->n_where; i++) {
+        const Ast *cond = rule->where[i];
+        if (rule_condition(cond) == kind && arg < cond->call.n && cond->call.items[arg]->kind == AST_NAME && cond->call.items[arg]->name.text == p->name)
+            return cond;
+    }
+    return NULL;
+}
+
+/* A condition finds what it is. */
+static bool is_found(const Item *rule, const Param *p) { return condition_on(rule, RULE_orders, 2, p) || condition_on(rule, RULE_orders, 3, p); }
+
+static bool takes_operator(const Item *rule, const Param *p) { return is_operator(p->kind) && !is_found(rule, p); }
+
 void law_choose(LawText *t, LawShape *to)
 {
     const Item *rule = t->rule;
@@ -314,7 +352,9 @@ void law_choose(LawText *t, LawShape *to)
         open_nats += kind_of(&rule->params[i]) == IS_NAT && rule->params[i].implicit;
     /* Of rules of the whole device, one size is now and then such that it wants blocks. */
     bool device = rule->level && strcmp(rule->level, "grid") == 0;
-    int large = device && open_nats && below(t, 3) == 0 ? (int)below(t, open_nats) : -1;
+    int large = device && open_nats && below(t, 2) ? (int)below(t, open_nats) : -1;
+    to->constants = rule->level && below(t, 4) ? t->state | 1 : 0;
+    bool narrow = to->constants && below(t, 4); /* what the strategy gives is 1, so that few elements fill a tile */
     bool closed = below(t, 3) == 0; /* all of them: what a left side wants of two sizes is known then */
     for (int i = 0; i < rule->n_params; i++) {
         to->types[i] = NULL;
@@ -323,7 +363,7 @@ void law_choose(LawText *t, LawShape *to)
             to->types[i] = below(t, 2) || strcmp(rule->params[i].kind->name.text, "data") != 0 ? "i32" : "(i32, i32)";
         if (kind_of(&rule->params[i]) == IS_NAT) {
             bool implicit = rule->params[i].implicit;
-            to->nats[i] = !implicit ? (int64_t)below(t, 7) : large-- == 0 ? (int64_t)(250 + below(t, 900)) : (int64_t)below(t, 13);
+            to->nats[i] = !implicit ? (narrow ? 1 : (int64_t)below(t, 7)) : large-- == 0 ? (int64_t)(250 + below(t, below(t, 3) ? 900 : 3000)) : (int64_t)below(t, 13);
             to->open[i] = implicit && !closed && below(t, 3) == 0;
         }
     }
@@ -335,7 +375,7 @@ void law_set_operator(const Item *rule, LawShape *to, int op)
 {
     to->op = op;
     for (int i = 0; i < rule->n_params; i++)
-        if (kind_of(&rule->params[i]) == IS_FUN && is_operator(rule->params[i].kind)) {
+        if (kind_of(&rule->params[i]) == IS_FUN && takes_operator(rule, &rule->params[i])) {
             int k = law_param(rule, rule->params[i].kind->bin.lhs->name.text);
             if (k >= 0)
                 to->types[k] = operators[op].type;
@@ -344,6 +384,11 @@ void law_set_operator(const Item *rule, LawShape *to, int op)
 
 static const char *function_text(LawText *t, const Param *p)
 {
+    const Ast *same = condition_on(t->rule, RULE_sameAs, 0, p);
+    if (condition_on(t->rule, RULE_orders, 0, p))
+        return t->chooser->name;
+    if (same && below(t, 4))
+        return with_casts(t, text_of(t->ctx, same->call.items[1]));
     if (is_operator(p->kind) && operators[t->shape->op].name)
         return operators[t->shape->op].name;
     const char *types[8];
@@ -389,16 +434,11 @@ static bool is_array(const Param *p)
     return p->kind->kind == AST_DOT || (p->kind->kind == AST_BRACKET && p->kind->call.fn->kind == AST_DOT); /* `m.idx[n]` is the latter */
 }
 
-static bool side_is_function(const Item *rule)
+/* What the left side is about, which a trial has as an input: an array, or all that the left side is. */
+static bool is_subject(const Item *rule, const Param *p)
 {
     const Ast *side = rule->body->bin.lhs;
-    if (side->kind == AST_COMPOSE)
-        return true;
-    /* Whether it names an array among its parameters, or is applied to one. */
-    for (int i = 0; i < rule->n_params; i++)
-        if (kind_of(&rule->params[i]) == IS_DATA && (is_array(&rule->params[i]) || strcmp(rule->params[i].name, "x") == 0))
-            return false;
-    return true;
+    return is_array(p) || (side->kind == AST_NAME && side->name.text == p->name);
 }
 
 /* Whether a parameter has to be the operator's unit: a condition says so, or where it stands. */
@@ -406,25 +446,32 @@ static bool is_unit(const Item *rule, const char *name)
 {
     for (int i = 0; i < rule->n_where; i++) {
         const Ast *cond = rule->where[i];
-        if (cond->kind == AST_CALL && cond->call.fn->kind == AST_NAME && strcmp(cond->call.fn->name.text, "isUnit") == 0 && cond->call.n == 2 &&
+        if (rule_condition(cond) == RULE_isUnit && cond->call.n == 2 &&
             cond->call.items[1]->kind == AST_NAME && cond->call.items[1]->name.text == name)
             return true;
     }
     return any_in(rule->body->bin.lhs, has_unit, name);
 }
 
-/* The left side with a declared operator for what it writes out; *unit: of that, or NULL. */
-static const char *with_declared(LawText *t, const char *side, const char *const **unit)
+/* `reduce(op, (NAME, other))`, or the other one. */
+static bool is_part_of_unit(const Ast *ast, const char *name, int k)
 {
-    *unit = NULL;
-    for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
-        const char *at = strstr(side, written[k].term);
-        if (!at)
-            continue;
-        *unit = written[k].unit;
-        return ctx_printf(t->ctx, "%.*s%s%s", (int)(at - side), side, written[k].name, at + strlen(written[k].term));
-    }
-    return side;
+    const Ast *unit = ast->kind == AST_CALL && ast->call.n >= 2 && any_in(ast->call.fn, wants_laws, NULL) ? ast->call.items[1] : NULL;
+    return unit && unit->kind == AST_TUPLE && unit->list.items[k]->kind == AST_NAME && unit->list.items[k]->name.text == name;
+}
+static bool is_first_of_unit(const Ast *ast, const char *name) { return is_part_of_unit(ast, name, 0); }
+static bool is_second_of_unit(const Ast *ast, const char *name) { return is_part_of_unit(ast, name, 1); }
+
+/* What data of this name has to be, as the operator's unit or a part of it; NULL: anything. */
+static const char *unit_text(const LawText *t, const char *name)
+{
+    const Item *rule = t->rule;
+    const Ast *side = rule->body->bin.lhs;
+    if (any_in(side, is_first_of_unit, name))
+        return t->chooser->unit[0];
+    if (any_in(side, is_second_of_unit, name))
+        return t->chooser->unit[1];
+    return is_unit(rule, name) ? operators[t->shape->op].unit : NULL;
 }
 
 /* The entry whose body is the left side; inside the level that the rule wants. */
@@ -443,20 +490,22 @@ const char *law_left(LawText *t, const char *result)
         }
     const char *level = rule->level ? rule->level : "grid";
     int wraps = strcmp(level, "block") == 0 ? 1 : strcmp(level, "warp") == 0 ? 2 : strcmp(level, "thread") == 0 ? 3 : 0;
-    bool bare = side_is_function(rule);
+    bool bare = match_arguments(t->ctx, rule) > 0;
     /* The array that the level's pattern goes over. */
     const char *over = bare ? "xs" : NULL;
     for (int i = 0; i < rule->n_params && !over; i++)
         if (kind_of(&rule->params[i]) == IS_DATA && is_array(&rule->params[i]))
             over = rule->params[i].name;
-    const char *const *written_unit;
-    const char *side = with_declared(t, ctx_printf(t->ctx, bare ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs)), &written_unit);
+    const char *side = ctx_printf(t->ctx, bare ? "xs |> (%s)" : "%s", text_of(t->ctx, rule->body->bin.lhs));
+    t->chooser = &choosers[below(t, CHOOSERS)];
     StrBuf body;
     sb_init(&body, t->ctx);
     for (int i = 0; i < rule->n_params; i++) {
         const Param *p = &rule->params[i];
+        if (is_found(rule, p))
+            continue;
         if (kind_of(p) == IS_FUN) {
-            const Operator *op = is_operator(p->kind) ? &operators[t->shape->op] : NULL;
+            const Operator *op = takes_operator(rule, p) ? &operators[t->shape->op] : NULL;
             const char *function = function_text(t, p);
             t->said[i] = op && op->shown ? op->shown : function;
             sb_printf(&body, "let %s = %s in\n  ", p->name, function);
@@ -464,12 +513,12 @@ const char *law_left(LawText *t, const char *result)
         if (kind_of(p) != IS_DATA)
             continue;
         const char *type = with_types(t, text_of(t->ctx, p->kind));
-        if (is_array(p) || strcmp(p->name, "x") == 0) {
+        if (is_subject(rule, p)) {
             sb_printf(&sb, " (%s: %s%s)", p->name, wraps && over && strcmp(p->name, over) == 0 ? "2." : "", type);
             continue;
         }
-        bool unit = operators[t->shape->op].unit && is_unit(rule, p->name);
-        t->said[i] = unit ? operators[t->shape->op].unit : written_unit ? *written_unit++ : term_of(t, type, 0, NULL);
+        const char *unit = unit_text(t, p->name);
+        t->said[i] = unit ? unit : term_of(t, type, 0, NULL);
         sb_printf(&body, "let %s: %s = %s in\n  ", p->name, type, t->said[i]);
     }
     if (bare)

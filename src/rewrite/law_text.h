@@ -12,9 +12,19 @@ typedef struct LawText {
     size_t size;
     const LawShape *shape;
     uint64_t state;              /* of what is chosen */
+    const struct Chooser *chooser; /* of law_left: the operator that `orders` is about */
     const char *said[LAW_PARAMS]; /* set by law_left: what functions and data are */
 } LawText;
 
+/* ---- law_classes.c ---- */
+/* What a constant of a template is in a trial. */
+int64_t law_constant(uint64_t constants, const char *name, int64_t written);
+void law_set_constants(Ctx *ctx, Program *program, const LawShape *shape);
+/* The size tests of out->after, and where this launch goes. */
+void law_find_classes(Ctx *ctx, LawOutcome *out, const Launch *launch);
+void law_note_classes(Ctx *ctx, LawReport *report, const LawOutcome *out);
+
+/* ---- law_text.c ---- */
 void law_seed(LawText *t, uint64_t seed);
 /* Random sizes, types and an operator. */
 void law_choose(LawText *t, LawShape *to);

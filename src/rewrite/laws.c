@@ -22,9 +22,10 @@ static void forget(Ctx *ctx)
     ctx->diags.errors = ctx->diags.warnings = 0;
 }
 
-static CoreEntry *left_entry(Ctx *ctx, const LawFile *file, const char *text, Program **program)
+static CoreEntry *left_entry(Ctx *ctx, const LawText *t, const LawFile *file, const char *text, Program **program)
 {
     *program = program_from_text(ctx, file->path, text, strlen(text));
+    law_set_constants(ctx, *program, t->shape);
     int n = program_entry_count(*program);
     return n ? elab_entry(ctx, *program, n - 1, 0, NULL) : NULL;
 }
@@ -33,7 +34,7 @@ static CoreEntry *left_entry(Ctx *ctx, const LawFile *file, const char *text, Pr
 static const char *result_type(Ctx *ctx, LawText *t, const LawFile *file, const char **why)
 {
     Program *program;
-    CoreEntry *entry = left_entry(ctx, file, law_left(t, "(bool, bool, bool)"), &program);
+    CoreEntry *entry = left_entry(ctx, t, file, law_left(t, "(bool, bool, bool)"), &program);
     const char *told = message(ctx, E0312), *start;
     if (entry || !told || !strstr(told, ", and its header")) {
         *why = any_message(ctx);
@@ -113,7 +114,14 @@ static void run_sides(Ctx *ctx, const LawTrial *trial, LawOutcome *out)
     }
     SampleInputs how = {.seed = trial->seed + 1, .spread = SPREAD, .max_cells = MOST_CELLS};
     out->result = LAW_NOT_RUN;
-    if (!sample_launch(ctx, out->before, sizes, &how, &launch) || !sides_differ(out, &launch) || !trial->plain_values)
+    if (!sample_launch(ctx, out->before, sizes, &how, &launch))
+        return;
+    if (out->shape.constants)
+        launch.num_sm = law_constant(out->shape.constants, "", 1);
+    bool differ = sides_differ(out, &launch);
+    if (out->result == LAW_SAME)
+        law_find_classes(ctx, out, &launch);
+    if (!differ || !trial->plain_values)
         return;
     sample_shrink_values(ctx, &launch, sides_differ, out);
     sides_differ(out, &launch);
@@ -142,7 +150,7 @@ void law_try(Ctx *ctx, const LawTrial *trial, LawOutcome *out)
     t.state = state;
     out->left = law_left(&t, type);
     memcpy(out->said, t.said, sizeof out->said);
-    CoreEntry *entry = left_entry(ctx, file, out->left, &program);
+    CoreEntry *entry = left_entry(ctx, &t, file, out->left, &program);
     if (!entry || ctx->diags.errors) {
         out->why = any_message(ctx);
         return;
@@ -200,6 +208,8 @@ static LawResult trial(const Test *test, uint64_t seed, int without, const LawSh
     }
     *shape = job.outcome.shape;
     LawResult result = job.outcome.result;
+    if (without < 0)
+        law_note_classes(test->ctx, test->report, &job.outcome);
     bool told = job.outcome.why && (result == LAW_REFUSED || result == LAW_ILL_TYPED || (result == LAW_UNTYPED && !test->report->refusal));
     const char *why = job.outcome.why;
     if (told && without < 0)
@@ -229,6 +239,11 @@ static void shrink(const Test *test, const Item *rule, uint64_t seed, LawResult 
         law_set_operator(rule, &smaller, op);
         if (take_smaller(test, seed, wanted, smaller, shape))
             break;
+    }
+    if (shape->constants) {
+        LawShape smaller = *shape;
+        smaller.constants = 0;
+        take_smaller(test, seed, wanted, smaller, shape);
     }
     for (int plain = LAW_PLAINEST; plain > LAW_RANDOM; plain--) {
         LawShape smaller = *shape;
@@ -290,7 +305,7 @@ void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how
     Test test = {ctx, file, rule, how, out};
     for (long k = 0; item && k < MOST_TIMES * how->trials; k++) {
         /* Some conditions matter for few sizes only, and some rules fire for few: those get more trials. */
-        if (k >= how->trials && (!out->enough || (all_needed(out) && out->counts[LAW_SAME])) && out->counts[LAW_SAME] >= how->fires)
+        if (k >= how->trials && (!out->enough || (all_needed(out) && out->counts[LAW_SAME] && law_entered_all(out))) && out->counts[LAW_SAME] >= how->fires)
             break;
         LawShape shape;
         uint64_t seed = how->seed + (uint64_t)k;

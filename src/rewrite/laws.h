@@ -10,7 +10,7 @@
 #include "ir/sample.h"
 #include "rewrite/rewrite.h"
 
-enum { LAW_PARAMS = 24, LAW_CONDITIONS = 8 };
+enum { LAW_PARAMS = 24, LAW_CONDITIONS = 8, LAW_CLASSES = 64 };
 
 typedef struct LawFile { /* that has the rules, and what they mention */
     const char *path, *text;
@@ -36,6 +36,7 @@ typedef struct LawShape { /* what a trial is about, beside the parameters of the
     const char *types[LAW_PARAMS]; /* "i32" or "(i32, i32)" */
     int op;                        /* which operator */
     LawPlainness plain;            /* of functions and data */
+    uint64_t constants;            /* which values the constants of templates have; 0: those that are written */
 } LawShape;
 
 typedef struct LawTrial {
@@ -46,6 +47,11 @@ typedef struct LawTrial {
     const LawShape *shape; /* instead of what the seed chooses; or NULL */
     bool plain_values;     /* where the sides differ: look for plainer inputs that show it */
 } LawTrial;
+
+typedef struct LawClass { /* a branch of a size test on the right side */
+    const char *where;        /* of the test: file:line:column */
+    bool holds, entered;      /* the branch of it; some trial has been there */
+} LawClass;
 
 typedef struct LawOutcome {
     Ctx *ctx;
@@ -59,6 +65,8 @@ typedef struct LawOutcome {
     int cell_result;             /* LAW_OTHER, without `why`: the first difference */
     int64_t cell;
     const char *said[LAW_PARAMS]; /* what functions and data are, as text */
+    int n_classes;               /* where it has run */
+    LawClass classes[LAW_CLASSES];
 } LawOutcome;
 
 /* The outcome is the context's. */
@@ -79,6 +87,8 @@ typedef struct LawReport {
     int n_where;
     bool enough;                    /* so many trials that each condition should be shown to be needed */
     LawNeed needed[LAW_CONDITIONS];
+    int n_classes;                  /* one that was not entered is not tested */
+    LawClass classes[LAW_CLASSES];
     const char *refusal;            /* why it did not fire, last; or NULL */
     bool wrong;                     /* it is no law: then this trial shows it */
     LawTrial counter;
@@ -92,6 +102,8 @@ typedef struct LawHow {
     LawSeen seen;       /* is told of each; or NULL */
     void *user;
 } LawHow;
+/* Whether some trial was in each branch of each size test. */
+bool law_entered_all(const LawReport *report);
 /* Each trial in a context of its own. */
 void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how, LawReport *out);
 
@@ -129,8 +141,8 @@ LawOperator law_operator(const Core *lambda, Core *unit, int next_var);
 bool law_of_elements(Ctx *ctx, LawOperator *op, const Core *array);
 /* One of the file. False with diagnostics where it cannot be tried. */
 bool law_operator_of(Ctx *ctx, const LawFile *file, const Item *operator, LawOperator *out);
-/* E0808, with the values that show it. */
-Diag *law_report_operator(Ctx *ctx, const Item *operator, const OperatorReport *report);
+/* E0808, with the values that show it; at `use`, if the library declares it. */
+Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *report);
 
 /* ---- what a lowering may regroup ------------------------------------------------------------------------------------------ */
 

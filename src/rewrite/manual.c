@@ -25,7 +25,7 @@ const char *rules_word_doc(const char *text)
 
 static bool is_rewriting(const LibFile *file) { return strncmp(file->name, "rules/", 6) == 0 || strncmp(file->name, "strategies/", 11) == 0; }
 
-static const AstFile *parsed(Ctx *ctx, const LibFile *file) { return parse_file(ctx, source_add(ctx, ctx_printf(ctx, "lib/%s", file->name), file->text, file->size)); }
+static const AstFile *parsed(Ctx *ctx, const LibFile *file) { return parse_file(ctx, source_add_library(ctx, ctx_printf(ctx, "lib/%s", file->name), file->text, file->size)); }
 
 static bool is_shown(const Item *item) { return item->kind == ITEM_RULE || item->kind == ITEM_STRATEGY; }
 

@@ -3,7 +3,12 @@
  * Note [Thunks]
  * A piece of the left side with the names around it is a thunk. Applying `f >> g` to a thunk t makes the thunk "f applied to t"; nothing is built. A lambda
  * of the term, met where the left side has a function, is opened: its parameters become locals, and the function applied to them is read
- * against its body. */
+ * against its body.
+ *
+ * Note [Orders]
+ * Operands that commute may stand in either order. Which one fits may show much later, where a parameter occurs a second time, so the match is
+ * tried again from the start with other orders: `order` says for each place where there were two which one is taken, `n_orders` how many places were
+ * met. A comparison whose mirror image stands there has one order only. */
 #include "ir/scalar.h"
 #include "rewrite/internal.h"
 
@@ -30,9 +35,11 @@ typedef struct Matcher {
     VEC(CoreVar *) locals; /* of the term, bound inside what the left side covers */
     VEC(Core *) extra;
     const char *why;
+    int n_orders;
+    uint32_t order; /* bit k: the operands at the k-th place change places */
 } Matcher;
 
-enum { LIMIT_MATCH_ARGS = 16, LIMIT_MATCH_PATH = 8 };
+enum { LIMIT_MATCH_ARGS = 16, LIMIT_MATCH_PATH = 8, LIMIT_MATCH_ORDERS = 12 };
 
 static bool differ(Matcher *m, const char *words)
 {
@@ -182,7 +189,7 @@ static bool bind(Matcher *m, int param, Core *core, int n, const Thunk *allowed)
         b->core = core;
         return true;
     }
-    return core_same(m->ctx, b->core, core) || differ(m, ctx_printf(m->ctx, "`%s` would be two different things", m->use->rule->params[param].name));
+    return core_alike(m->ctx, b->core, core) || differ(m, ctx_printf(m->ctx, "`%s` would be two different things", m->use->rule->params[param].name));
 }
 
 static bool match_data(Matcher *m, Thunk t, Core *term);
@@ -314,6 +321,14 @@ static bool has_options(const PrimOptions *o)
     return o->pad || o->swizzle || o->in_place || o->prefetch || o->once || o->place || o->blocks || o->threads || o->min_blocks;
 }
 
+/* Whether the operands are tried in the other order this time. */
+static bool other_order(Matcher *m, PrimId id)
+{
+    if (prim_mirrored(id) != id || m->n_orders == LIMIT_MATCH_ORDERS)
+        return false;
+    return m->order >> m->n_orders++ & 1;
+}
+
 static bool match_prim(Matcher *m, PrimId id, int axis, int n, const Thunk *args, Core *term)
 {
     const Item *header = prim_header(m->ctx, id);
@@ -328,8 +343,15 @@ static bool match_prim(Matcher *m, PrimId id, int axis, int n, const Thunk *args
     }
     if (n != explicit_params)
         return differ(m, ctx_printf(m->ctx, "`%s` takes %d arguments, and the rule gives it %d", prim_name(id), explicit_params, n));
-    if (term->kind != CORE_PRIM || term->prim.id != id)
+    bool mirrored = term->kind == CORE_PRIM && term->prim.id != id && n == 2 && prim_mirrored(id) == term->prim.id;
+    if (term->kind != CORE_PRIM || (term->prim.id != id && !mirrored))
         return wanted(m, prim_name(id), term);
+    Thunk turned[2];
+    if (mirrored || other_order(m, id)) {
+        turned[0] = args[1];
+        turned[1] = args[0];
+        args = turned;
+    }
     if (term->prim.options.axis != axis)
         return differ(m, ctx_printf(m->ctx, "`%s` is on another axis", prim_name(id)));
     if (has_options(&term->prim.options))
@@ -337,7 +359,7 @@ static bool match_prim(Matcher *m, PrimId id, int axis, int n, const Thunk *args
     int nat = 0, arg = 0, k = 0;
     for (int i = 0; i < header->n_params; i++) {
         const Param *p = &header->params[i];
-        bool is_nat = p->kind->kind == AST_NAME && strcmp(p->kind->name.text, "nat") == 0;
+        bool is_nat = ast_is_nat(p->kind);
         bool is_type = p->implicit && !is_nat;
         if (is_type)
             continue;
@@ -483,9 +505,9 @@ static bool match_named(Matcher *m, Thunk t, Core *term)
         int nat = 0, found = -1;
         for (int k = 0; k < header->n_params; k++) {
             const Ast *kind = header->params[k].kind;
-            if (kind->kind != AST_NAME || strcmp(kind->name.text, "nat") != 0)
+            if (!ast_is_nat(kind))
                 continue;
-            if (ast->call.names[i] && strcmp(header->params[k].name, ast->call.names[i]) == 0)
+            if (ast->call.names[i] && header->params[k].name == ast->call.names[i])
                 found = nat;
             nat++;
         }
@@ -589,7 +611,7 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
 /* ---- whole sides -------------------------------------------------------------------------------------------------------- */
 
 /* Arguments that a function still wants; -1 where that cannot be said. */
-static int missing(Matcher *m, const Ast *ast)
+static int missing(const Matcher *m, const Ast *ast)
 {
     switch (ast->kind) {
     case AST_NAME: {
@@ -628,6 +650,12 @@ static int missing(Matcher *m, const Ast *ast)
     default:
         return 0;
     }
+}
+
+int match_arguments(Ctx *ctx, const Item *rule)
+{
+    RuleUse use = {.rule = rule};
+    return missing(&(Matcher){.ctx = ctx, .use = &use}, rule->body->bin.lhs);
 }
 
 /* The arguments that `map(f) >> map(g)` is applied to match anything: placeholders. */
@@ -674,14 +702,35 @@ static bool match_side(Matcher *m, const Ast *side, Core *term)
     return good;
 }
 
+/* The orders to try next: the last place that was not turned round yet is, and those after it are as they are written. False: there are none. */
+static bool next_order(uint32_t *order, int places)
+{
+    while (places > 0 && *order >> (places - 1) & 1)
+        *order &= ~(1u << --places);
+    if (places == 0)
+        return false;
+    *order |= 1u << (places - 1);
+    return true;
+}
+
 bool match_rule(Ctx *ctx, RuleUse *use, Core *term, const char **why)
 {
-    Matcher m = {.ctx = ctx, .use = use};
-    bool good = match_side(&m, use->rule->body->bin.lhs, term);
+    size_t bytes = sizeof *use->bound * (size_t)use->rule->n_params;
+    RuleBound *given = NEWN(ctx, RuleBound, use->rule->n_params + 1);
+    memcpy(given, use->bound, bytes);
+    Matcher m;
+    uint32_t order = 0;
+    bool good;
+    *why = NULL;
+    do {
+        memcpy(use->bound, given, bytes);
+        m = (Matcher){.ctx = ctx, .use = use, .order = order};
+        good = match_side(&m, use->rule->body->bin.lhs, term);
+        *why = *why ? *why : m.why; /* of the order that the rule is written in */
+    } while (!good && next_order(&order, m.n_orders));
     use->n_sizes = m.sizes.n;
     use->sizes = m.sizes.at;
     use->n_extra = m.extra.n;
     use->extra = m.extra.at;
-    *why = m.why;
     return good;
 }

@@ -59,26 +59,26 @@ static bool fits(Ctx *ctx, const Here *here, Words w)
     return false;
 }
 
-static bool bad(Ctx *ctx, const PlaceWord *word, const char *what)
+static bool bad(Places *out, const PlaceWord *word, const char *why)
 {
-    Diag *d = diag_error(ctx, E0802, word->span, "%s", what);
-    diag_note(ctx, d, NO_SPAN, "a place is said as `map`, `first reduce`, `reduce inside mapBlock`, `map over reduce`, `map under lambda x`, or by a label, `#name`");
+    out->bad = word;
+    out->why = why;
     return false;
 }
 
-static bool check_words(Ctx *ctx, Words w)
+static bool check_words(Ctx *ctx, Words w, Places *out)
 {
     for (int i = 0;; i += 2) {
         if (i >= w.n)
-            return bad(ctx, &w.at[w.n - 1], "a primitive or a label is missing after this");
+            return bad(out, &w.at[w.n - 1], "a primitive or a label is missing after this");
         if (!w.at[i].label && prim_find(w.at[i].text) == P_COUNT)
-            return bad(ctx, &w.at[i], ctx_printf(ctx, "`%s` is no primitive", w.at[i].text));
+            return bad(out, &w.at[i], ctx_printf(ctx, "`%s` is no primitive", w.at[i].text));
         if (i + 1 == w.n)
             return true;
         if (word_is(w, i + 1, "under"))
-            return (word_is(w, i + 2, "lambda") && i + 4 == w.n) || bad(ctx, &w.at[i + 1], "`under` is followed by `lambda` and a name, and ends the place");
+            return (word_is(w, i + 2, "lambda") && i + 4 == w.n) || bad(out, &w.at[i + 1], "`under` is followed by `lambda` and a name, and ends the place");
         if (!word_is(w, i + 1, "inside") && !word_is(w, i + 1, "over"))
-            return bad(ctx, &w.at[i + 1], ctx_printf(ctx, "`%s` is neither `inside`, `over` nor `under`", w.at[i + 1].text));
+            return bad(out, &w.at[i + 1], ctx_printf(ctx, "`%s` is neither `inside`, `over` nor `under`", w.at[i + 1].text));
     }
 }
 
@@ -104,6 +104,7 @@ static int depth_of(const Here *here)
 bool places_find(Ctx *ctx, const Here *here, int n, const PlaceWord *words, Places *out)
 {
     Words w = {n, words};
+    *out = (Places){0};
     Pick pick = PICK_ONLY;
     for (int k = PICK_FIRST; k <= PICK_OUTERMOST; k++)
         if (word_is(w, 0, picks[k]))
@@ -111,10 +112,10 @@ bool places_find(Ctx *ctx, const Here *here, int n, const PlaceWord *words, Plac
     if (pick != PICK_ONLY)
         w = (Words){n - 1, words + 1};
     if (w.n == 0)
-        return bad(ctx, words, "a primitive or a label is missing after this");
-    if (!check_words(ctx, w))
+        return bad(out, words, "a primitive or a label is missing after this");
+    if (!check_words(ctx, w, out))
         return false;
-    *out = (Places){.every = pick == PICK_EVERY};
+    out->every = pick == PICK_EVERY;
     collect(ctx, here, w, out);
     if (out->at.n == 0 || pick == PICK_ONLY || pick == PICK_EVERY)
         return true;

@@ -12,12 +12,16 @@ typedef struct RewriteStep {
     const char *given; /* of law, what the strategy gave: `k = 256`; "" where that is nothing */
     const char *home;  /* of law: where it stands, a module of the library or the path of a file */
     Span span;         /* where the strategy says it */
+    Span users;        /* what of the user's text has it done: of his strategy, or of what is rewritten */
     int depth;
     int *path;         /* to the place, from the root: which child at each level */
     Core *before, *after;         /* the term that was rewritten; the same where only the launch was set */
-    Core *body_before, *body;     /* the whole, before and after */
+    const struct Here *here;      /* the place */
+    Core *body;                   /* the whole, after; NULL until step_body is asked for it */
     CoreLaunch launch;            /* after */
 } RewriteStep;
+
+Core *step_body(Ctx *ctx, RewriteStep *step);
 
 typedef struct Rewriting {
     VEC(RewriteStep) steps;
@@ -53,7 +57,7 @@ bool rewrite_replay(Ctx *ctx, const CoreEntry *entry, int n, const ReplayStep *s
 /* Whether the standard strategy lowers the entry. */
 bool entry_is_high(const CoreEntry *entry);
 /* A fold or scan that one thread does alone over an array of any length, where whole patterns would have it done by many; NULL: there is none. */
-const Core *rewriting_is_slow(const Rewriting *r);
+const Core *rewriting_is_slow(Ctx *ctx, const Rewriting *r);
 /* The entry that is compiled: the one given, or what the strategy after its `lowered by` makes of it. NULL with diagnostics. */
 const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry);
 

@@ -4,7 +4,7 @@
 
 #include "rewrite/internal.h"
 
-enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200, LIMIT_REWRITE_HEIGHT = 1000 };
+enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200 };
 
 typedef struct SEnv { /* a strategy's parameters */
     const char *name;
@@ -33,11 +33,15 @@ typedef struct Runner {
     CoreEntry *entry;
     Rewriting *out;
     int next_var, most, depth, tried;
+    int highest; /* a term that becomes so many levels grows for ever */
     Nat num_sm, max_resident;
     bool stopped; /* after `most` steps, or a mistake that was reported */
     bool mistake;
+    bool verified; /* the whole was well typed once, and each step since then keeps it so */
     int searching, fail_rank; /* within traversals; how near the failure was that is noted */
-    Span fail_span; /* of what failed last */
+    Span asked;           /* the innermost part of the strategy that runs and is the user's text; nowhere in the standard one */
+    const Here *here;     /* where it runs */
+    Span fail_span, fail_users; /* of what failed last: Note [Where a message stands] */
     const char *fail_what, *fail_where, *fail_why;
     const Core *fail_term;
     int n_settings;
@@ -45,7 +49,12 @@ typedef struct Runner {
     VEC(TriedOperator) lawful;
 } Runner;
 
+/* ---- step.c ---- */
+/* One step: `after` in place of what is here. Every step is checked: NULL, and reported, where the whole would not be well typed, or too high. */
+Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *here, Core *after, Span span);
+
 /* ---- strategy.c ---- */
+Span users_place(const Runner *r); /* Note [Where a message stands] */
 Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out);
 /* The entry with this body, and what the strategy said of it beside: out->entry. */
 void runner_finish(Runner *r, Core *body);
@@ -53,10 +62,10 @@ void runner_finish(Runner *r, Core *body);
 Core *run_strategy(Runner *r, Strategy s, const Here *here);
 /* Notes what failed, for the message where the whole fails: Note [Failure]. */
 Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why);
-/* Reports what is wrong with the strategy itself, and ends everything. */
+/* Reports what is wrong with the strategy itself, and ends everything. Notes may be added. */
+Diag *strategy_error(Runner *r, DiagCode code, Span span, const char *words);
+/* The same, with one note or NULL. Gives NULL. */
 Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help);
-/* One step: `after` in place of what is here. Every step is checked: the entry with the new body has to be well typed. */
-Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *here, Core *after, Span span);
 
 /* ---- arguments.c ---- */
 /* `f(a, b)` and `f{k = a}`: the function and what it is given. */

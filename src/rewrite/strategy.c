@@ -2,7 +2,11 @@
  *
  * Note [Failure]
  * `try`, `<+` and the traversals try things that need not apply, so a failure is a note of what was tried last, within a traversal of what came
- * nearest, and a diagnostic is made of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything. */
+ * nearest, and a diagnostic is made of it only where the whole fails. A mistake in the strategy itself (an unknown place, a wrong argument) is reported at once and ends everything.
+ *
+ * Note [Where a message stands]
+ * At the step of the strategy that fails. Where that step is the library's, the message stands in the user's text: at the innermost part of his own strategy that was being
+ * run; where he has none, at the term that was being rewritten, or the nearest one around it that he has written. A note then shows the library's step. */
 #include "frontend/library.h"
 #include "rewrite/laws.h"
 #include "rewrite/runner.h"
@@ -17,6 +21,19 @@ static void start_search(Runner *r)
         r->fail_rank = -1;
 }
 
+/* Note [Where a message stands]. */
+Span users_place(const Runner *r)
+{
+    if (r->asked.file)
+        return r->asked;
+    for (const Here *up = r->here; up; up = up->up)
+        if (span_is_users(r->ctx, up->term->span))
+            return up->term->span;
+    return r->entry->name_span;
+}
+
+static const char library_step[] = "this step of the library's strategy";
+
 static Core *fail_near(Runner *r, Near near, Span span, const char *what, const Here *here, const char *why)
 {
     int rank = r->out->steps.n * NEARNESSES + (int)near;
@@ -24,6 +41,7 @@ static Core *fail_near(Runner *r, Near near, Span span, const char *what, const 
         return NULL;
     r->fail_rank = rank;
     r->fail_span = span;
+    r->fail_users = users_place(r);
     r->fail_what = what;
     r->fail_where = here_text(r->ctx, here);
     r->fail_why = why;
@@ -33,14 +51,21 @@ static Core *fail_near(Runner *r, Near near, Span span, const char *what, const 
 
 Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, const char *why) { return fail_near(r, NOT_THERE, span, what, here, why); }
 
+Diag *strategy_error(Runner *r, DiagCode code, Span span, const char *words)
+{
+    r->stopped = r->mistake = true;
+    return diag_error_of_user(r->ctx, code, span, users_place(r), library_step, "%s", words);
+}
+
 Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *note)
 {
-    if (!r->stopped) {
-        Diag *d = diag_error(r->ctx, code, span, "%s", words);
-        if (note)
-            diag_note(r->ctx, d, NO_SPAN, "%s", note);
+    if (r->stopped) {
+        r->mistake = true;
+        return NULL;
     }
-    r->stopped = r->mistake = true;
+    Diag *d = strategy_error(r, code, span, words);
+    if (note)
+        diag_note(r->ctx, d, NO_SPAN, "%s", note);
     return NULL;
 }
 
@@ -50,40 +75,6 @@ static const Here *here_with(Ctx *ctx, const Here *here, Core *term)
     *new = *here;
     new->term = term;
     return new;
-}
-
-/* ---- steps ----------------------------------------------------------------------------------------------------------- */
-
-Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *here, Core *after, Span span)
-{
-    Ctx *ctx = r->ctx;
-    if (here->term->label && !after->label && after->kind != CORE_VAR) {
-        Core *labelled = NEW(ctx, Core);
-        *labelled = *after;
-        labelled->label = here->term->label;
-        after = labelled;
-    }
-    Core *body = here_plug(ctx, here, after);
-    CoreEntry *entry = NEW(ctx, CoreEntry);
-    *entry = *r->entry;
-    entry->body = body;
-    if (body->height > LIMIT_REWRITE_HEIGHT)
-        return strategy_mistake(r, E0805, span, ctx_printf(ctx, "the term grows too high: more than %d levels", LIMIT_REWRITE_HEIGHT), "perhaps a rule applies again to what it has made");
-    const char *wrong = core_verify(ctx, entry);
-    if (wrong)
-        return strategy_mistake(r, E0803, span, ctx_printf(ctx, "`%s` at `%s` gives a term that is not well typed: %s", rule, here_text(ctx, here), wrong), NULL);
-    RewriteStep s = {.rule = rule, .place = here_text(ctx, here), .law = law, .given = "", .before = here->term, .after = after, .body = body, .span = span, .launch = r->entry->launch};
-    s.body_before = here_plug(ctx, here, here->term);
-    for (const Here *up = here; up->up; up = up->up)
-        s.depth++;
-    s.path = NEWN(ctx, int, s.depth + 1);
-    int at = s.depth;
-    for (const Here *up = here; up->up; up = up->up)
-        s.path[--at] = up->child;
-    vec_push(ctx, &r->out->steps, s);
-    if (r->most >= 0 && r->out->steps.n >= r->most)
-        r->stopped = true;
-    return after;
 }
 
 /* ---- rules --------------------------------------------------------------------------------------------------------------- */
@@ -225,6 +216,22 @@ static Core *everywhere(Runner *r, Strategy s, const Here *here)
     return after ? after : any && !r->mistake ? here->term : NULL;
 }
 
+/* At a place, and then below what has become of it, so that of terms in a row every other one is left alone. */
+static Core *downwards(Runner *r, Strategy s, const Here *here)
+{
+    Core *after = run_strategy(r, s, here);
+    bool any = after != NULL;
+    here = after ? here_with(r->ctx, here, after) : here;
+    for (int i = 0; i < term_children(here->term) && !r->stopped; i++) {
+        after = downwards(r, s, here_child(r->ctx, here, i));
+        if (after) {
+            here = here_with(r->ctx, here, term_with_child(r->ctx, here->term, i, after));
+            any = true;
+        }
+    }
+    return any && !r->mistake ? here->term : NULL;
+}
+
 /* As often as it applies; `least` times at least. */
 static Core *again(Runner *r, Strategy s, const Here *here, Traversal go, int least, Span span)
 {
@@ -286,14 +293,23 @@ static Core *in_branch(Runner *r, Strategy s, const Here *here, int child, const
 
 /* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
 
+/* places_find, whose complaint is reported. */
+static bool find_places(Runner *r, const Here *here, int n, const PlaceWord *words, Places *out)
+{
+    if (places_find(r->ctx, here, n, words, out))
+        return true;
+    strategy_mistake(r, E0802, out->bad->span, out->why, "a place is said as `map`, `first reduce`, `reduce inside mapBlock`, `map over reduce`, `map under lambda x`, or by a label, `#name`");
+    return false;
+}
+
 static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord *words, int n)
 {
     /* Places are found again after each step: it may have moved those that follow. */
     bool any = false;
     for (int k = 0, times = 0; !r->stopped; times++) {
         Places places;
-        if (!places_find(r->ctx, here, n, words, &places))
-            return strategy_mistake(r, E0802, NO_SPAN, "", NULL);
+        if (!find_places(r, here, n, words, &places))
+            return NULL;
         if (k >= places.at.n || times > LIMIT_REWRITE_STEPS)
             break;
         int before = places.at.n;
@@ -303,7 +319,7 @@ static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord 
         if (after) {
             here = here_with(r->ctx, here, lift(r->ctx, here, places.at.at[k], after));
             any = true;
-            if (!places_find(r->ctx, here, n, words, &places))
+            if (!find_places(r, here, n, words, &places))
                 return NULL;
             k += 1 + places.at.n - before > 0 ? 1 + places.at.n - before : 0;
         } else {
@@ -338,10 +354,8 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     const Ast *ast = s.ast;
     Strategy what = {ast->at.what, s.env, s.home};
     Places places;
-    if (!places_find(ctx, here, ast->at.n, ast->at.words, &places)) {
-        r->stopped = r->mistake = true;
+    if (!find_places(r, here, ast->at.n, ast->at.words, &places))
         return NULL;
-    }
     const char *text = place_text(ctx, ast->at.n, ast->at.words);
     if (places.at.n == 0)
         return strategy_fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s`; there are %s", text, places_there(ctx, here)));
@@ -350,10 +364,9 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
         return after;
     }
     if (places.at.n > 1) {
-        Diag *d = diag_error(ctx, E0802, ast->span, "there are %d places `%s`", places.at.n, text);
+        Diag *d = strategy_error(r, E0802, ast->span, ctx_printf(ctx, "there are %d places `%s`", places.at.n, text));
         diag_label(ctx, d, "%s", places_shown(ctx, &places));
         diag_note(ctx, d, NO_SPAN, "`first %s`, `last %s` and `%s inside ...` mean one of them, `every %s` means all", text, text, text, text);
-        r->stopped = r->mistake = true;
         return NULL;
     }
     Core *after = run_strategy(r, what, places.at.at[0]);
@@ -453,6 +466,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return bottom_up(r, a, here);
     case S_everywhere:
         return everywhere(r, a, here);
+    case S_downwards:
+        return downwards(r, a, here);
     case S_outermost:
         return again(r, a, here, top_down, 1, call->span);
     case S_innermost:
@@ -501,7 +516,7 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
 
 static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Strategy s, const Here *here)
 {
-    bool search = which == S_topDown || which == S_bottomUp || which == S_everywhere || which == S_outermost || which == S_innermost;
+    bool search = which == S_topDown || which == S_bottomUp || which == S_everywhere || which == S_downwards || which == S_outermost || which == S_innermost;
     if (search)
         start_search(r);
     Core *after = run_word(r, which, call, s, here);
@@ -552,41 +567,49 @@ static Core *run_unroll(Runner *r, Strategy s, const Here *here)
     return here->term;
 }
 
-/* What fails takes its steps back. */
-Core *run_strategy(Runner *r, Strategy s, const Here *here)
+static Core *run_form(Runner *r, Strategy s, const Here *here)
 {
-    int before = r->out->steps.n;
-    const CoreLaunch launch = r->entry->launch;
-    Core *after = NULL;
-    if (r->mistake)
-        return NULL;
-    if (r->stopped)
-        return here->term;
-    if (++r->depth > LIMIT_STRATEGY_DEPTH)
-        return strategy_mistake(r, E0805, s.ast->span, ctx_printf(r->ctx, "strategies are nested too deeply: more than %d levels", LIMIT_STRATEGY_DEPTH), NULL);
+    Core *after;
     switch (s.ast->kind) {
     case AST_SEQ:
         after = run_strategy(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
-        if (after)
-            after = run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here_with(r->ctx, here, after));
-        break;
+        return after ? run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here_with(r->ctx, here, after)) : NULL;
     case AST_ORELSE:
         start_search(r);
         after = run_strategy(r, (Strategy){s.ast->bin.lhs, s.env, s.home}, here);
         if (!after && !r->mistake)
             after = run_strategy(r, (Strategy){s.ast->bin.rhs, s.env, s.home}, here);
         r->searching--;
-        break;
+        return after;
     case AST_AT:
-        after = run_at(r, s, here);
-        break;
+        return run_at(r, s, here);
     case AST_UNROLL:
-        after = run_unroll(r, s, here);
-        break;
+        return run_unroll(r, s, here);
     default:
-        after = run_call(r, s, here);
+        return run_call(r, s, here);
     }
+}
+
+/* What fails takes its steps back. */
+Core *run_strategy(Runner *r, Strategy s, const Here *here)
+{
+    int before = r->out->steps.n;
+    const CoreLaunch launch = r->entry->launch;
+    const Span asked_before = r->asked;
+    const Here *here_before = r->here;
+    if (r->mistake)
+        return NULL;
+    if (r->stopped)
+        return here->term;
+    r->here = here;
+    if (span_is_users(r->ctx, s.ast->span))
+        r->asked = s.ast->span;
+    if (++r->depth > LIMIT_STRATEGY_DEPTH)
+        return strategy_mistake(r, E0805, s.ast->span, ctx_printf(r->ctx, "strategies are nested too deeply: more than %d levels", LIMIT_STRATEGY_DEPTH), NULL);
+    Core *after = run_form(r, s, here);
     r->depth--;
+    r->asked = asked_before;
+    r->here = here_before;
     if (!after && !r->mistake) {
         r->out->steps.n = before;
         r->entry->launch = launch;
@@ -601,7 +624,7 @@ static void report(Runner *r, Span span)
     Ctx *ctx = r->ctx;
     if (r->mistake)
         return;
-    Diag *d = diag_error(ctx, E0801, r->fail_span.file ? r->fail_span : span, "`%s` does not apply to `%s`: %s", r->fail_what, r->fail_where, r->fail_why);
+    Diag *d = diag_error_of_user(ctx, E0801, r->fail_span.file ? r->fail_span : span, r->fail_users, library_step, "`%s` does not apply to `%s`: %s", r->fail_what, r->fail_where, r->fail_why);
     StrBuf sb;
     sb_init(&sb, ctx);
     core_print(&sb, r->fail_term);
@@ -609,7 +632,7 @@ static void report(Runner *r, Span span)
     if (sb.len > SHOWN)
         strcpy(sb.text + SHOWN - 3, "...");
     diag_note(ctx, d, NO_SPAN, "what stands there is `%s`", sb.text);
-    if (r->fail_span.file && span.file && r->fail_span.file != span.file)
+    if (span.file && d->span.file != span.file)
         diag_note(ctx, d, span, "`%s` is lowered by this", r->entry->name);
 }
 
@@ -617,6 +640,8 @@ Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out)
 {
     Runner *r = NEW(ctx, Runner);
     *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .stopped = most == 0, .num_sm = entry->num_sm, .max_resident = entry->max_resident};
+    int bearable = ctx->stack.levels, grown = entry->body->height < bearable / 4 ? 1000 + 4 * entry->body->height : bearable;
+    r->highest = grown < bearable ? grown : bearable;
     r->entry = NEW(ctx, CoreEntry);
     *r->entry = *entry;
     r->next_var = term_next_var(entry);

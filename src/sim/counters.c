@@ -38,7 +38,7 @@ double counter_value(const Counts *counts, CounterId id)
 
 /* What an instruction did, beyond how often it ran. */
 typedef struct Tally {
-    uint64_t requests, sectors, needed, conflicts, splits, meetings;
+    uint64_t requests, sectors, needed, wavefronts, conflicts, splits, meetings;
     int64_t stride;
     int ways, stride_kind, bytes;
 } Tally;
@@ -127,6 +127,7 @@ static void count_banks(Tally *t, uint32_t mask, const int64_t *at, int width)
             if (mask >> l & 1)
                 phase.at[phase.n++] = at[l];
         int ways = words_of_a_bank(&phase);
+        t->wavefronts += (uint64_t)ways;
         t->conflicts += ways > 1 ? (uint64_t)ways - 1 : 0;
         if (ways > t->ways)
             t->ways = ways;
@@ -230,6 +231,7 @@ static Counts counts_of(const Run *run, int at)
     if (ins->op == X_LOAD || ins->op == X_STORE || ins->op == X_VLOAD || ins->op == X_VSTORE) {
         bool shared = run->mems[ins->b].shared;
         c.at[shared ? COUNT_sharedRequests : COUNT_globalRequests] = t->requests;
+        c.at[COUNT_sharedWavefronts] = t->wavefronts;
         c.at[COUNT_bankConflicts] = t->conflicts;
         c.at[COUNT_sectors] = t->sectors;
         c.at[COUNT_sectorsNeeded] = t->needed;
@@ -241,6 +243,13 @@ static void add_counts(Counts *to, const Counts *c)
 {
     for (int i = 0; i < COUNTERS_COUNTED; i++)
         to->at[i] += c->at[i];
+}
+
+/* Of the kernel that runs, and of the launch. */
+static void add_to_totals(SimProfile *profile, const Counts *c)
+{
+    add_counts(&profile->kernels.at[profile->kernels.n - 1].counts, c);
+    add_counts(&profile->total, c);
 }
 
 static SimLine *find_line(Run *run, Span span)
@@ -294,7 +303,7 @@ static void count_indices(Run *run)
         if (!home.times)
             continue;
         add_counts(&find_line(run, cost->place)->counts, &c);
-        add_counts(&run->report->profile->total, &c);
+        add_to_totals(run->report->profile, &c);
     }
 }
 
@@ -319,23 +328,29 @@ void count_end(Run *run)
 {
     if (!run->profiler)
         return;
-    Counts *total = &run->report->profile->total;
+    const int *t = run->kernel->threads;
+    SimProfile *profile = run->report->profile;
+    SimKernel kernel = {.name = run->kernel->name, .threads = {t[0], t[1], t[2]}};
+    for (int a = 0; a < 3; a++)
+        kernel.blocks[a] = run->grid[a];
+    vec_push(run->ctx, &profile->kernels, kernel);
     for (int at = 0; at < run->code->ins.n; at++) {
         Counts c = counts_of(run, at);
         if (!any(&c))
             continue;
         SimLine *line = find_line(run, run->code->spans.at[at]);
         add_counts(&line->counts, &c);
-        add_counts(total, &c);
+        add_to_totals(profile, &c);
         if (run->profiler->tallies[at].requests)
             add_access(run, line, at, &c);
     }
     count_indices(run);
-    const int *t = run->kernel->threads;
-    total->at[COUNT_kernels]++;
-    total->at[COUNT_blocks] += (uint64_t)run->blocks;
-    total->at[COUNT_warps] += (uint64_t)run->blocks * (uint64_t)run->n_warps;
-    total->at[COUNT_threads] += (uint64_t)run->blocks * (uint64_t)(t[0] * t[1] * t[2]);
+    Counts launched = {{0}};
+    launched.at[COUNT_kernels] = 1;
+    launched.at[COUNT_blocks] = (uint64_t)run->blocks;
+    launched.at[COUNT_warps] = (uint64_t)run->blocks * (uint64_t)run->n_warps;
+    launched.at[COUNT_threads] = (uint64_t)run->blocks * (uint64_t)(t[0] * t[1] * t[2]);
+    add_to_totals(profile, &launched);
     run->profiler = NULL;
 }
 

@@ -66,8 +66,17 @@ typedef struct SimLine {
     VEC(SimAccess) accesses;
 } SimLine;
 
+/* One launch of a kernel. */
+typedef struct SimKernel {
+    const char *name;
+    int64_t blocks[3];
+    int threads[3];
+    Counts counts;
+} SimKernel;
+
 typedef struct SimProfile {
     VEC(SimLine) lines; /* the program's file first, in order of their lines */
+    VEC(SimKernel) kernels; /* in the order of their launches */
     Counts total;
 } SimProfile;
 

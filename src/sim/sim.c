@@ -117,11 +117,13 @@ static bool too_large(Run *run, Span span, const char *name, int64_t count)
 static bool too_much(Run *run, Span span, const char *name, int64_t count, int64_t *bytes)
 {
     _Static_assert(SIM_WATCH_BYTES == sizeof(Shadow) + 8, "the shadow and the cell's value");
+    int64_t most = run->options->max_bytes ? run->options->max_bytes : LIMIT_GLOBAL_BYTES;
     *bytes += count * SIM_WATCH_BYTES;
-    if (*bytes <= LIMIT_GLOBAL_BYTES)
+    bool many = *bytes >= (int64_t)10 << 30;
+    if (*bytes <= most)
         return false;
-    diag_error(run->ctx, E0644, span, "%s has %lld elements, and the simulator would need %lld GiB to watch them", name, (long long)count,
-               (long long)(*bytes >> 30));
+    diag_error(run->ctx, E0644, span, "%s has %lld elements, and the simulator would need %lld %s to watch them", name, (long long)count,
+               (long long)(*bytes >> (many ? 30 : 20)), many ? "GiB" : "MiB");
     run->failed = true;
     return true;
 }

@@ -39,6 +39,7 @@ typedef struct SimOptions {
     int variant;          /* which of each kernel's bodies runs, 0 the first; the last one where there are fewer. Wide indices are used where the sizes need them */
     int max_findings;     /* different ones; 0: 10; the run stops there */
     uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
+    int64_t max_bytes;    /* to watch what kernels write; 0: LIMIT_GLOBAL_BYTES */
     bool profile;         /* count by lines: SimReport.profile */
     bool roundings;       /* count them: SimReport.roundings; takes memory and time */
 } SimOptions;

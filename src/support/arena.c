@@ -39,6 +39,7 @@ void arena_init(Arena *arena, Ctx *ctx)
 {
     arena->ctx = ctx;
     arena->chunks = NULL;
+    arena->most = 0;
 }
 
 void arena_free(Arena *arena)
@@ -85,8 +86,9 @@ void *arena_alloc(Arena *arena, size_t size)
             chunk = own;
         } else {
             size_t next = chunk ? chunk->size * 2 : CHUNK_SMALLEST;
-            if (next > CHUNK_LARGEST)
-                next = CHUNK_LARGEST;
+            size_t most = arena->most ? arena->most : CHUNK_LARGEST;
+            if (next > most)
+                next = most;
             if (next < step)
                 next = step;
             ArenaChunk *newest = chunk_new(ctx, next);

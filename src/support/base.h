@@ -26,6 +26,7 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
     Ctx *ctx;
     ArenaChunk *chunks; /* newest first */
+    size_t most;        /* bytes of a chunk, but for larger blocks: what stays for long wastes less. 0: as is fast */
 } Arena;
 
 void arena_init(Arena *arena, Ctx *ctx);
@@ -93,11 +94,8 @@ static inline int64_t floor_mod(int64_t a, int64_t b) { return a % b < 0 ? a % b
 
 enum {
     LIMIT_SOURCE_BYTES = 16 << 20,
-    LIMIT_TREE_HEIGHT = 400,      /* of an expression as parsed */
-    LIMIT_ELAB_DEPTH = 1200,      /* definitions used inside definitions, counted in expressions */
     LIMIT_CORE_TERMS = 400000,    /* after definitions and unroll are expanded */
     LIMIT_ELAB_STEPS = 4000000,   /* expressions evaluated for one entry */
-    LIMIT_CORE_HEIGHT = 3000,     /* of an expression once expanded */
     LIMIT_UNROLL_ITEMS = 4096,
     LIMIT_UNROLL_TRIPS = 64,      /* of a ...Unroll loop written out */
     LIMIT_DIAGNOSTICS = 100,
@@ -105,8 +103,10 @@ enum {
     LIMIT_IMP_STATEMENTS = 65536,
     LIMIT_ARRAY_RANK = 32,
     LIMIT_TUPLE_ITEMS = 64,
-    LIMIT_EXPECT_CELLS = 1 << 26, /* of an input or a result, in a run for an `expect` clause */
+    LIMIT_VECTOR_WIDTH = 64,
+    LIMIT_EXPECT_CELLS = 1 << 25, /* of all inputs and results, in a run for an `expect` clause */
     LIMIT_EXPECT_STEPS = 1 << 24, /* warp instructions of such a run */
+    LIMIT_EXPECT_BYTES = 1 << 29, /* that the simulator takes to watch it */
     LIMIT_TYPE_COMPONENTS = 1024  /* scalars of a tuple, nested ones included */
 };
 

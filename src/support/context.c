@@ -142,6 +142,7 @@ Ctx *ctx_new(const Allocator *alloc, const FileAccess *files)
     memset(ctx, 0, sizeof *ctx);
     ctx->alloc = *alloc;
     ctx->files = files ? *files : libc_files;
+    ctx->stack = stack_left();
     arena_init(&ctx->arena, ctx);
     return ctx;
 }
@@ -151,6 +152,18 @@ Ctx *ctx_new_part(const Ctx *whole)
     Ctx *ctx = ctx_new(&whole->alloc, &whole->files);
     if (ctx)
         ctx->brake = whole->brake;
+    return ctx;
+}
+
+Ctx *ctx_new_inside(const Ctx *whole, const Allocator *alloc, const FileAccess *files)
+{
+    Ctx *ctx = ctx_new(alloc ? alloc : &whole->alloc, files ? files : &whole->files);
+    if (!ctx)
+        return NULL;
+    ctx->brake = whole->brake;
+    ctx->whole = whole;
+    ctx->sources = whole->sources;
+    ctx->sources.of_whole = ctx->sources.list.cap = ctx->sources.list.n; /* the first one that is added moves the list */
     return ctx;
 }
 
@@ -171,10 +184,37 @@ bool ctx_try(Ctx *ctx, void (*fn)(Ctx *ctx, void *user), void *user)
         ctx->guard = outer;
         return false;
     }
+    if (!outer)
+        ctx->stack = stack_left();
     ctx->guard = &here;
     fn(ctx, user);
     ctx->guard = outer;
     return true;
+}
+
+typedef struct Inside {
+    Ctx *part;
+    void (*fn)(Ctx *part, void *user);
+    void *user;
+    bool enough;
+} Inside;
+
+static void inside(Ctx *ctx, void *user)
+{
+    Inside *in = user;
+    in->enough = ctx_try(in->part, in->fn, in->user);
+    if (in->enough)
+        diags_keep(ctx, in->part);
+}
+
+/* Guarded twice: what the part does may also ask ctx for memory. */
+void ctx_do_inside(Ctx *ctx, void (*fn)(Ctx *part, void *user), void *user)
+{
+    Inside in = {.part = ctx_new_inside(ctx, NULL, NULL), .fn = fn, .user = user};
+    bool enough = in.part && ctx_try(ctx, inside, &in) && in.enough;
+    ctx_free(in.part);
+    if (!enough)
+        ctx_out_of_memory(ctx);
 }
 
 enum { PIECE = 4 << 20 }; /* bytes between two looks: about a millisecond */

@@ -9,6 +9,7 @@
 
 #include "support/base.h"
 #include "support/diag.h"
+#include "support/stack.h"
 
 typedef struct Allocator {
     void *user;
@@ -49,7 +50,9 @@ struct Ctx {
     FileAccess files;
     Arena arena;
     jmp_buf *guard; /* where an allocation that fails jumps to */
+    Stack stack;    /* what was left of it when the context was made, or the outermost ctx_try began */
     Brake *brake;   /* or NULL */
+    const Ctx *whole; /* whose names, sources and headers this one sees (ctx_new_inside); or NULL */
     struct InternTable *names;
     Sources sources;
     Diags diags;
@@ -62,7 +65,12 @@ struct Ctx {
 Ctx *ctx_new(const Allocator *alloc, const FileAccess *files);
 /* For a part of what `whole` does, whose memory goes before the rest: with its seams and its brake. */
 Ctx *ctx_new_part(const Ctx *whole);
+/* For a part that goes on from what `whole` has: it sees the names, sources and headers of primitives that are there, and adds its own. NULL: the
+ * whole's seams. `whole` must not change while a part of it lives; so any number of threads may have one each. Nats and types are a part's own. */
+Ctx *ctx_new_inside(const Ctx *whole, const Allocator *alloc, const FileAccess *files);
 void ctx_free(Ctx *ctx);
+/* Runs fn in such a part of ctx, and forgets it but for its diagnostics, which are ctx's then. fn may also add to what ctx has. */
+void ctx_do_inside(Ctx *ctx, void (*fn)(Ctx *part, void *user), void *user);
 
 /* Runs `fn(ctx, user)`; false when memory ran out inside it. Nests. Every entry point that allocates is called through
  * this (or inside something that is): the context stays usable afterwards. */
@@ -85,6 +93,9 @@ static inline void ctx_look(Ctx *ctx)
     if (brake->pulled)
         ctx_end(ctx);
 }
+
+/* Is so little of the stack left that whoever recurs must go back? */
+static inline bool ctx_near_end(const Ctx *ctx) { return stack_is_near_end(&ctx->stack); }
 
 /* For round i of a loop whose rounds are short. */
 static inline void ctx_look_at(Ctx *ctx, int64_t i)

@@ -26,14 +26,27 @@ uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size)
     int line = 1;
     for (const char *at = text; (at = memchr(at, '\n', size - (size_t)(at - text))); at++)
         starts[line++] = (uint32_t)(at - text) + 1;
-    Source source = {intern_z(ctx, name), text, size, starts, lines};
+    Source source = {.name = intern_z(ctx, name), .text = text, .size = size, .lines = starts, .line_count = lines};
     vec_push(ctx, &ctx->sources.list, source);
     return (uint32_t)ctx->sources.list.n;
+}
+
+uint32_t source_add_library(Ctx *ctx, const char *name, const char *text, size_t size)
+{
+    uint32_t file = source_add(ctx, name, text, size);
+    ctx->sources.list.at[file - 1].library = true;
+    return file;
 }
 
 const Source *source_get(const Ctx *ctx, uint32_t file)
 {
     return file >= 1 && file <= (uint32_t)ctx->sources.list.n ? &ctx->sources.list.at[file - 1] : NULL;
+}
+
+bool span_is_users(const Ctx *ctx, Span span)
+{
+    const Source *source = source_get(ctx, span.file);
+    return source && !source->library;
 }
 
 /* 0-based. */
@@ -132,17 +145,12 @@ static bool drop_warning(Diags *diags)
     return false;
 }
 
-static Diag *record(Ctx *ctx, DiagCode code, Span span, const char *fmt, va_list args)
+static Diag *record_text(Ctx *ctx, DiagCode code, Span span, const char *message)
 {
     Diags *diags = &ctx->diags;
     bool warning = diag_code_name(code)[0] == 'W';
     bool full = diags->list.n >= LIMIT_DIAGNOSTICS;
-    if (span.file != 0 && recorded(diags, code, span, NULL))
-        return spare(ctx);
-    StrBuf message;
-    sb_init(&message, ctx);
-    sb_vprintf(&message, fmt, args);
-    if (span.file == 0 && recorded(diags, code, span, message.text))
+    if (recorded(diags, code, span, span.file == 0 ? message : NULL))
         return spare(ctx);
     Diag *diag = full ? NULL : NEW(ctx, Diag);
     if (full) {
@@ -156,11 +164,21 @@ static Diag *record(Ctx *ctx, DiagCode code, Span span, const char *fmt, va_list
     diag->code = code;
     diag->warning = warning;
     diag->span = span;
-    diag->message = message.text;
+    diag->message = message;
     if (!full)
         vec_push(ctx, &diags->list, diag);
     *(warning ? &diags->warnings : &diags->errors) += 1;
     return diag;
+}
+
+static Diag *record(Ctx *ctx, DiagCode code, Span span, const char *fmt, va_list args)
+{
+    if (span.file != 0 && recorded(&ctx->diags, code, span, NULL))
+        return spare(ctx);
+    StrBuf message;
+    sb_init(&message, ctx);
+    sb_vprintf(&message, fmt, args);
+    return record_text(ctx, code, span, message.text);
 }
 
 Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...)
@@ -169,6 +187,18 @@ Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...)
     va_start(args, fmt);
     Diag *diag = record(ctx, code, span, fmt, args);
     va_end(args);
+    return diag;
+}
+
+Diag *diag_error_of_user(Ctx *ctx, DiagCode code, Span at, Span users, const char *there, const char *fmt, ...)
+{
+    bool elsewhere = !span_is_users(ctx, at) && span_is_users(ctx, users);
+    va_list args;
+    va_start(args, fmt);
+    Diag *diag = record(ctx, code, elsewhere ? users : at, fmt, args);
+    va_end(args);
+    if (elsewhere && at.file)
+        diag_note(ctx, diag, at, "%s", there);
     return diag;
 }
 
@@ -189,6 +219,73 @@ void diag_again(Ctx *ctx, Diag *diag)
     else
         diags->dropped++;
     *(diag->warning ? &diags->warnings : &diags->errors) += 1;
+}
+
+/* ---- from one context to another ----------------------------------------------------------------------------- */
+
+static const char *copied(Ctx *ctx, const char *text) { return text ? ctx_printf(ctx, "%s", text) : NULL; }
+
+/* Another context's source as one of ctx. */
+static uint32_t source_kept(Ctx *ctx, const Source *source)
+{
+    for (int i = 0; i < ctx->sources.list.n; i++) {
+        const Source *own = &ctx->sources.list.at[i];
+        if (own->size == source->size && strcmp(own->name, source->name) == 0 && memcmp(own->text, source->text, own->size) == 0)
+            return (uint32_t)i + 1;
+    }
+    char *text = ctx_alloc(ctx, source->size + 1);
+    memcpy(text, source->text, source->size);
+    return source_add(ctx, source->name, text, source->size);
+}
+
+static Span span_kept(Ctx *ctx, const Ctx *from, Span span)
+{
+    if (from != ctx && span.file > (uint32_t)from->sources.of_whole)
+        span.file = source_kept(ctx, source_get(from, span.file));
+    return span;
+}
+
+static void keep(Ctx *ctx, const Ctx *from, const Diag *diag)
+{
+    Diag *own = record_text(ctx, diag->code, span_kept(ctx, from, diag->span), copied(ctx, diag->message));
+    if (own == ctx->diags.spare)
+        return;
+    own->high = diag->high;
+    own->label = copied(ctx, diag->label);
+    own->help = copied(ctx, diag->help);
+    for (int i = 0; i < diag->notes.n; i++)
+        vec_push(ctx, &own->notes, (DiagNote){span_kept(ctx, from, diag->notes.at[i].span), copied(ctx, diag->notes.at[i].text)});
+    for (int i = 0; i < diag->edits.n; i++)
+        vec_push(ctx, &own->edits, (DiagEdit){span_kept(ctx, from, diag->edits.at[i].span), copied(ctx, diag->edits.at[i].text)});
+}
+
+static void keep_all(Ctx *ctx, const Ctx *from, const Diags *diags)
+{
+    int errors = 0, warnings = 0;
+    for (int i = 0; i < diags->list.n; i++) {
+        keep(ctx, from, diags->list.at[i]);
+        *(diags->list.at[i]->warning ? &warnings : &errors) += 1;
+    }
+    ctx->diags.dropped += diags->dropped;
+    ctx->diags.errors += diags->errors - errors; /* those that were dropped there */
+    ctx->diags.warnings += diags->warnings - warnings;
+}
+
+void diags_again(Ctx *ctx, const Diags *diags) { keep_all(ctx, ctx, diags); }
+
+void diags_keep(Ctx *ctx, Ctx *part)
+{
+    keep_all(ctx, part, &part->diags);
+    part->diags = (Diags){0};
+}
+
+void diags_keep_aside(Ctx *ctx, Diags *aside, Ctx *part)
+{
+    const Diags said = ctx->diags;
+    ctx->diags = *aside;
+    diags_keep(ctx, part);
+    *aside = ctx->diags;
+    ctx->diags = said;
 }
 
 static const char *format(Ctx *ctx, const char *fmt, va_list args)
@@ -265,7 +362,8 @@ void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char 
         diag_help(ctx, diag, "%.*s`%.*s`%s", (int)(at - help), help, (int)(hi - lo), lo, at + 1);
     else
         diag_help(ctx, diag, "%s", help);
-    add_edit(ctx, diag, span, text);
+    if (span.file)
+        add_edit(ctx, diag, span, text);
 }
 
 /* ---- rendering ----------------------------------------------------------------------------------------------- */

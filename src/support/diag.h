@@ -22,15 +22,20 @@ typedef struct Source {
     size_t size;
     const uint32_t *lines; /* where each line starts, in bytes */
     int line_count;        /* at least 1 */
+    bool library;          /* built into the compiler: no text of the user's */
 } Source;
 
 typedef struct Sources {
     VEC(Source) list; /* file number f is list.at[f - 1] */
+    int of_whole;     /* so many are those of Ctx.whole */
 } Sources;
 
 /* The text is not copied and must live as long as the context; the name is copied. */
 uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size);
+uint32_t source_add_library(Ctx *ctx, const char *name, const char *text, size_t size);
 const Source *source_get(const Ctx *ctx, uint32_t file);
+/* Whether the span is of text that the user has: not nowhere, and not in the library. */
+bool span_is_users(const Ctx *ctx, Span span);
 /* 1-based line and column (in bytes) of a span's start. */
 void source_position(const Ctx *ctx, Span span, int *line, int *column);
 
@@ -74,15 +79,24 @@ typedef struct Diags {
 /* Never NULL. An error at the same span with the same code is recorded once: the second call's text is dropped. (With no
  * span, the texts must be equal too.) Which of error and warning it is follows from the code's first letter. */
 Diag *diag_error(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* An error that was found at `at`. In the library, where the user can mend nothing, that becomes a note that says what `there` is,
+ * and the error stands at `users`. */
+Diag *diag_error_of_user(Ctx *ctx, DiagCode code, Span at, Span users, const char *there, const char *fmt, ...) PRINTF_LIKE(6, 7);
 Diag *diag_warning(Ctx *ctx, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void diag_again(Ctx *ctx, Diag *diag); /* records one that was recorded before and taken away */
+/* Adds those of `part`, a context inside of ctx, and takes them away there. */
+void diags_keep(Ctx *ctx, Ctx *part);
+/* The same, to a list of ctx's that is put aside. */
+void diags_keep_aside(Ctx *ctx, Diags *aside, Ctx *part);
+/* Adds those that were put aside. */
+void diags_again(Ctx *ctx, const Diags *diags);
 void diag_label(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* The words of the hint. Those of an earlier call, and its edits, are forgotten. */
 void diag_help(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* One more edit of the hint. Edits of a hint do not overlap. */
 void diag_edit(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
-/* A hint made of its edit: in the words `help` a `$` stands for the new text, in backquotes. */
+/* A hint made of its edit: in the words `help` a `$` stands for the new text, in backquotes. Nowhere (NO_SPAN) the hint only explains. */
 void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char *fmt, ...) PRINTF_LIKE(5, 6);
 
 const char *diag_code_name(DiagCode code);        /* "E0303" */

@@ -238,6 +238,17 @@ static void intern_grow(Ctx *ctx, InternTable *table)
     *table = wider;
 }
 
+/* NULL: none of the contexts that this one is inside of has it. */
+static const char *interned_before(const Ctx *ctx, const char *text, size_t n, uint32_t hash)
+{
+    for (const Ctx *whole = ctx->whole; whole; whole = whole->whole) {
+        const Interned *slot = whole->names && whole->names->cap ? slot_of(whole->names, text, n, hash) : NULL;
+        if (slot && slot->text)
+            return slot->text;
+    }
+    return NULL;
+}
+
 const char *intern(Ctx *ctx, const char *text, size_t n)
 {
     if (!ctx->names)
@@ -247,13 +258,14 @@ const char *intern(Ctx *ctx, const char *text, size_t n)
         intern_grow(ctx, table);
     uint32_t hash = hash_bytes(text, n);
     Interned *slot = slot_of(table, text, n, hash);
-    if (!slot->text) {
-        char *copy = ctx_alloc(ctx, n + 1);
-        memcpy(copy, text, n);
-        *slot = (Interned){copy, n, hash};
-        table->count++;
-    }
-    return slot->text;
+    const char *before = slot->text ? slot->text : interned_before(ctx, text, n, hash); /* its own first: what it has once stays the one */
+    if (before)
+        return before;
+    char *copy = ctx_alloc(ctx, n + 1);
+    memcpy(copy, text, n);
+    *slot = (Interned){copy, n, hash};
+    table->count++;
+    return copy;
 }
 
 const char *intern_z(Ctx *ctx, const char *text) { return intern(ctx, text, strlen(text)); }

@@ -25,7 +25,7 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 // sum: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsigned *ticket, int n, int numSM)
+sum(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket, int n, int numSM)
 {
     __shared__ __align__(16) float shared[8];
     __shared__ bool last;
@@ -43,7 +43,7 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsig
             if (tile*8192 + 8192 <= n) {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    const float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
+                    float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
                     acc += v.x;
                     acc += v.y;
                     acc += v.z;
@@ -52,11 +52,21 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsig
             } else {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    const int index = tile*8192 + i*1024 + thread*4;
-                    acc += index < n ? xs[index] : 0.0f;
-                    acc += index + 1 < n ? xs[index + 1] : 0.0f;
-                    acc += index + 2 < n ? xs[index + 2] : 0.0f;
-                    acc += index + 3 < n ? xs[index + 3] : 0.0f;
+                    float4 v;
+                    if (tile*8192 + i*1024 + thread*4 + 3 < n) {
+                        v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
+                    } else {
+                        const int index = tile*8192 + i*1024 + thread*4;
+                        v = make_float4(
+                            index < n ? xs[index] : 0.0f,
+                            index + 1 < n ? xs[index + 1] : 0.0f,
+                            index + 2 < n ? xs[index + 2] : 0.0f,
+                            0.0f);
+                    }
+                    acc += v.x;
+                    acc += v.y;
+                    acc += v.z;
+                    acc += v.w;
                 }
             }
         }
@@ -75,18 +85,18 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsig
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
-            float acc_1 = 0.0f;
             const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
             acc_1 += v.x;
             acc_1 += v.y;
             acc_1 += v.z;
             acc_1 += v.w;
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
             acc_1 += v_1.x;
             acc_1 += v_1.y;
             acc_1 += v_1.z;
             acc_1 += v_1.w;
-            temp[block] = acc_1;
+            xs_1[block] = acc_1;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -96,10 +106,10 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsig
         float acc = 0.0f;
         const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
-            acc += temp[i*256 + thread];
+            acc += xs_1[i*256 + thread];
         }
         const int index = end*256 + thread;
-        if (index < blocks) acc += temp[index];
+        if (index < blocks) acc += xs_1[index];
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -114,13 +124,13 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsig
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
-            float acc_1 = 0.0f;
             const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
             acc_1 += v.x;
             acc_1 += v.y;
             acc_1 += v.z;
             acc_1 += v.w;
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
             acc_1 += v_1.x;
             acc_1 += v_1.y;
             acc_1 += v_1.z;
@@ -133,7 +143,7 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsig
 // sum_64: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsigned *ticket, long long n,
+sum_64(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket, long long n,
        long long numSM)
 {
     __shared__ __align__(16) float shared[8];
@@ -152,7 +162,7 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, un
             if (tile*8192 + 8192 <= n) {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    const float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
+                    float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
                     acc += v.x;
                     acc += v.y;
                     acc += v.z;
@@ -161,11 +171,21 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, un
             } else {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    const long long index = tile*8192 + i*1024 + thread*4;
-                    acc += index < n ? xs[index] : 0.0f;
-                    acc += index + 1 < n ? xs[index + 1] : 0.0f;
-                    acc += index + 2 < n ? xs[index + 2] : 0.0f;
-                    acc += index + 3 < n ? xs[index + 3] : 0.0f;
+                    float4 v;
+                    if (tile*8192 + i*1024 + thread*4 + 3 < n) {
+                        v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
+                    } else {
+                        const long long index = tile*8192 + i*1024 + thread*4;
+                        v = make_float4(
+                            index < n ? xs[index] : 0.0f,
+                            index + 1 < n ? xs[index + 1] : 0.0f,
+                            index + 2 < n ? xs[index + 2] : 0.0f,
+                            0.0f);
+                    }
+                    acc += v.x;
+                    acc += v.y;
+                    acc += v.z;
+                    acc += v.w;
                 }
             }
         }
@@ -184,18 +204,18 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, un
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
-            float acc_1 = 0.0f;
             const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
             acc_1 += v.x;
             acc_1 += v.y;
             acc_1 += v.z;
             acc_1 += v.w;
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
             acc_1 += v_1.x;
             acc_1 += v_1.y;
             acc_1 += v_1.z;
             acc_1 += v_1.w;
-            temp[block] = acc_1;
+            xs_1[block] = acc_1;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -205,10 +225,10 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, un
         float acc = 0.0f;
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
-            acc += temp[i*256 + thread];
+            acc += xs_1[i*256 + thread];
         }
         const long long index = end*256 + thread;
-        if (index < blocks) acc += temp[index];
+        if (index < blocks) acc += xs_1[index];
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -223,13 +243,13 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, un
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
-            float acc_1 = 0.0f;
             const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
             acc_1 += v.x;
             acc_1 += v.y;
             acc_1 += v.z;
             acc_1 += v.w;
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
             acc_1 += v_1.x;
             acc_1 += v_1.y;
             acc_1 += v_1.z;
@@ -241,7 +261,7 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, float *temp, un
 
 // sum_unaligned: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *temp, unsigned *ticket,
+sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket,
               long long n, long long numSM)
 {
     __shared__ __align__(16) float shared[8];
@@ -291,18 +311,18 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *t
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
-            float acc_1 = 0.0f;
             const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
             acc_1 += v.x;
             acc_1 += v.y;
             acc_1 += v.z;
             acc_1 += v.w;
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
             acc_1 += v_1.x;
             acc_1 += v_1.y;
             acc_1 += v_1.z;
             acc_1 += v_1.w;
-            temp[block] = acc_1;
+            xs_1[block] = acc_1;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -312,10 +332,10 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *t
         float acc = 0.0f;
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
-            acc += temp[i*256 + thread];
+            acc += xs_1[i*256 + thread];
         }
         const long long index = end*256 + thread;
-        if (index < blocks) acc += temp[index];
+        if (index < blocks) acc += xs_1[index];
 
         // warp.rise:7: mapLane
         acc += __shfl_xor_sync(0xffffffff, acc, 16);
@@ -330,13 +350,13 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *t
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
-            float acc_1 = 0.0f;
             const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
             acc_1 += v.x;
             acc_1 += v.y;
             acc_1 += v.z;
             acc_1 += v.w;
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
             acc_1 += v_1.x;
             acc_1 += v_1.y;
             acc_1 += v_1.z;
@@ -349,8 +369,8 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *t
 // argmin: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *temp_1,
-       int *temp_2, unsigned *ticket, int n, int numSM)
+argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *xs_1,
+       int *xs_2, unsigned *ticket, int n, int numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
@@ -374,59 +394,61 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const int index = base + base_1 + j*1024;
-                    const float4 v = *reinterpret_cast<const float4 *>(xs + index);
-                    const float b_1 = v.x;
-                    const int b_2 = index;
-                    if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                        acc_1 = b_1;
-                        acc_2 = b_2;
+                    float4 v = *reinterpret_cast<const float4 *>(xs + index);
+                    const int v_1 = index;
+                    const int v_2 = index + 1;
+                    const int v_3 = index + 2;
+                    const int v_4 = index + 3;
+                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
+                        acc_1 = v.x;
+                        acc_2 = v_1;
                     }
-                    const float b_1_1 = v.y;
-                    const int b_2_1 = index + 1;
-                    if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
-                        acc_1 = b_1_1;
-                        acc_2 = b_2_1;
+                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
+                        acc_1 = v.y;
+                        acc_2 = v_2;
                     }
-                    const float b_1_2 = v.z;
-                    const int b_2_2 = index + 2;
-                    if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
-                        acc_1 = b_1_2;
-                        acc_2 = b_2_2;
+                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
+                        acc_1 = v.z;
+                        acc_2 = v_3;
                     }
-                    const float b_1_3 = v.w;
-                    const int b_2_3 = index + 3;
-                    if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
-                        acc_1 = b_1_3;
-                        acc_2 = b_2_3;
+                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
+                        acc_1 = v.w;
+                        acc_2 = v_4;
                     }
                 }
             } else {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
-                    const int index = base + base_1 + j*1024;
-                    const float b_1 = index < n ? xs[index] : __int_as_float(0x7f800000);
-                    const int b_2 = index < n ? index : 2147483647;
-                    if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                        acc_1 = b_1;
-                        acc_2 = b_2;
+                    float4 v;
+                    const int index = base + base_1 + j*1024 + 3;
+                    if (index < n) {
+                        v = *reinterpret_cast<const float4 *>(xs + index - 3);
+                    } else {
+                        v = make_float4(
+                            index - 3 < n ? xs[index - 3] : __int_as_float(0x7f800000),
+                            index - 2 < n ? xs[index - 2] : __int_as_float(0x7f800000),
+                            index - 1 < n ? xs[index - 1] : __int_as_float(0x7f800000),
+                            __int_as_float(0x7f800000));
                     }
-                    const float b_1_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
-                    const int b_2_1 = index + 1 < n ? index + 1 : 2147483647;
-                    if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
-                        acc_1 = b_1_1;
-                        acc_2 = b_2_1;
+                    const int v_1 = index - 3 < n ? index - 3 : 2147483647;
+                    const int v_2 = index - 2 < n ? index - 2 : 2147483647;
+                    const int v_3 = index - 1 < n ? index - 1 : 2147483647;
+                    const int v_4 = index < n ? index : 2147483647;
+                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
+                        acc_1 = v.x;
+                        acc_2 = v_1;
                     }
-                    const float b_1_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
-                    const int b_2_2 = index + 2 < n ? index + 2 : 2147483647;
-                    if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
-                        acc_1 = b_1_2;
-                        acc_2 = b_2_2;
+                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
+                        acc_1 = v.y;
+                        acc_2 = v_2;
                     }
-                    const float b_1_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
-                    const int b_2_3 = index + 3 < n ? index + 3 : 2147483647;
-                    if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
-                        acc_1 = b_1_3;
-                        acc_2 = b_2_3;
+                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
+                        acc_1 = v.z;
+                        acc_2 = v_3;
+                    }
+                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
+                        acc_1 = v.w;
+                        acc_2 = v_4;
                     }
                 }
             }
@@ -476,46 +498,46 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
+            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
+            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
-                acc_2_1 = v_1.x;
+                acc_2_1 = v_2.x;
             }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
                 acc_1_1 = v.y;
-                acc_2_1 = v_1.y;
+                acc_2_1 = v_2.y;
             }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
                 acc_1_1 = v.z;
-                acc_2_1 = v_1.z;
+                acc_2_1 = v_2.z;
             }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
                 acc_1_1 = v.w;
-                acc_2_1 = v_1.w;
+                acc_2_1 = v_2.w;
             }
-            const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_2.x;
+            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_1.x;
                 acc_2_1 = v_3.x;
             }
-            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_2.y;
+            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_1.y;
                 acc_2_1 = v_3.y;
             }
-            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_2.z;
+            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_1.z;
                 acc_2_1 = v_3.z;
             }
-            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_2.w;
+            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_1.w;
                 acc_2_1 = v_3.w;
             }
-            temp_1[block] = acc_1_1;
-            temp_2[block] = acc_2_1;
+            xs_1[block] = acc_1_1;
+            xs_2[block] = acc_2_1;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -527,8 +549,8 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
         const int end = blocks / 256;
         for (int i = 0; i < end; i++) {
             const int index = i*256 + thread;
-            const float b_1 = temp_1[index];
-            const int b_2 = temp_2[index];
+            const float b_1 = xs_1[index];
+            const int b_2 = xs_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
                 acc_2 = b_2;
@@ -536,8 +558,8 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
         }
         if (blocks % 256 != 0) {
             const int index = end*256 + thread;
-            const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
-            const int b_2 = index < blocks ? temp_2[index] : 2147483647;
+            const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
+            const int b_2 = index < blocks ? xs_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
                 acc_2 = b_2;
@@ -587,42 +609,42 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
+            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
+            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
-                acc_2_1 = v_1.x;
+                acc_2_1 = v_2.x;
             }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
                 acc_1_1 = v.y;
-                acc_2_1 = v_1.y;
+                acc_2_1 = v_2.y;
             }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
                 acc_1_1 = v.z;
-                acc_2_1 = v_1.z;
+                acc_2_1 = v_2.z;
             }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
                 acc_1_1 = v.w;
-                acc_2_1 = v_1.w;
+                acc_2_1 = v_2.w;
             }
-            const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_2.x;
+            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_1.x;
                 acc_2_1 = v_3.x;
             }
-            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_2.y;
+            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_1.y;
                 acc_2_1 = v_3.y;
             }
-            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_2.z;
+            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_1.z;
                 acc_2_1 = v_3.z;
             }
-            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_2.w;
+            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_1.w;
                 acc_2_1 = v_3.w;
             }
             result_1[0] = acc_1_1;
@@ -634,8 +656,8 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
 // argmin_64: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
-          float *temp_1, int *temp_2, unsigned *ticket, long long n, long long numSM)
+argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *xs_1,
+          int *xs_2, unsigned *ticket, long long n, long long numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
@@ -659,59 +681,61 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const long long index = base + base_1 + j*1024;
-                    const float4 v = *reinterpret_cast<const float4 *>(xs + index);
-                    const float b_1 = v.x;
-                    const int b_2 = (int)index;
-                    if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                        acc_1 = b_1;
-                        acc_2 = b_2;
+                    float4 v = *reinterpret_cast<const float4 *>(xs + index);
+                    const int v_1 = (int)index;
+                    const int v_2 = (int)(index + 1);
+                    const int v_3 = (int)(index + 2);
+                    const int v_4 = (int)(index + 3);
+                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
+                        acc_1 = v.x;
+                        acc_2 = v_1;
                     }
-                    const float b_1_1 = v.y;
-                    const int b_2_1 = (int)(index + 1);
-                    if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
-                        acc_1 = b_1_1;
-                        acc_2 = b_2_1;
+                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
+                        acc_1 = v.y;
+                        acc_2 = v_2;
                     }
-                    const float b_1_2 = v.z;
-                    const int b_2_2 = (int)(index + 2);
-                    if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
-                        acc_1 = b_1_2;
-                        acc_2 = b_2_2;
+                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
+                        acc_1 = v.z;
+                        acc_2 = v_3;
                     }
-                    const float b_1_3 = v.w;
-                    const int b_2_3 = (int)(index + 3);
-                    if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
-                        acc_1 = b_1_3;
-                        acc_2 = b_2_3;
+                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
+                        acc_1 = v.w;
+                        acc_2 = v_4;
                     }
                 }
             } else {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
-                    const long long index = base + base_1 + j*1024;
-                    const float b_1 = index < n ? xs[index] : __int_as_float(0x7f800000);
-                    const int b_2 = index < n ? (int)index : 2147483647;
-                    if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                        acc_1 = b_1;
-                        acc_2 = b_2;
+                    float4 v;
+                    const long long index = base + base_1 + j*1024 + 3;
+                    if (index < n) {
+                        v = *reinterpret_cast<const float4 *>(xs + index - 3);
+                    } else {
+                        v = make_float4(
+                            index - 3 < n ? xs[index - 3] : __int_as_float(0x7f800000),
+                            index - 2 < n ? xs[index - 2] : __int_as_float(0x7f800000),
+                            index - 1 < n ? xs[index - 1] : __int_as_float(0x7f800000),
+                            __int_as_float(0x7f800000));
                     }
-                    const float b_1_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
-                    const int b_2_1 = index + 1 < n ? (int)(index + 1) : 2147483647;
-                    if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
-                        acc_1 = b_1_1;
-                        acc_2 = b_2_1;
+                    const int v_1 = index - 3 < n ? (int)(index - 3) : 2147483647;
+                    const int v_2 = index - 2 < n ? (int)(index - 2) : 2147483647;
+                    const int v_3 = index - 1 < n ? (int)(index - 1) : 2147483647;
+                    const int v_4 = index < n ? (int)index : 2147483647;
+                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
+                        acc_1 = v.x;
+                        acc_2 = v_1;
                     }
-                    const float b_1_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
-                    const int b_2_2 = index + 2 < n ? (int)(index + 2) : 2147483647;
-                    if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
-                        acc_1 = b_1_2;
-                        acc_2 = b_2_2;
+                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
+                        acc_1 = v.y;
+                        acc_2 = v_2;
                     }
-                    const float b_1_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
-                    const int b_2_3 = index + 3 < n ? (int)(index + 3) : 2147483647;
-                    if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
-                        acc_1 = b_1_3;
-                        acc_2 = b_2_3;
+                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
+                        acc_1 = v.z;
+                        acc_2 = v_3;
+                    }
+                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
+                        acc_1 = v.w;
+                        acc_2 = v_4;
                     }
                 }
             }
@@ -761,46 +785,46 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
+            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
+            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
-                acc_2_1 = v_1.x;
+                acc_2_1 = v_2.x;
             }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
                 acc_1_1 = v.y;
-                acc_2_1 = v_1.y;
+                acc_2_1 = v_2.y;
             }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
                 acc_1_1 = v.z;
-                acc_2_1 = v_1.z;
+                acc_2_1 = v_2.z;
             }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
                 acc_1_1 = v.w;
-                acc_2_1 = v_1.w;
+                acc_2_1 = v_2.w;
             }
-            const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_2.x;
+            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_1.x;
                 acc_2_1 = v_3.x;
             }
-            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_2.y;
+            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_1.y;
                 acc_2_1 = v_3.y;
             }
-            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_2.z;
+            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_1.z;
                 acc_2_1 = v_3.z;
             }
-            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_2.w;
+            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_1.w;
                 acc_2_1 = v_3.w;
             }
-            temp_1[block] = acc_1_1;
-            temp_2[block] = acc_2_1;
+            xs_1[block] = acc_1_1;
+            xs_2[block] = acc_2_1;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -812,8 +836,8 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             const long long index = i*256 + thread;
-            const float b_1 = temp_1[index];
-            const int b_2 = temp_2[index];
+            const float b_1 = xs_1[index];
+            const int b_2 = xs_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
                 acc_2 = b_2;
@@ -821,8 +845,8 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         }
         if (blocks % 256 != 0) {
             const long long index = end*256 + thread;
-            const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
-            const int b_2 = index < blocks ? temp_2[index] : 2147483647;
+            const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
+            const int b_2 = index < blocks ? xs_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
                 acc_2 = b_2;
@@ -872,42 +896,42 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
+            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
+            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
-                acc_2_1 = v_1.x;
+                acc_2_1 = v_2.x;
             }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
                 acc_1_1 = v.y;
-                acc_2_1 = v_1.y;
+                acc_2_1 = v_2.y;
             }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
                 acc_1_1 = v.z;
-                acc_2_1 = v_1.z;
+                acc_2_1 = v_2.z;
             }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
                 acc_1_1 = v.w;
-                acc_2_1 = v_1.w;
+                acc_2_1 = v_2.w;
             }
-            const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_2.x;
+            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_1.x;
                 acc_2_1 = v_3.x;
             }
-            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_2.y;
+            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_1.y;
                 acc_2_1 = v_3.y;
             }
-            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_2.z;
+            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_1.z;
                 acc_2_1 = v_3.z;
             }
-            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_2.w;
+            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_1.w;
                 acc_2_1 = v_3.w;
             }
             result_1[0] = acc_1_1;
@@ -919,7 +943,7 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
 // argmin_unaligned: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256, 4)
 argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
-                 float *temp_1, int *temp_2, unsigned *ticket, long long n, long long numSM)
+                 float *xs_1, int *xs_2, unsigned *ticket, long long n, long long numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
@@ -943,58 +967,58 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const long long index = base + base_1 + j*1024;
-                    const float b_1 = xs[index];
-                    const int b_2 = (int)index;
-                    if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                        acc_1 = b_1;
-                        acc_2 = b_2;
+                    const float v = xs[index];
+                    const float v_1 = xs[index + 1];
+                    const float v_2 = xs[index + 2];
+                    const float v_3 = xs[index + 3];
+                    const int v_4 = (int)index;
+                    const int v_5 = (int)(index + 1);
+                    const int v_6 = (int)(index + 2);
+                    const int v_7 = (int)(index + 3);
+                    if (v < acc_1 || (v == acc_1 && v_4 < acc_2)) {
+                        acc_1 = v;
+                        acc_2 = v_4;
                     }
-                    const float b_1_1 = xs[index + 1];
-                    const int b_2_1 = (int)(index + 1);
-                    if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
-                        acc_1 = b_1_1;
-                        acc_2 = b_2_1;
+                    if (v_1 < acc_1 || (v_1 == acc_1 && v_5 < acc_2)) {
+                        acc_1 = v_1;
+                        acc_2 = v_5;
                     }
-                    const float b_1_2 = xs[index + 2];
-                    const int b_2_2 = (int)(index + 2);
-                    if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
-                        acc_1 = b_1_2;
-                        acc_2 = b_2_2;
+                    if (v_2 < acc_1 || (v_2 == acc_1 && v_6 < acc_2)) {
+                        acc_1 = v_2;
+                        acc_2 = v_6;
                     }
-                    const float b_1_3 = xs[index + 3];
-                    const int b_2_3 = (int)(index + 3);
-                    if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
-                        acc_1 = b_1_3;
-                        acc_2 = b_2_3;
+                    if (v_3 < acc_1 || (v_3 == acc_1 && v_7 < acc_2)) {
+                        acc_1 = v_3;
+                        acc_2 = v_7;
                     }
                 }
             } else {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const long long index = base + base_1 + j*1024;
-                    const float b_1 = index < n ? xs[index] : __int_as_float(0x7f800000);
-                    const int b_2 = index < n ? (int)index : 2147483647;
-                    if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                        acc_1 = b_1;
-                        acc_2 = b_2;
+                    const float v = index < n ? xs[index] : __int_as_float(0x7f800000);
+                    const float v_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
+                    const float v_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
+                    const float v_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
+                    const int v_4 = index < n ? (int)index : 2147483647;
+                    const int v_5 = index + 1 < n ? (int)(index + 1) : 2147483647;
+                    const int v_6 = index + 2 < n ? (int)(index + 2) : 2147483647;
+                    const int v_7 = index + 3 < n ? (int)(index + 3) : 2147483647;
+                    if (v < acc_1 || (v == acc_1 && v_4 < acc_2)) {
+                        acc_1 = v;
+                        acc_2 = v_4;
                     }
-                    const float b_1_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
-                    const int b_2_1 = index + 1 < n ? (int)(index + 1) : 2147483647;
-                    if (b_1_1 < acc_1 || (b_1_1 == acc_1 && b_2_1 < acc_2)) {
-                        acc_1 = b_1_1;
-                        acc_2 = b_2_1;
+                    if (v_1 < acc_1 || (v_1 == acc_1 && v_5 < acc_2)) {
+                        acc_1 = v_1;
+                        acc_2 = v_5;
                     }
-                    const float b_1_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
-                    const int b_2_2 = index + 2 < n ? (int)(index + 2) : 2147483647;
-                    if (b_1_2 < acc_1 || (b_1_2 == acc_1 && b_2_2 < acc_2)) {
-                        acc_1 = b_1_2;
-                        acc_2 = b_2_2;
+                    if (v_2 < acc_1 || (v_2 == acc_1 && v_6 < acc_2)) {
+                        acc_1 = v_2;
+                        acc_2 = v_6;
                     }
-                    const float b_1_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
-                    const int b_2_3 = index + 3 < n ? (int)(index + 3) : 2147483647;
-                    if (b_1_3 < acc_1 || (b_1_3 == acc_1 && b_2_3 < acc_2)) {
-                        acc_1 = b_1_3;
-                        acc_2 = b_2_3;
+                    if (v_3 < acc_1 || (v_3 == acc_1 && v_7 < acc_2)) {
+                        acc_1 = v_3;
+                        acc_2 = v_7;
                     }
                 }
             }
@@ -1044,46 +1068,46 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
+            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
+            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
-                acc_2_1 = v_1.x;
+                acc_2_1 = v_2.x;
             }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
                 acc_1_1 = v.y;
-                acc_2_1 = v_1.y;
+                acc_2_1 = v_2.y;
             }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
                 acc_1_1 = v.z;
-                acc_2_1 = v_1.z;
+                acc_2_1 = v_2.z;
             }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
                 acc_1_1 = v.w;
-                acc_2_1 = v_1.w;
+                acc_2_1 = v_2.w;
             }
-            const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_2.x;
+            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_1.x;
                 acc_2_1 = v_3.x;
             }
-            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_2.y;
+            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_1.y;
                 acc_2_1 = v_3.y;
             }
-            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_2.z;
+            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_1.z;
                 acc_2_1 = v_3.z;
             }
-            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_2.w;
+            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_1.w;
                 acc_2_1 = v_3.w;
             }
-            temp_1[block] = acc_1_1;
-            temp_2[block] = acc_2_1;
+            xs_1[block] = acc_1_1;
+            xs_2[block] = acc_2_1;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -1095,8 +1119,8 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
         const long long end = blocks / 256;
         for (long long i = 0; i < end; i++) {
             const long long index = i*256 + thread;
-            const float b_1 = temp_1[index];
-            const int b_2 = temp_2[index];
+            const float b_1 = xs_1[index];
+            const int b_2 = xs_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
                 acc_2 = b_2;
@@ -1104,8 +1128,8 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
         }
         if (blocks % 256 != 0) {
             const long long index = end*256 + thread;
-            const float b_1 = index < blocks ? temp_1[index] : __int_as_float(0x7f800000);
-            const int b_2 = index < blocks ? temp_2[index] : 2147483647;
+            const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
+            const int b_2 = index < blocks ? xs_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
                 acc_2 = b_2;
@@ -1155,42 +1179,42 @@ argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
+            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
+            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = __int_as_float(0x7f800000);
             int acc_2_1 = 2147483647;
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2);
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
-                acc_2_1 = v_1.x;
+                acc_2_1 = v_2.x;
             }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
                 acc_1_1 = v.y;
-                acc_2_1 = v_1.y;
+                acc_2_1 = v_2.y;
             }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
                 acc_1_1 = v.z;
-                acc_2_1 = v_1.z;
+                acc_2_1 = v_2.z;
             }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
                 acc_1_1 = v.w;
-                acc_2_1 = v_1.w;
+                acc_2_1 = v_2.w;
             }
-            const float4 v_2 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            if (v_2.x < acc_1_1 || (v_2.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_2.x;
+            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
+                acc_1_1 = v_1.x;
                 acc_2_1 = v_3.x;
             }
-            if (v_2.y < acc_1_1 || (v_2.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_2.y;
+            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
+                acc_1_1 = v_1.y;
                 acc_2_1 = v_3.y;
             }
-            if (v_2.z < acc_1_1 || (v_2.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_2.z;
+            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
+                acc_1_1 = v_1.z;
                 acc_2_1 = v_3.z;
             }
-            if (v_2.w < acc_1_1 || (v_2.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_2.w;
+            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
+                acc_1_1 = v_1.w;
                 acc_2_1 = v_3.w;
             }
             result_1[0] = acc_1_1;
@@ -1214,9 +1238,9 @@ static cudaError_t rise_multiprocessors(long long *count)
 // Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 1 float
 //   xs: n float
-//   temp: max(min(ceilDiv(n, 8192), 4*numSM), 1) float of workspace, for one launch at a time
+//   xs_1: max(min(ceilDiv(n, 8192), 4*numSM), 1) float of workspace, for one launch at a time
 //   ticket: 1 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned *ticket, long long n,
+extern "C" int sum_launch(float *result, const float *xs, float *xs_1, unsigned *ticket, long long n,
                           cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
@@ -1229,9 +1253,9 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
         if (blocks > 65535)
             blocks = 65535;
         if (n + 8191 <= 2147483647)
-            sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, (int)n, (int)numSM);
+            sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, (int)n, (int)numSM);
         else
-            sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, n, numSM);
+            sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, n, numSM);
     } else {
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -1239,7 +1263,7 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        sum_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, temp, ticket, n, numSM);
+        sum_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, n, numSM);
     }
     return (int)cudaGetLastError();
 }
@@ -1248,10 +1272,10 @@ extern "C" int sum_launch(float *result, const float *xs, float *temp, unsigned 
 //   result_1: 1 float
 //   result_2: 1 int
 //   xs: n float
-//   temp_1: max(min(ceilDiv(n, 8192), 4*numSM), 1) float of workspace, for one launch at a time
-//   temp_2: max(min(ceilDiv(n, 8192), 4*numSM), 1) int of workspace, for one launch at a time
+//   xs_1: max(min(ceilDiv(n, 8192), 4*numSM), 1) float of workspace, for one launch at a time
+//   xs_2: max(min(ceilDiv(n, 8192), 4*numSM), 1) int of workspace, for one launch at a time
 //   ticket: 1 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, float *temp_1, int *temp_2,
+extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, float *xs_1, int *xs_2,
                              unsigned *ticket, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
@@ -1266,9 +1290,9 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, fl
         if (blocks > 65535)
             blocks = 65535;
         if (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
-            argmin<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, (int)n, (int)numSM);
+            argmin<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, (int)n, (int)numSM);
         else
-            argmin_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, n, numSM);
+            argmin_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
     } else {
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -1276,7 +1300,7 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, fl
         long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
         if (blocks > 65535)
             blocks = 65535;
-        argmin_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, temp_1, temp_2, ticket, n, numSM);
+        argmin_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
     }
     return (int)cudaGetLastError();
 }

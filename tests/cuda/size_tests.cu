@@ -9,8 +9,8 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 extern "C" __global__ void __launch_bounds__(256)
 sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
-    extern __shared__ __align__(16) unsigned char bytes[];
-    int *shared = (int *)bytes;
+    extern __shared__ __align__(16) unsigned char shared_bytes[];
+    int *shared = (int *)shared_bytes;
     const int thread = threadIdx.x;
 
     // size_tests.rise:5: mapThreads

@@ -46,59 +46,59 @@ softmax(float *__restrict__ result, const float *__restrict__ xs, int n)
         float es[16];
 
         // softmax_registers.rise:7: mapThreads
-        acc = -__int_as_float(0x7f800000);
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
-        acc = fmaxf(acc, v.x);
-        acc = fmaxf(acc, v.y);
-        acc = fmaxf(acc, v.z);
-        acc = fmaxf(acc, v.w);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
-        acc = fmaxf(acc, v_1.x);
-        acc = fmaxf(acc, v_1.y);
-        acc = fmaxf(acc, v_1.z);
-        acc = fmaxf(acc, v_1.w);
+        float acc_1 = -__int_as_float(0x7f800000);
+        acc_1 = fmaxf(acc_1, v.x);
+        acc_1 = fmaxf(acc_1, v.y);
+        acc_1 = fmaxf(acc_1, v.z);
+        acc_1 = fmaxf(acc_1, v.w);
+        acc_1 = fmaxf(acc_1, v_1.x);
+        acc_1 = fmaxf(acc_1, v_1.y);
+        acc_1 = fmaxf(acc_1, v_1.z);
+        acc_1 = fmaxf(acc_1, v_1.w);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            es[i*4] = expf(own[i*4] - acc);
+            es[i*4] = expf(own[i*4] - acc_1);
             const int index = i*4 + 1;
-            es[index] = expf(own[index] - acc);
-            es[index + 1] = expf(own[index + 1] - acc);
-            es[index + 2] = expf(own[index + 2] - acc);
+            es[index] = expf(own[index] - acc_1);
+            es[index + 1] = expf(own[index + 1] - acc_1);
+            es[index + 2] = expf(own[index + 2] - acc_1);
         }
 
         // softmax_registers.rise:8: mapLane
-        acc = 0.0f;
+        float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
+            acc_2 += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
         }
 
         // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 8);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 4);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 2);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 1);
 
         // warp.rise:8: mapLane
         __syncthreads();
-        if (lane == 0) tops[warp] = acc;
+        if (lane == 0) tops[warp] = acc_2;
 
         // softmax_registers.rise:9: mapThreads
-        acc = 0.0f;
         __syncthreads();
         const float4 v_2 = *reinterpret_cast<float4 *>(tops);
-        acc += v_2.x;
-        acc += v_2.y;
-        acc += v_2.z;
-        acc += v_2.w;
         const float4 v_3 = *reinterpret_cast<float4 *>(tops + 4);
-        acc += v_3.x;
-        acc += v_3.y;
-        acc += v_3.z;
-        acc += v_3.w;
-        const float r = 1.0f / acc;
+        float acc_3 = 0.0f;
+        acc_3 += v_2.x;
+        acc_3 += v_2.y;
+        acc_3 += v_2.z;
+        acc_3 += v_2.w;
+        acc_3 += v_3.x;
+        acc_3 += v_3.y;
+        acc_3 += v_3.z;
+        acc_3 += v_3.w;
+        const float r = 1.0f / acc_3;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             *reinterpret_cast<float4 *>(result + base + i*1024) = make_float4(r * es[i*4], r * es[i*4 + 1], r * es[i*4 + 2], r * es[i*4 + 3]);
@@ -151,59 +151,59 @@ softmax_64(float *__restrict__ result, const float *__restrict__ xs, long long n
         float es[16];
 
         // softmax_registers.rise:7: mapThreads
-        acc = -__int_as_float(0x7f800000);
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
-        acc = fmaxf(acc, v.x);
-        acc = fmaxf(acc, v.y);
-        acc = fmaxf(acc, v.z);
-        acc = fmaxf(acc, v.w);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
-        acc = fmaxf(acc, v_1.x);
-        acc = fmaxf(acc, v_1.y);
-        acc = fmaxf(acc, v_1.z);
-        acc = fmaxf(acc, v_1.w);
+        float acc_1 = -__int_as_float(0x7f800000);
+        acc_1 = fmaxf(acc_1, v.x);
+        acc_1 = fmaxf(acc_1, v.y);
+        acc_1 = fmaxf(acc_1, v.z);
+        acc_1 = fmaxf(acc_1, v.w);
+        acc_1 = fmaxf(acc_1, v_1.x);
+        acc_1 = fmaxf(acc_1, v_1.y);
+        acc_1 = fmaxf(acc_1, v_1.z);
+        acc_1 = fmaxf(acc_1, v_1.w);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            es[i*4] = expf(own[i*4] - acc);
+            es[i*4] = expf(own[i*4] - acc_1);
             const int index = i*4 + 1;
-            es[index] = expf(own[index] - acc);
-            es[index + 1] = expf(own[index + 1] - acc);
-            es[index + 2] = expf(own[index + 2] - acc);
+            es[index] = expf(own[index] - acc_1);
+            es[index + 1] = expf(own[index + 1] - acc_1);
+            es[index + 2] = expf(own[index + 2] - acc_1);
         }
 
         // softmax_registers.rise:8: mapLane
-        acc = 0.0f;
+        float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
+            acc_2 += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
         }
 
         // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 8);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 4);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 2);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 1);
 
         // warp.rise:8: mapLane
         __syncthreads();
-        if (lane == 0) tops[warp] = acc;
+        if (lane == 0) tops[warp] = acc_2;
 
         // softmax_registers.rise:9: mapThreads
-        acc = 0.0f;
         __syncthreads();
         const float4 v_2 = *reinterpret_cast<float4 *>(tops);
-        acc += v_2.x;
-        acc += v_2.y;
-        acc += v_2.z;
-        acc += v_2.w;
         const float4 v_3 = *reinterpret_cast<float4 *>(tops + 4);
-        acc += v_3.x;
-        acc += v_3.y;
-        acc += v_3.z;
-        acc += v_3.w;
-        const float r = 1.0f / acc;
+        float acc_3 = 0.0f;
+        acc_3 += v_2.x;
+        acc_3 += v_2.y;
+        acc_3 += v_2.z;
+        acc_3 += v_2.w;
+        acc_3 += v_3.x;
+        acc_3 += v_3.y;
+        acc_3 += v_3.z;
+        acc_3 += v_3.w;
+        const float r = 1.0f / acc_3;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             *reinterpret_cast<float4 *>(result + base + i*1024) = make_float4(r * es[i*4], r * es[i*4 + 1], r * es[i*4 + 2], r * es[i*4 + 3]);
@@ -254,59 +254,59 @@ softmax_unaligned(float *__restrict__ result, const float *__restrict__ xs, long
         float es[16];
 
         // softmax_registers.rise:7: mapThreads
-        acc = -__int_as_float(0x7f800000);
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
-        acc = fmaxf(acc, v.x);
-        acc = fmaxf(acc, v.y);
-        acc = fmaxf(acc, v.z);
-        acc = fmaxf(acc, v.w);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
-        acc = fmaxf(acc, v_1.x);
-        acc = fmaxf(acc, v_1.y);
-        acc = fmaxf(acc, v_1.z);
-        acc = fmaxf(acc, v_1.w);
+        float acc_1 = -__int_as_float(0x7f800000);
+        acc_1 = fmaxf(acc_1, v.x);
+        acc_1 = fmaxf(acc_1, v.y);
+        acc_1 = fmaxf(acc_1, v.z);
+        acc_1 = fmaxf(acc_1, v.w);
+        acc_1 = fmaxf(acc_1, v_1.x);
+        acc_1 = fmaxf(acc_1, v_1.y);
+        acc_1 = fmaxf(acc_1, v_1.z);
+        acc_1 = fmaxf(acc_1, v_1.w);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            es[i*4] = expf(own[i*4] - acc);
+            es[i*4] = expf(own[i*4] - acc_1);
             const int index = i*4 + 1;
-            es[index] = expf(own[index] - acc);
-            es[index + 1] = expf(own[index + 1] - acc);
-            es[index + 2] = expf(own[index + 2] - acc);
+            es[index] = expf(own[index] - acc_1);
+            es[index + 1] = expf(own[index + 1] - acc_1);
+            es[index + 2] = expf(own[index + 2] - acc_1);
         }
 
         // softmax_registers.rise:8: mapLane
-        acc = 0.0f;
+        float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
+            acc_2 += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
         }
 
         // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 8);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 4);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 2);
+        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 1);
 
         // warp.rise:8: mapLane
         __syncthreads();
-        if (lane == 0) tops[warp] = acc;
+        if (lane == 0) tops[warp] = acc_2;
 
         // softmax_registers.rise:9: mapThreads
-        acc = 0.0f;
         __syncthreads();
         const float4 v_2 = *reinterpret_cast<float4 *>(tops);
-        acc += v_2.x;
-        acc += v_2.y;
-        acc += v_2.z;
-        acc += v_2.w;
         const float4 v_3 = *reinterpret_cast<float4 *>(tops + 4);
-        acc += v_3.x;
-        acc += v_3.y;
-        acc += v_3.z;
-        acc += v_3.w;
-        const float r = 1.0f / acc;
+        float acc_3 = 0.0f;
+        acc_3 += v_2.x;
+        acc_3 += v_2.y;
+        acc_3 += v_2.z;
+        acc_3 += v_2.w;
+        acc_3 += v_3.x;
+        acc_3 += v_3.y;
+        acc_3 += v_3.z;
+        acc_3 += v_3.w;
+        const float r = 1.0f / acc_3;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             result[base + i*1024] = r * es[i*4];

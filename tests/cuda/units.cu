@@ -89,13 +89,13 @@ kept(float *__restrict__ result_1, float *__restrict__ result_2, float a, const 
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
-    acc = a;
+    float acc_1 = a;
     for (int i = 0; i < end; i++) {
-        acc = fmaxf(acc, xs[i*32 + thread]);
+        acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
     }
     if (index != 0)
-        acc = fmaxf(acc, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
-    result_2[thread] = acc;
+        acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
+    result_2[thread] = acc_1;
 }
 
 // kept_64: 32 threads a block, 1 block, 64-bit indices
@@ -116,13 +116,13 @@ kept_64(float *__restrict__ result_1, float *__restrict__ result_2, float a, con
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
-    acc = a;
+    float acc_1 = a;
     for (long long i = 0; i < end; i++) {
-        acc = fmaxf(acc, xs[i*32 + thread]);
+        acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
     }
     if (index != 0)
-        acc = fmaxf(acc, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
-    result_2[thread] = acc;
+        acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
+    result_2[thread] = acc_1;
 }
 
 // one: 32 threads a block, 1 block

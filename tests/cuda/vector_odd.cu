@@ -80,9 +80,9 @@ loaded(float *__restrict__ result, const float *__restrict__ xs, int n)
         if (thread < 8) shared[thread] = xs[block*8 + thread];
         __syncwarp();
         if (thread == 0) {
-            const float2 v = *reinterpret_cast<float2 *>(shared + 4);
-            const float4 x = make_float4(shared[3], v.x, v.y, shared[6]);
-            *reinterpret_cast<float4 *>(result + block*4) = make_float4(x.x * x.x, x.y * x.y, x.z * x.z, x.w * x.w);
+            const float2 x = *reinterpret_cast<float2 *>(shared + 4);
+            const float4 x_1 = make_float4(shared[3], x.x, x.y, shared[6]);
+            *reinterpret_cast<float4 *>(result + block*4) = make_float4(x_1.x * x_1.x, x_1.y * x_1.y, x_1.z * x_1.z, x_1.w * x_1.w);
         }
     }
 }
@@ -101,9 +101,9 @@ loaded_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         if (thread < 8) shared[thread] = xs[block*8 + thread];
         __syncwarp();
         if (thread == 0) {
-            const float2 v = *reinterpret_cast<float2 *>(shared + 4);
-            const float4 x = make_float4(shared[3], v.x, v.y, shared[6]);
-            *reinterpret_cast<float4 *>(result + block*4) = make_float4(x.x * x.x, x.y * x.y, x.z * x.z, x.w * x.w);
+            const float2 x = *reinterpret_cast<float2 *>(shared + 4);
+            const float4 x_1 = make_float4(shared[3], x.x, x.y, shared[6]);
+            *reinterpret_cast<float4 *>(result + block*4) = make_float4(x_1.x * x_1.x, x_1.y * x_1.y, x_1.z * x_1.z, x_1.w * x_1.w);
         }
     }
 }
@@ -121,12 +121,12 @@ loaded_unaligned(float *__restrict__ result, const float *__restrict__ xs, long 
         if (thread < 8) shared[thread] = xs[block*8 + thread];
         __syncwarp();
         if (thread == 0) {
-            const float2 v = *reinterpret_cast<float2 *>(shared + 4);
-            const float4 x = make_float4(shared[3], v.x, v.y, shared[6]);
-            result[block*4] = x.x * x.x;
-            result[block*4 + 1] = x.y * x.y;
-            result[block*4 + 2] = x.z * x.z;
-            result[block*4 + 3] = x.w * x.w;
+            const float2 x = *reinterpret_cast<float2 *>(shared + 4);
+            const float4 x_1 = make_float4(shared[3], x.x, x.y, shared[6]);
+            result[block*4] = x_1.x * x_1.x;
+            result[block*4 + 1] = x_1.y * x_1.y;
+            result[block*4 + 2] = x_1.z * x_1.z;
+            result[block*4 + 3] = x_1.w * x_1.w;
         }
     }
 }

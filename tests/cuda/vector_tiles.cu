@@ -21,20 +21,30 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
         if (block*4096 + 4096 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const float4 v = *reinterpret_cast<const float4 *>(xs + base + i*4);
-                acc.x += v.x;
-                acc.y += v.y;
-                acc.z += v.z;
-                acc.w += v.w;
+                float4 b = *reinterpret_cast<const float4 *>(xs + base + i*4);
+                acc.x += b.x;
+                acc.y += b.y;
+                acc.z += b.z;
+                acc.w += b.w;
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const int index = base + i*4;
-                acc.x += index < n ? xs[index] : 0.0f;
-                acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
-                acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
-                acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
+                float4 b;
+                if (base + i*4 + 3 < n) {
+                    b = *reinterpret_cast<const float4 *>(xs + base + i*4);
+                } else {
+                    const int index = base + i*4;
+                    b = make_float4(
+                        index < n ? xs[index] : 0.0f,
+                        index + 1 < n ? xs[index + 1] : 0.0f,
+                        index + 2 < n ? xs[index + 2] : 0.0f,
+                        0.0f);
+                }
+                acc.x += b.x;
+                acc.y += b.y;
+                acc.z += b.z;
+                acc.w += b.w;
             }
         }
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -57,20 +67,30 @@ sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         if (block*4096 + 4096 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const float4 v = *reinterpret_cast<const float4 *>(xs + base + i*4);
-                acc.x += v.x;
-                acc.y += v.y;
-                acc.z += v.z;
-                acc.w += v.w;
+                float4 b = *reinterpret_cast<const float4 *>(xs + base + i*4);
+                acc.x += b.x;
+                acc.y += b.y;
+                acc.z += b.z;
+                acc.w += b.w;
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const long long index = base + i*4;
-                acc.x += index < n ? xs[index] : 0.0f;
-                acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
-                acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
-                acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
+                float4 b;
+                if (base + i*4 + 3 < n) {
+                    b = *reinterpret_cast<const float4 *>(xs + base + i*4);
+                } else {
+                    const long long index = base + i*4;
+                    b = make_float4(
+                        index < n ? xs[index] : 0.0f,
+                        index + 1 < n ? xs[index + 1] : 0.0f,
+                        index + 2 < n ? xs[index + 2] : 0.0f,
+                        0.0f);
+                }
+                acc.x += b.x;
+                acc.y += b.y;
+                acc.z += b.z;
+                acc.w += b.w;
             }
         }
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -127,22 +147,38 @@ twice(int *__restrict__ result, const int *__restrict__ xs, int n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const int index = base + i*128;
-                const int4 v = *reinterpret_cast<const int4 *>(xs + index);
-                *reinterpret_cast<int4 *>(result + index) = make_int4(wrap_add(v.x, v.x), wrap_add(v.y, v.y), wrap_add(v.z, v.z), wrap_add(v.w, v.w));
+                int4 v = *reinterpret_cast<const int4 *>(xs + index);
+                const int v_1 = wrap_add(v.x, v.x);
+                const int v_2 = wrap_add(v.y, v.y);
+                const int v_3 = wrap_add(v.z, v.z);
+                const int v_4 = wrap_add(v.w, v.w);
+                *reinterpret_cast<int4 *>(result + index) = make_int4(v_1, v_2, v_3, v_4);
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const int index = base + i*128;
-                const int4 v = make_int4(
-                    index < n ? xs[index] : 0,
-                    index + 1 < n ? xs[index + 1] : 0,
-                    index + 2 < n ? xs[index + 2] : 0,
-                    index + 3 < n ? xs[index + 3] : 0);
-                if (index < n) result[index] = wrap_add(v.x, v.x);
-                if (index + 1 < n) result[index + 1] = wrap_add(v.y, v.y);
-                if (index + 2 < n) result[index + 2] = wrap_add(v.z, v.z);
-                if (index + 3 < n) result[index + 3] = wrap_add(v.w, v.w);
+                int4 v;
+                const int index = base + i*128 + 3;
+                if (index < n) {
+                    v = *reinterpret_cast<const int4 *>(xs + index - 3);
+                } else {
+                    v = make_int4(
+                        index - 3 < n ? xs[index - 3] : 0,
+                        index - 2 < n ? xs[index - 2] : 0,
+                        index - 1 < n ? xs[index - 1] : 0,
+                        0);
+                }
+                const int v_1 = wrap_add(v.x, v.x);
+                const int v_2 = wrap_add(v.y, v.y);
+                const int v_3 = wrap_add(v.z, v.z);
+                const int v_4 = wrap_add(v.w, v.w);
+                if (index < n) {
+                    *reinterpret_cast<int4 *>(result + index - 3) = make_int4(v_1, v_2, v_3, v_4);
+                } else {
+                    if (index - 3 < n) result[index - 3] = v_1;
+                    if (index - 2 < n) result[index - 2] = v_2;
+                    if (index - 1 < n) result[index - 1] = v_3;
+                }
             }
         }
     }
@@ -164,22 +200,38 @@ twice_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const long long index = base + i*128;
-                const int4 v = *reinterpret_cast<const int4 *>(xs + index);
-                *reinterpret_cast<int4 *>(result + index) = make_int4(wrap_add(v.x, v.x), wrap_add(v.y, v.y), wrap_add(v.z, v.z), wrap_add(v.w, v.w));
+                int4 v = *reinterpret_cast<const int4 *>(xs + index);
+                const int v_1 = wrap_add(v.x, v.x);
+                const int v_2 = wrap_add(v.y, v.y);
+                const int v_3 = wrap_add(v.z, v.z);
+                const int v_4 = wrap_add(v.w, v.w);
+                *reinterpret_cast<int4 *>(result + index) = make_int4(v_1, v_2, v_3, v_4);
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const long long index = base + i*128;
-                const int4 v = make_int4(
-                    index < n ? xs[index] : 0,
-                    index + 1 < n ? xs[index + 1] : 0,
-                    index + 2 < n ? xs[index + 2] : 0,
-                    index + 3 < n ? xs[index + 3] : 0);
-                if (index < n) result[index] = wrap_add(v.x, v.x);
-                if (index + 1 < n) result[index + 1] = wrap_add(v.y, v.y);
-                if (index + 2 < n) result[index + 2] = wrap_add(v.z, v.z);
-                if (index + 3 < n) result[index + 3] = wrap_add(v.w, v.w);
+                int4 v;
+                const long long index = base + i*128 + 3;
+                if (index < n) {
+                    v = *reinterpret_cast<const int4 *>(xs + index - 3);
+                } else {
+                    v = make_int4(
+                        index - 3 < n ? xs[index - 3] : 0,
+                        index - 2 < n ? xs[index - 2] : 0,
+                        index - 1 < n ? xs[index - 1] : 0,
+                        0);
+                }
+                const int v_1 = wrap_add(v.x, v.x);
+                const int v_2 = wrap_add(v.y, v.y);
+                const int v_3 = wrap_add(v.z, v.z);
+                const int v_4 = wrap_add(v.w, v.w);
+                if (index < n) {
+                    *reinterpret_cast<int4 *>(result + index - 3) = make_int4(v_1, v_2, v_3, v_4);
+                } else {
+                    if (index - 3 < n) result[index - 3] = v_1;
+                    if (index - 2 < n) result[index - 2] = v_2;
+                    if (index - 1 < n) result[index - 1] = v_3;
+                }
             }
         }
     }
@@ -238,21 +290,31 @@ nested(float *__restrict__ result, const float *__restrict__ xs, int n)
         const int base = i*2048 + thread*32;
         #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float4 v = *reinterpret_cast<const float4 *>(xs + base + j*4);
-            acc.x += v.x;
-            acc.y += v.y;
-            acc.z += v.z;
-            acc.w += v.w;
+            float4 b = *reinterpret_cast<const float4 *>(xs + base + j*4);
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
         }
     }
     if (n % 2048 != 0) {
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-            const int index = end*2048 + thread*32 + i*4;
-            acc.x += index < n ? xs[index] : 0.0f;
-            acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
-            acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
-            acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
+            float4 b;
+            if (end*2048 + thread*32 + i*4 + 3 < n) {
+                b = *reinterpret_cast<const float4 *>(xs + end*2048 + thread*32 + i*4);
+            } else {
+                const int index = end*2048 + thread*32 + i*4;
+                b = make_float4(
+                    index < n ? xs[index] : 0.0f,
+                    index + 1 < n ? xs[index + 1] : 0.0f,
+                    index + 2 < n ? xs[index + 2] : 0.0f,
+                    0.0f);
+            }
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
         }
     }
     result[thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -272,21 +334,31 @@ nested_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
         const long long base = i*2048 + thread*32;
         #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float4 v = *reinterpret_cast<const float4 *>(xs + base + j*4);
-            acc.x += v.x;
-            acc.y += v.y;
-            acc.z += v.z;
-            acc.w += v.w;
+            float4 b = *reinterpret_cast<const float4 *>(xs + base + j*4);
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
         }
     }
     if (n % 2048 != 0) {
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-            const long long index = end*2048 + thread*32 + i*4;
-            acc.x += index < n ? xs[index] : 0.0f;
-            acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
-            acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
-            acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
+            float4 b;
+            if (end*2048 + thread*32 + i*4 + 3 < n) {
+                b = *reinterpret_cast<const float4 *>(xs + end*2048 + thread*32 + i*4);
+            } else {
+                const long long index = end*2048 + thread*32 + i*4;
+                b = make_float4(
+                    index < n ? xs[index] : 0.0f,
+                    index + 1 < n ? xs[index + 1] : 0.0f,
+                    index + 2 < n ? xs[index + 2] : 0.0f,
+                    0.0f);
+            }
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
         }
     }
     result[thread] = acc.x + acc.y + (acc.z + acc.w);
@@ -335,15 +407,21 @@ pairs(double *__restrict__ result, const double *__restrict__ xs, int n)
         double2 acc = make_double2(0.0, 0.0);
         if (i*512 + 512 <= n) {
             for (int j = 0; j < 256; j++) {
-                const double2 v = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
-                acc.x += v.x;
-                acc.y += v.y;
+                double2 b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
+                acc.x += b.x;
+                acc.y += b.y;
             }
         } else {
             for (int j = 0; j < 256; j++) {
-                const int index = i*512 + j*2;
-                acc.x += index < n ? xs[index] : 0.0;
-                acc.y += index + 1 < n ? xs[index + 1] : 0.0;
+                double2 b;
+                if (i*512 + j*2 + 1 < n) {
+                    b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
+                } else {
+                    const int index = i*512 + j*2;
+                    b = make_double2(index < n ? xs[index] : 0.0, 0.0);
+                }
+                acc.x += b.x;
+                acc.y += b.y;
             }
         }
         result[i*2] = acc.x;
@@ -362,15 +440,21 @@ pairs_64(double *__restrict__ result, const double *__restrict__ xs, long long n
         double2 acc = make_double2(0.0, 0.0);
         if (i*512 + 512 <= n) {
             for (int j = 0; j < 256; j++) {
-                const double2 v = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
-                acc.x += v.x;
-                acc.y += v.y;
+                double2 b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
+                acc.x += b.x;
+                acc.y += b.y;
             }
         } else {
             for (int j = 0; j < 256; j++) {
-                const long long index = i*512 + j*2;
-                acc.x += index < n ? xs[index] : 0.0;
-                acc.y += index + 1 < n ? xs[index + 1] : 0.0;
+                double2 b;
+                if (i*512 + j*2 + 1 < n) {
+                    b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
+                } else {
+                    const long long index = i*512 + j*2;
+                    b = make_double2(index < n ? xs[index] : 0.0, 0.0);
+                }
+                acc.x += b.x;
+                acc.y += b.y;
             }
         }
         result[i*2] = acc.x;

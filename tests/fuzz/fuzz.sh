@@ -34,8 +34,11 @@ status=0
 grep -E 'FOUND|ERROR: |runtime error|SUMMARY|stat::number_of_executed_units|artifact_prefix|Test unit written' "$work/fuzz.log" || true
 if [ "$plant" != 0 ]; then
     rm -rf "$corpus"
-    [ $status -ne 0 ] || { echo "planted fault $plant was not found"; exit 1; }
-    echo "planted fault $plant was found"
+    unit=$(sed -n 's/.*Test unit written to //p' "$work/fuzz.log" | tail -1)
+    [ $status -ne 0 ] && [ -e "$unit" ] || { echo "planted fault $plant was not found: exit code $status"; exit 1; }
+    # What fails without the fault as well is something else.
+    FUZZ_PLANT=0 "$work/fuzz" -timeout=60 -rss_limit_mb=3000 "$unit" >"$work/again.log" 2>&1 || { echo "not the planted fault $plant, but another was found: $unit"; exit 1; }
+    echo "planted fault $plant was found: $unit"
     exit 0
 fi
 [ $status -ne 0 ] || echo "nothing was found in $seconds s"

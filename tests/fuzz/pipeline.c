@@ -2,10 +2,11 @@
 
 #include <fenv.h>
 
-const char *const pipe_names[PIPE_COUNT] = {"good", "refused", "out of memory", "open", "refused without an error", "internal error", "sim and ref differ",
+const char *const pipe_names[PIPE_COUNT] = {"good", "refused", "out of memory", "refused without an error", "internal error", "sim and ref differ",
                                             "finding of the simulator", "unexpected run-time code"};
+const char *const launch_names[LAUNCH_KINDS] = {"equal", "near", "without a check", "open", "refused"};
 
-enum { MAX_CELLS = 5000, SAMPLES = 4, REF_STEPS = 300000 };
+enum { MAX_CELLS = 5000, SAMPLES = 8, REF_STEPS = 300000 };
 
 typedef struct Work {
     const Pipe *pipe;
@@ -40,14 +41,12 @@ static bool is_of_a_launch(int code)
 
 /* ---- launches --------------------------------------------------------------------------------------------------------------------- */
 
-/* Where a place repeats, which element stays is left open. */
-static bool places_may_repeat(Ctx *ctx, const CoreEntry *entry)
+static PipeLaunch kind_of(const Judgement *j)
 {
-    StrBuf text;
-    sb_init(&text, ctx);
-    core_print_entry(&text, entry);
-    return strstr(text.text, prim_name(P_scatterDrop)) || strstr(text.text, prim_name(P_scatterUnchecked));
+    return j->verdict == JUDGED_EQUAL ? LAUNCH_EQUAL : j->verdict == JUDGED_NEAR ? LAUNCH_NEAR : j->place_repeats ? LAUNCH_OPEN : LAUNCH_NO_CHECK;
 }
+
+static int agreed(const PipeResult *r) { return r->launches[LAUNCH_EQUAL] + r->launches[LAUNCH_NEAR]; }
 
 typedef struct Try {
     Work *work;
@@ -67,8 +66,8 @@ static void run_launch(Ctx *ctx, void *user)
     Launch launch;
     SimReport report = {.warp_instructions = 0};
     ctx->diags.list.n = ctx->diags.errors = 0;
-    if (!sample_launch(ctx, entry, sizes, &(SampleInputs){.seed = seed, .max_cells = MAX_CELLS, .wide = seed % 2 != 0}, &launch)) {
-        w->result.refused++;
+    if (!sample_launch(ctx, entry, sizes, &(SampleInputs){.seed = seed, .max_cells = MAX_CELLS, .wide = seed % 2 != 0, .real = seed / 2 % 4 != 0}, &launch)) {
+        w->result.launches[LAUNCH_REFUSED]++;
         return;
     }
     launch.max_steps = REF_STEPS;
@@ -81,16 +80,17 @@ static void run_launch(Ctx *ctx, void *user)
         at += snprintf(what + at, sizeof what - (size_t)at, " %s=%lld", entry->sizes[i]->name, (long long)sizes[i]);
     if (outcome == FINDING && report.findings.n)
         snprintf(what + at, sizeof what - (size_t)at, " %s", report.findings.at[0].text);
-    if (outcome == AGREE)
-        w->result.agreed++;
-    else if (outcome == DIFFER && (!both.to_the_bit || places_may_repeat(ctx, entry)))
-        w->result.verdict = pipe_fails(w->result.verdict) ? w->result.verdict : PIPE_OPEN;
-    else if (outcome == DIFFER)
+    if (outcome == AGREE) {
+        PipeLaunch kind = kind_of(&both.judgement);
+        w->result.launches[kind]++;
+        w->result.undecided += kind == LAUNCH_NEAR ? both.judgement.unchecked : 0;
+    } else if (outcome == DIFFER) {
+        w->result.judged |= !both.to_the_bit;
         fails(w, PIPE_DIFFERS, what);
-    else if (outcome == FINDING && report.findings.n)
+    } else if (outcome == FINDING && report.findings.n)
         fails(w, PIPE_FINDING, what);
     else if (is_of_a_launch(code))
-        w->result.refused++;
+        w->result.launches[LAUNCH_REFUSED]++;
     else {
         fails(w, PIPE_RUN_CODE, what);
         w->result.code = code;
@@ -102,12 +102,12 @@ static void run_entry(Ctx *ctx, Work *w, const CoreEntry *entry, const ImpProgra
     int64_t *samples[SAMPLES], marks[SAMPLE_MARKS];
     SampleInputs how = {.seed = w->pipe->seed, .max_cells = MAX_CELLS};
     int n = sample_sizes(ctx, entry, &how, NULL, sample_marks(entry, marks), marks, SAMPLES, samples);
-    w->result.refused += n == 0;
-    int wanted = w->result.agreed + w->pipe->launches;
-    for (int k = n - 1; k >= 0 && w->result.agreed < wanted; k--) {
+    w->result.launches[LAUNCH_REFUSED] += n == 0;
+    int wanted = agreed(&w->result) + w->pipe->launches;
+    for (int k = n - 1; k >= 0 && agreed(&w->result) < wanted; k--) {
         Try t = {w, entry, imp, samples[k], w->pipe->seed + (uint64_t)k};
         if (!ctx_try(ctx, run_launch, &t)) /* a launch may want more memory than there is */
-            w->result.refused++;
+            w->result.launches[LAUNCH_REFUSED]++;
     }
 }
 

@@ -10,10 +10,9 @@ typedef enum PipeVerdict {
     PIPE_GOOD,
     PIPE_REFUSED,  /* with an error */
     PIPE_MEMORY,   /* it ran out */
-    PIPE_OPEN,     /* sim and ref differ where the language leaves it open: high-level programs that round, and places that repeat */
     PIPE_SILENT,   /* refused without an error; from here on it is a failure */
     PIPE_BUG,      /* E0510, core that core_verify does not accept, core that is printed and not read back */
-    PIPE_DIFFERS,  /* sim and ref */
+    PIPE_DIFFERS,  /* sim and ref, by more than rounding and places that repeat explain: driver/judge.h */
     PIPE_FINDING,  /* of the simulator */
     PIPE_RUN_CODE, /* a launch ended with a code that is about the program, not about the launch */
     PIPE_COUNT
@@ -21,11 +20,24 @@ typedef enum PipeVerdict {
 extern const char *const pipe_names[PIPE_COUNT];
 static inline bool pipe_fails(PipeVerdict v) { return v >= PIPE_SILENT; }
 
+/* What became of a launch that did not fail. */
+typedef enum PipeLaunch {
+    LAUNCH_EQUAL,    /* to the bit */
+    LAUNCH_NEAR,     /* within the judge's bounds */
+    LAUNCH_NO_CHECK, /* the judge says that rounding could explain anything, or has no shadow */
+    LAUNCH_OPEN,     /* ... that places of scatterUnchecked or scatterDrop repeat, and too many elements are open by that */
+    LAUNCH_REFUSED,  /* with a reason */
+    LAUNCH_KINDS
+} PipeLaunch;
+extern const char *const launch_names[LAUNCH_KINDS];
+
 typedef struct PipeResult {
     PipeVerdict verdict;
     int code;            /* DiagCode of the first error, or -1 */
     bool claims;         /* it has operators or rules, whose laws may not hold */
-    int agreed, refused; /* launches; refused ones say why */
+    int launches[LAUNCH_KINDS];
+    int64_t undecided;   /* elements, of launches that agree */
+    bool judged;         /* PIPE_DIFFERS: a judge was asked */
     char said[300];      /* of a failure */
 } PipeResult;
 
@@ -34,7 +46,7 @@ typedef struct Pipe {
     const char *text;
     size_t size;
     uint64_t seed;
-    int launches;      /* that have to agree, of each entry; no more are run */
+    int launches;      /* of each entry that have to agree; no more are run */
     int entries;       /* of which launches are run */
     uint64_t max_steps;
     const FileAccess *files; /* or NULL */

@@ -17,7 +17,7 @@ void planted_in_check(Ctx *ctx, int plant)
 {
     if (plant != 1 || !has_error(ctx, E0204) || !has_error(ctx, E0303))
         return;
-    volatile char *buffer = malloc(8);
+    volatile char *buffer = calloc(8, 1);
     buffer[7] = buffer[ctx->diags.errors > 0 ? 8 : 0];
     free((void *)buffer);
 }
@@ -59,4 +59,14 @@ void planted_in_imp(Ctx *ctx, const CoreEntry *entry, ImpProgram *imp, int plant
         abort();
     if (plant == 3 && element(entry->result) == SC_U16)
         plant_min_max(ctx, imp);
+}
+
+void planted_any(Ctx *ctx, const CoreEntry *entry, ImpProgram *imp, int which)
+{
+    (void)entry;
+    if (!imp->kernels.n)
+        return;
+    Faults faults = faults_of(ctx, imp->kernels.at[which % imp->kernels.n]);
+    if (faults.list.n)
+        fault_plant(ctx, &faults.list.at[which / imp->kernels.n % faults.list.n]);
 }

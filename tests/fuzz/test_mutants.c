@@ -1,9 +1,10 @@
 /* Programs that were damaged a little: `risec check` ends with 0 or 1 in 10 s and 1 GB, and what it accepts is compiled and agrees with the reference.
  *
- *     test_mutants [--count N] [--seed N] [--first K] [--only K] [--show K] [--keep DIR] [--least PERCENT] FILE.rise...
+ *     test_mutants [--count N] [--seed N] [--first K] [--only K] [--show K] [--keep DIR] [--least PERCENT] [--plant] FILE.rise...
  *
  * Mutant k of a seed is always the same, for the same files. --only: this one, with all that is said; --show prints it. --keep: the CUDA C of what is accepted goes to
- * DIR/mK.cu. --least: so many of a hundred have to be accepted, else the mutants say little.
+ * DIR/mK.cu. --least: so many of a hundred have to be accepted, else the mutants say little. --plant: with a fault in the kernels of each, which the
+ * comparison has to find in most, and among them some by the judge; the others change nothing, or nothing within the bounds.
  *
  * A child does many of them: it calls what main calls, with the mutant in a file beside those that it imports. What ends the child is done again alone, so that memory
  * that others took is no reason. A mutant whose results differ is none of risec's if `check --laws` refutes an operator or a rule of it. */
@@ -25,9 +26,11 @@
 #include "driver/driver.h"
 #include "mutate.h"
 #include "pipeline.h"
+#include "planted.h"
+#include "support/stack.h"
 
 enum { SECONDS = 10, BATCH = 500, SHOWN = 40, LARGEST = 1 << 16, MAX_STEPS = 60000, LAUNCHES = 2, ENTRIES = 3, PATH_BYTES = 4096 };
-#define MEMORY ((rlim_t)1 << 30)
+#define MEMORY (((rlim_t)1 << 30) + ((rlim_t)STACK_MIB << 20)) /* addresses; a stack takes few of its own */
 
 /* Beside those of the pipeline. */
 typedef enum MutantVerdict {
@@ -52,7 +55,7 @@ typedef struct MutantOutcome {
 typedef struct Shared {
     long at; /* which one the child is at */
     MutantOutcome outcome;
-    long counts[M_COUNT], accepted, agreed, refused, failures;
+    long counts[M_COUNT], judged, launches[LAUNCH_KINDS], undecided, accepted, failures;
     long failing[SHOWN];
 } Shared;
 
@@ -62,6 +65,7 @@ typedef struct Mutants {
     Text *texts;
     uint64_t seed;
     const char *keep;
+    bool plant;
     char root[PATH_BYTES]; /* the files again, with mutants beside them */
     Shared *shared;
 } Mutants;
@@ -130,6 +134,17 @@ static int command(int argc, char **argv, char said[4096])
     return status;
 }
 
+typedef struct PipeRun {
+    const Pipe *pipe;
+    PipeResult outcome;
+} PipeRun;
+
+static void run_pipe(void *user)
+{
+    PipeRun *run = user;
+    run->outcome = pipe_run(run->pipe, NULL);
+}
+
 /* In the child. */
 static MutantOutcome try_mutant(const Mutants *m, long k)
 {
@@ -153,8 +168,11 @@ static MutantOutcome try_mutant(const Mutants *m, long k)
             snprintf(cuda, sizeof cuda, "%s/m%ld.cu", m->keep, k);
             file = fopen(cuda, "wb");
         }
-        Pipe pipe = {.name = path, .text = text.at, .size = text.size, .seed = mutant_seed(m, k), .launches = LAUNCHES, .entries = ENTRIES, .max_steps = MAX_STEPS, .cuda = file};
-        o.pipe = pipe_run(&pipe, NULL);
+        Pipe pipe = {.name = path, .text = text.at, .size = text.size, .seed = mutant_seed(m, k), .launches = LAUNCHES, .entries = ENTRIES, .max_steps = MAX_STEPS, .cuda = file,
+                     .change = m->plant ? planted_any : NULL, .plant = (int)(mutant_seed(m, k) % 1000003)};
+        PipeRun run = {.pipe = &pipe};
+        stack_run(run_pipe, &run); /* as the driver does */
+        o.pipe = run.outcome;
         o.verdict = o.pipe.verdict == PIPE_REFUSED ? M_BROKEN : o.pipe.verdict;
         if (file)
             fclose(file);
@@ -188,8 +206,10 @@ static void count(Mutants *m, long k, const MutantOutcome *o)
     Shared *s = m->shared;
     s->counts[o->verdict]++;
     s->accepted += o->accepted;
-    s->agreed += o->pipe.agreed;
-    s->refused += o->pipe.refused;
+    for (int i = 0; i < LAUNCH_KINDS; i++)
+        s->launches[i] += o->pipe.launches[i];
+    s->judged += o->verdict == PIPE_DIFFERS && o->pipe.judged;
+    s->undecided += (long)o->pipe.undecided;
     if (is_failure(o->verdict) && s->failures++ < SHOWN)
         s->failing[s->failures - 1] = k;
 }
@@ -206,7 +226,7 @@ static long run_child(Mutants *m, long first, long end, bool alone)
         for (long k = first; k < end; k++) {
             s->at = k;
             s->outcome = try_mutant(m, k);
-            if (!alone && is_failure(s->outcome.verdict))
+            if (!alone && is_failure(s->outcome.verdict) && !m->plant)
                 _exit(92); /* again, alone */
             if (!alone)
                 count(m, k, &s->outcome);
@@ -250,20 +270,33 @@ static void show(Mutants *m, long k, bool text)
     free(t.at);
 }
 
+/* With planted faults. */
+static bool too_few_found(const Shared *s)
+{
+    long found = s->counts[PIPE_DIFFERS] + s->counts[PIPE_FINDING], missed = s->counts[PIPE_GOOD];
+    printf("planted faults: %ld found, %ld of them by the judge, %ld programs are as they should be\n", found, s->judged, missed);
+    return 2 * found < missed || s->judged == 0;
+}
+
 static int report(Mutants *m, long n, long least)
 {
     Shared *s = m->shared;
-    for (long i = 0; i < s->failures && i < SHOWN; i++) {
+    for (long i = 0; !m->plant && i < s->failures && i < SHOWN; i++) {
         printf("FAILED: ");
         show(m, s->failing[i], false);
     }
     for (int v = 0; v < M_COUNT; v++)
         if (s->counts[v])
             printf("%s %ld%s", verdict_name(v), s->counts[v], v == M_COUNT - 1 ? "" : "; ");
-    printf("\n%ld accepted by check: %ld launches agree, %ld are refused\n", s->accepted, s->agreed, s->refused);
+    printf("\n%ld accepted by check; launches:", s->accepted);
+    for (int k = 0; k < LAUNCH_KINDS; k++)
+        printf("%s %ld %s", k ? "," : "", s->launches[k], launch_names[k]);
+    printf("; %ld undecided elements in those that are near\n", s->undecided);
     bool few = s->accepted * 100 < least * n;
     if (few)
         printf("fewer than %ld%% are accepted\n", least);
+    if (m->plant)
+        return too_few_found(s) || few;
     printf("mutants: %ld checks, %ld wrong\n", n, s->failures + few);
     return s->failures || few;
 }
@@ -282,6 +315,10 @@ int main(int argc, char **argv)
     long n = 1000, first = 0, only = -1, print = -1, least = 10;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--plant") == 0) {
+            m.plant = true;
+            continue;
+        }
         if (strcmp(argv[i], "--keep") == 0)
             m.keep = value;
         else if (strcmp(argv[i], "--count") == 0)

@@ -6,6 +6,7 @@
  *
  *       --jobs N         processes; 0: none but this one (for tools that watch it). Default 1
  *       --seed N         of the random programs and of inputs. Default 1
+ *       --first K        random programs: begin with program K of the seed. Default 0
  *       --sizes N,N...   files: values for all sizes of an entry, the same, then mixed. Default: the size classes of the tests
  *       --set NAME=N     files: a tunable; may be repeated
  *       --cells N        leave out launches with larger arrays. Default 70000
@@ -27,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "codegen/index_guards.h"
 #include "driver/run_gpu.h"
 #include "rcheck.h"
 #include "rgen.h"
@@ -38,6 +40,7 @@ typedef enum Plant { PLANT_NONE, PLANT_LOW, PLANT_HIGH } Plant;
 
 typedef struct Options {
     int jobs, device;
+    long first;
     Plant plant;
     const char *compile;
     uint64_t seed;
@@ -207,16 +210,25 @@ static void try_sizes(Ctx *ctx, void *user)
         r->cannot++;
         return;
     }
+    bool taken = index_guards_take(ctx, p->imp, &launch);
     want = launch;
     want.n_results = 0;
     want.results = NULL;
     want.max_steps = options.steps;
-    if (!interp_run(ctx, p->entry, &want)) {
+    if (taken && !interp_run(ctx, p->entry, &want)) {
         *(want.gave_up ? &r->too_long : &r->cannot) += 1;
         return;
     }
     new_results(p, &launch, 0xa5);
     int status = call_gpu(p, &launch, &error);
+    if (!taken) { /* by no kernel: all executors refuse these sizes */
+        char sizes[200];
+        sizes_words(p->entry, &launch, sizes, sizeof sizes);
+        r->cannot++;
+        if (status != RISE_ERROR_ARGUMENT)
+            fail(r, "%s: no kernel takes these sizes, and they are not refused: %s", sizes, rise_status_name(status));
+        return;
+    }
     r->launches++;
     if (r->came == C_NOT_RUN)
         r->came = C_GOOD;
@@ -415,13 +427,13 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static uint64_t program_seed(long k) { return options.seed * 1000003u + (uint64_t)k; }
+static uint64_t program_seed(long k) { return options.seed * 1000003u + (uint64_t)(options.first + k); }
 
 static void name_unit(long k, Result *r)
 {
     *r = (Result){.came = C_NOT_RUN};
     if (units.random)
-        snprintf(r->name, sizeof r->name, "%s-%ld", units.high ? "high" : "random", k);
+        snprintf(r->name, sizeof r->name, "%s-%ld", units.high ? "high" : "random", options.first + k);
     else
         snprintf(r->name, sizeof r->name, "%s", units.files[k]);
 }
@@ -607,6 +619,8 @@ static bool read_option(const char *name, const char *value)
         options.plant = value[0] == 'l' ? PLANT_LOW : PLANT_HIGH;
     else if (strcmp(name, "--seed") == 0)
         options.seed = (uint64_t)number;
+    else if (strcmp(name, "--first") == 0 && number >= 0)
+        options.first = (long)number;
     else if (strcmp(name, "--cells") == 0)
         options.cells = number;
     else if (strcmp(name, "--device") == 0 && (strcmp(value, "sim") == 0 || strcmp(value, "gpu") == 0))
@@ -634,7 +648,7 @@ int main(int argc, char **argv)
     units.high = at < argc && strcmp(argv[at], "high") == 0;
     units.random = units.high || (at < argc && strcmp(argv[at], "random") == 0);
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
         return 2;
     }
     if (units.random) {

@@ -150,6 +150,7 @@ static Node *one_view(Gen *g, PrimId id, Node *xs)
     int64_t least = size_least(n), k;
     Node *args[2] = {NULL, xs};
     switch (id) {
+    case P_readTogether: return size_is_const(n) && n.add <= 64 ? node_prim1(g, id, xs) : NULL;
     case P_id: case P_reverse: case P_readOnce: case P_keepCached: return node_prim1(g, id, xs);
     case P_split: case P_stride:
         k = divisor(g, n);
@@ -201,7 +202,7 @@ static Node *one_view(Gen *g, PrimId id, Node *xs)
 
 Node *random_views(Gen *g, Node *xs, int n)
 {
-    static const PrimId ids[] = {P_id, P_readOnce, P_keepCached, P_reverse, P_split,  P_split,  P_stride,   P_splitDrop, P_join,   P_transpose, P_transpose, P_zip,   P_zip,    P_unzip, P_take,
+    static const PrimId ids[] = {P_id, P_readOnce, P_keepCached, P_readTogether, P_readTogether, P_readTogether, P_reverse, P_split,  P_split,  P_stride,   P_splitDrop, P_join,   P_transpose, P_transpose, P_zip,   P_zip,    P_unzip, P_take,
                                  P_drop, P_slide,  P_slide, P_padCst, P_padTo, P_padClamp, P_gather,    P_reorder, P_concat,   P_single,    P_index, P_asVector, P_asScalar};
     for (int k = 0, tries = 0; k < n && tries < 6 * n; tries++) {
         int inputs = g->p->n_inputs;

@@ -298,6 +298,7 @@ static const RType *view_type(RProgram *p, const Node *e)
     }
     case P_reorder: return size_least(n) >= 1 || e->value == 0 ? xs : NULL;
     case P_reverse: case P_readOnce: case P_keepCached: return xs;
+    case P_readTogether: return size_is_const(n) && n.add <= 64 ? xs : NULL;
     case P_stride: return size_divides(k, n) ? xs : NULL;
     case P_concat: {
         const RType *a = e->args[0]->type;

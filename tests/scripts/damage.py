@@ -24,11 +24,13 @@ from hints import RISEC, ROOT, applied, copied, diagnostics, write_over
 
 SIZES = (64, 32, 128, 8, 33, 1024, 1, 5)
 KEPT, MOST_TRIES = 2, 40  # launches of each entry; attempts to find them
+MEMORY = 400000  # KiB
 OPENERS = {"(": ")", "{": "}"}
 
 
 def risec(words, cwd):
-    return subprocess.run([RISEC, *words], cwd=cwd, capture_output=True, text=True, timeout=60)
+    """With so little memory that sizes of a gigabyte, where a program multiplies its own, are refused at once."""
+    return subprocess.run(["sh", "-c", f'ulimit -v {MEMORY}; exec "$@"', "sh", RISEC, *words], cwd=cwd, capture_output=True, text=True, timeout=600)
 
 
 def closer(text, at):
@@ -115,7 +117,10 @@ def result(path, cwd, entry, sets, args, seed):
     words = ["run", path, entry, "--device", "ref", "--json", "--untuned", "--seed", str(seed)]
     words += [word for name, value in sets for word in ("--set", f"{name}={value}")] + [word for name in args for word in ("--arg", f"{name}=uniform")]
     done = risec(words, cwd)
-    return json.loads(done.stdout)["results"] if done.returncode == 0 else None
+    if done.returncode != 0:
+        return None
+    results = json.loads(done.stdout)["results"]
+    return None if any(one["values"] is None for one in results) else results  # so many that they are not written
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the compiler does grows in line with the program: instructions, counted by valgrind, at two lengths of the same program.
-Longer ones at the level `all` (RISEC_LEVEL)."""
+"""What the compiler does grows in line with the program: instructions, counted by valgrind, at two lengths of the same program; and memory, of entries.
+Lengths of 500 and 8,000 at the level `all` (RISEC_LEVEL)."""
 import math
 import os
 import shutil
@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 
 EXPONENT = 1.2
+EACH_ENTRY = 0.5  # megabytes
+MAPS, MAPS_TAKE = 2000, 1000  # megabytes; 2,000 took 4,800 and were refused
 ALL = os.environ.get("RISEC_LEVEL") == "all"
 
 
@@ -32,8 +34,52 @@ def statements(n):
     return "def g0 (x: i32): i32 = x * x + 1\n" + defs + f"entry e {{n: nat}} (xs: n.i32): n.i32 = xs |> mapGlobal(g{k})\n"
 
 
+def conditions(n):
+    return ("entry e {n: nat} (xs: n.f32): n.f32 =\n  generate(fun (i: idx[n]) => if " + " and ".join(f"i != {i + 3}" for i in range(n))
+            + " then xs[i] else 8) |> mapGlobal(id)\n")
+
+
+def maps(n):
+    """Without a level: the standard strategy fuses them."""
+    return "entry e {n: nat} (xs: n.f32): n.f32 = xs" + "".join(f" |> map(fun x => x + {i}.5)" for i in range(n)) + "\n"
+
+
 def entries(n):
     return "".join(f"entry e{i} {{n: nat}} (xs: n.f32): n.f32 = xs |> mapGlobal(fun x => x * {i})\n" for i in range(n))
+
+
+def high_entries(n):
+    return "".join(f"entry e{i} {{n: nat}} (xs: n.f32): f32 = xs |> map(fun x => x * {i}.5) |> reduce((+), 0)\n" for i in range(n))
+
+
+def most_memory(text, *options):
+    """The megabytes that a command takes at most."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/p.rise"
+        with open(path, "w") as file:
+            file.write(text)
+        command = [os.environ["RISEC"], *[option.replace("FILE", path) for option in options]]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, command
+    return usage.ru_maxrss / 1024
+
+
+def memory():
+    """An entry more takes its text alone: each is made in memory that goes before the next one begins."""
+    short, long = (20, 200) if ALL else (5, 25)
+    for name, options in (("check", ("check", "FILE")), ("compile", ("FILE", "-o", "FILE.cu", "-o", "FILE.json"))):
+        a, b = (most_memory(high_entries(n), *options) for n in (short, long))
+        each = (b - a) / (long - short)
+        print(f"{'ok' if each <= EACH_ENTRY else 'not ok'} memory of {name}")
+        print(f"# {short} high-level entries take {a:.1f} MB, {long} take {b:.1f} MB: {each:.2f} MB each, at most {EACH_ENTRY}")
+
+
+def memory_of_maps():
+    a = most_memory(maps(MAPS), "check", "FILE")
+    print(f"{'ok' if a <= MAPS_TAKE else 'not ok'} memory of maps")
+    print(f"# {MAPS} maps without a level take {a:.1f} MB, at most {MAPS_TAKE}")
 
 
 def instructions(text):
@@ -47,9 +93,8 @@ def instructions(text):
 
 
 def main():
-    for make, short, at_all in ((lets, 100, 180), (scalars, 100, 180), (terms, 100, 180), (statements, 128, 512), (entries, 40, 500)):
-        short = at_all if ALL else short
-        long = 2 * short
+    for make, short, at_all in ((lets, 100, 500), (scalars, 100, 500), (terms, 100, 500), (statements, 128, 512), (conditions, 50, 500), (entries, 40, 500)):
+        short, long = (at_all, 16 * at_all) if ALL else (short, 2 * short)
         a, b = instructions(make(short)), instructions(make(long))
         exponent = math.log(b / a) / math.log(long / short)
         print(f"{'ok' if exponent <= EXPONENT else 'not ok'} {make.__name__}")
@@ -57,6 +102,8 @@ def main():
 
 
 if __name__ == "__main__":
+    memory()
+    memory_of_maps()
     if not shutil.which("valgrind"):
         print("skip growth: there is no valgrind")
     else:

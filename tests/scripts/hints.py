@@ -3,9 +3,10 @@
 
     tests/scripts/hints.py [--write]
 
-Of each program of tests/check `risec check --json` is read. A hint that proposes a text has it as edits; they lie in the program, and applied they mend what the
-message is about: it is not said again. Hints that only explain are listed in tests/check/explaining.txt, one line for each with its code and its words up to the first
-backquote; at most one in five of all hints may be of that kind. --write makes the list again.
+Of each program of tests/check and tests/lower `risec check --json` is read. A hint that proposes a text has it as edits; they lie in the program, and applied they mend
+what the message is about: it is not said again. Hints that only explain are listed in explaining.txt in each of the two folders, one line for each with its code and its
+words up to the first backquote; at most one in five of all hints in tests/check may be of that kind. What is wrong with levels and memory, in tests/lower, mostly wants
+another shape of the program, which no edit makes. --write makes the lists again.
 """
 import collections
 import contextlib
@@ -18,13 +19,12 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
-FOLDER = f"{ROOT}/tests/check"
-LIST = f"{FOLDER}/explaining.txt"
+FOLDERS = {"check": 5, "lower": 1}  # one in so many hints may explain only
 
 
 def diagnostics(path, cwd):
     """What check says of a program, and its exit code."""
-    done = subprocess.run([RISEC, "check", "--json", path], cwd=cwd, capture_output=True, timeout=60)
+    done = subprocess.run([RISEC, "check", "--json", path], cwd=cwd, capture_output=True, timeout=600)
     if done.stderr:
         raise ValueError(f"{path}: check --json says beside its output: {done.stderr.decode()}")
     return json.loads(done.stdout)["diagnostics"], done.returncode
@@ -62,51 +62,57 @@ def said(diagnostics):
     return collections.Counter((d["code"], d["message"]) for d in diagnostics)
 
 
-def mends(name, diagnostic, before):
+def mends(home, name, diagnostic, before):
     """Why the edits of a diagnostic do not mend it; None where they do."""
     edits = diagnostic["hints"][0]["edits"]
     if any(edit["file"] != name for edit in edits):
         return "an edit of another file"
-    with open(f"{FOLDER}/{name}", "rb") as file:
+    with open(f"{home}/{name}", "rb") as file:
         text = applied(file.read(), edits)
-    with copied(FOLDER) as folder:
+    with copied(home) as folder:
         write_over(f"{folder}/{name}", text)
         after, _ = diagnostics(name, folder)
     what = (diagnostic["code"], diagnostic["message"])
     return None if said(after)[what] < said(before)[what] else "the same message again:\n" + text.decode("utf-8", "replace")
 
 
-def main():
+def look(home, where, share):
+    """Reports the hints of a folder's programs; whether all is well."""
     failed, hints, explaining = [], 0, []
-    for path in sorted(glob.glob(f"{FOLDER}/*.rise")):
+    for path in sorted(glob.glob(f"{home}/*.rise")):
         name = os.path.basename(path)
         if os.path.exists(path[:-5] + ".cmd"):
             continue
-        before, _ = diagnostics(name, FOLDER)
+        before, _ = diagnostics(name, home)
         for diagnostic in before:
             for hint in diagnostic["hints"]:
                 hints += 1
                 if not hint["edits"]:
                     explaining.append(f"{name} {diagnostic['code']} {hint['message'].split('`')[0].strip()}")
                     continue
-                why = mends(name, diagnostic, before)
+                why = mends(home, name, diagnostic, before)
                 if why:
                     failed.append(f"{name}:{diagnostic['line']}: {diagnostic['code']} {hint['message']}: {why}")
-    text = "".join(f"{line}\n" for line in sorted(explaining))
+    path, text = f"{home}/explaining.txt", "".join(f"{line}\n" for line in sorted(explaining))
     if "--write" in sys.argv[1:]:
-        with open(LIST, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-    print("not ok" if failed else "ok", "hints-mend")
+    print("not ok" if failed else "ok", f"hints-mend-{where}")
     for why in failed:
         print("# " + why.replace("\n", "\n# "))
-    listed = os.path.exists(LIST) and open(LIST, encoding="utf-8").read() == text
-    print("ok" if listed else "not ok", "hints-listed")
+    listed = os.path.exists(path) and open(path, encoding="utf-8").read() == text
+    print("ok" if listed else "not ok", f"hints-listed-{where}")
     if not listed:
-        print("# tests/check/explaining.txt is not up to date: tests/scripts/hints.py --write, and look at what changes")
-    few = 5 * len(explaining) <= hints and hints >= 90
-    print("ok" if few else "not ok", "hints-few-explain")
+        print(f"# tests/{where}/explaining.txt is not up to date: tests/scripts/hints.py --write, and look at what changes")
+    few = share * len(explaining) <= hints and hints >= 90
+    print("ok" if few else "not ok", f"hints-few-explain-{where}")
     print(f"# {hints} hints, {len(explaining)} of them explain only")
-    return 1 if failed or not listed or not few else 0
+    return not failed and listed and few
+
+
+def main():
+    good = [look(f"{ROOT}/tests/{where}", where, share) for where, share in FOLDERS.items()]
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":

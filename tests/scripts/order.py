@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""std.order against the definition, to the bit: on sim and ref, for each type, with NaN of any bits, both zeros, infinities, equal elements.
-RISEC names the binary."""
+"""std.order against the definition, to the bit, for each type, with NaN of any bits, both zeros, infinities, equal elements.
+
+    order.py [SEED] [DEVICE...]        RISEC names the binary; the devices are sim and ref unless named (also gpu)
+"""
 import os
 import random
 import struct
@@ -83,13 +85,13 @@ def values_of(rng, kind, n):
 
 
 def one(case):
-    name, kind, n, seed, scratch = case
+    name, kind, n, seed, scratch, devices = case
     rng = random.Random(f"{seed} {name} {kind} {n}")
     values = values_of(rng, kind, n)
     want = expected(name, kind, values)
     base = f"{scratch}/{name}_{kind}_{n}"
     npy(f"{base}.npy", kind, values)
-    for device in ("sim", "ref"):
+    for device in devices:
         done = subprocess.run([os.environ["RISEC"], "run", PROGRAM, f"{name}_{kind}", "--arg", f"xs={base}.npy", "--device", device, "--out", f"{base}_out.npy"],
                               capture_output=True, text=True, timeout=120)
         if done.returncode:
@@ -102,9 +104,10 @@ def one(case):
 
 def main():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261122
+    devices = sys.argv[2:] or ["sim", "ref"]
     with tempfile.TemporaryDirectory() as scratch:
-        cases = [(name, kind, n, seed, scratch) for kind in NPY for name in ("least", "greatest", "argmin", "argmax") for n in SIZES]
-        with ThreadPoolExecutor(2) as pool:
+        cases = [(name, kind, n, seed, scratch, devices) for kind in NPY for name in ("least", "greatest", "argmin", "argmax") for n in SIZES]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             wrong = [line for line in pool.map(one, cases) if line]
         empty = f"{scratch}/empty.npy"
         npy(empty, "f32", [])
@@ -112,7 +115,7 @@ def main():
         if done.returncode != 1 or "argmin_f32 needs n >= 1" not in done.stderr:
             wrong.append(f"of an empty array: exit code {done.returncode}, {done.stderr}")
     print(f"{'not ok' if wrong else 'ok'} order")
-    print(f"# seed {seed}, {len(cases)} arrays")
+    print(f"# seed {seed}, {len(cases)} arrays on {', '.join(devices)}")
     for line in "\n".join(wrong).splitlines():
         print(f"# {line}")
     return 1 if wrong else 0

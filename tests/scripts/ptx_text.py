@@ -26,10 +26,10 @@ def release_of_nvrtc(nvrtc):
     return major.value, minor.value
 
 
-def ptx_of(nvrtc, text, arch="compute_90"):
-    """The PTX, or an exception with what the compiler says."""
+def compiled(nvrtc, text, options, form):
+    """What NVRTC makes of the text, as bytes: form is "PTX" or "CUBIN". Or an exception with what the compiler says."""
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    options = [b"--gpu-architecture=" + arch.encode(), b"--std=c++17", b"--generate-line-info"]
+    options = [option.encode() for option in options]
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"text.cu", 0, None, None):
         raise RuntimeError("nvrtcCreateProgram failed")
     try:
@@ -38,12 +38,18 @@ def ptx_of(nvrtc, text, arch="compute_90"):
             log = ctypes.create_string_buffer(size.value + 1)
             nvrtc.nvrtcGetProgramLog(program, log)
             raise RuntimeError(log.value.decode(errors="replace").strip())
-        nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
-        ptx = ctypes.create_string_buffer(size.value + 1)
-        nvrtc.nvrtcGetPTX(program, ptx)
-        return ptx.value.decode()
+        getattr(nvrtc, f"nvrtcGet{form}Size")(program, ctypes.byref(size))
+        code = ctypes.create_string_buffer(size.value)
+        getattr(nvrtc, f"nvrtcGet{form}")(program, code)
+        return code.raw
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def ptx_of(nvrtc, text, arch="compute_90"):
+    """The PTX, or an exception with what the compiler says."""
+    options = ["--gpu-architecture=" + arch, "--std=c++17", "--generate-line-info"]
+    return compiled(nvrtc, text, options, "PTX").rstrip(b"\0").decode()
 
 
 # ---- graphs of steps: what both kinds of text become --------------------------------------------------------------------------------------

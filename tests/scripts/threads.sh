@@ -1,6 +1,6 @@
 #!/bin/sh
-# librise under the thread sanitizer: 16 threads with 200 operations each on the simulator and the reference, and the threads of the tests on a driver of our own, and work that is
-# given up at 1,000 moments. First a race planted in a program
+# librise under the thread sanitizer: 16 threads with 200 operations each on the simulator and the reference, and the threads of the tests on a driver of our own, work that is
+# given up at 1,000 moments, and entries that are made and freed by 8 threads. First a race planted in a program
 # of a few lines, which must be found. Builds build/thread where that is not up to date. About 30 seconds on two cores.
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
 dir=$(mktemp -d) || exit 2
@@ -38,7 +38,7 @@ else
 fi
 
 cd "$root" || exit 2
-if ! { cmake --preset thread && cmake --build --preset thread --target test_api test_api_gpu test_guest -j2; } >"$dir/log" 2>&1; then
+if ! { cmake --preset thread && cmake --build --preset thread --target test_api test_api_gpu test_entries test_guest -j2; } >"$dir/log" 2>&1; then
     echo 'not ok threads-build'
     sed 's/^/# /' "$dir/log" | tail -20
     exit 1
@@ -57,5 +57,6 @@ check() { # NAME COMMAND...
 }
 check threads-16x200 build/thread/unit/test_api --threads 16 --operations 200
 check threads-gpu build/thread/unit/test_api_gpu
+check threads-entries build/thread/unit/test_entries --threads 20
 check threads-guest build/thread/unit/test_guest
 exit $failed

@@ -46,8 +46,8 @@ typedef struct Both {
     bool compare;     /* also run ref */
     SimReport *report;
     Launch sim, ref;  /* after AGREE: the results of each; of sim the last variant's */
-    Judgement judgement; /* of what rounds */
-    bool to_the_bit;  /* what agrees does so to the bit; else within a tolerance: a strategy lowered the entry, and somewhere something was rounded */
+    Judgement judgement; /* of what differs in its bits; of several variants, the one that says least */
+    bool to_the_bit;  /* what agrees does so to the bit; else a judge was asked about other bits: the order is open and something was rounded, or places repeat */
 } Both;
 Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const Launch *launch, Both *b);
 

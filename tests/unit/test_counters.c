@@ -406,6 +406,12 @@ static void test_kernels(void)
         CHECK(total(t, COUNT_kernels) == 2 && total(t, COUNT_blocks) == 6 && total(t, COUNT_warps) == 8 && total(t, COUNT_threads) == 256);
         CHECK(at_line(t, 1, COUNT_loads) == 4 && at_line(t, 2, COUNT_loads) == 8 && total(t, COUNT_arithmetic) == 4);
         CHECK(t->report.profile->lines.n == 2 && t->report.profile->lines.at[0].line == 1);
+        const SimKernel *launched = t->report.profile->kernels.at;
+        CHECK(t->report.profile->kernels.n == 2 && launched[0].blocks[0] == 4 && launched[1].blocks[0] == 2);
+        CHECK(launched[0].threads[0] == 32 && launched[1].threads[0] == 64);
+        for (int id = 0; id < COUNTERS_COUNTED; id++)
+            CHECK(id == COUNT_elements || launched[0].counts.at[id] + launched[1].counts.at[id] == t->report.profile->total.at[id]);
+        CHECK(launched[0].counts.at[COUNT_loads] == 4 && launched[1].counts.at[COUNT_loads] == 8);
         HostBuf with = t->launch.results[0];
         SimReport plain;
         CHECK(sim_run(t->ctx, &t->program, &t->launch, NULL, &plain) && !plain.profile);
@@ -420,7 +426,7 @@ static void test_kernels(void)
 enum { MODEL_CELLS = 4096, MODEL_BYTES = MODEL_CELLS * 16, RANDOM_CASES = 4000 };
 
 typedef struct Model {
-    uint64_t sectors, needed, conflicts, requests;
+    uint64_t sectors, needed, wavefronts, conflicts, requests;
 } Model;
 
 static void model_global(Model *m, uint32_t mask, const int64_t *at, int width)
@@ -463,6 +469,7 @@ static void model_shared(Model *m, uint32_t mask, const int64_t *at, int width)
                     }
             wavefronts += left;
         }
+        m->wavefronts += (uint64_t)wavefronts;
         m->conflicts += wavefronts > 1 ? (uint64_t)wavefronts - 1 : 0;
     }
 }
@@ -518,7 +525,7 @@ static void test_random(uint64_t seed)
         (shared ? model_shared : model_global)(&want, mask, at, size * cells);
         hook(ctx, &buf, shared, cells, mask, index, &got);
         bool same = got.at[COUNT_sectors] == want.sectors && got.at[COUNT_sectorsNeeded] == want.needed &&
-                    got.at[COUNT_bankConflicts] == want.conflicts &&
+                    got.at[COUNT_bankConflicts] == want.conflicts && got.at[COUNT_sharedWavefronts] == want.wavefronts &&
                     got.at[COUNT_globalRequests] + got.at[COUNT_sharedRequests] == (mask != 0);
         if (!CHECK(same) && wrong++ < 3)
             printf("case %d: %d bytes a lane, mask %08x: %llu sectors for %llu, %llu conflicts for %llu\n", n, size * cells, mask,

@@ -84,7 +84,7 @@ static rise_context *open_context(Host *h, int device)
 
 enum { N = 1000, BLOCKS = (N + 255) / 256 };
 
-/* What a user does, in steps each of which is one job. */
+/* What a user does, in steps each of which is one job, or none where it was done before: the texts of an entry that is lowered come with it. */
 typedef struct Session {
     rise_context *context;
     rise_program *program;
@@ -144,7 +144,8 @@ static void session(rise_context *context, Host *h, const char *name, int tries,
             make_call(&s);
         bool done = false;
         for (int i = 0; i < tries && !done; i++) {
-            h->tests.pull_at = 1 + next_random(seed) % looks[k];
+            h->tests.pull_at = 1 + next_random(seed) % (looks[k] + 1);
+            h->tests.looks = 0;
             int status = session_steps[k](&s);
             bool untouched = true;
             for (int b = 0; b < BLOCKS; b++)
@@ -159,6 +160,7 @@ static void session(rise_context *context, Host *h, const char *name, int tries,
             CHECK(untouched && (k > 0 || !s.program) && (k > 1 || !s.entry) && (k > 2 || !s.text));
         }
         h->tests.pull_at = 0;
+        h->tests.looks = 0;
         if (!done)
             GOOD(session_steps[k](&s));
         counted[k] = h->tests.looks;

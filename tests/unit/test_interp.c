@@ -4,6 +4,7 @@
 
 #include "frontend/elab.h"
 #include "ir/interp.h"
+#include "rewrite/internal.h"
 #include "unit.h"
 
 enum { SIZES = 3, INPUTS = 4, MOST = 1 << 17 };
@@ -111,6 +112,7 @@ static const Test layout[] = {
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> reverse", reversed},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> readOnce |> reverse", reversed},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> reverse |> keepCached", reversed},
+    {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> readTogether |> reverse", reversed},
     {"entry e {n: nat} (xs: n.i32): n.i32 where n % 4 == 0 = xs |> stride(4)", strided},
     {"entry e {n m: nat} (xs: n.i32) (ys: m.i32): (n + m).i32 = concat(xs, ys)", joined2},
     {"entry e (n: nat): n.i64 = generate{n = n}(fun i => cast(i64)(i) * cast(i64)(i))", squares},
@@ -441,6 +443,32 @@ static void plant(Ctx *ctx, const CoreEntry *entry, Core *term)
     }
 }
 
+/* Each term that is no function is put in its own place again as a new one, and then with another type, or with a variable that nothing binds. */
+static void part_again(Ctx *ctx, const CoreEntry *entry, Core *term, int depth, const Core **around, int *path)
+{
+    enum { DEEPEST = 64 };
+    if (term->kind != CORE_LAMBDA) {
+        Core new = *term, *stray = NEW(ctx, Core);
+        CoreVar unbound = {.id = 1 << 20, .name = "stray", .type = term->type};
+        CHECK(core_verify_part(ctx, entry, depth, around, path, term, term) == NULL);
+        const char *wrong = core_verify_part(ctx, entry, depth, around, path, term, &new);
+        if (!CHECK(wrong == NULL))
+            printf("a part is refused in\n%s\n%s\n", printed(ctx, entry), wrong);
+        *stray = (Core){.kind = CORE_VAR, .type = term->type, .var = &unbound, .height = 1};
+        CHECK(core_verify_part(ctx, entry, depth, around, path, term, stray) != NULL);
+        Core pair = {.kind = CORE_TUPLE, .type = type_scalar(ctx, SC_F64), .height = 1};
+        Core *items[2] = {term, stray};
+        pair.tuple.n = 2;
+        pair.tuple.items = items;
+        CHECK(core_verify_part(ctx, entry, depth, around, path, term, &pair) != NULL);
+    }
+    for (int i = 0; i < term_children(term) && depth < DEEPEST; i++) {
+        around[depth] = term;
+        path[depth] = i;
+        part_again(ctx, entry, term_child(term, i), depth + 1, around, path);
+    }
+}
+
 typedef struct Job {
     const Test *test;
     Seen *seen;
@@ -469,6 +497,7 @@ static void run_test(Ctx *ctx, void *user)
         CHECK(core_verify(ctx, again) == NULL);
     }
     plant(ctx, entry, entry->body);
+    part_again(ctx, entry, entry->body, 0, (const Core *[65]){0}, (int[65]){0});
     int64_t *out = NEWN(ctx, int64_t, MOST);
     long runs = 0;
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)

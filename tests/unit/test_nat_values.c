@@ -10,7 +10,7 @@
 
 /* ---- all small expressions ------------------------------------------------------------------------------------------------- */
 
-enum { MAX_ASSIGNMENTS = 80, LEAVES = 6 };
+enum { MAX_ASSIGNMENTS = 120, LEAVES = 6, SETS = 4 };
 
 typedef struct Small {
     Nat nat;
@@ -30,7 +30,9 @@ typedef struct Universe {
     int64_t turn;
 } Universe;
 
-/* Set 0: x free, y in [1, 4], z in [0, y - 1]. Set 1: n >= 0, k >= 1, i in [0, n - 1]. */
+/* Set 0: x free, y in [1, 4], z in [0, y - 1]. Set 1: n >= 0, k >= 1, i in [0, n - 1]. Set 2: n, m >= 0,
+ * p in [0, n*m - 1]: that there is a p says that n and m are not 0. Set 3: the same of an n and an m
+ * that may be negative. */
 static void make_leaves(Universe *u)
 {
     Ctx *ctx = u->ctx;
@@ -45,6 +47,18 @@ static void make_leaves(Universe *u)
                 for (int64_t zz = 0; zz < yy; zz++)
                     u->assignments[n++] = (Assignment){{x, y, z}, {xs[i], yy, zz}, 3};
         Nat made[LEAVES] = {x, y, z, nat_const(ctx, 1), nat_const(ctx, 2), nat_const(ctx, 3)};
+        memcpy(leaves, made, sizeof made);
+    } else if (u->set >= 2) {
+        Nat least = u->set == 2 ? nat_const(ctx, 0) : NULL;
+        Nat rows = nat_var(ctx, "n", least, NULL), columns = nat_var(ctx, "m", least, NULL);
+        Nat place = nat_var(ctx, "p", nat_const(ctx, 0), nat_add_k(ctx, nat_mul(ctx, rows, columns), -1));
+        static const int64_t positive[] = {1, 2, 3, 5}, any[] = {-3, -1, 1, 2};
+        const int64_t *lengths = least ? positive : any;
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++)
+                for (int64_t k = 0; k < lengths[i] * lengths[j]; k += 1 + (lengths[i] * lengths[j] > 6) * (k % 2 + 1))
+                    u->assignments[n++] = (Assignment){{rows, columns, place}, {lengths[i], lengths[j], k}, 3};
+        Nat made[LEAVES] = {rows, columns, place, nat_const(ctx, 1), nat_const(ctx, 2), nat_mul(ctx, rows, columns)};
         memcpy(leaves, made, sizeof made);
     } else {
         Nat size = nat_var(ctx, "n", nat_const(ctx, 0), NULL), k = nat_var(ctx, "k", nat_const(ctx, 1), NULL);
@@ -114,6 +128,33 @@ static void make_levels(Universe *u)
     combine(u, 1, 0, 2);
 }
 
+/* What is proved of two expressions holds for all values. */
+static void check_proved(Universe *u, const Small *a, const Small *b)
+{
+    bool le = nat_le(u->ctx, NULL, a->nat, b->nat), lt = nat_lt(u->ctx, NULL, a->nat, b->nat), eq = nat_equal(u->ctx, NULL, a->nat, b->nat);
+    for (int t = 0; t < u->n_assignments; t++) {
+        if (!a->defined[t] || !b->defined[t])
+            continue;
+        tally.checks += 3;
+        tally.proved += le + lt + eq;
+        if ((le && a->values[t] > b->values[t]) || (lt && a->values[t] >= b->values[t]) || (eq && a->values[t] != b->values[t]))
+            fail("%s %s %s is proved\n  at%s it is false", nat_text(u->ctx, a->nat), eq ? "==" : lt ? "<" : "<=", nat_text(u->ctx, b->nat),
+                 describe(u->ctx, &u->assignments[t]));
+    }
+}
+
+static void check_all_proved(Universe *u)
+{
+    for (int i = 0; i < u->n[1]; i++)
+        for (int j = 0; j < u->n[1]; j++)
+            check_proved(u, &u->level[1][i], &u->level[1][j]);
+    for (int i = (int)(u->turn++ % 7); i < u->n[2]; i += 7)
+        for (int j = 0; j < u->n[0]; j++) {
+            check_proved(u, &u->level[2][i], &u->level[0][j]);
+            check_proved(u, &u->level[0][j], &u->level[2][i]);
+        }
+}
+
 static Nat same_vars(Ctx *ctx, Nat a, const Assignment *vars)
 {
     /* Through other variables and back would lose the ranges; a substitution by themselves rebuilds everything. */
@@ -141,10 +182,12 @@ static void test_all_small(int per_expression)
     u.level[2] = malloc(sizeof(Small) * 2 * LEAVES * LEAVES * OP_COUNT * LEAVES * OP_COUNT);
     if (!u.level[0] || !u.level[1] || !u.level[2])
         abort();
-    for (u.set = 0; u.set < 2; u.set++)
+    for (u.set = 0; u.set < SETS; u.set++)
         for (int op = 0; op < OP_COUNT; op++) { /* a context each, so that memory stays small */
             u.ctx = ctx_new(NULL, NULL);
             make_levels(&u);
+            if (op == 0)
+                check_all_proved(&u);
             combine_last(&u, 0, 2, (Op)op, per_expression);
             combine_last(&u, 2, 0, (Op)op, per_expression);
             combine_last(&u, 1, 1, (Op)op, per_expression);
@@ -237,8 +280,12 @@ static void random_vars(Round *r)
     for (int i = 0; i < n; i++) {
         Nat lo = NULL, hi = NULL, older = i ? r->vars.vars[below(&r->rng, i)] : NULL;
         int64_t k = random_k(r);
-        switch (below(&r->rng, 8)) {
+        switch (below(&r->rng, 9)) {
         case 0:
+            break;
+        case 8: /* below a product */
+            lo = nat_const(ctx, 0);
+            hi = older ? nat_add_k(ctx, nat_mul(ctx, older, r->vars.vars[below(&r->rng, i)]), -1) : NULL;
             break;
         case 1:
         case 2:

@@ -49,6 +49,8 @@ static Ctx *new_context(Meter *m)
 
 static bool inside(Span a, Span b) { return a.file == b.file && a.lo <= a.hi && a.lo >= b.lo && a.hi <= b.hi; }
 
+static int most_levels; /* what the context of the text that is read allows */
+
 static int walk(const Ast *ast, Span parent);
 
 static int max(int a, int b) { return a > b ? a : b; }
@@ -56,7 +58,7 @@ static int max(int a, int b) { return a > b ? a : b; }
 static int walk_pattern(const Pattern *p, Span parent)
 {
     CHECK(inside(p->span, parent));
-    CHECK(p->height >= 1 && p->height <= LIMIT_TREE_HEIGHT);
+    CHECK(p->height >= 1 && p->height <= most_levels);
     int height = 0;
     for (int i = 0; i < p->n_items; i++)
         height = max(height, walk_pattern(&p->items[i], p->span));
@@ -77,7 +79,7 @@ static int walk_list(int n, Ast *const *items, Span parent)
 /* Gives the height. Only called where it is at most the limit, so that the recursion is safe. */
 static int walk(const Ast *a, Span parent)
 {
-    if (!CHECK(inside(a->span, parent)) || !CHECK(a->height >= 1 && a->height <= LIMIT_TREE_HEIGHT))
+    if (!CHECK(inside(a->span, parent)) || !CHECK(a->height >= 1 && a->height <= most_levels))
         return a->height;
     int below = 0;
     Span s = a->span;
@@ -166,6 +168,7 @@ static void try_text(Ctx *ctx, void *user)
 {
     Trial *t = user;
     AstFile *file, *again;
+    most_levels = ctx->stack.levels;
     const char *first = print(ctx, t->text, t->size, &file);
     t->errors = ctx->diags.errors;
     t->diags = ctx->diags.list.n;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "support/name_map.h"
 #include "support/context.h"
 #include "support/utf8.h"
 #include "unit.h"
@@ -120,6 +121,27 @@ static void test_intern(Ctx *ctx, void *user)
     CHECK(intern(ctx, "abc", 2) == intern(ctx, "abd", 2));
     CHECK(intern(ctx, "a\0b", 3) != intern(ctx, "a\0c", 3));
     CHECK_TEXT(intern(ctx, "", 0), "");
+}
+
+/* Each map goes on saying what it said, whatever was put into others made of it. */
+static void test_name_map(Ctx *ctx, void *user)
+{
+    enum { N = 3000 };
+    (void)user;
+    const NameMap *maps[N + 1] = {NULL};
+    const char *names[N];
+    for (int i = 0; i < N; i++) {
+        names[i] = intern_z(ctx, ctx_printf(ctx, "name%d", i % (N / 2)));
+        maps[i + 1] = name_map_put(ctx, maps[i], names[i], &names[i]);
+    }
+    bool right = true;
+    for (int k = 0; k <= N; k += 37)
+        for (int i = 0; i < N / 2; i++) {
+            int last = i + N / 2 < k ? i + N / 2 : i;
+            right &= name_map_get(maps[k], names[i]) == (last < k ? &names[last] : NULL);
+        }
+    CHECK(right);
+    CHECK(name_map_get(maps[N], intern_z(ctx, "another")) == NULL);
 }
 
 static const char *float_text(Ctx *ctx, double value, bool single)
@@ -477,6 +499,7 @@ int main(void)
     ctx_free(ctx);
     ctx_free(NULL);
     in_new_context(test_intern);
+    in_new_context(test_name_map);
     in_new_context(test_text);
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8"))
         in_new_context(test_text);

@@ -1,0 +1,182 @@
+/* What stays of an entry when it has been compiled: the plan, in a few kilobytes of its own. All that it was made from goes with the instance. */
+#include "internal.h"
+
+typedef struct Keeping {
+    Ctx *to;
+    NatCopies nats;
+    const Plan *from;
+    Plan *plan;
+} Keeping;
+
+static const char *text(Keeping *k, const char *from) { return from ? ctx_printf(k->to, "%s", from) : NULL; }
+static Nat nat(Keeping *k, Nat from) { return nat_copied(&k->nats, from); }
+
+static Nat *nats(Keeping *k, int n, const Nat *from)
+{
+    Nat *copies = NEWN(k->to, Nat, n + 1);
+    for (int i = 0; i < n; i++)
+        copies[i] = nat(k, from[i]);
+    return copies;
+}
+
+/* ---- conditions over sizes, as launch_test takes them --------------------------------------------------------------------------- */
+
+static Core *condition(Keeping *k, const Core *from)
+{
+    Core *core = NEW(k->to, Core);
+    core->kind = from->kind;
+    core->span = from->span;
+    switch (from->kind) {
+    case CORE_SIZE:
+        core->size = nat(k, from->size);
+        break;
+    case CORE_LIT:
+        core->lit = from->lit;
+        break;
+    case CORE_IF:
+        core->cond.cond = condition(k, from->cond.cond);
+        core->cond.then = condition(k, from->cond.then);
+        core->cond.otherwise = condition(k, from->cond.otherwise);
+        break;
+    case CORE_PRIM:
+        core->prim.id = from->prim.id;
+        core->prim.n_args = from->prim.n_args;
+        core->prim.args = NEWN(k->to, Core *, from->prim.n_args + 1);
+        for (int i = 0; i < from->prim.n_args; i++)
+            core->prim.args[i] = condition(k, from->prim.args[i]);
+        if (from->prim.cast_type) {
+            TypeNode *type = NEW(k->to, TypeNode);
+            type->kind = from->prim.cast_type->kind;
+            type->scalar = from->prim.cast_type->scalar;
+            core->prim.cast_type = type;
+        }
+        break;
+    case CORE_VAR:
+    case CORE_LAMBDA:
+    case CORE_LET:
+    case CORE_TUPLE:
+    case CORE_PROJ:
+    case CORE_UNIT_ERROR: /* no conditions over sizes: without a value there, too */
+        core->kind = CORE_UNIT_ERROR;
+        break;
+    }
+    return core;
+}
+
+/* ---- the entry --------------------------------------------------------------------------------------------------------------------- */
+
+/* What a call asks of it; no body, no inputs. */
+static const CoreEntry *entry(Keeping *k, const CoreEntry *from)
+{
+    CoreEntry *core = NEW(k->to, CoreEntry);
+    core->name = text(k, from->name);
+    core->n_sizes = from->n_sizes;
+    core->sizes = nats(k, from->n_sizes, from->sizes);
+    core->n_tunables = from->n_tunables;
+    core->tunable_names = NEWN(k->to, const char *, from->n_tunables + 1);
+    core->tunable_values = NEWN(k->to, int64_t, from->n_tunables + 1);
+    for (int i = 0; i < from->n_tunables; i++) {
+        core->tunable_names[i] = text(k, from->tunable_names[i]);
+        core->tunable_values[i] = from->tunable_values[i];
+    }
+    core->n_classes = from->n_classes;
+    core->n_facts = from->n_facts;
+    core->facts = NEWN(k->to, Core *, from->n_facts + 1);
+    for (int i = 0; i < from->n_facts; i++)
+        core->facts[i] = condition(k, from->facts[i]);
+    return core;
+}
+
+static void arguments(Keeping *k)
+{
+    Plan *plan = k->plan;
+    plan->arguments = NEWN(k->to, Argument, plan->n_arguments + 1);
+    for (int i = 0; i < plan->n_arguments; i++) {
+        const Argument *from = &k->from->arguments[i];
+        Argument *to = &plan->arguments[i];
+        *to = *from;
+        to->name = text(k, from->name);
+        to->text = text(k, from->text);
+        to->extents = nats(k, from->rank, from->extents);
+        to->below = nat(k, from->below);
+    }
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------------------ */
+
+/* How it is launched; nothing of what it does. */
+static const ImpKernel *kernel(Keeping *k, const ImpKernel *from)
+{
+    ImpKernel *to = NEW(k->to, ImpKernel);
+    for (int i = 0; i < from->when.n; i++)
+        vec_push(k->to, &to->when, (ImpWhen){condition(k, from->when.at[i].test), from->when.at[i].holds});
+    to->n_sizes = from->n_sizes;
+    to->sizes = nats(k, from->n_sizes, from->sizes);
+    for (int a = 0; a < 3; a++) {
+        to->threads[a] = from->threads[a];
+        to->blocks[a] = nat(k, from->blocks[a]);
+        to->once[a] = from->once[a];
+    }
+    to->cooperative = from->cooperative;
+    to->least_blocks = from->least_blocks;
+    to->shared_bytes = nat(k, from->shared_bytes);
+    to->wide = from->wide;
+    return to;
+}
+
+static void guards(Keeping *k, IndexGuards *to, const IndexGuards *from)
+{
+    *to = *from;
+    to->at_least_one.at = nats(k, from->at_least_one.n, from->at_least_one.at);
+    to->at_most_max.at = nats(k, from->at_most_max.n, from->at_most_max.at);
+}
+
+static void variant(Keeping *k, Variant *to, const Variant *from)
+{
+    *to = *from;
+    to->kernel = kernel(k, from->kernel);
+    to->name = text(k, from->name);
+    to->buffers = NEWN(k->to, PlanBuffer, from->n_buffers + 1);
+    for (int i = 0; i < from->n_buffers; i++) {
+        to->buffers[i] = from->buffers[i];
+        to->buffers[i].cells = nat(k, from->buffers[i].cells);
+    }
+    guards(k, &to->guards, &from->guards);
+}
+
+static void kernels(Keeping *k)
+{
+    Plan *plan = k->plan;
+    plan->steps = NEWN(k->to, Step, plan->n_steps + 1);
+    plan->variants = NEWN(k->to, Variant *, plan->n_variants + 1);
+    for (int i = 0; i < plan->n_steps; i++) {
+        const Step *from = &k->from->steps[i];
+        Step *to = &plan->steps[i];
+        *to = (Step){from->n, NEWN(k->to, Variant, from->n)};
+        for (int v = 0; v < from->n; v++) {
+            variant(k, &to->variants[v], &from->variants[v]);
+            plan->variants[to->variants[v].number] = &to->variants[v];
+        }
+    }
+    plan->temps = NEWN(k->to, Temp, plan->n_temps + 1);
+    for (int i = 0; i < plan->n_temps; i++)
+        plan->temps[i] = (Temp){text(k, k->from->temps[i].name), k->from->temps[i].zero};
+}
+
+static void keep(Ctx *to, void *user)
+{
+    Keeping *k = user;
+    (void)to;
+    *k->plan = *k->from;
+    k->plan->core = entry(k, k->from->core);
+    arguments(k);
+    kernels(k);
+    guards(k, &k->plan->tests, &k->from->tests);
+}
+
+void plan_keep(Ctx *ctx, const Plan *from, Ctx *to, Plan *plan)
+{
+    Keeping k = {.to = to, .nats = {.ctx = ctx, .to = to}, .from = from, .plan = plan};
+    if (!ctx_try(to, keep, &k))
+        ctx_out_of_memory(ctx);
+}

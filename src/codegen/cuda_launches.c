@@ -1,0 +1,360 @@
+/* What a host function launches: device sizes, variants of a kernel, and the size tests around them. */
+#include "codegen/cuda_host.h"
+
+static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
+
+static void note_device(void *user, Nat var)
+{
+    CudaHostUse *use = user;
+    if (imp_is_device_size(var))
+        *(var->device == NAT_NUM_SM ? &use->sms : &use->resident) = true;
+}
+
+static void each_device_size(Ctx *ctx, const ImpKernel *k, void (*fn)(void *user, Nat var), void *user)
+{
+    for (int a = 0; a < 3; a++)
+        nat_each_var(ctx, k->blocks[a], fn, user);
+    for (int i = 0; i < k->n_sizes; i++)
+        fn(user, k->sizes[i]);
+}
+
+CudaHostUse host_device_use(Ctx *ctx, const ImpKernel *k)
+{
+    CudaHostUse use = {false, false};
+    each_device_size(ctx, k, note_device, &use);
+    use.resident |= k->cooperative;
+    return use;
+}
+
+static void set_device_names(void *user, Nat var)
+{
+    Cuda *c = user;
+    if (imp_is_device_size(var))
+        c_names_set(c->names, var, var->name);
+}
+
+static void return_error(const Host *h, const char *margin, const char *call)
+{
+    Cuda *c = h->c;
+    int mark = c_names_mark(c->names);
+    const char *error = c_name_claim(c->names, "error");
+    sb_printf(c->out, "%sif (const cudaError_t %s = %s)\n%s    return (int)%s;\n", margin, error, call, margin, error);
+    c_names_release(c->names, mark);
+}
+
+/* The sizes of the device that the grid mentions. */
+static void put_device_sizes(Host *h, const ImpKernel *k, const char *margin, const char *name, const char *shared)
+{
+    Cuda *c = h->c;
+    CudaHostUse use = host_device_use(c->ctx, k);
+    c_name_claim(c->names, "numSM");
+    c_name_claim(c->names, "maxResident");
+    each_device_size(c->ctx, k, set_device_names, c);
+    int threads = k->threads[0] * k->threads[1] * k->threads[2];
+    if (use.sms) {
+        sb_printf(c->out, "%slong long numSM;\n", margin);
+        return_error(h, margin, "rise_multiprocessors(&numSM)");
+    }
+    if (use.resident) {
+        sb_printf(c->out, "%slong long maxResident;\n", margin);
+        return_error(h, margin, ctx_printf(c->ctx, "rise_resident_blocks((const void *)%s, %d, %s%s, &maxResident)", name, threads,
+                                           strcmp(shared, "0") ? "(size_t)" : "", shared));
+    }
+}
+
+static const char *block_text(Ctx *ctx, const ImpKernel *k)
+{
+    const int *t = k->threads;
+    return t[1] == 1 && t[2] == 1 ? ctx_printf(ctx, "%d", t[0]) : ctx_printf(ctx, "dim3(%d, %d, %d)", t[0], t[1], t[2]);
+}
+
+static void put_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
+{
+    Cuda *c = h->c;
+    sb_printf(c->out, "%s%s<<<%s, %s, %s%s, stream>>>(", margin, name, grid, block_text(c->ctx, k), strcmp(shared, "0") ? "(size_t)" : "", shared);
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++)
+        if (k->bufs.at[i]->space != SPACE_SHARED)
+            sb_printf(c->out, "%s%s", n++ ? ", " : "", host_param(h, k->bufs.at[i]));
+    for (int i = 0; i < k->n_sizes; i++)
+        sb_printf(c->out, "%s%s%s", n++ ? ", " : "", k->wide ? "" : "(int)", c_names_get(c->names, k->sizes[i]));
+    put(c, ");\n");
+}
+
+/* 31 bits hold the sizes and whatever the kernel computes for an index. */
+static void put_narrow_guard(Host *h, const ImpKernel *k)
+{
+    Cuda *c = h->c;
+    IndexGuards guards;
+    index_guards(c->ctx, k, &guards);
+    int n = 0;
+    for (int i = 0; i < k->n_sizes; i++) {
+        bool said = imp_is_device_size(k->sizes[i]); /* an int of CUDA's, or a product that a grid holds */
+        for (int g = 0; g < guards.at_most_max.n; g++)
+            said |= nat_le(c->ctx, k->known, k->sizes[i], guards.at_most_max.at[g]);
+        if (!said)
+            sb_printf(c->out, "%s%s <= %lld", n++ ? " && " : "", c_names_get(c->names, k->sizes[i]), (long long)INDEX_MAX);
+    }
+    for (int g = 0; g < guards.at_most_max.n; g++) {
+        put(c, n++ ? " && " : "");
+        cuda_nat(c, guards.at_most_max.at[g], C_SUM);
+        sb_printf(c->out, " <= %lld", (long long)INDEX_MAX);
+    }
+    put(c, n ? "" : "true");
+}
+
+/* All blocks at once, or not at all. */
+static void put_cooperative_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
+{
+    Cuda *c = h->c;
+    int mark = c_names_mark(c->names), n = 0;
+    const char **sizes = NEWN(c->ctx, const char *, k->n_sizes + 1);
+    for (int i = 0; i < k->n_sizes; i++) {
+        const char *size = c_names_get(c->names, k->sizes[i]);
+        if (k->wide) {
+            sizes[i] = size;
+            continue;
+        }
+        sizes[i] = c_name_claim(c->names, ctx_printf(c->ctx, "%s_int", size));
+        sb_printf(c->out, "%sint %s = (int)%s;\n", margin, sizes[i], size);
+    }
+    const char *args = c_name_claim(c->names, "args");
+    sb_printf(c->out, "%svoid *%s[] = {", margin, args);
+    for (int i = 0; i < k->bufs.n; i++)
+        if (k->bufs.at[i]->space != SPACE_SHARED)
+            sb_printf(c->out, "%s(void *)&%s", n++ ? ", " : "", host_param(h, k->bufs.at[i]));
+    for (int i = 0; i < k->n_sizes; i++)
+        sb_printf(c->out, "%s&%s", n++ ? ", " : "", sizes[i]);
+    put(c, "};\n");
+    return_error(h, margin, ctx_printf(c->ctx, "cudaLaunchCooperativeKernel((const void *)%s, %s, %s, %s, %s%s, stream)", name, grid, block_text(c->ctx, k), args,
+                                       strcmp(shared, "0") ? "(size_t)" : "", shared));
+    c_names_release(c->names, mark);
+}
+
+static void put_one_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
+{
+    (k->cooperative ? put_cooperative_call : put_call)(h, k, name, margin, grid, shared);
+}
+
+/* The kernel, or its twin where the indices are too large for it. */
+static void put_calls(Host *h, const ImpKernel *k, const char *const *names, const char *margin, const char *grid, const char *shared)
+{
+    Cuda *c = h->c;
+    const ImpKernel *twin = imp_wide_twin(k);
+    const char *inner = twin ? ctx_printf(c->ctx, "    %s", margin) : margin;
+    if (twin) {
+        sb_printf(c->out, "%sif (", margin);
+        put_narrow_guard(h, k);
+        put(c, k->cooperative ? ") {\n" : ")\n");
+    }
+    put_one_call(h, k, names[0], inner, grid, shared);
+    if (twin) {
+        sb_printf(c->out, k->cooperative ? "%s} else {\n" : "%selse\n", margin);
+        put_one_call(h, twin, names[1], inner, grid, shared);
+        if (k->cooperative)
+            sb_printf(c->out, "%s}\n", margin);
+    }
+}
+
+/* The condition under which a kernel that has another may be launched (imp.h, Note [Variants]); false when it has no guard. */
+static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
+{
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++) {
+        const ImpBuf *buf = k->bufs.at[i];
+        if (buf->space != SPACE_SHARED && buf->align)
+            sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", host_param(h, buf), buf->align);
+    }
+    return n > 0;
+}
+
+/* Without the cast to unsigned. */
+static const char *plain(const char *blocks) { return strncmp(blocks, "(unsigned)", 10) ? blocks : blocks + 10; }
+
+/* blocks[a], an expression of C, becomes what fits on the device beside the other axes. */
+static void limit_to_resident(Host *h, const ImpKernel *k, const char *margin, int last, const char *blocks[3])
+{
+    Cuda *c = h->c;
+    for (int a = last; a >= 0; a--) {
+        const char *fit = c_name_claim(c->names, last ? ctx_printf(c->ctx, "fit_%c", "xyz"[a]) : "fit");
+        sb_printf(c->out, "%sconst long long %s = %s < maxResident ? %s : ", margin, fit, plain(blocks[a]), plain(blocks[a]));
+        if (a == 0 && k->least_blocks > 1) /* a launch of more than fit fails */
+            sb_printf(c->out, "maxResident < %d ? %d : ", k->least_blocks, k->least_blocks);
+        put(c, "maxResident;\n");
+        if (a)
+            sb_printf(c->out, "%smaxResident /= %s;\n", margin, fit);
+        blocks[a] = ctx_printf(c->ctx, "(unsigned)%s", fit);
+    }
+}
+
+/* `braces`: the kernel stands alone between braces. */
+static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bool braces)
+{
+    static const char *const axis_names[3] = {"blocks", "blocks_y", "blocks_z"};
+    Cuda *c = h->c;
+    Ctx *ctx = c->ctx;
+    int mark = c_names_mark(c->names), last = 2;
+    const char *blocks[3], *shared = "0";
+    StrBuf some; /* the condition that there is a block at all */
+    sb_init(&some, ctx);
+    while (last > 0 && nat_is(k->blocks[last], 1))
+        last--;
+    bool dynamic = kernel_shared_is_dynamic(k), block = dynamic; /* whether something is declared */
+    for (int a = 0; a <= last; a++)
+        block |= !nat_is_const(kernel_grid(ctx, k, a));
+    CudaHostUse device = host_device_use(ctx, k);
+    block |= device.sms || device.resident;
+    block &= !braces;
+    if (block) {
+        host_indent(h);
+        put(c, "{\n");
+        h->depth++;
+    }
+    StrBuf margin_text, *out = c->out;
+    sb_init(&margin_text, ctx);
+    c->out = &margin_text;
+    host_indent(h);
+    c->out = out;
+    const char *margin = margin_text.text;
+    if (dynamic) {
+        shared = c_name_claim(c->names, "shared");
+        sb_printf(c->out, "%sconst long long %s = ", margin, shared);
+        cuda_nat(c, k->shared_bytes, C_ANY);
+        put(c, ";\n");
+        for (int i = 0; i < 1 + (imp_wide_twin(k) != NULL); i++)
+            return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", names[i], shared));
+    }
+    put_device_sizes(h, k, margin, names[0], shared);
+    for (int a = 0; a <= last; a++) {
+        Nat grid = kernel_grid(ctx, k, a);
+        if (nat_is_const(grid)) {
+            blocks[a] = ctx_printf(ctx, "%lld", (long long)grid->value);
+            if (grid->value < 1)
+                sb_puts(&some, some.len ? " && false" : "false");
+            continue;
+        }
+        const char *var = c_name_claim(c->names, axis_names[a]);
+        sb_printf(c->out, "%slong long %s = ", margin, var);
+        cuda_nat(c, k->blocks[a], C_ANY);
+        put(c, ";\n");
+        int most = kernel_max_grid(k, a);
+        if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, most))) {
+            const char *then = k->once[a] ? "return (int)cudaErrorInvalidValue" : ctx_printf(ctx, "%s = %d", var, most);
+            sb_printf(c->out, "%sif (%s > %d)\n%s    %s;\n", margin, var, most, margin, then);
+        }
+        blocks[a] = ctx_printf(ctx, "(unsigned)%s", var);
+        if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
+            sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
+    }
+    bool opens = some.len && (k->cooperative || imp_wide_twin(k));
+    const char *inner = some.len ? ctx_printf(ctx, "    %s", margin) : margin;
+    if (some.len)
+        sb_printf(c->out, "%sif (%s)%s\n", margin, some.text, opens ? " {" : "");
+    if (k->cooperative)
+        limit_to_resident(h, k, inner, last, blocks);
+    const char *grid = last == 0   ? blocks[0]
+                       : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
+                                   : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);
+    put_calls(h, k, names, inner, grid, shared);
+    if (opens)
+        sb_printf(c->out, "%s}\n", margin);
+    if (block) {
+        h->depth--;
+        host_indent(h);
+        put(c, "}\n");
+    }
+    c_names_release(c->names, mark);
+}
+
+/* if (guard) { the kernel } else if ... { the last one }; */
+static void put_variants(Host *h, const ImpKernel *k, const char *const *names, int *number, bool braces)
+{
+    StrBuf guard;
+    sb_init(&guard, h->c->ctx);
+    int own = imp_wide_twin(k) ? 2 : 1;
+    const ImpKernel *other = own == 2 ? imp_wide_twin(k)->otherwise : k->otherwise;
+    const char *const *mine = names + *number;
+    *number += own;
+    if (!other || !host_guard(h, k, &guard)) {
+        put_launch(h, k, mine, braces);
+        for (; other; other = other->otherwise)
+            ++*number;
+        return;
+    }
+    host_indent(h);
+    sb_printf(h->c->out, "if (%s) {\n", guard.text);
+    h->depth++;
+    put_launch(h, k, mine, true);
+    h->depth--;
+    host_indent(h);
+    put(h->c, "} else {\n");
+    h->depth++;
+    put_variants(h, other, names, number, true);
+    h->depth--;
+    host_indent(h);
+    put(h->c, "}\n");
+}
+
+/* Of the tests on the way to two kernels, the first so many are the same and turn out alike. */
+static int common_tests(const ImpKernel *a, const ImpKernel *b)
+{
+    int n = 0;
+    while (n < a->when.n && n < b->when.n && a->when.at[n].test == b->when.at[n].test && a->when.at[n].holds == b->when.at[n].holds)
+        n++;
+    return n;
+}
+
+static void close_tests(Host *h, int left)
+{
+    while (h->braced.n > left)
+        if (h->braced.at[--h->braced.n]) {
+            h->depth--;
+            host_indent(h);
+            put(h->c, "}\n");
+        }
+}
+
+/* Ends the tests that do not lead to k, and begins those that do: `before` is the kernel before, with which it has the first `common` in common. */
+static void put_tests(Host *h, const ImpKernel *before, const ImpKernel *k, int common)
+{
+    Cuda *c = h->c;
+    bool otherwise = common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test;
+    bool chained = otherwise && common + 1 < k->when.n; /* } else if (...) {: all that is in the else is in its test, too */
+    close_tests(h, common + otherwise);
+    if (otherwise) {
+        h->depth -= 1;
+        host_indent(h);
+        put(c, chained ? "} else " : "} else {\n");
+        h->depth += !chained;
+        h->braced.at[common] = !chained;
+    }
+    for (int w = common + otherwise; w < k->when.n; w++, h->depth++) {
+        if (!chained || w > common + 1)
+            host_indent(h);
+        put(c, k->when.at[w].holds ? "if (" : "if (!");
+        cuda_fact(c, c->out, k->when.at[w].test, k->when.at[w].holds ? C_ANY : C_UNARY);
+        put(c, ") {\n");
+        vec_push(c->ctx, &h->braced, true);
+    }
+}
+
+/* if (n <= 4096) { ... } else { ... } around the kernels of a case. */
+void host_put_launches(Host *h, const char *const *names)
+{
+    static const ImpKernel none;
+    const ImpKernel *before = &none;
+    int number = 0;
+    for (int i = 0; i < h->program->kernels.n; i++) {
+        const ImpKernel *k = h->program->kernels.at[i], *after = i + 1 < h->program->kernels.n ? h->program->kernels.at[i + 1] : &none;
+        int common = common_tests(before, k);
+        bool alone = common < k->when.n && common_tests(k, after) < k->when.n;
+        put_tests(h, before, k, common);
+        h->c->facts = k->known;
+        Refusals refused = {0};
+        if (k->when.n && !host_same_when(k, before))
+            host_put_guards(h, k, &refused);
+        put_variants(h, k, names, &number, alone);
+        before = k;
+    }
+    close_tests(h, 0);
+}

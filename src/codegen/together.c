@@ -1,0 +1,692 @@
+/* Neighbours that are read together: readTogether, and vectors whose components have guards of their own or are computed.
+ *
+ * Note [Reading together]. The n elements are the same term at n places, so their expressions have the same form. Where all of them load, each the cell
+ * after the one before, these loads are one access of as many cells as 16 bytes hold, before all that uses them:
+ *
+ *   i < n ? abs(xs[i]) : 0, i + 1 < n ? abs(xs[i + 1]) : 0, ...
+ *     ->  float4 v;
+ *         if (i + 3 < n) v = xs[i .. i + 3];              all guards hold
+ *         else v = {i < n ? xs[i] : 0, i + 1 < n ? ...};  in one thread of the grid at most
+ *         abs(v.x), abs(v.y), ...
+ *
+ * What is inside of a guard is loaded under that guard. Accesses start at a multiple of their width; other cells are loaded one by one, each once. */
+#include "codegen/guards.h"
+#include "codegen/walk.h"
+
+/* Cells that are loaded already. */
+typedef struct Access {
+    const ImpExpr *first, *all;
+    ImpExpr *others[IMP_VECTOR_MAX]; /* of a guarded one */
+    ImpVar *var;
+    ImpStmt *choice; /* that asks whether all guards hold; NULL: nothing does */
+} Access;
+
+typedef struct Together {
+    Lowering *lw;
+    Ctx *ctx;
+    int n;             /* expressions, at most LIMIT_VECTOR_WIDTH */
+    const char *name;
+    Span span;
+    ImpBlock loads;    /* what is put before the expressions, and before what was emitted for them */
+    VEC(Access) accesses;
+    NatFacts *facts;   /* where the loads are put: what guards around an expression say does not hold there */
+    int from;          /* statements of lw->out that were emitted for them; -1: none that may be changed */
+} Together;
+
+/* The same place in each expression, and what holds where it is evaluated (NULL: always). */
+typedef struct Places {
+    ImpExpr **at[LIMIT_VECTOR_WIDTH];
+    ImpExpr *guard[LIMIT_VECTOR_WIDTH];
+} Places;
+
+/* ---- guards ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Conjuncts {
+    VEC(ImpExpr *) list;
+    bool indices; /* all compare indices, which may be asked anywhere */
+} Conjuncts;
+
+static void add_conjuncts(Ctx *ctx, Conjuncts *c, ImpExpr *cond)
+{
+    if (cond->kind == IE_OP && cond->op.id == P_and) {
+        add_conjuncts(ctx, c, cond->op.args[0]);
+        add_conjuncts(ctx, c, cond->op.args[1]);
+        return;
+    }
+    c->indices &= cond->kind == IE_OP && cond->op.n == 2 && cond->op.args[0]->kind == IE_NAT && cond->op.args[1]->kind == IE_NAT;
+    for (int i = 0; i < c->list.n; i++)
+        if (imp_same_value(c->list.at[i], cond))
+            return;
+    vec_push(ctx, &c->list, cond);
+}
+
+/* Is `c` true wherever `d` is, as i < n where i + 3 < n? */
+static bool follows_from(Ctx *ctx, const ImpExpr *c, const ImpExpr *d)
+{
+    Nat a = guard_excess(ctx, c), b = guard_excess(ctx, d), apart = a && b ? nat_sub(ctx, a, b) : NULL;
+    return apart && nat_is_const(apart) && apart->value <= 0;
+}
+
+static bool follows_from_others(Lowering *lw, const Conjuncts *c, int which)
+{
+    for (int i = 0; i < c->list.n; i++)
+        if (i != which && follows_from(lw->ctx, c->list.at[which], c->list.at[i]))
+            return true;
+    NatFacts *facts = lw->facts;
+    lw->facts = nat_facts_new(lw->ctx, facts);
+    for (int i = 0; i < c->list.n; i++)
+        if (i != which)
+            assume(lw, c->list.at[i]);
+    bool follows = cond_is(lw, c->list.at[which], true);
+    lw->facts = facts;
+    return follows;
+}
+
+/* What says that all of n guards hold (NULL: one that always does), without what follows from the rest of it; NULL where a guard asks for data, or none is there. */
+static ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n)
+{
+    Conjuncts c = {.indices = true};
+    for (int k = 0; k < n; k++)
+        if (guards[k])
+            add_conjuncts(lw->ctx, &c, guards[k]);
+    if (!c.indices || !c.list.n)
+        return NULL;
+    for (int i = 0; i < c.list.n && c.list.n > 1;)
+        if (follows_from_others(lw, &c, i)) {
+            for (int k = i + 1; k < c.list.n; k++)
+                c.list.at[k - 1] = c.list.at[k];
+            c.list.n--;
+        } else
+            i++;
+    ImpExpr *all = c.list.at[0];
+    for (int i = 1; i < c.list.n; i++)
+        all = imp_op2(lw->ctx, P_and, SC_BOOL, all, c.list.at[i], all->span);
+    return all;
+}
+
+/* ---- one access -------------------------------------------------------------------------------------------------------- */
+
+static bool any_guard(const Places *p, int k, int n)
+{
+    bool any = false;
+    for (int j = k; j < k + n; j++)
+        any |= p->guard[j] != NULL;
+    return any;
+}
+
+/* How many of the loads from number k on are one access where all guards hold. */
+static int load_width(Together *t, const Places *p, int k)
+{
+    Lowering *lw = t->lw;
+    const ImpExpr *first = *p->at[k];
+    const ImpBuf *buf = first->mem.buf;
+    if ((lw->narrow && buf->space != SPACE_SHARED) || buf->by_value)
+        return 1;
+    for (int w = IMP_VECTOR_MAX; w > 1; w /= 2) {
+        if (w > t->n - k || imp_vector_width(buf->elem, w) != w || w * scalar_bytes(buf->elem) < ACCESS_BYTES_MIN)
+            continue;
+        bool fits = nat_divides(t->ctx, lw->facts, nat_const(t->ctx, w), first->mem.index);
+        for (int j = 1; j < w && fits; j++) {
+            const ImpExpr *e = *p->at[k + j];
+            fits = e->kind == IE_LOAD && e->mem.buf == buf && nat_is(nat_sub(t->ctx, e->mem.index, first->mem.index), j);
+        }
+        if (fits)
+            return w;
+    }
+    return 1;
+}
+
+static ImpStmt *vector_load(Together *t, ImpBlock *into, ImpVar *var, const ImpExpr *first, bool declares)
+{
+    ImpStmt *s = imp_stmt(t->ctx, into, IS_VLOAD, first->span);
+    s->vec.var = var;
+    s->vec.buf = first->mem.buf;
+    s->vec.index = first->mem.index;
+    s->vec.n = var->slots;
+    s->vec.declares = declares;
+    return s;
+}
+
+/* The cells one by one, those whose guards may hold though not all do. `others`: instead of the rest. */
+static ImpStmt *tail_load(Together *t, ImpBlock *into, ImpVar *var, const Places *p, int k, const ImpExpr *all, ImpExpr *const *others)
+{
+    Lowering *lw = t->lw;
+    NatFacts *facts = lw->facts;
+    ImpStmt *s = imp_stmt(t->ctx, into, IS_VSET, t->span);
+    s->vec.var = var;
+    s->vec.n = var->slots;
+    lw->facts = nat_facts_new(t->ctx, facts);
+    assume_not(lw, all);
+    bool any = false;
+    for (int j = 0; j < var->slots; j++) {
+        ImpExpr *guard = p->guard[k + j];
+        bool none = guard && (imp_same_value(guard, all) || condition_fails(lw, guard));
+        any |= !none;
+        s->vec.values[j] = none ? others[j] : guard ? imp_cond(t->ctx, guard, *p->at[k + j], others[j], t->span) : *p->at[k + j];
+    }
+    lw->facts = facts;
+    s->vec.declares = !any; /* for the caller: it is the start */
+    return s;
+}
+
+/* The same cells, under the same guard. */
+static bool is_same_access(const Access *a, const ImpExpr *first, int w, const ImpExpr *all)
+{
+    return a->first->mem.buf == first->mem.buf && a->first->mem.index == first->mem.index && a->var->slots == w && !a->all == !all && (!all || imp_same_value(a->all, all));
+}
+
+static bool is_same_otherwise(const Access *a, ImpExpr *const *others)
+{
+    bool same = true;
+    for (int j = 0; a->all && j < a->var->slots && same; j++)
+        same = imp_same_value(a->others[j], others[j]);
+    return same;
+}
+
+/* The statement that asks this already, and where it stands among the loads; NULL: none does. */
+static ImpStmt *same_choice(const Together *t, const ImpExpr *all, int *at)
+{
+    ImpStmt *choice = NULL;
+    for (int i = 0; i < t->accesses.n && !choice; i++)
+        if (t->accesses.at[i].choice && imp_same_value(t->accesses.at[i].all, all))
+            choice = t->accesses.at[i].choice;
+    for (int i = 0; i < t->loads.list.n; i++)
+        if (t->loads.list.at[i] == choice)
+            *at = i;
+    return choice;
+}
+
+/* `loaded`: a register that has the cells where all guards hold; or NULL. */
+static ImpStmt *guarded_load(Together *t, ImpVar *var, const Places *p, int k, ImpExpr *all, ImpExpr *const *others, ImpVar *loaded)
+{
+    ImpBlock tail = {{0}};
+    int at = t->loads.list.n;
+    ImpStmt *choice = same_choice(t, all, &at), *start = tail_load(t, &tail, var, p, k, all, others);
+    if (!choice) {
+        choice = imp_stmt(t->ctx, &t->loads, IS_IF, t->span);
+        choice->branch.cond = all;
+    }
+    if (!start->vec.declares) {
+        vec_push(t->ctx, &choice->branch.otherwise.list, start);
+        start = imp_stmt(t->ctx, NULL, IS_DECL, t->span);
+        start->var.var = var;
+    }
+    block_insert(t->ctx, &t->loads, at, start);
+    if (!loaded) {
+        vector_load(t, &choice->branch.then, var, *p->at[k], false);
+        return choice;
+    }
+    ImpStmt *copy = imp_stmt(t->ctx, &choice->branch.then, IS_VSET, t->span);
+    copy->vec.var = var;
+    copy->vec.n = var->slots;
+    for (int j = 0; j < var->slots; j++)
+        copy->vec.values[j] = imp_var(t->ctx, loaded, nat_const(t->ctx, j), t->span);
+    return choice;
+}
+
+/* Loads w cells from number k on into a vector register. `others`: what its parts are where guards do not hold. */
+static ImpVar *load_here(Together *t, const Places *p, int k, int w, ImpExpr *const *others)
+{
+    const ImpExpr *first = *p->at[k];
+    ImpExpr *all = all_hold(t->lw, p->guard + k, w);
+    if (!all && any_guard(p, k, w))
+        return NULL;
+    ImpVar *loaded = NULL;
+    for (int i = 0; i < t->accesses.n; i++) {
+        const Access *a = &t->accesses.at[i];
+        if (is_same_access(a, first, w, all) && is_same_otherwise(a, others))
+            return a->var;
+        if (is_same_access(a, first, w, all) && !loaded)
+            loaded = a->var;
+    }
+    ImpVar *var = lower_new_var(t->lw, t->name, first->type, t->span);
+    var->slots = w;
+    var->vector = true;
+    var->constant = !all;
+    buf_needs(first->mem.buf, w);
+    Access access = {.first = first, .all = all, .var = var};
+    if (all) {
+        memcpy(access.others, others, sizeof *others * (size_t)w);
+        access.choice = guarded_load(t, var, p, k, all, others, loaded);
+    } else
+        vector_load(t, &t->loads, var, first, true);
+    vec_push(t->ctx, &t->accesses, access);
+    return var;
+}
+
+static ImpVar *load_cells(Together *t, const Places *p, int k, int w, ImpExpr *const *others)
+{
+    NatFacts *facts = t->lw->facts;
+    t->lw->facts = t->facts;
+    ImpVar *var = load_here(t, p, k, w, others);
+    t->lw->facts = facts;
+    return var;
+}
+
+static ImpExpr *zero_of(Together *t, Scalar type) { return imp_lit(t->ctx, scalar_int(type, 0), t->span); }
+
+/* All places load. `whole`: the guarded expressions around them, with these values otherwise; NULL: what the loads give without their guards matters not. */
+static void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *const *otherwise)
+{
+    for (int k = 0, w; k < t->n; k += w) {
+        w = load_width(t, p, k);
+        if (w == 1)
+            continue;
+        ImpExpr *others[IMP_VECTOR_MAX];
+        for (int j = 0; j < w; j++)
+            others[j] = otherwise ? otherwise[k + j] : zero_of(t, (*p->at[k])->type);
+        ImpVar *var = load_cells(t, p, k, w, others);
+        for (int j = 0; j < w && var; j++)
+            *(whole ? whole : p->at)[k + j] = imp_var(t->ctx, var, nat_const(t->ctx, j), t->span);
+    }
+}
+
+/* ---- places of the same form ---------------------------------------------------------------------------------------------- */
+
+static void join_places(Together *t, const Places *p);
+
+static bool all_of_kind(const Together *t, const Places *p, ImpExprKind kind)
+{
+    for (int k = 0; k < t->n; k++)
+        if ((*p->at[k])->kind != kind)
+            return false;
+    return true;
+}
+
+static bool all_literals(const Together *t, ImpExpr *const *e)
+{
+    for (int k = 0; k < t->n; k++)
+        if (e[k]->kind != IE_LIT)
+            return false;
+    return true;
+}
+
+/* Under conditions that compare indices their first sides are looked at. Where one is known to hold there is none. */
+static void join_conds(Together *t, const Places *p)
+{
+    Places inside = *p;
+    Conjuncts c = {.indices = true};
+    ImpExpr *others[LIMIT_VECTOR_WIDTH];
+    NatFacts *facts = t->lw->facts;
+    for (int k = 0; k < t->n; k++) {
+        ImpExpr *e = *p->at[k];
+        others[k] = zero_of(t, e->type);
+        if (e->kind != IE_COND)
+            continue;
+        add_conjuncts(t->ctx, &c, e->cond.cond);
+        inside.at[k] = &e->cond.then;
+        inside.guard[k] = p->guard[k] ? imp_op2(t->ctx, P_and, SC_BOOL, p->guard[k], e->cond.cond, e->span) : e->cond.cond;
+        others[k] = e->cond.otherwise;
+    }
+    if (!c.indices)
+        return;
+    t->lw->facts = nat_facts_new(t->ctx, facts);
+    for (int i = 0; i < c.list.n; i++)
+        assume(t->lw, c.list.at[i]);
+    bool load = all_of_kind(t, &inside, IE_LOAD) && all_literals(t, others);
+    if (load)
+        join_loads(t, &inside, p->at, others);
+    else
+        join_places(t, &inside);
+    t->lw->facts = facts;
+}
+
+typedef struct Sets {
+    const ImpVar *var;
+    int n;
+} Sets;
+
+static void count_set(void *user, ImpStmt *s)
+{
+    Sets *sets = user;
+    sets->n += imp_sets(s) == sets->var;
+}
+
+/* The value of a register that is set once, among the statements of the list from number `from` on. One that is declared there and set on both sides of
+ * an `if` has the value of the first side, under that condition. NULL: not so simple. */
+static ImpExpr **register_value(const ImpBlock *list, int from, const ImpVar *var, ImpExpr **cond)
+{
+    ImpBlock rest = stmts_from(list, from);
+    Sets sets = {var, 0};
+    walk_stmts(&rest, count_set, &sets);
+    bool declared = false;
+    for (int i = from; i < list->list.n; i++) {
+        ImpStmt *s = list->list.at[i];
+        if (s->kind == IS_DECL && s->var.var == var && s->var.value)
+            return var->constant && !var->nat && sets.n == 1 ? &s->var.value : NULL;
+        declared |= s->kind == IS_DECL && s->var.var == var;
+        if (s->kind != IS_IF || !s->branch.then.list.n)
+            continue;
+        ImpStmt *last = s->branch.then.list.at[s->branch.then.list.n - 1];
+        if (declared && sets.n == 3 && var->slots == 1 && last->kind == IS_SET && last->var.var == var) { /* the declaration and two sides */
+            *cond = s->branch.cond;
+            return &last->var.value;
+        }
+        ImpExpr **inside = declared ? NULL : register_value(&s->branch.then, 0, var, cond);
+        if (inside)
+            return *cond ? NULL : inside;
+    }
+    return NULL;
+}
+
+/* Registers that were declared for the expressions: their values have the same form, too. */
+static void join_registers(Together *t, const Places *p)
+{
+    Places values = *p;
+    Conjuncts c = {.indices = true};
+    NatFacts *facts = t->lw->facts;
+    for (int k = 0; k < t->n; k++) {
+        ImpExpr *cond = NULL;
+        if ((*p->at[k])->kind != IE_VAR)
+            continue;
+        values.at[k] = t->from < 0 ? NULL : register_value(t->lw->out, t->from, (*p->at[k])->var.var, &cond);
+        for (int j = 0; j < k && values.at[k]; j++)
+            values.at[k] = values.at[j] == values.at[k] ? NULL : values.at[k];
+        if (!values.at[k])
+            return;
+        if (cond)
+            add_conjuncts(t->ctx, &c, cond);
+        if (cond)
+            values.guard[k] = p->guard[k] ? imp_op2(t->ctx, P_and, SC_BOOL, p->guard[k], cond, cond->span) : cond;
+    }
+    if (!c.indices)
+        return;
+    for (int k = 0; k < t->n; k++)
+        if (values.at[k] != p->at[k])
+            *values.at[k] = imp_copy_expr(t->ctx, *values.at[k]);
+    t->lw->facts = nat_facts_new(t->ctx, facts);
+    for (int i = 0; i < c.list.n; i++)
+        assume(t->lw, c.list.at[i]);
+    join_places(t, &values);
+    t->lw->facts = facts;
+}
+
+static void join_places(Together *t, const Places *p)
+{
+    ImpExprKind kind = (*p->at[0])->kind;
+    bool same = all_of_kind(t, p, kind);
+    for (int k = 0; k < t->n && !same; k++)
+        if ((*p->at[k])->kind == IE_COND) {
+            join_conds(t, p);
+            return;
+        }
+    for (int k = 0; k < t->n && !same; k++)
+        if ((*p->at[k])->kind == IE_VAR) {
+            join_registers(t, p);
+            return;
+        }
+    if (!same)
+        return;
+    Places inside = *p;
+    switch (kind) {
+    case IE_LIT: case IE_NAT: case IE_SHFL: break;
+    case IE_VAR: join_registers(t, p); break;
+    case IE_LOAD: join_loads(t, p, NULL, NULL); break;
+    case IE_COND: join_conds(t, p); break;
+    case IE_CAST:
+        for (int k = 0; k < t->n; k++)
+            inside.at[k] = &(*p->at[k])->cast.value;
+        join_places(t, &inside);
+        break;
+    case IE_OP:
+        for (int k = 1; k < t->n; k++)
+            if ((*p->at[k])->op.id != (*p->at[0])->op.id || (*p->at[k])->op.n != (*p->at[0])->op.n)
+                return;
+        for (int i = 0; i < (*p->at[0])->op.n; i++) {
+            for (int k = 0; k < t->n; k++)
+                inside.at[k] = &(*p->at[k])->op.args[i];
+            join_places(t, &inside);
+            if ((*p->at[0])->op.id == P_and || (*p->at[0])->op.id == P_or)
+                break; /* the second one is evaluated only sometimes */
+        }
+        break;
+    }
+}
+
+static void note_index(void *user, ImpStmt *s) { *(bool *)user |= s->kind == IS_DECL && s->var.var->nat; }
+
+/* Does one of the statements name an index, which loads before them could not mention? */
+static bool names_index(const Lowering *lw, int from)
+{
+    ImpBlock emitted = stmts_from(lw->out, from);
+    bool found = false;
+    walk_stmts(&emitted, note_index, &found);
+    return found;
+}
+
+/* Looks at n expressions, which are changed where their loads are joined. */
+static void join_exprs(Together *t, ImpExpr **exprs, int n)
+{
+    Places p = {{0}, {0}};
+    t->n = n;
+    if (n < 2 || n > LIMIT_VECTOR_WIDTH)
+        return;
+    for (int k = 0; k < n; k++) {
+        exprs[k] = imp_copy_expr(t->ctx, exprs[k]);
+        p.at[k] = &exprs[k];
+    }
+    join_places(t, &p);
+}
+
+static void emit_loads(Together *t, int from)
+{
+    int at = t->from < 0 ? t->lw->out->list.n : from;
+    for (int i = 0; i < t->loads.list.n; i++)
+        block_insert(t->ctx, t->lw->out, at + i, t->loads.list.at[i]);
+}
+
+static Together together_begin(Lowering *lw, int from, const char *name, Span span)
+{
+    return (Together){.lw = lw, .ctx = lw->ctx, .name = name, .span = span, .facts = lw->facts, .from = names_index(lw, from) ? -1 : from};
+}
+
+void read_together(Lowering *lw, ImpExpr **exprs, int n, int from, const char *name, Span span)
+{
+    if (n < 2 || lw->failed)
+        return;
+    Together t = together_begin(lw, from, name, span);
+    join_exprs(&t, exprs, n);
+    emit_loads(&t, from);
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------------------------------- */
+
+/* Each value in a register of its own, unless it costs nothing. */
+static ImpExpr *in_own_register(Lowering *lw, ImpExpr *e, const char *name)
+{
+    if (is_trivial(e))
+        return e;
+    ImpVar *var = lower_new_var(lw, name, e->type, e->span);
+    var->constant = true;
+    ImpStmt *s = lower_emit(lw, IS_DECL, e->span);
+    s->var.var = var;
+    s->var.value = e;
+    return imp_var(lw->ctx, var, nat_const(lw->ctx, 0), e->span);
+}
+
+/* The cell behind all guards of an acceptor, and what says that they hold; false where it is not of this form. */
+static bool behind_guards(Lowering *lw, const View *v, View **cell, ImpExpr **guard)
+{
+    *guard = NULL;
+    for (; v->kind == VIEW_GUARD && !v->before_then.list.n; v = v->source)
+        *guard = *guard ? imp_op2(lw->ctx, P_and, SC_BOOL, *guard, v->cond, v->span) : v->cond;
+    *cell = (View *)v;
+    return v->kind == VIEW_BUF && !v->unordered;
+}
+
+typedef struct Cells {
+    View *cell[LIMIT_VECTOR_WIDTH];
+    ImpExpr *guard[LIMIT_VECTOR_WIDTH];
+    ImpExpr *value[LIMIT_VECTOR_WIDTH];
+    int width[LIMIT_VECTOR_WIDTH]; /* of the access that begins here */
+    int n;
+    Span span;
+} Cells;
+
+/* Cells k to k + w - 1, in one access where their guards hold. */
+static void store_chunk(Lowering *lw, const Cells *c, int k, int w)
+{
+    ImpBlock *out = lw->out;
+    NatFacts *facts = lw->facts;
+    ImpExpr *all = all_hold(lw, c->guard + k, w);
+    ImpStmt *choice = all ? lower_emit(lw, IS_IF, c->span) : NULL;
+    if (choice) {
+        choice->branch.cond = all;
+        lw->out = &choice->branch.then;
+    }
+    if (w > 1)
+        store_cells(lw, c->cell[k], c->value + k, w, c->span);
+    else
+        view_store(lw, c->cell[k], c->value[k], c->span);
+    if (!choice)
+        return;
+    lw->out = &choice->branch.otherwise;
+    lw->facts = nat_facts_new(lw->ctx, facts);
+    assume_not(lw, all);
+    for (int j = k; j < k + w && w > 1; j++) {
+        if (c->guard[j] && (imp_same_value(c->guard[j], all) || condition_fails(lw, c->guard[j])))
+            continue;
+        lw->out = &choice->branch.otherwise;
+        if (c->guard[j]) {
+            ImpStmt *one = lower_emit(lw, IS_IF, c->span);
+            one->branch.cond = c->guard[j];
+            lw->out = &one->branch.then;
+        }
+        view_store(lw, c->cell[j], c->value[j], c->span);
+    }
+    lw->out = out;
+    lw->facts = facts;
+}
+
+/* Widths of the accesses where all guards hold; false where none has more than one cell. */
+static bool find_widths(Lowering *lw, Cells *c, const ImpExpr *all)
+{
+    NatFacts *facts = lw->facts;
+    bool wide = false;
+    lw->facts = nat_facts_new(lw->ctx, facts);
+    assume(lw, all);
+    for (int k = 0; k < c->n; k += c->width[k]) {
+        c->width[k] = access_width(lw, c->cell + k, c->n - k);
+        wide |= c->width[k] > 1;
+    }
+    lw->facts = facts;
+    return wide;
+}
+
+bool store_together(Lowering *lw, View *const *parts, Value value, Span span)
+{
+    Cells c = {.n = value.n, .span = span};
+    if (value.n < 2)
+        return false;
+    for (int k = 0; k < c.n; k++)
+        if (!behind_guards(lw, parts[k], &c.cell[k], &c.guard[k]))
+            return false;
+    ImpExpr *all = all_hold(lw, c.guard, c.n);
+    if (!all || !find_widths(lw, &c, all) || !view_one_writer(lw, c.cell[0]->buf, span))
+        return false;
+    for (int k = 0; k < c.n; k++)
+        c.value[k] = in_own_register(lw, value.parts[k], "v");
+    for (int k = 0; k < c.n; k += c.width[k])
+        store_chunk(lw, &c, k, c.width[k]);
+    return true;
+}
+
+/* ---- readTogether --------------------------------------------------------------------------------------------------------- */
+
+/* One component of the elements, a scalar or a vector. */
+typedef struct Component {
+    View *view; /* VIEW_VECTOR: its items are set last */
+    Type type;
+    ImpExpr **exprs;
+} Component;
+
+typedef VEC(Component) Components;
+
+static View *read_component(Lowering *lw, View **elements, int n, Type type, Components *components, Span span)
+{
+    int width = type_width(type);
+    View *all = view_new(lw, VIEW_VECTOR, type_array(lw->ctx, nat_const(lw->ctx, n), type), span);
+    all->n = n;
+    all->items = NEWN(lw->ctx, View *, n);
+    Component c = {all, type, NEWN(lw->ctx, ImpExpr *, n * width)};
+    for (int k = 0; k < n; k++) {
+        if (elements[k]->kind == VIEW_ERROR)
+            return elements[k];
+        Value value = value_of(lw, elements[k], "v");
+        memcpy(c.exprs + k * width, value.parts, sizeof *c.exprs * (size_t)width);
+    }
+    vec_push(lw->ctx, components, c);
+    return all;
+}
+
+/* `xs`: the array of these elements. Arrays in them stay where they are. */
+static View *read_components(Lowering *lw, View *xs, View **elements, int n, Type type, Components *components, Span span)
+{
+    if (type_is_scalar_like(type))
+        return read_component(lw, elements, n, type, components, span);
+    if (type->kind != TY_TUPLE)
+        return xs;
+    View *all = view_new(lw, VIEW_ZIP, type_array(lw->ctx, nat_const(lw->ctx, n), type), span);
+    all->n = type->n_items;
+    all->items = NEWN(lw->ctx, View *, all->n);
+    for (int c = 0; c < all->n; c++) {
+        View **parts = NEWN(lw->ctx, View *, n);
+        for (int k = 0; k < n; k++)
+            parts[k] = view_proj(lw, elements[k], c);
+        all->items[c] = read_components(lw, view_proj(lw, xs, c), parts, n, type->items[c], components, span);
+        if (all->items[c]->kind == VIEW_ERROR)
+            return all->items[c];
+    }
+    return all;
+}
+
+static void keep_component(Lowering *lw, const Component *c)
+{
+    int width = type_width(c->type);
+    for (int k = 0; k < c->view->n; k++) {
+        Value value = {width, c->exprs + k * width};
+        for (int j = 0; j < width; j++)
+            value.parts[j] = in_own_register(lw, value.parts[j], "v");
+        c->view->items[k] = value_view(lw, c->type, value, c->view->span);
+    }
+}
+
+/* The number of elements; 0 where they are too many (diagnosed). */
+static int64_t together_count(Lowering *lw, const Core *e)
+{
+    Nat n = lower_nat(lw, e->type->size);
+    if (nat_is_const(n) && n->value <= LIMIT_VECTOR_WIDTH)
+        return n->value;
+    Diag *d = lower_error(lw, E0414, e->span, "readTogether of %s elements: only a constant number up to %d is read together", nat_text(lw->ctx, n), LIMIT_VECTOR_WIDTH);
+    diag_help(lw->ctx, d, "split the array into pieces of constant size first");
+    return 0;
+}
+
+View *lower_read_together(Lowering *lw, const Core *e)
+{
+    View *xs = lower_read(lw, e->prim.args[0]);
+    int64_t n = together_count(lw, e);
+    if (n == 0 || xs->kind == VIEW_ERROR)
+        return lw->failed ? view_error(lw, e->type) : xs;
+    if (n == 1)
+        return xs;
+    int from = lw->out->list.n;
+    View **elements = NEWN(lw->ctx, View *, n);
+    for (int k = 0; k < n; k++) {
+        elements[k] = view_at(lw, xs, nat_const(lw->ctx, k));
+        if (elements[k]->kind == VIEW_ERROR)
+            return elements[k];
+    }
+    Components components = {0};
+    View *all = read_components(lw, xs, elements, (int)n, lower_type(lw, e->type->elem), &components, e->span);
+    if (lw->failed)
+        return view_error(lw, e->type);
+    Together t = together_begin(lw, from, "v", e->span);
+    for (int c = 0; c < components.n; c++)
+        if (type_width(components.at[c].type) == 1)
+            join_exprs(&t, components.at[c].exprs, (int)n);
+    emit_loads(&t, from);
+    for (int c = 0; c < components.n; c++)
+        keep_component(lw, &components.at[c]);
+    return all;
+}

@@ -1,0 +1,122 @@
+/* `risec check FILE.rise...` */
+#include "driver/each_entry.h"
+#include "driver/expect.h"
+#include "ir/padding.h"
+#include "rewrite/rewrite.h"
+
+/* Says where the standard strategy found nothing fast. */
+static void check_speed(Ctx *ctx, const CoreEntry *entry)
+{
+    Rewriting r = {0};
+    if (!entry_is_high(entry) || !rewrite_by_its_own(ctx, entry, -1, &r))
+        return;
+    const Core *walk = rewriting_is_slow(ctx, &r);
+    if (!walk)
+        return;
+    Diag *diag = diag_warning(ctx, W0704, entry->name_span, "`%s` is lowered right, but slowly: threads go through whole arrays alone", entry->name);
+    diag_note(ctx, diag, NO_SPAN, "`risec lower FILE %s --trace` shows how; a strategy of its own, `lowered by`, can do better, and so can whole patterns: rows that are folded, "
+                                  "columns, products, transpositions, reductions, scans", entry->name);
+}
+
+/* Private arrays that cannot lie in registers. The compiler may need only a part of them at a time, up to half in kernels that were looked at. */
+enum { PRIVATE_AT_A_TIME = 2 };
+
+static void check_private(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
+{
+    for (int k = 0; k < imp->kernels.n; k++) {
+        const ImpKernel *kernel = imp->kernels.at[k];
+        PrivateMemory memory = private_memory(ctx, kernel);
+        int registers = kernel_registers(kernel);
+        if (memory.bytes <= (int64_t)registers * REGISTER_BYTES * PRIVATE_AT_A_TIME)
+            continue;
+        Span span = memory.largest->span.file == entry->name_span.file ? memory.largest->span : entry->name_span;
+        Diag *diag = diag_warning(ctx, W0705, span, "the private arrays of each thread take %lld bytes, and its registers hold %d", (long long)memory.bytes, registers * REGISTER_BYTES);
+        diag_label(ctx, diag, "with %d threads in a block, each has up to %d registers of %d bytes", kernel->threads[0] * kernel->threads[1] * kernel->threads[2], registers, REGISTER_BYTES);
+        diag_note(ctx, diag, NO_SPAN, "what does not fit lies in memory of the device, where each access waits: smaller pieces, fewer threads in a block, or `toShared`");
+    }
+}
+
+/* What is right is also compiled: the text is made, and thrown away. */
+static bool has_text(Ctx *ctx, ImpProgram *imp)
+{
+    int errors = ctx->diags.errors;
+    StrBuf text;
+    sb_init(&text, ctx);
+    cuda_print(ctx, &text, 1, &imp, false);
+    return ctx->diags.errors == errors;
+}
+
+typedef struct Checking {
+    Ctx *ctx;
+    Diags *advice; /* or NULL */
+} Checking;
+
+/* What is to be said where nothing is wrong. */
+static void advise(Ctx *ctx, Checking *c, const CoreEntry *entry)
+{
+    const Diags said = ctx->diags;
+    ctx->diags = (Diags){0};
+    padding_check(ctx, entry);
+    check_speed(ctx, entry);
+    diags_keep_aside(c->ctx, c->advice, ctx);
+    ctx->diags = said;
+}
+
+static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
+{
+    Checking *c = round->user;
+    ImpProgram *imp = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1));
+    if (!imp || !has_text(ctx, imp)) {
+        driver_fail(round->d, STATUS_PROGRAM);
+        return;
+    }
+    check_private(ctx, entry, imp);
+    if (c->advice && ctx->diags.errors == 0)
+        advise(ctx, c, entry);
+}
+
+static void check_operators(Ctx *ctx, void *user)
+{
+    Program *program = program_inside(ctx, user);
+    for (int i = 0; i < program_operator_count(program); i++) {
+        Core *lambda, *unit;
+        elab_operator(ctx, program, i, &lambda, &unit);
+    }
+}
+
+bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diags *advice)
+{
+    if (!driver_load(ctx, d, path, program))
+        return false;
+    Checking c = {ctx, advice};
+    EntryRound round = {.d = d, .path = path, .program = *program, .work = check_entry, .user = &c};
+    ctx_do_inside(ctx, check_operators, *program);
+    driver_each_entry(ctx, &round);
+    diags_again(ctx, &round.of_work);
+    return true;
+}
+
+static void check_one(Ctx *ctx, Driver *d, const char *path)
+{
+    int errors = ctx->diags.errors, first = ctx->diags.list.n;
+    Program *program;
+    Diags advice = {0};
+    bool checked = driver_check(ctx, d, path, &program, &advice);
+    driver_try_hints(ctx, d, path, program, first);
+    if (!checked || ctx->diags.errors > errors)
+        return;
+    diags_again(ctx, &advice);
+    expect_check(ctx, d, program, path);
+    if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
+        check_laws(ctx, d, path);
+}
+
+void cmd_check(Ctx *ctx, Driver *d)
+{
+    if (d->line->words.n == 0) {
+        Diag *diag = driver_usage(ctx, d, E0621, "no file is given");
+        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[VERB_CHECK].usage);
+    }
+    for (int i = 0; i < d->line->words.n; i++)
+        check_one(ctx, d, d->line->words.at[i]);
+}

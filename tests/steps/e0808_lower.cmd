@@ -1,0 +1,2 @@
+lower ../run/laws.rise wrong --trace
+exit 1

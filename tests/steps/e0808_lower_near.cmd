@@ -1,0 +1,1 @@
+lower ../run/laws.rise right --trace

@@ -1,0 +1,2 @@
+check --laws e0809.rise
+exit 1

@@ -1,0 +1,1 @@
+check --laws e0809_near.rise

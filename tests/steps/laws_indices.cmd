@@ -1,0 +1,2 @@
+check --laws laws_indices.rise
+exit 1
