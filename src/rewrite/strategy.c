@@ -661,8 +661,9 @@ bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const c
     Runner *r = runner_new(ctx, entry, most, out);
     r->n_settings = n_settings;
     r->settings = settings;
-    Here root = {.term = entry->body, .facts = nat_facts_new(ctx, (NatFacts *)entry->known)};
-    Core *body = run_strategy(r, (Strategy){strategy, NULL, home}, &root);
+    Here *root = NEW(ctx, Here); /* steps keep their places */
+    *root = (Here){.term = entry->body, .facts = nat_facts_new(ctx, (NatFacts *)entry->known)};
+    Core *body = run_strategy(r, (Strategy){strategy, NULL, home}, root);
     if (!body) {
         report(r, strategy->span);
         return false;
