@@ -113,7 +113,7 @@ strategy lastly = finishNextKernel at reduce ; byOne at reduce
 rule byOne {n: nat} {t: data} (op: t -> t -> t) (unit: t) (xs: n.t):
   reduce(op, unit, xs) == generate{n = 1}(fun _ => reduceSeq(op, unit, xs)) |> mapGlobal(id) |> single
 strategy broken = reduceSplit(4) at scan
-entry sum {n: nat} (xs: n.u32): u32 = xs |> reduce((+), 0)
+entry sum {n: nat} (xs: n.u32): u32 lowered by parts(16, 128) = xs |> reduce((+), 0)
 RISE
     high="tune h.rise --device sim --sizes n=2^6,2^16 --set numSM=8"
     has strategies-many 0 '^sum on sim: 8 candidates, ' $high --strategies 'parts, harris4'
