@@ -222,16 +222,21 @@ typedef struct PlanBuffer {
 typedef struct Variant {
     const ImpKernel *kernel;
     const char *name; /* in CUDA */
-    int number;       /* among the variants of the entry */
+    int number;       /* among the kernels of the entry */
     int n_buffers;
     PlanBuffer *buffers; /* the kernel's first parameters, in order; then the sizes */
     IndexGuards guards;
     bool dynamic_shared, asks_resident;
 } Variant;
 
-typedef struct Step { /* a kernel with its variants, the first that may be launched is */
+typedef struct Choice { /* what is launched where all conditions hold */
+    ImpWhens when;
+    const Variant *variant;
+} Choice;
+
+typedef struct Step { /* one launch: the first of its choices that may be launched is, none where no conditions hold */
     int n;
-    Variant *variants;
+    Choice *choices;
 } Step;
 
 typedef struct Plan {

@@ -108,8 +108,6 @@ static void arguments(Keeping *k)
 static const ImpKernel *kernel(Keeping *k, const ImpKernel *from)
 {
     ImpKernel *to = NEW(k->to, ImpKernel);
-    for (int i = 0; i < from->when.n; i++)
-        vec_push(k->to, &to->when, (ImpWhen){condition(k, from->when.at[i].test), from->when.at[i].holds});
     to->n_sizes = from->n_sizes;
     to->sizes = nats(k, from->n_sizes, from->sizes);
     for (int a = 0; a < 3; a++) {
@@ -144,20 +142,28 @@ static void variant(Keeping *k, Variant *to, const Variant *from)
     guards(k, &to->guards, &from->guards);
 }
 
+static void step(Keeping *k, Step *to, const Step *from)
+{
+    *to = (Step){from->n, NEWN(k->to, Choice, from->n + 1)};
+    for (int i = 0; i < from->n; i++) {
+        const ImpWhens *when = &from->choices[i].when;
+        for (int w = 0; w < when->n; w++)
+            vec_push(k->to, &to->choices[i].when, ((ImpWhen){condition(k, when->at[w].test), when->at[w].holds}));
+        to->choices[i].variant = k->plan->variants[from->choices[i].variant->number];
+    }
+}
+
 static void kernels(Keeping *k)
 {
     Plan *plan = k->plan;
     plan->steps = NEWN(k->to, Step, plan->n_steps + 1);
     plan->variants = NEWN(k->to, Variant *, plan->n_variants + 1);
-    for (int i = 0; i < plan->n_steps; i++) {
-        const Step *from = &k->from->steps[i];
-        Step *to = &plan->steps[i];
-        *to = (Step){from->n, NEWN(k->to, Variant, from->n)};
-        for (int v = 0; v < from->n; v++) {
-            variant(k, &to->variants[v], &from->variants[v]);
-            plan->variants[to->variants[v].number] = &to->variants[v];
-        }
+    for (int v = 0; v < plan->n_variants; v++) {
+        plan->variants[v] = NEW(k->to, Variant);
+        variant(k, plan->variants[v], k->from->variants[v]);
     }
+    for (int i = 0; i < plan->n_steps; i++)
+        step(k, &plan->steps[i], &k->from->steps[i]);
     plan->temps = NEWN(k->to, Temp, plan->n_temps + 1);
     for (int i = 0; i < plan->n_temps; i++)
         plan->temps[i] = (Temp){text(k, k->from->temps[i].name), k->from->temps[i].zero};

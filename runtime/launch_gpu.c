@@ -107,21 +107,36 @@ static int measure_threads(rise_call *call, CallStep *step, rise_error *error)
     return status;
 }
 
-/* The first variant whose guards hold (imp.h, Note [Variants]). */
-static int choose_variant(rise_call *call, const Step *from, CallStep *step, rise_error *error)
+/* The conditions of the choice hold; false, too, where one has no value. */
+static bool is_asked_for(rise_call *call, const Choice *choice)
 {
+    Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
+    bool holds;
+    return imp_when_holds(NULL, call->entry->plan.core, &choice->when, &launch, &holds) && holds;
+}
+
+/* The first choice whose conditions and guards hold (imp.h, Note [Variants]). `some`: the conditions of one do. */
+static int choose_variant(rise_call *call, const Step *from, CallStep *step, bool *some, rise_error *error)
+{
+    const Variant *last = NULL;
     for (int i = 0; i < from->n; i++) {
-        step->variant = &from->variants[i];
+        step->variant = from->choices[i].variant;
         step->max_resident = RESIDENT_UNKNOWN;
+        if (!is_asked_for(call, &from->choices[i]))
+            continue;
+        last = step->variant;
         if (!is_aligned(call, step->variant))
             continue;
         int status = measure_shared(call, step, error);
         if (status == RISE_OK)
             status = measure_threads(call, step, error);
+        *some = status == RISE_OK;
         if (status != RISE_OK || indices_fit(call, step))
             return status;
     }
-    const Variant *last = &from->variants[from->n - 1];
+    *some = false;
+    if (!last)
+        return RISE_OK;
     return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the sizes are too large for %s, whose indices have %d bits", call->entry->plan.core->name, last->name, last->kernel->wide ? 64 : 32);
 }
 
@@ -205,13 +220,6 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
     return status;
 }
 
-static bool is_launched(rise_call *call, const ImpKernel *kernel)
-{
-    Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
-    bool launched;
-    return imp_is_launched(NULL, call->entry->plan.core, kernel, &launch, &launched) && launched;
-}
-
 static int clear_temp(rise_call *call, int i, CUstream stream, rise_error *error)
 {
     return gpu_check(call->context, call->context->gpu.api.set_bytes(call->temps[i].memory, 0, call->temps[i].bytes, stream), error, "%s: clearing the workspace %s",
@@ -255,11 +263,9 @@ static int prepare(rise_call *call, rise_error *error)
     int status = place_arguments(call, error);
     for (int i = 0; status == RISE_OK && i < plan->n_steps; i++) {
         CallStep *step = &call->steps[call->n_steps];
-        bool some = true;
-        if (!is_launched(call, plan->steps[i].variants[0].kernel))
-            continue;
-        status = choose_variant(call, &plan->steps[i], step, error);
-        if (status == RISE_OK)
+        bool some;
+        status = choose_variant(call, &plan->steps[i], step, &some, error);
+        if (status == RISE_OK && some)
             status = measure_grid(call, step, &some, error);
         if (status == RISE_OK && some)
             status = place_temps(call, step, error);

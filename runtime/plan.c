@@ -119,21 +119,38 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
         plan->max_params = v->n_buffers + kernel->n_sizes;
 }
 
+static const Variant *variant_of(const Plan *plan, const ImpKernel *kernel)
+{
+    int k = 0;
+    while (plan->variants[k]->kernel != kernel)
+        k++;
+    return plan->variants[k];
+}
+
+/* Each variant of the launch, in all of its forms. */
+static void make_step(Ctx *ctx, const Plan *plan, const ImpLaunch *place, Step *step)
+{
+    int n = 0;
+    for (int i = 0; i < place->variants.n; i++)
+        for (const ImpKernel *k = place->variants.at[i].kernel; k; k = k->otherwise)
+            n++;
+    step->choices = NEWN(ctx, Choice, n + 1);
+    for (int i = 0; i < place->variants.n; i++)
+        for (const ImpKernel *k = place->variants.at[i].kernel; k; k = k->otherwise)
+            step->choices[step->n++] = (Choice){place->variants.at[i].when, variant_of(plan, k)};
+}
+
 static void make_kernels(Ctx *ctx, const ImpProgram *imp, Plan *plan)
 {
     const CudaNames names = cuda_names(ctx, cuda_globals(ctx), imp); /* as cuda_print names them */
     plan->variants = NEWN(ctx, Variant *, names.n_kernels + 1);
-    plan->n_steps = imp->kernels.n;
+    Variant *variants = NEWN(ctx, Variant, names.n_kernels + 1);
+    for (int k = 0; k < names.n_kernels; k++)
+        make_variant(ctx, plan, imp_form(imp, k), names.kernels[k], &variants[k]);
+    plan->n_steps = imp->launches.n;
     plan->steps = NEWN(ctx, Step, plan->n_steps + 1);
-    for (int i = 0; i < plan->n_steps; i++) {
-        Step *step = &plan->steps[i];
-        for (const ImpKernel *k = imp->kernels.at[i]; k; k = k->otherwise)
-            step->n++;
-        step->variants = NEWN(ctx, Variant, step->n);
-        int at = 0;
-        for (const ImpKernel *k = imp->kernels.at[i]; k; k = k->otherwise, at++)
-            make_variant(ctx, plan, k, names.kernels[plan->n_variants], &step->variants[at]);
-    }
+    for (int i = 0; i < plan->n_steps; i++)
+        make_step(ctx, plan, &imp->launches.at[i], &plan->steps[i]);
 }
 
 void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *plan)

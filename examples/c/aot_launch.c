@@ -20,7 +20,7 @@ static void need(CUresult status, const char *what)
     exit(1);
 }
 
-/* "kernels": the first one where its "guards" hold, else its "otherwise". "block" is 128, "grid" min(ceilDiv(n, 1024), 65535),
+/* "launches": there is one, with two variants; the first whose kernel's "guards" hold. "block" is 128, "grid" min(ceilDiv(n, 1024), 65535),
  * "dynamicSharedBytes" 0; "parameters" are the result, xs, and n as "type" says. */
 static void launch(CUmodule module, CUdeviceptr result, CUdeviceptr xs, long long n, CUstream stream)
 {

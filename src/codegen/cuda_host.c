@@ -217,14 +217,6 @@ static void refuse_if(const Host *h, const char *cond)
     put(h->c, "    return (int)cudaErrorInvalidValue;\n");
 }
 
-bool host_same_when(const ImpKernel *a, const ImpKernel *b)
-{
-    bool same = a->when.n == b->when.n;
-    for (int i = 0; same && i < a->when.n; i++)
-        same = a->when.at[i].test == b->when.at[i].test && a->when.at[i].holds == b->when.at[i].holds;
-    return same;
-}
-
 static bool takes_wide(Ctx *ctx, const ImpKernel *k)
 {
     IndexGuards guards;
@@ -240,34 +232,36 @@ static bool all_take_wide(const Host *h)
     return all;
 }
 
-static void refuse_once(Host *h, Refusals *before, const StrBuf *text)
+static void refuse_once(Host *h, const StrBuf *text)
 {
     const char *cond = intern_z(h->c->ctx, text->text);
-    for (int i = 0; i < before->list.n; i++)
-        if (before->list.at[i] == cond)
+    for (int i = 0; i < h->refused.n; i++)
+        if (h->refused.at[i] == cond)
             return;
     refuse_if(h, cond);
-    vec_push(h->c->ctx, &before->list, cond);
+    vec_push(h->c->ctx, &h->refused, cond);
 }
 
-static void refuse_large(Host *h, Refusals *before, Nat nat)
+static void refuse_large(Host *h, Nat nat)
 {
     Cuda *c = h->c;
     StrBuf text;
     sb_init(&text, c->ctx);
     cuda_nat_helpers(c, nat_print_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0));
     sb_printf(&text, " > %lld.0", (long long)WIDE_INDEX_MAX);
-    refuse_once(h, before, &text);
+    refuse_once(h, &text);
 }
 
-static void refuse_values(Host *h, Refusals *before, const IndexGuards *values)
+static void refuse_values(Host *h, const IndexGuards *values)
 {
     for (int i = 0; i < values->at_most_max.n; i++)
-        refuse_large(h, before, values->at_most_max.at[i]);
+        refuse_large(h, values->at_most_max.at[i]);
 }
 
-static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
+static void put_guards(Host *h, const ImpVariant *variant, bool alone)
 {
+    (void)alone;
+    const ImpKernel *k = variant->kernel;
     Cuda *c = h->c;
     Ctx *ctx = c->ctx;
     StrBuf text, *out = c->out;
@@ -276,21 +270,23 @@ static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
     bool wide = takes_wide(ctx, k);
     for (int i = 0; i < guards.at_least_one.n; i++)
         index_guards_of_value(ctx, guards.at_least_one.at[i], &divisors);
-    refuse_values(h, before, &divisors);
+    if (variant->when.n)
+        c->facts = k->known;
+    refuse_values(h, &divisors);
     for (int i = 0; i < guards.at_least_one.n; i++) {
         sb_init(&text, ctx);
         c->out = &text;
         cuda_nat(c, guards.at_least_one.at[i], C_SUM);
         c->out = out;
         sb_puts(&text, " < 1");
-        refuse_once(h, before, &text);
+        refuse_once(h, &text);
     }
     for (int i = 0; i < guards.at_most_max.n; i++) {
         Nat nat = guards.at_most_max.at[i];
         if (wide && index_guards_small(nat))
             continue;
         if (wide) {
-            refuse_large(h, before, nat);
+            refuse_large(h, nat);
             continue;
         }
         sb_init(&text, ctx);
@@ -298,16 +294,31 @@ static void put_guards_of(Host *h, const ImpKernel *k, Refusals *before)
         cuda_nat(c, nat, C_SUM);
         c->out = out;
         sb_printf(&text, " > %lld", (long long)INDEX_MAX);
-        refuse_once(h, before, &text);
+        refuse_once(h, &text);
     }
 }
 
-/* Of all kernels in the same case as this one. */
-void host_put_guards(Host *h, const ImpKernel *of, Refusals *before)
+/* Does it say anything that was not said of all sizes? */
+static bool has_guards(Host *h, const ImpVariant *variant)
 {
-    for (int i = 0; i < h->program->kernels.n; i++)
-        if (host_same_when(h->program->kernels.at[i], of))
-            put_guards_of(h, h->program->kernels.at[i], before);
+    StrBuf text, *out = h->c->out;
+    int mark = h->refused.n;
+    sb_init(&text, h->c->ctx);
+    h->c->out = &text;
+    put_guards(h, variant, false);
+    h->c->out = out;
+    h->refused.n = mark;
+    return text.len > 0;
+}
+
+/* Of what is launched for all sizes, or of what a size test chooses: all that can be refused is, before anything is launched. */
+static void put_all_guards(Host *h, bool always)
+{
+    HostRun all = host_all(h->c->ctx, h->program), run = {0};
+    for (int i = 0; i < all.n; i++)
+        if (always ? all.at[i]->when.n == 0 : all.at[i]->when.n && has_guards(h, all.at[i]))
+            vec_push(h->c->ctx, &run, all.at[i]);
+    host_put_run(h, &run, 0, put_guards);
 }
 
 /* One condition a line, in an order in which each may be computed: sizes, divisors, products, facts. */
@@ -324,13 +335,11 @@ static void put_checks(Host *h)
     }
     if (h->sizes.n)
         refuse_if(h, text.text);
-    static const ImpKernel always;
     const CoreEntry *entry = h->program->entry;
-    Refusals before = {0};
     IndexGuards values;
     index_guards_of_tests(ctx, h->program, &values);
-    refuse_values(h, &before, &values);
-    host_put_guards(h, &always, &before);
+    refuse_values(h, &values);
+    put_all_guards(h, true);
     for (int i = 0; entry && i < entry->n_facts; i++) {
         sb_init(&text, ctx);
         sb_puts(&text, "!");
@@ -345,6 +354,8 @@ static void put_checks(Host *h)
             put(c, "\n");
         }
     }
+    host_put_test_sizes(h);
+    put_all_guards(h, false);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
@@ -352,7 +363,7 @@ static void put_checks(Host *h)
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name)
 {
     int mark = c_names_mark(c->names);
-    Host h = {.c = c, .program = program};
+    Host h = {.c = c, .program = program, .kernels = kernels};
     c->kernel = NULL; /* sizes are long long here */
     c->facts = program->entry ? program->entry->known : NULL;
     c_name_claim(c->names, "stream");
@@ -362,13 +373,14 @@ void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, c
     put_signature(&h, name);
     put(c, "{\n");
     put_checks(&h);
-    host_put_launches(&h, kernels);
+    host_put_launches(&h);
     put(c, "    return (int)cudaGetLastError();\n}\n");
     c_names_release(c->names, mark);
 }
 
 void cuda_host_use(Ctx *ctx, const ImpProgram *program, CudaHostUse *any)
 {
+    any->sms |= host_test_use(ctx, program).sms;
     for (int k = 0; k < program->kernels.n; k++) {
         const CudaHostUse use = host_device_use(ctx, program->kernels.at[k]);
         any->sms |= use.sms;

@@ -31,6 +31,7 @@ typedef struct Cuda {
     Ctx *ctx;
     StrBuf *out;
     CNames *names;           /* of the entry; a kernel's are released at its end */
+    const ImpProgram *program;
     const ImpKernel *kernel;
     const NatFacts *facts;
     bool line_directives;
@@ -128,7 +129,7 @@ void cuda_leave(Cuda *c, CudaScope scope);
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 
-/* The function of the host that launches a program. `kernels`: the names in C, as imp_variant counts. */
+/* The function of the host that launches a program. `kernels`: the names in C, as imp_form counts. */
 void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name);
 /* A condition over sizes as C; false when it is no such condition. */
 bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
@@ -153,7 +154,7 @@ CNames *cuda_globals(Ctx *ctx);
 /* What the functions of an entry are called in C. */
 typedef struct CudaNames {
     int n_kernels;
-    const char **kernels; /* as imp_variant counts */
+    const char **kernels; /* as imp_form counts */
     const char *launch;   /* the host function */
 } CudaNames;
 CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program);

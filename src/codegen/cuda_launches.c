@@ -51,7 +51,7 @@ static void put_device_sizes(Host *h, const ImpKernel *k, const char *margin, co
     c_name_claim(c->names, "maxResident");
     each_device_size(c->ctx, k, set_device_names, c);
     int threads = k->threads[0] * k->threads[1] * k->threads[2];
-    if (use.sms) {
+    if (use.sms && !h->has_sms) {
         sb_printf(c->out, "%slong long numSM;\n", margin);
         return_error(h, margin, "rise_multiprocessors(&numSM)");
     }
@@ -156,7 +156,7 @@ static void put_calls(Host *h, const ImpKernel *k, const char *const *names, con
     }
 }
 
-/* The condition under which a kernel that has another may be launched (imp.h, Note [Variants]); false when it has no guard. */
+/* The condition under which a kernel that has another may be launched (imp.h, Note [Forms]); false when it has no guard. */
 static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
 {
     int n = 0;
@@ -267,94 +267,144 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
 }
 
 /* if (guard) { the kernel } else if ... { the last one }; */
-static void put_variants(Host *h, const ImpKernel *k, const char *const *names, int *number, bool braces)
+static void put_forms(Host *h, const ImpKernel *k, const char *const *names, bool braces)
 {
     StrBuf guard;
     sb_init(&guard, h->c->ctx);
-    int own = imp_wide_twin(k) ? 2 : 1;
-    const ImpKernel *other = own == 2 ? imp_wide_twin(k)->otherwise : k->otherwise;
-    const char *const *mine = names + *number;
-    *number += own;
+    const ImpKernel *twin = imp_wide_twin(k), *other = twin ? twin->otherwise : k->otherwise;
     if (!other || !host_guard(h, k, &guard)) {
-        put_launch(h, k, mine, braces);
-        for (; other; other = other->otherwise)
-            ++*number;
+        put_launch(h, k, names, braces);
         return;
     }
     host_indent(h);
     sb_printf(h->c->out, "if (%s) {\n", guard.text);
     h->depth++;
-    put_launch(h, k, mine, true);
+    put_launch(h, k, names, true);
     h->depth--;
     host_indent(h);
     put(h->c, "} else {\n");
     h->depth++;
-    put_variants(h, other, names, number, true);
+    put_forms(h, other, names + (twin ? 2 : 1), true);
     h->depth--;
     host_indent(h);
     put(h->c, "}\n");
 }
 
-/* Of the tests on the way to two kernels, the first so many are the same and turn out alike. */
-static int common_tests(const ImpKernel *a, const ImpKernel *b)
+static void put_variant(Host *h, const ImpVariant *variant, bool alone)
+{
+    int number = 0;
+    while (imp_form(h->program, number) != variant->kernel)
+        number++;
+    h->c->facts = variant->kernel->known;
+    put_forms(h, variant->kernel, h->kernels + number, alone);
+}
+
+/* ---- size tests ------------------------------------------------------------------------------------------------------- */
+
+HostRun host_all(Ctx *ctx, const ImpProgram *program)
+{
+    HostRun run = {0};
+    for (int i = 0; i < program->launches.n; i++)
+        for (int v = 0; v < program->launches.at[i].variants.n; v++)
+            vec_push(ctx, &run, &program->launches.at[i].variants.at[v]);
+    return run;
+}
+
+/* How many from number i on have the same test at this depth; 0: number i has none. */
+static int same_test(const HostRun *run, int i, int depth)
 {
     int n = 0;
-    while (n < a->when.n && n < b->when.n && a->when.at[n].test == b->when.at[n].test && a->when.at[n].holds == b->when.at[n].holds)
+    while (i + n < run->n && run->at[i + n]->when.n > depth && run->at[i + n]->when.at[depth].test == run->at[i]->when.at[depth].test)
         n++;
     return n;
 }
 
-static void close_tests(Host *h, int left)
-{
-    while (h->braced.n > left)
-        if (h->braced.at[--h->braced.n]) {
-            h->depth--;
-            host_indent(h);
-            put(h->c, "}\n");
-        }
-}
-
-/* Ends the tests that do not lead to k, and begins those that do: `before` is the kernel before, with which it has the first `common` in common. */
-static void put_tests(Host *h, const ImpKernel *before, const ImpKernel *k, int common)
+/* Both sides of the test that all of the run have. */
+static void put_sides(Host *h, const HostRun *run, int depth, HostPut put_each)
 {
     Cuda *c = h->c;
-    bool otherwise = common < k->when.n && common < before->when.n && k->when.at[common].test == before->when.at[common].test;
-    bool chained = otherwise && common + 1 < k->when.n; /* } else if (...) {: all that is in the else is in its test, too */
-    close_tests(h, common + otherwise);
-    if (otherwise) {
-        h->depth -= 1;
+    HostRun sides[2] = {{0}, {0}};
+    for (int i = 0; i < run->n; i++)
+        vec_push(c->ctx, &sides[run->at[i]->when.at[depth].holds ? 0 : 1], run->at[i]);
+    const HostRun *first = sides[0].n ? &sides[0] : &sides[1], *other = first == &sides[0] ? &sides[1] : &sides[0];
+    put(c, first == &sides[0] ? "if (" : "if (!");
+    cuda_fact(c, c->out, run->at[0]->when.at[depth].test, first == &sides[0] ? C_ANY : C_UNARY);
+    put(c, ") {\n");
+    h->depth++;
+    host_put_run(h, first, depth + 1, put_each);
+    h->depth--;
+    host_indent(h);
+    if (other->n && same_test(other, 0, depth + 1) == other->n) {
+        put(c, "} else ");
+        put_sides(h, other, depth + 1, put_each);
+        return;
+    }
+    if (other->n) {
+        put(c, "} else {\n");
+        h->depth++;
+        host_put_run(h, other, depth + 1, put_each);
+        h->depth--;
         host_indent(h);
-        put(c, chained ? "} else " : "} else {\n");
-        h->depth += !chained;
-        h->braced.at[common] = !chained;
     }
-    for (int w = common + otherwise; w < k->when.n; w++, h->depth++) {
-        if (!chained || w > common + 1)
-            host_indent(h);
-        put(c, k->when.at[w].holds ? "if (" : "if (!");
-        cuda_fact(c, c->out, k->when.at[w].test, k->when.at[w].holds ? C_ANY : C_UNARY);
-        put(c, ") {\n");
-        vec_push(c->ctx, &h->braced, true);
-    }
+    put(c, "}\n");
 }
 
-/* if (n <= 4096) { ... } else { ... } around the kernels of a case. */
-void host_put_launches(Host *h, const char *const *names)
+/* Launches that begin with the same test stand within it: of two sides only one is launched. */
+void host_put_run(Host *h, const HostRun *run, int depth, HostPut put_each)
 {
-    static const ImpKernel none;
-    const ImpKernel *before = &none;
-    int number = 0;
-    for (int i = 0; i < h->program->kernels.n; i++) {
-        const ImpKernel *k = h->program->kernels.at[i], *after = i + 1 < h->program->kernels.n ? h->program->kernels.at[i + 1] : &none;
-        int common = common_tests(before, k);
-        bool alone = common < k->when.n && common_tests(k, after) < k->when.n;
-        put_tests(h, before, k, common);
-        h->c->facts = k->known;
-        Refusals refused = {0};
-        if (k->when.n && !host_same_when(k, before))
-            host_put_guards(h, k, &refused);
-        put_variants(h, k, names, &number, alone);
-        before = k;
+    int mark = h->refused.n;
+    for (int i = 0; i < run->n;) {
+        int n = same_test(run, i, depth);
+        if (!n) {
+            put_each(h, run->at[i++], depth && run->n == 1);
+            continue;
+        }
+        HostRun part = {run->at + i, n, n};
+        host_indent(h);
+        put_sides(h, &part, depth, put_each);
+        i += n;
     }
-    close_tests(h, 0);
+    if (depth)
+        h->refused.n = mark;
+}
+
+static void each_test_size(Ctx *ctx, const Core *test, void (*fn)(void *user, Nat var), void *user)
+{
+    if (test->kind == CORE_SIZE)
+        nat_each_var(ctx, test->size, fn, user);
+    for (int i = 0; test->kind == CORE_PRIM && i < test->prim.n_args; i++)
+        each_test_size(ctx, test->prim.args[i], fn, user);
+}
+
+static void each_tests_size(Ctx *ctx, const ImpProgram *program, void (*fn)(void *user, Nat var), void *user)
+{
+    const HostRun all = host_all(ctx, program);
+    for (int i = 0; i < all.n; i++)
+        for (int w = 0; w < all.at[i]->when.n; w++)
+            each_test_size(ctx, all.at[i]->when.at[w].test, fn, user);
+}
+
+CudaHostUse host_test_use(Ctx *ctx, const ImpProgram *program)
+{
+    CudaHostUse use = {false, false};
+    each_tests_size(ctx, program, note_device, &use);
+    return use;
+}
+
+void host_put_test_sizes(Host *h)
+{
+    Cuda *c = h->c;
+    h->has_sms = host_test_use(c->ctx, h->program).sms;
+    if (!h->has_sms)
+        return;
+    c_name_claim(c->names, "numSM");
+    each_tests_size(c->ctx, h->program, set_device_names, c);
+    put(c, "    long long numSM;\n");
+    return_error(h, "    ", "rise_multiprocessors(&numSM)");
+}
+
+void host_put_launches(Host *h)
+{
+    const HostRun all = host_all(h->c->ctx, h->program);
+    host_put_run(h, &all, 0, put_variant);
 }

@@ -294,31 +294,59 @@ static void put_per_axis(Cuda *c, const Nat n[3])
 static bool is_one(const Nat n[3]) { return nat_is(n[0], 1) && nat_is(n[1], 1) && nat_is(n[2], 1); }
 
 /* `n <= 1024` that does not hold, where a later test says the same with a larger number. */
-static bool says_less(const ImpKernel *k, int i)
+static bool says_less(const ImpWhens *when, int i)
 {
-    const Core *a = k->when.at[i].test;
-    for (int j = i + 1; j < k->when.n; j++) {
-        const Core *b = k->when.at[j].test;
-        if (!k->when.at[i].holds && !k->when.at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
+    const Core *a = when->at[i].test;
+    for (int j = i + 1; j < when->n; j++) {
+        const Core *b = when->at[j].test;
+        if (!when->at[i].holds && !when->at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
             nat_is_const(a->prim.args[1]->size) && nat_is_const(b->prim.args[1]->size) && a->prim.args[1]->size->value <= b->prim.args[1]->size->value)
             return true;
     }
     return false;
 }
 
-/* " for n > 1024 and n <= 65536": what the host looks at. */
-static void put_when(Cuda *c)
+static void put_when(Cuda *c, const ImpWhens *when, const char *first)
 {
-    const ImpKernel *k = c->kernel;
-    for (int i = 0, n = 0; i < k->when.n; i++) {
-        if (says_less(k, i))
+    for (int i = 0; i < when->n; i++) {
+        if (says_less(when, i))
             continue;
         StrBuf test;
         sb_init(&test, c->ctx);
-        core_print_test(&test, k->when.at[i].test, k->when.at[i].holds);
-        put(c, n++ ? " and " : " for ");
+        core_print_test(&test, when->at[i].test, when->at[i].holds);
+        put(c, first);
+        first = " and ";
         cuda_comment_text(c->out, test.text);
     }
+}
+
+static bool is_form_of(const ImpKernel *kernel, const ImpKernel *first)
+{
+    while (first && first != kernel)
+        first = first->otherwise;
+    return first;
+}
+
+/* " for n > 1024 and n <= 65536, or for n > 2097152": what the host looks at. */
+static void put_whens(Cuda *c)
+{
+    VEC(const ImpWhens *) found = {0};
+    bool always = false;
+    for (int i = 0; i < c->program->launches.n; i++) {
+        const ImpLaunch *place = &c->program->launches.at[i];
+        for (int v = 0; v < place->variants.n; v++) {
+            const ImpWhens *when = &place->variants.at[v].when;
+            bool again = !is_form_of(c->kernel, place->variants.at[v].kernel);
+            for (int s = 0; s < found.n && !again; s++)
+                again = imp_same_when(found.at[s], when);
+            if (again)
+                continue;
+            always |= when->n == 0;
+            vec_push(c->ctx, &found, when);
+        }
+    }
+    for (int i = 0; i < found.n && !always; i++)
+        put_when(c, found.at[i], i ? ", or for " : " for ");
 }
 
 /* The least number of threads that a multiprocessor of any kind holds. */
@@ -343,7 +371,7 @@ static void put_kernel_comment(Cuda *c, const char *name)
     for (int a = 0; a < 3; a++)
         threads[a] = nat_const(c->ctx, k->threads[a]);
     sb_printf(c->out, "// %s", name);
-    put_when(c);
+    put_whens(c);
     put(c, ": ");
     put_per_axis(c, threads);
     put(c, is_one(threads) ? " thread a block, " : " threads a block, ");
@@ -457,11 +485,11 @@ CNames *cuda_globals(Ctx *ctx)
 CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
 {
     CudaNames names = {0};
-    while (imp_variant(program, names.n_kernels))
+    while (imp_form(program, names.n_kernels))
         names.n_kernels++;
     names.kernels = NEWN(ctx, const char *, names.n_kernels + 1);
     for (int j = 0; j < names.n_kernels; j++)
-        names.kernels[j] = c_name_claim_global(globals, imp_variant(program, j)->name);
+        names.kernels[j] = c_name_claim_global(globals, imp_form(program, j)->name);
     const char *entry = program->entry ? program->entry->name : program->kernels.n ? program->kernels.at[0]->name : "entry";
     names.launch = c_name_claim_global(globals, ctx_printf(ctx, "%s_launch", entry));
     return names;
@@ -501,13 +529,13 @@ CudaFile *cuda_file_new(Ctx *ctx, bool line_directives)
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
 {
     const CudaNames names = cuda_names(ctx, file->globals, program);
-    Cuda c = {.ctx = ctx, .out = &file->kernels, .names = names_inside(ctx, &names), .line_directives = file->line_directives};
+    Cuda c = {.ctx = ctx, .out = &file->kernels, .program = program, .names = names_inside(ctx, &names), .line_directives = file->line_directives};
     int line;
     if (!file->n && program->entry)
         file->source = ctx_printf(file->ctx, "%s", cuda_place(ctx, program->entry->span, &line));
     sb_printf(&file->launches, "%s%s", file->n ? ", " : "// To launch: ", names.launch);
     for (int j = 0; j < names.n_kernels; j++) {
-        print_kernel(&c, imp_variant(program, j), names.kernels[j]);
+        print_kernel(&c, imp_form(program, j), names.kernels[j]);
         put(&c, "\n");
     }
     c.out = &file->host;

@@ -143,21 +143,62 @@ ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
     return s;
 }
 
-bool imp_is_launched(Ctx *ctx, const CoreEntry *entry, const ImpKernel *kernel, const Launch *launch, bool *launched)
+/* ---- variants ------------------------------------------------------------------------------------------------------ */
+
+bool imp_when_holds(Ctx *ctx, const CoreEntry *entry, const ImpWhens *when, const Launch *launch, bool *holds)
 {
-    *launched = true;
-    for (int i = 0; i < kernel->when.n && *launched; i++) {
-        bool holds;
-        if (!launch_test(ctx, entry, launch, kernel->when.at[i].test, &holds))
+    *holds = true;
+    for (int i = 0; i < when->n && *holds; i++) {
+        bool one;
+        if (!launch_test(ctx, entry, launch, when->at[i].test, &one))
             return false;
-        *launched = holds == kernel->when.at[i].holds;
+        *holds = one == when->at[i].holds;
     }
     return true;
 }
 
-/* ---- variants ------------------------------------------------------------------------------------------------------ */
+bool imp_choose(Ctx *ctx, const CoreEntry *entry, const ImpLaunch *place, const Launch *launch, ImpKernel **kernel)
+{
+    bool holds = false;
+    *kernel = NULL;
+    for (int i = 0; i < place->variants.n && !holds; i++) {
+        if (!imp_when_holds(ctx, entry, &place->variants.at[i].when, launch, &holds))
+            return false;
+        if (holds)
+            *kernel = place->variants.at[i].kernel;
+    }
+    return true;
+}
 
-ImpKernel *imp_variant(const ImpProgram *program, int k)
+bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const Launch *launch)
+{
+    bool found = false;
+    for (int i = 0; i < program->launches.n && !found; i++) {
+        ImpKernel *form;
+        if (!imp_choose(NULL, program->entry, &program->launches.at[i], launch, &form))
+            continue;
+        for (; form && !found; form = form->otherwise)
+            found = form == kernel;
+    }
+    return found;
+}
+
+bool imp_same_when(const ImpWhens *a, const ImpWhens *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++)
+        same = a->at[i].test == b->at[i].test && a->at[i].holds == b->at[i].holds;
+    return same;
+}
+
+void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel)
+{
+    ImpLaunch place = {{0}};
+    vec_push(ctx, &place.variants, ((ImpVariant){.kernel = kernel}));
+    vec_push(ctx, &program->launches, place);
+}
+
+ImpKernel *imp_form(const ImpProgram *program, int k)
 {
     for (int i = 0; i < program->kernels.n; i++)
         for (ImpKernel *variant = program->kernels.at[i]; variant; variant = variant->otherwise)

@@ -38,7 +38,7 @@ typedef struct ImpBuf {
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
-    int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Variants] */
+    int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Forms] */
 } ImpBuf;
 
 /* The widest vector register, in components. */
@@ -167,22 +167,15 @@ struct ImpStmt {
     };
 };
 
-/* A kernel is launched only where all of these hold: the way through the size tests at the top of the entry. */
-typedef struct ImpWhen {
-    const Core *test; /* a condition over sizes */
-    bool holds;       /* or does not */
-} ImpWhen;
-
-/* Note [Variants]. A kernel may have others to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
+/* Note [Forms]. A kernel may have other forms to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
  * the last one has no guard. All compute the same from the same arguments. Guards: alignment (every buffer in global memory starts at a multiple of
  * its `align`), and that 31 bits hold every index (index_guards.h), unless the kernel is `wide`. lower.c makes the chain: the same body with wide
- * indices, then the entry lowered again with less allowed (Lowering.narrow). The manifest has the chain as nested objects, the host's function tests
- * the guards, and the simulator runs the variant it is told to. */
+ * indices, then the entry lowered again with less allowed (Lowering.narrow). The manifest has each form as a variant of the launch, the host's function
+ * tests the guards, and the simulator runs the form it is told to. */
 typedef struct ImpKernel {
     const char *name;
     const CoreEntry *entry;
-    VEC(ImpWhen) when;    /* outermost first */
-    const NatFacts *known; /* the entry's facts, and what follows from `when`; NULL: nothing */
+    const NatFacts *known; /* the entry's facts, and what follows from the conditions of its variants; NULL: nothing */
     int n_sizes;          /* the entry's sizes that the kernel uses, passed after the pointers: as int, or as long long when wide */
     Nat *sizes;
     VEC(ImpBuf *) bufs;   /* parameters in order: outputs, inputs, temps; then shared */
@@ -201,21 +194,49 @@ typedef struct ImpKernel {
     ImpBlock body;
     bool wide;            /* sizes, and indices over them, have 64 bits; else they fit 31 (index_guards.h), which is a guard */
     struct ImpKernel *init; /* the kernel before it that only prepares it; NULL: none */
-    struct ImpKernel *otherwise; /* see Note [Variants]; NULL: none */
+    struct ImpKernel *otherwise; /* see Note [Forms]; NULL: none */
 } ImpKernel;
+
+/* Note [Variants]. A program is a sequence of launches. Each has its own variants, in order: kernels with the conditions under which they are launched. The
+ * first one whose conditions hold is; where none do, nothing is launched there. Conditions are size tests of the program, and mention sizes and numSM: the
+ * host decides them before it launches anything.
+ *
+ * So classes of one launch do not multiply those of another. A kernel that several classes launch stands once in the program, and its text once in the
+ * file. What is launched in a branch of a test with more launches than the other branch has that test among its conditions. */
+typedef struct ImpWhen {
+    const Core *test; /* a condition over sizes */
+    bool holds;       /* or does not */
+} ImpWhen;
+
+typedef VEC(ImpWhen) ImpWhens; /* all of them, outermost first */
+
+typedef struct ImpVariant {
+    ImpWhens when;
+    ImpKernel *kernel; /* in the first of its forms that fits */
+} ImpVariant;
+
+typedef struct ImpLaunch {
+    VEC(ImpVariant) variants;
+} ImpLaunch;
 
 typedef struct ImpProgram {
     const CoreEntry *entry;
-    VEC(ImpKernel *) kernels; /* in the order of their launches */
+    VEC(ImpKernel *) kernels; /* in the order of the text */
+    VEC(ImpLaunch) launches;
 } ImpProgram;
 
-/* Is the kernel on the way through the size tests at the top of the entry, under this launch? False, with a diagnostic unless ctx is NULL, when a test has no
- * value. */
-bool imp_is_launched(Ctx *ctx, const CoreEntry *entry, const ImpKernel *kernel, const Launch *launch, bool *launched);
+/* The kernel that is launched at this place; NULL: none. False, with a diagnostic unless ctx is NULL, when a condition has no value. */
+bool imp_choose(Ctx *ctx, const CoreEntry *entry, const ImpLaunch *place, const Launch *launch, ImpKernel **kernel);
+bool imp_when_holds(Ctx *ctx, const CoreEntry *entry, const ImpWhens *when, const Launch *launch, bool *holds);
+/* Is the kernel, in this form or another one, launched anywhere? */
+bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const Launch *launch);
+bool imp_same_when(const ImpWhens *a, const ImpWhens *b);
+/* One more launch, always of this kernel. */
+void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel);
 
-/* The kernels of a program with their variants: each one's chain follows it. Number k, or NULL. */
-ImpKernel *imp_variant(const ImpProgram *program, int k);
-/* The next variant, where it is this very kernel with wide indices; else NULL. */
+/* The kernels of a program with their forms: each one's chain follows it. Number k, or NULL. */
+ImpKernel *imp_form(const ImpProgram *program, int k);
+/* The next form, where it is this very kernel with wide indices; else NULL. */
 const ImpKernel *imp_wide_twin(const ImpKernel *kernel);
 bool imp_has_guard(const ImpKernel *kernel); /* a buffer of global memory has to be aligned */
 

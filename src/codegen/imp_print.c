@@ -387,7 +387,7 @@ static void print_kernel(Printer *p, const ImpKernel *k)
 void imp_print(StrBuf *out, const ImpProgram *program)
 {
     const ImpKernel *k;
-    for (int i = 0; (k = imp_variant(program, i)); i++) {
+    for (int i = 0; (k = imp_form(program, i)); i++) {
         Printer p = {.ctx = out->ctx, .out = out, .names = c_names_new(out->ctx, false), .facts = k->known};
         put(&p, i ? "\n" : "");
         print_kernel(&p, k);

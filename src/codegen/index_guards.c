@@ -493,9 +493,12 @@ void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *gua
     *guards = (IndexGuards){0};
     for (int i = 0; program->entry && i < program->entry->n_facts; i++)
         add_test(ctx, program->entry->facts[i], guards);
-    for (int i = 0; i < program->kernels.n; i++)
-        for (int w = 0; w < program->kernels.at[i]->when.n; w++)
-            add_test(ctx, program->kernels.at[i]->when.at[w].test, guards);
+    for (int i = 0; i < program->launches.n; i++)
+        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
+            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
+            for (int w = 0; w < when->n; w++)
+                add_test(ctx, when->at[w].test, guards);
+        }
 }
 
 bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide)
@@ -541,12 +544,11 @@ bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch
             return false;
     index_guards_of_tests(ctx, program, &guards);
     bool good = index_guards_admit(program->entry, &guards, launch, true);
-    for (int i = 0; i < program->kernels.n && good; i++) {
-        const ImpKernel *k = program->kernels.at[i];
-        bool launched;
-        if (!imp_is_launched(ctx, program->entry, k, launch, &launched))
+    for (int i = 0; i < program->launches.n && good; i++) {
+        ImpKernel *k;
+        if (!imp_choose(ctx, program->entry, &program->launches.at[i], launch, &k))
             return false;
-        if (!launched)
+        if (!k)
             continue;
         index_guards(ctx, k, &guards);
         good = index_guards_admit(program->entry, &guards, launch, true);

@@ -22,8 +22,6 @@ ImpKernel *kernel_before(Lowering *lw)
     ImpKernel *init = NEW(ctx, ImpKernel);
     init->entry = kernel->entry;
     init->known = kernel->known;
-    init->when.at = kernel->when.at;
-    init->when.n = kernel->when.n;
     init->warp = init->lane = zero;
     for (int a = 0; a < 3; a++) {
         init->threads[a] = 1;
@@ -51,8 +49,6 @@ void kernel_begin(Lowering *lw, const Core *start, const Core *scope)
     kernel->name = entry->name; /* until all kernels of the case are there */
     kernel->entry = entry;
     kernel->known = lw->known;
-    for (int i = 0; i < lw->decisions.n; i++)
-        vec_push(ctx, &kernel->when, ((ImpWhen){lw->decisions.at[i].test->cond.cond, lw->decisions.at[i].holds}));
     vec_push(ctx, &lw->program->kernels, kernel);
     lw->kernel = kernel;
     lw->out = &kernel->body;
@@ -257,6 +253,7 @@ static bool does_nothing(const ImpKernel *kernel)
 /* One way through the size tests, and its kernels. */
 typedef struct Case {
     int first, end;   /* kernels of the program */
+    ImpWhens when;
     const char *word; /* which side of the outermost test it is */
     ImpHint *hints;   /* of lw->globals[0 .. n_hints - 1] */
     int n_hints;
@@ -353,6 +350,8 @@ static void lower_case(Lowering *lw, Cases *cases, const char *word)
     lower_write(lw, entry->body, cases->result);
     kernel_end(lw);
     Case done = finish_case(lw, first, word);
+    for (int i = 0; i < lw->decisions.n; i++)
+        vec_push(lw->ctx, &done.when, ((ImpWhen){lw->decisions.at[i].test->cond.cond, lw->decisions.at[i].holds}));
     take_hints(lw, &done);
     vec_push(lw->ctx, &cases->list, done);
 }
@@ -429,6 +428,20 @@ static void each_case(Lowering *lw, const Core *e, Cases *cases, const char *wor
     }
 }
 
+/* The first kernel of each case is a variant of the first launch, and so on. */
+static void make_launches(Lowering *lw, const Cases *cases)
+{
+    ImpProgram *program = lw->program;
+    for (int i = 0; i < cases->list.n; i++) {
+        const Case *c = &cases->list.at[i];
+        for (int k = c->first; k < c->end; k++) {
+            if (program->launches.n <= k - c->first)
+                vec_push(lw->ctx, &program->launches, ((ImpLaunch){{0}}));
+            vec_push(lw->ctx, &program->launches.at[k - c->first].variants, ((ImpVariant){c->when, program->kernels.at[k]}));
+        }
+    }
+}
+
 void lower_kernels(Lowering *lw)
 {
     Ctx *ctx = lw->ctx;
@@ -445,6 +458,7 @@ void lower_kernels(Lowering *lw)
     Cases cases = {.result = result};
     each_case(lw, entry->body, &cases, NULL);
     name_cases(lw, &cases);
+    make_launches(lw, &cases);
     for (int k = 0; lw->program->kernels.n > 1 && k < lw->program->kernels.n && !lw->failed; k++)
         own_kernel_values(lw, lw->program->kernels.at[k]);
     for (int i = 0; i < cases.list.n; i++)

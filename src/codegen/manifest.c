@@ -4,7 +4,7 @@
 #include "codegen/walk.h"
 #include "version.h"
 
-enum { MANIFEST_FORMAT = 2 }; /* docs/manifest.md tells what each has changed */
+enum { MANIFEST_FORMAT = 3 }; /* docs/manifest.md tells what each has changed */
 
 typedef struct Json {
     Ctx *ctx;
@@ -205,19 +205,6 @@ static void workspace(Json *j, const ImpProgram *program)
     close(j, ']');
 }
 
-/* The size tests that choose the kernel, as conditions that hold. */
-static void when(Json *j, const ImpKernel *k)
-{
-    const char **list = NEWN(j->ctx, const char *, k->when.n + 1);
-    for (int i = 0; i < k->when.n; i++) {
-        StrBuf test;
-        sb_init(&test, j->ctx);
-        core_print_test(&test, k->when.at[i].test, k->when.at[i].holds);
-        list[i] = test.text;
-    }
-    texts(j, "when", k->when.n, list);
-}
-
 static void guards(Json *j, const ImpKernel *k)
 {
     Ctx *ctx = j->ctx;
@@ -287,14 +274,12 @@ static void alignment(Json *j, const ImpKernel *k, const Arguments *names)
     sb_putc(j->out, ']');
 }
 
-/* `kernels`: names in C, this one's first and then those of its other variants. */
-static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernels, const Arguments *names)
+static void kernel_json(Json *j, const ImpKernel *k, const char *name, const Arguments *names)
 {
     Ctx *ctx = j->ctx;
-    const char *name = kernels[0];
+    next(j);
     open(j, '{');
     text(j, "name", name);
-    when(j, k);
     Nat grid[3];
     for (int a = 0; a < 3; a++)
         grid[a] = kernel_grid(ctx, k, a);
@@ -325,11 +310,53 @@ static void kernel_fields(Json *j, const ImpKernel *k, const char *const *kernel
     ImpBlock body = k->body;
     walk_stmts(&body, note_line, &lines);
     close(j, ']');
-    if (k->otherwise) {
-        key(j, "otherwise");
-        kernel_fields(j, k->otherwise, kernels + 1, names);
-    }
     close(j, '}');
+}
+
+/* ---- launches ----------------------------------------------------------------------------------------------------------- */
+
+/* {"kernel": NAME, "when": [...]} on a line: the size tests, as conditions that hold. */
+static void variant_json(Json *j, const char *kernel, const ImpWhens *when)
+{
+    next(j);
+    sb_puts(j->out, "{\"kernel\": ");
+    sb_put_json(j->out, kernel);
+    sb_puts(j->out, ", \"when\": [");
+    for (int i = 0; i < when->n; i++) {
+        StrBuf test;
+        sb_init(&test, j->ctx);
+        core_print_test(&test, when->at[i].test, when->at[i].holds);
+        sb_puts(j->out, i ? ", " : "");
+        sb_put_json(j->out, test.text);
+    }
+    sb_puts(j->out, "]}");
+}
+
+static int form_number(const ImpProgram *program, const ImpKernel *kernel)
+{
+    int k = 0;
+    while (imp_form(program, k) != kernel)
+        k++;
+    return k;
+}
+
+static void launches(Json *j, const ImpProgram *program, const char *const *kernels)
+{
+    key(j, "launches");
+    open(j, '[');
+    for (int i = 0; i < program->launches.n; i++) {
+        const ImpLaunch *place = &program->launches.at[i];
+        next(j);
+        open(j, '{');
+        key(j, "variants");
+        open(j, '[');
+        for (int v = 0; v < place->variants.n; v++)
+            for (const ImpKernel *k = place->variants.at[v].kernel; k; k = k->otherwise)
+                variant_json(j, kernels[form_number(program, k)], &place->variants.at[v].when);
+        close(j, ']');
+        close(j, '}');
+    }
+    close(j, ']');
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------------------ */
@@ -400,13 +427,11 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     workspace(j, program);
     key(j, "kernels");
     open(j, '[');
-    for (int i = 0, number = 0; i < program->kernels.n; i++) {
-        next(j);
-        kernel_fields(j, program->kernels.at[i], kernels + number, &names);
-        for (const ImpKernel *k = program->kernels.at[i]; k; k = k->otherwise)
-            number++;
-    }
+    const ImpKernel *kernel;
+    for (int k = 0; (kernel = imp_form(program, k)); k++)
+        kernel_json(j, kernel, kernels[k], &names);
     close(j, ']');
+    launches(j, program, kernels);
     close(j, '}');
 }
 

@@ -337,13 +337,6 @@ static void run_kernel(Run *run, const ImpKernel *kernel)
     count_end(run);
 }
 
-static bool is_launched(Run *run, const ImpKernel *kernel)
-{
-    bool launched;
-    run->failed |= !imp_is_launched(run->ctx, run->program->entry, kernel, run->launch, &launched);
-    return launched && !run->failed;
-}
-
 /* What no thread wrote, after the last kernel. */
 static void check_results(Run *run)
 {
@@ -383,10 +376,10 @@ static bool fits_narrow(Run *run, const ImpKernel *kernel)
     return index_guards_admit(run->program->entry, &guards, run->launch, false);
 }
 
-/* Number `variant` of the bodies, with the indices that the sizes need. */
-static const ImpKernel *chosen_variant(Run *run, const ImpKernel *kernel)
+/* Number `form` of the bodies, with the indices that the sizes need. */
+static const ImpKernel *chosen_form(Run *run, const ImpKernel *kernel)
 {
-    for (int k = 0; k < run->options->variant && kernel->otherwise; k++) {
+    for (int k = 0; k < run->options->form && kernel->otherwise; k++) {
         const ImpKernel *next = imp_wide_twin(kernel) ? imp_wide_twin(kernel)->otherwise : kernel->otherwise;
         if (!next)
             break;
@@ -394,6 +387,14 @@ static const ImpKernel *chosen_variant(Run *run, const ImpKernel *kernel)
     }
     const ImpKernel *twin = imp_wide_twin(kernel);
     return twin && !fits_narrow(run, kernel) ? twin : kernel;
+}
+
+static void run_launch(Run *run, const ImpLaunch *place)
+{
+    ImpKernel *kernel;
+    run->failed |= !imp_choose(run->ctx, run->program->entry, place, run->launch, &kernel);
+    if (kernel && !run->failed)
+        run_kernel(run, chosen_form(run, kernel));
 }
 
 static void sim_body(Ctx *ctx, void *user)
@@ -418,9 +419,8 @@ static void sim_body(Ctx *ctx, void *user)
     }
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
-    for (int i = 0; i < run->program->kernels.n && !run->failed && !run->stop; i++)
-        if (is_launched(run, run->program->kernels.at[i]))
-            run_kernel(run, chosen_variant(run, run->program->kernels.at[i]));
+    for (int i = 0; i < run->program->launches.n && !run->failed && !run->stop; i++)
+        run_launch(run, &run->program->launches.at[i]);
     count_finish(run);
     if (run->failed)
         return;

@@ -36,7 +36,7 @@ typedef struct SimFinding {
 typedef struct SimOptions {
     uint64_t seed;        /* 0: blocks and warps in order of their numbers */
     int64_t grid[3];      /* 0: as the kernel's default launch. Axes that the kernel does not tell apart (grid[a] a constant) stay as they are */
-    int variant;          /* which of each kernel's bodies runs, 0 the first; the last one where there are fewer. Wide indices are used where the sizes need them */
+    int form;             /* which of each kernel's bodies runs, 0 the first; the last one where there are fewer. Wide indices are used where the sizes need them */
     int max_findings;     /* different ones; 0: 10; the run stops there */
     uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
     int64_t max_bytes;    /* to watch what kernels write; 0: LIMIT_GLOBAL_BYTES */

@@ -57,9 +57,9 @@ static void find_root(void *user, ImpExpr **at)
         aim->root = *at;
 }
 
-Aim aim_take(Ctx *ctx, const CoreEntry *entry, const Fault *fault)
+Aim aim_take(Ctx *ctx, const ImpProgram *program, const Fault *fault)
 {
-    Aim aim = {.ctx = ctx, .entry = entry, .fault = fault};
+    Aim aim = {.ctx = ctx, .entry = program->entry, .program = program, .fault = fault};
     find_path(&aim, &fault->kernel->body);
     walk_stmts(&fault->kernel->body, find_name, &aim);
     if (fault->expr)
@@ -292,8 +292,7 @@ bool aim_accepts(const CoreEntry *entry, const int64_t *sizes, int64_t num_sm)
 
 static bool accepts(const Aim *aim, const Launch *launch)
 {
-    bool launched;
-    return facts_hold(aim->entry, launch) && imp_is_launched(NULL, aim->entry, aim->fault->kernel, launch, &launched) && launched;
+    return facts_hold(aim->entry, launch) && imp_is_launched(aim->program, aim->fault->kernel, launch);
 }
 
 /* The moment that missed by some number, with one size that is this much larger or smaller. */
@@ -393,8 +392,7 @@ void aim_shrink(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num
 bool aim_meets(const Aim *aim, const int64_t *sizes, const int64_t grid[3], int64_t num_sm, uint64_t seed)
 {
     Launch launch = {.n_sizes = aim->entry->n_sizes, .sizes = (int64_t *)sizes, .num_sm = num_sm};
-    bool launched;
-    if (imp_is_launched(NULL, aim->entry, aim->fault->kernel, &launch, &launched) && !launched)
+    if (!imp_is_launched(aim->program, aim->fault->kernel, &launch))
         return false;
     for (int i = 0; i < MOMENTS; i++) {
         Moment m = {.aim = aim, .sizes = sizes, .grid = grid, .num_sm = num_sm, .state = &seed};

@@ -8,6 +8,7 @@
 typedef struct Aim {
     Ctx *ctx;
     const CoreEntry *entry;
+    const ImpProgram *program;
     const Fault *fault;
     VEC(const ImpStmt *) path;     /* the loops and conditions around it, outer before inner */
     VEC(bool) otherwise;           /* in which branch */
@@ -16,7 +17,7 @@ typedef struct Aim {
 } Aim;
 
 /* Before the fault is planted, and after. */
-Aim aim_take(Ctx *ctx, const CoreEntry *entry, const Fault *fault);
+Aim aim_take(Ctx *ctx, const ImpProgram *program, const Fault *fault);
 void aim_compare(Aim *aim);
 /* Looks for sizes among those near the marks, for this grid (0: the default); false: found none. */
 bool aim_sizes(Aim *aim, const Marks *marks, const int64_t grid[3], int64_t num_sm, uint64_t *state, int64_t *sizes);

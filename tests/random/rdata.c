@@ -126,8 +126,8 @@ static void find_float_atomic(void *user, ImpStmt *s)
 bool data_needs_exact_sums(ImpProgram *program)
 {
     bool found = false;
-    for (int k = 0; imp_variant(program, k); k++)
-        walk_stmts(&imp_variant(program, k)->body, find_float_atomic, &found);
+    for (int k = 0; imp_form(program, k); k++)
+        walk_stmts(&imp_form(program, k)->body, find_float_atomic, &found);
     return found;
 }
 

@@ -82,14 +82,18 @@ Marks marks_of(Ctx *ctx, const ImpProgram *program, int64_t most)
     Marks m = {.ctx = ctx, .most = most};
     for (int i = 0; i < program->entry->n_facts; i++)
         add_test(&m, program->entry->facts[i]);
+    for (int i = 0; i < program->launches.n; i++)
+        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
+            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
+            for (int w = 0; w < when->n; w++)
+                add_test(&m, when->at[w].test);
+        }
     const ImpKernel *kernel;
-    for (int k = 0; (kernel = imp_variant(program, k)); k++) {
-        for (int i = 0; i < kernel->when.n; i++)
-            add_test(&m, kernel->when.at[i].test);
+    for (int k = 0; (kernel = imp_form(program, k)); k++) {
         for (int a = 0; a < 3; a++)
             add_nat(&m, kernel->blocks[a]);
     }
-    for (int k = 0; (kernel = imp_variant(program, k)); k++)
+    for (int k = 0; (kernel = imp_form(program, k)); k++)
         walk_stmts((ImpBlock *)&kernel->body, add_stmt, &m);
     return m;
 }

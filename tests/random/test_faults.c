@@ -58,7 +58,7 @@ typedef struct Test {
     bool random;
     int last; /* the trial that found the last fault is tried first */
     /* one run */
-    int trial, variant;
+    int trial, form;
     bool noticed, ran, found; /* found: by the simulator */
     uint64_t steps;
     Why why; /* a launch was not made */
@@ -86,7 +86,7 @@ static void simulate(Ctx *ctx, void *user)
     const Prepared *p = &t->trials[t->trial];
     Launch launch = p->launch;
     SimReport report = {.warp_instructions = 0};
-    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->most_steps, .variant = t->variant};
+    SimOptions options = {.seed = p->seed, .grid = {p->grid[0], p->grid[1], p->grid[2]}, .max_findings = 1, .max_steps = p->most_steps, .form = t->form};
     arena_free(&t->memory);
     arena_init(&t->memory, ctx);
     launch.memory = &t->memory;
@@ -425,9 +425,9 @@ static void print_launch(const Test *t, const Prepared *p)
 }
 
 /* `hunts`: also by launches that are made for it. */
-static bool noticed(Test *t, int variant, Aim *aim, bool hunts)
+static bool noticed(Test *t, int form, Aim *aim, bool hunts)
 {
-    t->variant = variant;
+    t->form = form;
     int order[MAX_TRIALS], n_order = order_trials(t, order);
     for (int k = 0; k < n_order; k++)
         if (may_notice(t, aim, order[k]) && noticed_by(t, order[k]))
@@ -468,11 +468,7 @@ typedef struct Totals {
 } Totals;
 
 /* Does the trial launch the kernel, which may be for a class of sizes? */
-static bool launches(Test *t, const ImpKernel *kernel, const Prepared *p)
-{
-    bool launched;
-    return imp_is_launched(NULL, t->c.entry, kernel, &p->launch, &launched) && launched;
-}
+static bool launches(Test *t, const ImpKernel *kernel, const Prepared *p) { return imp_is_launched(t->c.imp, kernel, &p->launch); }
 
 /* Some sizes are beyond what can be run here: nothing can be said of faults in their kernels. */
 static bool is_reached(Test *t, ImpKernel *kernel)
@@ -482,7 +478,7 @@ static bool is_reached(Test *t, ImpKernel *kernel)
             return true;
     make_room(t);
     const Fault none = {.kernel = kernel};
-    Aim aim = aim_take(t->c.ctx, t->c.entry, &none);
+    Aim aim = aim_take(t->c.ctx, t->c.imp, &none);
     int n = t->n;
     for (int k = 0; k < AIMED && !t->random && t->n == n; k++)
         if (!add_aimed(t, &aim, k))
@@ -499,11 +495,11 @@ static int places_like(const Faults *faults, const Fault *f)
     return n;
 }
 
-static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int variant, Survivors *s, Totals *totals)
+static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int form, Survivors *s, Totals *totals)
 {
     Ctx *ctx = t->c.ctx;
     Faults faults = faults_of(ctx, kernel);
-    t->variant = variant;
+    t->form = form;
     t->made = 0;
     memset(t->aimed, 0, sizeof t->aimed);
     if (!is_reached(t, kernel)) {
@@ -528,12 +524,12 @@ static void test_kernel(Test *t, const char *path, ImpKernel *kernel, int varian
         snprintf(text, sizeof text, "%s:%d: %s: %s: %s", path, line, kernel->name, fault_names[f->kind], f->what);
         if (totals->only && !strstr(text, totals->only))
             continue;
-        Aim aim = aim_take(ctx, t->c.entry, f);
+        Aim aim = aim_take(ctx, t->c.imp, f);
         const int made = t->made, unmade = t->aimed[WHY_CELLS] + t->aimed[WHY_STEPS];
         t->fresh = false;
         fault_plant(ctx, f);
         aim_compare(&aim);
-        bool caught = noticed(t, variant, &aim, totals->thorough || !survivor_listed(s, text, places_like(&faults, f)));
+        bool caught = noticed(t, form, &aim, totals->thorough || !survivor_listed(s, text, places_like(&faults, f)));
         fault_remove(f);
         if (t->fresh && !agrees_without(t)) {
             totals->wrong++;
@@ -578,9 +574,9 @@ static void test_program(Test *t, const char *path, Survivors *s, Totals *totals
     qsort(t->trials, (size_t)t->n, sizeof *t->trials, cheaper);
     totals->programs++;
     for (int k = 0; k < t->c.imp->kernels.n; k++) {
-        int variant = 0;
+        int form = 0;
         for (ImpKernel *kernel = t->c.imp->kernels.at[k]; kernel; kernel = kernel->otherwise) {
-            test_kernel(t, path, kernel, variant++, s, totals);
+            test_kernel(t, path, kernel, form++, s, totals);
             if (imp_wide_twin(kernel)) /* the same statements */
                 kernel = kernel->otherwise;
         }

@@ -176,17 +176,31 @@ def size(text, given):
     return eval(text.replace("/", "//").replace("^", "**"), {"__builtins__": {}}, known)
 
 
-def variant(kernel, given):
-    """The kernel, or the other one with wider indices that is launched in its place."""
-    while not all(size(guard, given) for guard in kernel["guards"]):
-        kernel = kernel["otherwise"]
-    return kernel
+def chosen(variants, kernels, given):
+    """The kernel of the first variant whose conditions hold, where addresses are aligned; None where no `when` does."""
+    asked = [v["kernel"] for v in variants if all(size(when, given) for when in v["when"])]
+    fitting = [name for name in asked if all(size(guard, given) for guard in kernels[name]["guards"])]
+    if asked and not fitting:
+        raise RuntimeError(f"no variant of {asked} takes {given}")
+    return kernels[fitting[0]] if asked else None
+
+
+def usual(entry):
+    """The names of the first variants for each `when`: of usual width, where addresses are aligned."""
+    first = {}
+    for launch in entry["launches"]:
+        seen = {}
+        for one in launch["variants"]:
+            seen.setdefault(tuple(one["when"]), one["kernel"])
+        first.update(dict.fromkeys(seen.values()))
+    return list(first)
 
 
 def launched(entry, given):
     """The kernels that the sizes choose, in order."""
-    chosen = [k for k in entry["kernels"] if all(size(when, given) for when in k["when"])]
-    return [variant(kernel, given) for kernel in chosen]
+    kernels = {kernel["name"]: kernel for kernel in entry["kernels"]}
+    made = [chosen(launch["variants"], kernels, given) for launch in entry["launches"]]
+    return [kernel for kernel in made if kernel]
 
 
 def simulate(program, entry, sizes):
@@ -224,7 +238,7 @@ class Program:
 
     def compile(self, nvrtc):
         """What is launched with indices of the usual width, where addresses are aligned."""
-        wanted = {kernel["name"] for entry in self.entries.values() for kernel in entry["kernels"]}
+        wanted = {name for entry in self.entries.values() for name in usual(entry)}
         text = output([RISEC, self.path, "--emit=cuda"])
         for kernel in reversed(ptx_text.text_kernels(text)):
             if kernel.name not in wanted:
@@ -341,7 +355,7 @@ def report(name, wrong, better=()):
 def never_launched(program, rows):
     """Each kernel of each entry stands in some line."""
     seen = {row["kernel"] for row in rows}
-    names = [kernel["name"] for entry in program.entries.values() for kernel in entry["kernels"]]
+    names = [name for entry in program.entries.values() for name in usual(entry)]
     return [f"{program.path}: {name} is launched for none of the sizes in cases"
             for name in names if name not in seen]
 

@@ -289,9 +289,9 @@ static void prepare(Ctx *ctx, void *user)
     r->written = entry;
     cuda_print(ctx, &r->out.cu, 1, &imp, false);
     add_classes(ctx, r, imp);
-    for (int i = 0; imp_variant(imp, i); i++)
+    for (int i = 0; imp_form(imp, i); i++)
         for (int a = 0; a < 3; a++)
-            r->out.exact |= imp_variant(imp, i)->once[a];
+            r->out.exact |= imp_form(imp, i)->once[a];
     r->out.ready = true;
 }
 

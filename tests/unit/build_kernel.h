@@ -57,6 +57,7 @@ static inline void add_kernel(Test *t, int x, int y, int z, Nat blocks)
     k->warp = total <= 32 ? K(t, 0) : nat_var(ctx, "warp", K(t, 0), K(t, total / 32 - 1));
     k->lane = total == 1 ? K(t, 0) : nat_var(ctx, "lane", K(t, 0), K(t, 31));
     vec_push(ctx, &t->program.kernels, k);
+    imp_launch_always(ctx, &t->program, k);
     t->kernel = k;
     t->depth = 0;
     t->out[0] = &k->body;

@@ -124,8 +124,8 @@ static bool same_results(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp
     return j.verdict != JUDGED_DIFFERENT;
 }
 
-/* How many variants of a kernel there are, at most. All of them give the same. */
-static int variants_of(const ImpProgram *imp)
+/* How many forms of a kernel there are, at most. All of them give the same. */
+static int forms_of(const ImpProgram *imp)
 {
     int most = 1;
     for (int k = 0; k < imp->kernels.n; k++) {
@@ -140,14 +140,14 @@ static int variants_of(const ImpProgram *imp)
 Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const Launch *launch, Both *b)
 {
     SimOptions options = b->options;
-    int variants = variants_of(imp);
+    int forms = forms_of(imp);
     copy_launch(ctx, entry, launch, &b->ref);
     feclearexcept(FE_ALL_EXCEPT);
-    for (options.variant = 0; options.variant < variants; options.variant++) {
+    for (options.form = 0; options.form < forms; options.form++) {
         copy_launch(ctx, entry, launch, &b->sim);
         if (!sim_run(ctx, imp, &b->sim, &options, b->report))
             return options.max_steps && b->report->findings.n == 0 ? CANNOT : FINDING; /* without a finding: given up */
-        if (options.variant == 0 && b->compare && !interp_run(ctx, entry, &b->ref))
+        if (options.form == 0 && b->compare && !interp_run(ctx, entry, &b->ref))
             return CANNOT;
         bool one_order = imp->entry == entry && !b->ref.order_open;
         b->to_the_bit = !b->ref.place_repeats && (one_order || !fetestexcept(FE_INEXACT));

@@ -22,8 +22,7 @@ typedef struct Totals {
 static bool launches(const Compiled *c, const ImpKernel *kernel, int64_t *values)
 {
     Launch launch = {.n_sizes = c->entry->n_sizes, .sizes = values};
-    bool launched;
-    return imp_is_launched(NULL, c->entry, kernel, &launch, &launched) && launched;
+    return imp_is_launched(c->imp, kernel, &launch);
 }
 
 /* Does a run of these sizes, in which the kernel takes part, end with a finding? */

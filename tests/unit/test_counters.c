@@ -53,6 +53,7 @@ static void add_kernel(Test *t, int threads, int blocks)
     k->warp = threads > 32 ? nat_var(ctx, "warp", K(t, 0), K(t, threads / 32 - 1)) : K(t, 0);
     k->lane = nat_var(ctx, "lane", K(t, 0), K(t, 31));
     vec_push(ctx, &t->program.kernels, k);
+    imp_launch_always(ctx, &t->program, k);
     t->kernel = k;
     t->out = &k->body;
 }

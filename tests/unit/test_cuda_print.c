@@ -38,6 +38,7 @@ static Kit kit(Ctx *ctx, const char *name, const char *file)
     t.program->entry = t.entry;
     t.kernel = NEW(ctx, ImpKernel);
     vec_push(ctx, &t.program->kernels, t.kernel);
+    imp_launch_always(ctx, t.program, t.kernel);
     ImpKernel *kernel = t.kernel;
     kernel->name = name;
     kernel->entry = t.entry;

@@ -68,8 +68,8 @@ static void test_file(const char *path)
         Compiled c = compile_entry(path, k, &n);
         ImpStmt note = {.kind = IS_NOTE, .note = "dropped"};
         CHECK(c.imp != NULL);
-        for (int i = 0; c.imp && imp_variant(c.imp, i); i++) {
-            ImpKernel *kernel = imp_variant(c.imp, i);
+        for (int i = 0; c.imp && imp_form(c.imp, i); i++) {
+            ImpKernel *kernel = imp_form(c.imp, i);
             CHECK(is_sound(&c, kernel));
             drop_one(&c, kernel, &kernel->body, &note);
         }
