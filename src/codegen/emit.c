@@ -16,8 +16,9 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
     bool foreign = span.file && span.file != entry->name_span.file;
     Span use = foreign && entry->item ? item_use(lw->ctx, entry->program, entry->item, span) : NO_SPAN;
     bool of_rule = foreign && !use.file; /* a strategy's step made it: the text of a rule is not what the program's author knows */
-    Diag *d = diag_error(lw->ctx, code, of_rule ? entry->name_span : span, "%s", text.text);
-    if (use.file) /* in the library */
+    Diag *d = diag_error_of_user(lw->ctx, code, of_rule ? entry->name_span : span, use, "what is called there does this: the levels and memory around the call are what counts",
+                                 "%s", text.text);
+    if (use.file && span_is_users(lw->ctx, span)) /* in a module that is imported */
         diag_note(lw->ctx, d, use, "`%s` uses it here: the levels and memory around this are what counts", entry->name);
     if (of_rule)
         diag_note(lw->ctx, d, span, "a step of the strategy has put this there; `risec lower FILE %s --trace` shows the steps", entry->name);
