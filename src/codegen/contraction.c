@@ -1,30 +1,36 @@
-/* Which products may be joined with a sum. Note [A value has one value].
+/* Which products and sums may be joined, and which not. Note [A value has one value].
  *
  * CUDA's compiler joins a product and a sum to one operation that rounds once, where it likes. A value that has two uses would then have two values: one
  * rounded, in a comparison, and one not, in a difference. So a product that is used more than once, or computed in more than one place, is marked
  * (PrimOptions.rounded, then ImpExpr.op.rounded) and becomes `__fmul_rn`, which nothing is joined with. The others stay: dot products keep their fma.
+ * Functions of CUDA's library may end with a product that is not ours to mark, and division by 2 becomes a product by 0.5. Of such a value that is used so,
+ * the sums are marked instead: `__fadd_rn`.
  *
  * Found here, on the core that is lowered, by going from what an entry gives backwards to what it is made of. A Demand says of each scalar in a value
  *
  *   uses      how often the value is used where it is read (1, 2: more than once)
  *   computed  there are several places that compute it: an array with a name is computed again by each of its readers, unless it is stored
- *   added     some use is an operand of a sum, or is handed on to one
+ *   sums      those that it is an operand of, or is handed on to; of a fold's state, all of the fold's
  *
  * and of each variable, how many places read it. A product whose value is added, and is used more than once or computed in several places, is
- * marked. What makes a value, in turn: an operand is used once; a negation, choice or conversion hands on what it is given; below a value that is
+ * marked; of a library function's value like that, its sums are. What makes a value, in turn: an operand is used once; a negation, choice or conversion hands on what it is given; below a value that is
  * computed in several places all products are marked that are added. A scalar with a name is computed once, in a register; what is stored is, too; a
  * fold is as often as it is read, in the same order each time. Captured variables are read again and again, but for `xs[i]` in the generate of i.
- *
- * Where views are substituted, one `generate` becomes several: those that are the same are the same value (rounded_copies). Strategies change them, so that
- * these are marked before, too. Counts more uses than there are where it is not sure: that costs an instruction, and no bits. */
+ * Counts more uses than there are where it is not sure: that costs an instruction, and no bits. */
 #include "codegen/contraction.h"
-#include "ir/key.h"
+#include "ir/shadow.h"
 
-#include <stdlib.h>
+/* A set of sums, which may hold one several times. */
+typedef struct Sums {
+    const Core *sum;
+    struct Sums *a, *b; /* or the sums of both, where it is no sum */
+    bool done;          /* all are marked */
+} Sums;
 
 typedef struct Use {
-    int uses, reads;      /* 0, 1, 2: more. reads: of variables */
-    bool computed, added;
+    int uses, reads; /* 0, 1, 2: more. reads: of variables */
+    bool computed;
+    Sums *sums; /* NULL: it is not added */
 } Use;
 
 /* Of a type with arrays taken away: a scalar's, or a tuple's or vector's with one for each component. */
@@ -52,11 +58,11 @@ typedef struct Contraction {
     VEC(int) covered;        /* levels whose index says which element is read */
     VEC(ReadsBefore) before; /* of what was read since the outermost condition */
     int conditions;
-    VEC(const Core *) found; /* the products to mark */
+    Table *found;            /* the terms to mark */
+    VEC(Sums *) left;        /* of a set that is gone through */
 } Contraction;
 
-/* The terms in a term; own: where they stand when it has no list of them. */
-static int term_parts(const Core *e, Core **own, Core *const **at)
+int contraction_parts(const Core *e, Core **own, Core *const **at)
 {
     *at = own;
     switch (e->kind) {
@@ -69,6 +75,66 @@ static int term_parts(const Core *e, Core **own, Core *const **at)
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
     }
     return 0;
+}
+
+static bool is_double_or_float(Type t)
+{
+    t = t->kind == TY_VEC ? t->elem : t;
+    return t->kind == TY_SCALAR && (t->scalar == SC_F32 || t->scalar == SC_F64);
+}
+
+bool contraction_joins(const Core *e)
+{
+    return e->kind == CORE_PRIM && (e->prim.id == P_mul || e->prim.id == P_add || e->prim.id == P_sub) && is_double_or_float(e->type);
+}
+
+static bool is_sum(const Core *e) { return contraction_joins(e) && e->prim.id != P_mul; }
+
+static bool is_constant(const Core *e)
+{
+    while (e->kind == CORE_PRIM && (e->prim.id == P_neg || e->prim.id == P_cast))
+        e = e->prim.args[0];
+    return e->kind == CORE_LIT || (e->kind == CORE_SIZE && nat_is_const(e->size));
+}
+
+bool contraction_ends_open(const Core *e)
+{
+    if (e->kind != CORE_PRIM || !is_double_or_float(e->type))
+        return false;
+    return e->prim.id == P_mul || shadow_approximates(e->prim.id) || (e->prim.id == P_div && is_constant(e->prim.args[1]));
+}
+
+/* ---- sums ----------------------------------------------------------------------------------------------------------------- */
+
+static Sums *one_sum(Contraction *c, const Core *e)
+{
+    Sums *s = NEW(c->ctx, Sums);
+    *s = (Sums){.sum = e};
+    return s;
+}
+
+static Sums *both_sums(Contraction *c, Sums *a, Sums *b)
+{
+    if (!a || !b || a == b)
+        return a ? a : b;
+    Sums *s = NEW(c->ctx, Sums);
+    *s = (Sums){.a = a, .b = b};
+    return s;
+}
+
+static void mark_sums(Contraction *c, Sums *all)
+{
+    vec_push(c->ctx, &c->left, all);
+    while (c->left.n > 0) {
+        Sums *s = c->left.at[--c->left.n];
+        if (!s || s->done)
+            continue;
+        s->done = true;
+        if (s->sum)
+            table_put(c->ctx, c->found, s->sum, c);
+        vec_push(c->ctx, &c->left, s->a);
+        vec_push(c->ctx, &c->left, s->b);
+    }
 }
 
 /* ---- demands ------------------------------------------------------------------------------------------------------------ */
@@ -94,19 +160,27 @@ static Demand demand_of(Contraction *c, Type t, Use use)
     return d;
 }
 
-static Use any_of(const Demand *d)
+static Use any_of(Contraction *c, const Demand *d)
 {
     Use all = d->use;
     for (int k = 0; k < d->n; k++) {
-        Use one = any_of(&d->parts[k]);
+        Use one = any_of(c, &d->parts[k]);
         if (k == 0)
             all = one;
         all.uses = one.uses > all.uses ? one.uses : all.uses;
         all.reads = one.reads > all.reads ? one.reads : all.reads;
         all.computed |= one.computed;
-        all.added |= one.added;
+        all.sums = both_sums(c, all.sums, one.sums);
     }
     return all;
+}
+
+static bool is_used(const Demand *d)
+{
+    bool used = d->n == 0 && d->use.uses > 0;
+    for (int k = 0; k < d->n && !used; k++)
+        used = is_used(&d->parts[k]);
+    return used;
 }
 
 /* The same demand, with at least so many uses, and computed in several places where that is said. */
@@ -156,7 +230,7 @@ static Demand value_demand(Contraction *c, const Bound *b, bool again) { return 
 static Bound *bind(Contraction *c, const CoreVar *var)
 {
     Bound *b = NEW(c->ctx, Bound);
-    *b = (Bound){var, demand_of(c, var->type, (Use){0, 0, false, false}), c->indices.n};
+    *b = (Bound){var, demand_of(c, var->type, (Use){0}), c->indices.n};
     vec_push(c->ctx, &c->bound, b);
     while (c->by_id.n <= var->id)
         vec_push(c->ctx, &c->by_id, NULL);
@@ -197,7 +271,7 @@ static void add_read(Contraction *c, Demand *to, const Demand *d, int reads)
         to->use.reads = to->use.reads + reads > 2 ? 2 : to->use.reads + reads;
         to->use.uses = d->use.uses > to->use.uses ? d->use.uses : to->use.uses;
         to->use.computed |= d->use.computed;
-        to->use.added |= d->use.added;
+        to->use.sums = both_sums(c, to->use.sums, d->use.sums);
     }
     for (int k = 0; k < to->n; k++)
         add_read(c, &to->parts[k], &d->parts[k], reads);
@@ -234,28 +308,29 @@ enum { PARAMS_MAX = 8 };
 static void visit_map(Contraction *c, const Core *f, const Core *xs, const Demand *d, bool again)
 {
     Bound *x[PARAMS_MAX];
-    again |= any_of(d).computed;
+    again |= any_of(c, d).computed;
     visit_function(c, f, d, again, true, x);
     Demand of = value_demand(c, x[0], again);
     visit(c, xs, &of, again);
 }
 
-/* How often a function mentions a parameter (1, 2: more than once, also in a function of its own), and whether it adds numbers. */
+/* How often a function mentions a parameter (1, 2: more than once, also in a function of its own), and its sums. */
 typedef struct Mentions {
     const CoreVar *var;
     int n;
-    bool sums;
+    Sums *sums;
 } Mentions;
 
-static void count_mentions(const Core *e, Mentions *m, int times)
+static void count_mentions(Contraction *c, const Core *e, Mentions *m, int times)
 {
     Core *own[3], *const *at;
-    int n = term_parts(e, own, &at);
+    int n = contraction_parts(e, own, &at);
     if (e->kind == CORE_VAR && e->var == m->var)
         m->n += times;
-    m->sums |= e->kind == CORE_PRIM && (e->prim.id == P_add || e->prim.id == P_sub);
+    if (is_sum(e))
+        m->sums = both_sums(c, m->sums, one_sum(c, e));
     for (int i = 0; i < n; i++)
-        count_mentions(at[i], m, e->kind == CORE_LAMBDA ? 2 : times);
+        count_mentions(c, at[i], m, e->kind == CORE_LAMBDA ? 2 : times);
 }
 
 /* A fold: each step's value is the next step's state. both: elements are states, too; every: each state is given. */
@@ -264,13 +339,13 @@ static void visit_fold(Contraction *c, const Core *e, const Demand *d, bool agai
     Core *const *args = e->prim.args; /* op, init, xs */
     Bound *x[PARAMS_MAX];
     const Core *op = args[0];
-    Use of = any_of(d);
+    Use of = any_of(c, d);
     Mentions first = {.var = op->lambda.params[0]}, second = {.var = op->lambda.params[1]};
-    count_mentions(op->lambda.body, &first, 1);
-    count_mentions(op->lambda.body, &second, 1);
+    count_mentions(c, op->lambda.body, &first, 1);
+    count_mentions(c, op->lambda.body, &second, 1);
     bool twice = every || of.uses > 1 || first.n > 1 || (both && second.n > 1);
     again |= of.computed;
-    Use state = {twice ? 2 : 1, 0, again, of.added || first.sums};
+    Use state = {twice ? 2 : 1, 0, again, both_sums(c, of.sums, first.sums)};
     Demand step = demand_of(c, op->lambda.body->type, state);
     visit_function(c, op, &step, again, true, x);
     visit_with(c, args[1], state, again);
@@ -289,15 +364,29 @@ static void visit_stored(Contraction *c, const Core *f, const Core *x, const Dem
     visit(c, x, &of, again);
 }
 
+/* Each element is a state, and each state the next one's operand. */
+static void visit_states(Contraction *c, const Core *e, const Demand *d, bool again)
+{
+    Bound *x[PARAMS_MAX];
+    const Core *op = e->prim.args[0];
+    Mentions own = {.n = 0};
+    count_mentions(c, op->lambda.body, &own, 1);
+    const Use kept = {2, 0, again, both_sums(c, own.sums, any_of(c, d).sums)};
+    Demand step = demand_of(c, op->lambda.body->type, kept);
+    visit_function(c, op, &step, again, true, x);
+    for (int k = 1; k < e->prim.n_args; k++)
+        visit_with(c, e->prim.args[k], kept, again);
+}
+
 /* op, unit, f, g, xs */
 static void visit_scan_blocks(Contraction *c, const Core *e, const Demand *d, bool again)
 {
     Core *const *args = e->prim.args;
     Bound *op[PARAMS_MAX], *rest[PARAMS_MAX], *x[PARAMS_MAX];
     Mentions sums = {.n = 0};
-    count_mentions(args[0]->lambda.body, &sums, 1);
+    count_mentions(c, args[0]->lambda.body, &sums, 1);
     visit_function(c, args[3], d, again, true, rest);
-    Use total = {2, 0, again, sums.sums || any_of(&rest[0]->demand).added};
+    Use total = {2, 0, again, both_sums(c, sums.sums, any_of(c, &rest[0]->demand).sums)};
     Demand whole = demand_of(c, args[0]->lambda.body->type, total);
     visit_function(c, args[0], &whole, again, true, op);
     visit_with(c, args[1], total, again);
@@ -312,14 +401,19 @@ static void visit_scan_blocks(Contraction *c, const Core *e, const Demand *d, bo
 /* Functions of scalars, and of vectors: what they ask of their operands. */
 static void visit_scalar(Contraction *c, const Core *e, const Demand *d, bool again)
 {
-    Use use = any_of(d);
+    Use use = any_of(c, d);
     PrimId id = e->prim.id;
-    if (id == P_mul && use.added && (use.uses > 1 || use.computed))
-        vec_push(c->ctx, &c->found, e);
+    bool one_value = use.uses > 1 || use.computed || table_get(c->found, e);
+    if (use.sums && one_value && contraction_ends_open(e)) {
+        if (id == P_mul)
+            table_put(c->ctx, c->found, e, c);
+        else
+            mark_sums(c, use.sums);
+    }
     for (int k = 0; k < e->prim.n_args; k++) {
         const Core *arg = e->prim.args[k];
         bool hands_on = id == P_neg || id == P_cast || (id == P_select && k > 0), spread = e->type->kind == TY_VEC && arg->type->kind != TY_VEC;
-        Demand of = demand_of(c, arg->type, hands_on ? use : (Use){1, 0, use.computed, id == P_add || id == P_sub});
+        Demand of = demand_of(c, arg->type, hands_on ? use : (Use){1, 0, use.computed, is_sum(e) ? one_sum(c, e) : NULL});
         if (spread)
             of = more(c, &of, 2, false);
         visit(c, arg, hands_on && of.n == d->n ? d : &of, again);
@@ -335,7 +429,7 @@ static void visit_index(Contraction *c, const Core *e, const Demand *d, bool aga
         if (c->indices.at[level] && c->indices.at[level] == index)
             vec_push(c->ctx, &c->covered, level);
     if (xs->kind == CORE_PRIM && xs->prim.id == P_asScalar && nat_is_const(index)) { /* v[2] */
-        Demand vector = demand_of(c, xs->prim.args[0]->type, (Use){0, 0, false, false});
+        Demand vector = demand_of(c, xs->prim.args[0]->type, (Use){0});
         if (vector.n)
             vector.parts[index->value % vector.n] = *d;
         visit(c, xs->prim.args[0], &vector, again);
@@ -350,7 +444,7 @@ static void visit_prim(Contraction *c, const Core *e, const Demand *d, bool agai
     Core *const *args = e->prim.args;
     Bound *x[PARAMS_MAX];
     Demand of;
-    const Use kept = {2, 0, again, true}, none = {1, 0, false, false};
+    const Use none = {1, 0, false, NULL};
     switch ((int)e->prim.id) {
     case P_map: case P_mapSeq: case P_mapSeqUnroll: case P_mapGlobal: case P_mapBlock: case P_mapThreads: case P_mapWarp: case P_mapLane:
         visit_map(c, args[0], args[1], d, again);
@@ -361,25 +455,15 @@ static void visit_prim(Contraction *c, const Core *e, const Demand *d, bool agai
         visit_map(c, args[0], args[1], &of, again);
         return;
     case P_generate:
-        again |= any_of(d).computed;
+        again |= any_of(c, d).computed;
         visit_function(c, args[0], d, again, !nat_is(e->type->size, 1), x);
         return;
-    case P_asVector: case P_asScalar: visit_with(c, args[0], any_of(d), again); return;
+    case P_asVector: case P_asScalar: visit_with(c, args[0], any_of(c, d), again); return;
     case P_reduceSeq: case P_reduceSeqUnroll: visit_fold(c, e, d, again, false, false); return;
     case P_scanSeq: case P_scanSeqExcl: visit_fold(c, e, d, again, false, true); return;
     case P_reduce: case P_atomicReduce: visit_fold(c, e, d, again, true, false); return;
     case P_scan: case P_scanExcl: visit_fold(c, e, d, again, true, true); return;
-    case P_reduceByIndex: case P_reduceWarp: /* each element is a state, and each state the next one's operand */
-        of = demand_of(c, args[0]->lambda.body->type, kept);
-        visit_function(c, args[0], &of, again, true, x);
-        for (int k = 1; k < e->prim.n_args; k++)
-            visit_with(c, args[k], kept, again);
-        return;
-    case P_iterate:
-        of = demand_of(c, e->type, kept);
-        visit_function(c, args[0], &of, again, true, x);
-        visit_with(c, args[1], kept, again);
-        return;
+    case P_reduceByIndex: case P_reduceWarp: case P_iterate: visit_states(c, e, d, again); return;
     case P_scanBlocks: visit_scan_blocks(c, e, d, again); return;
     case P_nextKernel: case P_lastBlock: case P_gridSync: visit_stored(c, args[0], args[1], d, again); return;
     case P_toGlobal: case P_toShared: case P_toPrivate:
@@ -450,7 +534,7 @@ static void visit_sides(Contraction *c, const Core *e, const Demand *d, bool aga
 
 static void visit(Contraction *c, const Core *e, const Demand *d, bool again)
 {
-    if (!any_of(d).uses)
+    if (!is_used(d))
         return;
     switch (e->kind) {
     case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_UNIT_ERROR: return;
@@ -474,133 +558,20 @@ static void visit(Contraction *c, const Core *e, const Demand *d, bool again)
             visit(c, e->tuple.items[k], &d->parts[k], again);
         return;
     case CORE_PROJ: {
-        Demand whole = demand_of(c, e->proj.value->type, (Use){0, 0, false, false});
+        Demand whole = demand_of(c, e->proj.value->type, (Use){0});
         whole.parts[e->proj.index] = *d;
         visit(c, e->proj.value, &whole, again);
         return;
     }
     case CORE_IF:
-        visit_with(c, e->cond.cond, (Use){1, 0, any_of(d).computed, false}, again);
+        visit_with(c, e->cond.cond, (Use){1, 0, any_of(c, d).computed, NULL}, again);
         visit_sides(c, e, d, again);
         return;
     }
 }
 
-/* ---- views that stand in several places ------------------------------------------------------------------------------------- */
-
-typedef VEC(const Core *) Terms;
-
-static bool is_product(const Core *e)
+void contraction_find(Ctx *ctx, const CoreEntry *entry, Table *found)
 {
-    Type t = e->kind == CORE_PRIM && e->prim.id == P_mul ? e->type : NULL;
-    t = t && t->kind == TY_VEC ? t->elem : t;
-    return t && t->kind == TY_SCALAR && (t->scalar == SC_F32 || t->scalar == SC_F64);
-}
-
-static void find_products(Ctx *ctx, const Core *e, Terms *products, Terms *views)
-{
-    Core *own[3], *const *at;
-    int n = term_parts(e, own, &at), before = products->n;
-    if (is_product(e))
-        vec_push(ctx, products, e);
-    for (int i = 0; i < n; i++)
-        find_products(ctx, at[i], products, views);
-    if (views && e->kind == CORE_PRIM && e->prim.id == P_generate && products->n > before)
-        vec_push(ctx, views, e);
-}
-
-static void find_copies(Contraction *c, const Core *body)
-{
-    Terms all = {0}, views = {0};
-    find_products(c->ctx, body, &all, &views);
-    for (int i = 0; i < views.n; i++)
-        for (int k = i + 1; k < views.n; k++)
-            if (views.at[i] == views.at[k] || core_same(c->ctx, views.at[i], views.at[k])) {
-                Terms of = {0};
-                find_products(c->ctx, views.at[i], &of, NULL);
-                find_products(c->ctx, views.at[k], &of, NULL);
-                for (int p = 0; p < of.n; p++)
-                    vec_push(c->ctx, &c->found, of.at[p]);
-                break; /* the next ones are found from k on */
-            }
-}
-
-/* ---- marks ------------------------------------------------------------------------------------------------------------------ */
-
-static int by_address(const void *a, const void *b)
-{
-    uintptr_t x = (uintptr_t) * (const Core *const *)a, y = (uintptr_t) * (const Core *const *)b;
-    return (x > y) - (x < y);
-}
-
-static bool is_found(const Contraction *c, const Core *e) { return c->found.n && bsearch(&e, c->found.at, (size_t)c->found.n, sizeof e, by_address); }
-
-/* The term with its marks: the same where there are none. */
-static Core *marked(const Contraction *c, Core *e)
-{
-    Ctx *ctx = c->ctx;
-    bool found = is_product(e) && !e->prim.options.rounded && is_found(c, e);
-    Core *own[3], *const *at, **new = NULL;
-    int n = term_parts(e, own, &at);
-    for (int i = 0; i < n; i++) {
-        Core *child = marked(c, at[i]);
-        if (child == at[i])
-            continue;
-        if (!new)
-            new = memcpy(NEWN(ctx, Core *, n), at, sizeof *at * (size_t)n);
-        new[i] = child;
-    }
-    if (!new && !found)
-        return e;
-    Core *m = NEW(ctx, Core);
-    *m = *e;
-    if (found)
-        m->prim.options.rounded = true;
-    if (!new)
-        return m;
-    switch (e->kind) {
-    case CORE_PRIM: m->prim.args = new; break;
-    case CORE_TUPLE: m->tuple.items = new; break;
-    case CORE_LAMBDA: m->lambda.body = new[0]; break;
-    case CORE_LET: m->let.value = new[0]; m->let.body = new[1]; break;
-    case CORE_PROJ: m->proj.value = new[0]; break;
-    case CORE_IF: m->cond.cond = new[0]; m->cond.then = new[1]; m->cond.otherwise = new[2]; break;
-    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
-    }
-    return m;
-}
-
-static const CoreEntry *with_marks(Contraction *c, const CoreEntry *entry)
-{
-    if (!c->found.n)
-        return entry;
-    qsort(c->found.at, (size_t)c->found.n, sizeof *c->found.at, by_address);
-    CoreEntry *new = NEW(c->ctx, CoreEntry);
-    *new = *entry;
-    new->body = marked(c, entry->body);
-    return new;
-}
-
-const CoreEntry *rounded_copies(Ctx *ctx, const CoreEntry *entry)
-{
-    Contraction c = {.ctx = ctx};
-    find_copies(&c, entry->body);
-    return with_marks(&c, entry);
-}
-
-const CoreEntry *rounded_products(Ctx *ctx, const CoreEntry *entry)
-{
-    Contraction c = {.ctx = ctx};
-    Terms all = {0};
-    find_products(ctx, entry->body, &all, NULL);
-    if (!all.n)
-        return entry;
-    if (entry->exact) {
-        for (int i = 0; i < all.n; i++)
-            vec_push(ctx, &c.found, all.at[i]);
-    } else {
-        find_copies(&c, entry->body);
-        visit_with(&c, entry->body, (Use){1, 0, false, false}, false);
-    }
-    return with_marks(&c, entry);
+    Contraction c = {.ctx = ctx, .found = found};
+    visit_with(&c, entry->body, (Use){1, 0, false, NULL}, false);
 }

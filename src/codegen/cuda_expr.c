@@ -424,8 +424,9 @@ static void put_float_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         bool minus = e->op.args[0]->kind == IE_LIT || (e->op.args[0]->kind == IE_OP && e->op.args[0]->op.id == P_neg);
         cuda_expr(c, e->op.args[0], minus ? C_ATOM : C_UNARY);
         put(c, prec > C_UNARY ? ")" : "");
-    } else if (e->op.rounded) { /* else nvcc may join it with a sum, also one of a later statement */
-        put_call(c, t == SC_F64 ? "__dmul_rn" : "__fmul_rn", e);
+    } else if (e->op.rounded) { /* else nvcc may join it with another, also of a later statement */
+        const char *name = id == P_mul ? "mul" : id == P_add ? "add" : "sub";
+        put_call(c, ctx_printf(c->ctx, "__%c%s_rn", t == SC_F64 ? 'd' : 'f', name), e);
     } else if (id == P_fma && cuda_is_half(t)) {
         put_call(c, cuda_half_fma(c, t), e);
     } else if (cuda_operator(id, &text, &own)) {

@@ -89,7 +89,7 @@ struct ImpExpr {
         Nat nat;
         struct { ImpVar *var; Nat slot; } var;
         struct { ImpBuf *buf; Nat index; } mem;
-        struct { PrimId id; int n; ImpExpr **args; bool rounded; /* mul: no part of a fused operation (contraction.h) */ } op;
+        struct { PrimId id; int n; ImpExpr **args; bool rounded; /* no part of a fused operation (contraction.h) */ } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
         struct { PrimId id, op; ImpExpr *by, *value; } shfl;

@@ -176,7 +176,7 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
     if (!rewritten)
         return NULL;
     const Diags before = ctx->diags;
-    ImpProgram *program = lower_variant(ctx, rounded_products(ctx, rewritten), last, false);
+    ImpProgram *program = lower_variant(ctx, rounded_operations(ctx, rewritten), last, false);
     if (program)
         add_variants(ctx, program, last);
     else if (rewritten != marked)

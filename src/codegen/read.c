@@ -1,4 +1,5 @@
 /* Reading: makes the value of a term readable, and gives a view of it. Emits the statements that this takes. */
+#include "codegen/contraction.h"
 #include "codegen/sequences.h"
 #include "codegen/uses.h"
 #include "codegen/walk.h"
@@ -271,7 +272,7 @@ static View *read_scalar_prim(Lowering *lw, const Core *e)
             value = imp_cast(ctx, type, at[0], e->span);
         } else {
             value = imp_op(ctx, e->prim.id, type, e->prim.n_args, at, e->span);
-            value->op.rounded = e->prim.options.rounded;
+            value->op.rounded = e->prim.options.rounded && contraction_joins(e);
             value = fold_op(lw, value);
         }
         for (int k = 0; e->prim.id != P_cast && k < 2; k++)

@@ -46,7 +46,7 @@ typedef struct PrimOptions {
     bool swizzle, in_place, prefetch, once;
     Core *place;     /* mapThreads[place = fun i => e]: a lambda from idx, or NULL */
     Nat blocks, threads, min_blocks; /* nextKernel and friends; or NULL */
-    bool rounded;    /* mul, once codegen/contraction.h has looked: no part of a fused operation. Not printed */
+    bool rounded;    /* once codegen/contraction.h has looked: no part of a fused operation. Not printed */
 } PrimOptions;
 
 struct Core {

@@ -137,6 +137,12 @@ static bool ulps_of(PrimId op, double *f32, double *f64)
     return false;
 }
 
+bool shadow_approximates(PrimId op)
+{
+    double f32, f64;
+    return ulps_of(op, &f32, &f64) && f32 + f64 > 0;
+}
+
 bool shadow_rounds(PrimId op, Scalar to, Scalar from)
 {
     double ignored;

@@ -51,6 +51,8 @@ void shadow_spoil(ShadowValue *x);
 
 /* Whether the function rounds: it has a row in scalar_errors.def, or is a cast that narrows a float. */
 bool shadow_rounds(PrimId op, Scalar to, Scalar from);
+/* Whether it may be further from the exact value than rounding makes it: CUDA's library computes it, by several operations. */
+bool shadow_approximates(PrimId op);
 /* A unit in the last place of a number of this size. */
 double shadow_ulp(Scalar type, double size);
 double shadow_least_normal(Scalar type); /* the smallest positive number of full precision */

@@ -71,7 +71,7 @@ softmax(float *__restrict__ result, const float *__restrict__ xs, int n)
         float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc_2 += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
+            acc_2 += __fadd_rn(es[i*4], es[i*4 + 1]) + __fadd_rn(es[i*4 + 2], es[i*4 + 3]);
         }
 
         // warp.rise:7: mapLane
@@ -176,7 +176,7 @@ softmax_64(float *__restrict__ result, const float *__restrict__ xs, long long n
         float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc_2 += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
+            acc_2 += __fadd_rn(es[i*4], es[i*4 + 1]) + __fadd_rn(es[i*4 + 2], es[i*4 + 3]);
         }
 
         // warp.rise:7: mapLane
@@ -279,7 +279,7 @@ softmax_unaligned(float *__restrict__ result, const float *__restrict__ xs, long
         float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-            acc_2 += es[i*4] + es[i*4 + 1] + (es[i*4 + 2] + es[i*4 + 3]);
+            acc_2 += __fadd_rn(es[i*4], es[i*4 + 1]) + __fadd_rn(es[i*4 + 2], es[i*4 + 3]);
         }
 
         // warp.rise:7: mapLane

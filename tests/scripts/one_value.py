@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A value that is used more than once, or computed in several places, has one value: CUDA's compiler joins its products with nothing.
 
-    tests/scripts/one_value.py [SEED]         PROGRAMS programs from a seed, each made so that all its products are used more than once
+    tests/scripts/one_value.py [SEED]         PROGRAMS programs of all forms from a seed, each made so that all its products are used more than once
     tests/scripts/one_value.py --count FILE   writes how many fma the kernels of examples and bench/programs have
 
 In the PTX of those programs each product is `mul.rn`, which ptxas joins with nothing: no plain `mul`, no `fma`. Where the emitted text has plain products instead, each is found, or
-this script finds nothing. And in examples and bench/programs products that are used once stay joined: their fma are counted, and compared with fma.txt beside this
+this script finds nothing. The same programs with values that end with a product of CUDA's own, as `exp` does, have as many fma as where NVRTC may join nothing, and no sum that ptxas may
+join with such a product. And in examples and bench/programs products that are used once stay joined: their fma are counted, and compared with fma.txt beside this
 script. Prints `ok NAME`, `not ok NAME` or `skip NAME: REASON`."""
 import glob
 import os
@@ -21,10 +22,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
 RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
 COUNTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fma.txt")
-PROGRAMS, SEED = 200, 1
+PROGRAMS, LIBRARY_PROGRAMS, SEED = 200, 60, 1
 
 # A product of x and y, and what is made of one alone.
 VALUES = ("x * y", "-(x * y)", "(if x < y then x * y else y * y)", "x * y * x", "(let z = x * x in z * y)", "(if x < y then x * y else 0)")
+# The same, ending with a product that CUDA makes: (of f32 and f64, of f64 alone).
+LIBRARY = ("exp(x)", "-exp(x)", "(if x < y then exp(x) else y)", "exp(max(x, y))", "x / 4", "-(x / 2)"), ("exp2(x)", "-exp2(min(x, y))")
 USES = ("p + 1", "1 - p", "p - 3", "-p + 2", "(if p < 1 then p + 5 else p - 5)", "abs(p - 1)", "p + p", "(let q = -p in q - 1)")
 PLAIN = ("p", "max(p, 1)", "-p", "(if p < 1 then p else 1)", "p + 7", "5 - p")
 
@@ -76,6 +79,7 @@ FORMS = {
     "inner": "entry f {n: nat} (a b: n.T): n.(T, T) =\n  let s = zip(a, b) |> map(fun (x, y) => (V) + y) in zip(s |> map(fun p => W), s |> map(fun p => U)) |> map(fun (p, q) => (p, q))",
 }
 STORED = ("blocks",)  # where products are only stored
+OWN = [form for form in sorted(FORMS) if not re.search(r"\bV\b", FORMS[form])]  # whose products are their own
 
 # Programs with products that are used once: CUDA's compiler joins them.
 ONCE = {
@@ -93,12 +97,15 @@ ONCE = {
 }
 
 
-def program(rng):
-    """(what it is, its text)."""
-    form = rng.choice(sorted(FORMS))
-    kind, value, use, plain = rng.choice(("f32", "f32", "f64")), rng.choice(VALUES), rng.choice(USES), rng.choice(PLAIN)
+ONCE_LIBRARY = "entry f {n: nat} (a b: n.f32): n.f32 = zip(a, b) |> map(fun (x, y) => exp(x) + y)\n"
+
+
+def program(rng, form, library):
+    kind = rng.choice(("f32", "f32", "f64"))
+    values = LIBRARY[0] + LIBRARY[1] * (kind == "f64") if library else VALUES
+    value, use, plain = rng.choice(values), rng.choice(USES), rng.choice(PLAIN)
     text = re.sub(r"\bT\b", kind, re.sub(r"\bU\b", use, re.sub(r"\bW\b", plain, re.sub(r"\bV\b", value, FORMS[form]))))
-    return form, text + "\n"
+    return text + "\n"
 
 
 def emitted(path, *more):
@@ -132,10 +139,31 @@ def joined(ptx):
     return found
 
 
-def with_plain_products(text):
-    """`(a * b)` for each `__fmul_rn(a, b)`."""
+def may_join(nvrtc, text):
+    """What NVRTC has joined with a sum, or ptxas may join, in a text whose own products are marked."""
+    ptx, apart = ptx_text.ptx_of(nvrtc, text), ptx_text.ptx_of(nvrtc, text, more=["--fmad=false"])
+    found = []
+    for name, lines in ptx_text.ptx_kernels(ptx).items():
+        count = [sum(bool(re.match(r"(@!?%\w+\s+)?fma\.", line)) for line in of) for of in (lines, ptx_text.ptx_kernels(apart)[name])]
+        if count[0] != count[1]:
+            found.append(f"{name} has {count[0]} fma, and {count[1]} where nothing is joined")
+        open_ends, grown = set(), True
+        while grown:
+            grown = False
+            for line in lines:
+                step = re.match(r"(?:@!?%\w+\s+)?(mul|neg|mov|selp)\.(?:ftz\.)?[fb](?:32|64)\s+(%\w+)(.*)", line)
+                if step and step[2] not in open_ends and (step[1] == "mul" or open_ends & set(re.findall(r"%\w+", step[3]))):
+                    open_ends.add(step[2])
+                    grown = True
+        found += [line for line in lines for sum_ in [re.match(r"(?:@!?%\w+\s+)?(?:add|sub)\.(?:ftz\.)?f(?:32|64)\s+%\w+(.*)", line)]
+                  if sum_ and open_ends & set(re.findall(r"%\w+", sum_[1]))]
+    return found
+
+
+def with_plain_operations(text):
+    """`(a * b)` for each `__fmul_rn(a, b)`, and the same for sums."""
     while True:
-        found = re.search(r"__[fd]mul_rn\(", text)
+        found = re.search(r"__[fd](mul|add|sub)_rn\(", text)
         if not found:
             return text
         depth, commas, i = 1, [], found.end()
@@ -145,7 +173,8 @@ def with_plain_products(text):
                 commas.append(i)
             i += 1
         a, b = text[found.end() : commas[0]], text[commas[0] + 1 : i - 1]
-        text = f"{text[: found.start()]}(({a}) * ({b.strip()})){text[i:]}"
+        sign = {"mul": "*", "add": "+", "sub": "-"}[found[1]]
+        text = f"{text[: found.start()]}(({a}) {sign} ({b.strip()})){text[i:]}"
 
 
 def fma_counts(nvrtc):
@@ -194,17 +223,24 @@ def check_once(nvrtc):
                 lines = [line for kernel in ptx_text.ptx_kernels(ptx_text.ptx_of(nvrtc, text)).values() for line in kernel] if text else []
                 if not any("fma." in line for line in lines) or any(re.search(r"\bmul\.rn\.f", line) for line in lines):
                     apart += [f"{name}, {kind}: {line}" for line in (source + "\n" + said[:300] * (not text)).splitlines()]
-    print("not ok" if apart else "ok", f"products that are used once are joined in {2 * len(ONCE)} programs")
+        with open(path, "w") as file:
+            file.write(ONCE_LIBRARY)
+        if not may_join(nvrtc, without_twins(emitted(path)[0])):
+            apart.append("a value of exp that is used once is not joined")
+    print("not ok" if apart else "ok", f"products that are used once are joined in {2 * len(ONCE)} programs, and a value of exp is")
     for line in apart:
         print("# " + line)
     return bool(apart)
 
 
-def check_programs(nvrtc, seed):
-    rng, wrong, blind, forms = random.Random(seed), [], [], set()
+def check_programs(nvrtc, seed, library):
+    rng, wrong, blind = random.Random(seed), [], []
+    forms, count = ([form for form in sorted(FORMS) if form not in OWN], LIBRARY_PROGRAMS) if library else (sorted(FORMS), PROGRAMS)
+    of = (lambda text: may_join(nvrtc, text)) if library else (lambda text: joined(ptx_text.ptx_of(nvrtc, text)))
     with tempfile.TemporaryDirectory() as work:
-        for k in range(PROGRAMS):
-            form, source = program(rng)
+        for k in range(count):
+            form = forms[k % len(forms)]
+            source = program(rng, form, library)
             path = os.path.join(work, "one_value.rise")
             with open(path, "w") as file:
                 file.write(source)
@@ -212,18 +248,15 @@ def check_programs(nvrtc, seed):
             if not text:
                 wrong += [f"program {k}, {form}: {line}" for line in (source + said).splitlines()]
                 continue
-            forms.add(form)
             text = without_twins(text)
-            found = joined(ptx_text.ptx_of(nvrtc, text))
+            found = of(text)
             if found:
                 wrong += [f"program {k}, {form}: {line}" for line in source.splitlines() + found[:4]]
-            if form not in STORED and not joined(ptx_text.ptx_of(nvrtc, with_plain_products(text))):
+            if form not in STORED and not of(with_plain_operations(text)):
                 blind += [f"program {k}, {form}: {line}" for line in source.splitlines()]
-    missing = sorted(set(FORMS) - forms)
-    failed = False
-    for bad, what in ((wrong, f"products that are used more than once are joined with nothing in the PTX of {PROGRAMS} programs, seed {seed}"),
-                      (missing, f"the programs have all of {len(FORMS)} forms"),
-                      (blind, "products that are written plainly are found in each")):
+    failed, what = False, "values of CUDA's functions" if library else "products"
+    for bad, what in ((wrong, f"{what} that are used more than once are joined with nothing in the PTX of {count} programs, seed {seed}"),
+                      (blind, f"{what} in operations that are written plainly are found in each")):
         failed |= bool(bad)
         print(f"{'not ok' if bad else 'ok'} {what}")
         for line in bad:
@@ -240,7 +273,8 @@ def main(args):
         with open(args[1], "w") as file:
             file.write(written(nvrtc))
         return 0
-    failed = [check_programs(nvrtc, int(args[0]) if args else SEED), check_once(nvrtc), check_counts(nvrtc)]
+    seed = int(args[0]) if args else SEED
+    failed = [check_programs(nvrtc, seed, False), check_programs(nvrtc, seed, True), check_once(nvrtc), check_counts(nvrtc)]
     return int(any(failed))
 
 

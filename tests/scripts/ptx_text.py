@@ -46,9 +46,9 @@ def compiled(nvrtc, text, options, form):
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 
 
-def ptx_of(nvrtc, text, arch="compute_90"):
+def ptx_of(nvrtc, text, arch="compute_90", more=()):
     """The PTX, or an exception with what the compiler says."""
-    options = ["--gpu-architecture=" + arch, "--std=c++17", "--generate-line-info"]
+    options = ["--gpu-architecture=" + arch, "--std=c++17", "--generate-line-info", *more]
     return compiled(nvrtc, text, options, "PTX").rstrip(b"\0").decode()
 
 
