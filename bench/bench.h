@@ -12,7 +12,7 @@
 struct Buffers {              // device memory of one call
     void *in[4] = {};
     void *out[4] = {};
-    char *work = nullptr;     // WORK_BYTES, zero at first; each contender has its own
+    char *work = nullptr;     // WORK_BYTES, zero at first unless the contender makes it ready; each has its own
 };
 
 constexpr size_t WORK_BYTES = 64u << 20;
@@ -26,6 +26,7 @@ using Run = std::function<int(const Buffers &, Sizes, cudaStream_t)>; // 0, or a
 struct Contender {
     std::string name;
     Run run;
+    Run ready = nullptr; // what makes the workspace ready, where it is not zero; called once for each size
 };
 
 enum class Type { f32, f64, f16, bf16, i32, i64 };

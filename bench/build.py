@@ -14,7 +14,6 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORK_PART = 4 << 20  # bytes of workspace for each array of an entry; tickets lie in the first 4 KiB
 
 
 def nvcc():
@@ -42,15 +41,14 @@ def contenders(only):
 
 
 def parameters(text, entry):
-    """The host function's parameters: (type, name). Outputs, inputs, workspace, sizes, stream, as docs/manifest.md says."""
+    """The host function's parameters: (type, name). Outputs, inputs, the workspace if there is one, sizes, stream."""
     found = re.search(r'extern "C" int %s_launch\(([^)]*)\)' % entry, text)
     if not found:
         sys.exit(f"bench: no {entry}_launch in what risec emitted")
     return [re.match(r"(.*?)(\w+)$", " ".join(p.split())).groups() for p in found.group(1).split(",")]
 
 
-def argument(kind, name, outputs, state):
-    kind = kind.strip()
+def argument(kind, state):
     if "cudaStream_t" in kind:
         return "stream"
     if "*" not in kind:
@@ -59,26 +57,29 @@ def argument(kind, name, outputs, state):
     if kind.startswith("const"):
         state["in"] += 1
         return f"({kind})b.in[{state['in'] - 1}]"
-    if state["out"] < outputs:
-        state["out"] += 1
-        return f"({kind})b.out[{state['out'] - 1}]"
-    state["work"] += 1
-    if name.startswith("ticket"):
-        return f"({kind})(b.work + {64 * state['work']})"
-    return f"({kind})(b.work + {4096 + (state['work'] - 1) * WORK_PART})"
+    if kind.startswith("void"):
+        return "b.work"
+    state["out"] += 1
+    return f"({kind})b.out[{state['out'] - 1}]"
 
 
 def emit(risec, program, entry, work):
-    """The file risec writes for an entry, and the line that declares its host function, and the arguments for it from bench.h's Buffers and Sizes."""
+    """The file risec writes for an entry, the lines that declare its host functions, and from bench.h's Buffers and Sizes a launch, and what makes its workspace ready."""
     source = os.path.join(work, entry + ".cu")
     subprocess.run([risec, program, "--entry", entry, "-o", source], check=True)
     with open(source, encoding="utf-8") as file:
         found = parameters(file.read(), entry)
-    outputs = sum(bool(re.fullmatch(r"result(_\d+)?", name)) for _, name in found)
-    sizes = sum("*" not in kind and "cudaStream_t" not in kind for kind, _ in found)
-    state = {"in": 0, "out": 0, "work": 0, "sizes": 0, "square": sizes > 2}  # three sizes are a matrix product's, of square matrices
-    arguments = ", ".join(argument(kind, name, outputs, state) for kind, name in found)
-    return source, f'extern "C" int {entry}_launch({", ".join(kind + name for kind, name in found)});', arguments
+    sizes = [kind + name for kind, name in found if "*" not in kind and "cudaStream_t" not in kind]
+    state = {"in": 0, "out": 0, "sizes": 0, "square": len(sizes) > 2}  # three sizes are a matrix product's, of square matrices
+    arguments = [argument(kind.strip(), state) for kind, _ in found]
+    declared = f'extern "C" int {entry}_launch({", ".join(kind + name for kind, name in found)});'
+    if "b.work" not in arguments:
+        return source, declared, ", ".join(arguments), "nullptr"
+    declared += f'\nextern "C" int {entry}_workspace({", ".join(sizes + ["size_t *bytes"])});\nextern "C" int {entry}_workspace_init(void *workspace, cudaStream_t stream);'
+    of_sizes = ", ".join([a for a in arguments if a.startswith("s.")] + ["&bytes"])
+    ready = (f"[](const Buffers &b, Sizes s, cudaStream_t stream) {{ size_t bytes = 0; const int error = {entry}_workspace({of_sizes}); "
+             f"return error ? error : bytes > WORK_BYTES ? (int)cudaErrorMemoryAllocation : {entry}_workspace_init(b.work, stream); }}")
+    return source, declared, ", ".join(arguments), ready
 
 
 class Compiler:
@@ -110,11 +111,11 @@ OURS = """#include "%s/bench.h"
 #include <cstdio>
 #include <cstdlib>
 %s
-static void add(std::vector<Workload> &all, const char *workload, const char *name, Run run)
+static void add(std::vector<Workload> &all, const char *workload, const char *name, Run run, Run ready)
 {
     for (Workload &w : all)
         if (w.name == workload) {
-            w.contenders.push_back({name, run});
+            w.contenders.push_back({name, run, ready});
             return;
         }
     std::fprintf(stderr, "contenders.txt has %%s for the workload %%s, which rivals.cu lacks\\n", name, workload);
@@ -139,9 +140,9 @@ def main():
     declared, added, sources = [], [], [os.path.join(HERE, "harness.cu"), os.path.join(HERE, "rivals.cu")]
     with tempfile.TemporaryDirectory() as work:
         for workload, program, entry, label in contenders(options.only.split(",") if options.only else None):
-            source, declaration, arguments = emit(options.risec, program, entry, work)
+            source, declaration, arguments, ready = emit(options.risec, program, entry, work)
             declared.append(declaration)
-            added.append(f'    add(all, "{workload}", "{label}", [](const Buffers &b, Sizes s, cudaStream_t stream) {{ return {entry}_launch({arguments}); }});')
+            added.append(f'    add(all, "{workload}", "{label}", [](const Buffers &b, Sizes s, cudaStream_t stream) {{ return {entry}_launch({arguments}); }}, {ready});')
             sources.append(source)
         sources.append(os.path.join(work, "ours.cu"))
         with open(sources[-1], "w", encoding="utf-8") as file:

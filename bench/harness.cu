@@ -201,11 +201,13 @@ public:
 private:
     size_t output_bytes(size_t i) const { return bytes_of(w.outputs[i].type) * (size_t)w.outputs[i].length(s); }
 
-    // One call on poisoned outputs and zeroed workspace, compared with the reference; then the graph.
+    // One call on poisoned outputs and a workspace that is zero or made ready, compared with the reference; then the graph.
     void prepare(Entry &e)
     {
         const Buffers &b = e.copies[0];
-        check(cudaMemsetAsync(b.work, 0, WORK_BYTES, stream), "workspace");
+        const Run &ready = e.contender->ready;
+        check(cudaMemsetAsync(b.work, ready ? 0xff : 0, WORK_BYTES, stream), "workspace");
+        check(ready ? (cudaError_t)ready(b, s, stream) : cudaSuccess, "the workspace of a contender");
         for (size_t i = 0; i < w.outputs.size(); i++)
             check(cudaMemsetAsync(b.out[i], 0xff, output_bytes(i), stream), "outputs");
         const int error = e.contender->run(b, s, stream);

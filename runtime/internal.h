@@ -207,9 +207,11 @@ typedef struct Argument {
     Nat below;
 } Argument;
 
-typedef struct Temp { /* workspace: a buffer in device memory that keeps what one launch leaves for the next */
+typedef struct Temp { /* a buffer in the workspace (codegen/workspace.h), in the order in which data is placed */
     const char *name;
-    bool zero;
+    bool zero;          /* it must be zero before a launch */
+    bool data;          /* it has a place among the data */
+    int64_t flag, room; /* its place among the flags, and the bytes there; flag -1: none */
 } Temp;
 
 typedef struct PlanBuffer {
@@ -248,6 +250,7 @@ typedef struct Plan {
     Variant **variants; /* all, by number */
     int n_temps;
     Temp *temps;
+    int64_t flags; /* bytes at the start of the workspace */
     int max_params;
     IndexGuards tests; /* facts and size tests must have values */
 } Plan;
@@ -328,10 +331,10 @@ typedef struct CallArgument {
     CUdeviceptr address;  /* GPU: what kernels get */
 } CallArgument;
 
-typedef struct CallTemp {
+typedef struct CallTemp { /* GPU, once prepared */
+    int64_t bytes; /* -1: no kernel of the launch has it */
     CUdeviceptr memory;
-    size_t bytes; /* that it has */
-    bool zeroed;  /* rise_call_prepare has cleared it, and waited; every complete launch leaves it so */
+    bool clears;   /* each launch makes it zero first: it has no place among the flags */
 } CallTemp;
 
 typedef struct CallStep {
@@ -355,7 +358,10 @@ struct rise_call {
     int n_steps;
     bool prepared;
     bool has_memory; /* of its own on the device */
-    bool clears;     /* a launch has failed: each one clears the workspace first from then on */
+    CUdeviceptr workspace;
+    size_t workspace_bytes;
+    bool ready;      /* rise_call_prepare has cleared its flags, and waited; every complete launch leaves them so */
+    bool clears;     /* a launch has failed: each one clears them first from then on */
     bool busy;       /* launched, and not waited for */
     CUstream stream; /* where */
     CUevent event;   /* made when it is needed */

@@ -165,8 +165,10 @@ static void kernels(Keeping *k)
     for (int i = 0; i < plan->n_steps; i++)
         step(k, &plan->steps[i], &k->from->steps[i]);
     plan->temps = NEWN(k->to, Temp, plan->n_temps + 1);
-    for (int i = 0; i < plan->n_temps; i++)
-        plan->temps[i] = (Temp){text(k, k->from->temps[i].name), k->from->temps[i].zero};
+    for (int i = 0; i < plan->n_temps; i++) {
+        plan->temps[i] = k->from->temps[i];
+        plan->temps[i].name = text(k, k->from->temps[i].name);
+    }
 }
 
 static void keep(Ctx *to, void *user)

@@ -2,6 +2,8 @@
  * the launch itself then only copies what lies on the host and starts kernels. */
 #include "internal.h"
 
+#include "codegen/workspace.h"
+
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------ */
 
 /* At least so many bytes, and never none. Memory that is too small is given back first, which waits for whoever uses it. */
@@ -62,9 +64,9 @@ static bool indices_fit(rise_call *call, const CallStep *step)
 
 static bool is_aligned(const rise_call *call, const Variant *v)
 {
-    for (int i = 0; i < v->n_buffers; i++) { /* workspace is aligned to 256 bytes */
+    for (int i = 0; i < v->n_buffers; i++) {
         const PlanBuffer *b = &v->buffers[i];
-        if (b->argument >= 0 && b->align && call->arguments[b->argument].address % (unsigned)b->align)
+        if (b->align && call->arguments[b->argument].address % (unsigned)b->align)
             return false;
     }
     return true;
@@ -167,7 +169,13 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
     return RISE_OK;
 }
 
-static int place_temps(rise_call *call, const CallStep *step, rise_error *error)
+static int workspace_too_large(const rise_call *call, rise_error *error)
+{
+    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large: the bytes of the workspace have no value in 64 bits", call->entry->plan.core->name);
+}
+
+/* How much of the workspace the kernel wants. */
+static int measure_temps(rise_call *call, const CallStep *step, rise_error *error)
 {
     int status = RISE_OK;
     for (int i = 0; status == RISE_OK && i < step->variant->n_buffers; i++) {
@@ -176,16 +184,51 @@ static int place_temps(rise_call *call, const CallStep *step, rise_error *error)
         if (b->temp < 0)
             continue;
         CallTemp *temp = &call->temps[b->temp];
-        const char *name = call->entry->plan.temps[b->temp].name;
         status = number(call, step, b->cells, &cells, error);
         if (status == RISE_OK && (cells < 0 || !mul_fits(cells, b->cell_bytes, &bytes)))
-            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the workspace %s is too large to count", call->entry->plan.core->name, name);
-        CUdeviceptr before = temp->memory;
-        if (status == RISE_OK)
-            status = ensure(call, &temp->memory, &temp->bytes, (size_t)bytes, name, error);
-        temp->zeroed &= temp->memory == before && status == RISE_OK;
-        call->has_memory = true;
+            return workspace_too_large(call, error);
+        if (status == RISE_OK && bytes > temp->bytes)
+            temp->bytes = bytes;
     }
+    return status;
+}
+
+/* As codegen/workspace.c places them: offsets from the workspace's first byte. */
+static bool place_temps(rise_call *call, int64_t *bytes, bool *any)
+{
+    const Plan *plan = &call->entry->plan;
+    int64_t at = *bytes = plan->flags;
+    bool fits = true;
+    *any = false;
+    for (int i = 0; fits && i < plan->n_temps; i++) {
+        const Temp *temp = &plan->temps[i];
+        CallTemp *c = &call->temps[i];
+        if (c->bytes < 0)
+            continue;
+        *any = true;
+        c->clears = temp->zero && c->bytes > temp->room;
+        c->memory = (CUdeviceptr)(temp->zero && !c->clears ? temp->flag : at);
+        if (!temp->data)
+            continue;
+        fits = add_fits(at, c->bytes, bytes) && add_fits(*bytes, WORKSPACE_STEP - 1, &at);
+        at = at / WORKSPACE_STEP * WORKSPACE_STEP;
+    }
+    return fits;
+}
+
+static int workspace_get(rise_call *call, rise_error *error)
+{
+    int64_t bytes;
+    bool any;
+    if (!place_temps(call, &bytes, &any))
+        return workspace_too_large(call, error);
+    if (!any)
+        return RISE_OK;
+    call->has_memory = true;
+    call->ready &= call->workspace_bytes >= (size_t)bytes;
+    int status = ensure(call, &call->workspace, &call->workspace_bytes, (size_t)bytes, "the workspace", error);
+    for (int i = 0; status == RISE_OK && i < call->entry->plan.n_temps; i++)
+        call->temps[i].memory += call->workspace;
     return status;
 }
 
@@ -220,36 +263,26 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
     return status;
 }
 
-static int clear_temp(rise_call *call, int i, CUstream stream, rise_error *error)
+static int clear(rise_call *call, CUdeviceptr at, int64_t bytes, CUstream stream, rise_error *error)
 {
-    return gpu_check(call->context, call->context->gpu.api.set_bytes(call->temps[i].memory, 0, call->temps[i].bytes, stream), error, "%s: clearing the workspace %s",
-                     call->entry->plan.core->name, call->entry->plan.temps[i].name);
+    return gpu_check(call->context, call->context->gpu.api.set_bytes(at, 0, (size_t)bytes, stream), error, "%s: clearing the workspace", call->entry->plan.core->name);
 }
 
-static bool must_be_zeroed(const rise_call *call, int i) { return call->entry->plan.temps[i].zero && call->temps[i].memory && !call->temps[i].zeroed; }
-
-/* New workspace becomes zero here, on a stream of our own that is waited for. So no launch has to do it: one may be recorded and never run. */
-static int zero_temps(rise_call *call, rise_error *error)
+/* The flags of a new workspace become zero here, on a stream of our own that is waited for. So no launch has to do it: one may be recorded and never run. */
+static int make_ready(rise_call *call, rise_error *error)
 {
     const CudaApi *api = &call->context->gpu.api;
-    const Plan *plan = &call->entry->plan;
     CUstream stream;
-    int n = 0;
-    for (int i = 0; i < plan->n_temps; i++)
-        n += must_be_zeroed(call, i);
-    if (!n)
+    if (call->ready || !call->workspace)
         return RISE_OK;
     int status = gpu_check(call->context, api->stream_create(&stream, CU_STREAM_NON_BLOCKING), error, "making a stream");
     if (status != RISE_OK)
         return status;
-    for (int i = 0; status == RISE_OK && i < plan->n_temps; i++)
-        if (must_be_zeroed(call, i))
-            status = clear_temp(call, i, stream, error);
+    status = clear(call, call->workspace, call->entry->plan.flags, stream, error);
     if (status == RISE_OK)
-        status = gpu_check(call->context, api->stream_synchronize(stream), error, "%s: waiting until the workspace is clear", plan->core->name);
+        status = gpu_check(call->context, api->stream_synchronize(stream), error, "%s: waiting until the workspace is clear", call->entry->plan.core->name);
     api->stream_destroy(stream);
-    for (int i = 0; status == RISE_OK && i < plan->n_temps; i++)
-        call->temps[i].zeroed |= call->temps[i].memory != 0;
+    call->ready = status == RISE_OK;
     return status;
 }
 
@@ -261,6 +294,8 @@ static int prepare(rise_call *call, rise_error *error)
     if (!index_guards_admit(plan->core, &plan->tests, &launch, true))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large for a kernel", plan->core->name);
     int status = place_arguments(call, error);
+    for (int i = 0; i < plan->n_temps; i++)
+        call->temps[i] = (CallTemp){.bytes = -1};
     for (int i = 0; status == RISE_OK && i < plan->n_steps; i++) {
         CallStep *step = &call->steps[call->n_steps];
         bool some;
@@ -268,12 +303,14 @@ static int prepare(rise_call *call, rise_error *error)
         if (status == RISE_OK && some)
             status = measure_grid(call, step, &some, error);
         if (status == RISE_OK && some)
-            status = place_temps(call, step, error);
+            status = measure_temps(call, step, error);
         if (status == RISE_OK && some)
             status = set_params(call, step, error);
         call->n_steps += some;
     }
-    return status == RISE_OK ? zero_temps(call, error) : status;
+    if (status == RISE_OK)
+        status = workspace_get(call, error);
+    return status == RISE_OK ? make_ready(call, error) : status;
 }
 
 int gpu_prepare(rise_call *call, rise_error *error)
@@ -326,14 +363,13 @@ static int copy_in(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-/* After a launch that failed nobody knows what is in the workspace. */
-static int clear_temps(rise_call *call, CUstream stream, rise_error *error)
+/* After a launch that failed nobody knows what the flags are. */
+static int clear_flags(rise_call *call, CUstream stream, rise_error *error)
 {
-    const Plan *plan = &call->entry->plan;
-    int status = RISE_OK;
-    for (int i = 0; call->clears && status == RISE_OK && i < plan->n_temps; i++)
-        if (plan->temps[i].zero && call->temps[i].memory)
-            status = clear_temp(call, i, stream, error);
+    int status = call->clears && call->workspace ? clear(call, call->workspace, call->entry->plan.flags, stream, error) : RISE_OK;
+    for (int i = 0; status == RISE_OK && i < call->entry->plan.n_temps; i++)
+        if (call->temps[i].clears)
+            status = clear(call, call->temps[i].memory, call->temps[i].bytes, stream, error);
     return status;
 }
 
@@ -382,7 +418,7 @@ static int enqueue(rise_call *call, CUstream stream, rise_error *error)
 {
     int status = copy_in(call, stream, error);
     if (status == RISE_OK)
-        status = clear_temps(call, stream, error);
+        status = clear_flags(call, stream, error);
     if (status == RISE_OK)
         status = start_kernels(call, stream, error);
     return status == RISE_OK ? copy_out(call, stream, error) : status;
@@ -453,9 +489,8 @@ void gpu_call_free(rise_call *call)
     for (int k = 0; k < call->entry->plan.n_arguments; k++)
         if (call->arguments[k].own)
             api->mem_free(call->arguments[k].own); /* waits for who uses it */
-    for (int i = 0; i < call->entry->plan.n_temps; i++)
-        if (call->temps[i].memory)
-            api->mem_free(call->temps[i].memory);
+    if (call->workspace)
+        api->mem_free(call->workspace);
     if (call->event)
         api->event_destroy(call->event);
     gpu_leave(call->context, pushed);

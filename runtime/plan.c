@@ -2,6 +2,7 @@
 #include "internal.h"
 
 #include "codegen/cuda_internal.h"
+#include "codegen/workspace.h"
 
 static const struct {
     int type;
@@ -67,22 +68,28 @@ static void make_arguments(Ctx *ctx, Plan *plan)
         add_arguments(ctx, plan, core->inputs[i]->type, core->inputs[i]->name, false);
 }
 
+/* ---- the workspace ------------------------------------------------------------------------------------------------------------ */
+
+static void make_temps(Ctx *ctx, const ImpProgram *imp, Plan *plan)
+{
+    Workspace space;
+    workspace_plan(ctx, imp, &space);
+    plan->n_temps = space.buffers.n;
+    plan->temps = NEWN(ctx, Temp, space.buffers.n + 1);
+    plan->flags = space.flags;
+    for (int i = 0; i < space.buffers.n; i++) {
+        const WorkBuffer *b = &space.buffers.at[i];
+        plan->temps[i] = (Temp){.name = b->buf->name, .zero = b->zero, .data = b->offset != NULL, .flag = b->flag, .room = b->room};
+    }
+}
+
 /* ---- kernels ---------------------------------------------------------------------------------------------------------------- */
 
-static int temp_of(Ctx *ctx, Plan *plan, const ImpBuf *buf)
+static int temp_of(const Plan *plan, const ImpBuf *buf)
 {
     int i = 0;
-    while (i < plan->n_temps && strcmp(plan->temps[i].name, buf->name) != 0)
+    while (strcmp(plan->temps[i].name, buf->name) != 0)
         i++;
-    if (i == plan->n_temps) {
-        Temp *temps = NEWN(ctx, Temp, i + 1);
-        if (i)
-            memcpy(temps, plan->temps, sizeof *temps * (size_t)i);
-        temps[i].name = buf->name;
-        plan->temps = temps;
-        plan->n_temps++;
-    }
-    plan->temps[i].zero |= buf->zero;
     return i;
 }
 
@@ -103,9 +110,9 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
         if (buf->space == SPACE_SHARED)
             continue;
         PlanBuffer *b = &v->buffers[v->n_buffers++];
-        *b = (PlanBuffer){-1, -1, buf->align, kernel_cells(ctx, kernel, buf), scalar_bytes(buf->elem)};
+        *b = (PlanBuffer){-1, -1, imp_needs_alignment(buf) ? buf->align : 0, kernel_cells(ctx, kernel, buf), scalar_bytes(buf->elem)};
         if (buf->space == SPACE_TEMP)
-            b->temp = temp_of(ctx, plan, buf);
+            b->temp = temp_of(plan, buf);
         else
             b->argument = buf->component + (buf->space == SPACE_OUTPUT ? 0 : plan->n_results);
         nat_each_var(ctx, b->cells, note_resident, &v->asks_resident);
@@ -158,6 +165,7 @@ void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *pla
     *plan = (Plan){.core = core};
     make_arguments(ctx, plan);
     if (imp) {
+        make_temps(ctx, imp, plan);
         make_kernels(ctx, imp, plan);
         index_guards_of_tests(ctx, imp, &plan->tests);
     }

@@ -59,11 +59,8 @@ bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec)
 
 /* ---- the function ------------------------------------------------------------------------------------------------------- */
 
-void host_indent(const Host *h)
-{
-    for (int i = 0; i <= h->depth; i++)
-        put(h->c, "    ");
-}
+const char *host_margin(const Host *h) { return ctx_printf(h->c->ctx, "%*s", 4 * (h->depth + 1), ""); }
+void host_indent(const Host *h) { put(h->c, host_margin(h)); }
 
 static void add_size(void *user, Nat var)
 {
@@ -75,10 +72,7 @@ static void add_size(void *user, Nat var)
         vec_push(h->c->ctx, &h->sizes, var);
 }
 
-static bool same_memory(const ImpBuf *a, const ImpBuf *b)
-{
-    return a == b || (a->space == b->space && (a->space == SPACE_TEMP ? !strcmp(a->name, b->name) : a->component == b->component));
-}
+static bool same_memory(const ImpBuf *a, const ImpBuf *b) { return a == b || (a->space == b->space && a->component == b->component); }
 
 static int buffer_at(const HostBuffers *list, const ImpBuf *buf)
 {
@@ -128,10 +122,23 @@ void host_buffers(Ctx *ctx, const ImpProgram *program, HostBuffers *list)
     }
     add_buffers(ctx, program, SPACE_OUTPUT, list);
     add_buffers(ctx, program, SPACE_INPUT, list);
-    add_buffers(ctx, program, SPACE_TEMP, list);
 }
 
-const char *host_param(const Host *h, const ImpBuf *buf) { return h->names[buffer_at(&h->buffers, buf)]; }
+const char *host_param(const Host *h, const ImpBuf *buf)
+{
+    return buf->space == SPACE_TEMP ? workspace_buffer(&h->space, buf)->name : h->names[buffer_at(&h->buffers, buf)];
+}
+
+static void name_workspace(Host *h)
+{
+    CNames *names = h->c->names;
+    if (!h->space.buffers.n)
+        return;
+    h->workspace = c_name_claim(names, "workspace");
+    h->base = c_name_claim(names, "space");
+    for (int i = 0; i < h->space.buffers.n; i++)
+        h->space.buffers.at[i].name = c_name_claim(names, h->space.buffers.at[i].buf->name);
+}
 
 static void find_params(Host *h)
 {
@@ -152,18 +159,23 @@ static void find_params(Host *h)
         if (k->shared_bytes)
             nat_each_var(c->ctx, k->shared_bytes, add_size, h);
     }
+    for (int i = 0; i < h->space.buffers.n; i++)
+        nat_each_var(c->ctx, h->space.buffers.at[i].bytes, add_size, h);
     for (int i = 0; i < h->sizes.n; i++)
         c_names_set(c->names, h->sizes.at[i], c_name_claim(c->names, h->sizes.at[i]->name));
+    name_workspace(h);
 }
 
 enum { HOST_LINE_WIDTH = 110 };
 
-typedef struct Columns {
-    Cuda *c;
-    size_t start, at; /* where parameters begin, and where the line is */
-} Columns;
+HostLine host_line_begin(Host *h, const char *function)
+{
+    const char *start = ctx_printf(h->c->ctx, "extern \"C\" int %s(", function);
+    put(h->c, start);
+    return (HostLine){h->c, strlen(start), strlen(start)};
+}
 
-static void put_param(Columns *line, const char *text)
+void host_put_param(HostLine *line, const char *text)
 {
     bool first = line->at == line->start;
     if (!first && line->at + strlen(text) + 1 > HOST_LINE_WIDTH) {
@@ -177,7 +189,7 @@ static void put_param(Columns *line, const char *text)
     line->at += strlen(text) + !first;
 }
 
-static void put_signature(Host *h, const char *name)
+static void put_signature(Host *h, const CudaNames *names)
 {
     Cuda *c = h->c;
     for (int i = 0; i < h->buffers.n; i++) {
@@ -189,27 +201,27 @@ static void put_signature(Host *h, const char *name)
         }
         sb_printf(c->out, "//   %s: ", h->names[i]);
         cuda_comment_text(c->out, nat_text(c->ctx, p->kernel ? kernel_cells(c->ctx, p->kernel, p->buf) : p->buf->count));
-        sb_printf(c->out, " %s%s%s\n", cuda_type(p->buf->elem), p->buf->space == SPACE_TEMP ? " of workspace, for one launch at a time" : "",
-                  p->buf->zero ? "; zero before the first one" : "");
+        sb_printf(c->out, " %s\n", cuda_type(p->buf->elem));
     }
-    Columns line = {c, 0, 0};
-    const char *start = ctx_printf(c->ctx, "extern \"C\" int %s(", name);
-    put(c, start);
-    line.start = line.at = strlen(start);
+    if (h->workspace)
+        sb_printf(c->out, "//   %s: the bytes that %s says, made ready by %s; for one launch at a time\n", h->workspace, names->workspace, names->init);
+    HostLine line = host_line_begin(h, names->launch);
     for (int i = 0; i < h->buffers.n; i++) {
         const ImpBuf *buf = h->buffers.at[i].buf;
-        put_param(&line, buf->by_value ? ctx_printf(c->ctx, "%s %s,", cuda_type(buf->elem), h->names[i])
+        host_put_param(&line, buf->by_value ? ctx_printf(c->ctx, "%s %s,", cuda_type(buf->elem), h->names[i])
                                        : ctx_printf(c->ctx, "%s%s *%s,", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem), h->names[i]));
     }
+    if (h->workspace)
+        host_put_param(&line, ctx_printf(c->ctx, "void *%s,", h->workspace));
     for (int i = 0; i < h->sizes.n; i++)
-        put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
-    put_param(&line, "cudaStream_t stream)");
+        host_put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
+    host_put_param(&line, "cudaStream_t stream)");
     put(c, "\n");
 }
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-static void refuse_if(const Host *h, const char *cond)
+void host_refuse_if(const Host *h, const char *cond)
 {
     host_indent(h);
     sb_printf(h->c->out, "if (%s)\n", cond);
@@ -238,11 +250,11 @@ static void refuse_once(Host *h, const StrBuf *text)
     for (int i = 0; i < h->refused.n; i++)
         if (h->refused.at[i] == cond)
             return;
-    refuse_if(h, cond);
+    host_refuse_if(h, cond);
     vec_push(h->c->ctx, &h->refused, cond);
 }
 
-static void refuse_large(Host *h, Nat nat)
+void host_refuse_large(Host *h, Nat nat)
 {
     Cuda *c = h->c;
     StrBuf text;
@@ -255,7 +267,7 @@ static void refuse_large(Host *h, Nat nat)
 static void refuse_values(Host *h, const IndexGuards *values)
 {
     for (int i = 0; i < values->at_most_max.n; i++)
-        refuse_large(h, values->at_most_max.at[i]);
+        host_refuse_large(h, values->at_most_max.at[i]);
 }
 
 static void put_guards(Host *h, const ImpVariant *variant, bool alone)
@@ -286,7 +298,7 @@ static void put_guards(Host *h, const ImpVariant *variant, bool alone)
         if (wide && index_guards_small(nat))
             continue;
         if (wide) {
-            refuse_large(h, nat);
+            host_refuse_large(h, nat);
             continue;
         }
         sb_init(&text, ctx);
@@ -322,7 +334,7 @@ static void put_all_guards(Host *h, bool always)
 }
 
 /* One condition a line, in an order in which each may be computed: sizes, divisors, products, facts. */
-static void put_checks(Host *h)
+void host_put_checks(Host *h)
 {
     Cuda *c = h->c;
     Ctx *ctx = c->ctx;
@@ -334,7 +346,7 @@ static void put_checks(Host *h)
         sb_printf(&text, "%s%s < 0 || %s > %lld", i ? " || " : "", size, size, most);
     }
     if (h->sizes.n)
-        refuse_if(h, text.text);
+        host_refuse_if(h, text.text);
     const CoreEntry *entry = h->program->entry;
     IndexGuards values;
     index_guards_of_tests(ctx, h->program, &values);
@@ -344,7 +356,7 @@ static void put_checks(Host *h)
         sb_init(&text, ctx);
         sb_puts(&text, "!");
         if (cuda_fact(c, &text, entry->facts[i], C_UNARY)) {
-            refuse_if(h, text.text);
+            host_refuse_if(h, text.text);
         } else {
             put(c, "    // not checked here: ");
             StrBuf fact;
@@ -360,19 +372,25 @@ static void put_checks(Host *h)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
-void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name)
+void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names)
 {
     int mark = c_names_mark(c->names);
-    Host h = {.c = c, .program = program, .kernels = kernels};
+    Host h = {.c = c, .program = program, .kernels = names->kernels};
     c->kernel = NULL; /* sizes are long long here */
     c->facts = program->entry ? program->entry->known : NULL;
     c_name_claim(c->names, "stream");
+    workspace_plan(c->ctx, program, &h.space);
     find_params(&h);
+    const NatFacts *facts = c->facts;
+    host_put_workspace(&h, names);
+    c->facts = facts;
+    h.refused.n = 0;
     sb_printf(c->out, "// Launches %s on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:\n",
               program->entry ? program->entry->name : "the kernels");
-    put_signature(&h, name);
+    put_signature(&h, names);
     put(c, "{\n");
-    put_checks(&h);
+    host_put_checks(&h);
+    host_put_base(&h);
     host_put_launches(&h);
     put(c, "    return (int)cudaGetLastError();\n}\n");
     c_names_release(c->names, mark);

@@ -1,7 +1,7 @@
 /* What the files of the CUDA printer share.
  *
  * cuda_print.c: files and kernels. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
- * call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c: the functions of the host. */
+ * call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
 
@@ -129,8 +129,15 @@ void cuda_leave(Cuda *c, CudaScope scope);
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 
-/* The function of the host that launches a program. `kernels`: the names in C, as imp_form counts. */
-void cuda_host(Cuda *c, const ImpProgram *program, const char *const *kernels, const char *name);
+/* What the functions of an entry are called in C. */
+typedef struct CudaNames {
+    int n_kernels;
+    const char **kernels; /* as imp_form counts */
+    const char *launch;   /* the host function */
+    const char *workspace, *init; /* those for the workspace; NULL: there is none */
+} CudaNames;
+/* The functions of the host that launch a program. */
+void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names);
 /* A condition over sizes as C; false when it is no such condition. */
 bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
 /* What host functions ask the device: each asks for a function that they share. */
@@ -151,12 +158,6 @@ const char *cuda_place(Ctx *ctx, Span span, int *line);
 
 /* Names for functions of a file, of which none is claimed yet. */
 CNames *cuda_globals(Ctx *ctx);
-/* What the functions of an entry are called in C. */
-typedef struct CudaNames {
-    int n_kernels;
-    const char **kernels; /* as imp_form counts */
-    const char *launch;   /* the host function */
-} CudaNames;
 CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program);
 
 #endif

@@ -33,13 +33,30 @@ static void set_device_names(void *user, Nat var)
         c_names_set(c->names, var, var->name);
 }
 
-static void return_error(const Host *h, const char *margin, const char *call)
+void host_return_error(const Host *h, const char *margin, const char *call)
 {
     Cuda *c = h->c;
     int mark = c_names_mark(c->names);
     const char *error = c_name_claim(c->names, "error");
     sb_printf(c->out, "%sif (const cudaError_t %s = %s)\n%s    return (int)%s;\n", margin, error, call, margin, error);
     c_names_release(c->names, mark);
+}
+
+void host_put_multiprocessors(Host *h, const char *margin)
+{
+    if (h->has_sms)
+        return;
+    sb_printf(h->c->out, "%slong long numSM;\n", margin);
+    host_return_error(h, margin, "rise_multiprocessors(&numSM)");
+    h->has_sms = true;
+}
+
+void host_put_resident(const Host *h, const char *margin, const ImpKernel *k, const char *name, const char *shared, const char *var)
+{
+    int threads = k->threads[0] * k->threads[1] * k->threads[2];
+    sb_printf(h->c->out, "%slong long %s;\n", margin, var);
+    host_return_error(h, margin, ctx_printf(h->c->ctx, "rise_resident_blocks((const void *)%s, %d, %s%s, &%s)", name, threads, strcmp(shared, "0") ? "(size_t)" : "",
+                                            shared, var));
 }
 
 /* The sizes of the device that the grid mentions. */
@@ -50,16 +67,10 @@ static void put_device_sizes(Host *h, const ImpKernel *k, const char *margin, co
     c_name_claim(c->names, "numSM");
     c_name_claim(c->names, "maxResident");
     each_device_size(c->ctx, k, set_device_names, c);
-    int threads = k->threads[0] * k->threads[1] * k->threads[2];
-    if (use.sms && !h->has_sms) {
-        sb_printf(c->out, "%slong long numSM;\n", margin);
-        return_error(h, margin, "rise_multiprocessors(&numSM)");
-    }
-    if (use.resident) {
-        sb_printf(c->out, "%slong long maxResident;\n", margin);
-        return_error(h, margin, ctx_printf(c->ctx, "rise_resident_blocks((const void *)%s, %d, %s%s, &maxResident)", name, threads,
-                                           strcmp(shared, "0") ? "(size_t)" : "", shared));
-    }
+    if (use.sms)
+        host_put_multiprocessors(h, margin);
+    if (use.resident)
+        host_put_resident(h, margin, k, name, shared, "maxResident");
 }
 
 static const char *block_text(Ctx *ctx, const ImpKernel *k)
@@ -126,7 +137,7 @@ static void put_cooperative_call(Host *h, const ImpKernel *k, const char *name, 
     for (int i = 0; i < k->n_sizes; i++)
         sb_printf(c->out, "%s&%s", n++ ? ", " : "", sizes[i]);
     put(c, "};\n");
-    return_error(h, margin, ctx_printf(c->ctx, "cudaLaunchCooperativeKernel((const void *)%s, %s, %s, %s, %s%s, stream)", name, grid, block_text(c->ctx, k), args,
+    host_return_error(h, margin, ctx_printf(c->ctx, "cudaLaunchCooperativeKernel((const void *)%s, %s, %s, %s, %s%s, stream)", name, grid, block_text(c->ctx, k), args,
                                        strcmp(shared, "0") ? "(size_t)" : "", shared));
     c_names_release(c->names, mark);
 }
@@ -162,7 +173,7 @@ static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
-        if (buf->space != SPACE_SHARED && buf->align)
+        if (imp_needs_alignment(buf))
             sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", host_param(h, buf), buf->align);
     }
     return n > 0;
@@ -210,19 +221,15 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         put(c, "{\n");
         h->depth++;
     }
-    StrBuf margin_text, *out = c->out;
-    sb_init(&margin_text, ctx);
-    c->out = &margin_text;
-    host_indent(h);
-    c->out = out;
-    const char *margin = margin_text.text;
+    const char *margin = host_margin(h);
+    const bool had_sms = h->has_sms;
     if (dynamic) {
         shared = c_name_claim(c->names, "shared");
         sb_printf(c->out, "%sconst long long %s = ", margin, shared);
         cuda_nat(c, k->shared_bytes, C_ANY);
         put(c, ";\n");
         for (int i = 0; i < 1 + (imp_wide_twin(k) != NULL); i++)
-            return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", names[i], shared));
+            host_return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", names[i], shared));
     }
     put_device_sizes(h, k, margin, names[0], shared);
     for (int a = 0; a <= last; a++) {
@@ -263,6 +270,7 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         host_indent(h);
         put(c, "}\n");
     }
+    h->has_sms = had_sms;
     c_names_release(c->names, mark);
 }
 
@@ -290,13 +298,36 @@ static void put_forms(Host *h, const ImpKernel *k, const char *const *names, boo
     put(h->c, "}\n");
 }
 
-static void put_variant(Host *h, const ImpVariant *variant, bool alone)
+const char *host_kernel_name(const Host *h, const ImpKernel *kernel)
 {
     int number = 0;
-    while (imp_form(h->program, number) != variant->kernel)
+    while (imp_form(h->program, number) != kernel)
         number++;
-    h->c->facts = variant->kernel->known;
-    put_forms(h, variant->kernel, h->kernels + number, alone);
+    return h->kernels[number];
+}
+
+static void put_variant(Host *h, const ImpVariant *variant, bool alone)
+{
+    const ImpKernel *k = variant->kernel;
+    int number = 0, mark = c_names_mark(h->c->names);
+    const bool block = host_has_places(k) && !alone, had_sms = h->has_sms;
+    while (imp_form(h->program, number) != k)
+        number++;
+    h->c->facts = k->known;
+    if (block) {
+        host_indent(h);
+        put(h->c, "{\n");
+        h->depth++;
+    }
+    host_put_places(h, k);
+    put_forms(h, k, h->kernels + number, alone || block);
+    if (block) {
+        h->depth--;
+        host_indent(h);
+        put(h->c, "}\n");
+    }
+    h->has_sms = had_sms;
+    c_names_release(h->c->names, mark);
 }
 
 /* ---- size tests ------------------------------------------------------------------------------------------------------- */
@@ -394,13 +425,12 @@ CudaHostUse host_test_use(Ctx *ctx, const ImpProgram *program)
 void host_put_test_sizes(Host *h)
 {
     Cuda *c = h->c;
-    h->has_sms = host_test_use(c->ctx, h->program).sms;
-    if (!h->has_sms)
+    h->has_sms = false;
+    if (!host_test_use(c->ctx, h->program).sms)
         return;
     c_name_claim(c->names, "numSM");
     each_tests_size(c->ctx, h->program, set_device_names, c);
-    put(c, "    long long numSM;\n");
-    return_error(h, "    ", "rise_multiprocessors(&numSM)");
+    host_put_multiprocessors(h, "    ");
 }
 
 void host_put_launches(Host *h)

@@ -4,6 +4,7 @@
  * taken out of loops, comments with the place in the program. No text of the user's but checked identifiers and literals gets here;
  * file names go into comments and #line only. */
 #include "codegen/cuda_internal.h"
+#include "codegen/workspace.h"
 #include "codegen/walk.h"
 #include "version.h"
 
@@ -492,6 +493,10 @@ CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
         names.kernels[j] = c_name_claim_global(globals, imp_form(program, j)->name);
     const char *entry = program->entry ? program->entry->name : program->kernels.n ? program->kernels.at[0]->name : "entry";
     names.launch = c_name_claim_global(globals, ctx_printf(ctx, "%s_launch", entry));
+    if (workspace_is_used(program)) {
+        names.workspace = c_name_claim_global(globals, ctx_printf(ctx, "%s_workspace", entry));
+        names.init = c_name_claim_global(globals, ctx_printf(ctx, "%s_workspace_init", entry));
+    }
     return names;
 }
 
@@ -502,6 +507,10 @@ static CNames *names_inside(Ctx *ctx, const CudaNames *own)
     for (int j = 0; j < own->n_kernels; j++)
         c_name_take(names, own->kernels[j]);
     c_name_take(names, own->launch);
+    if (own->workspace) {
+        c_name_take(names, own->workspace);
+        c_name_take(names, own->init);
+    }
     return names;
 }
 
@@ -541,7 +550,7 @@ void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
     c.out = &file->host;
     c.line_directives = false;
     put(&c, file->n ? "\n" : "");
-    cuda_host(&c, program, names.kernels, names.launch);
+    cuda_host(&c, program, &names);
     cuda_host_use(ctx, program, &file->use);
     for (int h = 0; h < HELP_COUNT; h++)
         file->helpers[h] |= c.helpers[h];

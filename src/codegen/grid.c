@@ -236,7 +236,9 @@ bool lower_write_grid_sync(Lowering *lw, const Core *e, View *acceptor)
         return true;
     if (kernel_has_blocks(lw->kernel)) {
         lower_emit(lw, IS_NOTE, e->span)->note = prim_name(e->prim.id);
-        lower_emit(lw, IS_GRID_SYNC, e->span)->ticket.buf = counter(lw, "barrier", 2, e->span);
+        ImpBuf *barrier = counter(lw, "barrier", 2, e->span);
+        barrier->rounds = true;
+        lower_emit(lw, IS_GRID_SYNC, e->span)->ticket.buf = barrier;
         lw->kernel->cooperative = true;
     }
     write_rest(lw, e->prim.args[0], x, acceptor);

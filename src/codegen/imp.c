@@ -212,10 +212,12 @@ const ImpKernel *imp_wide_twin(const ImpKernel *k)
     return k->otherwise && k->otherwise->wide && !k->wide && k->otherwise->body.list.at == k->body.list.at ? k->otherwise : NULL;
 }
 
+bool imp_needs_alignment(const ImpBuf *buf) { return buf->align && (buf->space == SPACE_INPUT || buf->space == SPACE_OUTPUT); }
+
 bool imp_has_guard(const ImpKernel *kernel)
 {
     for (int i = 0; i < kernel->bufs.n; i++)
-        if (kernel->bufs.at[i]->space != SPACE_SHARED && kernel->bufs.at[i]->align)
+        if (imp_needs_alignment(kernel->bufs.at[i]))
             return true;
     return false;
 }

@@ -31,6 +31,7 @@ typedef struct ImpBuf {
     const struct ImpBlock *home; /* SHARED, TEMP: the statements among which it was asked for, which may be gone by now; each of their runs fills it anew. NULL: the kernel's */
     bool named;       /* its name is final */
     bool zero;        /* TEMP: all cells are zero before the first launch, and again after each */
+    bool rounds;      /* TEMP, zero: but cells behind the first one count rounds from whatever they are */
     Nat offset;       /* SHARED: first byte within the block's shared memory, set by memory planning; else NULL */
     int group;        /* SHARED: buffers whose bytes overlap share a group number; planned */
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
@@ -168,8 +169,8 @@ struct ImpStmt {
 };
 
 /* Note [Forms]. A kernel may have other forms to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
- * the last one has no guard. All compute the same from the same arguments. Guards: alignment (every buffer in global memory starts at a multiple of
- * its `align`), and that 31 bits hold every index (index_guards.h), unless the kernel is `wide`. lower.c makes the chain: the same body with wide
+ * the last one has no guard. All compute the same from the same arguments. Guards: alignment (every array of the caller's starts at a multiple of
+ * its `align`, as workspace does anyway), and that 31 bits hold every index (index_guards.h), unless the kernel is `wide`. lower.c makes the chain: the same body with wide
  * indices, then the entry lowered again with less allowed (Lowering.narrow). The manifest has each form as a variant of the launch, the host's function
  * tests the guards, and the simulator runs the form it is told to. */
 typedef struct ImpKernel {
@@ -238,7 +239,8 @@ void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel);
 ImpKernel *imp_form(const ImpProgram *program, int k);
 /* The next form, where it is this very kernel with wide indices; else NULL. */
 const ImpKernel *imp_wide_twin(const ImpKernel *kernel);
-bool imp_has_guard(const ImpKernel *kernel); /* a buffer of global memory has to be aligned */
+bool imp_needs_alignment(const ImpBuf *buf); /* beyond its elements, of an array of the caller's; workspace has it anyway */
+bool imp_has_guard(const ImpKernel *kernel); /* a buffer of it needs that */
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 

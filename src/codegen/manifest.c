@@ -2,6 +2,7 @@
 #include "codegen/c_names.h"
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
+#include "codegen/workspace.h"
 #include "version.h"
 
 enum { MANIFEST_FORMAT = 3 }; /* docs/manifest.md tells what each has changed */
@@ -169,42 +170,6 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
     close(j, ']');
 }
 
-/* Whether a kernel before this one has the same memory. */
-static bool met_before(const ImpProgram *program, int kernel, const ImpBuf *buf)
-{
-    for (int k = 0; k < kernel; k++)
-        for (int i = 0; i < program->kernels.at[k]->bufs.n; i++) {
-            const ImpBuf *other = program->kernels.at[k]->bufs.at[i];
-            if (other->space == SPACE_TEMP && !strcmp(other->name, buf->name))
-                return true;
-        }
-    return false;
-}
-
-static void workspace(Json *j, const ImpProgram *program)
-{
-    key(j, "workspace");
-    open(j, '[');
-    for (int k = 0; k < program->kernels.n; k++)
-        for (int i = 0; i < program->kernels.at[k]->bufs.n; i++) {
-            const ImpBuf *buf = program->kernels.at[k]->bufs.at[i];
-            if (buf->space != SPACE_TEMP || met_before(program, k, buf))
-                continue;
-            Nat cells = kernel_cells(j->ctx, program->kernels.at[k], buf);
-            next(j);
-            open(j, '{');
-            text(j, "name", buf->name);
-            text(j, "elem", scalar_name(buf->elem));
-            nat(j, "count", cells);
-            nat(j, "bytes", nat_mul_k(j->ctx, cells, scalar_bytes(buf->elem)));
-            number(j, "alignment", 16);
-            key(j, "zero");
-            sb_puts(j->out, buf->zero ? "true" : "false");
-            close(j, '}');
-        }
-    close(j, ']');
-}
-
 static void guards(Json *j, const ImpKernel *k)
 {
     Ctx *ctx = j->ctx;
@@ -261,13 +226,10 @@ static void alignment(Json *j, const ImpKernel *k, const Arguments *names)
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
-        if (!buf->align || buf->space == SPACE_SHARED)
+        if (!imp_needs_alignment(buf))
             continue;
-        bool temp = buf->space == SPACE_TEMP;
-        const char *name = temp ? buf->name : buf->space == SPACE_OUTPUT ? names->outputs.at[buf->component] : names->inputs.at[buf->component];
-        sb_puts(j->out, n++ ? ", {" : "{");
-        sb_put_json(j->out, temp ? "workspace" : "argument");
-        sb_puts(j->out, ": ");
+        const char *name = buf->space == SPACE_OUTPUT ? names->outputs.at[buf->component] : names->inputs.at[buf->component];
+        sb_puts(j->out, n++ ? ", {\"argument\": " : "{\"argument\": ");
         sb_put_json(j->out, name);
         sb_printf(j->out, ", \"bytes\": %d}", buf->align);
     }
@@ -316,11 +278,13 @@ static void kernel_json(Json *j, const ImpKernel *k, const char *name, const Arg
 /* ---- launches ----------------------------------------------------------------------------------------------------------- */
 
 /* {"kernel": NAME, "when": [...]} on a line: the size tests, as conditions that hold. */
-static void variant_json(Json *j, const char *kernel, const ImpWhens *when)
+static void under_conditions(Json *j, const char *what, const char *value, const ImpWhens *when)
 {
     next(j);
-    sb_puts(j->out, "{\"kernel\": ");
-    sb_put_json(j->out, kernel);
+    sb_puts(j->out, "{");
+    sb_put_json(j->out, what);
+    sb_puts(j->out, ": ");
+    sb_put_json(j->out, value);
     sb_puts(j->out, ", \"when\": [");
     for (int i = 0; i < when->n; i++) {
         StrBuf test;
@@ -352,11 +316,72 @@ static void launches(Json *j, const ImpProgram *program, const char *const *kern
         open(j, '[');
         for (int v = 0; v < place->variants.n; v++)
             for (const ImpKernel *k = place->variants.at[v].kernel; k; k = k->otherwise)
-                variant_json(j, kernels[form_number(program, k)], &place->variants.at[v].when);
+                under_conditions(j, "kernel", kernels[form_number(program, k)], &place->variants.at[v].when);
         close(j, ']');
         close(j, '}');
     }
     close(j, ']');
+}
+
+/* ---- the workspace -------------------------------------------------------------------------------------------------------- */
+
+static void workspace_buffer_json(Json *j, const WorkBuffer *b)
+{
+    next(j);
+    open(j, '{');
+    text(j, "name", b->buf->name);
+    text(j, "elem", scalar_name(b->buf->elem));
+    nat(j, "count", b->cells);
+    nat(j, "bytes", b->bytes);
+    key(j, "zero");
+    sb_puts(j->out, b->zero ? "true" : "false");
+    nat(j, "offset", b->flag >= 0 ? nat_const(j->ctx, b->flag) : b->offset);
+    if (b->flag >= 0 && b->offset) {
+        number(j, "room", b->room);
+        nat(j, "beyond", b->offset);
+    }
+    close(j, '}');
+}
+
+/* For each list of conditions what launches under it need. */
+static void workspace_bytes_json(Json *j, const ImpProgram *program, const Workspace *space)
+{
+    VEC(const ImpWhens *) said = {0};
+    key(j, "bytes");
+    open(j, '[');
+    for (int i = 0; i < program->launches.n; i++)
+        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
+            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
+            bool known = false;
+            for (int k = 0; k < said.n; k++)
+                known |= imp_same_when(said.at[k], when);
+            if (known)
+                continue;
+            vec_push(j->ctx, &said, when);
+            under_conditions(j, "bytes", nat_text(j->ctx, workspace_bytes(j->ctx, space, when)), when);
+        }
+    close(j, ']');
+}
+
+static void workspace(Json *j, const ImpProgram *program, const CudaNames *names)
+{
+    Workspace space;
+    if (!names->workspace)
+        return;
+    workspace_plan(j->ctx, program, &space);
+    key(j, "workspace");
+    open(j, '{');
+    text(j, "size", names->workspace);
+    text(j, "init", names->init);
+    number(j, "alignment", space.align);
+    number(j, "zeroBytes", space.flags);
+    workspace_bytes_json(j, program, &space);
+    key(j, "buffers");
+    open(j, '[');
+    for (int b = 0; b < space.buffers.n; b++)
+        workspace_buffer_json(j, &space.buffers.at[b]);
+    close(j, ']');
+    close(j, '}');
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------------------ */
@@ -404,7 +429,7 @@ static void tuning(Json *j, const CoreEntry *entry)
     close(j, ']');
 }
 
-static void entry_json(Json *j, const ImpProgram *program, const char *const *kernels, const char *launch)
+static void entry_json(Json *j, const ImpProgram *program, const CudaNames *called)
 {
     const CoreEntry *entry = program->entry;
     int line;
@@ -412,7 +437,7 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     open(j, '{');
     text(j, "name", entry->name);
     text(j, "source", cuda_place(j->ctx, entry->span, &line));
-    text(j, "launch", launch);
+    text(j, "launch", called->launch);
     const char **sizes = NEWN(j->ctx, const char *, entry->n_sizes + 1);
     for (int i = 0; i < entry->n_sizes; i++)
         sizes[i] = entry->sizes[i]->name;
@@ -424,14 +449,14 @@ static void entry_json(Json *j, const ImpProgram *program, const char *const *ke
     key(j, "exact");
     sb_puts(j->out, entry->exact ? "true" : "false");
     Arguments names = arguments(j, entry);
-    workspace(j, program);
+    workspace(j, program, called);
     key(j, "kernels");
     open(j, '[');
     const ImpKernel *kernel;
     for (int k = 0; (kernel = imp_form(program, k)); k++)
-        kernel_json(j, kernel, kernels[k], &names);
+        kernel_json(j, kernel, called->kernels[k], &names);
     close(j, ']');
-    launches(j, program, kernels);
+    launches(j, program, called->kernels);
     close(j, '}');
 }
 
@@ -461,7 +486,7 @@ void manifest_add(Ctx *ctx, ManifestFile *file, const ImpProgram *program)
     const CudaNames names = cuda_names(ctx, file->globals, program);
     Json j = file->json;
     j.ctx = ctx;
-    entry_json(&j, program, names.kernels, names.launch);
+    entry_json(&j, program, &names);
     file->json.first = j.first;
 }
 

@@ -1235,72 +1235,118 @@ static cudaError_t rise_multiprocessors(long long *count)
     return error;
 }
 
-// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
-//   result: 1 float
-//   xs: n float
-//   xs_1: max(min(ceilDiv(n, 8192), 4*numSM), 1) float of workspace, for one launch at a time
-//   ticket: 1 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int sum_launch(float *result, const float *xs, float *xs_1, unsigned *ticket, long long n,
-                          cudaStream_t stream)
+// The bytes of workspace, in device memory, that a launch of sum with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((size_t)xs % 16 == 0) {
-        long long numSM;
-        if (const cudaError_t error = rise_multiprocessors(&numSM))
-            return (int)error;
-        long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
-        if (blocks > 65535)
-            blocks = 65535;
-        if (n + 8191 <= 2147483647)
-            sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, (int)n, (int)numSM);
-        else
-            sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, n, numSM);
-    } else {
-        long long numSM;
-        if (const cudaError_t error = rise_multiprocessors(&numSM))
-            return (int)error;
-        long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
-        if (blocks > 65535)
-            blocks = 65535;
-        sum_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, n, numSM);
+    long long numSM;
+    if (const cudaError_t error = rise_multiprocessors(&numSM))
+        return (int)error;
+    *bytes = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
+// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+//   result: 1 float
+//   xs: n float
+//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init; for one launch at a time
+extern "C" int sum_launch(float *result, const float *xs, void *workspace, long long n, cudaStream_t stream)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
+    {
+        unsigned *const ticket = (unsigned *)space; // 1
+        float *const xs_1 = (float *)(space + 256); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
+        if ((size_t)xs % 16 == 0) {
+            long long numSM;
+            if (const cudaError_t error = rise_multiprocessors(&numSM))
+                return (int)error;
+            long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
+            if (blocks > 65535)
+                blocks = 65535;
+            if (n + 8191 <= 2147483647)
+                sum<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, (int)n, (int)numSM);
+            else
+                sum_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, n, numSM);
+        } else {
+            long long numSM;
+            if (const cudaError_t error = rise_multiprocessors(&numSM))
+                return (int)error;
+            long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
+            if (blocks > 65535)
+                blocks = 65535;
+            sum_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, xs_1, ticket, n, numSM);
+        }
     }
     return (int)cudaGetLastError();
+}
+
+// The bytes of workspace, in device memory, that a launch of argmin with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int argmin_workspace(long long n, size_t *bytes)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if (nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n > 4503599627370496.0)
+        return (int)cudaErrorInvalidValue;
+    long long numSM;
+    if (const cudaError_t error = rise_multiprocessors(&numSM))
+        return (int)error;
+    *bytes = ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256 + nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int argmin_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
 }
 
 // Launches argmin on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result_1: 1 float
 //   result_2: 1 int
 //   xs: n float
-//   xs_1: max(min(ceilDiv(n, 8192), 4*numSM), 1) float of workspace, for one launch at a time
-//   xs_2: max(min(ceilDiv(n, 8192), 4*numSM), 1) int of workspace, for one launch at a time
-//   ticket: 1 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, float *xs_1, int *xs_2,
-                             unsigned *ticket, long long n, cudaStream_t stream)
+//   workspace: the bytes that argmin_workspace says, made ready by argmin_workspace_init; for one launch at a time
+extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, void *workspace, long long n,
+                             cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if (nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192 + (double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if ((size_t)xs % 16 == 0) {
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
+    {
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
             return (int)error;
-        long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
-        if (blocks > 65535)
-            blocks = 65535;
-        if (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
-            argmin<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, (int)n, (int)numSM);
-        else
-            argmin_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
-    } else {
-        long long numSM;
-        if (const cudaError_t error = rise_multiprocessors(&numSM))
-            return (int)error;
-        long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
-        if (blocks > 65535)
-            blocks = 65535;
-        argmin_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
+        unsigned *const ticket = (unsigned *)space; // 1
+        float *const xs_1 = (float *)(space + 256); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
+        int *const xs_2 = (int *)(space + ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256 + 256); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
+        if ((size_t)xs % 16 == 0) {
+            long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
+            if (blocks > 65535)
+                blocks = 65535;
+            if (nat_max(nat_min((n + 8191) / 8192, 262140), 1)*8192 + n <= 2147483647)
+                argmin<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, (int)n, (int)numSM);
+            else
+                argmin_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
+        } else {
+            long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
+            if (blocks > 65535)
+                blocks = 65535;
+            argmin_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
+        }
     }
     return (int)cudaGetLastError();
 }

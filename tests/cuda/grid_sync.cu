@@ -92,19 +92,37 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// Launches shift on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
-//   result: n int
-//   xs: n int
-//   zs: n int of workspace, for one launch at a time
-//   ys: n int of workspace, for one launch at a time
-//   barrier: 2 unsigned of workspace, for one launch at a time; zero before the first one
-//   barrier_1: 2 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int shift_launch(int *result, const int *xs, int *zs, int *ys, unsigned *barrier,
-                            unsigned *barrier_1, long long n, cudaStream_t stream)
+// The bytes of workspace, in device memory, that a launch of shift with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int shift_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    *bytes = ((n + 63) / 64)*256 + n*4 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int shift_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
+// Launches shift on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+//   result: n int
+//   xs: n int
+//   workspace: the bytes that shift_workspace says, made ready by shift_workspace_init; for one launch at a time
+extern "C" int shift_launch(int *result, const int *xs, void *workspace, long long n, cudaStream_t stream)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        unsigned *const barrier = (unsigned *)space; // 2
+        unsigned *const barrier_1 = (unsigned *)(space + 8); // 2
+        int *const zs = (int *)(space + 256); // n
+        int *const ys = (int *)(space + ((n + 63) / 64)*256 + 256); // n
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)shift, 256, 0, &maxResident))
             return (int)error;

@@ -86,13 +86,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
-//   result: n*m float
-//   xs: n*m float
-//   ys: n*m float of workspace, for one launch at a time
-//   barrier: 2 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int f_launch(float *result, const float *xs, float *ys, unsigned *barrier, long long n,
-                        long long m, cudaStream_t stream)
+// The bytes of workspace, in device memory, that a launch of f with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int f_workspace(long long n, long long m, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
@@ -100,7 +95,35 @@ extern "C" int f_launch(float *result, const float *xs, float *ys, unsigned *bar
         return (int)cudaErrorInvalidValue;
     if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
+    *bytes = m*n*4 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int f_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
+// Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+//   result: n*m float
+//   xs: n*m float
+//   workspace: the bytes that f_workspace says, made ready by f_workspace_init; for one launch at a time
+extern "C" int f_launch(float *result, const float *xs, void *workspace, long long n, long long m,
+                        cudaStream_t stream)
+{
+    if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if ((double)m*(double)n > 4503599627370496.0)
+        return (int)cudaErrorInvalidValue;
+    if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
+        return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        unsigned *const barrier = (unsigned *)space; // 2
+        float *const ys = (float *)(space + 256); // n*m
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)f, 256, 0, &maxResident))
             return (int)error;

@@ -145,15 +145,34 @@ static cudaError_t rise_multiprocessors(long long *count)
     return error;
 }
 
-// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
-//   result: 1 float
-//   xs: n float
-//   partials: ceilDiv(n, 1024) float of workspace, for one launch at a time
-extern "C" int sum_launch(float *result, const float *xs, float *partials, long long n, cudaStream_t stream)
+// The bytes of workspace, in device memory, that a launch of sum with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    *bytes = ((n + 1023) / 1024)*4 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
+// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+//   result: 1 float
+//   xs: n float
+//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init; for one launch at a time
+extern "C" int sum_launch(float *result, const float *xs, void *workspace, long long n, cudaStream_t stream)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        float *const partials = (float *)(space + 256); // ceilDiv(n, 1024)
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
             return (int)error;
@@ -165,10 +184,13 @@ extern "C" int sum_launch(float *result, const float *xs, float *partials, long 
         else
             sum_64<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, n);
     }
-    if (n + 1023 <= 2147483647)
-        sum_finish<<<1, 256, 0, stream>>>(result, partials, (int)n);
-    else
-        sum_finish_64<<<1, 256, 0, stream>>>(result, partials, n);
+    {
+        float *const partials = (float *)(space + 256); // ceilDiv(n, 1024)
+        if (n + 1023 <= 2147483647)
+            sum_finish<<<1, 256, 0, stream>>>(result, partials, (int)n);
+        else
+            sum_finish_64<<<1, 256, 0, stream>>>(result, partials, n);
+    }
     return (int)cudaGetLastError();
 }
 #endif

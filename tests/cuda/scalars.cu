@@ -223,17 +223,36 @@ extern "C" int all_launch(float *result, float a, double b, unsigned short h, un
     return (int)cudaGetLastError();
 }
 
-// Launches cooperative on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
-//   result: n float
-//   xs: n float
-//   ys: n float of workspace, for one launch at a time
-//   barrier: 2 unsigned of workspace, for one launch at a time; zero before the first one
-extern "C" int cooperative_launch(float *result, float a, int q, const float *xs, float *ys,
-                                  unsigned *barrier, long long n, cudaStream_t stream)
+// The bytes of workspace, in device memory, that a launch of cooperative with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int cooperative_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    *bytes = n*4 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int cooperative_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
+// Launches cooperative on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+//   result: n float
+//   xs: n float
+//   workspace: the bytes that cooperative_workspace says, made ready by cooperative_workspace_init; for one launch at a time
+extern "C" int cooperative_launch(float *result, float a, int q, const float *xs, void *workspace,
+                                  long long n, cudaStream_t stream)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        unsigned *const barrier = (unsigned *)space; // 2
+        float *const ys = (float *)(space + 256); // n
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)cooperative, 256, 0, &maxResident))
             return (int)error;
@@ -255,17 +274,36 @@ extern "C" int cooperative_launch(float *result, float a, int q, const float *xs
     return (int)cudaGetLastError();
 }
 
+// The bytes of workspace, in device memory, that a launch of two with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int two_workspace(long long n, size_t *bytes)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    *bytes = n*2 + 256;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int two_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
 // Launches two on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n unsigned short
 //   a: the bits of a number of type f16
 //   xs: n unsigned short
-//   ys: n unsigned short of workspace, for one launch at a time
+//   workspace: the bytes that two_workspace says, made ready by two_workspace_init; for one launch at a time
 extern "C" int two_launch(unsigned short *result, unsigned short a, double q, const unsigned short *xs,
-                          unsigned short *ys, long long n, cudaStream_t stream)
+                          void *workspace, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        unsigned short *const ys = (unsigned short *)(space + 256); // n
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
@@ -277,6 +315,7 @@ extern "C" int two_launch(unsigned short *result, unsigned short a, double q, co
         }
     }
     {
+        unsigned short *const ys = (unsigned short *)(space + 256); // n
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;

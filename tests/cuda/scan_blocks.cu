@@ -360,16 +360,40 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
+// The bytes of workspace, in device memory, that a launch of running with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int running_workspace(long long n, size_t *bytes)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    *bytes = ((n + 63) / 64)*8 + 262144;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int running_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 262144, stream);
+}
+
 // Launches running on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: n float
 //   xs: n float
-//   mail: ceilDiv(n, 64) unsigned long long of workspace, for one launch at a time; zero before the first one
-extern "C" int running_launch(float *result, const float *xs, unsigned long long *mail, long long n,
+//   workspace: the bytes that running_workspace says, made ready by running_workspace_init; for one launch at a time
+extern "C" int running_launch(float *result, const float *xs, void *workspace, long long n,
                               cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        unsigned long long *mail = (unsigned long long *)space; // ceilDiv(n, 64)
+        if (((n + 63) / 64)*8 > 262144) {
+            mail = (unsigned long long *)(space + 262144);
+            if (const cudaError_t error = cudaMemsetAsync(mail, 0, (size_t)(((n + 63) / 64)*8), stream))
+                return (int)error;
+        }
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)running, 64, 0, &maxResident))
             return (int)error;
@@ -391,16 +415,40 @@ extern "C" int running_launch(float *result, const float *xs, unsigned long long
     return (int)cudaGetLastError();
 }
 
+// The bytes of workspace, in device memory, that a launch of products with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int products_workspace(long long n, size_t *bytes)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    *bytes = n*16 + 262144;
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int products_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 262144, stream);
+}
+
 // Launches products on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
 //   result: 64*n double
 //   xs: 64*n double
-//   mail: 2*n unsigned long long of workspace, for one launch at a time; zero before the first one
-extern "C" int products_launch(double *result, const double *xs, unsigned long long *mail, long long n,
+//   workspace: the bytes that products_workspace says, made ready by products_workspace_init; for one launch at a time
+extern "C" int products_launch(double *result, const double *xs, void *workspace, long long n,
                                cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     {
+        unsigned long long *mail = (unsigned long long *)space; // 2*n
+        if (n*16 > 262144) {
+            mail = (unsigned long long *)(space + 262144);
+            if (const cudaError_t error = cudaMemsetAsync(mail, 0, (size_t)(n*16), stream))
+                return (int)error;
+        }
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)products, 64, 0, &maxResident))
             return (int)error;

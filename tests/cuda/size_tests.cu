@@ -134,16 +134,42 @@ sum_case4_finish(int *__restrict__ result, const int *__restrict__ temp_1)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
-//   result: 1 int
-//   xs: n int
-//   temp: 1 int of workspace, for one launch at a time
-//   temp_1: 32 int of workspace, for one launch at a time
-extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, long long n,
-                          cudaStream_t stream)
+// The bytes of workspace, in device memory, that a launch of sum with these sizes needs; gives 0 or a cudaError_t.
+extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
+    if (n <= 32) {
+        if (n >= 8 && n % 2 == 0) {
+            *bytes = 256;
+        } else {
+            *bytes = 256;
+        }
+    } else if (!(n < 1024)) {
+        *bytes = 260;
+    } else {
+        *bytes = 384;
+    }
+    return 0;
+}
+
+// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
+extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
+{
+    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+}
+
+// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+//   result: 1 int
+//   xs: n int
+//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init; for one launch at a time
+extern "C" int sum_launch(int *result, const int *xs, void *workspace, long long n, cudaStream_t stream)
+{
+    if (n < 0 || n > 1099511627776)
+        return (int)cudaErrorInvalidValue;
+    if (!workspace || (size_t)workspace % 16 != 0)
+        return (int)cudaErrorInvalidValue;
+    char *const space = (char *)workspace;
     if (n <= 32) {
         if (n >= 8 && n % 2 == 0) {
             const long long shared = (n / 2)*4;
@@ -154,14 +180,26 @@ extern "C" int sum_launch(int *result, const int *xs, int *temp, int *temp_1, lo
             sum_case2<<<1, 32, 0, stream>>>(result, xs, (int)n);
         }
     } else if (!(n < 1024)) {
-        if (n <= 2147483647)
-            sum_case3<<<1, 256, 0, stream>>>(xs, temp, (int)n);
-        else
-            sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
-        sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
+        {
+            int *const temp = (int *)(space + 256); // 1
+            if (n <= 2147483647)
+                sum_case3<<<1, 256, 0, stream>>>(xs, temp, (int)n);
+            else
+                sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
+        }
+        {
+            int *const temp = (int *)(space + 256); // 1
+            sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
+        }
     } else {
-        sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
-        sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);
+        {
+            int *const temp_1 = (int *)(space + 256); // 32
+            sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
+        }
+        {
+            int *const temp_1 = (int *)(space + 256); // 32
+            sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);
+        }
     }
     return (int)cudaGetLastError();
 }

@@ -404,6 +404,10 @@ interop() {
         point interop-c-cu-build nvcc "-arch=$arch" -c "$WORK/sum.cu" -o "$WORK/sum.o"
         point interop-c-cu-link cc examples/c/cu_launch.c "$WORK/sum.o" "-I$cuda/include" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -lstdc++ -o "$WORK/cu_launch"
         point interop-c-cu "$WORK/cu_launch" 1000003
+        point interop-workspace-emit "$RISEC" tests/programs/workspace.rise -o "$WORK/workspace.cu"
+        point interop-workspace-build nvcc "-arch=$arch" -c "$WORK/workspace.cu" -o "$WORK/workspace.o"
+        point interop-workspace-link cc tests/gpu/workspace.c "$WORK/workspace.o" "-I$cuda/include" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -lstdc++ -o "$WORK/workspace"
+        point interop-workspace "$WORK/workspace"
     fi
     if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
         for n in 1 1000003 16777217; do

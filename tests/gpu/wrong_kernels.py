@@ -94,17 +94,17 @@ def plant(kernels, pattern, by, in_heads):
 
 
 def host_function(text, entry):
-    """A function for the bench around the emitted one and its right copy: workspace is allocated once, and cleared before each launch."""
+    """A function for the bench around the emitted one and its right copy: the workspace is allocated once, and made ready before each launch."""
     head = re.search(rf'extern "C" int {entry}_launch\((.*?)\)\s*\{{', text, re.S)
     parameters = [" ".join(p.split()) for p in head[1].split(",")]
-    workspace = set(re.findall(r"^//   (\w+): .* of workspace", text, re.M)) | set(re.findall(r"^//   (\w+): .*zero", text, re.M))
     cells = dict(re.findall(r"^//   (\w+): (.+) (?:float|double|int|unsigned|long long)$", text, re.M))
-    outer, inner, clear, both, compared = [], [], [], [], []
+    outer, inner, clear, both, compared, again = [], [], [], [], [], ""
     for p in parameters:
         name, kind = re.search(r"(\w+)$", p)[1], re.sub(r"\*?\s*\w+$", "", p).strip()
         inner.append(name)
-        if name in workspace:
-            clear.append(f"    static {kind} *{name} = nullptr;\n    if (!{name}) cudaMalloc(&{name}, 1 << 24);\n    cudaMemsetAsync({name}, 0, 1 << 24, stream);\n")
+        if p.startswith("void *"):
+            clear.append(f"    static void *{name} = nullptr;\n    if (!{name}) cudaMalloc(&{name}, 1 << 24);\n    {entry}_workspace_init({name}, stream);\n")
+            again = f"        {entry}_workspace_init({name}, stream);\n"
             both.append(name)
             continue
         outer.append(p)
@@ -116,7 +116,6 @@ def host_function(text, entry):
             both.append(f"{name}_right")
         else:
             both.append(name)
-    again = "".join(f"        cudaMemsetAsync({w}, 0, 1 << 24, stream);\n" for w in inner if w in workspace)
     return f"""
 extern "C" int {entry}_hand({", ".join(outer)})
 {{
@@ -137,7 +136,7 @@ def cases(risec, folder):
         text = emit(risec, name)
         entry = re.search(r'extern "C" int (\w+)_launch\(', text)[1]
         start = text.index('extern "C" __global__')
-        end = text.index(f'extern "C" int {entry}_launch(')
+        end = text.index("#ifndef __CUDACC_RTC__")
         right = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#")).replace('extern "C" ', "")
         for fault, pattern, by in [("none", None, None), *FAULTS]:
             wrong = text

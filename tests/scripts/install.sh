@@ -115,6 +115,8 @@ fi
 if [ -x "$cuda/bin/nvcc" ]; then
     "$prefix/bin/risec" "$root/examples/sum.rise" -o sum.cu && "$cuda/bin/nvcc" -arch=sm_90 -c sum.cu >log 2>&1
     check cu-launch "$CC" $warnings "$root/examples/c/cu_launch.c" sum.o -isystem "$cuda/include" "-L$cuda/lib64" -lcudart -lstdc++ -o cu_launch
+    "$prefix/bin/risec" "$root/tests/programs/workspace.rise" -o workspace.cu && "$cuda/bin/nvcc" -arch=sm_90 -c workspace.cu >log 2>&1
+    check cu-workspace "$CC" $warnings "$root/tests/gpu/workspace.c" workspace.o -isystem "$cuda/include" "-L$cuda/lib64" -lcudart -lstdc++ -o workspace
 else
     echo "skip cu-launch: no nvcc in $cuda"
 fi

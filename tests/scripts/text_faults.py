@@ -49,6 +49,23 @@ def check_misuse(flags):
             yield f"{name}: {r.verdict} {r.detail} {r.log}"
 
 
+def check_workspace():
+    """Which faults of a host function around the workspace are not caught, as lines."""
+    program = run_text.Program("workspace", path=f"{ROOT}/tests/programs/workspace.rise", sizes=(20, 33, 400, 1000, 2049, 2600, 33000), spread=1000)
+
+    def change(_, text):
+        yield "workspace.none", text
+        for name, pattern, new in misuse.WORKSPACE:
+            changed, times = re.subn(pattern, new, text)
+            if times != 1:
+                raise SystemExit(f"the text of {program.path} has {name} in {times} places")
+            yield f"workspace.{name}", changed
+
+    for r in run_text.run_changed([program], change, SEED):
+        if (r.verdict == "agree") != (r.name == "workspace.none") or r.verdict == "broken":
+            yield f"{r.name}: {r.verdict} {r.detail} {r.log}"
+
+
 def main(words):
     if not shutil.which(run_text.CXX):
         print(f"skip text faults: no {run_text.CXX}")
@@ -73,6 +90,11 @@ def main(words):
         print(f"{'not ok' if wrong else 'ok'} {len(misuse.MISUSE)} kernels on {what_runs}")
         for line in wrong:
             print("# " + line.replace("\n", "\n# "))
+    wrong = list(check_workspace())
+    failed |= bool(wrong)
+    print(f"{'not ok' if wrong else 'ok'} {len(misuse.WORKSPACE)} faults around the workspace")
+    for line in wrong:
+        print("# " + line.replace("\n", "\n# "))
     results = run_text.run_changed(wanted, change, SEED)
     survivors = read_survivors()
     caught, alive, used = collections.Counter(), collections.Counter(), set()

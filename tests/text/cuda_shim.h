@@ -359,7 +359,7 @@ SHIM_CONVERT(double, double)
 /* ---- the host's side ------------------------------------------------------------------------------------------------------ */
 
 enum cudaError_t {
-    cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9,
+    cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9, cudaErrorLaunchFailure = 719,
     cudaErrorCooperativeLaunchTooLarge = 720
 };
 typedef cudaError_t cudaError;
@@ -439,16 +439,27 @@ static inline grid_group this_grid() { return {}; }
 /* ---- what the runner calls --------------------------------------------------------------------------------------------------- */
 
 typedef int (*HostFunction)(void **buffers, int n_buffers, const long long *sizes);
+typedef int (*WorkspaceFunction)(const long long *sizes, size_t *bytes);
+typedef int (*InitFunction)(void *workspace);
 struct Twin { /* a program of the batch; they make a list */
     const char *name;
     HostFunction call;
     int n_arguments; /* buffers and sizes */
+    WorkspaceFunction workspace; /* its bytes, and what makes it ready; NULL: there is none */
+    InitFunction init;
     Twin *next;
-    Twin(const char *name_, HostFunction call_, int arguments);
+    Twin(const char *name_, HostFunction call_, int arguments, WorkspaceFunction workspace_, InitFunction init_);
 };
-#define SHIM_TWIN(name, function)                                                                                                              \
-    static int call_twin(void **buffers, int n_buffers, const long long *sizes) { return call(function, buffers, n_buffers, sizes); }          \
-    static Twin twin(name, call_twin, arguments_of(function));
+#define SHIM_TWIN_CALL(function) \
+    static int call_twin(void **buffers, int n_buffers, const long long *sizes) { return call(function, buffers, n_buffers, sizes); }
+#define SHIM_TWIN(name, function) \
+    SHIM_TWIN_CALL(function)      \
+    static Twin twin(name, call_twin, arguments_of(function), nullptr, nullptr);
+#define SHIM_TWIN_WITH(name, function, workspace, init)                                                       \
+    SHIM_TWIN_CALL(function)                                                                                  \
+    static int size_twin(const long long *sizes, size_t *bytes) { return size_call(workspace, sizes, bytes); } \
+    static int init_twin(void *at) { return init(at, nullptr); }                                              \
+    static Twin twin(name, call_twin, arguments_of(function), size_twin, init_twin);
 
 /* Parameter number i of a host function: first those for buffers, which are pointers or, of scalars, values; then sizes, then a stream. */
 template <typename T> struct Argument {
@@ -469,6 +480,21 @@ template <typename... A, int... I> static inline int call_with(void (*f)(A...), 
 {
     f(Argument<A>::get(b, n, s, I)...);
     return (int)cudaGetLastError();
+}
+/* Of the function that says how much workspace is needed: sizes, then where the number goes. */
+template <typename T> struct SizeArgument {
+    static T get(const long long *sizes, size_t *, int i) { return (T)sizes[i]; }
+};
+template <> struct SizeArgument<size_t *> {
+    static size_t *get(const long long *, size_t *bytes, int) { return bytes; }
+};
+template <typename... A, int... I> static inline int size_call_with(int (*f)(A...), const long long *s, size_t *bytes, Indices<I...>)
+{
+    return f(SizeArgument<A>::get(s, bytes, I)...);
+}
+template <typename... A> static inline int size_call(int (*f)(A...), const long long *s, size_t *bytes)
+{
+    return size_call_with(f, s, bytes, typename UpTo<sizeof...(A)>::type());
 }
 template <typename R, typename... A> static inline int call(R (*f)(A...), void **b, int n, const long long *s)
 {

@@ -27,6 +27,7 @@ not depend on the programs is compiled once (in build/release/text).
 
 Each launch is run four times: with threads and blocks in order; then with threads at random, by random ranks of warps and by random ranks of threads, with several blocks at a
 time, a random number of blocks (the grid that the host function asks for, or at most 1, 2 or 3), and buffers that are no better aligned than promised.
+All launches of a program, of whatever sizes, use one workspace, which is full of 0xff before and made ready once; now and then a launch fails, and it is made ready again.
 Every second run takes the kernels with 64-bit indices, where there are such. Of launches with more than 4000 cells in an array only one of the random orders is run.
 """
 import argparse
@@ -158,10 +159,19 @@ def host_function(text, name=""):
     return name or found[-1]
 
 
-def in_namespace(index, name, text, function):
+def workspace_functions(text, function):
+    """The host functions that say how much workspace the one before needs, and make it ready; or none."""
+    before = without_comments(text)[: re.search(rf'extern\s*"C"\s*int\s+{function}\s*\(', without_comments(text)).start()]
+    size = re.findall(r'extern\s*"C"\s*int\s+(\w+)\s*\([^)]*size_t\s*\*\w+\s*\)\s*\{', before)
+    init = re.findall(r'extern\s*"C"\s*int\s+(\w+)\s*\(\s*void\s*\*\w+\s*,\s*cudaStream_t\s+\w+\s*\)\s*\{', before)
+    return [size[-1], init[-1]] if size and init else []
+
+
+def in_namespace(index, name, text, function, hand):
     """One program of a batch, apart from the others. What depends on the device's generation is there for the oldest."""
-    return (f'namespace cuda_shim {{ namespace p{index} {{\n#line 1 "{name}.cu"\n{to_cpp(text)}\n'
-            f'SHIM_TWIN("{name}", {function})\n}} }}\n')
+    with_workspace = [] if hand else workspace_functions(text, function)
+    twin = f'SHIM_TWIN{"_WITH" if with_workspace else ""}("{name}", {", ".join([function, *with_workspace])})'
+    return f'namespace cuda_shim {{ namespace p{index} {{\n#line 1 "{name}.cu"\n{to_cpp(text)}\n{twin}\n}} }}\n'
 
 
 # ---- compiling --------------------------------------------------------------------------------------------------------------------
@@ -339,7 +349,7 @@ def run_prepared(folder, ready, hands, seed, flags, jobs, hang_seconds=120, roun
                 with open(path) as file:
                     text = file.read()
             entry = hand and hands[name[:-5]].entry
-            units.append((name, in_namespace(len(units), name, text, host_function(text, f"{entry}_hand" if entry else ""))))
+            units.append((name, in_namespace(len(units), name, text, host_function(text, f"{entry}_hand" if entry else ""), hand)))
         except (TextError, OSError) as error:
             results[name] = Result(name, "broken", str(error))
     if not units:

@@ -22,14 +22,14 @@
 using namespace cuda_shim;
 
 static Twin *twins, **last_twin = &twins;
-cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int arguments)
-    : name(name_), call(call_), n_arguments(arguments), next(nullptr)
+cuda_shim::Twin::Twin(const char *name_, HostFunction call_, int arguments, WorkspaceFunction workspace_, InitFunction init_)
+    : name(name_), call(call_), n_arguments(arguments), workspace(workspace_), init(init_), next(nullptr)
 {
     *last_twin = this;
     last_twin = &next;
 }
 
-enum { DEVICES = 4 }; /* of 1 to so many multiprocessors; as in text_cases.c */
+enum { DEVICES = 4 }; /* of 1 to so many multiprocessors */
 enum { GRID_CHOICES = 4, LARGE_CELLS = 4000 /* launches with more have one random order, in turn, and not all of them */ };
 static long hang_seconds = 120; /* of processor time for one launch; only against hanging for ever */
 
@@ -39,9 +39,8 @@ enum Role { ROLE_OUT, ROLE_IN, ROLE_TEMP };
 enum Kind { KIND_INTEGER, KIND_F16, KIND_BF16, KIND_F32, KIND_F64 };
 
 struct Buffer {
-    int role, kind, elem_bytes, align, zero;
-    int64_t count;
-    int64_t on_device[DEVICES]; /* TEMP: the count for each number of multiprocessors */
+    int role, kind, elem_bytes, align;
+    int64_t count;             /* TEMP: the workspace, of as many bytes as its function says */
     const unsigned char *data; /* OUT: what it must be; IN: what it is */
     size_t bytes() const { return (size_t)count * (size_t)elem_bytes; }
 };
@@ -89,17 +88,11 @@ static bool read_cases(const std::string &path, Cases *cases)
             b.kind = (int)number();
             b.elem_bytes = (int)number();
             b.align = (int)number();
-            b.zero = (int)number();
             b.count = number();
-            if (b.role == ROLE_TEMP) {
-                for (int64_t &count : b.on_device)
-                    count = number();
-            } else {
-                good &= (size_t)(end - at) >= b.bytes();
-                b.data = (const unsigned char *)at;
-                if (good)
-                    at += b.bytes();
-            }
+            good &= (size_t)(end - at) >= b.bytes();
+            b.data = (const unsigned char *)at;
+            if (good)
+                at += b.bytes();
             c.buffers.push_back(b);
         }
         cases->list.push_back(c);
@@ -155,7 +148,7 @@ static int64_t first_difference(const Buffer &b, const unsigned char *got)
 struct Progress {
     int at_case;
     Schedule how;
-    long runs;
+    long runs, failed;
     bool done;
 };
 static Progress *progress;
@@ -179,7 +172,58 @@ static void watch(long seconds)
     setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-/* Runs it `times` times with the same workspace: what it must leave zero for the next launch is zero only before the first. "" or what is wrong. */
+/* ---- the workspace -------------------------------------------------------------------------------------------------------------- */
+
+/* All launches of a program have one workspace, whatever their sizes and schedules. It is made ready once, and again after a launch that failed. Each launch sees of it what it
+ * asks for, between poisoned bytes. */
+static std::vector<unsigned char> kept;
+enum { FAIL_ONE_IN = 4, FAIL_MOST = 3 };
+
+/* Small integers, which are no flags, are mail that somebody has sent. */
+static void fill(unsigned char *at, size_t bytes, bool ones)
+{
+    const unsigned word = ones ? 1 : 0xffffffff;
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = (unsigned char)(word >> i % 4 * 8);
+}
+
+/* What stays of it goes to where this launch has it; it is full of 0xff before. "" or what is wrong. */
+static std::string give_workspace(const Twin &twin, const Guarded &g)
+{
+    const bool first = kept.empty();
+    const size_t before = kept.size();
+    if (before < g.bytes) {
+        kept.resize(g.bytes);
+        fill(kept.data() + before, g.bytes - before, !first);
+    }
+    memcpy(g.at, kept.data(), g.bytes);
+    const int code = first ? twin.init(g.at) : 0;
+    return code ? "the function that makes the workspace ready gives error " + std::to_string(code) : "";
+}
+
+/* A launch, one of whose kernels cannot be launched; nobody knows what it leaves. */
+static std::string fail_once(const Twin &twin, const Case &c, const std::vector<void *> &pointers, const Guarded &g, Schedule how, uint64_t *state)
+{
+    how.fails = 1 + (int)random_below(state, FAIL_MOST);
+    start_run(how);
+    watch(hang_seconds);
+    const int code = twin.call((void **)pointers.data(), (int)pointers.size(), c.sizes.data());
+    watch(0);
+    const bool failed = schedule.fails == 0;
+    how.fails = 0;
+    start_run(how);
+    progress->failed += failed;
+    if (code && wanted_too_much_shared())
+        return ""; /* the next launch says so */
+    if (!failed)
+        return code ? "the host function gives error " + std::to_string(code) : ""; /* it has fewer kernels */
+    if (code != cudaErrorLaunchFailure)
+        return "a kernel cannot be launched, and the host function gives " + std::to_string(code);
+    fill(g.at, g.bytes, random_below(state, 2));
+    return twin.init(g.at) ? "the workspace cannot be made ready again" : "";
+}
+
+/* Runs it `times` times with the same workspace. "" or what is wrong. */
 static std::string run_case(const Twin &twin, const Case &c, const Schedule &how, int times)
 {
     std::vector<Guarded> memory;
@@ -187,26 +231,40 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
     std::string wrong;
     uint64_t state = how.seed;
     bool aligned = how.turns == TURNS_IN_ORDER || random_below(&state, 2);
+    const Guarded *workspace = nullptr;
+    memory.reserve(c.buffers.size());
     start_run(how);
     for (Buffer b : c.buffers) {
-        if (b.role == ROLE_TEMP)
-            b.count = b.on_device[how.multiprocessors - 1];
+        if (b.role == ROLE_TEMP) {
+            size_t bytes = 0;
+            const int code = twin.workspace(c.sizes.data(), &bytes);
+            if (code != (c.refused ? cudaErrorInvalidValue : 0))
+                wrong = "the function for the workspace's bytes gives " + std::to_string(code);
+            b.count = (int64_t)bytes;
+        }
         /* As cudaMalloc does it, or no more than the alignment that was promised. */
         size_t offset = aligned || b.align >= BOUNDARY ? 0 : (size_t)b.align * random_below(&state, 4);
         Guarded g = guarded_new(b.bytes(), offset, how.turns == TURNS_IN_ORDER ? 0x5a : 0xc7);
         if (b.role == ROLE_IN && b.count)
             memcpy(g.at, b.data, b.bytes());
-        if (b.role == ROLE_TEMP && b.zero && b.count)
-            memset(g.at, 0, b.bytes());
         memory.push_back(g);
         pointers.push_back(g.at);
+        if (b.role == ROLE_TEMP && !c.refused && wrong.empty()) {
+            workspace = &memory.back();
+            wrong = give_workspace(twin, g);
+        }
     }
+    if (workspace && wrong.empty() && random_below(&state, FAIL_ONE_IN) == 0)
+        wrong = fail_once(twin, c, pointers, *workspace, how, &state);
     for (int run = 0; run < times && wrong.empty(); run++) {
         watch(hang_seconds);
         int code = twin.call(pointers.data(), (int)pointers.size(), c.sizes.data());
         watch(0);
-        if (code && wanted_too_much_shared())
+        if (code && wanted_too_much_shared()) {
+            kept.clear();
+            workspace = nullptr;
             break;
+        }
         progress->runs++;
         if (c.refused) {
             wrong = code == cudaErrorInvalidValue ? "" : "the host function should refuse these sizes, and gives " + std::to_string(code);
@@ -228,6 +286,8 @@ static std::string run_case(const Twin &twin, const Case &c, const Schedule &how
                 memset(memory[k].at, 0x3c, b.bytes());
         }
     }
+    if (workspace)
+        memcpy(kept.data(), workspace->at, workspace->bytes);
     for (Guarded &g : memory)
         guarded_free(&g);
     return wrong;
@@ -248,6 +308,10 @@ static int run_program(const Twin &twin, const Cases &cases, uint64_t seed, int 
         if ((int)(c.buffers.size() + c.sizes.size()) != twin.n_arguments) {
             printf("broken %s: its host function takes %d arguments, the test has %zu buffers and %zu sizes\n", twin.name, twin.n_arguments,
                    c.buffers.size(), c.sizes.size());
+            return 0;
+        }
+        if (workspace != (twin.workspace != nullptr)) {
+            printf("broken %s: only one of its host functions and the test knows of a workspace\n", twin.name);
             return 0;
         }
         uint64_t state = seed + (uint64_t)run;

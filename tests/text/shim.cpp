@@ -680,6 +680,8 @@ cudaError_t launch_body(const char *name, const void *function, Config how, void
         how.block.x < 1 || how.block.y < 1 || how.block.z < 1 || how.block.z > 64 ||
         (uint64_t)how.block.x * how.block.y * how.block.z > MAX_BLOCK_THREADS)
         return error_of(cudaErrorInvalidConfiguration);
+    if (schedule.fails && --schedule.fails == 0)
+        return error_of(cudaErrorLaunchFailure);
     int allowed = STATIC_SHARED_MAX;
     for (const auto &o : opted_in)
         if (o.first == function)

@@ -17,6 +17,7 @@ struct Schedule {
     unsigned grid_limit; /* most blocks on an axis, though the host asks for more; 0: no limit */
     unsigned multiprocessors;
     bool wide;           /* the kernels with 64-bit indices, where there are such */
+    int fails;           /* the kernel with this number from now on, the first is 1, cannot be launched; 0: all can */
 };
 extern Schedule schedule;
 void start_run(const Schedule &how); /* forgets errors and attributes of the last one */

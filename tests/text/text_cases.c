@@ -28,11 +28,10 @@
 #include <stdlib.h>
 
 #include "codegen/index_guards.h"
+#include "codegen/workspace.h"
 #include "executors.h"
 
-/* DEVICES: the shim's has 1 to so many multiprocessors, of RESIDENT_PER_SM blocks (shim.cpp, runner.cpp). */
-enum { DEVICES = 4, RESIDENT_PER_SM = 2 };
-enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, MAX_SAMPLES = 64, SIM_STEPS = 1000000, WORKSPACE_ALIGNMENT = 16 };
+enum { MAX_LAUNCHES = 256, MAX_SIZES = 16, MAX_SETTINGS = 16, DEFAULT_CELLS = 70000, MAX_SAMPLES = 64, SIM_STEPS = 1000000 };
 
 typedef struct Job {
     char name[128], path[1024], entry[128];
@@ -71,60 +70,31 @@ typedef enum Role { ROLE_OUT, ROLE_IN, ROLE_TEMP } Role;
 
 static int kind_of(Scalar s) { return s == SC_F16 ? 1 : s == SC_BF16 ? 2 : s == SC_F32 ? 3 : s == SC_F64 ? 4 : 0; }
 
-static void put_buffer(StrBuf *out, Role role, Scalar elem, int64_t align, bool zero, int64_t count, const unsigned char *bytes)
+static void put_buffer(StrBuf *out, Role role, Scalar elem, int64_t align, int64_t count, const unsigned char *bytes)
 {
     put(out, role);
     put(out, kind_of(elem));
     put(out, scalar_bytes(elem));
     put(out, align);
-    put(out, zero);
     put(out, count);
     if (bytes)
         sb_putn(out, (const char *)bytes, (size_t)count * (size_t)scalar_bytes(elem));
 }
 
-typedef struct OnDevice {
-    Ctx *ctx;
-    Nat nat;
-    int64_t sms;
-} OnDevice;
-
-static void set_device_size(void *user, Nat var)
+/* The caller's arrays and scalars, and where the workspace stands if there is any: its bytes are the host function's matter. */
+static void put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch)
 {
-    OnDevice *d = user;
-    if (imp_is_device_size(var))
-        d->nat = nat_subst(d->ctx, d->nat, var, nat_const(d->ctx, strcmp(var->name, "numSM") == 0 ? d->sms : d->sms * RESIDENT_PER_SM));
-}
-
-/* Workspace: its cells on each device, which its host function must keep to. */
-static bool put_workspace(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const ImpBuf *buf, Nat cells)
-{
-    put_buffer(out, ROLE_TEMP, buf->elem, WORKSPACE_ALIGNMENT, buf->zero, 0, NULL);
-    for (int64_t sms = 1; sms <= DEVICES; sms++) {
-        OnDevice on = {ctx, cells, sms};
-        int64_t count;
-        nat_each_var(ctx, cells, set_device_size, &on);
-        if (!launch_nat(ctx, imp->entry, launch, on.nat, &count))
-            return false;
-        put(out, count);
-    }
-    return true;
-}
-
-static bool put_host_buffers(Ctx *ctx, StrBuf *out, const ImpProgram *imp, const Launch *launch, const HostBuffers *bufs)
-{
-    put(out, bufs->n);
-    for (int i = 0; i < bufs->n; i++) {
-        const ImpBuf *buf = bufs->at[i].buf;
+    HostBuffers bufs = {0};
+    bool workspace = workspace_is_used(imp);
+    host_buffers(ctx, imp, &bufs);
+    put(out, bufs.n + workspace);
+    for (int i = 0; i < bufs.n; i++) {
+        const ImpBuf *buf = bufs.at[i].buf;
         const HostBuf *host = buf->space == SPACE_OUTPUT ? &launch->results[buf->component] : &launch->buffers[buf->component];
-        if (buf->space != SPACE_TEMP) {
-            put_buffer(out, buf->space == SPACE_OUTPUT ? ROLE_OUT : ROLE_IN, host->elem, scalar_bytes(host->elem), false, host->count, host->bytes);
-            continue;
-        }
-        if (!put_workspace(ctx, out, imp, launch, buf, kernel_cells(ctx, bufs->at[i].kernel, buf)))
-            return false;
+        put_buffer(out, buf->space == SPACE_OUTPUT ? ROLE_OUT : ROLE_IN, host->elem, scalar_bytes(host->elem), host->count, host->bytes);
     }
-    return true;
+    if (workspace)
+        put_buffer(out, ROLE_TEMP, SC_U8, WORKSPACE_ALIGN, 0, NULL);
 }
 
 /* refused: the host function must not take them. */
@@ -184,13 +154,16 @@ static void add_refused(Ctx *ctx, Request *r, const ImpProgram *imp, const Launc
 {
     static const unsigned char value[8];
     HostBuffers bufs = {0};
+    bool workspace = workspace_is_used(imp);
     host_buffers(ctx, imp, &bufs);
     put_sizes(&r->out.emitted, launch, true);
-    put(&r->out.emitted, bufs.n);
+    put(&r->out.emitted, bufs.n + workspace);
     for (int i = 0; i < bufs.n; i++) {
         const ImpBuf *buf = bufs.at[i].buf;
-        put_buffer(&r->out.emitted, ROLE_IN, buf->elem, scalar_bytes(buf->elem), false, buf->by_value, value);
+        put_buffer(&r->out.emitted, ROLE_IN, buf->elem, scalar_bytes(buf->elem), buf->by_value, value);
     }
+    if (workspace)
+        put_buffer(&r->out.emitted, ROLE_TEMP, SC_U8, WORKSPACE_ALIGN, 0, NULL);
     r->out.n++;
 }
 
@@ -198,7 +171,6 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
 {
     const CoreEntry *entry = imp->entry;
     Launch launch;
-    HostBuffers bufs = {0};
     const Job *job = r->job;
     SampleInputs how = {.seed = job->seed + (uint64_t)r->out.n, .max_cells = job->cells, .spread = job->spread, .wide = !job->narrow && r->out.n % 2};
     if (!sample_launch(ctx, entry, sizes, &how, &launch))
@@ -210,13 +182,8 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
     launch.max_steps = job->steps;
     if (r->out.differs || !run_expected(ctx, r, imp, how.seed, &launch))
         return;
-    host_buffers(ctx, imp, &bufs);
-    StrBuf emitted;
-    sb_init(&emitted, ctx);
-    put_sizes(&emitted, &launch, false);
-    if (!put_host_buffers(ctx, &emitted, imp, &launch, &bufs))
-        return;
-    sb_putn(&r->out.emitted, emitted.text, emitted.len);
+    put_sizes(&r->out.emitted, &launch, false);
+    put_host_buffers(ctx, &r->out.emitted, imp, &launch);
     put_sizes(&r->out.hand, &launch, false);
     put(&r->out.hand, launch.n_results + launch.n_buffers);
     r->out.n_hand++;
@@ -224,7 +191,7 @@ static void add_case(Ctx *ctx, Request *r, const ImpProgram *imp, const int64_t 
         bool result = k < launch.n_results;
         const HostBuf *host = result ? &launch.results[k] : &launch.buffers[k - launch.n_results];
         /* A hand-written kernel may count on what cudaMalloc gives. */
-        put_buffer(&r->out.hand, result ? ROLE_OUT : ROLE_IN, host->elem, 256, false, host->count, host->bytes);
+        put_buffer(&r->out.hand, result ? ROLE_OUT : ROLE_IN, host->elem, 256, host->count, host->bytes);
     }
     r->out.n++;
 }

@@ -24,15 +24,7 @@ static char log_text[4096];
 static rise_call *watched;
 static int dirty; /* kernels that ran on workspace which was not zero where it should have been */
 
-static CallTemp *temp_at(CUdeviceptr at)
-{
-    for (int i = 0; i < watched->entry->plan.n_temps; i++)
-        if (watched->entry->plan.temps[i].zero && watched->temps[i].memory == at)
-            return &watched->temps[i];
-    return NULL;
-}
-
-/* What a kernel that counts in its workspace finds there. */
+/* What a kernel that counts in its workspace finds there. It writes all over its data. */
 static void look(const FakeLaunch *l)
 {
     bool found = false;
@@ -43,13 +35,21 @@ static void look(const FakeLaunch *l)
         found = true;
         for (int b = 0; b < v->n_buffers; b++) {
             CUdeviceptr at;
+            if (v->buffers[b].temp < 0)
+                continue;
             memcpy(&at, l->params[b], sizeof at);
-            const CallTemp *temp = v->buffers[b].temp >= 0 ? temp_at(at) : NULL;
-            for (size_t k = 0; temp && k < temp->bytes; k++)
-                if (((unsigned char *)(uintptr_t)at)[k] != 0) {
-                    dirty++;
-                    break;
-                }
+            const CallTemp *temp = &watched->temps[v->buffers[b].temp];
+            unsigned char *bytes = (unsigned char *)(uintptr_t)at;
+            CHECK(at == temp->memory && at - watched->workspace + (size_t)temp->bytes <= watched->workspace_bytes && fake_gpu_owns(at, (size_t)temp->bytes));
+            if (!watched->entry->plan.temps[v->buffers[b].temp].zero) {
+                CHECK(at % 256 == 0);
+                memset(bytes, 0x77, (size_t)temp->bytes);
+                continue;
+            }
+            int64_t k = 0;
+            while (k < temp->bytes && bytes[k] == 0)
+                k++;
+            dirty += k < temp->bytes;
         }
     }
     CHECK(found);
@@ -84,14 +84,22 @@ static void end(Fixture *f)
 static void *const FAR = (void *)0x100000000;
 static void *const FARTHER = (void *)0x4000000000000;
 
-/* The log since the last check has a clearing of each buffer that must be zero, where `clears`, then each kernel; `word` stands before each. */
+/* Buffers that each launch clears. */
+static int cleared_by_launch(void)
+{
+    int n = 0;
+    for (int i = 0; i < watched->entry->plan.n_temps; i++)
+        n += watched->temps[i].clears;
+    return n;
+}
+
+/* The log since the last check has a clearing of the flags, where `clears`, then what each launch clears, then each kernel; `word` stands before each. */
 static void check_log(const char *what, const char *head, const char *word, bool clears, int kernels)
 {
     char wanted[1024];
     int n = snprintf(wanted, sizeof wanted, "%s", head);
-    for (int i = 0; clears && i < watched->entry->plan.n_temps; i++)
-        if (watched->entry->plan.temps[i].zero && watched->temps[i].memory)
-            n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%sclear\n", word);
+    for (int i = 0; i < (clears && watched->workspace) + (kernels ? cleared_by_launch() : 0); i++)
+        n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%sclear\n", word);
     for (int i = 0; i < kernels; i++)
         n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%s%s\n", word, watched->steps[i].variant->name);
     if (!CHECK_TEXT(log_text, wanted))
@@ -100,12 +108,7 @@ static void check_log(const char *what, const char *head, const char *word, bool
     log_text[0] = 0;
 }
 
-static void spoil(void)
-{
-    for (int i = 0; i < watched->entry->plan.n_temps; i++)
-        if (watched->temps[i].memory)
-            memset((void *)(uintptr_t)watched->temps[i].memory, 0x5a, watched->temps[i].bytes);
-}
+static void spoil(void) { memset((void *)(uintptr_t)watched->workspace, 0xff, watched->workspace ? watched->workspace_bytes : 0); }
 
 /* All that may happen to the launches of a call whose arguments are there. */
 static void sequence(Fixture *f, CUresult with)
@@ -140,7 +143,7 @@ static void sequence(Fixture *f, CUresult with)
     log_text[0] = 0;
 
     /* The last kernel cannot be launched, and what the others left is anybody's guess. */
-    fake_gpu.fail_at = fake_gpu.calls + 2 + kernels;
+    fake_gpu.fail_at = fake_gpu.calls + 2 + cleared_by_launch() + kernels;
     fake_gpu.fail_with = with;
     CHECK(rise_call_launch(f->call, &b, &err) != RISE_OK && fake_gpu.failed && strncmp(fake_gpu.failed, "launch", 6) == 0);
     check_log("a launch that fails", "", "", false, kernels - 1);
@@ -225,22 +228,49 @@ static void test_scalars(void)
     end(&f);
 }
 
-/* More workspace is cleared when it is made, and only then. */
+/* A new workspace is cleared when it is made, and only then; but mail that is too long for the flags is, by each launch. */
 static void test_growing(void)
 {
-    static const int64_t sizes[] = {100, 100000, 5000, 10000000};
+    static const int64_t sizes[] = {100, 100000, 5000, 10000000, 100000000, 100000, 100000000};
     Fixture f;
     start(&f, "examples/running_sum.rise", NULL);
     fake_gpu.kernel = look;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 7; k++) {
         GOOD(rise_call_input(f.call, "xs", RISE_F32, 1, &sizes[k], FAR, RISE_DEVICE, &err));
         GOOD(rise_call_output(f.call, "result", RISE_F32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
         GOOD(rise_call_prepare(f.call, &err));
-        CHECK((strstr(log_text, "clear") != NULL) == (k != 2));
+        CHECK((strstr(log_text, "clear") != NULL) == (k < 2 || k == 3 || k == 4));
         log_text[0] = 0;
+        for (int again = 0; again < 2; again++) {
+            GOOD(rise_call_launch(f.call, NULL, &err));
+            CHECK((strstr(log_text, "clear") != NULL) == (sizes[k] == 100000000) && dirty == 0);
+            log_text[0] = 0;
+        }
+    }
+    end(&f);
+}
+
+/* One workspace has launches of all classes, one of which fails. Their data does not reach the flags, which are cleared once, and again after the failure. */
+static void test_classes(void)
+{
+    static const int64_t sizes[] = {33000, 20, 400, 1000, 2000, 33000, 3000, 1000, 400, 2000, 20};
+    Fixture f;
+    start(&f, "tests/programs/workspace.rise", NULL);
+    fake_gpu.kernel = look;
+    for (int k = 0; k < 11; k++) {
+        GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &sizes[k], FAR, RISE_DEVICE, &err));
+        GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, 4, RISE_DEVICE, &err));
+        GOOD(rise_call_prepare(f.call, &err));
+        check_log("prepare", "", "", k == 0, 0);
+        if (k == 4) {
+            fake_gpu.fail_at = fake_gpu.calls + 4; /* push, recording?, and the second of its kernels */
+            fake_gpu.fail_with = 1;
+            CHECK(rise_call_launch(f.call, NULL, &err) != RISE_OK && strcmp(fake_gpu.failed, "launch") == 0);
+            spoil();
+            log_text[0] = 0;
+        }
         GOOD(rise_call_launch(f.call, NULL, &err));
-        CHECK(!strstr(log_text, "clear") && dirty == 0);
-        log_text[0] = 0;
+        check_log("a launch", "", "", k >= 4, f.call->n_steps);
     }
     end(&f);
 }
@@ -253,6 +283,7 @@ int main(void)
     test_example("examples/high/sum.rise", 1000000);
     test_example("examples/running_sum.rise", 100000);
     test_growing();
+    test_classes();
     test_scalars();
     return unit_end();
 }

@@ -1,0 +1,206 @@
+/* The workspace in the host's part of a .cu file: how large it is, how it becomes ready, and where in it a launch finds its buffers. */
+#include "codegen/cuda_host.h"
+
+static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
+
+/* ---- sizes of the device ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct DeviceVars {
+    Ctx *ctx;
+    Nat sms;
+    VEC(Nat) residents;
+} DeviceVars;
+
+static void note_var(void *user, Nat var)
+{
+    DeviceVars *found = user;
+    if (var->device == NAT_NUM_SM)
+        found->sms = var;
+    bool known = var->device != NAT_MAX_RESIDENT;
+    for (int i = 0; i < found->residents.n; i++)
+        known |= found->residents.at[i] == var;
+    if (!known)
+        vec_push(found->ctx, &found->residents, var);
+}
+
+static const char *nat_in_c(Host *h, Nat nat, CPrec prec)
+{
+    Cuda *c = h->c;
+    StrBuf text, *out = c->out;
+    sb_init(&text, c->ctx);
+    c->out = &text;
+    cuda_nat(c, nat, prec);
+    c->out = out;
+    return text.text;
+}
+
+/* Declares what these depend on beside the sizes. */
+static void put_device_sizes(Host *h, const DeviceVars *found)
+{
+    Cuda *c = h->c;
+    if (found->sms) {
+        c_name_claim(c->names, "numSM");
+        c_names_set(c->names, found->sms, "numSM");
+        host_put_multiprocessors(h, host_margin(h));
+    }
+    for (int i = 0; i < h->space.residents.n; i++) {
+        const WorkResident *r = &h->space.residents.at[i];
+        bool wanted = false;
+        for (int k = 0; k < found->residents.n; k++)
+            wanted |= found->residents.at[k] == r->var;
+        if (!wanted)
+            continue;
+        const char *name = c_name_claim(c->names, "resident"), *shared = "0";
+        c_names_set(c->names, r->var, name);
+        if (kernel_shared_is_dynamic(r->kernel))
+            shared = nat_in_c(h, r->kernel->shared_bytes, C_ANY);
+        host_put_resident(h, host_margin(h), r->kernel, host_kernel_name(h, r->kernel), shared, name);
+    }
+}
+
+/* ---- the places of a launch --------------------------------------------------------------------------------------------------------- */
+
+static const char *place(Host *h, const WorkBuffer *b, Nat offset)
+{
+    Ctx *ctx = h->c->ctx;
+    const char *type = cuda_type(b->buf->elem);
+    return nat_is(offset, 0) ? ctx_printf(ctx, "(%s *)%s", type, h->base) : ctx_printf(ctx, "(%s *)(%s + %s)", type, h->base, nat_in_c(h, offset, C_ANY));
+}
+
+/* Mail that may be longer than its place among the flags. */
+static void put_either_place(Host *h, const WorkBuffer *b)
+{
+    Cuda *c = h->c;
+    const char *bytes = nat_in_c(h, b->bytes, C_SUM), *margin = host_margin(h);
+    sb_printf(c->out, "%sif (%s > %lld) {\n%s    %s = %s;\n", margin, bytes, (long long)b->room, margin, b->name, place(h, b, b->offset));
+    host_return_error(h, ctx_printf(c->ctx, "    %s", margin), ctx_printf(c->ctx, "cudaMemsetAsync(%s, 0, (size_t)(%s), stream)", b->name, bytes));
+    sb_printf(c->out, "%s}\n", margin);
+}
+
+void host_put_base(Host *h)
+{
+    if (!h->workspace)
+        return;
+    host_refuse_if(h, ctx_printf(h->c->ctx, "!%s || (size_t)%s %% %d != 0", h->workspace, h->workspace, h->space.align));
+    sb_printf(h->c->out, "    char *const %s = (char *)%s;\n", h->base, h->workspace);
+}
+
+static bool has(const Host *h, const ImpKernel *k, const WorkBuffer *b)
+{
+    for (; k; k = k->otherwise)
+        for (int i = 0; i < k->bufs.n; i++)
+            if (k->bufs.at[i]->space == SPACE_TEMP && workspace_buffer(&h->space, k->bufs.at[i]) == b)
+                return true;
+    return false;
+}
+
+bool host_has_places(const ImpKernel *k)
+{
+    for (; k; k = k->otherwise)
+        for (int i = 0; i < k->bufs.n; i++)
+            if (k->bufs.at[i]->space == SPACE_TEMP)
+                return true;
+    return false;
+}
+
+static void put_place(Host *h, const WorkBuffer *b)
+{
+    Cuda *c = h->c;
+    bool either = b->flag >= 0 && b->offset;
+    if (b->offset && workspace_may_overflow(&h->space, b))
+        host_refuse_large(h, b->offset);
+    host_indent(h);
+    sb_printf(c->out, "%s *%s%s = %s; // ", cuda_type(b->buf->elem), either ? "" : "const ", b->name, place(h, b, b->flag >= 0 ? nat_const(c->ctx, b->flag) : b->offset));
+    cuda_comment_text(c->out, nat_text(c->ctx, b->cells));
+    put(c, "\n");
+    if (either)
+        put_either_place(h, b);
+}
+
+void host_put_places(Host *h, const ImpKernel *k)
+{
+    Ctx *ctx = h->c->ctx;
+    DeviceVars found = {.ctx = ctx};
+    for (int i = 0; i < h->space.buffers.n; i++) {
+        const WorkBuffer *b = &h->space.buffers.at[i];
+        if (!b->offset || !has(h, k, b))
+            continue;
+        nat_each_var(ctx, b->offset, note_var, &found);
+        if (b->flag >= 0)
+            nat_each_var(ctx, b->bytes, note_var, &found);
+    }
+    put_device_sizes(h, &found);
+    for (int i = 0; i < h->space.buffers.n; i++)
+        if (has(h, k, &h->space.buffers.at[i]))
+            put_place(h, &h->space.buffers.at[i]);
+}
+
+/* ---- its functions ------------------------------------------------------------------------------------------------------------------ */
+
+/* What launches under the variant's conditions need. */
+static void put_bytes(Host *h, const ImpVariant *variant, bool alone)
+{
+    Cuda *c = h->c;
+    DeviceVars found = {.ctx = c->ctx};
+    const bool had_sms = h->has_sms;
+    Nat bytes = workspace_bytes(c->ctx, &h->space, &variant->when);
+    (void)alone;
+    for (int i = 0; i < h->said.n; i++)
+        if (imp_same_when(h->said.at[i], &variant->when))
+            return;
+    vec_push(c->ctx, &h->said, &variant->when);
+    c->facts = variant->kernel->known;
+    nat_each_var(c->ctx, bytes, note_var, &found);
+    int mark = c_names_mark(c->names);
+    put_device_sizes(h, &found);
+    for (int i = 0; i < h->space.buffers.n; i++)
+        if (workspace_may_overflow(&h->space, &h->space.buffers.at[i]))
+            host_refuse_large(h, bytes);
+    host_indent(h);
+    const char *text = nat_in_c(h, bytes, C_ANY);
+    if (h->several) {
+        cuda_nat_helpers(c, NAT_C_MAX);
+        sb_printf(c->out, "*%s = nat_max((long long)*%s, %s);\n", h->bytes, h->bytes, text);
+    } else {
+        sb_printf(c->out, "*%s = %s;\n", h->bytes, text);
+    }
+    h->has_sms = had_sms;
+    c_names_release(c->names, mark);
+}
+
+/* Do the conditions of some launches neither exclude each other nor say the same? */
+static bool conditions_mix(const HostRun *all)
+{
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < i; k++)
+            if (!imp_same_when(&all->at[i]->when, &all->at[k]->when) && !workspace_excludes(&all->at[i]->when, &all->at[k]->when))
+                return true;
+    return false;
+}
+
+void host_put_workspace(Host *h, const CudaNames *names)
+{
+    Cuda *c = h->c;
+    const char *entry = h->program->entry ? h->program->entry->name : "the kernels";
+    if (!names->workspace)
+        return;
+    int mark = c_names_mark(c->names);
+    const HostRun all = host_all(c->ctx, h->program);
+    h->bytes = c_name_claim(c->names, "bytes");
+    h->several = conditions_mix(&all);
+    sb_printf(c->out, "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs; gives 0 or a cudaError_t.\n", entry);
+    HostLine line = host_line_begin(h, names->workspace);
+    for (int i = 0; i < h->sizes.n; i++)
+        host_put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
+    host_put_param(&line, ctx_printf(c->ctx, "size_t *%s)", h->bytes));
+    put(c, "\n{\n");
+    host_put_checks(h);
+    if (h->several)
+        sb_printf(c->out, "    *%s = %lld;\n", h->bytes, (long long)h->space.flags);
+    host_put_run(h, &all, 0, put_bytes);
+    put(c, "    return 0;\n}\n\n");
+    c_names_release(c->names, mark);
+    sb_printf(c->out, "// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.\n"
+                      "extern \"C\" int %s(void *%s, cudaStream_t stream)\n{\n    return (int)cudaMemsetAsync(%s, 0, %lld, stream);\n}\n\n",
+              names->init, h->workspace, h->workspace, (long long)h->space.flags);
+}

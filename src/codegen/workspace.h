@@ -1,0 +1,47 @@
+/* Where the buffers of a launch's workspace lie in it. docs/manifest.md tells callers of it. */
+#ifndef RISEC_CODEGEN_WORKSPACE_H
+#define RISEC_CODEGEN_WORKSPACE_H
+
+#include "codegen/imp.h"
+
+enum {
+    WORKSPACE_ALIGN = 16,         /* of its address, at least */
+    WORKSPACE_STEP = 256,         /* flags end at a multiple of it, and data begins at one, as if allocated by itself */
+    WORKSPACE_FLAG_ROOM = 1 << 18 /* bytes among the flags, of a buffer that must be zero and whose length depends on sizes */
+};
+
+typedef struct WorkBuffer {
+    const ImpBuf *buf;   /* as one of the kernels has it */
+    const char *name;    /* in the host function; until then the buffer's own */
+    Nat cells, bytes;    /* the most that a kernel in any of its forms needs */
+    bool zero;           /* must be zero before a launch */
+    int64_t flag, room;  /* its place in the first bytes, and how many it has there; flag -1: none */
+    Nat offset;          /* its place among the data; NULL: none. With both, it lies among the flags where `bytes` is at most `room`; else each launch clears it */
+    int64_t most;        /* bytes, by what is known of its kernels; -1: nothing is */
+    VEC(const ImpWhens *) whens; /* of the launches that have it */
+} WorkBuffer;
+
+/* What `maxResident` of a kernel is in the sizes of buffers, where kernels may differ in it. */
+typedef struct WorkResident {
+    const ImpKernel *kernel;
+    Nat var;
+} WorkResident;
+
+typedef struct Workspace {
+    int64_t flags; /* so many bytes at the start are zero before a launch and after it. They hold what depends on no size */
+    int align;     /* of its address, in bytes */
+    VEC(WorkBuffer) buffers; /* in the order of their places */
+    VEC(WorkResident) residents;
+} Workspace;
+
+bool workspace_is_used(const ImpProgram *program); /* does a launch need any? */
+void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space);
+WorkBuffer *workspace_buffer(const Workspace *space, const ImpBuf *buf);
+/* Its bytes, where the conditions hold: the most that this takes over all of the program's launches is what they need. */
+Nat workspace_bytes(Ctx *ctx, const Workspace *space, const ImpWhens *when);
+/* No run of the program has both. */
+bool workspace_excludes(const ImpWhens *a, const ImpWhens *b);
+/* What the place is computed from may have no value in 64 bits: it has buffers in it that need not be there under the same conditions, or a great many. */
+bool workspace_may_overflow(const Workspace *space, const WorkBuffer *b);
+
+#endif
