@@ -3,34 +3,36 @@
 
 /* ---- did you mean ----------------------------------------------------------------------------------------------------------- */
 
+static bool same_letter(char a, char b) { return a == b || (a ^ b) == 32; }
+
+/* Letters that are wrong, missing or too many, and pairs that changed places. */
 static int edit_distance(const char *a, const char *b, int limit)
 {
     enum { LONGEST = 40 };
     int n = (int)strlen(a), m = (int)strlen(b);
-    int row[LONGEST + 1];
+    int rows[3][LONGEST + 1];
     if (n > LONGEST || m > LONGEST || (n > m ? n - m : m - n) > limit)
         return limit + 1;
     for (int j = 0; j <= m; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
+        int *row = rows[i % 3], *before = rows[(i + 2) % 3], *before_that = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= m; j++) {
-            int same = a[i - 1] == b[j - 1] || (a[i - 1] ^ b[j - 1]) == 32 ? 0 : 1;
-            int best = diagonal + same;
-            diagonal = row[j];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
+            int best = before[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+            best = before[j] + 1 < best ? before[j] + 1 : best;
             best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
+            bool turned = i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]);
+            row[j] = turned && before_that[j - 2] + 1 < best ? before_that[j - 2] + 1 : best;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates)
 {
     (void)ctx;
-    int length = (int)strlen(name), limit = length <= 3 ? 1 : length <= 5 ? 2 : 3;
+    int length = (int)strlen(name), limit = length <= 5 ? 1 : length <= 8 ? 2 : 3;
     const char *best = NULL;
     for (int i = 0; i < n; i++) {
         const char *c = candidates[i];

@@ -207,7 +207,8 @@ static void unknown_name(Resolver *r, const char *name, Span span, const Local *
     for (int i = 0; i < P_COUNT; i++)
         vec_push(r->ctx, &near, prim_name((PrimId)i));
     for (const char *const *w = words; *w; w++)
-        vec_push(r->ctx, &near, *w);
+        if (r->header || builtin_find(*w) != BUILTIN_KIND) /* kinds stand in headers */
+            vec_push(r->ctx, &near, *w);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
     const LibFile *module = library_with(name);
     const OtherName *other = module ? NULL : other_name(name);
