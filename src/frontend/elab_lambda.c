@@ -174,6 +174,14 @@ static Type idx_type_of(Elab *e, Nat a, Nat n)
     return a->kind == NAT_MOD ? type_idx(e->ctx, a->b) : NULL;
 }
 
+/* The index of a generate itself, say. */
+static bool is_known_index(Elab *e, Value v)
+{
+    Nat place;
+    LetBind *lets = NULL;
+    return v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_IDX && value_to_nat(e, v, &place, &lets);
+}
+
 static Value force(Elab *e, Value v, const Ast *pattern, const Env *env, Type want, bool early)
 {
     Ctx *ctx = e->ctx;
@@ -223,7 +231,7 @@ static Value force(Elab *e, Value v, const Ast *pattern, const Env *env, Type wa
     e->facts = facts_inside(e, 1, &var, NULL);
     Value r = apply(e, fn, 1, &arg, fn.span, elem);
     bool place = r.kind == V_NAT && r.from_idx && !elem;
-    if (place && early) {
+    if (early && !elem && (place || is_known_index(e, r))) { /* its range is what is wanted where it is used */
         e->facts = outer;
         return v;
     }
