@@ -59,6 +59,8 @@ ImpBuf *lower_new_buf(Lowering *lw, ImpSpace space, const char *name, Scalar ele
         vec_push(lw->ctx, &lw->kernel->bufs, buf);
     else
         vec_push(lw->ctx, &lw->globals, buf);
+    if (space == SPACE_TEMP)
+        workspace_of(lw, buf);
     return buf;
 }
 

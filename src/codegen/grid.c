@@ -169,7 +169,6 @@ ImpExpr *first_thread(Lowering *lw, Span span)
 static ImpBuf *counter(Lowering *lw, const char *name, int cells, Span span)
 {
     ImpBuf *buf = lower_new_buf(lw, SPACE_TEMP, name, SC_U32, nat_const(lw->ctx, cells), span);
-    buf->component = buf->id;
     buf->zero = true;
     return buf;
 }

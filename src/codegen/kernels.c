@@ -1,8 +1,8 @@
-/* Entries of several kernels: the cases of the size tests at the top, the kernels of each, and what they share.
+/* Entries of several kernels: how each begins, and what they share.
  *
  * While an entry is translated, all kernels refer to the same buffers of global memory, and views made for one kernel are read in another. At the
  * end each kernel gets buffers, registers and expressions of its own; what could not come along is refused. */
-#include "codegen/lowering.h"
+#include "codegen/ways.h"
 #include "codegen/walk.h"
 
 bool kernel_has_blocks(const ImpKernel *kernel)
@@ -28,13 +28,11 @@ ImpKernel *kernel_before(Lowering *lw)
         init->blocks[a] = init->grid[a] = one;
         init->block[a] = init->thread[a] = zero;
     }
-    vec_push(ctx, &lw->program->kernels, kernel); /* the kernel moves on by one */
-    lw->program->kernels.at[lw->program->kernels.n - 2] = init;
+    way_kernel_before(lw, init);
     return kernel->init = init;
 }
 
-/* All statements of the kernel are there. */
-static void kernel_end(Lowering *lw)
+void kernel_end(Lowering *lw)
 {
     if (lw->kernel && !lw->failed)
         layout_finish_in_place(lw);
@@ -46,14 +44,15 @@ void kernel_begin(Lowering *lw, const Core *start, const Core *scope)
     const CoreEntry *entry = lw->entry;
     kernel_end(lw);
     ImpKernel *kernel = NEW(ctx, ImpKernel);
-    kernel->name = entry->name; /* until all kernels of the case are there */
+    kernel->name = entry->name; /* until all kernels are there */
     kernel->entry = entry;
+    way_kernel(lw, kernel, start);
     kernel->known = lw->known;
-    vec_push(ctx, &lw->program->kernels, kernel);
     lw->kernel = kernel;
     lw->out = &kernel->body;
     lw->facts = nat_facts_new(ctx, lw->known);
     launch_plan(lw, start);
+    way_facts(lw);
     for (int i = 0; i < entry->n_inputs; i++) /* a scalar that several places read goes into a register of this kernel */
         lower_bind(lw, entry->inputs[i], lw->inputs[i], scope);
 }
@@ -78,8 +77,8 @@ static void left_behind(Owner *o, Span span, const char *name, const char *what)
 
 static ImpKernel *kernel_of(const Owner *o, const ImpVar *var)
 {
-    for (int k = 0; k < o->lw->program->kernels.n; k++) {
-        ImpKernel *kernel = o->lw->program->kernels.at[k];
+    for (int k = 0; k < o->lw->ways->begun.n; k++) {
+        ImpKernel *kernel = o->lw->ways->begun.at[k].kernel;
         if (var->id < kernel->vars.n && kernel->vars.at[var->id] == var)
             return kernel;
     }
@@ -170,8 +169,8 @@ static void own_buf(void *user, ImpBuf **at)
 static void foreign_nat(void *user, Nat var)
 {
     Owner *o = user;
-    for (int k = 0; k < o->lw->program->kernels.n; k++) {
-        const ImpKernel *kernel = o->lw->program->kernels.at[k];
+    for (int k = 0; k < o->lw->ways->begun.n; k++) {
+        const ImpKernel *kernel = o->lw->ways->begun.at[k].kernel;
         bool its = var == kernel->warp || var == kernel->lane;
         for (int a = 0; a < 3; a++)
             its |= var == kernel->grid[a] || var == kernel->block[a] || var == kernel->thread[a];
@@ -234,92 +233,13 @@ static void drop_unread(ImpKernel *kernel)
 }
 
 /* What other kernels computed. All kernels still refer to the same buffers. */
-static void own_kernel_values(Lowering *lw, ImpKernel *kernel)
+void own_kernel_values(Lowering *lw, ImpKernel *kernel)
 {
     Owner o = {.lw = lw, .kernel = kernel};
     walk_stmts(&kernel->body, own_values, &o);
 }
 
-/* ---- the kernels of a case -------------------------------------------------------------------------------------------------- */
-
-static bool does_nothing(const ImpKernel *kernel)
-{
-    for (int i = 0; i < kernel->body.list.n; i++)
-        if (kernel->body.list.at[i]->kind != IS_NOTE)
-            return false;
-    return true;
-}
-
-/* One way through the size tests, and its kernels. */
-typedef struct Case {
-    int first, end;   /* kernels of the program */
-    ImpWhens when;
-    const char *word; /* which side of the outermost test it is */
-    ImpHint *hints;   /* of lw->globals[0 .. n_hints - 1] */
-    int n_hints;
-} Case;
-
-typedef struct Cases {
-    View *result;
-    VEC(Case) list;
-} Cases;
-
-/* The kernels from number `first` on, without those that do nothing. */
-static Case finish_case(Lowering *lw, int first, const char *word)
-{
-    ImpProgram *program = lw->program;
-    int n = first;
-    for (int k = first; k < program->kernels.n; k++)
-        if (!does_nothing(program->kernels.at[k]) || (k == program->kernels.n - 1 && n == first))
-            program->kernels.at[n++] = program->kernels.at[k];
-    program->kernels.n = n;
-    return (Case){.first = first, .end = n, .word = word};
-}
-
-/* What the case said of its inputs' loads, which is not said in the next one. */
-static void take_hints(Lowering *lw, Case *c)
-{
-    c->n_hints = lw->globals.n;
-    c->hints = NEWN(lw->ctx, ImpHint, c->n_hints + 1);
-    for (int i = 0; i < c->n_hints; i++) {
-        c->hints[i] = lw->globals.at[i]->hint;
-        lw->globals.at[i]->hint = HINT_NONE;
-    }
-}
-
-/* The names that people would give them. */
-static void name_case(Lowering *lw, const Case *c, const char *base)
-{
-    ImpProgram *program = lw->program;
-    int steps = 0, step = 0;
-    for (int k = c->first; k < c->end; k++)
-        steps += program->kernels.at[k]->name != NULL;
-    for (int k = c->first; k < c->end; k++) {
-        ImpKernel *kernel = program->kernels.at[k];
-        if (!kernel->name)
-            continue;
-        step++;
-        kernel->name = step == 1       ? base
-                       : step == steps ? ctx_printf(lw->ctx, "%s_finish", base)
-                                       : ctx_printf(lw->ctx, "%s_%d", base, step);
-        if (kernel->init)
-            kernel->init->name = ctx_printf(lw->ctx, "%s_init", kernel->name);
-    }
-}
-
-/* Two cases are called by their condition. More are counted in the order of the text: the conditions stand above the kernels. */
-static void name_cases(Lowering *lw, const Cases *cases)
-{
-    const char *base = lw->entry->name;
-    for (int i = 0; i < cases->list.n; i++) {
-        const Case *c = &cases->list.at[i];
-        name_case(lw, c, cases->list.n == 1   ? base
-                         : cases->list.n == 2 ? ctx_printf(lw->ctx, "%s_%s", base, c->word)
-                                              : ctx_printf(lw->ctx, "%s_case%d", base, i + 1));
-    }
-}
-
-static void own_kernel_bufs(Lowering *lw, const Case *c, ImpKernel *kernel)
+void own_kernel_bufs(Lowering *lw, ImpKernel *kernel, const ImpHint *hints, int n_hints)
 {
     Ctx *ctx = lw->ctx;
     Owner o = {.lw = lw, .kernel = kernel};
@@ -329,7 +249,7 @@ static void own_kernel_bufs(Lowering *lw, const Case *c, ImpKernel *kernel)
     VEC(ImpBuf *) bufs = {0};
     for (int i = 0; i < lw->globals.n; i++)
         if (o.copies[i]) {
-            o.copies[i]->hint = i < c->n_hints ? c->hints[i] : HINT_NONE;
+            o.copies[i]->hint = i < n_hints ? hints[i] : HINT_NONE;
             vec_push(ctx, &bufs, o.copies[i]);
         }
     for (int i = 0; i < kernel->bufs.n; i++)
@@ -341,112 +261,14 @@ static void own_kernel_bufs(Lowering *lw, const Case *c, ImpKernel *kernel)
     kernel->bufs.cap = bufs.cap;
 }
 
-static void lower_case(Lowering *lw, Cases *cases, const char *word)
-{
-    const CoreEntry *entry = lw->entry;
-    int first = lw->program->kernels.n;
-    lw->env = NULL;
-    kernel_begin(lw, NULL, entry->body);
-    lower_write(lw, entry->body, cases->result);
-    kernel_end(lw);
-    Case done = finish_case(lw, first, word);
-    for (int i = 0; i < lw->decisions.n; i++)
-        vec_push(lw->ctx, &done.when, ((ImpWhen){lw->decisions.at[i].test->cond.cond, lw->decisions.at[i].holds}));
-    take_hints(lw, &done);
-    vec_push(lw->ctx, &cases->list, done);
-}
-
-/* ---- cases ------------------------------------------------------------------------------------------------------------------- */
-
-const Core *lower_decided(const Lowering *lw, const Core *e)
-{
-    for (int i = 0; e->kind == CORE_IF && i < lw->decisions.n; i++)
-        if (lw->decisions.at[i].test == e)
-            return lw->decisions.at[i].holds ? e->cond.then : e->cond.otherwise;
-    return NULL;
-}
-
-/* A condition that the host can decide before it launches. */
-static bool is_size_test(const Core *e)
-{
-    if (e->kind != CORE_PRIM)
-        return false;
-    PrimId id = e->prim.id;
-    if (id >= P_eq && id <= P_ge)
-        return e->prim.args[0]->kind == CORE_SIZE && e->prim.args[1]->kind == CORE_SIZE;
-    if (id != P_and && id != P_or && id != P_not)
-        return false;
-    for (int i = 0; i < e->prim.n_args; i++)
-        if (!is_size_test(e->prim.args[i]))
-            return false;
-    return true;
-}
-
-static const char *case_word(const Core *test, bool holds)
-{
-    switch ((int)test->prim.id) {
-    case P_lt: case P_le:
-        return holds ? "small" : "large";
-    case P_gt: case P_ge:
-        return holds ? "large" : "small";
-    case P_and: case P_or:
-        return case_word(test->prim.args[0], holds);
-    case P_not:
-        return case_word(test->prim.args[0], !holds);
-    }
-    return holds ? "then" : "else";
-}
-
-/* `word`: NULL outside of all tests that are open. */
-static void each_case(Lowering *lw, const Core *e, Cases *cases, const char *word)
-{
-    Ctx *ctx = lw->ctx;
-    while (e->kind == CORE_LET)
-        e = e->let.body;
-    if (e->kind != CORE_IF || !is_size_test(e->cond.cond)) {
-        lower_case(lw, cases, word);
-        return;
-    }
-    lw->env = NULL;
-    lw->facts = lw->known;
-    ImpExpr *test = view_scalar(lw, lower_read(lw, e->cond.cond));
-    NatFacts *known = lw->known;
-    bool always = cond_is(lw, test, true), never = cond_is(lw, test, false), decided = always || never;
-    for (int k = 0; k < 2 && !lw->failed; k++) {
-        bool holds = k == 0;
-        if (holds ? never : always)
-            continue;
-        vec_push(ctx, &lw->decisions, ((Decision){e, holds}));
-        lw->known = lw->facts = nat_facts_new(ctx, known);
-        if (holds)
-            assume(lw, test);
-        else
-            assume_not(lw, test);
-        each_case(lw, holds ? e->cond.then : e->cond.otherwise, cases, word || decided ? word : case_word(e->cond.cond, holds));
-        lw->decisions.n--;
-        lw->known = known;
-    }
-}
-
-/* The first kernel of each case is a variant of the first launch, and so on. */
-static void make_launches(Lowering *lw, const Cases *cases)
-{
-    ImpProgram *program = lw->program;
-    for (int i = 0; i < cases->list.n; i++) {
-        const Case *c = &cases->list.at[i];
-        for (int k = c->first; k < c->end; k++) {
-            if (program->launches.n <= k - c->first)
-                vec_push(lw->ctx, &program->launches, ((ImpLaunch){{0}}));
-            vec_push(lw->ctx, &program->launches.at[k - c->first].variants, ((ImpVariant){c->when, program->kernels.at[k]}));
-        }
-    }
-}
+/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
 
 void lower_kernels(Lowering *lw)
 {
     Ctx *ctx = lw->ctx;
     const CoreEntry *entry = lw->entry;
     lw->known = nat_facts_new(ctx, (NatFacts *)entry->known);
+    lw->ways = NEW(ctx, Ways);
     View *result = lower_buffers(lw, entry->result, (BufMaker){.space = SPACE_OUTPUT, .name = "result", .span = entry->name_span});
     lw->inputs = NEWN(ctx, View *, entry->n_inputs);
     int first = 0;
@@ -455,13 +277,5 @@ void lower_kernels(Lowering *lw)
         lw->inputs[i] = lower_buffers(lw, var->type, (BufMaker){.space = SPACE_INPUT, .name = var->name, .span = var->span, .first = first});
         first += type_component_count(var->type);
     }
-    Cases cases = {.result = result};
-    each_case(lw, entry->body, &cases, NULL);
-    name_cases(lw, &cases);
-    make_launches(lw, &cases);
-    for (int k = 0; lw->program->kernels.n > 1 && k < lw->program->kernels.n && !lw->failed; k++)
-        own_kernel_values(lw, lw->program->kernels.at[k]);
-    for (int i = 0; i < cases.list.n; i++)
-        for (int k = cases.list.at[i].first; k < cases.list.at[i].end && !lw->failed; k++)
-            own_kernel_bufs(lw, &cases.list.at[i], lw->program->kernels.at[k]);
+    ways_go(lw, result);
 }

@@ -108,11 +108,18 @@ typedef struct Levels {
     bool global[3], block[3], thread[3], warp, lane;
 } Levels;
 
-/* A size test at the top of the entry, in the case that is being lowered. */
+/* A size test that chooses between kernels, on the way that is being translated: ways.c, Note [Ways]. */
 typedef struct Decision {
     const Core *test; /* the CORE_IF */
+    ImpExpr *cond;
     bool holds;
+    bool certain; /* it can only turn out so */
+    bool top;     /* the entry's own: all of the entry is its branch */
+    bool inside;  /* its branch is being translated */
+    bool closed;  /* its branch has ended */
 } Decision;
+typedef VEC(Decision) Decisions;
+typedef struct Ways Ways;
 
 typedef struct Lowering {
     Ctx *ctx;
@@ -121,8 +128,9 @@ typedef struct Lowering {
     ImpKernel *kernel;
     VEC(ImpBuf *) globals; /* what lies in global memory; each kernel gets its own copy of those that it uses */
     View **inputs;         /* by parameter of the entry */
-    NatFacts *known;       /* what holds in all of the case */
-    VEC(Decision) decisions;
+    NatFacts *known;       /* what holds in all of the kernel */
+    Decisions decisions;
+    Ways *ways;
     ImpBlock *out;     /* statements go to its end */
     const Env *env;
     NatFacts *facts;   /* what holds at this place */
@@ -364,15 +372,19 @@ ImpExpr *numbers_as_nats(Lowering *lw, ImpExpr *cond); /* the condition with com
 
 /* ---- kernels.c: entries of several kernels ------------------------------------------------------------------------------------ */
 
-/* All kernels of the entry, for each case of its size tests. */
+/* All kernels of the entry, on all ways through its size tests, and the launches. */
 void lower_kernels(Lowering *lw);
 /* What follows belongs to a new kernel, which goes on at `start` (see launch_plan) with what `scope` computes. */
 void kernel_begin(Lowering *lw, const Core *start, const Core *scope);
 /* A kernel of one thread right before this one, for what must be there before any block begins. */
 ImpKernel *kernel_before(Lowering *lw);
 bool kernel_has_blocks(const ImpKernel *kernel); /* more than one, in some launch */
-/* The branch of a size test that this case takes; NULL when it is none. */
+/* The branch of a size test that this way takes; NULL when it is none. It is written between these two. */
 const Core *lower_decided(const Lowering *lw, const Core *e);
+void branch_enter(Lowering *lw, const Core *test);
+void branch_leave(Lowering *lw, const Core *test);
+/* Sets buf->component: workspace that is the same on several ways has the same one. */
+void workspace_of(Lowering *lw, ImpBuf *buf);
 
 /* ---- grid.c: how the blocks of a kernel meet ------------------------------------------------------------------------------------ */
 

@@ -151,7 +151,6 @@ bool lower_write_scan_blocks(Lowering *lw, const Core *e, View *acceptor)
     Nat n = lower_nat(lw, e->type->size);
     Scalar elem = type_scalar_of(ctx, scan.total);
     scan.mail = lower_new_buf(lw, SPACE_TEMP, "mail", SC_U64, nat_mul_k(ctx, n, imp_mail_words(elem)), e->span);
-    scan.mail->component = scan.mail->id;
     scan.mail->zero = true;
     scan.cell = lower_new_buf(lw, SPACE_SHARED, "prefix", elem, nat_const(ctx, 1), e->span);
     lw->kernel->cooperative = true;

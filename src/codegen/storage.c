@@ -65,7 +65,8 @@ static View *buf_leaf(Lowering *lw, Type t, int component, void *user)
     Nat which, n = layout_cells(lw, t, layout), copies = instance_copies(lw, maker->space, &which);
     const char *name = maker->several ? ctx_printf(ctx, "%s_%d", maker->name, component + 1) : maker->name;
     ImpBuf *buf = lower_new_buf(lw, maker->space, name, elem, nat_mul(ctx, copies, n), maker->span);
-    buf->component = maker->space == SPACE_TEMP ? buf->id : maker->first + component;
+    if (maker->space != SPACE_TEMP)
+        buf->component = maker->first + component;
     buf->type = t;
     buf->by_value = imp_by_value(maker->space, t);
     View *v = view_new(lw, VIEW_BUF, t, maker->span);

@@ -210,7 +210,9 @@ static void write_term(Lowering *lw, const Core *e, View *acceptor)
     bool array = e->type->kind == TY_ARRAY;
     const Core *decided = lower_decided(lw, e);
     if (decided) {
+        branch_enter(lw, e);
         lower_write(lw, decided, acceptor);
+        branch_leave(lw, e);
         return;
     }
     switch (e->kind) {

@@ -18,6 +18,12 @@ static const char ROWS[] = "entry rows {n: nat} (xs: 2.n.f32): 2.n.f32 =\n"
                            "  xs |> mapBlock(fun row => row |> mapThreads(id) |> toShared |> reverse |> mapThreads(id))\n";
 static const char VECTOR[] = "entry copy {n: nat} (xs: (4*n).f32): (4*n).f32 = xs |> asVector(4) |> mapGlobal(id) |> asScalar\n";
 static const char CASES[] = "entry pick {n: nat} (xs: n.i32): n.i32 = if n <= 4096 then xs |> mapGlobal(id) else xs |> mapGlobal(id) |> nextKernel(mapGlobal(id))\n";
+static const char LAUNCHES[] =
+    "entry chain {n: nat} (xs: n.i32): n.i32 =\n"
+    "  xs |> mapGlobal(fun x => x + 1)\n"
+    "     |> nextKernel(fun a => if n < 32 then a |> mapThreads(fun x => x * 2) else a |> mapGlobal(fun x => x * 2))\n"
+    "     |> nextKernel(fun b => if n <= 1000*numSM then b |> mapGlobal(fun x => x + 3)\n"
+    "                            else b |> mapGlobal(fun x => x + 1) |> nextKernel(mapGlobal(fun x => x + 2)))\n";
 static const char DEVICE[] = "entry spread {n: nat} (xs: n.i32): n.i32 launch [blocks = numSM * 2, threads = 64] = xs |> mapGlobal(id)\n";
 static const char POWER[] = "entry power (k: nat) (xs: 10.i32): 10.i32 = generate{n = 10}(fun i => xs[(2 ^ k * 3 + i) % 10]) |> mapGlobal(id)\n";
 static const char ONCE[] = "entry once {n: nat} (xs: n.32.i32): n.32.i32 = xs |> mapBlock[once](mapThreads(id))\n";
@@ -356,6 +362,34 @@ static void test_variants(void)
     end(&f);
 }
 
+/* Which kernels a launch of n elements starts, one after the other. */
+static const char *launched_for(Fixture *f, int64_t n)
+{
+    static char names[512];
+    size_t at = 0;
+    names[0] = 0;
+    GOOD(launch_far(f, RISE_I32, n, 0));
+    for (int i = 0; i < f->call->n_steps; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? " " : "", f->call->steps[i].variant->name);
+    return names;
+}
+
+/* Each launch is chosen by itself, by sizes and by the 132 multiprocessors; a branch has a kernel more. Where none takes the sizes, nothing is launched. */
+static void test_launches(void)
+{
+    fake_gpu_start();
+    fake_gpu.kernel = note_launch;
+    Fixture f = start(LAUNCHES);
+    CHECK_TEXT(launched_for(&f, 31), "chain chain_small_2 chain_small_finish");
+    CHECK_TEXT(launched_for(&f, 32), "chain chain_large_2 chain_small_finish");
+    CHECK_TEXT(launched_for(&f, 132000), "chain chain_large_2 chain_small_finish");
+    CHECK_TEXT(launched_for(&f, 132001), "chain chain_large_2 chain_large_3 chain_large_finish");
+    long before = fake_gpu.launches;
+    BAD(launch_far(&f, RISE_I32, (int64_t)1 << 41, 0), RISE_ERROR_ARGUMENT, "too large");
+    CHECK(fake_gpu.launches == before);
+    end(&f);
+}
+
 /* Powers: 31 bits, 64 bits, no kernel. */
 static void test_powers(void)
 {
@@ -683,6 +717,7 @@ int main(void)
     test_open();
     test_scale();
     test_variants();
+    test_launches();
     test_powers();
     test_rows();
     test_many_rows();
