@@ -15,7 +15,8 @@ static bool call_tables(rise_call *call, rise_error *error)
     call->arguments = context_alloc(context, sizeof(CallArgument) * (size_t)plan->n_arguments, error);
     call->temps = context_alloc(context, sizeof(CallTemp) * (size_t)plan->n_temps, error);
     call->steps = context_alloc(context, sizeof(CallStep) * (size_t)plan->n_steps, error);
-    if (!call->sizes || !call->set_values || !call->set || !call->known || !call->arguments || !call->temps || !call->steps)
+    call->missing = context_alloc(context, sizeof(int) * (size_t)plan->n_steps, error);
+    if (!call->missing || !call->sizes || !call->set_values || !call->set || !call->known || !call->arguments || !call->temps || !call->steps)
         return false;
     for (int k = 0; k < plan->n_arguments; k++) {
         size_t bytes = sizeof(int64_t) * (size_t)plan->arguments[k].rank;
@@ -82,6 +83,7 @@ void rise_call_free(rise_call *call)
     context_dealloc(context, call->arguments);
     context_dealloc(context, call->temps);
     context_dealloc(context, call->steps);
+    context_dealloc(context, call->missing);
     context_dealloc(context, call);
     entry_release(entry);
     program_release(program);
@@ -256,7 +258,14 @@ int rise_call_prepare(rise_call *call, rise_error *error)
 
 int rise_call_launch(rise_call *call, void *stream, rise_error *error)
 {
-    int status = call && call->prepared ? RISE_OK : rise_call_prepare(call, error);
+    int status = RISE_OK;
+    if (!call)
+        return argument_null(error, "call");
+    if (!call->prepared && call->context->device == RISE_GPU)
+        status = gpu_recording(call, stream, &call->recording, error);
+    if (status == RISE_OK)
+        status = rise_call_prepare(call, error);
+    call->recording = false;
     if (status != RISE_OK)
         return status;
     return call->context->device == RISE_GPU ? gpu_launch(call, stream, error) : host_launch(call, error);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+static void codes_free(rise_entry *entry);
+
 /* ---- making ------------------------------------------------------------------------------------------------------------------- */
 
 static void list_names(rise_error *error, const char *before, int n, const char *const *names)
@@ -96,6 +98,7 @@ typedef struct Keeping {
     rise_entry *entry;
     const Instance *instance;
     StrBuf cuda, manifest;
+    CudaPieces pieces;
 } Keeping;
 
 static void keep_plan(Ctx *ctx, void *user)
@@ -111,9 +114,28 @@ static void print_texts(Ctx *ctx, void *user)
     Keeping *k = user;
     ImpProgram *imp = k->instance->imp;
     sb_init(&k->cuda, ctx);
-    cuda_print(ctx, &k->cuda, 1, &imp, false);
+    cuda_print_pieces(ctx, &k->cuda, imp, &k->pieces);
     sb_init(&k->manifest, ctx);
     manifest_print(ctx, &k->manifest, 1, &imp);
+}
+
+static void texts_free(rise_entry *entry)
+{
+    rise_context *context = entry->program->context;
+    context_dealloc(context, entry->cuda);
+    context_dealloc(context, entry->manifest);
+    context_dealloc(context, entry->pieces.at);
+    context_dealloc(context, entry->pieces.helpers);
+    entry->cuda = entry->manifest = NULL;
+    entry->pieces = (CudaPieces){0};
+}
+
+static void *copy(rise_context *context, const void *from, size_t size, rise_error *error)
+{
+    void *to = context_alloc(context, size, error);
+    if (to && size)
+        memcpy(to, from, size);
+    return to;
 }
 
 /* Errors in them are in the instance's ctx; then there are no texts. */
@@ -126,10 +148,11 @@ static int keep_texts(Job *job, rise_entry *entry, const Instance *instance, ris
         return status;
     entry->cuda = context_copy(context, k.cuda.text, k.cuda.len, error);
     entry->manifest = context_copy(context, k.manifest.text, k.manifest.len, error);
-    if (!entry->cuda || !entry->manifest) {
-        context_dealloc(context, entry->cuda);
-        context_dealloc(context, entry->manifest);
-        entry->cuda = entry->manifest = NULL;
+    entry->pieces = k.pieces;
+    entry->pieces.at = copy(context, k.pieces.at, sizeof *k.pieces.at * (size_t)k.pieces.n, error);
+    entry->pieces.helpers = copy(context, k.pieces.helpers, sizeof *k.pieces.helpers * (size_t)k.pieces.n_helpers, error);
+    if (!entry->cuda || !entry->manifest || !entry->pieces.at || !entry->pieces.helpers) {
+        texts_free(entry);
         return RISE_ERROR_MEMORY;
     }
     entry->cuda_size = k.cuda.len;
@@ -149,7 +172,9 @@ static int keep_all(Job *job, rise_entry *entry, const Instance *instance, rise_
     int status = job_try(job, instance->ctx, keep_plan, &k, error);
     if (status == RISE_OK)
         status = check_settings(entry, error);
-    return status == RISE_OK && instance->imp ? keep_texts(job, entry, instance, error) : status;
+    if (status == RISE_OK && instance->imp)
+        status = keep_texts(job, entry, instance, error);
+    return status == RISE_OK ? kernels_new(entry, error) : status;
 }
 
 /* In the entry's turn. */
@@ -166,6 +191,7 @@ static int entry_make(Job *job, rise_entry *entry, rise_error *error)
         atomic_store_explicit(&entry->made, true, memory_order_release);
         return RISE_OK;
     }
+    kernels_free(entry);
     ctx_free(entry->kept);
     entry->kept = NULL;
     entry->plan = (Plan){0};
@@ -281,20 +307,14 @@ void entry_free(rise_entry *entry)
 {
     rise_context *context = entry->program->context;
     instances_drop(entry);
-    while (entry->images) {
-        EntryImage *image = entry->images;
-        entry->images = image->next;
-        image_release(context, image->image);
-        context_dealloc(context, image);
-    }
+    kernels_free(entry);
+    codes_free(entry);
     ctx_free(entry->kept);
-    context_dealloc(context, entry->cuda);
-    context_dealloc(context, entry->manifest);
+    texts_free(entry);
     for (size_t i = 0; i < entry->n_settings; i++)
         context_dealloc(context, (char *)entry->settings[i].name);
     context_dealloc(context, entry->settings);
     context_dealloc(context, entry->strategy);
-    context_dealloc(context, entry->functions);
     turn_destroy(&entry->turn);
     context_dealloc(context, entry);
 }
@@ -358,9 +378,10 @@ static int make_texts(Job *job, rise_entry *entry, rise_error *error)
     return status;
 }
 
-static int texts_in_turn(Job *job, void *user, rise_error *error)
+int entry_texts(Job *job, rise_entry *entry, rise_error *error)
 {
-    rise_entry *entry = user;
+    if (atomic_load_explicit(&entry->has_texts, memory_order_acquire))
+        return RISE_OK;
     int status = turn_take(job, &entry->turn, error);
     if (status != RISE_OK)
         return status;
@@ -368,6 +389,8 @@ static int texts_in_turn(Job *job, void *user, rise_error *error)
     turn_give(&entry->turn);
     return status;
 }
+
+static int texts_in_job(Job *job, void *user, rise_error *error) { return entry_texts(job, user, error); }
 
 static int get_text(rise_entry *entry, bool manifest, const char **text, size_t *size, rise_error *error)
 {
@@ -378,7 +401,7 @@ static int get_text(rise_entry *entry, bool manifest, const char **text, size_t 
         return argument_null(error, "entry");
     int status = RISE_OK;
     if (!atomic_load_explicit(&entry->has_texts, memory_order_acquire))
-        status = context_job(entry->program->context, texts_in_turn, entry, error);
+        status = context_job(entry->program->context, texts_in_job, entry, error);
     if (status != RISE_OK)
         return status;
     *text = manifest ? entry->manifest : entry->cuda;
@@ -392,8 +415,9 @@ int rise_entry_manifest(rise_entry *entry, const char **text, size_t *size, rise
 
 /* ---- its code --------------------------------------------------------------------------------------------------------------------- */
 
-static int parse_arch(const rise_context *context, const char *arch, int *number, rise_error *error)
+int entry_arch(const rise_entry *entry, const char *arch, int *number, rise_error *error)
 {
+    const rise_context *context = entry->program->context;
     if (!arch && context->device == RISE_GPU) {
         *number = context->gpu.arch;
         return RISE_OK;
@@ -408,31 +432,10 @@ static int parse_arch(const rise_context *context, const char *arch, int *number
     return RISE_OK;
 }
 
-/* The image for the architecture, in the entry's turn. */
-static int entry_image(Job *job, rise_entry *entry, int arch, Image **image, rise_error *error)
+const char *entry_file_name(const rise_entry *entry)
 {
-    rise_context *context = entry->program->context;
-    int status = make_texts(job, entry, error);
-    if (status != RISE_OK)
-        return status;
-    EntryImage *held = context_alloc(context, sizeof *held, error);
-    if (!held)
-        return RISE_ERROR_MEMORY;
-    const char *name = strrchr(entry->program->name, '/');
-    status = image_get(context, name ? name + 1 : entry->program->name, entry->cuda, entry->cuda_size, arch, image, error);
-    if (status != RISE_OK) {
-        context_dealloc(context, held);
-        return status;
-    }
-    for (EntryImage *e = entry->images; e; e = e->next)
-        if (e->image == *image) { /* held before */
-            image_release(context, *image);
-            context_dealloc(context, held);
-            return RISE_OK;
-        }
-    *held = (EntryImage){entry->images, *image};
-    entry->images = held;
-    return RISE_OK;
+    const char *slash = strrchr(entry->program->name, '/');
+    return slash ? slash + 1 : entry->program->name;
 }
 
 typedef struct Coding {
@@ -442,16 +445,57 @@ typedef struct Coding {
     const Code *code;
 } Coding;
 
+static EntryCode *code_find(const Coding *c)
+{
+    EntryCode *code = c->entry->codes;
+    while (code && (code->arch != c->arch || code->form != c->form))
+        code = code->next;
+    return code;
+}
+
+static int code_make(Job *job, const Coding *c, rise_error *error)
+{
+    rise_entry *entry = c->entry;
+    rise_context *context = entry->program->context;
+    EntryCode *made = context_alloc(context, sizeof *made, error);
+    if (!made)
+        return RISE_ERROR_MEMORY;
+    CodeWork work = {.request = {.name = entry_file_name(entry), .text = entry->cuda, .arch = c->arch, .form = c->form}};
+    Ctx *ctx = ctx_new(&context->seams.alloc, NULL);
+    int status = ctx ? code_compile(context, job, ctx, 1, &work, error) : context_out_of_memory(error);
+    if (status != RISE_OK) {
+        ctx_free(ctx);
+        context_dealloc(context, made);
+        return status;
+    }
+    *made = (EntryCode){entry->codes, ctx, c->arch, c->form, work.code};
+    entry->codes = made;
+    return RISE_OK;
+}
+
+static void codes_free(rise_entry *entry)
+{
+    while (entry->codes) {
+        EntryCode *code = entry->codes;
+        entry->codes = code->next;
+        ctx_free(code->ctx);
+        context_dealloc(entry->program->context, code);
+    }
+}
+
 static int code_in_job(Job *job, void *user, rise_error *error)
 {
     Coding *c = user;
-    Image *image;
-    int status = turn_take(job, &c->entry->turn, error);
+    int status = entry_texts(job, c->entry, error);
+    if (status == RISE_OK)
+        status = turn_take(job, &c->entry->turn, error);
     if (status != RISE_OK)
         return status;
-    status = entry_image(job, c->entry, c->arch, &image, error);
+    if (!code_find(c))
+        status = code_make(job, c, error);
+    c->code = status == RISE_OK ? &code_find(c)->code : NULL;
     turn_give(&c->entry->turn);
-    return status == RISE_OK ? image_code(c->entry->program->context, job, image, c->form, &c->code, error) : status;
+    return status;
 }
 
 static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const Code **code, rise_error *error)
@@ -459,17 +503,11 @@ static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const 
     Coding c = {.entry = entry, .form = form};
     if (!entry)
         return argument_null(error, "entry");
-    int status = parse_arch(entry->program->context, arch, &c.arch, error);
+    int status = entry_arch(entry, arch, &c.arch, error);
     if (status == RISE_OK)
         status = context_job(entry->program->context, code_in_job, &c, error);
     *code = c.code;
     return status;
-}
-
-int rise_entry_compile(rise_entry *entry, const char *arch, rise_error *error)
-{
-    const Code *code = NULL;
-    return entry_code(entry, arch, CODE_CUBIN, &code, error);
 }
 
 int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_t *size, rise_error *error)
@@ -499,97 +537,5 @@ int rise_entry_cubin(rise_entry *entry, const char *arch, const void **bytes, si
     *bytes = code->bytes;
     if (size)
         *size = code->size;
-    return RISE_OK;
-}
-
-/* ---- on the GPU ------------------------------------------------------------------------------------------------------------------- */
-
-static int load_function(rise_context *context, const Variant *v, CUmodule module, Function *f, rise_error *error)
-{
-    const CudaApi *api = &context->gpu.api;
-    const struct {
-        int attribute, *value;
-    } asked[] = {{CU_FUNCTION_REGISTERS, &f->registers}, {CU_FUNCTION_SHARED, &f->shared}, {CU_FUNCTION_LOCAL, &f->local}, {CU_FUNCTION_MAX_THREADS, &f->max_threads}};
-    int status = gpu_check(context, api->module_function(&f->function, module, v->name), error, "looking for the kernel %s", v->name);
-    for (size_t i = 0; status == RISE_OK && i < sizeof asked / sizeof asked[0]; i++)
-        status = gpu_check(context, api->function_attribute(asked[i].value, asked[i].attribute, f->function), error, "asking for attribute %d of %s", asked[i].attribute, v->name);
-    /* As much as there is, once: a launch is charged for what it asks for, and two threads need not agree on a number. */
-    if (status == RISE_OK && v->dynamic_shared)
-        status = gpu_check(context, api->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, context->gpu.max_shared - f->shared), error,
-                           "allowing %s %d bytes of shared memory", v->name, context->gpu.max_shared - f->shared);
-    return status;
-}
-
-static int load_in_turn(Job *job, rise_entry *entry, rise_error *error)
-{
-    rise_context *context = entry->program->context;
-    const Plan *plan = &entry->plan;
-    Image *image;
-    CUmodule module;
-    bool pushed;
-    int status = entry_image(job, entry, context->gpu.arch, &image, error);
-    if (status == RISE_OK)
-        status = gpu_enter(context, &pushed, error);
-    if (status != RISE_OK)
-        return status;
-    status = image_module(context, job, image, &module, error);
-    if (status == RISE_OK && !entry->functions) {
-        entry->functions = context_alloc(context, sizeof(Function) * (size_t)plan->n_variants, error);
-        status = entry->functions ? RISE_OK : RISE_ERROR_MEMORY;
-    }
-    for (int k = 0; status == RISE_OK && k < plan->n_variants; k++)
-        status = load_function(context, plan->variants[k], module, &entry->functions[k], error);
-    gpu_leave(context, pushed);
-    if (status == RISE_OK)
-        atomic_store_explicit(&entry->loaded, true, memory_order_release);
-    return status;
-}
-
-static int load_in_job(Job *job, void *user, rise_error *error)
-{
-    rise_entry *entry = user;
-    int status = turn_take(job, &entry->turn, error);
-    if (status != RISE_OK)
-        return status;
-    if (!atomic_load_explicit(&entry->loaded, memory_order_relaxed))
-        status = load_in_turn(job, entry, error);
-    turn_give(&entry->turn);
-    return status;
-}
-
-int entry_load(rise_entry *entry, rise_error *error)
-{
-    return atomic_load_explicit(&entry->loaded, memory_order_acquire) ? RISE_OK : context_job(entry->program->context, load_in_job, entry, error);
-}
-
-int rise_entry_load(rise_entry *entry, rise_error *error)
-{
-    if (!entry)
-        return argument_null(error, "entry");
-    return entry->program->context->device == RISE_GPU ? entry_load(entry, error) : RISE_OK;
-}
-
-int rise_entry_kernel(rise_entry *entry, int k, rise_kernel *kernel, rise_error *error)
-{
-    if (!entry || !kernel)
-        return argument_null(error, entry ? "kernel" : "entry");
-    if (kernel->size < sizeof kernel->size)
-        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_kernel.size is not set");
-    if (k < 0 || k >= entry->plan.n_variants)
-        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has %d kernels, and no number %d", entry->plan.core->name, entry->plan.n_variants, k);
-    int status = rise_entry_load(entry, error);
-    if (status != RISE_OK)
-        return status;
-    const Variant *v = entry->plan.variants[k];
-    const int *t = v->kernel->threads;
-    rise_kernel told = {sizeof told, v->name, {t[0], t[1], t[2]}, -1, -1, -1, -1, v->kernel->wide ? 64 : 32};
-    if (entry->functions) {
-        const Function *f = &entry->functions[k];
-        told.registers = f->registers;
-        told.static_shared = f->shared;
-        told.spills = f->local;
-        told.max_threads = f->max_threads;
-    }
-    struct_put(kernel, &told, sizeof told);
     return RISE_OK;
 }

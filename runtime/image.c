@@ -1,18 +1,16 @@
-/* CUDA C, compiled for an architecture and loaded; once for a text in a context, however many entries and threads want it. */
+/* Kernels that are compiled and loaded: one image for a text and an architecture in a context, however many entries and threads want it.
+ *
+ * An image is absent (no module, its turn is free), being made (somebody has its turn), or ready (it has a module, for good). One that could not be made is absent again:
+ * its error went to who made it, and who waited tries in his turn. Nobody waits for an image while he has the turn of another, so no two wait for each other. */
 #include "internal.h"
 
 struct Image {
     struct Image *next;
     int refs; /* and the place in the list: under the context's lock */
     int arch;
-    char *name, *text;
-    size_t size;
+    unsigned char key[SHA256_SIZE]; /* of the text */
     Turn turn;
-    Ctx *ctx; /* of the code; this and all below: whose turn it is */
-    Code code[2];
-    bool made[2]; /* by CodeForm */
-    Code older;   /* PTX of an older architecture, for the driver to compile */
-    CUmodule module;
+    CUmodule module; /* whose turn it is; then it does not change any more */
 };
 
 static void image_free(rise_context *context, Image *image)
@@ -23,40 +21,36 @@ static void image_free(rise_context *context, Image *image)
         context->gpu.api.module_unload(image->module);
         gpu_leave(context, pushed);
     }
-    ctx_free(image->ctx);
     turn_destroy(&image->turn);
-    context_dealloc(context, image->name);
-    context_dealloc(context, image->text);
     context_dealloc(context, image);
 }
 
-static Image *image_new(rise_context *context, const char *name, const char *text, size_t size, int arch, rise_error *error)
+static Image *image_new(rise_context *context, const unsigned char *key, int arch, rise_error *error)
 {
     Image *image = context_alloc(context, sizeof *image, error);
     if (!image)
         return NULL;
-    *image = (Image){.refs = 1, .arch = arch, .size = size};
+    *image = (Image){.refs = 1, .arch = arch};
+    memcpy(image->key, key, sizeof image->key);
     turn_init(&image->turn);
-    image->name = context_copy(context, name, strlen(name), error);
-    image->text = image->name ? context_copy(context, text, size, error) : NULL;
-    image->ctx = image->text ? ctx_new(&context->seams.alloc, NULL) : NULL;
-    if (image->ctx)
-        return image;
-    context_out_of_memory(error);
-    image_free(context, image);
-    return NULL;
+    return image;
 }
 
-int image_get(rise_context *context, const char *name, const char *text, size_t size, int arch, Image **out, rise_error *error)
+int image_get(rise_context *context, const char *text, size_t size, int arch, Image **out, rise_error *error)
 {
+    unsigned char key[SHA256_SIZE];
+    Sha256 sha;
+    sha256_init(&sha);
+    sha256_add(&sha, text, size);
+    sha256_end(&sha, key);
     pthread_mutex_lock(&context->lock);
     Image *image = context->images;
-    while (image && !(image->arch == arch && image->size == size && memcmp(image->text, text, size) == 0))
+    while (image && !(image->arch == arch && memcmp(image->key, key, sizeof key) == 0))
         image = image->next;
     if (image) {
         image->refs++;
     } else {
-        image = image_new(context, name, text, size, arch, error);
+        image = image_new(context, key, arch, error);
         if (image) {
             image->next = context->images;
             context->images = image;
@@ -69,6 +63,8 @@ int image_get(rise_context *context, const char *name, const char *text, size_t 
 
 void image_release(rise_context *context, Image *image)
 {
+    if (!image)
+        return;
     pthread_mutex_lock(&context->lock);
     bool last = --image->refs == 0;
     for (Image **at = &context->images; last && *at; at = &(*at)->next)
@@ -85,10 +81,8 @@ void image_release(rise_context *context, Image *image)
 
 typedef struct Compiling {
     rise_context *context;
-    CodeRequest request;
-    Code code;
-    CodeStatus status;
-    rise_error *error;
+    int n;
+    CodeWork *works;
 } Compiling;
 
 static int status_of(CodeStatus status)
@@ -110,51 +104,25 @@ static int status_of(CodeStatus status)
 static void compile(Ctx *ctx, void *user)
 {
     Compiling *c = user;
-    StrBuf why;
-    sb_init(&why, ctx);
-    sb_puts(&why, "");
-    c->status = toolchain_compile(ctx, &c->context->toolchain, &c->request, &c->code, &why);
-    if (c->status != CODE_GOOD)
-        rise_fail(c->error, status_of(c->status), "%s", why.text ? why.text : "NVRTC failed");
+    toolchain_compile(ctx, &c->context->toolchain, c->n, c->works);
 }
 
-/* In the image's turn. */
-static int code_for(rise_context *context, Job *job, Image *image, CodeForm form, int arch, Code *code, CodeStatus *how, rise_error *error)
+static int work_failed(const CodeWork *work, rise_error *error)
 {
-    Compiling c = {.context = context, .error = error};
-    c.request = (CodeRequest){.name = image->name, .text = image->text, .arch = arch, .form = form};
-    *how = CODE_FAILED;
-    int status = job_try(job, image->ctx, compile, &c, error);
-    if (status != RISE_OK)
-        return status;
-    *how = c.status;
-    *code = c.code;
-    return status_of(c.status);
+    return rise_fail(error, status_of(work->status), "%s", work->why.text ? work->why.text : "NVRTC failed");
 }
 
-static int code_in_turn(rise_context *context, Job *job, Image *image, CodeForm form, CodeStatus *how, rise_error *error)
+int code_compile(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error)
 {
-    *how = CODE_GOOD;
-    if (image->made[form])
-        return RISE_OK;
-    int status = code_for(context, job, image, form, image->arch, &image->code[form], how, error);
-    image->made[form] = status == RISE_OK;
+    Compiling c = {context, n, works};
+    int status = job_try(job, ctx, compile, &c, error);
+    for (int i = 0; status == RISE_OK && i < n; i++)
+        if (works[i].status != CODE_GOOD)
+            status = work_failed(&works[i], error);
     return status;
 }
 
-int image_code(rise_context *context, Job *job, Image *image, CodeForm form, const Code **code, rise_error *error)
-{
-    CodeStatus how;
-    int status = turn_take(job, &image->turn, error);
-    if (status != RISE_OK)
-        return status;
-    status = code_in_turn(context, job, image, form, &how, error);
-    turn_give(&image->turn);
-    *code = &image->code[form];
-    return status;
-}
-
-/* ---- loading --------------------------------------------------------------------------------------------------------------- */
+/* ---- for a device that is newer than NVRTC ---------------------------------------------------------------------------------- */
 
 typedef struct Newest {
     rise_context *context;
@@ -178,31 +146,30 @@ static void find_newest(Ctx *ctx, void *user)
             newest->arch = archs[i];
 }
 
-/* Code for the device: a cubin, or from an NVRTC that is older than the device, PTX of the newest architecture it knows, which the driver compiles. */
-static int loadable(rise_context *context, Job *job, Image *image, const Code **code, rise_error *error)
+/* Cubins, or where NVRTC does not know the device, PTX of the newest architecture that it knows, which the driver compiles. */
+static int loadable(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error)
 {
-    CodeStatus how;
-    int status = code_in_turn(context, job, image, CODE_CUBIN, &how, error);
-    *code = &image->code[CODE_CUBIN];
-    Newest newest = {context, image->arch, 0};
-    if (how != CODE_BAD_ARCH || job_try(job, image->ctx, find_newest, &newest, NULL) != RISE_OK || newest.arch < ARCH_MIN)
+    int status = code_compile(context, job, ctx, n, works, error);
+    Newest newest = {context, works[0].request.arch, 0};
+    if (status != RISE_ERROR_NVRTC || works[0].status != CODE_BAD_ARCH || job_try(job, ctx, find_newest, &newest, NULL) != RISE_OK || newest.arch < ARCH_MIN)
         return status;
-    *code = &image->older;
-    return code_for(context, job, image, CODE_PTX, newest.arch, &image->older, &how, error);
+    for (int i = 0; i < n; i++) {
+        works[i].request.form = CODE_PTX;
+        works[i].request.arch = newest.arch;
+    }
+    return code_compile(context, job, ctx, n, works, error);
 }
 
-static int load(rise_context *context, Job *job, Image *image, rise_error *error)
+/* ---- loading --------------------------------------------------------------------------------------------------------------- */
+
+static int load(rise_context *context, Image *image, const CodeWork *work, rise_error *error)
 {
     enum { ERROR_LOG = 5, ERROR_LOG_SIZE = 6 };
-    const Code *code;
-    int status = loadable(context, job, image, &code, error);
-    if (status != RISE_OK)
-        return status;
     char log[1024] = "";
     int options[] = {ERROR_LOG, ERROR_LOG_SIZE};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
     CUmodule module = NULL;
-    status = gpu_check(context, context->gpu.api.module_load(&module, code->bytes, 2, options, values), error, "loading %s for %s", image->name, context->arch);
+    int status = gpu_check(context, context->gpu.api.module_load(&module, work->code.bytes, 2, options, values), error, "loading %s for %s", work->request.name, context->arch);
     log[sizeof log - 1] = 0;
     if (status != RISE_OK && log[0])
         rise_error_note(error, "\n%s", log);
@@ -211,14 +178,60 @@ static int load(rise_context *context, Job *job, Image *image, rise_error *error
     return status;
 }
 
-int image_module(rise_context *context, Job *job, Image *image, CUmodule *module, rise_error *error)
+/* In the turns of all of them. What one call compiles is compiled together. */
+static int make(rise_context *context, Job *job, int n, ImageWant *const *wants, rise_error *error)
 {
-    int status = turn_take(job, &image->turn, error);
+    Ctx *ctx = ctx_new(&context->seams.alloc, NULL);
+    CodeWork *works = ctx ? context_alloc(context, sizeof *works * (size_t)n, error) : NULL;
+    int status = works ? RISE_OK : context_out_of_memory(error);
+    for (int i = 0; status == RISE_OK && i < n; i++)
+        works[i].request = (CodeRequest){.name = wants[i]->name, .text = wants[i]->text, .arch = wants[i]->image->arch, .form = CODE_CUBIN};
+    if (status == RISE_OK)
+        status = loadable(context, job, ctx, n, works, error);
+    for (int i = 0; status == RISE_OK && i < n; i++)
+        status = load(context, wants[i]->image, &works[i], error);
+    context_dealloc(context, works);
+    ctx_free(ctx);
+    return status;
+}
+
+static int make_one(rise_context *context, Job *job, ImageWant *want, rise_error *error)
+{
+    int status = turn_take(job, &want->image->turn, error);
     if (status != RISE_OK)
         return status;
-    if (!image->module)
-        status = load(context, job, image, error);
-    turn_give(&image->turn);
-    *module = image->module;
+    if (!want->image->module)
+        status = make(context, job, 1, &want, error);
+    want->module = want->image->module;
+    turn_give(&want->image->turn);
+    return status;
+}
+
+int images_load(rise_context *context, Job *job, int n, ImageWant *wants, rise_error *error)
+{
+    ImageWant **ours = context_alloc(context, sizeof *ours * (size_t)n, error);
+    int n_ours = 0, status = RISE_OK;
+    if (!ours)
+        return RISE_ERROR_MEMORY;
+    for (int i = 0; i < n; i++) {
+        if (!turn_try(&wants[i].image->turn))
+            continue;
+        wants[i].module = wants[i].image->module;
+        if (wants[i].module)
+            turn_give(&wants[i].image->turn);
+        else
+            ours[n_ours++] = &wants[i];
+    }
+    if (n_ours)
+        status = make(context, job, n_ours, ours, error);
+    for (int i = 0; i < n_ours; i++) {
+        ours[i]->module = ours[i]->image->module;
+        turn_give(&ours[i]->image->turn);
+    }
+    context_dealloc(context, ours);
+    /* What others are making, or what is wanted twice. */
+    for (int i = 0; status == RISE_OK && i < n; i++)
+        if (!wants[i].module)
+            status = make_one(context, job, &wants[i], error);
     return status;
 }

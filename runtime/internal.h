@@ -1,10 +1,11 @@
 /* What the files of librise share.
  *
  *   context.c   contexts, memory of the device       gpu.c      the driver: where we work, and what its errors mean
- *   program.c   programs, their text and files       image.c    CUDA C compiled, and loaded
+ *   program.c   programs, their text and files       image.c    CUDA C of kernels compiled, and loaded
  *   base.c      what all entries of a program share  plan.c     what of an entry does not change from launch to launch
  *   instance.c  the compiler on one entry            keep.c     the plan in small memory of the entry's own
  *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
+ *   kernels.c   kernels of an entry, one by one      range.c    which of them sizes in a range choose
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
  *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
  *   folder.c    files of programs that are not trusted    stack.c    threads with a large stack
@@ -229,11 +230,13 @@ typedef struct Variant {
     PlanBuffer *buffers; /* the kernel's first parameters, in order; then the sizes */
     IndexGuards guards;
     bool dynamic_shared, asks_resident;
+    bool guards_ask; /* ... in a guard, too: whether it holds is known once the kernel is loaded */
 } Variant;
 
 typedef struct Choice { /* what is launched where all conditions hold */
     ImpWhens when;
     const Variant *variant;
+    int form; /* of the kernel; 0: its first one. All forms that follow it have its conditions */
 } Choice;
 
 typedef struct Step { /* one launch: the first of its choices that may be launched is, none where no conditions hold */
@@ -266,14 +269,19 @@ int rise_type_of(Scalar scalar);
 /* ---- entries ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct Function { /* of the GPU, for a variant */
+    Image *image; /* that it is in; set once, under the program's lock, with all below */
     CUfunction function;
     int registers, shared, local, max_threads;
+    _Atomic bool ready;
 } Function;
 
-typedef struct EntryImage {
-    struct EntryImage *next;
-    Image *image;
-} EntryImage;
+typedef struct EntryCode { /* of all kernels together, for who asks for it */
+    struct EntryCode *next;
+    Ctx *ctx; /* of the code */
+    int arch;
+    CodeForm form;
+    Code code;
+} EntryCode;
 
 struct rise_entry {
     rise_entry *next;
@@ -291,25 +299,43 @@ struct rise_entry {
     _Atomic bool has_texts;
     char *cuda, *manifest;
     size_t cuda_size, manifest_size;
-    EntryImage *images;
-    Function *functions; /* by number of the variant */
-    _Atomic bool loaded;
+    CudaPieces pieces; /* of `cuda`: the kernels, by number of the variant */
+    EntryCode *codes;  /* whose turn it is */
+    Function *functions; /* by number of the variant; NULL where there is no GPU. Made with the entry */
 };
 
 void entry_free(rise_entry *entry);
 void entry_hold(rise_entry *entry);
 void entry_release(rise_entry *entry); /* the last one frees it */
-int entry_load(rise_entry *entry, rise_error *error);
+int entry_texts(Job *job, rise_entry *entry, rise_error *error); /* they are there then */
+int entry_arch(const rise_entry *entry, const char *arch, int *number, rise_error *error);
+const char *entry_file_name(const rise_entry *entry); /* of its CUDA C in messages */
+
+/* ---- kernels of an entry ---------------------------------------------------------------------------------------------- */
+
+int kernels_new(rise_entry *entry, rise_error *error);
+void kernels_free(rise_entry *entry);
+/* What is in entry->functions does not change any more. */
+bool kernel_is_ready(const rise_entry *entry, int k);
+/* Compiles and loads these, which are not ready, on a job. */
+int kernels_get(rise_entry *entry, int n, const int *numbers, rise_error *error);
+/* Sets wanted[number] for each variant that sizes from least[i] to most[i] can choose. NULL: without a bound. */
+void plan_in_range(const Plan *plan, int sms, const int64_t *least, const int64_t *most, bool *wanted);
 
 /* ---- images ----------------------------------------------------------------------------------------------------------- */
 
-/* The compiled text; one for a text and an architecture in a context. */
-int image_get(rise_context *context, const char *name, const char *text, size_t size, int arch, Image **image, rise_error *error);
-void image_release(rise_context *context, Image *image);
-/* The bytes live as long as the image. */
-int image_code(rise_context *context, Job *job, Image *image, CodeForm form, const Code **code, rise_error *error);
-/* Inside gpu_enter. The module lives as long as the image. */
-int image_module(rise_context *context, Job *job, Image *image, CUmodule *module, rise_error *error);
+/* Of a kernel's text; one for a text and an architecture in a context. */
+int image_get(rise_context *context, const char *text, size_t size, int arch, Image **image, rise_error *error);
+void image_release(rise_context *context, Image *image); /* NULL: nothing */
+typedef struct ImageWant {
+    Image *image;
+    const char *name, *text; /* name: in messages */
+    CUmodule module;         /* out; lives as long as the image */
+} ImageWant;
+/* Inside gpu_enter. Each is compiled and loaded unless it was. */
+int images_load(rise_context *context, Job *job, int n, ImageWant *wants, rise_error *error);
+/* Compiles in ctx; the status of the first that is not good. */
+int code_compile(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 
@@ -356,6 +382,9 @@ struct rise_call {
     CallTemp *temps;
     CallStep *steps; /* as many as will be launched */
     int n_steps;
+    int *missing;    /* kernels that are not ready; of them */
+    int n_missing;
+    bool recording;  /* what is prepared will be launched on a stream that records: nothing may be compiled, loaded or allocated */
     bool prepared;
     bool has_memory; /* of its own on the device */
     CUdeviceptr workspace;
@@ -373,6 +402,7 @@ enum { RESIDENT_UNKNOWN = -1 }; /* on a GPU; elsewhere the executors say */
 /* Sizes from shapes, facts, shapes of all arguments. */
 int call_fit(rise_call *call, rise_error *error);
 int gpu_prepare(rise_call *call, rise_error *error);
+int gpu_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error);
 int gpu_launch(rise_call *call, CUstream stream, rise_error *error);
 int gpu_wait(rise_call *call, rise_error *error);
 int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error);

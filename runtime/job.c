@@ -182,6 +182,15 @@ int turn_take(Job *job, Turn *turn, rise_error *error)
     return ours ? RISE_OK : cancelled(error);
 }
 
+bool turn_try(Turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    bool ours = !turn->taken;
+    turn->taken = true;
+    pthread_mutex_unlock(&turn->lock);
+    return ours;
+}
+
 void turn_give(Turn *turn)
 {
     pthread_mutex_lock(&turn->lock);

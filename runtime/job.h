@@ -49,6 +49,7 @@ void turn_init(Turn *turn);
 void turn_destroy(Turn *turn);
 /* RISE_OK, or RISE_ERROR_CANCELLED. */
 int turn_take(Job *job, Turn *turn, rise_error *error);
+bool turn_try(Turn *turn); /* without waiting */
 void turn_give(Turn *turn);
 
 #endif

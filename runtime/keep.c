@@ -149,6 +149,7 @@ static void step(Keeping *k, Step *to, const Step *from)
         const ImpWhens *when = &from->choices[i].when;
         for (int w = 0; w < when->n; w++)
             vec_push(k->to, &to->choices[i].when, ((ImpWhen){condition(k, when->at[w].test), when->at[w].holds}));
+        to->choices[i].form = from->choices[i].form;
         to->choices[i].variant = k->plan->variants[from->choices[i].variant->number];
     }
 }

@@ -4,6 +4,12 @@
 
 #include "codegen/workspace.h"
 
+/* While a stream records, nothing may be compiled, loaded, allocated or waited for. */
+static int must_prepare(const rise_call *call, const char *what, rise_error *error)
+{
+    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the stream is recording, and %s: call rise_call_prepare before the recording begins", call->entry->plan.core->name, what);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------ */
 
 /* At least so many bytes, and never none. Memory that is too small is given back first, which waits for whoever uses it. */
@@ -12,6 +18,8 @@ static int ensure(rise_call *call, CUdeviceptr *memory, size_t *has, size_t byte
     const CudaApi *api = &call->context->gpu.api;
     if (*memory && *has >= bytes)
         return RISE_OK;
+    if (call->recording)
+        return must_prepare(call, "the launch needs memory", error);
     if (*memory)
         api->mem_free(*memory);
     *memory = 0;
@@ -117,18 +125,33 @@ static bool is_asked_for(rise_call *call, const Choice *choice)
     return imp_when_holds(NULL, call->entry->plan.core, &choice->when, &launch, &holds) && holds;
 }
 
-/* The first choice whose conditions and guards hold (imp.h, Note [Variants]). `some`: the conditions of one do. */
+/* The first choice from `at` on whose conditions and guards hold as far as is known without its function; from->n: none. `last`: the last one whose conditions hold. */
+static int candidate(rise_call *call, const Step *from, int at, const Variant **last)
+{
+    for (; at < from->n; at++) {
+        const Variant *v = from->choices[at].variant;
+        CallStep step = {.variant = v, .max_resident = RESIDENT_UNKNOWN};
+        if (!is_asked_for(call, &from->choices[at]))
+            continue;
+        *last = v;
+        if (is_aligned(call, v) && (v->guards_ask || indices_fit(call, &step)))
+            break;
+    }
+    return at;
+}
+
+/* The first choice whose conditions and guards hold (imp.h, Note [Variants]); or one that may be it is noted as missing. `some`: it was found, and is ready. */
 static int choose_variant(rise_call *call, const Step *from, CallStep *step, bool *some, rise_error *error)
 {
     const Variant *last = NULL;
-    for (int i = 0; i < from->n; i++) {
+    *some = false;
+    for (int i = candidate(call, from, 0, &last); i < from->n; i = candidate(call, from, i + 1, &last)) {
         step->variant = from->choices[i].variant;
         step->max_resident = RESIDENT_UNKNOWN;
-        if (!is_asked_for(call, &from->choices[i]))
-            continue;
-        last = step->variant;
-        if (!is_aligned(call, step->variant))
-            continue;
+        if (!kernel_is_ready(call->entry, step->variant->number)) {
+            call->missing[call->n_missing++] = step->variant->number;
+            return RISE_OK;
+        }
         int status = measure_shared(call, step, error);
         if (status == RISE_OK)
             status = measure_threads(call, step, error);
@@ -275,6 +298,8 @@ static int make_ready(rise_call *call, rise_error *error)
     CUstream stream;
     if (call->ready || !call->workspace)
         return RISE_OK;
+    if (call->recording)
+        return must_prepare(call, "its workspace is not clear", error);
     int status = gpu_check(call->context, api->stream_create(&stream, CU_STREAM_NON_BLOCKING), error, "making a stream");
     if (status != RISE_OK)
         return status;
@@ -286,43 +311,64 @@ static int make_ready(rise_call *call, rise_error *error)
     return status;
 }
 
+static int prepare_step(rise_call *call, const Step *from, rise_error *error)
+{
+    CallStep *step = &call->steps[call->n_steps];
+    bool some;
+    int status = choose_variant(call, from, step, &some, error);
+    if (status == RISE_OK && some)
+        status = measure_grid(call, step, &some, error);
+    if (status == RISE_OK && some)
+        status = measure_temps(call, step, error);
+    if (status == RISE_OK && some)
+        status = set_params(call, step, error);
+    call->n_steps += some;
+    return status;
+}
+
+static int prepare_steps(rise_call *call, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    int status = RISE_OK;
+    call->n_steps = call->n_missing = 0;
+    for (int i = 0; i < plan->n_temps; i++)
+        call->temps[i] = (CallTemp){.bytes = -1};
+    for (int i = 0; status == RISE_OK && i < plan->n_steps; i++)
+        status = prepare_step(call, &plan->steps[i], error);
+    if (status != RISE_OK || call->n_missing)
+        return status;
+    status = workspace_get(call, error);
+    return status == RISE_OK ? make_ready(call, error) : status;
+}
+
 static int prepare(rise_call *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
-    call->n_steps = 0;
+    bool pushed;
     if (!index_guards_admit(plan->core, &plan->tests, &launch, true))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large for a kernel", plan->core->name);
-    int status = place_arguments(call, error);
-    for (int i = 0; i < plan->n_temps; i++)
-        call->temps[i] = (CallTemp){.bytes = -1};
-    for (int i = 0; status == RISE_OK && i < plan->n_steps; i++) {
-        CallStep *step = &call->steps[call->n_steps];
-        bool some;
-        status = choose_variant(call, &plan->steps[i], step, &some, error);
-        if (status == RISE_OK && some)
-            status = measure_grid(call, step, &some, error);
-        if (status == RISE_OK && some)
-            status = measure_temps(call, step, error);
-        if (status == RISE_OK && some)
-            status = set_params(call, step, error);
-        call->n_steps += some;
-    }
-    if (status == RISE_OK)
-        status = workspace_get(call, error);
-    return status == RISE_OK ? make_ready(call, error) : status;
-}
-
-int gpu_prepare(rise_call *call, rise_error *error)
-{
-    bool pushed;
-    int status = entry_load(call->entry, error);
-    if (status == RISE_OK)
-        status = gpu_enter(call->context, &pushed, error);
+    int status = gpu_enter(call->context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = prepare(call, error);
+    status = place_arguments(call, error);
+    if (status == RISE_OK)
+        status = prepare_steps(call, error);
     gpu_leave(call->context, pushed);
+    return status;
+}
+
+/* What is missing is made outside of the GPU's context, as callbacks run meanwhile. A kernel whose guards ask the device may turn out not to be the one: then the next is tried. */
+int gpu_prepare(rise_call *call, rise_error *error)
+{
+    int status = prepare(call, error);
+    while (status == RISE_OK && call->n_missing) {
+        if (call->recording)
+            return must_prepare(call, "kernels of the launch are not compiled", error);
+        status = kernels_get(call->entry, call->n_missing, call->missing, error);
+        if (status == RISE_OK)
+            status = prepare(call, error);
+    }
     return status;
 }
 
@@ -424,16 +470,33 @@ static int enqueue(rise_call *call, CUstream stream, rise_error *error)
     return status == RISE_OK ? copy_out(call, stream, error) : status;
 }
 
-/* What is recorded into a graph does not run now, and may never run: it leaves no trace in the call, and its place among other launches is the caller's matter. */
-int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
+static int ask_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error)
+{
+    int capture = CU_STREAM_NOT_CAPTURING;
+    int status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error, "asking whether the stream is recording");
+    *recording = capture != CU_STREAM_NOT_CAPTURING;
+    return status;
+}
+
+int gpu_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error)
 {
     bool pushed;
-    int capture = CU_STREAM_NOT_CAPTURING;
     int status = gpu_enter(call->context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error, "asking whether the stream is recording");
-    bool recorded = capture != CU_STREAM_NOT_CAPTURING;
+    status = ask_recording(call, stream, recording, error);
+    gpu_leave(call->context, pushed);
+    return status;
+}
+
+/* What is recorded into a graph does not run now, and may never run: it leaves no trace in the call, and its place among other launches is the caller's matter. */
+int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
+{
+    bool pushed, recorded;
+    int status = gpu_enter(call->context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = ask_recording(call, stream, &recorded, error);
     if (status == RISE_OK && !recorded)
         status = follow(call, stream, error);
     if (status == RISE_OK && !recorded) {

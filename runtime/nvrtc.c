@@ -1,6 +1,7 @@
 #include "runtime/nvrtc.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -105,7 +106,7 @@ bool nvrtc_load(const LibraryLoader *loader, int max_major, Nvrtc *nvrtc, char *
     return false;
 }
 
-/* ---- a thread with a large stack ------------------------------------------------------------------------------------ */
+/* ---- threads with large stacks ---------------------------------------------------------------------------------------- */
 
 typedef struct StackCall {
     void (*fn)(void *arg);
@@ -119,11 +120,24 @@ static void *call_on_stack(void *user)
     return NULL;
 }
 
-static bool thread_on_stack(void (*fn)(void *arg), void *arg)
+enum { THREADS_MAX = 16 };
+
+static bool threads_on_stacks(int n, void (*fn)(void *arg), void *arg)
 {
     StackCall call = {fn, arg};
-    pthread_t thread;
-    return stack_start(&thread, call_on_stack, &call) && pthread_join(thread, NULL) == 0;
+    pthread_t threads[THREADS_MAX];
+    int started = 0;
+    while (started < n && started < THREADS_MAX && stack_start(&threads[started], call_on_stack, &call))
+        started++;
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    return started > 0;
+}
+
+static int processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (int)n;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------------------------------ */
@@ -146,30 +160,42 @@ typedef struct Compilation {
     const CodeRequest *request;
     const char *options[NVRTC_MAX_OPTIONS];
     int n_options;
+    bool created;
     NvrtcProgram program;
     const char *call; /* the last one */
     int result;       /* of it */
     char *log;
     size_t log_size, size;
     char *bytes;
+    CodeWork *work;
 } Compilation;
 
-/* On the large stack: allocates nothing, for a failure could not jump from here. */
+typedef struct Batch {
+    int n;
+    Compilation *at;
+    const Brake *brake;
+    atomic_int next;
+} Batch;
+
+/* On a large stack: allocates nothing, for a failure could not jump from here. */
 static void compile_on_stack(void *arg)
 {
-    Compilation *c = arg;
-    const NvrtcApi *api = &c->nvrtc->api;
-    c->call = "nvrtcCreateProgram";
-    c->result = api->create(&c->program, c->request->text, c->request->name, 0, NULL, NULL);
-    if (c->result == 0) {
+    Batch *batch = arg;
+    for (int i; !(batch->brake && batch->brake->pulled) && (i = atomic_fetch_add(&batch->next, 1)) < batch->n;) {
+        Compilation *c = &batch->at[i];
+        const NvrtcApi *api = &c->nvrtc->api;
+        c->call = "nvrtcCreateProgram";
+        c->result = api->create(&c->program, c->request->text, c->request->name, 0, NULL, NULL);
+        if (c->result != 0)
+            continue;
+        c->created = true;
         c->call = "nvrtcCompileProgram";
         c->result = api->compile(c->program, c->n_options, c->options);
     }
 }
 
-static void fetch_log(Ctx *ctx, void *user)
+static void fetch_log(Ctx *ctx, Compilation *c)
 {
-    Compilation *c = user;
     const NvrtcApi *api = &c->nvrtc->api;
     c->log = NEWN(ctx, char, 1);
     if (api->log_size(c->program, &c->log_size) != 0)
@@ -182,9 +208,8 @@ static void fetch_log(Ctx *ctx, void *user)
     c->log = log;
 }
 
-static void fetch_code(Ctx *ctx, void *user)
+static void fetch_code(Ctx *ctx, Compilation *c)
 {
-    Compilation *c = user;
     const NvrtcApi *api = &c->nvrtc->api;
     bool ptx = c->request->form == CODE_PTX;
     c->call = ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize";
@@ -197,15 +222,6 @@ static void fetch_code(Ctx *ctx, void *user)
     /* PTX comes with its terminator. */
     if (ptx)
         c->size = strlen(c->bytes);
-}
-
-/* Runs the part that allocates; the program of NVRTC is not lost when memory runs out. */
-static void fetch(Ctx *ctx, Compilation *c, void (*fn)(Ctx *ctx, void *user))
-{
-    if (ctx_try(ctx, fn, c))
-        return;
-    c->nvrtc->api.destroy(&c->program);
-    ctx_out_of_memory(ctx);
 }
 
 /* Keeps the text for the report of a bug, in a file of its own. The path, or NULL with errno. */
@@ -275,32 +291,66 @@ static CodeStatus check_arch(Ctx *ctx, const Nvrtc *nvrtc, const CodeRequest *re
     return CODE_BAD_ARCH;
 }
 
-CodeStatus nvrtc_compile(Ctx *ctx, const Nvrtc *nvrtc, const CodeRequest *request, Code *code, StrBuf *why)
+static CodeStatus finish(Ctx *ctx, Compilation *c, Code *code, StrBuf *why)
 {
-    memset(code, 0, sizeof *code);
-    CodeStatus status = check_arch(ctx, nvrtc, request, why);
-    if (status != CODE_GOOD)
-        return status;
-    Compilation c = {.nvrtc = nvrtc, .request = request};
-    c.n_options = nvrtc_options(ctx, request, c.options);
-    if (!(nvrtc->on_stack ? nvrtc->on_stack : thread_on_stack)(compile_on_stack, &c)) {
-        sb_printf(why, "there is no thread with a stack of %d MiB to compile on", STACK_LEAST_MIB);
+    const Nvrtc *nvrtc = c->nvrtc;
+    if (c->created)
+        fetch_log(ctx, c);
+    if (c->result == 0)
+        fetch_code(ctx, c);
+    if (c->created && !c->bytes && (c->result == RESULT_COMPILATION || c->result == RESULT_INVALID_OPTION))
+        return refused(ctx, c, why);
+    if (c->result != 0) {
+        sb_printf(why, "%s of NVRTC %d.%d fails on %s: %s", c->call, nvrtc->major, nvrtc->minor, c->request->name, nvrtc->api.error_text(c->result));
+        sb_printf(why, "%s%s", c->created && c->log[0] ? "\n" : "", c->created ? c->log : "");
         return CODE_FAILED;
     }
-    bool created = strcmp(c.call, "nvrtcCreateProgram") != 0;
-    if (created)
-        fetch(ctx, &c, fetch_log);
-    if (c.result == 0)
-        fetch(ctx, &c, fetch_code);
-    if (created)
-        nvrtc->api.destroy(&c.program);
-    if (created && !c.bytes && (c.result == RESULT_COMPILATION || c.result == RESULT_INVALID_OPTION))
-        return refused(ctx, &c, why);
-    if (c.result != 0) {
-        sb_printf(why, "%s of NVRTC %d.%d fails on %s: %s", c.call, nvrtc->major, nvrtc->minor, request->name, nvrtc->api.error_text(c.result));
-        sb_printf(why, "%s%s", created && c.log[0] ? "\n" : "", created ? c.log : "");
-        return CODE_FAILED;
-    }
-    *code = (Code){c.bytes, c.size, c.log, false, nvrtc->major, nvrtc->minor};
+    *code = (Code){c->bytes, c->size, c->log, false, nvrtc->major, nvrtc->minor};
     return CODE_GOOD;
+}
+
+static void finish_all(Ctx *ctx, void *user)
+{
+    Batch *batch = user;
+    ctx_look(ctx); /* so that all of them have been compiled */
+    for (int i = 0; i < batch->n; i++) {
+        CodeWork *work = batch->at[i].work;
+        work->status = finish(ctx, &batch->at[i], &work->code, &work->why);
+    }
+}
+
+static void compile_batch(Ctx *ctx, const Nvrtc *nvrtc, Batch *batch)
+{
+    int threads = batch->n < processors() ? batch->n : processors();
+    if (!(nvrtc->on_stacks ? nvrtc->on_stacks : threads_on_stacks)(threads, compile_on_stack, batch)) {
+        for (int i = 0; i < batch->n; i++) {
+            batch->at[i].work->status = CODE_FAILED;
+            sb_printf(&batch->at[i].work->why, "there is no thread with a stack of %d MiB to compile on", STACK_LEAST_MIB);
+        }
+        return;
+    }
+    /* The programs of NVRTC are not lost when memory runs out. */
+    bool enough = ctx_try(ctx, finish_all, batch);
+    for (int i = 0; i < batch->n; i++)
+        if (batch->at[i].created)
+            nvrtc->api.destroy(&batch->at[i].program);
+    if (!enough)
+        ctx_out_of_memory(ctx);
+}
+
+void nvrtc_compile(Ctx *ctx, const Nvrtc *nvrtc, int n, CodeWork *const *works)
+{
+    Batch batch = {.at = NEWN(ctx, Compilation, n + 1), .brake = ctx->brake};
+    for (int i = 0; i < n; i++) {
+        CodeWork *work = works[i];
+        memset(&work->code, 0, sizeof work->code);
+        work->status = check_arch(ctx, nvrtc, &work->request, &work->why);
+        if (work->status != CODE_GOOD)
+            continue;
+        Compilation *c = &batch.at[batch.n++];
+        *c = (Compilation){.nvrtc = nvrtc, .request = &work->request, .work = work};
+        c->n_options = nvrtc_options(ctx, &work->request, c->options);
+    }
+    if (batch.n)
+        compile_batch(ctx, nvrtc, &batch);
 }

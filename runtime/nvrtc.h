@@ -33,8 +33,8 @@ typedef struct Nvrtc {
     NvrtcApi api;
     int major, minor;
     char path[NVRTC_PATH_MAX]; /* "" when it is not known */
-    /* Runs `fn` on a stack of `bytes` and waits for it; false when there is no such thread. NULL: a thread of the system. */
-    bool (*on_stack)(void (*fn)(void *arg), void *arg);
+    /* Runs `fn` on up to n threads with large stacks and waits for all; false when there is no such thread. NULL: threads of the system. */
+    bool (*on_stacks)(int n, void (*fn)(void *arg), void *arg);
 } Nvrtc;
 
 /* Looks for libnvrtc.so.13, .12, .11.2 and .11 by these names where the system looks for libraries, then in lib64 of $CUDA_HOME,
@@ -77,7 +77,15 @@ enum { NVRTC_MAX_OPTIONS = 4 };
 /* The options of a compilation, in memory of the context; gives their number. They belong to the key of a cached kernel. */
 int nvrtc_options(Ctx *ctx, const CodeRequest *request, const char *options[NVRTC_MAX_OPTIONS]);
 
-/* Compiles. Whatever goes wrong is told in `why`, in one or more lines; of a text that is refused, that says where it was saved. */
-CodeStatus nvrtc_compile(Ctx *ctx, const Nvrtc *nvrtc, const CodeRequest *request, Code *code, StrBuf *why);
+/* One of several texts that are compiled together. */
+typedef struct CodeWork {
+    CodeRequest request;
+    CodeStatus status;
+    Code code;
+    StrBuf why; /* whatever went wrong, in one or more lines; of a text that is refused, that says where it was saved */
+} CodeWork;
+
+/* Compiles them, several at a time where there are processors. Where the context's brake is pulled, no further one is begun. */
+void nvrtc_compile(Ctx *ctx, const Nvrtc *nvrtc, int n, CodeWork *const *works);
 
 #endif

@@ -122,6 +122,11 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
     for (int i = 0; i < kernel->n_sizes; i++)
         note_resident(&v->asks_resident, kernel->sizes[i]);
     index_guards(ctx, kernel, &v->guards);
+    for (int i = 0; i < v->guards.at_least_one.n; i++)
+        nat_each_var(ctx, v->guards.at_least_one.at[i], note_resident, &v->guards_ask);
+    for (int i = 0; i < v->guards.at_most_max.n; i++)
+        nat_each_var(ctx, v->guards.at_most_max.at[i], note_resident, &v->guards_ask);
+    v->asks_resident |= v->guards_ask;
     if (v->n_buffers + kernel->n_sizes > plan->max_params)
         plan->max_params = v->n_buffers + kernel->n_sizes;
 }
@@ -142,9 +147,11 @@ static void make_step(Ctx *ctx, const Plan *plan, const ImpLaunch *place, Step *
         for (const ImpKernel *k = place->variants.at[i].kernel; k; k = k->otherwise)
             n++;
     step->choices = NEWN(ctx, Choice, n + 1);
-    for (int i = 0; i < place->variants.n; i++)
+    for (int i = 0; i < place->variants.n; i++) {
+        int form = 0;
         for (const ImpKernel *k = place->variants.at[i].kernel; k; k = k->otherwise)
-            step->choices[step->n++] = (Choice){place->variants.at[i].when, variant_of(plan, k)};
+            step->choices[step->n++] = (Choice){place->variants.at[i].when, variant_of(plan, k), form++};
+    }
 }
 
 static void make_kernels(Ctx *ctx, const ImpProgram *imp, Plan *plan)

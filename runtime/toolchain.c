@@ -112,39 +112,61 @@ static CacheKey code_key(Ctx *ctx, const CodeRequest *request, int major, int mi
     return key;
 }
 
-CodeStatus toolchain_compile(Ctx *ctx, Toolchain *t, const CodeRequest *request, Code *code, StrBuf *why)
+/* The version of the NVRTC that is or would be loaded: as it is remembered, else by loading it. False where there is none. */
+static bool find_version(Ctx *ctx, Toolchain *t, int *major, int *minor)
 {
-    memset(code, 0, sizeof *code);
-    const Nvrtc *nvrtc = NULL;
     CacheKey note = note_key(t);
-    int major, minor;
-    bool known = t->cache.dir[0] && remembered_version(ctx, t, &note, &major, &minor);
-    if (!known) {
-        nvrtc = toolchain_nvrtc(t, why);
-        if (!nvrtc)
-            return CODE_NO_COMPILER;
-        major = nvrtc->major;
-        minor = nvrtc->minor;
-        if (t->cache.dir[0])
-            remember_version(t, &note, nvrtc);
-    }
-    CacheKey key = code_key(ctx, request, major, minor);
-    code->bytes = cache_get(ctx, &t->cache, &key, &code->size);
-    if (code->bytes) {
-        code->log = "";
-        code->cached = true;
-        code->major = major;
-        code->minor = minor;
-        return CODE_GOOD;
-    }
+    if (t->cache.dir[0] && remembered_version(ctx, t, &note, major, minor))
+        return true;
+    const Nvrtc *nvrtc = load(t);
     if (!nvrtc)
-        nvrtc = toolchain_nvrtc(t, why);
-    if (!nvrtc)
-        return CODE_NO_COMPILER;
-    CodeStatus status = nvrtc_compile(ctx, nvrtc, request, code, why);
-    if (status == CODE_GOOD) {
-        key = code_key(ctx, request, code->major, code->minor);
-        cache_put(&t->cache, &key, code->bytes, code->size);
+        return false;
+    *major = nvrtc->major;
+    *minor = nvrtc->minor;
+    if (t->cache.dir[0])
+        remember_version(t, &note, nvrtc);
+    return true;
+}
+
+static bool find_code(Ctx *ctx, const Toolchain *t, int major, int minor, CodeWork *work)
+{
+    CacheKey key = code_key(ctx, &work->request, major, minor);
+    size_t size;
+    const char *bytes = cache_get(ctx, &t->cache, &key, &size);
+    if (!bytes)
+        return false;
+    work->code = (Code){bytes, size, "", true, major, minor};
+    work->status = CODE_GOOD;
+    return true;
+}
+
+static void compile_missing(Ctx *ctx, Toolchain *t, int n, CodeWork *const *works)
+{
+    const Nvrtc *nvrtc = load(t);
+    if (nvrtc)
+        nvrtc_compile(ctx, nvrtc, n, works);
+    for (int i = 0; i < n; i++) {
+        CodeWork *work = works[i];
+        if (!nvrtc) {
+            work->status = CODE_NO_COMPILER;
+            sb_puts(&work->why, t->why);
+        } else if (work->status == CODE_GOOD) {
+            CacheKey key = code_key(ctx, &work->request, work->code.major, work->code.minor);
+            cache_put(&t->cache, &key, work->code.bytes, work->code.size);
+        }
     }
-    return status;
+}
+
+void toolchain_compile(Ctx *ctx, Toolchain *t, int n, CodeWork *works)
+{
+    int major = 0, minor = 0, n_missing = 0;
+    CodeWork **missing = NEWN(ctx, CodeWork *, n + 1);
+    bool known = find_version(ctx, t, &major, &minor);
+    for (int i = 0; i < n; i++) {
+        sb_init(&works[i].why, ctx);
+        if (!known || !find_code(ctx, t, major, minor, &works[i]))
+            missing[n_missing++] = &works[i];
+    }
+    if (n_missing)
+        compile_missing(ctx, t, n_missing, missing);
 }

@@ -26,7 +26,7 @@ void toolchain_done(Toolchain *toolchain);
 /* Loads NVRTC unless that was done. NULL with the reason in `why`. */
 const Nvrtc *toolchain_nvrtc(Toolchain *toolchain, StrBuf *why);
 
-/* Code for a text: from the cache, else compiled and put there. As nvrtc_compile. */
-CodeStatus toolchain_compile(Ctx *ctx, Toolchain *toolchain, const CodeRequest *request, Code *code, StrBuf *why);
+/* Code for texts: each from the cache, else compiled and put there. As nvrtc_compile; `why` is made here. */
+void toolchain_compile(Ctx *ctx, Toolchain *toolchain, int n, CodeWork *works);
 
 #endif

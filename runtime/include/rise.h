@@ -7,7 +7,7 @@
  *         rise_entry_get(prog, "sumBlocks", NULL, &sum, &err) ||                    // typed and lowered
  *         rise_call_new(sum, &call, &err) ||
  *         rise_call_input(call, "xs", RISE_F32, 1, &n, xs, RISE_HOST, &err) ||      // sizes follow from the shapes
- *         rise_call_launch(call, NULL, &err) ||                                     // compiles and loads what is missing
+ *         rise_call_launch(call, NULL, &err) ||                                     // compiles and loads the kernels that it launches
  *         rise_call_read(call, "result", out, sizeof out, &err))                    // waits, then copies
  *         fprintf(stderr, "%s\n", err.text);
  *
@@ -27,7 +27,8 @@
  * pointer that must not be NULL is NULL, the status is RISE_ERROR_ARGUMENT; any other pointer that points to nothing is not detected.
  *
  * Threads. Contexts, programs and entries may be used by any number of threads at once, each kernel is compiled and loaded once, and the
- * threads that need it wait for it; who asks for an entry that is ready does not wait for one that is being made. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
+ * threads that need it wait for it; who needs an entry or kernels that are ready does not wait for others that are being made. Kernels of one launch that are missing are compiled at the same
+ * time, on as many threads as there are processors. A call is used by one thread at a time; several calls of one entry may run at the same time, on one stream or on several. Freeing
  * an object while another thread uses that object itself is an error that is not detected. What parses, compiles, or launches on SIM or REF does so on a thread of
  * librise's own that lives as long as the call and has a stack of 256 MiB (taken as it is used; 64 where there is no room for more), while the caller's thread waits and serves the callbacks. So
  * 64 KiB of stack are enough for the caller. RISE_ERROR_MEMORY where no such thread can be made.
@@ -45,7 +46,8 @@
  * Floating-point modes. Results and generated code do not depend on the caller's rounding mode, or on whether its denormals are flushed to zero (fesetround,
  * FTZ and DAZ of MXCSR, as -ffast-math and some libraries set them); neither is changed. Callbacks see the caller's mode.
  *
- * Steps. rise_entry_get needs no GPU and no CUDA. rise_entry_compile runs NVRTC and needs no GPU. rise_entry_load needs the GPU. A launch does those that were not done.
+ * Steps. rise_entry_get needs no GPU and no CUDA. rise_entry_compile runs NVRTC and needs no GPU. rise_entry_load, rise_entry_prepare and rise_call_prepare need the GPU. A launch does those that
+ * were not done, for the kernels that its sizes choose and no others.
  *
  * Not promised: the text of messages and of generated code, and that a cubin is the same from one version to the next.
  * docs/api.md has a longer introduction. */
@@ -281,13 +283,20 @@ RISE_API int rise_entry_argument(const rise_entry *entry, int k, rise_argument *
 RISE_API int rise_entry_cuda(rise_entry *entry, const char **text, size_t *size, rise_error *error);
 RISE_API int rise_entry_manifest(rise_entry *entry, const char **text, size_t *size, rise_error *error);
 
-/* Compiles for an architecture, "sm_75" or later; NULL: that of the context's GPU. Needs NVRTC and no GPU. Results stay in memory, and on disk (unless no_disk_cache). */
+/* Compiles every kernel for an architecture, "sm_75" or later; NULL: that of the context's GPU. Needs NVRTC and no GPU. Results stay on disk, where launches find them, also those of
+ * other processes; with no_disk_cache nothing stays. */
 RISE_API int rise_entry_compile(rise_entry *entry, const char *arch, rise_error *error);
-/* What it was compiled to; compiles first where that was not done. The bytes live as long as the entry. *size of PTX leaves out its terminating zero. */
+/* All kernels in one module, for who loads it himself: the text of rise_entry_cuda, compiled when this is asked for first. The bytes live as long as the entry. *size of PTX leaves out its
+ * terminating zero. */
 RISE_API int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_t *size, rise_error *error);
 RISE_API int rise_entry_cubin(rise_entry *entry, const char *arch, const void **bytes, size_t *size, rise_error *error);
-/* Onto the context's GPU, compiling first where that was not done. On SIM and REF there is nothing to do. */
+/* Every kernel onto the context's GPU, compiling first where that was not done. On SIM and REF there is nothing to do. A launch needs a few of them, and does this for those. */
 RISE_API int rise_entry_load(rise_entry *entry, rise_error *error);
+/* As rise_entry_load, for the kernels that launches with such sizes can choose, and no others as far as bounds of the sizes tell: for each size, in the order of rise_entry_size_name, a number
+ * that is at least least[i] and at most most[i]. Both arrays are the caller's, have rise_entry_size_count numbers, and are read before this returns. least NULL: from 0; most NULL: without an
+ * end. Kernels for addresses that are not aligned are among them. Launches of such sizes compile nothing then. RISE_ERROR_ARGUMENT where a range is empty or begins below 0, on all
+ * devices; apart from that there is nothing to do on SIM and REF. Kernels that were ready before this failed or was given up stay ready. */
+RISE_API int rise_entry_prepare(rise_entry *entry, const int64_t *least, const int64_t *most, rise_error *error);
 
 /* What a CUDA kernel needs, as the driver says. An entry has one or several, some of them variants of each other. */
 typedef struct rise_kernel {
@@ -301,7 +310,7 @@ typedef struct rise_kernel {
     int32_t index_bits;       /* 32 or 64 */
 } rise_kernel;
 RISE_API int rise_entry_kernel_count(const rise_entry *entry);
-/* Registers and the rest are those of the context's GPU: loads first where that was not done. On SIM and REF they are -1. */
+/* Registers and the rest are those of the context's GPU: loads that kernel first where that was not done. On SIM and REF they are -1. */
 RISE_API int rise_entry_kernel(rise_entry *entry, int k, rise_kernel *kernel, rise_error *error);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -329,13 +338,15 @@ RISE_API int rise_call_scalar(rise_call *call, const char *name, int type, const
  * data = NULL, the call has memory of its own for it. In memory of the host, the result is there once rise_call_wait has returned. */
 RISE_API int rise_call_output(rise_call *call, const char *name, int type, void *data, size_t bytes, int where, rise_error *error);
 
-/* Checks the arguments and makes ready all that a launch needs: sizes, facts, memory, kernels. rise_call_launch does it where something has changed since. */
+/* Checks the arguments and makes ready all that a launch needs: sizes, facts, memory, and the kernels that these sizes choose, compiled and loaded. rise_call_launch does it where something
+ * has changed since. */
 RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
 /* Launches on a stream (a CUstream or cudaStream_t; NULL: the legacy default stream) of the context's CUDA context, and returns without waiting. SIM and REF are done when it returns.
  * Launches of one call on one stream are in order. On another stream than before, a call with memory of its own first waits (on the device) for its
  * earlier launch, whose stream must still exist then unless rise_call_wait came in between. A launch needs nothing of an earlier one, whether that finished, failed or
  * never ran.
- * A launch with everything prepared, and arrays all on the device, does nothing but launch kernels, so it may be captured into a CUDA graph. The graph keeps
+ * A launch with everything prepared, and arrays all on the device, does nothing but launch kernels, so it may be captured into a CUDA graph. On a stream that records nothing is compiled,
+ * loaded or allocated: RISE_ERROR_ARGUMENT where that would be needed, and rise_call_prepare before the recording begins is the remedy. The graph keeps
  * addresses, and uses the call's memory: the call must live as long as the graph, and must not be prepared for larger arguments. The call does not know when
  * the graph runs: order it yourself, and not beside another launch of the call. rise_call_wait does not wait for it. A graph keeps the values that scalars had
  * when it was captured. */

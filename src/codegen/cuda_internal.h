@@ -1,7 +1,7 @@
 /* What the files of the CUDA printer share.
  *
- * cuda_print.c: files and kernels. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the small functions that expressions
- * call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host. */
+ * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the
+ * small functions that expressions call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
 
@@ -64,6 +64,12 @@ void cuda_put_helpers(const uint32_t *helpers, StrBuf *out); /* Cuda.helpers */
 void cuda_reserve_words(CNames *names); /* the functions that emitted text calls */
 const char *cuda_function(PrimId id, Scalar type); /* of floats; NULL: none */
 bool cuda_operator(PrimId id, const char **text, CPrec *prec);
+
+/* ---- cuda_pieces.c ----------------------------------------------------------------------------------------------------- */
+
+void cuda_pieces_init(Ctx *ctx, CudaPieces *pieces, int n);
+/* Kernel k is [from, to) of the text, and calls these helpers (Cuda.helpers). In order of k. */
+void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, size_t from, size_t to, const uint32_t *helpers);
 
 /* ---- cuda_expr.c ------------------------------------------------------------------------------------------------------- */
 

@@ -522,6 +522,7 @@ struct CudaFile {
     const char *source;           /* "": none */
     StrBuf launches, kernels, host;
     uint32_t helpers[HELP_COUNT]; /* as in Cuda */
+    CudaPieces *pieces;           /* of the kernels, as places in `kernels`; NULL: not asked for */
     CudaHostUse use;
 };
 
@@ -535,6 +536,12 @@ CudaFile *cuda_file_new(Ctx *ctx, bool line_directives)
     return file;
 }
 
+static void add_helpers(CudaFile *file, const Cuda *c)
+{
+    for (int h = 0; h < HELP_COUNT; h++)
+        file->helpers[h] |= c->helpers[h];
+}
+
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
 {
     const CudaNames names = cuda_names(ctx, file->globals, program);
@@ -543,8 +550,15 @@ void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
     if (!file->n && program->entry)
         file->source = ctx_printf(file->ctx, "%s", cuda_place(ctx, program->entry->span, &line));
     sb_printf(&file->launches, "%s%s", file->n ? ", " : "// To launch: ", names.launch);
+    if (file->pieces)
+        cuda_pieces_init(ctx, file->pieces, names.n_kernels);
     for (int j = 0; j < names.n_kernels; j++) {
+        size_t from = file->kernels.len;
+        memset(c.helpers, 0, sizeof c.helpers);
         print_kernel(&c, imp_form(program, j), names.kernels[j]);
+        add_helpers(file, &c);
+        if (file->pieces)
+            cuda_pieces_add(ctx, file->pieces, j, from, file->kernels.len, c.helpers);
         put(&c, "\n");
     }
     c.out = &file->host;
@@ -552,8 +566,7 @@ void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
     put(&c, file->n ? "\n" : "");
     cuda_host(&c, program, &names);
     cuda_host_use(ctx, program, &file->use);
-    for (int h = 0; h < HELP_COUNT; h++)
-        file->helpers[h] |= c.helpers[h];
+    add_helpers(file, &c);
     file->n++;
     if (c.lost)
         diag_error(ctx, E0504, program->entry->name_span, "a number that `%s` or its launch computes from the sizes is more than 64 bits can hold", program->entry->name);
@@ -571,11 +584,23 @@ void cuda_file_print(const CudaFile *file, StrBuf *out)
         sb_printf(out, "%s below, on a stream.\n", file->launches.text);
     sb_putc(out, '\n');
     cuda_put_helpers(file->helpers, out);
+    for (int k = 0; file->pieces && k < file->pieces->n; k++) {
+        file->pieces->at[k].from += out->len;
+        file->pieces->at[k].to += out->len;
+    }
     sb_putn(out, file->kernels.text, file->kernels.len);
     sb_puts(out, "#ifndef __CUDACC_RTC__\n");
     cuda_host_helpers(out, &file->use);
     sb_putn(out, file->host.text, file->host.len);
     sb_puts(out, "#endif\n");
+}
+
+void cuda_print_pieces(Ctx *ctx, StrBuf *out, const ImpProgram *program, CudaPieces *pieces)
+{
+    CudaFile *file = cuda_file_new(ctx, false);
+    file->pieces = pieces;
+    cuda_file_add(ctx, file, program);
+    cuda_file_print(file, out);
 }
 
 void cuda_print(Ctx *ctx, StrBuf *out, int n, ImpProgram *const *programs, bool line_directives)

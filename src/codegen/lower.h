@@ -50,6 +50,20 @@ typedef struct CudaFile CudaFile;
 CudaFile *cuda_file_new(Ctx *ctx, bool line_directives);
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program);
 void cuda_file_print(const CudaFile *file, StrBuf *out);
+/* Which parts of an entry's text are a kernel's own, so that each can be compiled alone: its body, and the helpers that it calls. Kernels as imp_variant counts. */
+typedef struct CudaPiece {
+    size_t from, to;              /* bytes of the text */
+    int first_helper, end_helper; /* of CudaPieces.helpers */
+} CudaPiece;
+typedef struct CudaPieces {
+    int n, n_helpers;
+    CudaPiece *at;
+    uint16_t *helpers;
+} CudaPieces;
+/* cuda_print of one entry, in memory of ctx as the pieces are. */
+void cuda_print_pieces(Ctx *ctx, StrBuf *out, const ImpProgram *program, CudaPieces *pieces);
+/* The text of kernel k alone; `text` is that of all. */
+void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, StrBuf *out);
 /* The buffers that a launch is given, in the order of the host function's parameters: results and inputs of the entry, whether a kernel uses them or
  * not, then workspace. */
 typedef struct HostBuffer {

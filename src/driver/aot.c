@@ -62,37 +62,33 @@ static const char *cuda_name(Ctx *ctx, const char *source)
 typedef struct Job {
     Driver *d;
     Toolchain *toolchain;
-    const CodeRequest *request;
-    Code *code;
-    bool good;
+    CodeWork work;
 } Job;
 
 static void run_job(Ctx *ctx, void *user)
 {
     Job *job = user;
-    StrBuf why;
-    sb_init(&why, ctx);
-    CodeStatus status = toolchain_compile(ctx, job->toolchain, job->request, job->code, &why);
+    toolchain_compile(ctx, job->toolchain, 1, &job->work);
+    const char *why = job->work.why.text;
     Diag *diag;
-    switch (status) {
+    switch (job->work.status) {
     case CODE_GOOD:
-        job->good = true;
         return;
     case CODE_NO_COMPILER:
         driver_fail(job->d, STATUS_DEVICE);
-        diag = diag_error(ctx, E0650, NO_SPAN, "%s", why.text);
+        diag = diag_error(ctx, E0650, NO_SPAN, "%s", why);
         diag_help(ctx, diag, "install CUDA's NVRTC, or write `-o FILE.cu` and compile that with nvcc elsewhere");
         return;
     case CODE_BAD_ARCH:
-        driver_usage(ctx, job->d, E0651, "%s", why.text);
+        driver_usage(ctx, job->d, E0651, "%s", why);
         return;
     case CODE_REFUSED:
         driver_fail(job->d, STATUS_BUG);
-        diag_error(ctx, E0652, NO_SPAN, "%s", why.text);
+        diag_error(ctx, E0652, NO_SPAN, "%s", why);
         return;
     case CODE_FAILED:
         driver_fail(job->d, STATUS_DEVICE);
-        diag_error(ctx, E0653, NO_SPAN, "%s", why.text);
+        diag_error(ctx, E0653, NO_SPAN, "%s", why);
         return;
     }
 }
@@ -100,12 +96,12 @@ static void run_job(Ctx *ctx, void *user)
 bool aot_compile(Ctx *ctx, Driver *d, CodeForm form, int arch, const char *source, const char *text, Code *code)
 {
     Toolchain toolchain;
-    CodeRequest request = {cuda_name(ctx, source), text, arch, form, option_on(d->line, OPT_LINE)};
-    Job job = {d, &toolchain, &request, code, false};
+    Job job = {d, &toolchain, {.request = {cuda_name(ctx, source), text, arch, form, option_on(d->line, OPT_LINE)}}};
     toolchain_init(&toolchain, NULL, NULL, NULL, 0);
     bool enough = ctx_try(ctx, run_job, &job);
     toolchain_done(&toolchain);
     if (!enough)
         ctx_out_of_memory(ctx);
-    return job.good;
+    *code = job.work.code;
+    return job.work.status == CODE_GOOD;
 }

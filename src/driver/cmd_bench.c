@@ -371,8 +371,6 @@ static bool open_gpu(Bench *b, const BenchWork *first)
         return false;
     b->entry = entry;
     int status = gpu_entry(b->ctx, b->gpu.rise, b->entry, &b->program, &b->compiled, &error);
-    if (status == RISE_OK)
-        status = rise_entry_load(b->compiled, &error);
     if (status != RISE_OK)
         return failed(b, &error);
     const char *arch = rise_context_arch(b->gpu.rise), *keep = option_text(b->d->line, OPT_KEEP);

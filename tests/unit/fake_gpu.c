@@ -264,7 +264,8 @@ CUresult fake_module_load(CUmodule *module, const void *image, unsigned n, int *
 {
     INSIDE();
     (void)n, (void)options, (void)values;
-    if (strncmp(image, "FAKE CODE", 9) != 0)
+    fake_not_recording("a module is loaded while a stream records");
+    if (!fake_gpu.any_code && strncmp(image, "FAKE CODE", 9) != 0)
         return 200;
     FakeModule *made = calloc(1, sizeof *made);
     char *copy = malloc(strlen(image) + 1);
@@ -299,7 +300,7 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
 {
     INSIDE();
     FakeModule *m = module;
-    if (!fake_declaration(m->text, name) || m->n == NAMES)
+    if ((!fake_gpu.any_code && !fake_declaration(m->text, name)) || m->n == NAMES)
         return 500; /* NOT_FOUND */
     FakeFunction *f = malloc(sizeof *f);
     f->text = m->text;
@@ -340,6 +341,7 @@ CUresult fake_occupancy(int *blocks, CUfunction function, int threads, size_t sh
 CUresult fake_mem_alloc(CUdeviceptr *memory, size_t bytes)
 {
     INSIDE();
+    fake_not_recording("memory is allocated while a stream records");
     if (!bytes)
         return 1; /* as CUDA does */
     unsigned char *at = aligned_alloc(256, (bytes + 255) / 256 * 256);

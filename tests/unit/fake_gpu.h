@@ -2,7 +2,7 @@
  *
  * Memory of the device is memory of the host, kept in a list, so that each address that the driver is given can be looked up. Kernels do what the test's
  * `kernel` says. Every call can be made to fail. Whatever a real driver would not forgive (an address that is not its own, a call without a current
- * context, an object that is freed twice) is counted in `misuse`. One fake at a time: a driver's functions have no user pointer.
+ * context, an object that is freed twice, memory or code that is made while a stream is recording) is counted in `misuse`. One fake at a time: a driver's functions have no user pointer.
  *
  * What is enqueued on a stream runs at once, unless the stream is recording: then it is kept, with the values of its parameters, and runs by fake_gpu_replay. */
 #ifndef RISEC_TESTS_FAKE_GPU_H
@@ -27,7 +27,9 @@ typedef struct FakeGpu {
     int devices, arch, sms, max_shared, cooperative, resident /* blocks on a multiprocessor */, max_threads;
     CUresult init_result;
     int nvrtc_newest;        /* architecture that NVRTC knows */
+    bool any_code;           /* modules are not looked into: code of NVIDIA's NVRTC */
     void (*kernel)(const FakeLaunch *launch); /* what a kernel does */
+    int (*compile)(const char *text);         /* what NVRTC does, on its thread: an nvrtcResult; NULL: nothing */
     long fail_at;            /* the driver's call of this number fails; 0: none */
     CUresult fail_with;
     CUresult sticky;         /* what all calls say after a fault, until the process ends */

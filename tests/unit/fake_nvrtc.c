@@ -39,14 +39,14 @@ static int rtc_destroy(FakeNvrtc **program)
 
 static int rtc_compile(FakeNvrtc *program, int n, const char *const *options)
 {
-    (void)program;
+    fake_not_recording("NVRTC compiles while a stream records");
     for (int i = 0; i < n; i++) {
         const char *arch = strstr(options[i], "arch=");
         if (arch && atoi(strchr(arch, '_') + 1) > fake_gpu.nvrtc_newest)
             return 5; /* INVALID_OPTION */
     }
     fake_count(&fake_gpu.compilations, 1);
-    return 0;
+    return fake_gpu.compile ? fake_gpu.compile(program->code) : 0;
 }
 
 static int rtc_size(FakeNvrtc *program, size_t *size)

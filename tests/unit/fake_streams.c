@@ -47,6 +47,12 @@ void fake_gpu_record(CUstream stream)
 
 void fake_gpu_record_end(void) { recording = false; }
 
+void fake_not_recording(const char *what)
+{
+    if (recording)
+        fake_misuse(what);
+}
+
 static bool is_recording(CUstream stream) { return recording && recorder == stream; }
 
 static const char *node_name(const Node *n)

@@ -290,10 +290,15 @@ static void test_scale(void)
     /* A program of the same text is compiled already. */
     rise_program *again = NULL;
     rise_entry *entry = NULL;
+    rise_call *other = NULL;
     GOOD(rise_program_from_text(f.context, "test.rise", SCALE, (size_t)-1, &again, &err));
     GOOD(rise_entry_get(again, NULL, NULL, &entry, &err));
-    GOOD(rise_entry_load(entry, &err));
+    GOOD(rise_call_new(entry, &other, &err));
+    GOOD(rise_call_scalar(other, "factor", RISE_I32, &factor, &err));
+    GOOD(rise_call_input(other, "xs", RISE_I32, 1, &n, NULL, RISE_DEVICE, &err));
+    GOOD(rise_call_prepare(other, &err));
     CHECK(fake_gpu.compilations == 1 && fake_gpu.modules == 1);
+    rise_call_free(other);
     rise_program_free(again);
     rise_kernel kernel = {.size = sizeof kernel};
     GOOD(rise_entry_kernel(f.entry, 0, &kernel, &err));
@@ -546,7 +551,7 @@ static void test_compiler(void)
     fake_gpu.arch = 121;
     f = start(SCALE);
     GOOD(rise_entry_load(f.entry, &err));
-    CHECK(fake_gpu.compilations == 1 && fake_gpu.modules == 1);
+    CHECK(fake_gpu.compilations == 2 && fake_gpu.modules == 2); /* with indices of 32 and of 64 bits */
     const void *cubin;
     BAD(rise_entry_cubin(f.entry, NULL, &cubin, NULL, &err), RISE_ERROR_NVRTC, "121");
     end(&f);

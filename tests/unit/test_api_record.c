@@ -205,6 +205,7 @@ static void test_scalars(void)
     GOOD(rise_call_input(f.call, "t", RISE_BOOL, 0, NULL, &t, RISE_HOST, &err)); /* read when a launch is enqueued */
     GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
     GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, 400, RISE_DEVICE, &err));
+    GOOD(rise_call_prepare(f.call, &err));
     fake_gpu_record(&a);
     GOOD(rise_call_launch(f.call, &a, &err));
     fake_gpu_record_end();

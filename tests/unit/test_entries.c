@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/internal.h"
+#include "fake_gpu.h"
 #include "unit.h"
 
 static rise_error err;
@@ -64,7 +64,7 @@ static Bytes counted(void) { return (Bytes){.lock = PTHREAD_MUTEX_INITIALIZER}; 
 static rise_context *open_context(Bytes *bytes, int device)
 {
     rise_context_options options = {.size = sizeof options, .device = device};
-    RiseSeams seams = {.alloc = {bytes, counted_alloc, counted_free}, .cache_dir = ""};
+    RiseSeams seams = {.alloc = {bytes, counted_alloc, counted_free}, .cache_dir = "", .loader = device == RISE_GPU ? &fake_loader : NULL};
     rise_context *context = NULL;
     GOOD(context_new(&options, &seams, &context, &err));
     return context;
@@ -155,6 +155,31 @@ static void test_bytes(int device, int n)
     rise_program_free(program);
     rise_context_free(context);
     CHECK(bytes.now == 0);
+}
+
+/* On a GPU, with its texts and all of its kernels loaded: no code is kept, as the driver has it. */
+static void test_loaded(int n)
+{
+    Bytes bytes = counted();
+    fake_gpu_start();
+    rise_context *context = open_context(&bytes, RISE_GPU);
+    rise_program *program = program_of(context, n, FORM_MIXED);
+    size_t largest = 0;
+    const char *text;
+    for (int k = 0; k < n; k++) {
+        size_t was = bytes.now;
+        rise_entry *entry = entry_number(program, k);
+        GOOD(rise_entry_load(entry, &err));
+        GOOD(rise_entry_cuda(entry, &text, NULL, &err));
+        size_t takes = k > 1 ? bytes.now - was : 0; /* the first ones bring the modules of strategies */
+        largest = takes > largest ? takes : largest;
+    }
+    CHECK(largest > 0 && largest < ENTRY_BYTES && fake_gpu.modules > n);
+    printf("an entry with its texts and all kernels loaded takes at most %zu bytes\n", largest);
+    rise_program_free(program);
+    CHECK(fake_gpu.modules == 0);
+    rise_context_free(context);
+    CHECK(bytes.now == 0 && fake_gpu.misuse == 0);
 }
 
 /* All are launched, and none is freed. */
@@ -364,6 +389,7 @@ int main(int argc, char **argv)
     }
     test_bytes(RISE_SIM, n);
     test_bytes(RISE_REF, n);
+    test_loaded(n < 40 ? n : 40);
     test_launched(RISE_SIM, n / 2);
     test_launched(RISE_REF, n / 2);
     test_parsed_once();

@@ -24,12 +24,20 @@ static struct Fake {
     bool on_thread;
     pthread_t caller;
     uint64_t changed;       /* of the library's file */
+    const char *bad;        /* texts with this in them are refused */
+    Brake *pull;            /* by compilation number pull_at */
+    int pull_at;
 } fake;
 
 struct NvrtcProgramImpl {
+    bool used;
     char code[100];
 };
-static struct NvrtcProgramImpl the_program;
+enum { PROGRAMS = 16 };
+static struct NvrtcProgramImpl all_programs[PROGRAMS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_program(NvrtcProgram program) { return program >= all_programs && program < all_programs + PROGRAMS && program->used; }
 
 static int result_of(const char *call) { return fake.fail && strcmp(fake.fail, call) == 0 ? fake.result : 0; }
 
@@ -45,15 +53,21 @@ static int fake_create(NvrtcProgram *program, const char *text, const char *name
     CHECK(text && name && n == 0 && !headers && !names);
     if (result_of("create"))
         return result_of("create");
-    snprintf(the_program.code, sizeof the_program.code, "code of %s", text);
-    *program = &the_program;
+    pthread_mutex_lock(&lock);
+    *program = all_programs;
+    while ((*program)->used)
+        ++*program;
+    (*program)->used = true;
+    snprintf((*program)->code, sizeof (*program)->code, "code of %s", text);
     fake.programs++;
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 
 static int fake_destroy(NvrtcProgram *program)
 {
-    CHECK(*program == &the_program);
+    CHECK(is_program(*program));
+    (*program)->used = false;
     *program = NULL;
     fake.programs--;
     return 0;
@@ -61,19 +75,23 @@ static int fake_destroy(NvrtcProgram *program)
 
 static int fake_compile(NvrtcProgram program, int n, const char *const *options)
 {
-    CHECK(program == &the_program);
+    pthread_mutex_lock(&lock);
+    CHECK(is_program(program));
     fake.compiles++;
+    if (fake.pull && fake.compiles == fake.pull_at)
+        fake.pull->pulled = 1;
     fake.on_thread = !pthread_equal(pthread_self(), fake.caller);
     fake.options[0] = 0;
     for (int i = 0; i < n; i++) {
         strcat(fake.options, i ? " " : "");
         strcat(fake.options, options[i]);
     }
+    pthread_mutex_unlock(&lock);
     /* More than the default stack of a thread: it must be there. */
     volatile char deep[40 << 20];
     deep[0] = 1;
     deep[sizeof deep - 1] = 1;
-    return result_of("compile");
+    return fake.bad && strstr(program->code, fake.bad) ? 6 : result_of("compile");
 }
 
 static int fake_log_size(NvrtcProgram program, size_t *size)
@@ -295,8 +313,12 @@ static CodeStatus compile(Ctx *ctx, const CodeRequest *r, Code *code, StrBuf *wh
     Nvrtc nvrtc;
     char none[NVRTC_WHY_MAX];
     CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
-    sb_init(why, ctx);
-    CodeStatus status = nvrtc_compile(ctx, &nvrtc, r, code, why);
+    CodeWork work = {.request = *r}, *works = &work;
+    sb_init(&work.why, ctx);
+    nvrtc_compile(ctx, &nvrtc, 1, &works);
+    CodeStatus status = work.status;
+    *code = work.code;
+    *why = work.why;
     CHECK(fake.programs == 0);
     CHECK((status == CODE_GOOD) == (why->len == 0));
     return status;
@@ -375,8 +397,9 @@ static void test_calls_fail(Ctx *ctx, void *user)
     }
 }
 
-static bool no_thread(void (*fn)(void *arg), void *arg)
+static bool no_thread(int n, void (*fn)(void *arg), void *arg)
 {
+    (void)n;
     (void)fn;
     (void)arg;
     return false;
@@ -387,15 +410,84 @@ static void test_no_thread(Ctx *ctx, void *user)
     (void)user;
     Nvrtc nvrtc;
     char none[NVRTC_WHY_MAX];
-    Code code;
-    StrBuf why;
-    sb_init(&why, ctx);
+    CodeWork work = {.request = request(CODE_CUBIN)}, *works = &work;
+    sb_init(&work.why, ctx);
     fake_reset();
     CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
-    nvrtc.on_stack = no_thread;
-    CodeRequest r = request(CODE_CUBIN);
-    CHECK(nvrtc_compile(ctx, &nvrtc, &r, &code, &why) == CODE_FAILED);
-    CHECK_TEXT(why.text, "there is no thread with a stack of 64 MiB to compile on");
+    nvrtc.on_stacks = no_thread;
+    nvrtc_compile(ctx, &nvrtc, 1, &works);
+    CHECK(work.status == CODE_FAILED);
+    CHECK_TEXT(work.why.text, "there is no thread with a stack of 64 MiB to compile on");
+}
+
+/* ---- several at a time ---------------------------------------------------------------------------------------------------- */
+
+enum { BATCH = 9 };
+
+static bool alone(int n, void (*fn)(void *arg), void *arg)
+{
+    CHECK(n >= 1);
+    stack_run(fn, arg);
+    return true;
+}
+
+static void compile_batch(Ctx *ctx, CodeWork works[BATCH], bool on_one)
+{
+    static char texts[BATCH][24];
+    Nvrtc nvrtc;
+    char none[NVRTC_WHY_MAX];
+    CodeWork *list[BATCH];
+    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
+    if (on_one)
+        nvrtc.on_stacks = alone;
+    for (int i = 0; i < BATCH; i++) {
+        snprintf(texts[i], sizeof texts[i], "text %d", i);
+        works[i] = (CodeWork){.request = {"t.cu", texts[i], 90, CODE_PTX, false}};
+        sb_init(&works[i].why, ctx);
+        list[i] = &works[i];
+    }
+    nvrtc_compile(ctx, &nvrtc, BATCH, list);
+}
+
+/* Each gets its own code; one that is refused is no harm to the others. */
+static void test_batch(Ctx *ctx, void *user)
+{
+    CodeWork works[BATCH];
+    (void)user;
+    fake_reset();
+    fake.bad = "text 4";
+    compile_batch(ctx, works, false);
+    CHECK(fake.programs == 0 && fake.compiles == BATCH);
+    for (int i = 0; i < BATCH; i++) {
+        CHECK(works[i].status == (i == 4 ? CODE_REFUSED : CODE_GOOD));
+        if (i != 4)
+            CHECK(strstr(works[i].code.bytes, works[i].request.text) != NULL);
+    }
+    const char *kept = strstr(works[4].why.text, "/"), *end = kept ? strchr(kept, ';') : NULL;
+    CHECK(end && unlink(ctx_printf(ctx, "%.*s", (int)(end - kept), kept)) == 0);
+}
+
+static void batch_to_be_stopped(Ctx *ctx, void *user)
+{
+    CodeWork works[BATCH];
+    (void)user;
+    compile_batch(ctx, works, true);
+}
+
+/* The compilation at hand is finished, and no other one is begun. */
+static void test_stopped(void)
+{
+    for (int k = 1; k <= BATCH; k++) {
+        Brake brake = {0};
+        Ctx *ctx = ctx_new(NULL, NULL);
+        fake_reset();
+        fake.pull = &brake;
+        fake.pull_at = k;
+        ctx->brake = &brake;
+        CHECK(!ctx_try(ctx, batch_to_be_stopped, NULL));
+        CHECK(fake.programs == 0 && fake.compiles == k);
+        ctx_free(ctx);
+    }
 }
 
 /* A text that NVRTC refuses is kept. */
@@ -484,9 +576,10 @@ static void test_memory(void)
 
 static CodeStatus through(Ctx *ctx, Toolchain *t, const CodeRequest *r, Code *code)
 {
-    StrBuf why;
-    sb_init(&why, ctx);
-    return toolchain_compile(ctx, t, r, code, &why);
+    CodeWork work = {.request = *r};
+    toolchain_compile(ctx, t, 1, &work);
+    *code = work.code;
+    return work.status;
 }
 
 static void test_toolchain(Ctx *ctx, void *user)
@@ -576,6 +669,8 @@ int main(void)
     run(test_arch, NULL);
     run(test_calls_fail, NULL);
     run(test_no_thread, NULL);
+    run(test_batch, NULL);
+    test_stopped();
     run(test_refused, NULL);
     test_memory();
     char dir[UNIT_PATH];

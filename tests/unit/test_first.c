@@ -1,0 +1,219 @@
+/* The first launch of one-line programs: which kernels are compiled, and how much text that is. On a driver of our own (fake_gpu.h).
+ *
+ * test_first --measure: with NVIDIA's NVRTC in place of the fake one, each program in a process of its own; prints the table of docs/compiled.md. */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake_gpu.h"
+#include "unit.h"
+
+static rise_error err;
+#define GOOD(call)                                                      \
+    do {                                                                \
+        if (!CHECK((call) == RISE_OK)) {                                \
+            printf("%s: %s\n", rise_status_name(err.status), err.text); \
+            exit(unit_end());                                           \
+        }                                                               \
+    } while (0)
+
+#define SOFTMAX(rows) rows " |> map(fun row => let top = row |> reduce(max, -inf) in let es = row |> map(fun x => exp(x - top)) in " \
+                           "let total = es |> reduce((+), 0) in es |> map(fun e => e / total))"
+#define PRODUCT "a |> map(fun row => b |> transpose |> map(fun column => zip(row, column) |> map(fun (p, q) => p * q) |> reduce((+), 0)))"
+
+/* A row or two for each line of the table "What the standard strategy makes" in docs/strategies.md. */
+static const struct {
+    const char *what, *text;
+    int64_t sizes[3];
+    int kernels; /* of a launch */
+} programs[] = {
+    {"a sum", "entry e {n: nat} (xs: n.f32): f32 = xs |> reduce((+), 0)\n", {1 << 24}, 1},
+    {"a sum of few elements", "entry e {n: nat} (xs: n.f32): f32 = xs |> reduce((+), 0)\n", {1000}, 1},
+    {"a running sum", "entry e {n: nat} (xs: n.f32): n.f32 = xs |> scan((+), 0)\n", {1 << 24}, 1},
+    {"a histogram", "entry e {n: nat} (xs: n.idx[256]): 256.i32 = xs |> map(fun b => (b, 1)) |> reduceByIndex((+), 0, 256)\n", {1 << 24}, 2},
+    {"a scatter", "entry e {n m: nat} (is: n.idx[m]) (xs: n.f32) (ys: m.f32): m.f32 = xs |> scatterUnchecked(is, ys)\n", {1 << 20, 1 << 21}, 2},
+    {"a transposition", "entry e {n m: nat} (a: n.m.f32): m.n.f32 = a |> transpose\n", {4096, 4096}, 1},
+    {"sums of columns", "entry e {n m: nat} (a: n.m.f32): m.f32 = a |> transpose |> map(reduce((+), 0))\n", {4096, 4096}, 1},
+    {"a product of matrices", "entry e {n m k: nat} (a: n.k.f32) (b: k.m.f32): n.m.f32 = " PRODUCT "\n", {4096, 4096, 4096}, 1},
+    {"a small product", "entry e {n m k: nat} (a: n.k.f32) (b: k.m.f32): n.m.f32 = " PRODUCT "\n", {256, 256, 256}, 1},
+    {"sums of rows", "entry e {n m: nat} (a: n.m.f32): n.f32 = a |> map(reduce((+), 0))\n", {4096, 4096}, 1},
+    {"softmax of rows", "entry e {n m: nat} (a: n.m.f32): n.m.f32 = " SOFTMAX("a") "\n", {4096, 1024}, 1},
+    {"softmax of columns", "entry e {n m: nat} (a: n.m.f32): m.n.f32 = " SOFTMAX("a |> transpose") "\n", {4096, 1024}, 1},
+    {"a map", "entry e {n: nat} (xs: n.f32): n.f32 = xs |> map(fun x => 2 * x)\n", {1 << 24}, 1},
+};
+enum { N_PROGRAMS = sizeof programs / sizeof programs[0] };
+
+/* ---- one launch ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct First {
+    rise_context *context;
+    rise_program *program;
+    rise_entry *entry;
+    rise_call *call;
+} First;
+
+/* Addresses that nothing reads; each argument has its own. */
+static void *far_away(int k) { return (void *)(uintptr_t)(0x100000000ull + ((unsigned long long)k << 44)); }
+
+static void set_arguments(First *f, const int64_t *sizes)
+{
+    const Plan *plan = &f->entry->plan;
+    Launch launch = {.n_sizes = plan->core->n_sizes, .sizes = f->call->set_values};
+    for (int i = 0; i < plan->core->n_sizes; i++)
+        GOOD(rise_call_size(f->call, plan->core->sizes[i]->name, sizes[i], &err));
+    for (int k = 0; k < plan->n_arguments; k++) {
+        const Argument *a = &plan->arguments[k];
+        int64_t shape[8];
+        for (int d = 0; d < a->rank; d++)
+            CHECK(launch_nat(NULL, plan->core, &launch, a->extents[d], &shape[d]));
+        if (a->is_result)
+            GOOD(rise_call_output(f->call, a->name, rise_type_of(a->elem), far_away(k), (size_t)1 << 40, RISE_DEVICE, &err));
+        else
+            GOOD(rise_call_input(f->call, a->name, rise_type_of(a->elem), a->rank, shape, far_away(k), RISE_DEVICE, &err));
+    }
+}
+
+static First open_first(int which, const LibraryLoader *loader)
+{
+    First f = {0};
+    rise_context_options options = {.size = sizeof options, .device = RISE_GPU};
+    RiseSeams seams = {.loader = loader, .cache_dir = ""};
+    GOOD(context_new(&options, &seams, &f.context, &err));
+    GOOD(rise_program_from_text(f.context, "one.rise", programs[which].text, (size_t)-1, &f.program, &err));
+    GOOD(rise_entry_get(f.program, NULL, NULL, &f.entry, &err));
+    GOOD(rise_call_new(f.entry, &f.call, &err));
+    set_arguments(&f, programs[which].sizes);
+    return f;
+}
+
+static void close_first(First *f)
+{
+    rise_call_free(f->call);
+    rise_program_free(f->program);
+    rise_context_free(f->context);
+    CHECK(fake_gpu.modules == 0 && fake_gpu.memories == 0 && fake_gpu.misuse == 0);
+}
+
+/* ---- what is compiled ------------------------------------------------------------------------------------------------------------- */
+
+static size_t compiled_bytes;
+static int compiled_kernels;
+
+static int note_text(const char *text)
+{
+    compiled_bytes += strlen(text);
+    for (const char *at = text; (at = strstr(at, "__global__")); at++)
+        compiled_kernels++;
+    return 0;
+}
+
+static void test_what(int which)
+{
+    fake_gpu_start();
+    fake_gpu.compile = note_text;
+    compiled_bytes = 0;
+    compiled_kernels = 0;
+    First f = open_first(which, &fake_loader);
+    CHECK(fake_gpu.compilations == 0);
+    GOOD(rise_call_launch(f.call, NULL, &err));
+    int all = f.entry->plan.n_variants;
+    if (!CHECK(fake_gpu.compilations == programs[which].kernels && compiled_kernels == programs[which].kernels && fake_gpu.launches == programs[which].kernels))
+        printf("%s: %ld texts with %d kernels are compiled, %ld launched\n", programs[which].what, fake_gpu.compilations, compiled_kernels, fake_gpu.launches);
+    /* Its part of the text: what else stands there is not compiled. */
+    CHECK(all > programs[which].kernels && compiled_bytes * 2 < f.entry->cuda_size);
+    GOOD(rise_call_launch(f.call, NULL, &err));
+    CHECK(fake_gpu.compilations == programs[which].kernels);
+    printf("%s: %d of %d kernels, %zu of %zu bytes\n", programs[which].what, programs[which].kernels, all, compiled_bytes, f.entry->cuda_size);
+    close_first(&f);
+}
+
+/* ---- with NVIDIA's NVRTC ------------------------------------------------------------------------------------------------------------ */
+
+static void *mixed_open(void *user, const char *name)
+{
+    return strcmp(name, "libcuda.so.1") == 0 ? fake_loader.open(user, name) : library_loader.open(library_loader.user, name);
+}
+
+static void *mixed_symbol(void *user, void *library, const char *name)
+{
+    return strncmp(name, "cu", 2) == 0 ? fake_loader.symbol(user, library, name) : library_loader.symbol(library_loader.user, library, name);
+}
+
+static void mixed_close(void *user, void *library) { (void)user, (void)library; }
+static bool mixed_path(void *user, void *function, char *path, size_t size) { return fake_loader.path(user, function, path, size); }
+static bool mixed_identify(void *user, const char *path, FileIdentity *identity) { return fake_loader.identify(user, path, identity); }
+static const char *mixed_env(void *user, const char *name) { return (void)user, library_loader.env(library_loader.user, name); }
+static const LibraryLoader mixed = {NULL, mixed_open, mixed_symbol, mixed_close, mixed_path, mixed_identify, mixed_env};
+
+static double clock_of(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+typedef struct Loading {
+    bool good;
+    Toolchain *toolchain;
+} Loading;
+
+static void load_it(Ctx *ctx, void *user)
+{
+    Loading *l = user;
+    StrBuf why;
+    sb_init(&why, ctx);
+    l->good = toolchain_nvrtc(l->toolchain, &why) != NULL;
+}
+
+static void measure(int which)
+{
+    double start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    fake_gpu_start();
+    fake_gpu.any_code = true;
+    First f = open_first(which, &mixed);
+    double lowered = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    Ctx *ctx = ctx_new(NULL, NULL);
+    Loading loading = {false, &f.context->toolchain};
+    if (!ctx_try(ctx, load_it, &loading) || !loading.good) {
+        puts("there is no NVRTC");
+        exit(2);
+    }
+    double cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID), wall = clock_of(CLOCK_MONOTONIC);
+    GOOD(rise_call_launch(f.call, NULL, &err));
+    double cpu_first = clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, wall_first = clock_of(CLOCK_MONOTONIC) - wall;
+    const void *cubin;
+    cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    GOOD(rise_entry_cubin(f.entry, NULL, &cubin, NULL, &err));
+    printf("| %s | %d of %d | %.2f | %.2f | %.2f | %.2f |\n", programs[which].what, programs[which].kernels, f.entry->plan.n_variants, lowered - start, cpu_first, wall_first,
+           clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    ctx_free(ctx);
+    close_first(&f);
+}
+
+static void measure_all(void)
+{
+    printf("| program | kernels | entry made | first launch | as the clock goes | all kernels at once |\n|---|---|---|---|---|---|\n");
+    for (int i = 0; i < N_PROGRAMS; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            measure(i);
+            exit(unit_end());
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        CHECK(child > 0 && status == 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc > 1 && strcmp(argv[1], "--measure") == 0)
+        measure_all();
+    else
+        for (int i = 0; i < N_PROGRAMS; i++)
+            test_what(i);
+    return unit_end();
+}
