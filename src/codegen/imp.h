@@ -277,6 +277,7 @@ bool imp_divides_safely(Ctx *ctx, const NatFacts *known, Nat nat);
 
 /* The pseudo-code of --emit=imp. */
 void imp_print(StrBuf *out, const ImpProgram *program);
+void imp_print_kernel(StrBuf *out, const ImpKernel *kernel); /* all but its name */
 
 /* ---- barriers, for tests ------------------------------------------------------------------------------------------- */
 

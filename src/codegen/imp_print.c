@@ -351,12 +351,8 @@ static void print_per_axis(Printer *p, const char *what, const Nat n[3])
     put(p, "\n");
 }
 
-static void print_kernel(Printer *p, const ImpKernel *k)
+static void print_rest(Printer *p, const ImpKernel *k)
 {
-    const ImpKernel *twin = imp_wide_twin(k), *other = twin ? twin->otherwise : k->otherwise;
-    if (other)
-        sb_printf(p->out, "-- where its buffers are not so aligned: %s\n", other->name);
-    sb_printf(p->out, "kernel %s(", k->name);
     for (int i = 0; i < k->n_sizes; i++)
         sb_printf(p->out, "%s%s", i ? ", " : "", k->sizes[i]->name);
     put(p, ")\n");
@@ -382,6 +378,21 @@ static void print_kernel(Printer *p, const ImpKernel *k)
     put(p, "{\n");
     print_block(p, &k->body);
     put(p, "}\n");
+}
+
+static void print_kernel(Printer *p, const ImpKernel *k)
+{
+    const ImpKernel *twin = imp_wide_twin(k), *other = twin ? twin->otherwise : k->otherwise;
+    if (other)
+        sb_printf(p->out, "-- where its buffers are not so aligned: %s\n", other->name);
+    sb_printf(p->out, "kernel %s(", k->name);
+    print_rest(p, k);
+}
+
+void imp_print_kernel(StrBuf *out, const ImpKernel *kernel)
+{
+    Printer p = {.ctx = out->ctx, .out = out, .names = c_names_new(out->ctx, false), .facts = kernel->known};
+    print_rest(&p, kernel);
 }
 
 void imp_print(StrBuf *out, const ImpProgram *program)

@@ -179,7 +179,9 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
     ImpProgram *program = lower_variant(ctx, rounded_operations(ctx, rewritten), last, false);
     if (program)
         add_variants(ctx, program, last);
-    else if (rewritten != marked)
+    if (program && last == PASS_COUNT - 1)
+        share_kernels(ctx, program);
+    if (!program && rewritten != marked)
         tell_of_text(ctx, entry, before);
     return program;
 }
