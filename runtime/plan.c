@@ -110,7 +110,7 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
         if (buf->space == SPACE_SHARED)
             continue;
         PlanBuffer *b = &v->buffers[v->n_buffers++];
-        *b = (PlanBuffer){-1, -1, imp_needs_alignment(buf) ? buf->align : 0, kernel_cells(ctx, kernel, buf), scalar_bytes(buf->elem)};
+        *b = (PlanBuffer){-1, -1, imp_align(kernel, buf), kernel_cells(ctx, kernel, buf), scalar_bytes(buf->elem)};
         if (buf->space == SPACE_TEMP)
             b->temp = temp_of(plan, buf);
         else

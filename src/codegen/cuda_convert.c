@@ -13,8 +13,8 @@ static bool is_implicit(const ImpExpr *e)
 
 static bool fits_int(int64_t value) { return value >= -INDEX_MAX && value <= INDEX_MAX; }
 
-/* The same value as an int, where its text is one without a cast; NULL otherwise. */
-static const ImpExpr *as_int(const Cuda *c, const ImpExpr *e)
+/* The same value as an int or an index, where its text is one without a cast; NULL otherwise. */
+static const ImpExpr *as_index(const Cuda *c, const ImpExpr *e)
 {
     if (is_implicit(e))
         e = e->cast.value;
@@ -26,28 +26,39 @@ static const ImpExpr *as_int(const Cuda *c, const ImpExpr *e)
         return fits_int(e->lit.i) ? imp_lit(c->ctx, scalar_int(SC_I32, e->lit.i), e->span) : NULL;
     if (e->kind == IE_NAT)
         return nat_is_const(e->nat) ? (fits_int(e->nat->value) ? imp_nat(c->ctx, e->nat, SC_I32, e->span) : NULL)
-                                    : nat_is_wide(c, e->nat) ? NULL : imp_nat(c->ctx, e->nat, SC_I32, e->span);
+                                    : !strcmp(cuda_nat_type(c, e->nat), "long long") ? NULL : imp_nat(c->ctx, e->nat, CUDA_AS_IT_IS, e->span);
     if (e->kind != IE_COND)
         return NULL;
-    const ImpExpr *then = as_int(c, e->cond.then), *otherwise = as_int(c, e->cond.otherwise);
+    const ImpExpr *then = as_index(c, e->cond.then), *otherwise = as_index(c, e->cond.otherwise);
     if (!then || !otherwise)
         return NULL;
     ImpExpr *choice = imp_cond(c->ctx, e->cond.cond, (ImpExpr *)then, (ImpExpr *)otherwise, e->span);
-    choice->type = SC_I32;
+    choice->type = CUDA_AS_IT_IS;
     return choice;
 }
 
 const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e)
 {
-    const ImpExpr *narrow = e->kind == IE_COND ? NULL : as_int(c, e);
-    return narrow ? narrow : e;
+    const ImpExpr *plain = e->kind == IE_COND ? NULL : as_index(c, e);
+    return plain ? plain : e;
 }
 
-const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl)
+static const char *type_of_index(const Cuda *c, const ImpExpr *e)
+{
+    if (e->kind == IE_NAT)
+        return cuda_nat_type(c, e->nat);
+    const char *then = e->kind == IE_COND ? type_of_index(c, e->cond.then) : "int";
+    return strcmp(then, "int") ? then : e->kind == IE_COND ? type_of_index(c, e->cond.otherwise) : "int";
+}
+
+const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, const char **type)
 {
     const ImpVar *var = decl->var.var;
-    bool index = var->nat && var->type == SC_I64 && var->slots == 1 && decl->var.value;
-    return index ? as_int(c, decl->var.value) : NULL;
+    const ImpExpr *value = decl->var.value;
+    bool index = var->nat && var->slots == 1 && value && (var->type == SC_I64 || (value->kind == IE_NAT && nat_is_wide(c, value->nat)));
+    value = !index ? NULL : var->type == SC_I64 ? as_index(c, value) : imp_nat(c->ctx, value->nat, CUDA_AS_IT_IS, value->span);
+    *type = value ? type_of_index(c, value) : cuda_value_type(var->type);
+    return value;
 }
 
 /* The register, or part of a vector, whose value the constant that is declared has; NULL when there is none. */
@@ -126,7 +137,7 @@ void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to)
         if (var->nat) {
             c_names_set(c->names, var->nat, c->var_names[var->id]);
             if (scalar_bytes(same->type) == 8)
-                vec_push(c->ctx, &c->wide, var->nat);
+                vec_push(c->ctx, &c->longs, var->nat);
         }
     }
 }

@@ -30,12 +30,31 @@ const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift)
     return NULL;
 }
 
+static bool is_long(const Cuda *c, Nat nat)
+{
+    for (int i = 0; i < c->longs.n; i++)
+        if (nat_mentions(nat, c->longs.at[i]))
+            return true;
+    return false;
+}
+
 bool nat_is_wide(const Cuda *c, Nat nat)
 {
     for (int i = 0; i < c->wide.n; i++)
         if (nat_mentions(nat, c->wide.at[i]))
             return true;
-    return false;
+    return is_long(c, nat);
+}
+
+const char *cuda_nat_type(const Cuda *c, Nat nat) { return is_long(c, nat) ? "long long" : nat_is_wide(c, nat) ? c->index : "int"; }
+
+void cuda_name_nat(Cuda *c, Nat var, const char *name, Nat like)
+{
+    c_names_set(c->names, var, name);
+    if (is_long(c, like))
+        vec_push(c->ctx, &c->longs, var);
+    else if (nat_is_wide(c, like))
+        vec_push(c->ctx, &c->wide, var);
 }
 
 static bool fits_int(const Cuda *c, Nat nat)
@@ -68,10 +87,10 @@ static bool outgrows_int(const Cuda *c, Nat nat)
     return false;
 }
 
-static const char *as_long_long(void *user, Nat var)
+static const char *as_index(void *user, Nat var)
 {
     const Cuda *c = user;
-    return ctx_printf(c->ctx, "(long long)%s", c_names_get(c->names, var));
+    return ctx_printf(c->ctx, "(%s)%s", c->index, c_names_get(c->names, var));
 }
 
 void cuda_nat(Cuda *c, Nat nat, CPrec prec)
@@ -89,7 +108,7 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
     }
     bool cast = c->kernel && c->kernel->wide && outgrows_int(c, nat);
     NatNumbers numbers = !c->kernel || c->kernel->wide ? NAT_LONG_LONG : NAT_INT;
-    cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, numbers, as_long_long, c, min_prec)
+    cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, numbers, as_index, c, min_prec)
                              : nat_print_c(c->ctx, c->out, nat, c->facts, numbers, c_names_of, c->names, min_prec));
 }
 
@@ -186,12 +205,16 @@ static void put_literal(Cuda *c, ScalarValue v, CPrec prec)
 
 static void put_nat_value(Cuda *c, const ImpExpr *e, CPrec prec)
 {
-    Scalar natural = nat_is_wide(c, e->nat) ? SC_I64 : SC_I32;
+    if (e->type == CUDA_AS_IT_IS) {
+        cuda_nat(c, e->nat, prec);
+        return;
+    }
+    const char *type = cuda_nat_type(c, e->nat);
     if (nat_is_const(e->nat)) {
         put_literal(c, scalar_int(e->type, e->nat->value), prec);
         return;
     }
-    if (e->type == natural) {
+    if (!strcmp(cuda_value_type(e->type), type)) {
         cuda_nat(c, e->nat, prec);
         return;
     }

@@ -86,6 +86,23 @@ void cuda_reserve_words(CNames *names)
             c_name_claim(names, helper_rows[h].name);
 }
 
+const char *cuda_vector_access(Cuda *c, const ImpStmt *s)
+{
+    static const CudaHelper plain[] = {HELP_LOAD_2, HELP_LOAD_4}, kept[] = {HELP_LOAD_2_KEPT, HELP_LOAD_4_KEPT}, once[] = {HELP_LOAD_2_ONCE, HELP_LOAD_4_ONCE};
+    static const CudaHelper store[] = {HELP_STORE_2, HELP_STORE_4};
+    const ImpBuf *buf = s->vec.buf;
+    const Scalar elem = cuda_is_half(buf->elem) ? SC_U16 : buf->elem; /* one type of C, one function */
+    int wide = s->vec.n == 4;
+    if (s->kind == IS_VSTORE)
+        return cuda_helper(c, store[wide], elem);
+    switch (buf->hint) {
+    case HINT_NONE: break;
+    case HINT_STREAM: return cuda_helper(c, once[wide], elem);
+    case HINT_KEEP: cuda_helper(c, HELP_LOAD_KEPT, SC_I32); return cuda_helper(c, kept[wide], elem);
+    }
+    return cuda_helper(c, plain[wide], elem);
+}
+
 /* ---- helpers --------------------------------------------------------------------------------------------------------- */
 
 const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type)
@@ -122,7 +139,7 @@ static void put_helper(StrBuf *out, const char *text, Scalar type)
             if (*at == 'W')
                 sb_printf(out, "%d", 8 * scalar_bytes(type));
             else
-                sb_puts(out, *at == 'U' ? type_rows[type].unsigned_name : *at == 'L' ? type_rows[type].least : type_rows[type].name);
+                sb_puts(out, *at == 'U' ? type_rows[type].unsigned_name : *at == 'V' ? type_rows[type].vector : *at == 'L' ? type_rows[type].least : type_rows[type].name);
         }
     }
     sb_putc(out, '\n');

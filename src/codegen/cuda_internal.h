@@ -47,7 +47,10 @@ typedef struct Cuda {
     bool *aliases;           /* registers that are second names */
     bool *known;             /* registers that the compiler may know the value of somewhere */
     VEC(Hoisted) hoisted;
-    VEC(Nat) wide;           /* nat variables of type long long */
+    bool may_be_unaligned;   /* the text has the parameter `aligned` */
+    const char *index;       /* the type of sizes and of what is computed from them: "int", "long long" or the parameter `Index` */
+    VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
+    VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */
 } Cuda;
 
 /* ---- cuda_helpers.c ---------------------------------------------------------------------------------------------------- */
@@ -69,7 +72,7 @@ bool cuda_operator(PrimId id, const char **text, CPrec *prec);
 
 void cuda_pieces_init(Ctx *ctx, CudaPieces *pieces, int n);
 /* Kernel k is [from, to) of the text, and calls these helpers (Cuda.helpers). In order of k. */
-void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, size_t from, size_t to, const uint32_t *helpers);
+void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const uint32_t *helpers);
 
 /* ---- cuda_expr.c ------------------------------------------------------------------------------------------------------- */
 
@@ -88,13 +91,20 @@ const char *cuda_loader(Cuda *c, const ImpBuf *buf); /* the function that loads 
 void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
 /* Whether a vector register may be set one component after the other: no value reads a component other than its own. */
 bool cuda_by_component(const ImpStmt *vset);
-bool nat_is_wide(const Cuda *c, Nat nat);
+bool nat_is_wide(const Cuda *c, Nat nat); /* may it need more than an int? */
+const char *cuda_nat_type(const Cuda *c, Nat nat);
+/* The name of a new variable that has the nat's type. */
+void cuda_name_nat(Cuda *c, Nat var, const char *name, Nat like);
+/* The function that loads or stores n cells of global memory, in one access where the kernel is `aligned`. */
+const char *cuda_vector_access(Cuda *c, const ImpStmt *s);
 
 /* ---- cuda_convert.c ---------------------------------------------------------------------------------------------------- */
 
 const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e); /* an operand of a signed comparison, without conversions that C makes by itself */
-/* The value of an index of 64 bits as an int, where the kernel's indices are ints and it is computed from such; else NULL. */
-const ImpExpr *cuda_int_index(const Cuda *c, const ImpStmt *decl);
+/* The value of a register that is an index and is computed from such, with the type that it has here; else NULL, with the register's own type. */
+const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, const char **type);
+/* The type of an expression that has no cast: a nat's is cuda_nat_type. */
+#define CUDA_AS_IT_IS SC_COUNT
 /* A constant register with the value of another one, which keeps it, is no more than a second name for it. */
 bool cuda_is_alias(const Cuda *c, const ImpStmt *s);
 /* cuda_negation.c */
@@ -128,7 +138,7 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s);
 void cuda_find_live(Cuda *c); /* sets c->live */
 /* Names, hoisted values and wide variables that end with a block of C. */
 typedef struct CudaScope {
-    int names, hoisted, wide;
+    int names, hoisted, wide, longs;
 } CudaScope;
 CudaScope cuda_enter(Cuda *c);
 void cuda_leave(Cuda *c, CudaScope scope);
@@ -139,6 +149,7 @@ void cuda_leave(Cuda *c, CudaScope scope);
 typedef struct CudaNames {
     int n_kernels;
     const char **kernels; /* as imp_form counts */
+    const char **bodies;  /* of the program's kernels: the function that all its forms call; NULL: there is one form */
     const char *launch;   /* the host function */
     const char *workspace, *init; /* those for the workspace; NULL: there is none */
 } CudaNames;

@@ -173,8 +173,8 @@ static bool host_guard(Host *h, const ImpKernel *k, StrBuf *out)
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
-        if (imp_needs_alignment(buf))
-            sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", host_param(h, buf), buf->align);
+        if (imp_align(k, buf))
+            sb_printf(out, "%s(size_t)%s %% %d == 0", n++ ? " && " : "", host_param(h, buf), imp_align(k, buf));
     }
     return n > 0;
 }

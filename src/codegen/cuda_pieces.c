@@ -9,14 +9,16 @@ void cuda_pieces_init(Ctx *ctx, CudaPieces *pieces, int n)
     pieces->n_helpers = 0;
 }
 
-void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, size_t from, size_t to, const uint32_t *helpers)
+void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const uint32_t *helpers)
 {
     int n = pieces->n_helpers;
     for (int h = 0; h < HELP_COUNT; h++)
         n += __builtin_popcount(helpers[h]);
     uint16_t *all = NEWN(ctx, uint16_t, n + 1);
     memcpy(all, pieces->helpers, sizeof *all * (size_t)pieces->n_helpers);
-    pieces->at[k] = (CudaPiece){from, to, pieces->n_helpers, n};
+    piece.first_helper = pieces->n_helpers;
+    piece.end_helper = n;
+    pieces->at[k] = piece;
     for (int h = 0; h < HELP_COUNT; h++)
         for (int t = 0; t < SC_COUNT; t++)
             if (helpers[h] & 1u << t)
@@ -31,5 +33,6 @@ void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, StrBuf *
     for (int i = piece->first_helper; i < piece->end_helper; i++)
         helpers[pieces->helpers[i] / SC_COUNT] |= 1u << pieces->helpers[i] % SC_COUNT;
     cuda_put_helpers(helpers, out);
+    sb_putn(out, text + piece->body, piece->end_body - piece->body);
     sb_putn(out, text + piece->from, piece->to - piece->from);
 }

@@ -153,7 +153,7 @@ static bool put_ids(Cuda *c)
         const char *name = c_name_claim(c->names, id->wanted);
         c_names_set(c->names, id->var, name);
         cuda_indent(c);
-        sb_printf(c->out, "const %s %s = %s;\n", nat_is_wide(c, id->var) ? "long long" : "int", name, id->text);
+        sb_printf(c->out, "const %s %s = %s;\n", cuda_nat_type(c, id->var), name, id->text);
         any = true;
     }
     for (int a = 0; a < 3; a++)
@@ -365,6 +365,16 @@ static void put_launch_bounds(Cuda *c)
     put(c, ")\n");
 }
 
+/* What the kernel's caller owes it; to the line of a comment. */
+static void put_alignment(Cuda *c, const ImpKernel *k, const char *before)
+{
+    int n = 0;
+    for (int i = 0; i < k->bufs.n; i++)
+        if (imp_align(k, k->bufs.at[i]))
+            sb_printf(c->out, "%s%s to %d bytes", n++ ? ", " : before, c->buf_names[k->bufs.at[i]->id], imp_align(k, k->bufs.at[i]));
+}
+
+/* Of all forms of the kernel. */
 static void put_kernel_comment(Cuda *c, const char *name)
 {
     const ImpKernel *k = c->kernel;
@@ -383,20 +393,8 @@ static void put_kernel_comment(Cuda *c, const char *name)
         cuda_comment_text(c->out, nat_text(c->ctx, k->shared_bytes));
         put(c, " bytes of dynamic shared memory");
     }
-    put(c, k->wide ? ", 64-bit indices" : "");
+    put(c, !strcmp(c->index, "long long") ? ", 64-bit indices" : "");
     put(c, "\n");
-}
-
-/* What the kernel's caller owes it. */
-static void put_alignment(Cuda *c)
-{
-    int n = 0;
-    for (int i = 0; i < c->kernel->bufs.n; i++) {
-        const ImpBuf *buf = c->kernel->bufs.at[i];
-        if (buf->space != SPACE_SHARED && buf->align)
-            sb_printf(c->out, "%s%s to %d bytes", n++ ? ", " : "// Aligned: ", c->buf_names[buf->id], buf->align);
-    }
-    put(c, n ? ".\n" : "");
 }
 
 static const char *buffer_parameter(const Cuda *c, const ImpBuf *buf)
@@ -407,39 +405,85 @@ static const char *buffer_parameter(const Cuda *c, const ImpBuf *buf)
                       c->promises[buf->id] ? "__restrict__ " : "", c->buf_names[buf->id]);
 }
 
-static void put_parameters(Cuda *c, const char *name)
+/* (a, b, ...) of the kernel behind a name that begins at a column: its parameters, with the type of sizes; or, with none, what is passed for them. */
+static void put_list(Cuda *c, size_t column, const char *name, const char *index)
 {
     const ImpKernel *k = c->kernel;
-    StrBuf text;
-    sb_init(&text, c->ctx);
-    size_t column = strlen(name) + 1;
-    sb_printf(&text, "%s(", name);
+    const size_t first = column + strlen(name) + 1;
+    column = first;
+    sb_printf(c->out, "%s(", name);
     for (int i = 0, n = 0; i < k->bufs.n + k->n_sizes; i++) {
         const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
         if (buf && buf->space == SPACE_SHARED)
             continue;
-        const char *param = buf ? buffer_parameter(c, buf)
-                                : ctx_printf(c->ctx, "%s %s", k->wide ? "long long" : "int", c_names_get(c->names, k->sizes[i - k->bufs.n]));
+        const char *size = buf ? NULL : c_names_get(c->names, k->sizes[i - k->bufs.n]);
+        const char *item = !index ? (buf ? c->buf_names[buf->id] : size)
+                           : buf  ? buffer_parameter(c, buf)
+                                  : ctx_printf(c->ctx, "%s %s", index, size);
         if (n++) {
-            sb_puts(&text, ",");
-            bool wrap = column + strlen(param) + 3 > LINE_WIDTH;
-            sb_puts(&text, wrap ? "\n" : " ");
-            for (size_t j = 0; wrap && j < strlen(name) + 1; j++)
-                sb_putc(&text, ' ');
-            column = wrap ? strlen(name) + 1 : column + 2;
+            put(c, ",");
+            bool wrap = column + strlen(item) + 3 > LINE_WIDTH;
+            put(c, wrap ? "\n" : " ");
+            for (size_t j = 0; wrap && j < first; j++)
+                sb_putc(c->out, ' ');
+            column = wrap ? first : column + 2;
         }
-        sb_puts(&text, param);
-        column += strlen(param);
+        put(c, item);
+        column += strlen(item);
     }
-    sb_puts(&text, ")\n");
-    put(c, text.text);
+    put(c, ")");
 }
 
-static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
+static void print_body(Cuda *c)
 {
-    c->kernel = k;
-    c->facts = k->known;
-    CudaScope scope = cuda_enter(c);
+    put(c, "{\n");
+    c->depth = 1;
+    bool shared = put_shared(c), ids = put_ids(c);
+    if ((shared || ids) && cuda_any_shown(c, &c->kernel->body))
+        put(c, "\n");
+    cuda_block(c, &c->kernel->body);
+    put(c, "}\n");
+}
+
+enum { MOST_FORMS = 3 }; /* lower.c, add_forms */
+
+/* The parameters of the text that the forms of a kernel share. */
+typedef struct TextParameters {
+    bool index, aligned;
+} TextParameters;
+
+static TextParameters text_parameters(const ImpKernel *k)
+{
+    TextParameters p = {false, false};
+    for (const ImpKernel *v = k->otherwise; v; v = v->otherwise) {
+        p.index |= v->wide != k->wide;
+        p.aligned |= v->unaligned;
+    }
+    return p;
+}
+
+static const char *index_type(const ImpKernel *k) { return k->wide ? "long long" : "int"; }
+
+/* extern "C": calls the text with its own parameters. */
+static void put_form(Cuda *c, TextParameters p, const ImpKernel *form, const char *name, const char *body)
+{
+    put(c, "\n");
+    if (p.aligned) {
+        put(c, "// ");
+        put_alignment(c, form, "Aligned: ");
+        put(c, form->unaligned ? "For any address" : "");
+        put(c, p.index && form->wide ? ", 64-bit indices.\n" : ".\n");
+    }
+    put_launch_bounds(c);
+    put_list(c, 0, name, index_type(form));
+    const char *index = p.index ? index_type(form) : "", *aligned = !p.aligned ? "" : form->unaligned ? "false" : "true";
+    put(c, "\n{\n    ");
+    put_list(c, 4, ctx_printf(c->ctx, "%s<%s%s%s>", body, index, *index && *aligned ? ", " : "", aligned), NULL);
+    put(c, ";\n}\n");
+}
+
+static void name_parameters(Cuda *c, const ImpKernel *k)
+{
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++)
         n = k->bufs.at[i]->id >= n ? k->bufs.at[i]->id + 1 : n;
@@ -452,26 +496,53 @@ static void print_kernel(Cuda *c, const ImpKernel *k, const char *name)
     }
     for (int i = 0; i < k->n_sizes; i++)
         c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
+    cuda_find_live(c);
+    cuda_find_promises(c, n);
+}
+
+/* A kernel with its forms: one text with the widest indices, which may be a parameter, and functions that call it. A kernel of one form is that text itself.
+ * `names`: in C, the kernel's own first. Gives the number of forms; ends: where the common text ends in the output, and the text of each form. */
+static int print_kernel(Cuda *c, const ImpKernel *first, const char *const *names, const char *body, size_t ends[MOST_FORMS + 1])
+{
+    int n = 0;
+    ends[0] = c->out->len;
+    const TextParameters p = text_parameters(first);
+    const ImpKernel *twin = imp_wide_twin(first), *k = twin ? twin : first;
+    c->kernel = k;
+    c->facts = k->known;
+    c->index = p.index ? "Index" : index_type(k);
+    c->may_be_unaligned = p.aligned;
+    CudaScope scope = cuda_enter(c);
+    if (p.index)
+        c_name_take(c->names, "Index");
+    if (p.aligned)
+        c_name_take(c->names, "aligned");
+    name_parameters(c, k);
     for (int i = 0; k->wide && i < k->n_sizes; i++)
         vec_push(c->ctx, &c->wide, k->sizes[i]);
     for (int a = 0; k->wide && a < 3; a++)
         if (k->block[a]->kind == NAT_VAR)
             vec_push(c->ctx, &c->wide, k->block[a]);
-    cuda_find_live(c);
-    cuda_find_promises(c, n);
-
-    put_kernel_comment(c, name);
-    put_alignment(c);
-    put_launch_bounds(c);
-    put_parameters(c, name);
-    put(c, "{\n");
-    c->depth = 1;
-    bool shared = put_shared(c), ids = put_ids(c);
-    if ((shared || ids) && cuda_any_shown(c, &k->body))
+    put_kernel_comment(c, names[0]);
+    if (!body) {
+        put_launch_bounds(c);
+        put_list(c, 0, names[0], c->index);
         put(c, "\n");
-    cuda_block(c, &k->body);
-    put(c, "}\n");
+        print_body(c);
+        ends[++n] = c->out->len;
+    } else {
+        sb_printf(c->out, "template <%s%s%s>\nstatic __device__ __forceinline__ void\n", p.index ? "typename Index" : "", p.index && p.aligned ? ", " : "", p.aligned ? "bool aligned" : "");
+        put_list(c, 0, body, c->index);
+        put(c, "\n");
+        print_body(c);
+        ends[0] = c->out->len;
+        for (const ImpKernel *form = first; form; form = form->otherwise) {
+            put_form(c, p, form, names[n], body);
+            ends[++n] = c->out->len;
+        }
+    }
     cuda_leave(c, scope);
+    return n;
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------------- */
@@ -491,6 +562,11 @@ CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
     names.kernels = NEWN(ctx, const char *, names.n_kernels + 1);
     for (int j = 0; j < names.n_kernels; j++)
         names.kernels[j] = c_name_claim_global(globals, imp_form(program, j)->name);
+    names.bodies = NEWN(ctx, const char *, program->kernels.n + 1);
+    for (int i = 0; i < program->kernels.n; i++) {
+        const ImpKernel *k = program->kernels.at[i];
+        names.bodies[i] = k->otherwise ? c_name_claim_global(globals, ctx_printf(ctx, "%s_body", k->name)) : NULL;
+    }
     const char *entry = program->entry ? program->entry->name : program->kernels.n ? program->kernels.at[0]->name : "entry";
     names.launch = c_name_claim_global(globals, ctx_printf(ctx, "%s_launch", entry));
     if (workspace_is_used(program)) {
@@ -501,9 +577,12 @@ CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
 }
 
 /* Names inside the entry's functions hide none of its own functions; what others are called makes no difference to its text. */
-static CNames *names_inside(Ctx *ctx, const CudaNames *own)
+static CNames *names_inside(Ctx *ctx, const ImpProgram *program, const CudaNames *own)
 {
     CNames *names = cuda_globals(ctx);
+    for (int i = 0; i < program->kernels.n; i++)
+        if (own->bodies[i])
+            c_name_take(names, own->bodies[i]);
     for (int j = 0; j < own->n_kernels; j++)
         c_name_take(names, own->kernels[j]);
     c_name_take(names, own->launch);
@@ -545,20 +624,21 @@ static void add_helpers(CudaFile *file, const Cuda *c)
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
 {
     const CudaNames names = cuda_names(ctx, file->globals, program);
-    Cuda c = {.ctx = ctx, .out = &file->kernels, .program = program, .names = names_inside(ctx, &names), .line_directives = file->line_directives};
+    Cuda c = {.ctx = ctx, .out = &file->kernels, .program = program, .names = names_inside(ctx, program, &names), .line_directives = file->line_directives};
     int line;
     if (!file->n && program->entry)
         file->source = ctx_printf(file->ctx, "%s", cuda_place(ctx, program->entry->span, &line));
     sb_printf(&file->launches, "%s%s", file->n ? ", " : "// To launch: ", names.launch);
     if (file->pieces)
         cuda_pieces_init(ctx, file->pieces, names.n_kernels);
-    for (int j = 0; j < names.n_kernels; j++) {
-        size_t from = file->kernels.len;
+    for (int i = 0, at = 0; i < program->kernels.n; i++) {
+        size_t ends[MOST_FORMS + 1], start = file->kernels.len;
         memset(c.helpers, 0, sizeof c.helpers);
-        print_kernel(&c, imp_form(program, j), names.kernels[j]);
+        int n = print_kernel(&c, program->kernels.at[i], names.kernels + at, names.bodies[i], ends);
         add_helpers(file, &c);
-        if (file->pieces)
-            cuda_pieces_add(ctx, file->pieces, j, from, file->kernels.len, c.helpers);
+        for (int f = 0; f < n && file->pieces; f++)
+            cuda_pieces_add(ctx, file->pieces, at + f, (CudaPiece){.body = start, .end_body = ends[0], .from = ends[f], .to = ends[f + 1]}, c.helpers);
+        at += n;
         put(&c, "\n");
     }
     c.out = &file->host;
@@ -585,8 +665,11 @@ void cuda_file_print(const CudaFile *file, StrBuf *out)
     sb_putc(out, '\n');
     cuda_put_helpers(file->helpers, out);
     for (int k = 0; file->pieces && k < file->pieces->n; k++) {
-        file->pieces->at[k].from += out->len;
-        file->pieces->at[k].to += out->len;
+        CudaPiece *piece = &file->pieces->at[k];
+        piece->body += out->len;
+        piece->end_body += out->len;
+        piece->from += out->len;
+        piece->to += out->len;
     }
     sb_putn(out, file->kernels.text, file->kernels.len);
     sb_puts(out, "#ifndef __CUDACC_RTC__\n");

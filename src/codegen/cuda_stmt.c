@@ -133,13 +133,14 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
 /* ---- statements -------------------------------------------------------------------------------------------------------- */
 
 
-CudaScope cuda_enter(Cuda *c) { return (CudaScope){c_names_mark(c->names), c->hoisted.n, c->wide.n}; }
+CudaScope cuda_enter(Cuda *c) { return (CudaScope){c_names_mark(c->names), c->hoisted.n, c->wide.n, c->longs.n}; }
 
 void cuda_leave(Cuda *c, CudaScope scope)
 {
     c_names_release(c->names, scope.names);
     c->hoisted.n = scope.hoisted;
     c->wide.n = scope.wide;
+    c->longs.n = scope.longs;
 }
 
 static void print_body(Cuda *c, const ImpBlock *block)
@@ -158,9 +159,9 @@ static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
     const char *name = c_name_claim(c->names, var->name);
-    bool wide = var->nat && s->var.value && s->var.value->kind == IE_NAT && nat_is_wide(c, s->var.value->nat);
-    const ImpExpr *narrow = cuda_int_index(c, s);
-    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : wide ? "long long" : cuda_value_type(narrow ? SC_I32 : var->type);
+    const char *own;
+    const ImpExpr *index = cuda_index_value(c, s, &own);
+    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : own;
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -168,10 +169,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
         sb_printf(c->out, "[%d];\n", var->slots);
     } else if (s->var.value) {
         put(c, " = ");
-        if (wide)
-            cuda_nat(c, s->var.value->nat, C_ANY);
-        else
-            cuda_expr(c, narrow ? narrow : s->var.value, C_ANY);
+        cuda_expr(c, index ? index : s->var.value, C_ANY);
         put(c, ";\n");
     } else {
         put(c, ";\n");
@@ -190,7 +188,9 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     }
     if (var->nat) {
         c_names_set(c->names, var->nat, name);
-        if (wide || (scalar_bytes(var->type) == 8 && !narrow))
+        if (!strcmp(type, "long long"))
+            vec_push(c->ctx, &c->longs, var->nat);
+        else if (!strcmp(type, c->index) && strcmp(type, "int"))
             vec_push(c->ctx, &c->wide, var->nat);
     }
 }
@@ -212,7 +212,7 @@ static bool divides(Nat nat)
 static void hoist(Cuda *c, Nat nat, const char *wanted)
 {
     const char *name = c_name_claim(c->names, wanted);
-    sb_printf(c->out, "const %s %s = ", nat_is_wide(c, nat) ? "long long" : "int", name);
+    sb_printf(c->out, "const %s %s = ", cuda_nat_type(c, nat), name);
     cuda_nat(c, nat, C_ANY);
     put(c, ";\n");
     cuda_indent(c);
@@ -277,6 +277,29 @@ static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
     }
 }
 
+/* gridDim.x*256, unsigned: of 32 bits, whatever the type of what it is added to. CUDA's compiler does not unroll a loop with such a step. */
+static bool put_unsigned_step(Cuda *c, Nat step)
+{
+    const ImpKernel *k = c->kernel;
+    Nat most = step;
+    const char *saved[3] = {NULL};
+    for (int a = 0; a < 3; a++)
+        if (k->grid[a]->kind == NAT_VAR)
+            most = nat_subst(c->ctx, most, k->grid[a], nat_const(c->ctx, kernel_max_grid(k, a)));
+    if (!cuda_unsigned_safe(step) || !nat_is_const(most) || most->value > UINT32_MAX || nat_is_const(step))
+        return false;
+    for (int a = 0; a < 3; a++)
+        if (k->grid[a]->kind == NAT_VAR) { /* in place, gridDim needs no cast */
+            saved[a] = c_names_get(c->names, k->grid[a]);
+            c_names_set(c->names, k->grid[a], ctx_printf(c->ctx, "gridDim.%c", "xyz"[a]));
+        }
+    nat_print_c(c->ctx, c->out, step, c->facts, NAT_INT, c_names_of, c->names, 0);
+    for (int a = 0; a < 3; a++)
+        if (saved[a])
+            c_names_set(c->names, k->grid[a], saved[a]);
+    return true;
+}
+
 static void print_step(Cuda *c, const char *name, Nat step)
 {
     if (nat_is(step, 1)) {
@@ -284,17 +307,8 @@ static void print_step(Cuda *c, const char *name, Nat step)
         return;
     }
     sb_printf(c->out, "%s += ", name);
-    const ImpKernel *k = c->kernel;
-    const char *saved[3];
-    for (int a = 0; a < 3; a++) { /* in place, gridDim needs no cast */
-        saved[a] = k->grid[a]->kind == NAT_VAR ? c_names_get(c->names, k->grid[a]) : NULL;
-        if (saved[a] && cuda_unsigned_safe(step))
-            c_names_set(c->names, k->grid[a], ctx_printf(c->ctx, "gridDim.%c", "xyz"[a]));
-    }
-    cuda_nat(c, step, C_ANY);
-    for (int a = 0; a < 3; a++)
-        if (saved[a])
-            c_names_set(c->names, k->grid[a], saved[a]);
+    if (!put_unsigned_step(c, step))
+        cuda_nat(c, step, C_ANY);
 }
 
 static void print_for(Cuda *c, const ImpStmt *s)
@@ -307,12 +321,14 @@ static void print_for(Cuda *c, const ImpStmt *s)
     }
     CudaScope scope = cuda_enter(c);
     const char *name = c_name_claim_loop(c->names, s->loop.var->name);
-    bool wide = nat_is_wide(c, s->loop.lo) || nat_is_wide(c, s->loop.hi) || (nat_is_const(s->loop.hi) && s->loop.hi->value > INDEX_MAX);
-    sb_printf(c->out, "for (%s %s = ", wide ? "long long" : "int", name);
+    bool large = nat_is_const(s->loop.hi) && s->loop.hi->value > INDEX_MAX;
+    bool as_start = !strcmp(cuda_nat_type(c, s->loop.lo), "long long") || !nat_is_wide(c, s->loop.hi);
+    Nat wider = as_start ? s->loop.lo : s->loop.hi;
+    sb_printf(c->out, "for (%s %s = ", large ? "long long" : cuda_nat_type(c, wider), name);
     cuda_nat(c, s->loop.lo, C_ANY);
-    c_names_set(c->names, s->loop.var, name);
-    if (wide)
-        vec_push(c->ctx, &c->wide, s->loop.var);
+    cuda_name_nat(c, s->loop.var, name, wider);
+    if (large)
+        vec_push(c->ctx, &c->longs, s->loop.var);
     sb_printf(c->out, "; %s < ", name);
     cuda_nat(c, s->loop.hi, C_SUM);
     put(c, "; ");
@@ -360,31 +376,70 @@ static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
     put(c, ")");
 }
 
-/* The cells as one vector: *reinterpret_cast<const float4 *>(xs + 4*i). */
-static void put_cells(Cuda *c, const ImpStmt *s)
+/* Where the cells start: xs + 4*i. */
+static void put_start(Cuda *c, const ImpStmt *s)
 {
     const ImpBuf *buf = s->vec.buf;
     Nat shift = c->buf_shifts[buf->id], index = shift ? nat_add(c->ctx, s->vec.index, shift) : s->vec.index;
-    const char *loader = s->kind == IS_VLOAD ? cuda_loader(c, buf) : NULL;
-    sb_printf(c->out, "%s%sreinterpret_cast<%s%s *>(%s", loader ? loader : "", loader ? "(" : "*", s->kind == IS_VLOAD && buf->space != SPACE_SHARED ? "const " : "", cuda_vector_type(c->ctx, buf->elem, s->vec.n),
-              c->buf_names[buf->id]);
+    put(c, c->buf_names[buf->id]);
     if (!nat_is(index, 0)) {
         put(c, " + ");
         cuda_nat(c, index, C_SUM);
     }
-    put(c, loader ? "))" : ")");
+}
+
+/* The cells as one vector of shared memory: *reinterpret_cast<float4 *>(part + 4*i). */
+static void put_shared_cells(Cuda *c, const ImpStmt *s)
+{
+    sb_printf(c->out, "*reinterpret_cast<%s *>(", cuda_vector_type(c->ctx, s->vec.buf->elem, s->vec.n));
+    put_start(c, s);
+    put(c, ")");
+}
+
+/* Workspace is aligned to any vector. */
+static const char *is_aligned(const Cuda *c, const ImpBuf *buf) { return c->may_be_unaligned && buf->space != SPACE_TEMP ? "aligned" : "true"; }
+
+/* load4<aligned>(xs + 4*i). */
+static void put_loaded(Cuda *c, const ImpStmt *s)
+{
+    if (s->vec.buf->space == SPACE_SHARED) {
+        put_shared_cells(c, s);
+        return;
+    }
+    sb_printf(c->out, "%s<%s>(", cuda_vector_access(c, s), is_aligned(c, s->vec.buf));
+    put_start(c, s);
+    put(c, ")");
+}
+
+static void put_stored(Cuda *c, const ImpStmt *s)
+{
+    bool half = cuda_is_half(s->vec.buf->elem);
+    if (half)
+        sb_printf(c->out, "%s(", cuda_half_to(c, s->vec.buf->elem, s->vec.n));
+    put_vector(c, s, s->vec.buf->elem);
+    put(c, half ? ")" : "");
+}
+
+static void print_vector_store(Cuda *c, const ImpStmt *s)
+{
+    if (s->vec.buf->space == SPACE_SHARED) {
+        put_shared_cells(c, s);
+        put(c, " = ");
+        put_stored(c, s);
+        put(c, ";");
+        return;
+    }
+    sb_printf(c->out, "%s<%s>(", cuda_vector_access(c, s), is_aligned(c, s->vec.buf));
+    put_start(c, s);
+    put(c, ", ");
+    put_stored(c, s);
+    put(c, ");");
 }
 
 static void print_vec(Cuda *c, const ImpStmt *s)
 {
     if (s->kind == IS_VSTORE) {
-        bool half = cuda_is_half(s->vec.buf->elem);
-        put_cells(c, s);
-        put(c, " = ");
-        if (half)
-            sb_printf(c->out, "%s(", cuda_half_to(c, s->vec.buf->elem, s->vec.n));
-        put_vector(c, s, s->vec.buf->elem);
-        put(c, half ? ");" : ";");
+        print_vector_store(c, s);
         return;
     }
     ImpVar *var = s->vec.var;
@@ -409,7 +464,7 @@ static void print_vec(Cuda *c, const ImpStmt *s)
     if (half)
         sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
     if (s->kind == IS_VLOAD)
-        put_cells(c, s);
+        put_loaded(c, s);
     else
         put_vector(c, s, var->type);
     put(c, half ? ");" : ";");

@@ -209,15 +209,18 @@ ImpKernel *imp_form(const ImpProgram *program, int k)
 
 const ImpKernel *imp_wide_twin(const ImpKernel *k)
 {
-    return k->otherwise && k->otherwise->wide && !k->wide && k->otherwise->body.list.at == k->body.list.at ? k->otherwise : NULL;
+    return k->otherwise && k->otherwise->wide && !k->wide && k->otherwise->unaligned == k->unaligned ? k->otherwise : NULL;
 }
 
-bool imp_needs_alignment(const ImpBuf *buf) { return buf->align && (buf->space == SPACE_INPUT || buf->space == SPACE_OUTPUT); }
+int imp_align(const ImpKernel *kernel, const ImpBuf *buf)
+{
+    return (buf->space == SPACE_INPUT || buf->space == SPACE_OUTPUT) && !kernel->unaligned ? buf->align : 0;
+}
 
 bool imp_has_guard(const ImpKernel *kernel)
 {
     for (int i = 0; i < kernel->bufs.n; i++)
-        if (imp_needs_alignment(kernel->bufs.at[i]))
+        if (imp_align(kernel, kernel->bufs.at[i]))
             return true;
     return false;
 }

@@ -170,9 +170,9 @@ struct ImpStmt {
 
 /* Note [Forms]. A kernel may have other forms to launch in its place where a guard of its does not hold: `otherwise`, and so on along the chain;
  * the last one has no guard. All compute the same from the same arguments. Guards: alignment (every array of the caller's starts at a multiple of
- * its `align`, as workspace does anyway), and that 31 bits hold every index (index_guards.h), unless the kernel is `wide`. lower.c makes the chain: the same body with wide
- * indices, then the entry lowered again with less allowed (Lowering.narrow). The manifest has each form as a variant of the launch, the host's function
- * tests the guards, and the simulator runs the form it is told to. */
+ * its `align`, as workspace does anyway), unless the kernel is `unaligned`, and that 31 bits hold every index (index_guards.h), unless it is `wide`.
+ * lower.c makes the chain: wide indices, then no alignment either. All have one body, and one text with two parameters (cuda_print.c). The manifest has each form as a variant of the
+ * launch, the host's function tests the guards, and the simulator runs the form it is told to. */
 typedef struct ImpKernel {
     const char *name;
     const CoreEntry *entry;
@@ -194,6 +194,7 @@ typedef struct ImpKernel {
     Nat shared_bytes;     /* of a block, planned; a constant, or over the sizes: then memory is dynamic */
     ImpBlock body;
     bool wide;            /* sizes, and indices over them, have 64 bits; else they fit 31 (index_guards.h), which is a guard */
+    bool unaligned;       /* arrays of the caller's are aligned as their elements: a vector of their cells is accessed cell by cell */
     struct ImpKernel *init; /* the kernel before it that only prepares it; NULL: none */
     struct ImpKernel *otherwise; /* see Note [Forms]; NULL: none */
 } ImpKernel;
@@ -239,8 +240,9 @@ void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel);
 ImpKernel *imp_form(const ImpProgram *program, int k);
 /* The next form, where it is this very kernel with wide indices; else NULL. */
 const ImpKernel *imp_wide_twin(const ImpKernel *kernel);
-bool imp_needs_alignment(const ImpBuf *buf); /* beyond its elements, of an array of the caller's; workspace has it anyway */
-bool imp_has_guard(const ImpKernel *kernel); /* a buffer of it needs that */
+/* Bytes that a buffer has to be aligned to for this kernel, as an array of the caller's; workspace is aligned to any vector anyway. 0: as its elements. */
+int imp_align(const ImpKernel *kernel, const ImpBuf *buf);
+bool imp_has_guard(const ImpKernel *kernel); /* a buffer of it has to be aligned */
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 

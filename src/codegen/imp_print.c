@@ -382,9 +382,9 @@ static void print_rest(Printer *p, const ImpKernel *k)
 
 static void print_kernel(Printer *p, const ImpKernel *k)
 {
-    const ImpKernel *twin = imp_wide_twin(k), *other = twin ? twin->otherwise : k->otherwise;
-    if (other)
-        sb_printf(p->out, "-- where its buffers are not so aligned: %s\n", other->name);
+    for (const ImpKernel *other = k->otherwise; other; other = other->otherwise)
+        if (other->unaligned)
+            sb_printf(p->out, "-- where its buffers are not so aligned, vectors cell by cell: %s\n", other->name);
     sb_printf(p->out, "kernel %s(", k->name);
     print_rest(p, k);
 }
@@ -397,11 +397,10 @@ void imp_print_kernel(StrBuf *out, const ImpKernel *kernel)
 
 void imp_print(StrBuf *out, const ImpProgram *program)
 {
-    const ImpKernel *k;
-    for (int i = 0; (k = imp_form(program, i)); i++) {
+    for (int i = 0; i < program->kernels.n; i++) { /* its other forms have the same body */
+        const ImpKernel *k = program->kernels.at[i];
         Printer p = {.ctx = out->ctx, .out = out, .names = c_names_new(out->ctx, false), .facts = k->known};
         put(&p, i ? "\n" : "");
         print_kernel(&p, k);
-        i += imp_wide_twin(k) != NULL; /* it has the same body */
     }
 }

@@ -75,9 +75,9 @@ static void verify(Lowering *lw)
         lower_error(lw, E0510, where, "`%s` is used here before it is known", missing);
 }
 
-static ImpProgram *lower_variant(Ctx *ctx, const CoreEntry *entry, LowerPass last, bool narrow)
+static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, LowerPass last)
 {
-    Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram), .narrow = narrow};
+    Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram)};
     lw.program->entry = entry;
     pass_translate(&lw);
     for (int k = 0; k < lw.program->kernels.n; k++) {
@@ -100,46 +100,42 @@ ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry)
     return program;
 }
 
-bool lower_rewritten(Ctx *ctx, const CoreEntry *entry) { return lower_variant(ctx, entry, (LowerPass)(PASS_COUNT - 1), false) != NULL; }
+bool lower_rewritten(Ctx *ctx, const CoreEntry *entry) { return lower_program(ctx, entry, (LowerPass)(PASS_COUNT - 1)) != NULL; }
 
-/* The same kernel for sizes whose indices need more than 31 bits; NULL when there are none, or the host could not tell. */
+/* The same kernel under another name. */
+static ImpKernel *twin(Ctx *ctx, const ImpKernel *k, const char *name)
+{
+    ImpKernel *twin = NEW(ctx, ImpKernel);
+    *twin = *k;
+    twin->name = name;
+    twin->otherwise = NULL;
+    return twin;
+}
+
+/* For sizes whose indices need more than 31 bits; NULL when there are none, or the host could not tell. */
 static ImpKernel *wide_twin(Ctx *ctx, ImpKernel *k)
 {
     IndexGuards guards;
     index_guards(ctx, k, &guards);
     for (int i = 0; i < guards.at_most_max.n; i++)
         k->wide |= nat_le(ctx, k->known, nat_const(ctx, INDEX_MAX + 1), guards.at_most_max.at[i]); /* it never fits */
-    if (k->wide)
+    if (k->wide || index_guards_hold(ctx, k, &guards))
         return NULL;
-    if (index_guards_hold(ctx, k, &guards))
-        return NULL;
-    ImpKernel *wide = NEW(ctx, ImpKernel);
-    *wide = *k;
+    ImpKernel *wide = twin(ctx, k, ctx_printf(ctx, "%s_64", k->name));
     wide->wide = true;
-    wide->name = ctx_printf(ctx, "%s_64", k->name);
     return wide;
 }
 
-/* Kernels with a guard get variants without: for wide indices, and for buffers that are not aligned, which then has wide indices, too. */
-static void add_variants(Ctx *ctx, ImpProgram *program, LowerPass last)
+/* Kernels with a guard get forms without: for wide indices, and for buffers that are not aligned, which then has wide indices, too. */
+static void add_forms(Ctx *ctx, const ImpProgram *program)
 {
-    bool guarded = false;
-    for (int i = 0; i < program->kernels.n; i++)
-        guarded |= imp_has_guard(program->kernels.at[i]);
-    ImpProgram *narrow = guarded ? lower_variant(ctx, program->entry, last, true) : NULL;
     for (int i = 0; i < program->kernels.n; i++) {
-        ImpKernel *k = program->kernels.at[i];
-        bool plain = last == PASS_COUNT - 1;
-        ImpKernel *wide = plain ? wide_twin(ctx, k) : NULL;
-        if (narrow && imp_has_guard(k)) {
-            k->otherwise = narrow->kernels.at[i];
-            k->otherwise->name = ctx_printf(ctx, "%s_unaligned", k->otherwise->name);
-            k->otherwise->wide = wide || k->wide;
-        }
-        if (wide) {
-            wide->otherwise = k->otherwise;
-            k->otherwise = wide;
-        }
+        ImpKernel *k = program->kernels.at[i], *wide = wide_twin(ctx, k), *last = wide ? wide : k;
+        k->otherwise = wide;
+        if (!imp_has_guard(k))
+            continue;
+        last->otherwise = twin(ctx, last, ctx_printf(ctx, "%s_unaligned", k->name));
+        last->otherwise->unaligned = true;
     }
 }
 
@@ -160,7 +156,7 @@ static DiagList take_diags(Ctx *ctx, const Diags *before)
 static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before)
 {
     const DiagList of_result = take_diags(ctx, &before);
-    lower_variant(ctx, entry, (LowerPass)(PASS_COUNT - 1), false);
+    lower_program(ctx, entry, (LowerPass)(PASS_COUNT - 1));
     const DiagList of_text = take_diags(ctx, &before);
     for (int i = 0; i < of_text.n; i++)
         if (!of_text.at[i]->high && !of_text.at[i]->warning)
@@ -176,11 +172,11 @@ ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
     if (!rewritten)
         return NULL;
     const Diags before = ctx->diags;
-    ImpProgram *program = lower_variant(ctx, rounded_operations(ctx, rewritten), last, false);
-    if (program)
-        add_variants(ctx, program, last);
-    if (program && last == PASS_COUNT - 1)
+    ImpProgram *program = lower_program(ctx, rounded_operations(ctx, rewritten), last);
+    if (program && last == PASS_COUNT - 1) {
+        add_forms(ctx, program);
         share_kernels(ctx, program);
+    }
     if (!program && rewritten != marked)
         tell_of_text(ctx, entry, before);
     return program;

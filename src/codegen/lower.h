@@ -50,9 +50,10 @@ typedef struct CudaFile CudaFile;
 CudaFile *cuda_file_new(Ctx *ctx, bool line_directives);
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program);
 void cuda_file_print(const CudaFile *file, StrBuf *out);
-/* Which parts of an entry's text are a kernel's own, so that each can be compiled alone: its body, and the helpers that it calls. Kernels as imp_variant counts. */
+/* Which parts of an entry's text are a kernel's own, so that each can be compiled alone: its body, and the helpers that it calls. Kernels as imp_form counts. */
 typedef struct CudaPiece {
-    size_t from, to;              /* bytes of the text */
+    size_t body, end_body;        /* bytes of the text: what it shares with its other forms */
+    size_t from, to;              /* its own */
     int first_helper, end_helper; /* of CudaPieces.helpers */
 } CudaPiece;
 typedef struct CudaPieces {

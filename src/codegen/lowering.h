@@ -139,7 +139,6 @@ typedef struct Lowering {
     bool alone;        /* one block of several does: the last one */
     const ImpBlock *step; /* statements of the innermost step of a sequential pattern, or NULL */
     int prefetches;    /* toShared[prefetch] so far */
-    bool narrow;       /* no vector accesses of global memory, whose alignment is the caller's choice */
     bool failed;
     int n_statements;
     int64_t copies; /* of this place, by loops around it that are written out; 0 as 1 */

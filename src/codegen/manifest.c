@@ -226,12 +226,12 @@ static void alignment(Json *j, const ImpKernel *k, const Arguments *names)
     int n = 0;
     for (int i = 0; i < k->bufs.n; i++) {
         const ImpBuf *buf = k->bufs.at[i];
-        if (!imp_needs_alignment(buf))
+        if (!imp_align(k, buf))
             continue;
         const char *name = buf->space == SPACE_OUTPUT ? names->outputs.at[buf->component] : names->inputs.at[buf->component];
         sb_puts(j->out, n++ ? ", {\"argument\": " : "{\"argument\": ");
         sb_put_json(j->out, name);
-        sb_printf(j->out, ", \"bytes\": %d}", buf->align);
+        sb_printf(j->out, ", \"bytes\": %d}", imp_align(k, buf));
     }
     sb_putc(j->out, ']');
 }

@@ -120,7 +120,7 @@ static int load_width(Together *t, const Places *p, int k)
     Lowering *lw = t->lw;
     const ImpExpr *first = *p->at[k];
     const ImpBuf *buf = first->mem.buf;
-    if ((lw->narrow && buf->space != SPACE_SHARED) || buf->by_value)
+    if (buf->by_value)
         return 1;
     for (int w = IMP_VECTOR_MAX; w > 1; w /= 2) {
         if (w > t->n - k || imp_vector_width(buf->elem, w) != w || w * scalar_bytes(buf->elem) < ACCESS_BYTES_MIN)

@@ -141,7 +141,7 @@ int access_width(Lowering *lw, View *const *parts, int n)
 {
     Ctx *ctx = lw->ctx;
     const View *first = parts[0];
-    if (first->kind != VIEW_BUF || (lw->narrow && first->buf->space != SPACE_SHARED))
+    if (first->kind != VIEW_BUF)
         return 1;
     int w = imp_vector_width(first->buf->elem, n);
     if (w < 2 || w * scalar_bytes(first->buf->elem) < ACCESS_BYTES_MIN || !nat_divides(ctx, lw->facts, nat_const(ctx, w), first->offset))

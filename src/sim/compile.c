@@ -79,6 +79,33 @@ static void compile_vector_set(Compiler *c, const ImpStmt *s)
         emit_set(c, reg + k, value[k]);
 }
 
+/* The first half of an access of one cell. */
+static Ins *compile_cell_access(Compiler *c, const ImpStmt *s, int k, OpCode op)
+{
+    Nat cell = nat_add_k(c->run->ctx, s->vec.index, k);
+    index_count(c->costs, cell, true, s->span);
+    int index = compile_nat(c, cell, s->span);
+    Ins *i = compile_emit(c, op);
+    i->a = index;
+    i->b = s->vec.buf->id;
+    i->site = compile_site(c, s->span, s->vec.buf, op == X_STORE, "");
+    return i;
+}
+
+/* A vector of what may not be aligned: cell by cell, all loads before the registers are set. */
+static void compile_cells(Compiler *c, const ImpStmt *s)
+{
+    int value[IMP_VECTOR_MAX];
+    for (int k = 0; s->kind == IS_VSTORE && k < s->vec.n; k++)
+        value[k] = compile_expr(c, s->vec.values[k]);
+    for (int k = 0; k < s->vec.n; k++) {
+        Ins *i = compile_cell_access(c, s, k, s->kind == IS_VSTORE ? X_STORE : X_LOAD);
+        i->dst = s->kind == IS_VSTORE ? value[k] : (value[k] = register_temp(c));
+    }
+    for (int k = 0; s->kind == IS_VLOAD && k < s->vec.n; k++)
+        emit_set(c, var_register(c, s->vec.var) + k, value[k]);
+}
+
 static void compile_vector(Compiler *c, const ImpStmt *s)
 {
     if (s->kind != IS_VSTORE && (s->vec.var->slots != s->vec.n || !s->vec.var->vector))
@@ -92,9 +119,13 @@ static void compile_vector(Compiler *c, const ImpStmt *s)
         compile_vector_set(c, s);
         return;
     }
-    int first = c->code->operands.n, values[IMP_VECTOR_MAX] = {0};
     if (s->kind == IS_VSTORE && s->vec.buf->space == SPACE_INPUT)
         compile_bug(c, "writes an input");
+    if (s->vec.buf->space != SPACE_SHARED && s->vec.buf->space != SPACE_TEMP && c->run->kernel->unaligned) {
+        compile_cells(c, s);
+        return;
+    }
+    int first = c->code->operands.n, values[IMP_VECTOR_MAX] = {0};
     for (int k = 0; s->kind == IS_VSTORE && k < s->vec.n; k++)
         values[k] = compile_expr(c, s->vec.values[k]);
     for (int k = 0; s->kind == IS_VSTORE && k < s->vec.n; k++)

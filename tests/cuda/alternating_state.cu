@@ -6,17 +6,18 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // treeLoop: 64 threads a block, n / 64 blocks
-extern "C" __global__ void __launch_bounds__(64)
-treeLoop(int *__restrict__ result, const int *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+treeLoop_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     __shared__ int acc[128];
     const int thread = threadIdx.x;
 
     // alternating_state.rise:3: mapBlock
-    const int blocks = n / 64;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index blocks = n / 64;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // alternating_state.rise:5: mapThreads
-        const int index = block*64 + thread;
+        const Index index = block*64 + thread;
         acc[thread] = xs[index];
         #pragma unroll
         for (int i = 0; i < 6; i++) {
@@ -29,28 +30,16 @@ treeLoop(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
-// treeLoop_64: 64 threads a block, n / 64 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+treeLoop(int *__restrict__ result, const int *__restrict__ xs, int n)
+{
+    treeLoop_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 treeLoop_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 {
-    __shared__ int acc[128];
-    const int thread = threadIdx.x;
-
-    // alternating_state.rise:3: mapBlock
-    const long long blocks = n / 64;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // alternating_state.rise:5: mapThreads
-        const long long index = block*64 + thread;
-        acc[thread] = xs[index];
-        #pragma unroll
-        for (int i = 0; i < 6; i++) {
-            __syncthreads();
-            acc[((i + 1) % 2)*64 + thread] = wrap_add(acc[(i % 2)*64 - thread + 63], acc[(i % 2)*64 + thread]);
-        }
-
-        // alternating_state.rise:6: mapThreads
-        result[index] = acc[thread];
-    }
+    treeLoop_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -44,57 +44,45 @@ most_init(float *__restrict__ result_1, long long *__restrict__ result_2, float 
 }
 
 // most: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-most(float *result_1, long long *result_2, float *result_3, double *result_4, const float *__restrict__ xs,
-     const int *__restrict__ ys, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+most_body(float *result_1, long long *result_2, float *result_3, double *result_4,
+          const float *__restrict__ xs, const int *__restrict__ ys, Index n)
 {
     // atomics.rise:4: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         atomic_update(&result_1[0], [=](float old) { return fmaxf(old, xs[i]); });
     }
 
     // atomics.rise:5: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const long long b = wrap_mul((long long)ys[i], 3ll);
         atomic_update(&result_2[0], [=](long long old) { return old > b ? old : b; });
     }
 
     // atomics.rise:6: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         atomicAdd(&result_3[0], xs[i]);
     }
 
     // atomics.rise:7: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         atomic_update(&result_4[0], [=](double old) { return fmin(old, (double)xs[i]); });
     }
 }
 
-// most_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+most(float *result_1, long long *result_2, float *result_3, double *result_4, const float *__restrict__ xs,
+     const int *__restrict__ ys, int n)
+{
+    most_body<int>(result_1, result_2, result_3, result_4, xs, ys, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 most_64(float *result_1, long long *result_2, float *result_3, double *result_4, const float *__restrict__ xs,
         const int *__restrict__ ys, long long n)
 {
-    // atomics.rise:4: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        atomic_update(&result_1[0], [=](float old) { return fmaxf(old, xs[i]); });
-    }
-
-    // atomics.rise:5: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const long long b = wrap_mul((long long)ys[i], 3ll);
-        atomic_update(&result_2[0], [=](long long old) { return old > b ? old : b; });
-    }
-
-    // atomics.rise:6: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        atomicAdd(&result_3[0], xs[i]);
-    }
-
-    // atomics.rise:7: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        atomic_update(&result_4[0], [=](double old) { return fmin(old, (double)xs[i]); });
-    }
+    most_body<long long>(result_1, result_2, result_3, result_4, xs, ys, n);
 }
 
 #ifndef __CUDACC_RTC__

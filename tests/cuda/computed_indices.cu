@@ -7,12 +7,13 @@ static __device__ __forceinline__ int wrap_sub(int a, int b) { return (int)((uns
 #endif
 
 // picked: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-picked(float *__restrict__ result, const int *__restrict__ ks, const long long *__restrict__ ls,
-       const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+picked_body(float *__restrict__ result, const int *__restrict__ ks, const long long *__restrict__ ls,
+            const float *__restrict__ xs, Index n)
 {
     // computed_indices.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const int k = ks[i];
         const int pos = k >= 0 && k < n ? k : 0;
         const long long l = ls[i];
@@ -21,53 +22,55 @@ picked(float *__restrict__ result, const int *__restrict__ ks, const long long *
     }
 }
 
-// picked_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+picked(float *__restrict__ result, const int *__restrict__ ks, const long long *__restrict__ ls,
+       const float *__restrict__ xs, int n)
+{
+    picked_body<int>(result, ks, ls, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 picked_64(float *__restrict__ result, const int *__restrict__ ks, const long long *__restrict__ ls,
           const float *__restrict__ xs, long long n)
 {
-    // computed_indices.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int k = ks[i];
-        const int pos = k >= 0 && k < n ? k : 0;
-        const long long l = ls[i];
-        const long long pos_1 = l >= 0 && l < n ? l : n - 1;
-        result[i] = xs[pos] + xs[pos_1];
-    }
+    picked_body<long long>(result, ks, ls, xs, n);
 }
 
 // left: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+left_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
+{
+    // computed_indices.rise:4: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const Index pos = i >= 1 ? i - 1 : i;
+        result[i] = xs[i] - xs[pos];
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 left(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    // computed_indices.rise:4: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int pos = i >= 1 ? i - 1 : i;
-        result[i] = xs[i] - xs[pos];
-    }
+    left_body<int>(result, xs, n);
 }
 
-// left_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 left_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // computed_indices.rise:4: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const long long pos = i >= 1 ? i - 1 : i;
-        result[i] = xs[i] - xs[pos];
-    }
+    left_body<long long>(result, xs, n);
 }
 
 // positives: 256 threads a block, n blocks
-extern "C" __global__ void __launch_bounds__(256)
-positives(float *result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+positives_body(float *result, const float *__restrict__ xs, Index n)
 {
     __shared__ int keep[256];
     __shared__ int ends[256];
     const int thread = threadIdx.x;
 
     // computed_indices.rise:6: mapBlock
-    for (int block = blockIdx.x; block < n; block += gridDim.x) {
+    for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         // computed_indices.rise:7: mapThreads
         keep[thread] = xs[block*256 + thread] > 0.0f ? 1 : 0;
 
@@ -86,46 +89,23 @@ positives(float *result, const float *__restrict__ xs, int n)
         const int places = keep[thread] == 1 ? wrap_sub(ends[thread], 1) : -1;
 
         // computed_indices.rise:10: mapThreads
-        const int index = block*256 + thread;
+        const Index index = block*256 + thread;
         result[index] = 0.0f;
         __syncthreads();
         if (places >= 0 && places < 256) result[block*256 + places] = xs[index];
     }
 }
 
-// positives_64: 256 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+positives(float *result, const float *__restrict__ xs, int n)
+{
+    positives_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 positives_64(float *result, const float *__restrict__ xs, long long n)
 {
-    __shared__ int keep[256];
-    __shared__ int ends[256];
-    const int thread = threadIdx.x;
-
-    // computed_indices.rise:6: mapBlock
-    for (long long block = blockIdx.x; block < n; block += gridDim.x) {
-        // computed_indices.rise:7: mapThreads
-        keep[thread] = xs[block*256 + thread] > 0.0f ? 1 : 0;
-
-        // computed_indices.rise:8: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            int acc = 0;
-            for (int i = 0; i < 256; i++) {
-                acc = wrap_add(acc, keep[i]);
-                ends[i] = acc;
-            }
-        }
-
-        // computed_indices.rise:9: mapThreads
-        __syncthreads();
-        const int places = keep[thread] == 1 ? wrap_sub(ends[thread], 1) : -1;
-
-        // computed_indices.rise:10: mapThreads
-        const long long index = block*256 + thread;
-        result[index] = 0.0f;
-        __syncthreads();
-        if (places >= 0 && places < 256) result[block*256 + places] = xs[index];
-    }
+    positives_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -6,6 +6,10 @@ template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_min(A a, B b) -> decltype(a + b) { return a < b ? a : b; }
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b) { return a > b ? a : b; }
+template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
+{
+    return aligned ? *reinterpret_cast<const float4 *>(at) : make_float4(at[0], at[1], at[2], at[3]);
+}
 // True for the block that takes the last ticket: what the others stored before they took theirs is visible to it.
 static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned blocks)
 {
@@ -23,354 +27,152 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 #endif
 
 // sum: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket, Index n,
+         Index numSM)
+{
+    __shared__ __align__(16) float shared[8];
+    __shared__ bool last;
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int thread = threadIdx.x;
+
+    // device_fold.rise:8: mapBlock
+    const Index tiles = (n + 8191) / 8192;
+    const Index blocks = nat_max(nat_min(numSM*4, tiles), 1);
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // device_fold.rise:9: mapLane
+        float acc = 0.0f;
+        for (Index tile = block; tile < tiles; tile += blocks) {
+            if (tile*8192 + 8192 <= n) {
+                #pragma unroll
+                for (int i = 0; i < 8; i++) {
+                    float4 v = load4<aligned>(xs + tile*8192 + i*1024 + thread*4);
+                    acc += v.x;
+                    acc += v.y;
+                    acc += v.z;
+                    acc += v.w;
+                }
+            } else {
+                #pragma unroll
+                for (int i = 0; i < 8; i++) {
+                    float4 v;
+                    if (tile*8192 + i*1024 + thread*4 + 3 < n) {
+                        v = load4<aligned>(xs + tile*8192 + i*1024 + thread*4);
+                    } else {
+                        const Index index = tile*8192 + i*1024 + thread*4;
+                        v = make_float4(
+                            index < n ? xs[index] : 0.0f,
+                            index + 1 < n ? xs[index + 1] : 0.0f,
+                            index + 2 < n ? xs[index + 2] : 0.0f,
+                            0.0f);
+                    }
+                    acc += v.x;
+                    acc += v.y;
+                    acc += v.z;
+                    acc += v.w;
+                }
+            }
+        }
+
+        // warp.rise:7: mapLane
+        acc += __shfl_xor_sync(0xffffffff, acc, 16);
+        acc += __shfl_xor_sync(0xffffffff, acc, 8);
+        acc += __shfl_xor_sync(0xffffffff, acc, 4);
+        acc += __shfl_xor_sync(0xffffffff, acc, 2);
+        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+
+        // warp.rise:8: mapLane
+        __syncthreads();
+        if (lane == 0) shared[warp] = acc;
+
+        // device_fold.rise:11: mapThreads
+        __syncthreads();
+        if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
+            acc_1 += v.x;
+            acc_1 += v.y;
+            acc_1 += v.z;
+            acc_1 += v.w;
+            acc_1 += v_1.x;
+            acc_1 += v_1.y;
+            acc_1 += v_1.z;
+            acc_1 += v_1.w;
+            xs_1[block] = acc_1;
+        }
+    }
+    if (thread == 0) last = take_ticket(ticket, gridDim.x);
+    __syncthreads();
+    if (last) {
+        // device_fold.rise:5: mapLane
+        float acc = 0.0f;
+        const Index end = blocks / 256;
+        for (Index i = 0; i < end; i++) {
+            acc += xs_1[i*256 + thread];
+        }
+        const Index index = end*256 + thread;
+        if (index < blocks) acc += xs_1[index];
+
+        // warp.rise:7: mapLane
+        acc += __shfl_xor_sync(0xffffffff, acc, 16);
+        acc += __shfl_xor_sync(0xffffffff, acc, 8);
+        acc += __shfl_xor_sync(0xffffffff, acc, 4);
+        acc += __shfl_xor_sync(0xffffffff, acc, 2);
+        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+
+        // warp.rise:8: mapLane
+        if (lane == 0) shared[warp] = acc;
+
+        // device_fold.rise:6: mapThreads
+        __syncthreads();
+        if (thread == 0) {
+            const float4 v = *reinterpret_cast<float4 *>(shared);
+            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
+            float acc_1 = 0.0f;
+            acc_1 += v.x;
+            acc_1 += v.y;
+            acc_1 += v.z;
+            acc_1 += v.w;
+            acc_1 += v_1.x;
+            acc_1 += v_1.y;
+            acc_1 += v_1.z;
+            acc_1 += v_1.w;
+            result[0] = acc_1;
+        }
+    }
+}
+
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
 sum(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket, int n, int numSM)
 {
-    __shared__ __align__(16) float shared[8];
-    __shared__ bool last;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    // device_fold.rise:8: mapBlock
-    const int tiles = (n + 8191) / 8192;
-    const int blocks = nat_max(nat_min(numSM*4, tiles), 1);
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
-        float acc = 0.0f;
-        for (int tile = block; tile < tiles; tile += blocks) {
-            if (tile*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
-                    acc += v.x;
-                    acc += v.y;
-                    acc += v.z;
-                    acc += v.w;
-                }
-            } else {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    float4 v;
-                    if (tile*8192 + i*1024 + thread*4 + 3 < n) {
-                        v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
-                    } else {
-                        const int index = tile*8192 + i*1024 + thread*4;
-                        v = make_float4(
-                            index < n ? xs[index] : 0.0f,
-                            index + 1 < n ? xs[index + 1] : 0.0f,
-                            index + 2 < n ? xs[index + 2] : 0.0f,
-                            0.0f);
-                    }
-                    acc += v.x;
-                    acc += v.y;
-                    acc += v.z;
-                    acc += v.w;
-                }
-            }
-        }
-
-        // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
-
-        // warp.rise:8: mapLane
-        __syncthreads();
-        if (lane == 0) shared[warp] = acc;
-
-        // device_fold.rise:11: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
-            xs_1[block] = acc_1;
-        }
-    }
-    if (thread == 0) last = take_ticket(ticket, gridDim.x);
-    __syncthreads();
-    if (last) {
-        // device_fold.rise:5: mapLane
-        float acc = 0.0f;
-        const int end = blocks / 256;
-        for (int i = 0; i < end; i++) {
-            acc += xs_1[i*256 + thread];
-        }
-        const int index = end*256 + thread;
-        if (index < blocks) acc += xs_1[index];
-
-        // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
-
-        // warp.rise:8: mapLane
-        if (lane == 0) shared[warp] = acc;
-
-        // device_fold.rise:6: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
-            result[0] = acc_1;
-        }
-    }
+    sum_body<int, true>(result, xs, xs_1, ticket, n, numSM);
 }
 
-// sum_64: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
-// Aligned: xs to 16 bytes.
+// Aligned: xs to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256, 4)
 sum_64(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket, long long n,
        long long numSM)
 {
-    __shared__ __align__(16) float shared[8];
-    __shared__ bool last;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    // device_fold.rise:8: mapBlock
-    const long long tiles = (n + 8191) / 8192;
-    const long long blocks = nat_max(nat_min(numSM*4, tiles), 1);
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
-        float acc = 0.0f;
-        for (long long tile = block; tile < tiles; tile += blocks) {
-            if (tile*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    float4 v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
-                    acc += v.x;
-                    acc += v.y;
-                    acc += v.z;
-                    acc += v.w;
-                }
-            } else {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    float4 v;
-                    if (tile*8192 + i*1024 + thread*4 + 3 < n) {
-                        v = *reinterpret_cast<const float4 *>(xs + tile*8192 + i*1024 + thread*4);
-                    } else {
-                        const long long index = tile*8192 + i*1024 + thread*4;
-                        v = make_float4(
-                            index < n ? xs[index] : 0.0f,
-                            index + 1 < n ? xs[index + 1] : 0.0f,
-                            index + 2 < n ? xs[index + 2] : 0.0f,
-                            0.0f);
-                    }
-                    acc += v.x;
-                    acc += v.y;
-                    acc += v.z;
-                    acc += v.w;
-                }
-            }
-        }
-
-        // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
-
-        // warp.rise:8: mapLane
-        __syncthreads();
-        if (lane == 0) shared[warp] = acc;
-
-        // device_fold.rise:11: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
-            xs_1[block] = acc_1;
-        }
-    }
-    if (thread == 0) last = take_ticket(ticket, gridDim.x);
-    __syncthreads();
-    if (last) {
-        // device_fold.rise:5: mapLane
-        float acc = 0.0f;
-        const long long end = blocks / 256;
-        for (long long i = 0; i < end; i++) {
-            acc += xs_1[i*256 + thread];
-        }
-        const long long index = end*256 + thread;
-        if (index < blocks) acc += xs_1[index];
-
-        // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
-
-        // warp.rise:8: mapLane
-        if (lane == 0) shared[warp] = acc;
-
-        // device_fold.rise:6: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
-            result[0] = acc_1;
-        }
-    }
+    sum_body<long long, true>(result, xs, xs_1, ticket, n, numSM);
 }
 
-// sum_unaligned: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256, 4)
 sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, unsigned *ticket,
               long long n, long long numSM)
 {
-    __shared__ __align__(16) float shared[8];
-    __shared__ bool last;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    // device_fold.rise:8: mapBlock
-    const long long tiles = (n + 8191) / 8192;
-    const long long blocks = nat_max(nat_min(numSM*4, tiles), 1);
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
-        float acc = 0.0f;
-        for (long long tile = block; tile < tiles; tile += blocks) {
-            if (tile*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    acc += xs[tile*8192 + i*1024 + thread*4];
-                    acc += xs[tile*8192 + i*1024 + thread*4 + 1];
-                    acc += xs[tile*8192 + i*1024 + thread*4 + 2];
-                    acc += xs[tile*8192 + i*1024 + thread*4 + 3];
-                }
-            } else {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    const long long index = tile*8192 + i*1024 + thread*4;
-                    acc += index < n ? xs[index] : 0.0f;
-                    acc += index + 1 < n ? xs[index + 1] : 0.0f;
-                    acc += index + 2 < n ? xs[index + 2] : 0.0f;
-                    acc += index + 3 < n ? xs[index + 3] : 0.0f;
-                }
-            }
-        }
-
-        // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
-
-        // warp.rise:8: mapLane
-        __syncthreads();
-        if (lane == 0) shared[warp] = acc;
-
-        // device_fold.rise:11: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
-            xs_1[block] = acc_1;
-        }
-    }
-    if (thread == 0) last = take_ticket(ticket, gridDim.x);
-    __syncthreads();
-    if (last) {
-        // device_fold.rise:5: mapLane
-        float acc = 0.0f;
-        const long long end = blocks / 256;
-        for (long long i = 0; i < end; i++) {
-            acc += xs_1[i*256 + thread];
-        }
-        const long long index = end*256 + thread;
-        if (index < blocks) acc += xs_1[index];
-
-        // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
-
-        // warp.rise:8: mapLane
-        if (lane == 0) shared[warp] = acc;
-
-        // device_fold.rise:6: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
-            result[0] = acc_1;
-        }
-    }
+    sum_body<long long, false>(result, xs, xs_1, ticket, n, numSM);
 }
 
 // argmin: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
-// Aligned: xs to 16 bytes.
-extern "C" __global__ void __launch_bounds__(256, 4)
-argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *xs_1,
-       int *xs_2, unsigned *ticket, int n, int numSM)
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
+            float *xs_1, int *xs_2, unsigned *ticket, Index n, Index numSM)
 {
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
@@ -380,308 +182,21 @@ argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
-    const int size = nat_min((n + 8191) / 8192, numSM*4);
-    const int blocks = nat_max(size, 1);
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index size = nat_min((n + 8191) / 8192, numSM*4);
+    const Index blocks = nat_max(size, 1);
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const int base = block*8192 + thread*4;
-        const int end = (blocks*8192 + n - 1) / (blocks*8192);
-        for (int i = 0; i < end; i++) {
-            const int base_1 = size*i*8192;
+        const Index base = block*8192 + thread*4;
+        const Index end = (blocks*8192 + n - 1) / (blocks*8192);
+        for (Index i = 0; i < end; i++) {
+            const Index base_1 = size*i*8192;
             if (base_1 + block*8192 + 8192 <= n) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
-                    const int index = base + base_1 + j*1024;
-                    float4 v = *reinterpret_cast<const float4 *>(xs + index);
-                    const int v_1 = index;
-                    const int v_2 = index + 1;
-                    const int v_3 = index + 2;
-                    const int v_4 = index + 3;
-                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
-                        acc_1 = v.x;
-                        acc_2 = v_1;
-                    }
-                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
-                        acc_1 = v.y;
-                        acc_2 = v_2;
-                    }
-                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
-                        acc_1 = v.z;
-                        acc_2 = v_3;
-                    }
-                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
-                        acc_1 = v.w;
-                        acc_2 = v_4;
-                    }
-                }
-            } else {
-                #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    float4 v;
-                    const int index = base + base_1 + j*1024 + 3;
-                    if (index < n) {
-                        v = *reinterpret_cast<const float4 *>(xs + index - 3);
-                    } else {
-                        v = make_float4(
-                            index - 3 < n ? xs[index - 3] : __int_as_float(0x7f800000),
-                            index - 2 < n ? xs[index - 2] : __int_as_float(0x7f800000),
-                            index - 1 < n ? xs[index - 1] : __int_as_float(0x7f800000),
-                            __int_as_float(0x7f800000));
-                    }
-                    const int v_1 = index - 3 < n ? index - 3 : 2147483647;
-                    const int v_2 = index - 2 < n ? index - 2 : 2147483647;
-                    const int v_3 = index - 1 < n ? index - 1 : 2147483647;
-                    const int v_4 = index < n ? index : 2147483647;
-                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
-                        acc_1 = v.x;
-                        acc_2 = v_1;
-                    }
-                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
-                        acc_1 = v.y;
-                        acc_2 = v_2;
-                    }
-                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
-                        acc_1 = v.z;
-                        acc_2 = v_3;
-                    }
-                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
-                        acc_1 = v.w;
-                        acc_2 = v_4;
-                    }
-                }
-            }
-        }
-
-        // warp.rise:5: mapLane
-        float other = __shfl_xor_sync(0xffffffff, acc_1, 16);
-        int other_1 = __shfl_xor_sync(0xffffffff, acc_2, 16);
-
-        // warp.rise:7: mapLane
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 8);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 8);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 4);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 4);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 2);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 2);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 1);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 1);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-
-        // warp.rise:8: mapLane
-        __syncthreads();
-        if (lane == 0) {
-            shared_1[warp] = acc_1;
-            shared_2[warp] = acc_2;
-        }
-
-        // device_fold.rise:11: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            float acc_1_1 = __int_as_float(0x7f800000);
-            int acc_2_1 = 2147483647;
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
-                acc_1_1 = v.x;
-                acc_2_1 = v_2.x;
-            }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
-                acc_1_1 = v.y;
-                acc_2_1 = v_2.y;
-            }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
-                acc_1_1 = v.z;
-                acc_2_1 = v_2.z;
-            }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
-                acc_1_1 = v.w;
-                acc_2_1 = v_2.w;
-            }
-            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_1.x;
-                acc_2_1 = v_3.x;
-            }
-            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_1.y;
-                acc_2_1 = v_3.y;
-            }
-            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_1.z;
-                acc_2_1 = v_3.z;
-            }
-            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_1.w;
-                acc_2_1 = v_3.w;
-            }
-            xs_1[block] = acc_1_1;
-            xs_2[block] = acc_2_1;
-        }
-    }
-    if (thread == 0) last = take_ticket(ticket, gridDim.x);
-    __syncthreads();
-    if (last) {
-        // device_fold.rise:5: mapLane
-        float acc_1 = __int_as_float(0x7f800000);
-        int acc_2 = 2147483647;
-        const int end = blocks / 256;
-        for (int i = 0; i < end; i++) {
-            const int index = i*256 + thread;
-            const float b_1 = xs_1[index];
-            const int b_2 = xs_2[index];
-            if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                acc_1 = b_1;
-                acc_2 = b_2;
-            }
-        }
-        if (blocks % 256 != 0) {
-            const int index = end*256 + thread;
-            const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
-            const int b_2 = index < blocks ? xs_2[index] : 2147483647;
-            if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                acc_1 = b_1;
-                acc_2 = b_2;
-            }
-        }
-
-        // warp.rise:5: mapLane
-        float other = __shfl_xor_sync(0xffffffff, acc_1, 16);
-        int other_1 = __shfl_xor_sync(0xffffffff, acc_2, 16);
-
-        // warp.rise:7: mapLane
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 8);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 8);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 4);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 4);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 2);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 2);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 1);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 1);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-
-        // warp.rise:8: mapLane
-        if (lane == 0) {
-            shared_1[warp] = acc_1;
-            shared_2[warp] = acc_2;
-        }
-
-        // device_fold.rise:6: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            float acc_1_1 = __int_as_float(0x7f800000);
-            int acc_2_1 = 2147483647;
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
-                acc_1_1 = v.x;
-                acc_2_1 = v_2.x;
-            }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
-                acc_1_1 = v.y;
-                acc_2_1 = v_2.y;
-            }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
-                acc_1_1 = v.z;
-                acc_2_1 = v_2.z;
-            }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
-                acc_1_1 = v.w;
-                acc_2_1 = v_2.w;
-            }
-            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_1.x;
-                acc_2_1 = v_3.x;
-            }
-            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_1.y;
-                acc_2_1 = v_3.y;
-            }
-            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_1.z;
-                acc_2_1 = v_3.z;
-            }
-            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_1.w;
-                acc_2_1 = v_3.w;
-            }
-            result_1[0] = acc_1_1;
-            result_2[0] = acc_2_1;
-        }
-    }
-}
-
-// argmin_64: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
-// Aligned: xs to 16 bytes.
-extern "C" __global__ void __launch_bounds__(256, 4)
-argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *xs_1,
-          int *xs_2, unsigned *ticket, long long n, long long numSM)
-{
-    __shared__ __align__(16) float shared_1[8];
-    __shared__ __align__(16) int shared_2[8];
-    __shared__ bool last;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    // device_fold.rise:8: mapBlock
-    const long long size = nat_min((n + 8191) / 8192, numSM*4);
-    const long long blocks = nat_max(size, 1);
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
-        float acc_1 = __int_as_float(0x7f800000);
-        int acc_2 = 2147483647;
-        const long long base = block*8192 + thread*4;
-        const long long end = (blocks*8192 + n - 1) / (blocks*8192);
-        for (long long i = 0; i < end; i++) {
-            const long long base_1 = size*i*8192;
-            if (base_1 + block*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const long long index = base + base_1 + j*1024;
-                    float4 v = *reinterpret_cast<const float4 *>(xs + index);
+                    const Index index = base + base_1 + j*1024;
+                    float4 v = load4<aligned>(xs + index);
                     const int v_1 = (int)index;
                     const int v_2 = (int)(index + 1);
                     const int v_3 = (int)(index + 2);
@@ -707,9 +222,9 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     float4 v;
-                    const long long index = base + base_1 + j*1024 + 3;
+                    const Index index = base + base_1 + j*1024 + 3;
                     if (index < n) {
-                        v = *reinterpret_cast<const float4 *>(xs + index - 3);
+                        v = load4<aligned>(xs + index - 3);
                     } else {
                         v = make_float4(
                             index - 3 < n ? xs[index - 3] : __int_as_float(0x7f800000),
@@ -833,9 +348,9 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         // device_fold.rise:5: mapLane
         float acc_1 = __int_as_float(0x7f800000);
         int acc_2 = 2147483647;
-        const long long end = blocks / 256;
-        for (long long i = 0; i < end; i++) {
-            const long long index = i*256 + thread;
+        const Index end = blocks / 256;
+        for (Index i = 0; i < end; i++) {
+            const Index index = i*256 + thread;
             const float b_1 = xs_1[index];
             const int b_2 = xs_2[index];
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -844,7 +359,7 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
             }
         }
         if (blocks % 256 != 0) {
-            const long long index = end*256 + thread;
+            const Index index = end*256 + thread;
             const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
             const int b_2 = index < blocks ? xs_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
@@ -940,287 +455,28 @@ argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float 
     }
 }
 
-// argmin_unaligned: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks, 64-bit indices
+// Aligned: xs to 16 bytes.
+extern "C" __global__ void __launch_bounds__(256, 4)
+argmin(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *xs_1,
+       int *xs_2, unsigned *ticket, int n, int numSM)
+{
+    argmin_body<int, true>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
+}
+
+// Aligned: xs to 16 bytes, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256, 4)
+argmin_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, float *xs_1,
+          int *xs_2, unsigned *ticket, long long n, long long numSM)
+{
+    argmin_body<long long, true>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
+}
+
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256, 4)
 argmin_unaligned(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
                  float *xs_1, int *xs_2, unsigned *ticket, long long n, long long numSM)
 {
-    __shared__ __align__(16) float shared_1[8];
-    __shared__ __align__(16) int shared_2[8];
-    __shared__ bool last;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    // device_fold.rise:8: mapBlock
-    const long long size = nat_min((n + 8191) / 8192, numSM*4);
-    const long long blocks = nat_max(size, 1);
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
-        float acc_1 = __int_as_float(0x7f800000);
-        int acc_2 = 2147483647;
-        const long long base = block*8192 + thread*4;
-        const long long end = (blocks*8192 + n - 1) / (blocks*8192);
-        for (long long i = 0; i < end; i++) {
-            const long long base_1 = size*i*8192;
-            if (base_1 + block*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const long long index = base + base_1 + j*1024;
-                    const float v = xs[index];
-                    const float v_1 = xs[index + 1];
-                    const float v_2 = xs[index + 2];
-                    const float v_3 = xs[index + 3];
-                    const int v_4 = (int)index;
-                    const int v_5 = (int)(index + 1);
-                    const int v_6 = (int)(index + 2);
-                    const int v_7 = (int)(index + 3);
-                    if (v < acc_1 || (v == acc_1 && v_4 < acc_2)) {
-                        acc_1 = v;
-                        acc_2 = v_4;
-                    }
-                    if (v_1 < acc_1 || (v_1 == acc_1 && v_5 < acc_2)) {
-                        acc_1 = v_1;
-                        acc_2 = v_5;
-                    }
-                    if (v_2 < acc_1 || (v_2 == acc_1 && v_6 < acc_2)) {
-                        acc_1 = v_2;
-                        acc_2 = v_6;
-                    }
-                    if (v_3 < acc_1 || (v_3 == acc_1 && v_7 < acc_2)) {
-                        acc_1 = v_3;
-                        acc_2 = v_7;
-                    }
-                }
-            } else {
-                #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const long long index = base + base_1 + j*1024;
-                    const float v = index < n ? xs[index] : __int_as_float(0x7f800000);
-                    const float v_1 = index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000);
-                    const float v_2 = index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000);
-                    const float v_3 = index + 3 < n ? xs[index + 3] : __int_as_float(0x7f800000);
-                    const int v_4 = index < n ? (int)index : 2147483647;
-                    const int v_5 = index + 1 < n ? (int)(index + 1) : 2147483647;
-                    const int v_6 = index + 2 < n ? (int)(index + 2) : 2147483647;
-                    const int v_7 = index + 3 < n ? (int)(index + 3) : 2147483647;
-                    if (v < acc_1 || (v == acc_1 && v_4 < acc_2)) {
-                        acc_1 = v;
-                        acc_2 = v_4;
-                    }
-                    if (v_1 < acc_1 || (v_1 == acc_1 && v_5 < acc_2)) {
-                        acc_1 = v_1;
-                        acc_2 = v_5;
-                    }
-                    if (v_2 < acc_1 || (v_2 == acc_1 && v_6 < acc_2)) {
-                        acc_1 = v_2;
-                        acc_2 = v_6;
-                    }
-                    if (v_3 < acc_1 || (v_3 == acc_1 && v_7 < acc_2)) {
-                        acc_1 = v_3;
-                        acc_2 = v_7;
-                    }
-                }
-            }
-        }
-
-        // warp.rise:5: mapLane
-        float other = __shfl_xor_sync(0xffffffff, acc_1, 16);
-        int other_1 = __shfl_xor_sync(0xffffffff, acc_2, 16);
-
-        // warp.rise:7: mapLane
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 8);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 8);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 4);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 4);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 2);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 2);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 1);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 1);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-
-        // warp.rise:8: mapLane
-        __syncthreads();
-        if (lane == 0) {
-            shared_1[warp] = acc_1;
-            shared_2[warp] = acc_2;
-        }
-
-        // device_fold.rise:11: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            float acc_1_1 = __int_as_float(0x7f800000);
-            int acc_2_1 = 2147483647;
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
-                acc_1_1 = v.x;
-                acc_2_1 = v_2.x;
-            }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
-                acc_1_1 = v.y;
-                acc_2_1 = v_2.y;
-            }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
-                acc_1_1 = v.z;
-                acc_2_1 = v_2.z;
-            }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
-                acc_1_1 = v.w;
-                acc_2_1 = v_2.w;
-            }
-            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_1.x;
-                acc_2_1 = v_3.x;
-            }
-            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_1.y;
-                acc_2_1 = v_3.y;
-            }
-            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_1.z;
-                acc_2_1 = v_3.z;
-            }
-            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_1.w;
-                acc_2_1 = v_3.w;
-            }
-            xs_1[block] = acc_1_1;
-            xs_2[block] = acc_2_1;
-        }
-    }
-    if (thread == 0) last = take_ticket(ticket, gridDim.x);
-    __syncthreads();
-    if (last) {
-        // device_fold.rise:5: mapLane
-        float acc_1 = __int_as_float(0x7f800000);
-        int acc_2 = 2147483647;
-        const long long end = blocks / 256;
-        for (long long i = 0; i < end; i++) {
-            const long long index = i*256 + thread;
-            const float b_1 = xs_1[index];
-            const int b_2 = xs_2[index];
-            if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                acc_1 = b_1;
-                acc_2 = b_2;
-            }
-        }
-        if (blocks % 256 != 0) {
-            const long long index = end*256 + thread;
-            const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
-            const int b_2 = index < blocks ? xs_2[index] : 2147483647;
-            if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
-                acc_1 = b_1;
-                acc_2 = b_2;
-            }
-        }
-
-        // warp.rise:5: mapLane
-        float other = __shfl_xor_sync(0xffffffff, acc_1, 16);
-        int other_1 = __shfl_xor_sync(0xffffffff, acc_2, 16);
-
-        // warp.rise:7: mapLane
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 8);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 8);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 4);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 4);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 2);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 2);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 1);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 1);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-
-        // warp.rise:8: mapLane
-        if (lane == 0) {
-            shared_1[warp] = acc_1;
-            shared_2[warp] = acc_2;
-        }
-
-        // device_fold.rise:6: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            float acc_1_1 = __int_as_float(0x7f800000);
-            int acc_2_1 = 2147483647;
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
-                acc_1_1 = v.x;
-                acc_2_1 = v_2.x;
-            }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
-                acc_1_1 = v.y;
-                acc_2_1 = v_2.y;
-            }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
-                acc_1_1 = v.z;
-                acc_2_1 = v_2.z;
-            }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
-                acc_1_1 = v.w;
-                acc_2_1 = v_2.w;
-            }
-            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_1.x;
-                acc_2_1 = v_3.x;
-            }
-            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_1.y;
-                acc_2_1 = v_3.y;
-            }
-            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_1.z;
-                acc_2_1 = v_3.z;
-            }
-            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_1.w;
-                acc_2_1 = v_3.w;
-            }
-            result_1[0] = acc_1_1;
-            result_2[0] = acc_2_1;
-        }
-    }
+    argmin_body<long long, false>(result_1, result_2, xs, xs_1, xs_2, ticket, n, numSM);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,17 +2,18 @@
 // To launch: fullTiles_launch below, on a stream.
 
 // fullTiles: 256 threads a block, ceilDiv(n, 2048) blocks
-extern "C" __global__ void __launch_bounds__(256)
-fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+fullTiles_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
     // full_tiles.rise:3: mapBlock
-    const int blocks = (n + 2047) / 2048;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index blocks = (n + 2047) / 2048;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // full_tiles.rise:4: mapThreads
         float acc = 0.0f;
-        const int base = block*2048 + thread;
+        const Index base = block*2048 + thread;
         if (block*2048 + 2048 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
@@ -21,7 +22,7 @@ fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const int index = base + i*256;
+                const Index index = base + i*256;
                 acc += index < n ? xs[index] : 0.0f;
             }
         }
@@ -29,32 +30,16 @@ fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// fullTiles_64: 256 threads a block, ceilDiv(n, 2048) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+fullTiles(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    fullTiles_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 fullTiles_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // full_tiles.rise:3: mapBlock
-    const long long blocks = (n + 2047) / 2048;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // full_tiles.rise:4: mapThreads
-        float acc = 0.0f;
-        const long long base = block*2048 + thread;
-        if (block*2048 + 2048 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += xs[base + i*256];
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const long long index = base + i*256;
-                acc += index < n ? xs[index] : 0.0f;
-            }
-        }
-        result[block*256 + thread] = acc;
-    }
+    fullTiles_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

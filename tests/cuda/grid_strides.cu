@@ -6,137 +6,109 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // sums: 64 threads a block, 64 blocks
+template <typename Index>
+static __device__ __forceinline__ void
+sums_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
+{
+    const int thread = threadIdx.x;
+
+    // grid_strides.rise:3: mapBlock
+    for (Index block = blockIdx.x; block < 64; block += gridDim.x) {
+        int acc = 0;
+        for (Index i = block*64 + thread; i < n; i += 4096) {
+            acc = wrap_add(acc, xs[i]);
+        }
+        result[block*64 + thread] = acc;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 sums(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
-    const int thread = threadIdx.x;
-
-    // grid_strides.rise:3: mapBlock
-    for (int block = blockIdx.x; block < 64; block += gridDim.x) {
-        int acc = 0;
-        for (int i = block*64 + thread; i < n; i += 4096) {
-            acc = wrap_add(acc, xs[i]);
-        }
-        result[block*64 + thread] = acc;
-    }
+    sums_body<int>(result, xs, n);
 }
 
-// sums_64: 64 threads a block, 64 blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(64)
 sums_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // grid_strides.rise:3: mapBlock
-    for (long long block = blockIdx.x; block < 64; block += gridDim.x) {
-        int acc = 0;
-        for (long long i = block*64 + thread; i < n; i += 4096) {
-            acc = wrap_add(acc, xs[i]);
-        }
-        result[block*64 + thread] = acc;
-    }
+    sums_body<long long>(result, xs, n);
 }
 
 // tiles: 64 threads a block, b blocks
+template <typename Index>
+static __device__ __forceinline__ void
+tiles_body(int *__restrict__ result, const int *__restrict__ xs, Index n, Index b)
+{
+    const int thread = threadIdx.x;
+
+    // grid_strides.rise:7: mapBlock
+    for (Index block = blockIdx.x; block < b; block += gridDim.x) {
+        int acc = 0;
+        const Index end = (n + 255) / 256;
+        for (Index tile = block; tile < end; tile += b) {
+            if (tile*256 + 256 <= n) {
+                #pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    acc = wrap_add(acc, xs[tile*256 + i*64 + thread]);
+                }
+            } else {
+                #pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    const Index index = tile*256 + i*64 + thread;
+                    acc = wrap_add(acc, index < n ? xs[index] : 0);
+                }
+            }
+        }
+        result[block*64 + thread] = acc;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 tiles(int *__restrict__ result, const int *__restrict__ xs, int n, int b)
 {
-    const int thread = threadIdx.x;
-
-    // grid_strides.rise:7: mapBlock
-    for (int block = blockIdx.x; block < b; block += gridDim.x) {
-        int acc = 0;
-        const int end = (n + 255) / 256;
-        for (int tile = block; tile < end; tile += b) {
-            if (tile*256 + 256 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    acc = wrap_add(acc, xs[tile*256 + i*64 + thread]);
-                }
-            } else {
-                #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    const int index = tile*256 + i*64 + thread;
-                    acc = wrap_add(acc, index < n ? xs[index] : 0);
-                }
-            }
-        }
-        result[block*64 + thread] = acc;
-    }
+    tiles_body<int>(result, xs, n, b);
 }
 
-// tiles_64: 64 threads a block, b blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(64)
 tiles_64(int *__restrict__ result, const int *__restrict__ xs, long long n, long long b)
 {
-    const int thread = threadIdx.x;
-
-    // grid_strides.rise:7: mapBlock
-    for (long long block = blockIdx.x; block < b; block += gridDim.x) {
-        int acc = 0;
-        const long long end = (n + 255) / 256;
-        for (long long tile = block; tile < end; tile += b) {
-            if (tile*256 + 256 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    acc = wrap_add(acc, xs[tile*256 + i*64 + thread]);
-                }
-            } else {
-                #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    const long long index = tile*256 + i*64 + thread;
-                    acc = wrap_add(acc, index < n ? xs[index] : 0);
-                }
-            }
-        }
-        result[block*64 + thread] = acc;
-    }
+    tiles_body<long long>(result, xs, n, b);
 }
 
 // kept: 64 threads a block, 64 blocks
-extern "C" __global__ void __launch_bounds__(64)
-kept(int *__restrict__ result, const int *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+kept_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
     // grid_strides.rise:12: mapBlock
-    for (int block = blockIdx.x; block < 64; block += gridDim.x) {
+    for (Index block = blockIdx.x; block < 64; block += gridDim.x) {
         int acc = 0;
-        const int base = block*64 + thread;
-        const int end = (n - block*64 + 4032) / 4096;
-        for (int i = 0; i < end; i++) {
+        const Index base = block*64 + thread;
+        const Index end = (n - block*64 + 4032) / 4096;
+        for (Index i = 0; i < end; i++) {
             acc = wrap_add(acc, xs[base + i*4096]);
         }
-        const int end_1 = (n + 4095) / 4096;
-        for (int i = end; i < end_1; i++) {
-            const int index = base + i*4096;
+        const Index end_1 = (n + 4095) / 4096;
+        for (Index i = end; i < end_1; i++) {
+            const Index index = base + i*4096;
             acc = wrap_add(acc, index < n ? xs[index] : 1);
         }
         result[base] = acc;
     }
 }
 
-// kept_64: 64 threads a block, 64 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+kept(int *__restrict__ result, const int *__restrict__ xs, int n)
+{
+    kept_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 kept_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // grid_strides.rise:12: mapBlock
-    for (long long block = blockIdx.x; block < 64; block += gridDim.x) {
-        int acc = 0;
-        const long long base = block*64 + thread;
-        const long long end = (n - block*64 + 4032) / 4096;
-        for (long long i = 0; i < end; i++) {
-            acc = wrap_add(acc, xs[base + i*4096]);
-        }
-        const long long end_1 = (n + 4095) / 4096;
-        for (long long i = end; i < end_1; i++) {
-            const long long index = base + i*4096;
-            acc = wrap_add(acc, index < n ? xs[index] : 1);
-        }
-        result[base] = acc;
-    }
+    kept_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -27,45 +27,39 @@ static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 #endif
 
 // shift: 256 threads a block, max(ceilDiv(n, 256), 1) blocks
-extern "C" __global__ void __launch_bounds__(256)
-shift(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *ys, unsigned *barrier,
-      unsigned *barrier_1, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+shift_body(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *ys, unsigned *barrier,
+           unsigned *barrier_1, Index n)
 {
     // grid_sync.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         ys[i] = wrap_add(xs[i], 1);
     }
     sync_grid(barrier, gridDim.x);
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         zs[i] = wrap_mul(ys[n - i - 1], 2);
     }
 
     // grid_sync.rise:4: gridSync
     sync_grid(barrier_1, gridDim.x);
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         result[i] = wrap_sub(zs[i], zs[n - i - 1]);
     }
 }
 
-// shift_64: 256 threads a block, max(ceilDiv(n, 256), 1) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+shift(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *ys, unsigned *barrier,
+      unsigned *barrier_1, int n)
+{
+    shift_body<int>(result, xs, zs, ys, barrier, barrier_1, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 shift_64(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *ys, unsigned *barrier,
          unsigned *barrier_1, long long n)
 {
-    // grid_sync.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        ys[i] = wrap_add(xs[i], 1);
-    }
-    sync_grid(barrier, gridDim.x);
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        zs[i] = wrap_mul(ys[n - i - 1], 2);
-    }
-
-    // grid_sync.rise:4: gridSync
-    sync_grid(barrier_1, gridDim.x);
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = wrap_sub(zs[i], zs[n - i - 1]);
-    }
+    shift_body<long long>(result, xs, zs, ys, barrier, barrier_1, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -24,42 +24,37 @@ static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 #endif
 
 // f: 32 x 8 threads a block, max(ceilDiv(m, 32), 1) x max(ceilDiv(n, 8), 1) blocks
-extern "C" __global__ void __launch_bounds__(256)
-f(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsigned *barrier, int n, int m)
+template <typename Index>
+static __device__ __forceinline__ void
+f_body(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsigned *barrier, Index n,
+       Index m)
 {
     // grid_sync_axes.rise:3: mapGlobal
-    for (int j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (int i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
-            const int index = j*m + i;
+    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
+        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
+            const Index index = j*m + i;
             ys[index] = xs[index] + 1.0f;
         }
     }
     sync_grid(barrier, gridDim.x*gridDim.y);
-    for (int j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (int i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
+    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
+        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
             result[j*m + i] = ys[(n - j - 1)*m + i] * 2.0f;
         }
     }
 }
 
-// f_64: 32 x 8 threads a block, max(ceilDiv(m, 32), 1) x max(ceilDiv(n, 8), 1) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+f(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsigned *barrier, int n, int m)
+{
+    f_body<int>(result, xs, ys, barrier, n, m);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 f_64(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsigned *barrier, long long n,
      long long m)
 {
-    // grid_sync_axes.rise:3: mapGlobal
-    for (long long j = blockIdx.y*8 + threadIdx.y; j < n; j += (long long)gridDim.y*8) {
-        for (long long i = blockIdx.x*32 + threadIdx.x; i < m; i += (long long)gridDim.x*32) {
-            const long long index = j*m + i;
-            ys[index] = xs[index] + 1.0f;
-        }
-    }
-    sync_grid(barrier, gridDim.x*gridDim.y);
-    for (long long j = blockIdx.y*8 + threadIdx.y; j < n; j += (long long)gridDim.y*8) {
-        for (long long i = blockIdx.x*32 + threadIdx.x; i < m; i += (long long)gridDim.x*32) {
-            result[j*m + i] = ys[(n - j - 1)*m + i] * 2.0f;
-        }
-    }
+    f_body<long long>(result, xs, ys, barrier, n, m);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,17 +2,18 @@
 // To launch: guardedTail_launch below, on a stream.
 
 // guardedTail: 32 threads a block, n blocks
-extern "C" __global__ void __launch_bounds__(32)
-guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
+template <typename Index>
+static __device__ __forceinline__ void
+guardedTail_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m)
 {
     const int thread = threadIdx.x;
 
     // guarded_tail.rise:3: mapBlock
-    const int end = m / 32;
-    for (int block = blockIdx.x; block < n; block += gridDim.x) {
+    const Index end = m / 32;
+    for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         float acc = 0.0f;
-        const int base = block*m + thread;
-        for (int i = 0; i < end; i++) {
+        const Index base = block*m + thread;
+        for (Index i = 0; i < end; i++) {
             acc += xs[base + i*32];
         }
         if (end*32 + thread < m) acc += xs[base + end*32];
@@ -20,23 +21,16 @@ guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int
     }
 }
 
-// guardedTail_64: 32 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+guardedTail(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
+{
+    guardedTail_body<int>(result, xs, n, m);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 guardedTail_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
 {
-    const int thread = threadIdx.x;
-
-    // guarded_tail.rise:3: mapBlock
-    const long long end = m / 32;
-    for (long long block = blockIdx.x; block < n; block += gridDim.x) {
-        float acc = 0.0f;
-        const long long base = block*m + thread;
-        for (long long i = 0; i < end; i++) {
-            acc += xs[base + i*32];
-        }
-        if (end*32 + thread < m) acc += xs[base + end*32];
-        result[block*32 + thread] = acc;
-    }
+    guardedTail_body<long long>(result, xs, n, m);
 }
 
 #ifndef __CUDACC_RTC__

@@ -58,175 +58,160 @@ static __device__ __forceinline__ float to_odd(double x)
 }
 static __device__ __forceinline__ double sticky(long long x) { return (double)(x > -(1ll << 53) && x < 1ll << 53 ? x : (x & -4096) | ((x & 4095) != 0 ? 2048 : 0)); }
 static __device__ __forceinline__ double sticky(unsigned long long x) { return (double)(x < 1ull << 53 ? x : (x & ~4095ull) | ((x & 4095) != 0 ? 2048 : 0)); }
+template <bool aligned> static __device__ __forceinline__ ushort4 load4(const unsigned short *at)
+{
+    return aligned ? *reinterpret_cast<const ushort4 *>(at) : make_ushort4(at[0], at[1], at[2], at[3]);
+}
+template <bool aligned> static __device__ __forceinline__ void store4(unsigned short *at, ushort4 v)
+{
+    if (aligned) {
+        *reinterpret_cast<ushort4 *>(at) = v;
+    } else {
+        at[0] = v.x;
+        at[1] = v.y;
+        at[2] = v.z;
+        at[3] = v.w;
+    }
+}
 #endif
 
 // axpy: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+axpy_body(unsigned short *__restrict__ result, unsigned short a, const unsigned short *__restrict__ xs,
+          const unsigned short *__restrict__ ys, Index n)
+{
+    const float a_1 = from_f16(a);
+
+    // half.rise:3: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result[i] = to_f16(round_f16(a_1 * from_f16(xs[i])) + from_f16(ys[i]));
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 axpy(unsigned short *__restrict__ result, unsigned short a, const unsigned short *__restrict__ xs,
      const unsigned short *__restrict__ ys, int n)
 {
-    const float a_1 = from_f16(a);
-
-    // half.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result[i] = to_f16(round_f16(a_1 * from_f16(xs[i])) + from_f16(ys[i]));
-    }
+    axpy_body<int>(result, a, xs, ys, n);
 }
 
-// axpy_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 axpy_64(unsigned short *__restrict__ result, unsigned short a, const unsigned short *__restrict__ xs,
         const unsigned short *__restrict__ ys, long long n)
 {
-    const float a_1 = from_f16(a);
-
-    // half.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = to_f16(round_f16(a_1 * from_f16(xs[i])) + from_f16(ys[i]));
-    }
+    axpy_body<long long>(result, a, xs, ys, n);
 }
 
 // sums: 256 threads a block, (n + 16320) / 16384 blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+sums_body(float *__restrict__ result, const unsigned short *__restrict__ xs, Index n)
+{
+    // half.rise:6: mapGlobal
+    const Index end = n / 64;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        #pragma unroll
+        for (int j = 0; j < 16; j++) {
+            const float4 v = from_bf16(load4<aligned>(xs + i*64 + j*4));
+            acc.x += v.x;
+            acc.y += v.y;
+            acc.z += v.z;
+            acc.w += v.w;
+        }
+        float acc_1 = 0.0f;
+        acc_1 += acc.x;
+        acc_1 += acc.y;
+        acc_1 += acc.z;
+        acc_1 += acc.w;
+        result[i] = acc_1;
+    }
+}
+
 // Aligned: xs to 8 bytes.
 extern "C" __global__ void __launch_bounds__(256)
 sums(float *__restrict__ result, const unsigned short *__restrict__ xs, int n)
 {
-    // half.rise:6: mapGlobal
-    const int end = n / 64;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
-        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        #pragma unroll
-        for (int j = 0; j < 16; j++) {
-            const float4 v = from_bf16(*reinterpret_cast<const ushort4 *>(xs + i*64 + j*4));
-            acc.x += v.x;
-            acc.y += v.y;
-            acc.z += v.z;
-            acc.w += v.w;
-        }
-        float acc_1 = 0.0f;
-        acc_1 += acc.x;
-        acc_1 += acc.y;
-        acc_1 += acc.z;
-        acc_1 += acc.w;
-        result[i] = acc_1;
-    }
+    sums_body<int, true>(result, xs, n);
 }
 
-// sums_64: 256 threads a block, (n + 16320) / 16384 blocks, 64-bit indices
-// Aligned: xs to 8 bytes.
+// Aligned: xs to 8 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 sums_64(float *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
 {
-    // half.rise:6: mapGlobal
-    const long long end = n / 64;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        #pragma unroll
-        for (int j = 0; j < 16; j++) {
-            const float4 v = from_bf16(*reinterpret_cast<const ushort4 *>(xs + i*64 + j*4));
-            acc.x += v.x;
-            acc.y += v.y;
-            acc.z += v.z;
-            acc.w += v.w;
-        }
-        float acc_1 = 0.0f;
-        acc_1 += acc.x;
-        acc_1 += acc.y;
-        acc_1 += acc.z;
-        acc_1 += acc.w;
-        result[i] = acc_1;
-    }
+    sums_body<long long, true>(result, xs, n);
 }
 
-// sums_unaligned: 256 threads a block, (n + 16320) / 16384 blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 sums_unaligned(float *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
 {
-    // half.rise:6: mapGlobal
-    const long long end = n / 64;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        #pragma unroll
-        for (int j = 0; j < 16; j++) {
-            acc.x += from_bf16(xs[i*64 + j*4]);
-            acc.y += from_bf16(xs[i*64 + j*4 + 1]);
-            acc.z += from_bf16(xs[i*64 + j*4 + 2]);
-            acc.w += from_bf16(xs[i*64 + j*4 + 3]);
-        }
-        float acc_1 = 0.0f;
-        acc_1 += acc.x;
-        acc_1 += acc.y;
-        acc_1 += acc.z;
-        acc_1 += acc.w;
-        result[i] = acc_1;
-    }
+    sums_body<long long, false>(result, xs, n);
 }
 
 // halve: 256 threads a block, (n + 1020) / 1024 blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+halve_body(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, Index n)
+{
+    // half.rise:10: mapGlobal
+    const Index end = n / 4;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        const float4 v = from_f16(load4<aligned>(xs + i*4));
+        store4<aligned>(result + i*4, to_f16(make_float4(v.x * 0.5f, v.y * 0.5f, v.z * 0.5f, v.w * 0.5f)));
+    }
+}
+
 // Aligned: result to 8 bytes, xs to 8 bytes.
 extern "C" __global__ void __launch_bounds__(256)
 halve(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, int n)
 {
-    // half.rise:10: mapGlobal
-    const int end = n / 4;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
-        const float4 v = from_f16(*reinterpret_cast<const ushort4 *>(xs + i*4));
-        *reinterpret_cast<ushort4 *>(result + i*4) = to_f16(make_float4(v.x * 0.5f, v.y * 0.5f, v.z * 0.5f, v.w * 0.5f));
-    }
+    halve_body<int, true>(result, xs, n);
 }
 
-// halve_64: 256 threads a block, (n + 1020) / 1024 blocks, 64-bit indices
-// Aligned: result to 8 bytes, xs to 8 bytes.
+// Aligned: result to 8 bytes, xs to 8 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 halve_64(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
 {
-    // half.rise:10: mapGlobal
-    const long long end = n / 4;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        const float4 v = from_f16(*reinterpret_cast<const ushort4 *>(xs + i*4));
-        *reinterpret_cast<ushort4 *>(result + i*4) = to_f16(make_float4(v.x * 0.5f, v.y * 0.5f, v.z * 0.5f, v.w * 0.5f));
-    }
+    halve_body<long long, true>(result, xs, n);
 }
 
-// halve_unaligned: 256 threads a block, (n + 1020) / 1024 blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 halve_unaligned(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, long long n)
 {
-    // half.rise:10: mapGlobal
-    const long long end = n / 4;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        result[i*4] = to_f16(from_f16(xs[i*4]) * 0.5f);
-        const long long index = i*4 + 1;
-        result[index] = to_f16(from_f16(xs[index]) * 0.5f);
-        result[index + 1] = to_f16(from_f16(xs[index + 1]) * 0.5f);
-        result[index + 2] = to_f16(from_f16(xs[index + 2]) * 0.5f);
-    }
+    halve_body<long long, false>(result, xs, n);
 }
 
 // casts: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+casts_body(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result_2,
+           const double *__restrict__ xs, const long long *__restrict__ is,
+           const unsigned long long *__restrict__ us, Index n)
+{
+    // half.rise:13: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result_1[i] = to_bf16(to_odd(xs[i]));
+        result_2[i] = to_bf16(round_bf16(to_odd(sticky(is[i]))) - round_bf16(to_odd(sticky(us[i]))));
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 casts(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result_2,
       const double *__restrict__ xs, const long long *__restrict__ is,
       const unsigned long long *__restrict__ us, int n)
 {
-    // half.rise:13: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result_1[i] = to_bf16(to_odd(xs[i]));
-        result_2[i] = to_bf16(round_bf16(to_odd(sticky(is[i]))) - round_bf16(to_odd(sticky(us[i]))));
-    }
+    casts_body<int>(result_1, result_2, xs, is, us, n);
 }
 
-// casts_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 casts_64(unsigned short *__restrict__ result_1, unsigned short *__restrict__ result_2,
          const double *__restrict__ xs, const long long *__restrict__ is,
          const unsigned long long *__restrict__ us, long long n)
 {
-    // half.rise:13: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result_1[i] = to_bf16(to_odd(xs[i]));
-        result_2[i] = to_bf16(round_bf16(to_odd(sticky(is[i]))) - round_bf16(to_odd(sticky(us[i]))));
-    }
+    casts_body<long long>(result_1, result_2, xs, is, us, n);
 }
 
 #ifndef __CUDACC_RTC__

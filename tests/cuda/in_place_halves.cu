@@ -2,18 +2,19 @@
 // To launch: sum_launch below, on a stream.
 
 // sum: 128 threads a block, ceilDiv(n, 128) blocks
-extern "C" __global__ void __launch_bounds__(128)
-sum(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     __shared__ float sdata[128];
     const int thread = threadIdx.x;
 
     // in_place_halves.rise:3: mapBlock
-    const int blocks = (n + 127) / 128;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index blocks = (n + 127) / 128;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // in_place_halves.rise:4: mapThreads
         __syncthreads();
-        const int index = block*128 + thread;
+        const Index index = block*128 + thread;
         sdata[thread] = index < n ? xs[index] : 0.0f;
 
         // in_place_halves.rise:6: mapThreads
@@ -39,42 +40,16 @@ sum(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// sum_64: 128 threads a block, ceilDiv(n, 128) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(128)
+sum(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    sum_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(128)
 sum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    __shared__ float sdata[128];
-    const int thread = threadIdx.x;
-
-    // in_place_halves.rise:3: mapBlock
-    const long long blocks = (n + 127) / 128;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // in_place_halves.rise:4: mapThreads
-        __syncthreads();
-        const long long index = block*128 + thread;
-        sdata[thread] = index < n ? xs[index] : 0.0f;
-
-        // in_place_halves.rise:6: mapThreads
-        __syncthreads();
-        if (thread < 64) sdata[thread] += sdata[thread + 64];
-        __syncthreads();
-        if (thread < 32) sdata[thread] += sdata[thread + 32];
-        __syncwarp();
-        if (thread < 16) sdata[thread] += sdata[thread + 16];
-        __syncwarp();
-        if (thread < 8) sdata[thread] += sdata[thread + 8];
-        __syncwarp();
-        if (thread < 4) sdata[thread] += sdata[thread + 4];
-        __syncwarp();
-        if (thread < 2) sdata[thread] += sdata[thread + 2];
-        __syncwarp();
-        if (thread == 0) {
-            sdata[0] += sdata[1];
-
-            // in_place_halves.rise:7: mapThreads
-            result[block] = sdata[0];
-        }
-    }
+    sum_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

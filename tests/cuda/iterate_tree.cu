@@ -6,15 +6,16 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // tree: 64 threads a block, b blocks
-extern "C" __global__ void __launch_bounds__(64)
-tree(int *__restrict__ result, const int *__restrict__ xs, int b)
+template <typename Index>
+static __device__ __forceinline__ void
+tree_body(int *__restrict__ result, const int *__restrict__ xs, Index b)
 {
     __shared__ int shared[64];
     __shared__ int shared_1[32];
     const int thread = threadIdx.x;
 
     // iterate_tree.rise:3: mapBlock
-    for (int block = blockIdx.x; block < b; block += gridDim.x) {
+    for (Index block = blockIdx.x; block < b; block += gridDim.x) {
         __syncthreads();
         shared[thread] = xs[block*64 + thread];
 
@@ -37,36 +38,16 @@ tree(int *__restrict__ result, const int *__restrict__ xs, int b)
     }
 }
 
-// tree_64: 64 threads a block, b blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+tree(int *__restrict__ result, const int *__restrict__ xs, int b)
+{
+    tree_body<int>(result, xs, b);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 tree_64(int *__restrict__ result, const int *__restrict__ xs, long long b)
 {
-    __shared__ int shared[64];
-    __shared__ int shared_1[32];
-    const int thread = threadIdx.x;
-
-    // iterate_tree.rise:3: mapBlock
-    for (long long block = blockIdx.x; block < b; block += gridDim.x) {
-        __syncthreads();
-        shared[thread] = xs[block*64 + thread];
-
-        // iterate_tree.rise:4: mapThreads
-        __syncthreads();
-        if (thread < 32) shared_1[thread] = wrap_add(shared[thread], shared[thread + 32]);
-        __syncwarp();
-        if (thread < 16) shared[thread] = wrap_add(shared_1[thread], shared_1[thread + 16]);
-        __syncwarp();
-        if (thread < 8) shared[thread + 16] = wrap_add(shared[thread], shared[thread + 8]);
-        __syncwarp();
-        if (thread < 4) shared[thread] = wrap_add(shared[thread + 16], shared[thread + 20]);
-        __syncwarp();
-        if (thread < 2) shared[thread + 4] = wrap_add(shared[thread], shared[thread + 2]);
-        __syncwarp();
-        if (thread == 0) {
-            shared[0] = wrap_add(shared[4], shared[5]);
-            result[block] = shared[0];
-        }
-    }
+    tree_body<long long>(result, xs, b);
 }
 
 #ifndef __CUDACC_RTC__

@@ -23,6 +23,21 @@ template <typename T> static __device__ __forceinline__ T load_kept(const T *at)
     return *at;
 #endif
 }
+template <bool aligned> static __device__ __forceinline__ float4 load4_kept(const float *at)
+{
+    return aligned ? load_kept(reinterpret_cast<const float4 *>(at)) : make_float4(load_kept(at), load_kept(at + 1), load_kept(at + 2), load_kept(at + 3));
+}
+template <bool aligned> static __device__ __forceinline__ void store4(float *at, float4 v)
+{
+    if (aligned) {
+        *reinterpret_cast<float4 *>(at) = v;
+    } else {
+        at[0] = v.x;
+        at[1] = v.y;
+        at[2] = v.z;
+        at[3] = v.w;
+    }
+}
 #endif
 
 // sized_case1 for n < 1000: 256 threads a block, ceilDiv(n, 256) blocks
@@ -36,52 +51,55 @@ sized_case1(float *__restrict__ result, const float *__restrict__ xs, const floa
 }
 
 // sized_case2 for n >= 1000 and n < 100000: 256 threads a block, (n + 1020) / 1024 blocks
+template <bool aligned>
+static __device__ __forceinline__ void
+sized_case2_body(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    // kept.rise:4: mapGlobal
+    const int end = n / 4;
+    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        const float4 x = load4_kept<aligned>(xs + i*4);
+        store4<aligned>(result + i*4, x);
+    }
+}
+
 // Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
 sized_case2(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    // kept.rise:4: mapGlobal
-    const int end = n / 4;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
-        const float4 x = load_kept(reinterpret_cast<const float4 *>(xs + i*4));
-        *reinterpret_cast<float4 *>(result + i*4) = x;
-    }
+    sized_case2_body<true>(result, xs, n);
 }
 
-// sized_case2_unaligned for n >= 1000 and n < 100000: 256 threads a block, (n + 1020) / 1024 blocks
+// For any address.
 extern "C" __global__ void __launch_bounds__(256)
 sized_case2_unaligned(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    // kept.rise:4: mapGlobal
-    const int end = n / 4;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
-        result[i*4] = load_kept(&xs[i*4]);
-        const int index = i*4 + 1;
-        result[index] = load_kept(&xs[index]);
-        result[index + 1] = load_kept(&xs[index + 1]);
-        result[index + 2] = load_kept(&xs[index + 2]);
-    }
+    sized_case2_body<false>(result, xs, n);
 }
 
 // sized_case3 for n >= 1000 and n >= 100000: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-sized_case3(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sized_case3_body(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys,
+                 Index n)
 {
     // kept.rise:5: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         result[i] = __ldcs(&xs[i]) - ys[i];
     }
 }
 
-// sized_case3_64 for n >= 1000 and n >= 100000: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sized_case3(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n)
+{
+    sized_case3_body<int>(result, xs, ys, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 sized_case3_64(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys,
                long long n)
 {
-    // kept.rise:5: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = __ldcs(&xs[i]) - ys[i];
-    }
+    sized_case3_body<long long>(result, xs, ys, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -6,159 +6,139 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // below: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+below_body(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, Index n)
+{
+    // known_numbers.rise:3: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int a = ks[i];
+        float chosen;
+        if (a < 256) {
+            const int pos = a >= 0 ? a : 0;
+            chosen = xs[pos];
+        } else {
+            chosen = 0.0f;
+        }
+        result[i] = chosen;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 below(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, int n)
 {
-    // known_numbers.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a < 256) {
-            const int pos = a >= 0 ? a : 0;
-            chosen = xs[pos];
-        } else {
-            chosen = 0.0f;
-        }
-        result[i] = chosen;
-    }
+    below_body<int>(result, ks, xs, n);
 }
 
-// below_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 below_64(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, long long n)
 {
-    // known_numbers.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a < 256) {
-            const int pos = a >= 0 ? a : 0;
-            chosen = xs[pos];
-        } else {
-            chosen = 0.0f;
-        }
-        result[i] = chosen;
-    }
+    below_body<long long>(result, ks, xs, n);
 }
 
 // between: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+between_body(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, Index n)
+{
+    // known_numbers.rise:6: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int a = ks[i];
+        float chosen;
+        if (a >= 0 && a < 256) {
+            chosen = xs[a];
+        } else {
+            chosen = 0.0f;
+        }
+        result[i] = chosen;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 between(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, int n)
 {
-    // known_numbers.rise:6: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a >= 0 && a < 256) {
-            chosen = xs[a];
-        } else {
-            chosen = 0.0f;
-        }
-        result[i] = chosen;
-    }
+    between_body<int>(result, ks, xs, n);
 }
 
-// between_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 between_64(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, long long n)
 {
-    // known_numbers.rise:6: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a >= 0 && a < 256) {
-            chosen = xs[a];
-        } else {
-            chosen = 0.0f;
-        }
-        result[i] = chosen;
-    }
+    between_body<long long>(result, ks, xs, n);
 }
 
 // negative: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+negative_body(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, Index n)
+{
+    // known_numbers.rise:9: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int a = ks[i];
+        float chosen;
+        if (a < 0) {
+            chosen = 0.0f;
+        } else {
+            const int pos = a < n ? a : 0;
+            chosen = xs[pos];
+        }
+        result[i] = chosen;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 negative(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, int n)
 {
-    // known_numbers.rise:9: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a < 0) {
-            chosen = 0.0f;
-        } else {
-            const int pos = a < n ? a : 0;
-            chosen = xs[pos];
-        }
-        result[i] = chosen;
-    }
+    negative_body<int>(result, ks, xs, n);
 }
 
-// negative_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 negative_64(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, long long n)
 {
-    // known_numbers.rise:9: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a < 0) {
-            chosen = 0.0f;
-        } else {
-            const int pos = a < n ? a : 0;
-            chosen = xs[pos];
-        }
-        result[i] = chosen;
-    }
+    negative_body<long long>(result, ks, xs, n);
 }
 
 // other: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+other_body(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, Index n)
+{
+    // known_numbers.rise:13: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int a = ks[i];
+        float chosen;
+        if (a >= 0 && a < 255) {
+            const int k = wrap_add(a, 1);
+            const int pos = k >= 0 && k < 256 ? k : 0;
+            const int k_1 = (int)(signed char)a;
+            const int pos_1 = k_1 >= 0 && k_1 < 256 ? k_1 : 0;
+            chosen = xs[pos] + xs[pos_1];
+        } else {
+            chosen = 0.0f;
+        }
+        result[i] = chosen;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 other(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, int n)
 {
-    // known_numbers.rise:13: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a >= 0 && a < 255) {
-            const int k = wrap_add(a, 1);
-            const int pos = k >= 0 && k < 256 ? k : 0;
-            const int k_1 = (int)(signed char)a;
-            const int pos_1 = k_1 >= 0 && k_1 < 256 ? k_1 : 0;
-            chosen = xs[pos] + xs[pos_1];
-        } else {
-            chosen = 0.0f;
-        }
-        result[i] = chosen;
-    }
+    other_body<int>(result, ks, xs, n);
 }
 
-// other_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 other_64(float *__restrict__ result, const int *__restrict__ ks, const float *__restrict__ xs, long long n)
 {
-    // known_numbers.rise:13: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int a = ks[i];
-        float chosen;
-        if (a >= 0 && a < 255) {
-            const int k = wrap_add(a, 1);
-            const int pos = k >= 0 && k < 256 ? k : 0;
-            const int k_1 = (int)(signed char)a;
-            const int pos_1 = k_1 >= 0 && k_1 < 256 ? k_1 : 0;
-            chosen = xs[pos] + xs[pos_1];
-        } else {
-            chosen = 0.0f;
-        }
-        result[i] = chosen;
-    }
+    other_body<long long>(result, ks, xs, n);
 }
 
 // unsigned_1: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-unsigned_1(float *__restrict__ result, const unsigned *__restrict__ ks, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+unsigned_body(float *__restrict__ result, const unsigned *__restrict__ ks, const float *__restrict__ xs,
+              Index n)
 {
     // known_numbers.rise:17: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const unsigned a = ks[i];
         float chosen;
         if (a < 256u) {
@@ -176,66 +156,51 @@ unsigned_1(float *__restrict__ result, const unsigned *__restrict__ ks, const fl
     }
 }
 
-// unsigned_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+unsigned_1(float *__restrict__ result, const unsigned *__restrict__ ks, const float *__restrict__ xs, int n)
+{
+    unsigned_body<int>(result, ks, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 unsigned_64(float *__restrict__ result, const unsigned *__restrict__ ks, const float *__restrict__ xs,
             long long n)
 {
-    // known_numbers.rise:17: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const unsigned a = ks[i];
+    unsigned_body<long long>(result, ks, xs, n);
+}
+
+// wide: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+wide_body(float *__restrict__ result, const unsigned long long *__restrict__ ks, const float *__restrict__ xs,
+          Index n)
+{
+    // known_numbers.rise:20: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const unsigned long long a = ks[i];
         float chosen;
-        if (a < 256u) {
-            const int pos = (int)a;
-            chosen = xs[pos];
+        if (a > 18446744073709551614ull) {
+            chosen = 1.0f;
         } else {
-            if ((int)a < 0) {
-                chosen = 1.0f;
-            } else {
-                const int pos = 0;
-                chosen = xs[pos];
-            }
+            const int pos = a < 256ull ? (int)a : 0;
+            chosen = xs[pos];
         }
         result[i] = chosen;
     }
 }
 
-// wide: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
 wide(float *__restrict__ result, const unsigned long long *__restrict__ ks, const float *__restrict__ xs,
      int n)
 {
-    // known_numbers.rise:20: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const unsigned long long a = ks[i];
-        float chosen;
-        if (a > 18446744073709551614ull) {
-            chosen = 1.0f;
-        } else {
-            const int pos = a < 256ull ? (int)a : 0;
-            chosen = xs[pos];
-        }
-        result[i] = chosen;
-    }
+    wide_body<int>(result, ks, xs, n);
 }
 
-// wide_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 wide_64(float *__restrict__ result, const unsigned long long *__restrict__ ks, const float *__restrict__ xs,
         long long n)
 {
-    // known_numbers.rise:20: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const unsigned long long a = ks[i];
-        float chosen;
-        if (a > 18446744073709551614ull) {
-            chosen = 1.0f;
-        } else {
-            const int pos = a < 256ull ? (int)a : 0;
-            chosen = xs[pos];
-        }
-        result[i] = chosen;
-    }
+    wide_body<long long>(result, ks, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

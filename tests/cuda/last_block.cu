@@ -19,19 +19,20 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 #endif
 
 // sum: 256 threads a block, 4*numSM blocks
-extern "C" __global__ void __launch_bounds__(256, 4)
-sum(float *__restrict__ result, const float *__restrict__ xs, float *partials, unsigned *ticket, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partials, unsigned *ticket, Index n)
 {
     __shared__ float shared[256];
     __shared__ bool last;
     const int thread = threadIdx.x;
 
     // last_block.rise:3: mapBlock
-    const int blocks = (n + 2047) / 2048;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index blocks = (n + 2047) / 2048;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // last_block.rise:4: mapThreads
         float acc = 0.0f;
-        const int base = block*2048 + thread*8;
+        const Index base = block*2048 + thread*8;
         if (block*2048 + 2048 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
@@ -61,11 +62,11 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *partials, u
     if (last) {
         // last_block.rise:7: mapThreads
         float acc = 0.0f;
-        const int end = blocks / 256;
-        for (int i = 0; i < end; i++) {
+        const Index end = blocks / 256;
+        for (Index i = 0; i < end; i++) {
             acc += partials[i*256 + thread];
         }
-        const int index = end*256 + thread;
+        const Index index = end*256 + thread;
         if (index < blocks) acc += partials[index];
         shared[thread] = acc;
 
@@ -81,68 +82,17 @@ sum(float *__restrict__ result, const float *__restrict__ xs, float *partials, u
     }
 }
 
-// sum_64: 256 threads a block, 4*numSM blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256, 4)
+sum(float *__restrict__ result, const float *__restrict__ xs, float *partials, unsigned *ticket, int n)
+{
+    sum_body<int>(result, xs, partials, ticket, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256, 4)
 sum_64(float *__restrict__ result, const float *__restrict__ xs, float *partials, unsigned *ticket,
        long long n)
 {
-    __shared__ float shared[256];
-    __shared__ bool last;
-    const int thread = threadIdx.x;
-
-    // last_block.rise:3: mapBlock
-    const long long blocks = (n + 2047) / 2048;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // last_block.rise:4: mapThreads
-        float acc = 0.0f;
-        const long long base = block*2048 + thread*8;
-        if (block*2048 + 2048 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += xs[base + i];
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
-            }
-        }
-        __syncthreads();
-        shared[thread] = acc;
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1 = 0.0f;
-            for (int i = 0; i < 256; i++) {
-                acc_1 += shared[i];
-            }
-            partials[block] = acc_1;
-        }
-    }
-
-    // last_block.rise:6: lastBlock
-    if (thread == 0) last = take_ticket(ticket, gridDim.x);
-    __syncthreads();
-    if (last) {
-        // last_block.rise:7: mapThreads
-        float acc = 0.0f;
-        const long long end = blocks / 256;
-        for (long long i = 0; i < end; i++) {
-            acc += partials[i*256 + thread];
-        }
-        const long long index = end*256 + thread;
-        if (index < blocks) acc += partials[index];
-        shared[thread] = acc;
-
-        // last_block.rise:8: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1 = 0.0f;
-            for (int i = 0; i < 256; i++) {
-                acc_1 += shared[i];
-            }
-            result[0] = acc_1;
-        }
-    }
+    sum_body<long long>(result, xs, partials, ticket, n);
 }
 
 #ifndef __CUDACC_RTC__

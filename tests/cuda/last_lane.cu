@@ -6,13 +6,14 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // lastLane: 256 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(256)
-lastLane(int *__restrict__ result, const int *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+lastLane_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
     // last_lane.rise:3: mapWarp
-    for (int w = threadIdx.x / 32; w < n; w += 8) {
+    for (Index w = threadIdx.x / 32; w < n; w += 8) {
         // warp.rise:19: mapLane
         int x = xs[w*32 + lane];
 
@@ -28,27 +29,16 @@ lastLane(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
-// lastLane_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+lastLane(int *__restrict__ result, const int *__restrict__ xs, int n)
+{
+    lastLane_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 lastLane_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 {
-    const int lane = threadIdx.x % 32;
-
-    // last_lane.rise:3: mapWarp
-    for (long long w = threadIdx.x / 32; w < n; w += 8) {
-        // warp.rise:19: mapLane
-        int x = xs[w*32 + lane];
-
-        // warp.rise:21: mapLane
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 8));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 4));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 2));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 1));
-
-        // warp.rise:22: mapLane
-        if (lane == 31) result[w] = x;
-    }
+    lastLane_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,11 +2,12 @@
 // To launch: f_launch below, on a stream.
 
 // f: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-f(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+f_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     // long_register_array.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc[64];
 
         // long_register_array.rise:4: mapSeq
@@ -16,7 +17,7 @@ f(float *__restrict__ result, const float *__restrict__ xs, int n)
         }
         for (int j = 0; j < 64; j++) {
             // long_register_array.rise:3: mapSeq
-            const int base = i*4096 + j*64;
+            const Index base = i*4096 + j*64;
             #pragma unroll
             for (int k = 0; k < 64; k++) {
                 acc[k] += xs[base + k];
@@ -29,32 +30,16 @@ f(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// f_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+f(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    f_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 f_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // long_register_array.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float acc[64];
-
-        // long_register_array.rise:4: mapSeq
-        #pragma unroll
-        for (int j = 0; j < 64; j++) {
-            acc[j] = 0.0f;
-        }
-        for (int j = 0; j < 64; j++) {
-            // long_register_array.rise:3: mapSeq
-            const long long base = i*4096 + j*64;
-            #pragma unroll
-            for (int k = 0; k < 64; k++) {
-                acc[k] += xs[base + k];
-            }
-        }
-        #pragma unroll
-        for (int j = 0; j < 64; j++) {
-            result[i*64 + j] = acc[j];
-        }
-    }
+    f_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,134 +2,126 @@
 // To launch: ranges_launch, scaled_launch, first_launch, picked_launch below, on a stream.
 
 // ranges: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-ranges(float *__restrict__ result, const int *__restrict__ offsets, const float *__restrict__ xs, int n,
-       int m)
+template <typename Index>
+static __device__ __forceinline__ void
+ranges_body(float *__restrict__ result, const int *__restrict__ offsets, const float *__restrict__ xs,
+            Index n, Index m)
 {
     // loop_loads.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         const int offset = offsets[i];
         const int offset_1 = offsets[i + 1];
-        for (int j = 0; j < m; j++) {
-            if (j >= offset && j < offset_1) acc += xs[j];
-        }
-        result[i] = acc;
-    }
-}
-
-// ranges_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
-extern "C" __global__ void __launch_bounds__(256)
-ranges_64(float *__restrict__ result, const int *__restrict__ offsets, const float *__restrict__ xs,
-          long long n, long long m)
-{
-    // loop_loads.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float acc = 0.0f;
-        const int offset = offsets[i];
-        const int offset_1 = offsets[i + 1];
-        for (long long j = 0; j < m; j++) {
+        for (Index j = 0; j < m; j++) {
             if ((int)j >= offset && (int)j < offset_1) acc += xs[j];
         }
         result[i] = acc;
     }
 }
 
-// scaled: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-scaled(float *__restrict__ result, const float *__restrict__ ws, const float *__restrict__ xs, int n, int m)
+ranges(float *__restrict__ result, const int *__restrict__ offsets, const float *__restrict__ xs, int n,
+       int m)
+{
+    ranges_body<int>(result, offsets, xs, n, m);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+ranges_64(float *__restrict__ result, const int *__restrict__ offsets, const float *__restrict__ xs,
+          long long n, long long m)
+{
+    ranges_body<long long>(result, offsets, xs, n, m);
+}
+
+// scaled: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+scaled_body(float *__restrict__ result, const float *__restrict__ ws, const float *__restrict__ xs, Index n,
+            Index m)
 {
     // loop_loads.rise:6: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         const float w = ws[0];
         const float w_1 = ws[1];
-        for (int j = 0; j < m; j++) {
+        for (Index j = 0; j < m; j++) {
             acc = acc * w + xs[i*m + j] * w_1;
         }
         result[i] = acc;
     }
 }
 
-// scaled_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+scaled(float *__restrict__ result, const float *__restrict__ ws, const float *__restrict__ xs, int n, int m)
+{
+    scaled_body<int>(result, ws, xs, n, m);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 scaled_64(float *__restrict__ result, const float *__restrict__ ws, const float *__restrict__ xs, long long n,
           long long m)
 {
-    // loop_loads.rise:6: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float acc = 0.0f;
-        const float w = ws[0];
-        const float w_1 = ws[1];
-        for (long long j = 0; j < m; j++) {
-            acc = acc * w + xs[i*m + j] * w_1;
-        }
-        result[i] = acc;
-    }
+    scaled_body<long long>(result, ws, xs, n, m);
 }
 
 // first: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+first_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m)
+{
+    // loop_loads.rise:8: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        float acc = 0.0f;
+        for (Index j = 0; j < m; j++) {
+            acc += xs[i*m + j] * xs[i*m];
+        }
+        result[i] = acc;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 first(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
 {
-    // loop_loads.rise:8: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        float acc = 0.0f;
-        for (int j = 0; j < m; j++) {
-            acc += xs[i*m + j] * xs[i*m];
-        }
-        result[i] = acc;
-    }
+    first_body<int>(result, xs, n, m);
 }
 
-// first_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 first_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
 {
-    // loop_loads.rise:8: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
+    first_body<long long>(result, xs, n, m);
+}
+
+// picked: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+picked_body(float *__restrict__ result, const long long *__restrict__ is, const float *__restrict__ ws,
+            const float *__restrict__ xs, Index n)
+{
+    // loop_loads.rise:10: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const long long i_1 = is[i];
         float acc = 0.0f;
-        for (long long j = 0; j < m; j++) {
-            acc += xs[i*m + j] * xs[i*m];
+        const float w = ws[i_1];
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            acc += xs[i*8 + j] * w;
         }
         result[i] = acc;
     }
 }
 
-// picked: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
 picked(float *__restrict__ result, const long long *__restrict__ is, const float *__restrict__ ws,
        const float *__restrict__ xs, int n)
 {
-    // loop_loads.rise:10: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const long long i_1 = is[i];
-        float acc = 0.0f;
-        const float w = ws[i_1];
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            acc += xs[i*8 + j] * w;
-        }
-        result[i] = acc;
-    }
+    picked_body<int>(result, is, ws, xs, n);
 }
 
-// picked_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 picked_64(float *__restrict__ result, const long long *__restrict__ is, const float *__restrict__ ws,
           const float *__restrict__ xs, long long n)
 {
-    // loop_loads.rise:10: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const long long i_1 = is[i];
-        float acc = 0.0f;
-        const float w = ws[i_1];
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            acc += xs[i*8 + j] * w;
-        }
-        result[i] = acc;
-    }
+    picked_body<long long>(result, is, ws, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -19,69 +19,53 @@ static __device__ __forceinline__ long long zero_unless(bool c, long long a)
 #endif
 
 // f: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+f_body(long long *__restrict__ result_1, long long *__restrict__ result_2, int *__restrict__ result_3,
+       long long *__restrict__ result_4, const int *__restrict__ xs, const int *__restrict__ ys,
+       const long long *__restrict__ zs, Index n)
+{
+    // lost_zeros.rise:4: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int p_1 = xs[i];
+        const int p_2 = ys[i];
+        result_1[i] = zero_unless(p_1 > p_2, p_1 > p_2 ? wrap_mul((long long)p_1, (long long)p_2) : 0ll);
+    }
+
+    // lost_zeros.rise:5: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int p_1 = xs[i];
+        const int p_2 = ys[i];
+        result_2[i] = zero_unless(!(p_1 > p_2), p_1 > p_2 ? 0ll : wrap_add((long long)p_1, (long long)p_2));
+    }
+
+    // lost_zeros.rise:6: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const int p_1 = xs[i];
+        const int p_2 = ys[i];
+        result_3[i] = p_1 > p_2 ? wrap_mul(p_1, p_2) : 0;
+    }
+
+    // lost_zeros.rise:7: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result_4[i] = xs[i] > 0 ? zs[i] : 0ll;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 f(long long *__restrict__ result_1, long long *__restrict__ result_2, int *__restrict__ result_3,
   long long *__restrict__ result_4, const int *__restrict__ xs, const int *__restrict__ ys,
   const long long *__restrict__ zs, int n)
 {
-    // lost_zeros.rise:4: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_1[i] = zero_unless(p_1 > p_2, p_1 > p_2 ? wrap_mul((long long)p_1, (long long)p_2) : 0ll);
-    }
-
-    // lost_zeros.rise:5: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_2[i] = zero_unless(!(p_1 > p_2), p_1 > p_2 ? 0ll : wrap_add((long long)p_1, (long long)p_2));
-    }
-
-    // lost_zeros.rise:6: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_3[i] = p_1 > p_2 ? wrap_mul(p_1, p_2) : 0;
-    }
-
-    // lost_zeros.rise:7: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result_4[i] = xs[i] > 0 ? zs[i] : 0ll;
-    }
+    f_body<int>(result_1, result_2, result_3, result_4, xs, ys, zs, n);
 }
 
-// f_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 f_64(long long *__restrict__ result_1, long long *__restrict__ result_2, int *__restrict__ result_3,
      long long *__restrict__ result_4, const int *__restrict__ xs, const int *__restrict__ ys,
      const long long *__restrict__ zs, long long n)
 {
-    // lost_zeros.rise:4: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_1[i] = zero_unless(p_1 > p_2, p_1 > p_2 ? wrap_mul((long long)p_1, (long long)p_2) : 0ll);
-    }
-
-    // lost_zeros.rise:5: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_2[i] = zero_unless(!(p_1 > p_2), p_1 > p_2 ? 0ll : wrap_add((long long)p_1, (long long)p_2));
-    }
-
-    // lost_zeros.rise:6: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_3[i] = p_1 > p_2 ? wrap_mul(p_1, p_2) : 0;
-    }
-
-    // lost_zeros.rise:7: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result_4[i] = xs[i] > 0 ? zs[i] : 0ll;
-    }
+    f_body<long long>(result_1, result_2, result_3, result_4, xs, ys, zs, n);
 }
 
 #ifndef __CUDACC_RTC__

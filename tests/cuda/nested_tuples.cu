@@ -6,42 +6,42 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // firsts: 256 threads a block, ceilDiv(r, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-firsts(float *__restrict__ result, const int *__restrict__ lens, const float *__restrict__ rows, int r, int m)
+template <typename Index>
+static __device__ __forceinline__ void
+firsts_body(float *__restrict__ result, const int *__restrict__ lens, const float *__restrict__ rows, Index r,
+            Index m)
 {
     // nested_tuples.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < r; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < r; i += gridDim.x*256) {
         const int p_1 = lens[i];
         float acc = 0.0f;
-        for (int j = 0; j < m; j++) {
-            if (j < wrap_add(p_1, i)) acc += rows[i*m + j];
-        }
-        result[i] = acc;
-    }
-}
-
-// firsts_64: 256 threads a block, ceilDiv(r, 256) blocks, 64-bit indices
-extern "C" __global__ void __launch_bounds__(256)
-firsts_64(float *__restrict__ result, const int *__restrict__ lens, const float *__restrict__ rows,
-          long long r, long long m)
-{
-    // nested_tuples.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < r; i += (long long)gridDim.x*256) {
-        const int p_1 = lens[i];
-        float acc = 0.0f;
-        for (long long j = 0; j < m; j++) {
+        for (Index j = 0; j < m; j++) {
             if ((int)j < wrap_add(p_1, (int)i)) acc += rows[i*m + j];
         }
         result[i] = acc;
     }
 }
 
-// counted: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
-counted(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, int n)
+firsts(float *__restrict__ result, const int *__restrict__ lens, const float *__restrict__ rows, int r, int m)
+{
+    firsts_body<int>(result, lens, rows, r, m);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+firsts_64(float *__restrict__ result, const int *__restrict__ lens, const float *__restrict__ rows,
+          long long r, long long m)
+{
+    firsts_body<long long>(result, lens, rows, r, m);
+}
+
+// counted: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+counted_body(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, Index n)
 {
     // nested_tuples.rise:9: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const float x = xs[i];
         const float b1 = __fmul_rn(x, 2.0f);
         const bool holds = x == b1;
@@ -50,19 +50,17 @@ counted(float *__restrict__ result_1, int *__restrict__ result_2, const float *_
     }
 }
 
-// counted_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+counted(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, int n)
+{
+    counted_body<int>(result_1, result_2, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 counted_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
            long long n)
 {
-    // nested_tuples.rise:9: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const float x = xs[i];
-        const float b1 = __fmul_rn(x, 2.0f);
-        const bool holds = x == b1;
-        result_1[i] = holds ? x : b1 + x;
-        result_2[i] = holds ? 8 : 7;
-    }
+    counted_body<long long>(result_1, result_2, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

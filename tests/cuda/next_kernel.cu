@@ -2,94 +2,71 @@
 // To launch: sum_launch below, on a stream.
 
 // sum: 128 threads a block, 4*numSM blocks
+template <typename Index>
+static __device__ __forceinline__ void
+sum_body(const float *__restrict__ xs, float *__restrict__ partials, Index n)
+{
+    __shared__ float shared[128];
+    const int thread = threadIdx.x;
+
+    // next_kernel.rise:3: mapBlock
+    const Index blocks = (n + 1023) / 1024;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // next_kernel.rise:4: mapThreads
+        float acc = 0.0f;
+        const Index base = block*1024 + thread*8;
+        if (block*1024 + 1024 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += xs[base + i];
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                acc += base + i < n ? xs[base + i] : 0.0f;
+            }
+        }
+        __syncthreads();
+        shared[thread] = acc;
+        __syncthreads();
+        if (thread == 0) {
+            float acc_1 = 0.0f;
+            for (int i = 0; i < 128; i++) {
+                acc_1 += shared[i];
+            }
+            partials[block] = acc_1;
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(128, 2)
 sum(const float *__restrict__ xs, float *__restrict__ partials, int n)
 {
-    __shared__ float shared[128];
-    const int thread = threadIdx.x;
-
-    // next_kernel.rise:3: mapBlock
-    const int blocks = (n + 1023) / 1024;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // next_kernel.rise:4: mapThreads
-        float acc = 0.0f;
-        const int base = block*1024 + thread*8;
-        if (block*1024 + 1024 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += xs[base + i];
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
-            }
-        }
-        __syncthreads();
-        shared[thread] = acc;
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1 = 0.0f;
-            for (int i = 0; i < 128; i++) {
-                acc_1 += shared[i];
-            }
-            partials[block] = acc_1;
-        }
-    }
+    sum_body<int>(xs, partials, n);
 }
 
-// sum_64: 128 threads a block, 4*numSM blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(128, 2)
 sum_64(const float *__restrict__ xs, float *__restrict__ partials, long long n)
 {
-    __shared__ float shared[128];
-    const int thread = threadIdx.x;
-
-    // next_kernel.rise:3: mapBlock
-    const long long blocks = (n + 1023) / 1024;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // next_kernel.rise:4: mapThreads
-        float acc = 0.0f;
-        const long long base = block*1024 + thread*8;
-        if (block*1024 + 1024 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += xs[base + i];
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
-            }
-        }
-        __syncthreads();
-        shared[thread] = acc;
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1 = 0.0f;
-            for (int i = 0; i < 128; i++) {
-                acc_1 += shared[i];
-            }
-            partials[block] = acc_1;
-        }
-    }
+    sum_body<long long>(xs, partials, n);
 }
 
 // sum_finish: 256 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(256)
-sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sum_finish_body(float *__restrict__ result, const float *__restrict__ partials, Index n)
 {
     __shared__ float shared[256];
     const int thread = threadIdx.x;
 
     // next_kernel.rise:7: mapThreads
     float acc = 0.0f;
-    const int size = (n + 1023) / 1024;
-    const int end = size / 256;
-    for (int i = 0; i < end; i++) {
+    const Index size = (n + 1023) / 1024;
+    const Index end = size / 256;
+    for (Index i = 0; i < end; i++) {
         acc += partials[i*256 + thread];
     }
-    const int index = end*256 + thread;
+    const Index index = end*256 + thread;
     if (index < size) acc += partials[index];
     shared[thread] = acc;
 
@@ -104,33 +81,16 @@ sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n
     }
 }
 
-// sum_finish_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sum_finish(float *__restrict__ result, const float *__restrict__ partials, int n)
+{
+    sum_finish_body<int>(result, partials, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 sum_finish_64(float *__restrict__ result, const float *__restrict__ partials, long long n)
 {
-    __shared__ float shared[256];
-    const int thread = threadIdx.x;
-
-    // next_kernel.rise:7: mapThreads
-    float acc = 0.0f;
-    const long long size = (n + 1023) / 1024;
-    const long long end = size / 256;
-    for (long long i = 0; i < end; i++) {
-        acc += partials[i*256 + thread];
-    }
-    const long long index = end*256 + thread;
-    if (index < size) acc += partials[index];
-    shared[thread] = acc;
-
-    // next_kernel.rise:8: mapThreads
-    __syncthreads();
-    if (thread == 0) {
-        float acc_1 = 0.0f;
-        for (int i = 0; i < 256; i++) {
-            acc_1 += shared[i];
-        }
-        result[0] = acc_1;
-    }
+    sum_finish_body<long long>(result, partials, n);
 }
 
 #ifndef __CUDACC_RTC__

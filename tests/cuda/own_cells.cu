@@ -2,14 +2,15 @@
 // To launch: counts_launch below, on a stream.
 
 // counts: 64 threads a block, n blocks
-extern "C" __global__ void __launch_bounds__(64)
-counts(unsigned *__restrict__ result, const unsigned *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+counts_body(unsigned *__restrict__ result, const unsigned *__restrict__ xs, Index n)
 {
     __shared__ unsigned acc[64];
     const int thread = threadIdx.x;
 
     // own_cells.rise:3: mapBlock
-    for (int block = blockIdx.x; block < n; block += gridDim.x) {
+    for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         // own_cells.rise:6: mapThreads
         acc[thread] = 0u;
         for (int i = 0; i < 16384; i++) {
@@ -25,28 +26,16 @@ counts(unsigned *__restrict__ result, const unsigned *__restrict__ xs, int n)
     }
 }
 
-// counts_64: 64 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+counts(unsigned *__restrict__ result, const unsigned *__restrict__ xs, int n)
+{
+    counts_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 counts_64(unsigned *__restrict__ result, const unsigned *__restrict__ xs, long long n)
 {
-    __shared__ unsigned acc[64];
-    const int thread = threadIdx.x;
-
-    // own_cells.rise:3: mapBlock
-    for (long long block = blockIdx.x; block < n; block += gridDim.x) {
-        // own_cells.rise:6: mapThreads
-        acc[thread] = 0u;
-        for (int i = 0; i < 16384; i++) {
-            const unsigned x = xs[block*16384 + i];
-
-            // own_cells.rise:5: mapThreads
-            const unsigned count = acc[thread];
-            acc[thread] = x == (unsigned)thread ? count + 1u : count;
-        }
-
-        // own_cells.rise:7: mapThreads
-        result[block*64 + thread] = acc[thread];
-    }
+    counts_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,12 +2,13 @@
 // To launch: blocks_launch below, on a stream.
 
 // blocks: 1 thread a block, ceilDiv(n, 32) blocks
-extern "C" __global__ void __launch_bounds__(1)
-blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+blocks_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     // padded_blocks.rise:2: mapBlock
-    const int blocks_1 = (n + 31) / 32;
-    for (int block = blockIdx.x; block < blocks_1; block += gridDim.x) {
+    const Index blocks_1 = (n + 31) / 32;
+    for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
         float acc = 0.0f;
         if (block*32 + 32 <= n) {
             #pragma unroll
@@ -17,7 +18,7 @@ blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
         } else {
             #pragma unroll
             for (int i = 0; i < 32; i++) {
-                const int index = block*32 + i;
+                const Index index = block*32 + i;
                 acc += index < n ? xs[index] : 0.0f;
             }
         }
@@ -25,28 +26,16 @@ blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// blocks_64: 1 thread a block, ceilDiv(n, 32) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(1)
+blocks(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    blocks_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(1)
 blocks_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // padded_blocks.rise:2: mapBlock
-    const long long blocks_1 = (n + 31) / 32;
-    for (long long block = blockIdx.x; block < blocks_1; block += gridDim.x) {
-        float acc = 0.0f;
-        if (block*32 + 32 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 32; i++) {
-                acc += xs[block*32 + i];
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 32; i++) {
-                const long long index = block*32 + i;
-                acc += index < n ? xs[index] : 0.0f;
-            }
-        }
-        result[block] = acc;
-    }
+    blocks_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -14,69 +14,81 @@ static __device__ __forceinline__ float from_f16(unsigned short h)
     return __int_as_float(__float_as_int(x) | sign);
 #endif
 }
+template <bool aligned> static __device__ __forceinline__ float4 load4_once(const float *at)
+{
+    return aligned ? __ldcs(reinterpret_cast<const float4 *>(at)) : make_float4(__ldcs(at), __ldcs(at + 1), __ldcs(at + 2), __ldcs(at + 3));
+}
+template <bool aligned> static __device__ __forceinline__ void store4(float *at, float4 v)
+{
+    if (aligned) {
+        *reinterpret_cast<float4 *>(at) = v;
+    } else {
+        at[0] = v.x;
+        at[1] = v.y;
+        at[2] = v.z;
+        at[3] = v.w;
+    }
+}
 #endif
 
 // vectors: 256 threads a block, (n + 1020) / 1024 blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+vectors_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
+{
+    // read_once.rise:2: mapGlobal
+    const Index end = n / 4;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        const float4 x = load4_once<aligned>(xs + i*4);
+        store4<aligned>(result + i*4, x);
+    }
+}
+
 // Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
 vectors(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    // read_once.rise:2: mapGlobal
-    const int end = n / 4;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
-        const float4 x = __ldcs(reinterpret_cast<const float4 *>(xs + i*4));
-        *reinterpret_cast<float4 *>(result + i*4) = x;
-    }
+    vectors_body<int, true>(result, xs, n);
 }
 
-// vectors_64: 256 threads a block, (n + 1020) / 1024 blocks, 64-bit indices
-// Aligned: result to 16 bytes, xs to 16 bytes.
+// Aligned: result to 16 bytes, xs to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 vectors_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // read_once.rise:2: mapGlobal
-    const long long end = n / 4;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        const float4 x = __ldcs(reinterpret_cast<const float4 *>(xs + i*4));
-        *reinterpret_cast<float4 *>(result + i*4) = x;
-    }
+    vectors_body<long long, true>(result, xs, n);
 }
 
-// vectors_unaligned: 256 threads a block, (n + 1020) / 1024 blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 vectors_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // read_once.rise:2: mapGlobal
-    const long long end = n / 4;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        result[i*4] = __ldcs(&xs[i*4]);
-        const long long index = i*4 + 1;
-        result[index] = __ldcs(&xs[index]);
-        result[index + 1] = __ldcs(&xs[index + 1]);
-        result[index + 2] = __ldcs(&xs[index + 2]);
-    }
+    vectors_body<long long, false>(result, xs, n);
 }
 
 // scalars: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+scalars_body(float *__restrict__ result, const bool *__restrict__ xs_1, const short *__restrict__ xs_2,
+             const unsigned short *__restrict__ hs, Index n)
+{
+    // read_once.rise:4: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result[i] = xs_1[i] ? (float)__ldcs(&xs_2[i]) : from_f16(__ldcs(&hs[i]));
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 scalars(float *__restrict__ result, const bool *__restrict__ xs_1, const short *__restrict__ xs_2,
         const unsigned short *__restrict__ hs, int n)
 {
-    // read_once.rise:4: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result[i] = xs_1[i] ? (float)__ldcs(&xs_2[i]) : from_f16(__ldcs(&hs[i]));
-    }
+    scalars_body<int>(result, xs_1, xs_2, hs, n);
 }
 
-// scalars_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 scalars_64(float *__restrict__ result, const bool *__restrict__ xs_1, const short *__restrict__ xs_2,
            const unsigned short *__restrict__ hs, long long n)
 {
-    // read_once.rise:4: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = xs_1[i] ? (float)__ldcs(&xs_2[i]) : from_f16(__ldcs(&hs[i]));
-    }
+    scalars_body<long long>(result, xs_1, xs_2, hs, n);
 }
 
 #ifndef __CUDACC_RTC__

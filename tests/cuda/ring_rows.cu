@@ -2,22 +2,23 @@
 // To launch: stencil_launch below, on a stream.
 
 // stencil: 64 threads a block, n blocks
-extern "C" __global__ void __launch_bounds__(64)
-stencil(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
+template <typename Index>
+static __device__ __forceinline__ void
+stencil_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m)
 {
     __shared__ float ring[102];
     const int thread = threadIdx.x;
 
     // ring_rows.rise:3: mapBlock
-    for (int block = blockIdx.x; block < n; block += gridDim.x) {
+    for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         __syncthreads();
-        const int base = (m + 2)*block*34 + thread;
+        const Index base = (m + 2)*block*34 + thread;
         #pragma unroll
         for (int i = 0; i < 2; i++) {
             if (thread < 34) ring[i*34 + thread] = xs[base + i*34];
         }
-        const int base_1 = block*m*32 + thread;
-        for (int i = 0; i < m; i++) {
+        const Index base_1 = block*m*32 + thread;
+        for (Index i = 0; i < m; i++) {
             __syncthreads();
             if (thread < 34) ring[((i + 2) % 3)*34 + thread] = xs[base + i*34 + 68];
 
@@ -29,32 +30,16 @@ stencil(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
     }
 }
 
-// stencil_64: 64 threads a block, n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+stencil(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
+{
+    stencil_body<int>(result, xs, n, m);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 stencil_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
 {
-    __shared__ float ring[102];
-    const int thread = threadIdx.x;
-
-    // ring_rows.rise:3: mapBlock
-    for (long long block = blockIdx.x; block < n; block += gridDim.x) {
-        __syncthreads();
-        const long long base = (m + 2)*block*34 + thread;
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            if (thread < 34) ring[i*34 + thread] = xs[base + i*34];
-        }
-        const long long base_1 = block*m*32 + thread;
-        for (long long i = 0; i < m; i++) {
-            __syncthreads();
-            if (thread < 34) ring[((i + 2) % 3)*34 + thread] = xs[base + i*34 + 68];
-
-            // ring_rows.rise:4: mapThreads
-            __syncthreads();
-            if (thread < 32)
-                result[base_1 + i*32] = ring[(i % 3)*34 + thread + 1] + ring[((i + 1) % 3)*34 + thread] + ring[((i + 1) % 3)*34 + thread + 1] + ring[((i + 1) % 3)*34 + thread + 2] + ring[((i + 2) % 3)*34 + thread + 1];
-        }
-    }
+    stencil_body<long long>(result, xs, n, m);
 }
 
 #ifndef __CUDACC_RTC__

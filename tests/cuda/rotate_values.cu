@@ -2,19 +2,20 @@
 // To launch: rotate_launch below, on a stream.
 
 // rotate: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-rotate(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
+template <typename Index>
+static __device__ __forceinline__ void
+rotate_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m)
 {
     // rotate_values.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float window[3];
-        const int base = (m + 2)*i;
+        const Index base = (m + 2)*i;
         #pragma unroll
         for (int j = 0; j < 2; j++) {
             const float x = xs[base + j];
             window[j] = __fmul_rn(x, x);
         }
-        for (int j = 0; j < m; j++) {
+        for (Index j = 0; j < m; j++) {
             const float x = xs[base + j + 2];
             window[2] = __fmul_rn(x, x);
             result[i*m + j] = window[0] + 2.0f * window[1] + window[2];
@@ -26,29 +27,16 @@ rotate(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
     }
 }
 
-// rotate_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+rotate(float *__restrict__ result, const float *__restrict__ xs, int n, int m)
+{
+    rotate_body<int>(result, xs, n, m);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 rotate_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m)
 {
-    // rotate_values.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float window[3];
-        const long long base = (m + 2)*i;
-        #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            const float x = xs[base + j];
-            window[j] = __fmul_rn(x, x);
-        }
-        for (long long j = 0; j < m; j++) {
-            const float x = xs[base + j + 2];
-            window[2] = __fmul_rn(x, x);
-            result[i*m + j] = window[0] + 2.0f * window[1] + window[2];
-            #pragma unroll
-            for (int k = 0; k < 2; k++) {
-                window[k] = window[k + 1];
-            }
-        }
-    }
+    rotate_body<long long>(result, xs, n, m);
 }
 
 #ifndef __CUDACC_RTC__

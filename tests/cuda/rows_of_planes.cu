@@ -2,33 +2,31 @@
 // To launch: planes_launch below, on a stream.
 
 // planes: 32 x 8 threads a block, ceilDiv(k, 32) x ceilDiv(m, 8) x n blocks
-extern "C" __global__ void __launch_bounds__(256)
-planes(float *__restrict__ result, const float *__restrict__ xs, int n, int m, int k)
+template <typename Index>
+static __device__ __forceinline__ void
+planes_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m, Index k)
 {
     // rows_of_planes.rise:3: mapGlobal
-    for (int l = blockIdx.z; l < n; l += gridDim.z) {
-        for (int j = blockIdx.y*8 + threadIdx.y; j < m; j += gridDim.y*8) {
-            for (int i = blockIdx.x*32 + threadIdx.x; i < k; i += gridDim.x*32) {
-                const int index = (l*m + j)*k + i;
+    for (Index l = blockIdx.z; l < n; l += gridDim.z) {
+        for (Index j = blockIdx.y*8 + threadIdx.y; j < m; j += gridDim.y*8) {
+            for (Index i = blockIdx.x*32 + threadIdx.x; i < k; i += gridDim.x*32) {
+                const Index index = (l*m + j)*k + i;
                 result[index] = xs[index] + 1.0f;
             }
         }
     }
 }
 
-// planes_64: 32 x 8 threads a block, ceilDiv(k, 32) x ceilDiv(m, 8) x n blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+planes(float *__restrict__ result, const float *__restrict__ xs, int n, int m, int k)
+{
+    planes_body<int>(result, xs, n, m, k);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 planes_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long m, long long k)
 {
-    // rows_of_planes.rise:3: mapGlobal
-    for (long long l = blockIdx.z; l < n; l += gridDim.z) {
-        for (long long j = blockIdx.y*8 + threadIdx.y; j < m; j += (long long)gridDim.y*8) {
-            for (long long i = blockIdx.x*32 + threadIdx.x; i < k; i += (long long)gridDim.x*32) {
-                const long long index = (l*m + j)*k + i;
-                result[index] = xs[index] + 1.0f;
-            }
-        }
-    }
+    planes_body<long long>(result, xs, n, m, k);
 }
 
 #ifndef __CUDACC_RTC__

@@ -63,115 +63,119 @@ static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 #endif
 
 // all: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+all_body(float *__restrict__ result, float a, double b, unsigned short h, unsigned short g, bool t,
+         signed char i, unsigned short j, long long k, unsigned l, long long m, float p_1, int p_2,
+         const float *__restrict__ xs, Index n)
+{
+    const float h_1 = from_f16(h);
+    const float g_1 = from_bf16(g);
+    const long long m_1 = m;
+
+    // scalars.rise:3: mapGlobal
+    for (Index i_1 = blockIdx.x*256 + threadIdx.x; i_1 < n; i_1 += gridDim.x*256) {
+        result[i_1] = t ? xs[i_1] * a + (float)b + h_1 * h_1 + g_1 : (float)i + (float)j + (float)k + (float)l + xs[m_1] + p_1 * (float)p_2;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 all(float *__restrict__ result, float a, double b, unsigned short h, unsigned short g, bool t, signed char i,
     unsigned short j, long long k, unsigned l, long long m, float p_1, int p_2, const float *__restrict__ xs,
     int n)
 {
-    const float h_1 = from_f16(h);
-    const float g_1 = from_bf16(g);
-    const long long m_1 = m;
-
-    // scalars.rise:3: mapGlobal
-    for (int i_1 = blockIdx.x*256 + threadIdx.x; i_1 < n; i_1 += gridDim.x*256) {
-        result[i_1] = t ? xs[i_1] * a + (float)b + h_1 * h_1 + g_1 : (float)i + (float)j + (float)k + (float)l + xs[m_1] + p_1 * (float)p_2;
-    }
+    all_body<int>(result, a, b, h, g, t, i, j, k, l, m, p_1, p_2, xs, n);
 }
 
-// all_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 all_64(float *__restrict__ result, float a, double b, unsigned short h, unsigned short g, bool t,
        signed char i, unsigned short j, long long k, unsigned l, long long m, float p_1, int p_2,
        const float *__restrict__ xs, long long n)
 {
-    const float h_1 = from_f16(h);
-    const float g_1 = from_bf16(g);
-    const long long m_1 = m;
-
-    // scalars.rise:3: mapGlobal
-    for (long long i_1 = blockIdx.x*256 + threadIdx.x; i_1 < n; i_1 += (long long)gridDim.x*256) {
-        result[i_1] = t ? xs[i_1] * a + (float)b + h_1 * h_1 + g_1 : (float)i + (float)j + (float)k + (float)l + xs[m_1] + p_1 * (float)p_2;
-    }
+    all_body<long long>(result, a, b, h, g, t, i, j, k, l, m, p_1, p_2, xs, n);
 }
 
 // cooperative: 256 threads a block, max(ceilDiv(n, 256), 1) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+cooperative_body(float *__restrict__ result, float a, int q, const float *__restrict__ xs, float *ys,
+                 unsigned *barrier, Index n)
+{
+    // scalars.rise:8: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        ys[i] = xs[i] * a;
+    }
+    sync_grid(barrier, gridDim.x);
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result[i] = ys[n - i - 1] + a * (float)q;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 cooperative(float *__restrict__ result, float a, int q, const float *__restrict__ xs, float *ys,
             unsigned *barrier, int n)
 {
-    // scalars.rise:8: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        ys[i] = xs[i] * a;
-    }
-    sync_grid(barrier, gridDim.x);
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result[i] = ys[n - i - 1] + a * (float)q;
-    }
+    cooperative_body<int>(result, a, q, xs, ys, barrier, n);
 }
 
-// cooperative_64: 256 threads a block, max(ceilDiv(n, 256), 1) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 cooperative_64(float *__restrict__ result, float a, int q, const float *__restrict__ xs, float *ys,
                unsigned *barrier, long long n)
 {
-    // scalars.rise:8: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        ys[i] = xs[i] * a;
-    }
-    sync_grid(barrier, gridDim.x);
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = ys[n - i - 1] + a * (float)q;
-    }
+    cooperative_body<long long>(result, a, q, xs, ys, barrier, n);
 }
 
 // two: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+two_body(unsigned short a, const unsigned short *__restrict__ xs, unsigned short *__restrict__ ys, Index n)
+{
+    const float a_1 = from_f16(a);
+
+    // scalars.rise:11: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        ys[i] = to_f16(round_f16(from_f16(xs[i]) * a_1) + a_1);
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 two(unsigned short a, const unsigned short *__restrict__ xs, unsigned short *__restrict__ ys, int n)
 {
-    const float a_1 = from_f16(a);
-
-    // scalars.rise:11: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        ys[i] = to_f16(round_f16(from_f16(xs[i]) * a_1) + a_1);
-    }
+    two_body<int>(a, xs, ys, n);
 }
 
-// two_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 two_64(unsigned short a, const unsigned short *__restrict__ xs, unsigned short *__restrict__ ys, long long n)
+{
+    two_body<long long>(a, xs, ys, n);
+}
+
+// two_finish: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+two_finish_body(unsigned short *__restrict__ result, unsigned short a, double q,
+                const unsigned short *__restrict__ ys, Index n)
 {
     const float a_1 = from_f16(a);
 
     // scalars.rise:11: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        ys[i] = to_f16(round_f16(from_f16(xs[i]) * a_1) + a_1);
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result[i] = to_f16(from_f16(ys[n - i - 1]) + round_f16(a_1 * round_f16(to_odd(q))));
     }
 }
 
-// two_finish: 256 threads a block, ceilDiv(n, 256) blocks
 extern "C" __global__ void __launch_bounds__(256)
 two_finish(unsigned short *__restrict__ result, unsigned short a, double q,
            const unsigned short *__restrict__ ys, int n)
 {
-    const float a_1 = from_f16(a);
-
-    // scalars.rise:11: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result[i] = to_f16(from_f16(ys[n - i - 1]) + round_f16(a_1 * round_f16(to_odd(q))));
-    }
+    two_finish_body<int>(result, a, q, ys, n);
 }
 
-// two_finish_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 two_finish_64(unsigned short *__restrict__ result, unsigned short a, double q,
               const unsigned short *__restrict__ ys, long long n)
 {
-    const float a_1 = from_f16(a);
-
-    // scalars.rise:11: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = to_f16(from_f16(ys[n - i - 1]) + round_f16(a_1 * round_f16(to_odd(q))));
-    }
+    two_finish_body<long long>(result, a, q, ys, n);
 }
 
 #ifndef __CUDACC_RTC__

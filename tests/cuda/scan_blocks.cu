@@ -109,177 +109,113 @@ static __device__ void serve_prefixes(unsigned long long *mail, long long n, int
 #endif
 
 // running: 64 threads a block, max(ceilDiv(n, 64), 1) + 1 blocks
+template <typename Index>
+static __device__ __forceinline__ void
+running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *mail, Index n)
+{
+    __shared__ float prefix;
+    __shared__ float sums[64];
+    __shared__ float scans[64];
+    __shared__ float ends[2];
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const Index blockId = blockIdx.x;
+    const int thread = threadIdx.x;
+
+    // scan_blocks.rise:5: scanBlocks
+    const Index blocks = (n + 63) / 64;
+    if (blockId == (Index)(int)gridDim.x - 1) {
+        if (warp == 0)
+            serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
+    } else {
+        for (Index block = blockId; block < blocks; block += (Index)(int)gridDim.x - 1) {
+            // warp.rise:30: mapLane
+            const Index index = block*64 + thread;
+            float x = index < n ? xs[index] : 0.0f;
+            float other = __shfl_up_sync(0xffffffff, x, 1);
+
+            // warp.rise:32: mapLane
+            if (lane >= 1) x += other;
+            other = __shfl_up_sync(0xffffffff, x, 2);
+            if (lane >= 2) x += other;
+            other = __shfl_up_sync(0xffffffff, x, 4);
+            if (lane >= 4) x += other;
+            other = __shfl_up_sync(0xffffffff, x, 8);
+            if (lane >= 8) x += other;
+            other = __shfl_up_sync(0xffffffff, x, 16);
+
+            // warp.rise:34: mapLane
+            scans[thread] = lane >= 16 ? other + x : x;
+
+            // warp.rise:38: mapWarp
+            __syncthreads();
+            if (warp == 0) {
+                // warp.rise:30: mapLane
+                float x_1 = lane < 2 ? scans[lane*32 + 31] : 0.0f;
+                float other_1 = __shfl_up_sync(0xffffffff, x_1, 1);
+
+                // warp.rise:32: mapLane
+                if (lane >= 1) x_1 += other_1;
+                other_1 = __shfl_up_sync(0xffffffff, x_1, 2);
+                if (lane >= 2) x_1 += other_1;
+                other_1 = __shfl_up_sync(0xffffffff, x_1, 4);
+                if (lane >= 4) x_1 += other_1;
+                other_1 = __shfl_up_sync(0xffffffff, x_1, 8);
+                if (lane >= 8) x_1 += other_1;
+                other_1 = __shfl_up_sync(0xffffffff, x_1, 16);
+                if (lane >= 16) x_1 += other_1;
+
+                // warp.rise:34: mapLane
+                if (lane < 2) ends[lane] = x_1;
+            }
+
+            // block.rise:22: mapWarp
+            __syncthreads();
+            const float before = warp == 1 ? ends[0] : 0.0f;
+            sums[thread] = before + scans[thread];
+            __syncthreads();
+            if (thread == 0) {
+                send_mail(mail, block, 1, sums[63]);
+                wait_for_prefix(mail, block, prefix);
+            }
+            __syncthreads();
+            const float before_1 = prefix;
+
+            // scan_blocks.rise:7: mapThreads
+            if (index < n) result[index] = before_1 + sums[thread];
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 running(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *mail, int n)
 {
-    __shared__ float prefix;
-    __shared__ float sums[64];
-    __shared__ float scans[64];
-    __shared__ float ends[2];
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int blockId = blockIdx.x;
-    const int thread = threadIdx.x;
-
-    // scan_blocks.rise:5: scanBlocks
-    const int blocks = (n + 63) / 64;
-    if (blockId == (int)gridDim.x - 1) {
-        if (warp == 0)
-            serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
-    } else {
-        for (int block = blockId; block < blocks; block += (int)gridDim.x - 1) {
-            // warp.rise:30: mapLane
-            const int index = block*64 + thread;
-            float x = index < n ? xs[index] : 0.0f;
-            float other = __shfl_up_sync(0xffffffff, x, 1);
-
-            // warp.rise:32: mapLane
-            if (lane >= 1) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 2);
-            if (lane >= 2) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 4);
-            if (lane >= 4) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 8);
-            if (lane >= 8) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 16);
-
-            // warp.rise:34: mapLane
-            scans[thread] = lane >= 16 ? other + x : x;
-
-            // warp.rise:38: mapWarp
-            __syncthreads();
-            if (warp == 0) {
-                // warp.rise:30: mapLane
-                float x_1 = lane < 2 ? scans[lane*32 + 31] : 0.0f;
-                float other_1 = __shfl_up_sync(0xffffffff, x_1, 1);
-
-                // warp.rise:32: mapLane
-                if (lane >= 1) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 2);
-                if (lane >= 2) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 4);
-                if (lane >= 4) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 8);
-                if (lane >= 8) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 16);
-                if (lane >= 16) x_1 += other_1;
-
-                // warp.rise:34: mapLane
-                if (lane < 2) ends[lane] = x_1;
-            }
-
-            // block.rise:22: mapWarp
-            __syncthreads();
-            const float before = warp == 1 ? ends[0] : 0.0f;
-            sums[thread] = before + scans[thread];
-            __syncthreads();
-            if (thread == 0) {
-                send_mail(mail, block, 1, sums[63]);
-                wait_for_prefix(mail, block, prefix);
-            }
-            __syncthreads();
-            const float before_1 = prefix;
-
-            // scan_blocks.rise:7: mapThreads
-            if (index < n) result[index] = before_1 + sums[thread];
-        }
-    }
+    running_body<int>(result, xs, mail, n);
 }
 
-// running_64: 64 threads a block, max(ceilDiv(n, 64), 1) + 1 blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(64)
 running_64(float *__restrict__ result, const float *__restrict__ xs, unsigned long long *mail, long long n)
 {
-    __shared__ float prefix;
-    __shared__ float sums[64];
-    __shared__ float scans[64];
-    __shared__ float ends[2];
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const long long blockId = blockIdx.x;
-    const int thread = threadIdx.x;
-
-    // scan_blocks.rise:5: scanBlocks
-    const long long blocks = (n + 63) / 64;
-    if (blockId == (long long)(int)gridDim.x - 1) {
-        if (warp == 0)
-            serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
-    } else {
-        for (long long block = blockId; block < blocks; block += (long long)(int)gridDim.x - 1) {
-            // warp.rise:30: mapLane
-            const long long index = block*64 + thread;
-            float x = index < n ? xs[index] : 0.0f;
-            float other = __shfl_up_sync(0xffffffff, x, 1);
-
-            // warp.rise:32: mapLane
-            if (lane >= 1) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 2);
-            if (lane >= 2) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 4);
-            if (lane >= 4) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 8);
-            if (lane >= 8) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 16);
-
-            // warp.rise:34: mapLane
-            scans[thread] = lane >= 16 ? other + x : x;
-
-            // warp.rise:38: mapWarp
-            __syncthreads();
-            if (warp == 0) {
-                // warp.rise:30: mapLane
-                float x_1 = lane < 2 ? scans[lane*32 + 31] : 0.0f;
-                float other_1 = __shfl_up_sync(0xffffffff, x_1, 1);
-
-                // warp.rise:32: mapLane
-                if (lane >= 1) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 2);
-                if (lane >= 2) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 4);
-                if (lane >= 4) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 8);
-                if (lane >= 8) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 16);
-                if (lane >= 16) x_1 += other_1;
-
-                // warp.rise:34: mapLane
-                if (lane < 2) ends[lane] = x_1;
-            }
-
-            // block.rise:22: mapWarp
-            __syncthreads();
-            const float before = warp == 1 ? ends[0] : 0.0f;
-            sums[thread] = before + scans[thread];
-            __syncthreads();
-            if (thread == 0) {
-                send_mail(mail, block, 1, sums[63]);
-                wait_for_prefix(mail, block, prefix);
-            }
-            __syncthreads();
-            const float before_1 = prefix;
-
-            // scan_blocks.rise:7: mapThreads
-            if (index < n) result[index] = before_1 + sums[thread];
-        }
-    }
+    running_body<long long>(result, xs, mail, n);
 }
 
 // products: 64 threads a block, max(n, 1) + 1 blocks
-extern "C" __global__ void __launch_bounds__(64)
-products(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *mail, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+products_body(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *mail, Index n)
 {
     __shared__ double prefix;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int blockId = blockIdx.x;
+    const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
     // scan_blocks.rise:10: scanBlocks
-    if (blockId == (int)gridDim.x - 1) {
+    if (blockId == (Index)(int)gridDim.x - 1) {
         if (warp == 0)
             serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
     } else {
-        for (int next = blockId; next < n + (int)gridDim.x - 1; next += (int)gridDim.x - 1) {
+        for (Index next = blockId; next < n + (int)gridDim.x - 1; next += (Index)(int)gridDim.x - 1) {
             if (next < n && thread == 0) {
                 double acc = 1.0;
                 for (int i = 0; i < 64; i++) {
@@ -288,52 +224,28 @@ products(double *__restrict__ result, const double *__restrict__ xs, unsigned lo
                 send_mail(mail, next, 1, acc);
             }
             if (blockId < next) {
-                const int block = next - (int)gridDim.x + 1;
+                const Index block = (Index)next - (Index)(int)gridDim.x + 1;
                 __syncthreads();
                 if (thread == 0) wait_for_prefix(mail, block, prefix);
                 __syncthreads();
                 const double before = prefix;
-                const int index = block*64 + thread;
+                const Index index = block*64 + thread;
                 result[index] = before * xs[index];
             }
         }
     }
 }
 
-// products_64: 64 threads a block, max(n, 1) + 1 blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+products(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *mail, int n)
+{
+    products_body<int>(result, xs, mail, n);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 products_64(double *__restrict__ result, const double *__restrict__ xs, unsigned long long *mail, long long n)
 {
-    __shared__ double prefix;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const long long blockId = blockIdx.x;
-    const int thread = threadIdx.x;
-
-    // scan_blocks.rise:10: scanBlocks
-    if (blockId == (long long)(int)gridDim.x - 1) {
-        if (warp == 0)
-            serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
-    } else {
-        for (long long next = blockId; next < n + (int)gridDim.x - 1; next += (long long)(int)gridDim.x - 1) {
-            if (next < n && thread == 0) {
-                double acc = 1.0;
-                for (int i = 0; i < 64; i++) {
-                    acc *= xs[next*64 + i];
-                }
-                send_mail(mail, next, 1, acc);
-            }
-            if (blockId < next) {
-                const long long block = (long long)next - (long long)(int)gridDim.x + 1;
-                __syncthreads();
-                if (thread == 0) wait_for_prefix(mail, block, prefix);
-                __syncthreads();
-                const double before = prefix;
-                const long long index = block*64 + thread;
-                result[index] = before * xs[index];
-            }
-        }
-    }
+    products_body<long long>(result, xs, mail, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -6,11 +6,13 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // scanPairs: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+scanPairs_body(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
+               Index n)
 {
     // scan_state.rise:2: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float value[8];
         int value_1[8];
         float best = 0.0f;
@@ -27,41 +29,24 @@ scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float 
         }
         #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const int index = i*8 + j;
+            const Index index = i*8 + j;
             result_1[index] = value[j];
             result_2[index] = value_1[j];
         }
     }
 }
 
-// scanPairs_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+scanPairs(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs, int n)
+{
+    scanPairs_body<int>(result_1, result_2, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 scanPairs_64(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
              long long n)
 {
-    // scan_state.rise:2: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float value[8];
-        int value_1[8];
-        float best = 0.0f;
-        int at = 0;
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            value[j] = best;
-            value_1[j] = at;
-            const float x = xs[i*8 + j];
-            if (x > best) {
-                best = x;
-                at = wrap_add(at, 1);
-            }
-        }
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            const long long index = i*8 + j;
-            result_1[index] = value[j];
-            result_2[index] = value_1[j];
-        }
-    }
+    scanPairs_body<long long>(result_1, result_2, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,127 +2,136 @@
 // To launch: reversed_launch, hits_launch, spread_launch, pairs_launch below, on a stream.
 
 // reversed: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+reversed_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
+{
+    // scatter.rise:3: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result[n - i - 1] = xs[i];
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 reversed(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    // scatter.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result[n - i - 1] = xs[i];
-    }
+    reversed_body<int>(result, xs, n);
 }
 
-// reversed_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 reversed_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // scatter.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[n - i - 1] = xs[i];
-    }
+    reversed_body<long long>(result, xs, n);
 }
 
 // hits: 256 threads a block, n / 256 blocks
+template <typename Index>
+static __device__ __forceinline__ void
+hits_body(int *result, const int *__restrict__ is, Index n)
+{
+    const int thread = threadIdx.x;
+
+    // scatter.rise:6: mapBlock
+    const Index blocks = n / 256;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        if (thread < 64) result[block*64 + thread] = 0;
+        const int i = is[block*256 + thread];
+        __syncthreads();
+        result[block*64 + i] = 1;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 hits(int *result, const int *__restrict__ is, int n)
 {
-    const int thread = threadIdx.x;
-
-    // scatter.rise:6: mapBlock
-    const int blocks = n / 256;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        if (thread < 64) result[block*64 + thread] = 0;
-        const int i = is[block*256 + thread];
-        __syncthreads();
-        result[block*64 + i] = 1;
-    }
+    hits_body<int>(result, is, n);
 }
 
-// hits_64: 256 threads a block, n / 256 blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 hits_64(int *result, const int *__restrict__ is, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // scatter.rise:6: mapBlock
-    const long long blocks = n / 256;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        if (thread < 64) result[block*64 + thread] = 0;
-        const int i = is[block*256 + thread];
-        __syncthreads();
-        result[block*64 + i] = 1;
-    }
+    hits_body<long long>(result, is, n);
 }
 
 // spread: 256 threads a block, ceilDiv(n, 128) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+spread_body(float *result, const float *__restrict__ ys, Index n)
+{
+    // scatter.rise:9: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n*2; i += gridDim.x*256) {
+        result[i] = ys[i];
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 spread(float *result, const float *__restrict__ ys, int n)
 {
-    // scatter.rise:9: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n*2; i += gridDim.x*256) {
-        result[i] = ys[i];
-    }
+    spread_body<int>(result, ys, n);
 }
 
-// spread_64: 256 threads a block, ceilDiv(n, 128) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 spread_64(float *result, const float *__restrict__ ys, long long n)
 {
-    // scatter.rise:9: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n*2; i += (long long)gridDim.x*256) {
-        result[i] = ys[i];
-    }
+    spread_body<long long>(result, ys, n);
 }
 
 // spread_finish: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+spread_finish_body(float *result, const float *__restrict__ xs, Index n)
+{
+    // scatter.rise:9: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        const float x = xs[i];
+        result[i*2] = x * x;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 spread_finish(float *result, const float *__restrict__ xs, int n)
 {
-    // scatter.rise:9: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const float x = xs[i];
-        result[i*2] = x * x;
-    }
+    spread_finish_body<int>(result, xs, n);
 }
 
-// spread_finish_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 spread_finish_64(float *result, const float *__restrict__ xs, long long n)
 {
-    // scatter.rise:9: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const float x = xs[i];
-        result[i*2] = x * x;
-    }
+    spread_finish_body<long long>(result, xs, n);
 }
 
 // pairs: 256 threads a block, ceilDiv(n, 256) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+pairs_body(float *result_1, int *result_2, Index n)
+{
+    // scatter.rise:13: mapGlobal
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        result_1[i] = 0.0f;
+        result_2[i] = 0;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 pairs(float *result_1, int *result_2, int n)
 {
-    // scatter.rise:13: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        result_1[i] = 0.0f;
-        result_2[i] = 0;
-    }
+    pairs_body<int>(result_1, result_2, n);
 }
 
-// pairs_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(256)
 pairs_64(float *result_1, int *result_2, long long n)
 {
-    // scatter.rise:13: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result_1[i] = 0.0f;
-        result_2[i] = 0;
-    }
+    pairs_body<long long>(result_1, result_2, n);
 }
 
 // pairs_finish: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-pairs_finish(float *result_1, int *result_2, const int *__restrict__ ks, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+pairs_finish_body(float *result_1, int *result_2, const int *__restrict__ ks, const float *__restrict__ xs,
+                  Index n)
 {
     // scatter.rise:13: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const int k = ks[i];
         if (k >= 0 && k < n) {
             result_1[k] = xs[i];
@@ -131,19 +140,17 @@ pairs_finish(float *result_1, int *result_2, const int *__restrict__ ks, const f
     }
 }
 
-// pairs_finish_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+pairs_finish(float *result_1, int *result_2, const int *__restrict__ ks, const float *__restrict__ xs, int n)
+{
+    pairs_finish_body<int>(result_1, result_2, ks, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 pairs_finish_64(float *result_1, int *result_2, const int *__restrict__ ks, const float *__restrict__ xs,
                 long long n)
 {
-    // scatter.rise:13: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const int k = ks[i];
-        if (k >= 0 && k < n) {
-            result_1[k] = xs[i];
-            result_2[k] = k;
-        }
-    }
+    pairs_finish_body<long long>(result_1, result_2, ks, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,11 +2,12 @@
 // To launch: mirrored_launch below, on a stream.
 
 // mirrored: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-mirrored(float *__restrict__ result, const float *__restrict__ x0, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+mirrored_body(float *__restrict__ result, const float *__restrict__ x0, Index n)
 {
     // shared_lets.rise:6: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const float value = x0[i];
         const float value_1 = x0[n - i - 1];
         const float x1 = value + value_1;
@@ -17,20 +18,16 @@ mirrored(float *__restrict__ result, const float *__restrict__ x0, int n)
     }
 }
 
-// mirrored_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+mirrored(float *__restrict__ result, const float *__restrict__ x0, int n)
+{
+    mirrored_body<int>(result, x0, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 mirrored_64(float *__restrict__ result, const float *__restrict__ x0, long long n)
 {
-    // shared_lets.rise:6: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        const float value = x0[i];
-        const float value_1 = x0[n - i - 1];
-        const float x1 = value + value_1;
-        const float x1_1 = value_1 + value;
-        const float x2 = x1 + x1_1;
-        const float x2_1 = x1_1 + x1;
-        result[i] = x2 + x2_1 + (x2_1 + x2);
-    }
+    mirrored_body<long long>(result, x0, n);
 }
 
 #ifndef __CUDACC_RTC__

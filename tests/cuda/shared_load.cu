@@ -2,11 +2,13 @@
 // To launch: sharedLoad_launch below, on a stream.
 
 // sharedLoad: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sharedLoad_body(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs,
+                Index n)
 {
     // shared_load.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc_1 = 0.0f;
         float acc_2 = -3.4028235e+38f;
         #pragma unroll
@@ -20,24 +22,17 @@ sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const flo
     }
 }
 
-// sharedLoad_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sharedLoad(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs, int n)
+{
+    sharedLoad_body<int>(result_1, result_2, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 sharedLoad_64(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs,
               long long n)
 {
-    // shared_load.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float acc_1 = 0.0f;
-        float acc_2 = -3.4028235e+38f;
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            const float x = xs[i*8 + j];
-            acc_1 += x * x;
-            acc_2 = fmaxf(acc_2, x);
-        }
-        result_1[i] = acc_1;
-        result_2[i] = acc_2;
-    }
+    sharedLoad_body<long long>(result_1, result_2, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,29 +2,29 @@
 // To launch: shift_launch below, on a stream.
 
 // shift: 256 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(256)
-shift(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+shift_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
     // shift.rise:3: mapWarp
-    for (int w = threadIdx.x / 32; w < n; w += 8) {
-        const int index = w*32 + lane;
+    for (Index w = threadIdx.x / 32; w < n; w += 8) {
+        const Index index = w*32 + lane;
         result[index] = __shfl_down_sync(0xffffffff, xs[index], 1);
     }
 }
 
-// shift_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+shift(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    shift_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 shift_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int lane = threadIdx.x % 32;
-
-    // shift.rise:3: mapWarp
-    for (long long w = threadIdx.x / 32; w < n; w += 8) {
-        const long long index = w*32 + lane;
-        result[index] = __shfl_down_sync(0xffffffff, xs[index], 1);
-    }
+    shift_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,19 +2,21 @@
 // To launch: products_launch, shifted_launch below, on a stream.
 
 // products: 64 threads a block, ceilDiv(n, 64) blocks
-extern "C" __global__ void __launch_bounds__(64)
-products(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n, int k)
+template <typename Index>
+static __device__ __forceinline__ void
+products_body(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, Index n,
+              Index k)
 {
     const int thread = threadIdx.x;
 
     // sink.rise:3: mapBlock
-    const int blocks = (n + 63) / 64;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        const int base = (block*64 + thread)*k;
-        const int index = block*64 + thread;
+    const Index blocks = (n + 63) / 64;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        const Index base = (block*64 + thread)*k;
+        const Index index = block*64 + thread;
         if (index < n) {
             float acc = 0.0f;
-            for (int i = 0; i < k; i++) {
+            for (Index i = 0; i < k; i++) {
                 acc += xs[base + i] * ys[i];
             }
             result[index] = acc;
@@ -22,66 +24,50 @@ products(float *__restrict__ result, const float *__restrict__ xs, const float *
     }
 }
 
-// products_64: 64 threads a block, ceilDiv(n, 64) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(64)
+products(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n, int k)
+{
+    products_body<int>(result, xs, ys, n, k);
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 products_64(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys,
             long long n, long long k)
 {
-    const int thread = threadIdx.x;
-
-    // sink.rise:3: mapBlock
-    const long long blocks = (n + 63) / 64;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        const long long base = (block*64 + thread)*k;
-        const long long index = block*64 + thread;
-        if (index < n) {
-            float acc = 0.0f;
-            for (long long i = 0; i < k; i++) {
-                acc += xs[base + i] * ys[i];
-            }
-            result[index] = acc;
-        }
-    }
+    products_body<long long>(result, xs, ys, n, k);
 }
 
 // shifted: 32 threads a block, ceilDiv(n, 32) blocks
-extern "C" __global__ void __launch_bounds__(32)
-shifted(float *__restrict__ result, const float *__restrict__ xs, int n, int k)
+template <typename Index>
+static __device__ __forceinline__ void
+shifted_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index k)
 {
     const int lane = threadIdx.x % 32;
 
     // sink.rise:7: mapBlock
-    const int blocks = (n + 31) / 32;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index blocks = (n + 31) / 32;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         float acc = 0.0f;
-        const int base = (block*32 + lane)*k;
-        for (int i = 0; i < k; i++) {
+        const Index base = (block*32 + lane)*k;
+        for (Index i = 0; i < k; i++) {
             acc += block*32 + lane < n ? xs[base + i] : 0.0f;
         }
         const float other = __shfl_xor_sync(0xffffffff, acc, 1);
-        const int index = block*32 + lane;
+        const Index index = block*32 + lane;
         if (index < n) result[index] = other;
     }
 }
 
-// shifted_64: 32 threads a block, ceilDiv(n, 32) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+shifted(float *__restrict__ result, const float *__restrict__ xs, int n, int k)
+{
+    shifted_body<int>(result, xs, n, k);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 shifted_64(float *__restrict__ result, const float *__restrict__ xs, long long n, long long k)
 {
-    const int lane = threadIdx.x % 32;
-
-    // sink.rise:7: mapBlock
-    const long long blocks = (n + 31) / 32;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        float acc = 0.0f;
-        const long long base = (block*32 + lane)*k;
-        for (long long i = 0; i < k; i++) {
-            acc += block*32 + lane < n ? xs[base + i] : 0.0f;
-        }
-        const float other = __shfl_xor_sync(0xffffffff, acc, 1);
-        const long long index = block*32 + lane;
-        if (index < n) result[index] = other;
-    }
+    shifted_body<long long>(result, xs, n, k);
 }
 
 #ifndef __CUDACC_RTC__

@@ -58,35 +58,32 @@ sum_case2(int *__restrict__ result, const int *__restrict__ xs, int n)
 }
 
 // sum_case3 for n > 32 and n >= 1024: 256 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(256)
-sum_case3(const int *__restrict__ xs, int *__restrict__ temp, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sum_case3_body(const int *__restrict__ xs, int *__restrict__ temp, Index n)
 {
     const int thread = threadIdx.x;
 
     // size_tests.rise:9: mapGlobal
     if (thread == 0) {
         int acc = 0;
-        for (int i = 0; i < n; i++) {
+        for (Index i = 0; i < n; i++) {
             acc = wrap_add(acc, xs[i]);
         }
         temp[0] = acc;
     }
 }
 
-// sum_case3_64 for n > 32 and n >= 1024: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sum_case3(const int *__restrict__ xs, int *__restrict__ temp, int n)
+{
+    sum_case3_body<int>(xs, temp, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 sum_case3_64(const int *__restrict__ xs, int *__restrict__ temp, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // size_tests.rise:9: mapGlobal
-    if (thread == 0) {
-        int acc = 0;
-        for (long long i = 0; i < n; i++) {
-            acc = wrap_add(acc, xs[i]);
-        }
-        temp[0] = acc;
-    }
+    sum_case3_body<long long>(xs, temp, n);
 }
 
 // sum_case3_finish for n > 32 and n >= 1024: 256 threads a block, 1 block

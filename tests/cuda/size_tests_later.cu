@@ -9,17 +9,18 @@ static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a 
 #endif
 
 // centred: 32 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(32)
-centred(const int *__restrict__ xs, int *__restrict__ parts, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+centred_body(const int *__restrict__ xs, int *__restrict__ parts, Index n)
 {
     __shared__ int shared[32];
     const int thread = threadIdx.x;
 
     // size_tests_later.rise:3: mapBlock
-    const int blocks = (n + 255) / 256;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Index blocks = (n + 255) / 256;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         int acc = 0;
-        const int base = block*256 + thread*8;
+        const Index base = block*256 + thread*8;
         if (block*256 + 256 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
@@ -45,41 +46,16 @@ centred(const int *__restrict__ xs, int *__restrict__ parts, int n)
     }
 }
 
-// centred_64: 32 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+centred(const int *__restrict__ xs, int *__restrict__ parts, int n)
+{
+    centred_body<int>(xs, parts, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 centred_64(const int *__restrict__ xs, int *__restrict__ parts, long long n)
 {
-    __shared__ int shared[32];
-    const int thread = threadIdx.x;
-
-    // size_tests_later.rise:3: mapBlock
-    const long long blocks = (n + 255) / 256;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        int acc = 0;
-        const long long base = block*256 + thread*8;
-        if (block*256 + 256 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc = wrap_add(acc, xs[base + i]);
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc = wrap_add(acc, base + i < n ? xs[base + i] : 0);
-            }
-        }
-        __syncwarp();
-        shared[thread] = acc;
-        __syncwarp();
-        if (thread == 0) {
-            int acc_1 = 0;
-            #pragma unroll
-            for (int i = 0; i < 32; i++) {
-                acc_1 = wrap_add(acc_1, shared[i]);
-            }
-            parts[block] = acc_1;
-        }
-    }
+    centred_body<long long>(xs, parts, n);
 }
 
 // centred_small_2 for n <= 1024: 32 threads a block, 1 block
@@ -118,118 +94,101 @@ centred_small_finish(int *__restrict__ result, const int *__restrict__ xs, const
 }
 
 // centred_large_finish for n >= 32: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-centred_large_finish(int *__restrict__ result, const int *__restrict__ xs, const int *__restrict__ sum, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+centred_large_finish_body(int *__restrict__ result, const int *__restrict__ xs, const int *__restrict__ sum,
+                          Index n)
 {
     // size_tests_later.rise:9: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         result[i] = wrap_sub(xs[i], sum[0]);
     }
 }
 
-// centred_large_finish_64 for n >= 32: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+centred_large_finish(int *__restrict__ result, const int *__restrict__ xs, const int *__restrict__ sum, int n)
+{
+    centred_large_finish_body<int>(result, xs, sum, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 centred_large_finish_64(int *__restrict__ result, const int *__restrict__ xs, const int *__restrict__ sum,
                         long long n)
 {
-    // size_tests_later.rise:9: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = wrap_sub(xs[i], sum[0]);
-    }
+    centred_large_finish_body<long long>(result, xs, sum, n);
 }
 
 // centred_large_2 for n > 1024: 32 threads a block, ceilDiv(n, 16384) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+centred_large_2_body(const int *__restrict__ parts, int *__restrict__ more, Index n)
+{
+    __shared__ int shared[32];
+    const int thread = threadIdx.x;
+
+    // size_tests_later.rise:7: mapBlock
+    const Index blocks = (n + 16383) / 16384;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        int acc = 0;
+        const Index base = block*64 + thread*2;
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+            acc = wrap_add(acc, base + i < (n + 255) / 256 ? parts[base + i] : 0);
+        }
+        __syncwarp();
+        shared[thread] = acc;
+        __syncwarp();
+        if (thread == 0) {
+            int acc_1 = 0;
+            #pragma unroll
+            for (int i = 0; i < 32; i++) {
+                acc_1 = wrap_add(acc_1, shared[i]);
+            }
+            more[block] = acc_1;
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 centred_large_2(const int *__restrict__ parts, int *__restrict__ more, int n)
 {
-    __shared__ int shared[32];
-    const int thread = threadIdx.x;
-
-    // size_tests_later.rise:7: mapBlock
-    const int blocks = (n + 16383) / 16384;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        int acc = 0;
-        const int base = block*64 + thread*2;
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            acc = wrap_add(acc, base + i < (n + 255) / 256 ? parts[base + i] : 0);
-        }
-        __syncwarp();
-        shared[thread] = acc;
-        __syncwarp();
-        if (thread == 0) {
-            int acc_1 = 0;
-            #pragma unroll
-            for (int i = 0; i < 32; i++) {
-                acc_1 = wrap_add(acc_1, shared[i]);
-            }
-            more[block] = acc_1;
-        }
-    }
+    centred_large_2_body<int>(parts, more, n);
 }
 
-// centred_large_2_64 for n > 1024: 32 threads a block, ceilDiv(n, 16384) blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(32)
 centred_large_2_64(const int *__restrict__ parts, int *__restrict__ more, long long n)
 {
-    __shared__ int shared[32];
-    const int thread = threadIdx.x;
-
-    // size_tests_later.rise:7: mapBlock
-    const long long blocks = (n + 16383) / 16384;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        int acc = 0;
-        const long long base = block*64 + thread*2;
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            acc = wrap_add(acc, base + i < (n + 255) / 256 ? parts[base + i] : 0);
-        }
-        __syncwarp();
-        shared[thread] = acc;
-        __syncwarp();
-        if (thread == 0) {
-            int acc_1 = 0;
-            #pragma unroll
-            for (int i = 0; i < 32; i++) {
-                acc_1 = wrap_add(acc_1, shared[i]);
-            }
-            more[block] = acc_1;
-        }
-    }
+    centred_large_2_body<long long>(parts, more, n);
 }
 
 // centred_large_3 for n > 1024: 32 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(32)
-centred_large_3(int *__restrict__ sum, const int *__restrict__ more, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+centred_large_3_body(int *__restrict__ sum, const int *__restrict__ more, Index n)
 {
     const int thread = threadIdx.x;
 
     // size_tests_later.rise:8: mapGlobal
     if (thread == 0) {
         int acc = 0;
-        const int end = (n + 16383) / 16384;
-        for (int i = 0; i < end; i++) {
+        const Index end = (n + 16383) / 16384;
+        for (Index i = 0; i < end; i++) {
             acc = wrap_add(acc, more[i]);
         }
         sum[0] = acc;
     }
 }
 
-// centred_large_3_64 for n > 1024: 32 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+centred_large_3(int *__restrict__ sum, const int *__restrict__ more, int n)
+{
+    centred_large_3_body<int>(sum, more, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 centred_large_3_64(int *__restrict__ sum, const int *__restrict__ more, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // size_tests_later.rise:8: mapGlobal
-    if (thread == 0) {
-        int acc = 0;
-        const long long end = (n + 16383) / 16384;
-        for (long long i = 0; i < end; i++) {
-            acc = wrap_add(acc, more[i]);
-        }
-        sum[0] = acc;
-    }
+    centred_large_3_body<long long>(sum, more, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -6,12 +6,13 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 #endif
 
 // mixed: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ result_3,
-      const int *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ result_3,
+           const int *__restrict__ xs, Index n)
 {
     // state_exchanged.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         int acc_2[4];
 
         // state_exchanged.rise:8: mapSeq
@@ -30,7 +31,7 @@ mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ 
             int next[4];
 
             // state_exchanged.rise:6: mapSeq
-            const int base = i*36 + j*4;
+            const Index base = i*36 + j*4;
             #pragma unroll
             for (int k = 0; k < 4; k++) {
                 next[k] = wrap_add(acc_3[k], xs[base + k]);
@@ -61,60 +62,18 @@ mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ 
     }
 }
 
-// mixed_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+mixed(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ result_3,
+      const int *__restrict__ xs, int n)
+{
+    mixed_body<int>(result_1, result_2, result_3, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 mixed_64(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict__ result_3,
          const int *__restrict__ xs, long long n)
 {
-    // state_exchanged.rise:3: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        int acc_2[4];
-
-        // state_exchanged.rise:8: mapSeq
-        #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            acc_2[j] = 2;
-        }
-        int acc_3[4];
-        #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            acc_3[j] = j;
-        }
-        int acc_1 = 1;
-        #pragma unroll
-        for (int j = 0; j < 9; j++) {
-            int next[4];
-
-            // state_exchanged.rise:6: mapSeq
-            const long long base = i*36 + j*4;
-            #pragma unroll
-            for (int k = 0; k < 4; k++) {
-                next[k] = wrap_add(acc_3[k], xs[base + k]);
-            }
-
-            // state_exchanged.rise:7: mapSeq
-            #pragma unroll
-            for (int k = 0; k < 4; k++) {
-                acc_3[k] = wrap_add(acc_2[3 - k], acc_1);
-            }
-            acc_1 = wrap_add(acc_1, acc_2[0]);
-            #pragma unroll
-            for (int k = 0; k < 4; k++) {
-                acc_2[k] = next[k];
-            }
-        }
-        result_1[i] = acc_1;
-
-        // state_exchanged.rise:9: mapSeq
-        #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            result_2[i*4 + j] = acc_2[j];
-        }
-        #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            result_3[i*4 + j] = acc_3[j];
-        }
-    }
+    mixed_body<long long>(result_1, result_2, result_3, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,8 +2,9 @@
 // To launch: columnSums_launch below, on a stream.
 
 // columnSums: 32 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(32)
-columnSums(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+columnSums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
@@ -16,8 +17,8 @@ columnSums(float *__restrict__ result, const float *__restrict__ xs, int n)
         for (int i = 0; i < 4; i++) {
             acc[i] = 0.0f;
         }
-        for (int i = 0; i < n; i++) {
-            const int base = i*64 + thread*4;
+        for (Index i = 0; i < n; i++) {
+            const Index base = i*64 + thread*4;
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 acc[j] += xs[base + j];
@@ -30,33 +31,16 @@ columnSums(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// columnSums_64: 32 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+columnSums(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    columnSums_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 columnSums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // state_in_place.rise:3: mapGlobal
-    if (thread < 16) {
-        float acc[4];
-
-        // state_in_place.rise:5: mapSeq
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            acc[i] = 0.0f;
-        }
-        for (long long i = 0; i < n; i++) {
-            const long long base = i*64 + thread*4;
-            #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                acc[j] += xs[base + j];
-            }
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            result[thread*4 + i] = acc[i];
-        }
-    }
+    columnSums_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,8 +2,9 @@
 // To launch: blur_launch below, on a stream.
 
 // blur: 48 x 10 threads a block, ceilDiv(w, 32) x ceilDiv(h, 8) blocks
-extern "C" __global__ void __launch_bounds__(480)
-blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
+template <typename Index>
+static __device__ __forceinline__ void
+blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, Index w)
 {
     __shared__ float t[340];
     const int thread = threadIdx.x;
@@ -11,10 +12,10 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
 
     // tile_guards.rise:7: mapBlock
     const int base = threadY*34 + thread;
-    const int blocks = (h + 7) / 8;
-    for (int blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
-        const int blocks_1 = (w + 31) / 32;
-        for (int block = blockIdx.x; block < blocks_1; block += gridDim.x) {
+    const Index blocks = (h + 7) / 8;
+    for (Index blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
+        const Index blocks_1 = (w + 31) / 32;
+        for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
             // tile_guards.rise:8: mapThreads
             __syncthreads();
             if (thread < 34)
@@ -26,7 +27,7 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
                 float acc = 0.0f;
                 #pragma unroll
                 for (int i = 0; i < 9; i++) {
-                    acc += t[base + (i % 3)*34 + i / 3];
+                    acc += t[(Index)base + ((Index)i % 3)*34 + (Index)i / 3];
                 }
                 result[(blockY*8 + threadY)*w + block*32 + thread] = acc;
             }
@@ -34,37 +35,16 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
     }
 }
 
-// blur_64: 48 x 10 threads a block, ceilDiv(w, 32) x ceilDiv(h, 8) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(480)
+blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
+{
+    blur_body<int>(result, img, h, w);
+}
+
 extern "C" __global__ void __launch_bounds__(480)
 blur_64(float *__restrict__ result, const float *__restrict__ img, long long h, long long w)
 {
-    __shared__ float t[340];
-    const int thread = threadIdx.x;
-    const int threadY = threadIdx.y;
-
-    // tile_guards.rise:7: mapBlock
-    const int base = threadY*34 + thread;
-    const long long blocks = (h + 7) / 8;
-    for (long long blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
-        const long long blocks_1 = (w + 31) / 32;
-        for (long long block = blockIdx.x; block < blocks_1; block += gridDim.x) {
-            // tile_guards.rise:8: mapThreads
-            __syncthreads();
-            if (thread < 34)
-                t[base] = blockY*8 + threadY >= 1 && block*32 + thread >= 1 && block*32 + thread - 1 < w && blockY*8 + threadY - 1 < h ? img[(blockY*8 + threadY - 1)*w + block*32 + thread - 1] : 0.0f;
-
-            // tile_guards.rise:9: mapThreads
-            __syncthreads();
-            if (threadY < 8 && thread < 32 && blockY*8 + threadY < h && block*32 + thread < w) {
-                float acc = 0.0f;
-                #pragma unroll
-                for (int i = 0; i < 9; i++) {
-                    acc += t[(long long)base + ((long long)i % 3)*34 + (long long)i / 3];
-                }
-                result[(blockY*8 + threadY)*w + block*32 + thread] = acc;
-            }
-        }
-    }
+    blur_body<long long>(result, img, h, w);
 }
 
 #ifndef __CUDACC_RTC__

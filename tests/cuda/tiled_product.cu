@@ -2,9 +2,10 @@
 // To launch: matmul_launch below, on a stream.
 
 // matmul: 16 x 16 threads a block, ceilDiv(m, 16) x ceilDiv(n, 16) blocks
-extern "C" __global__ void __launch_bounds__(256)
-matmul(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b, int n, int m,
-       int l)
+template <typename Index>
+static __device__ __forceinline__ void
+matmul_body(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b, Index n,
+            Index m, Index l)
 {
     __shared__ float as[256];
     __shared__ float bs[256];
@@ -12,16 +13,16 @@ matmul(float *__restrict__ result, const float *__restrict__ a, const float *__r
     const int threadY = threadIdx.y;
 
     // tiled_product.rise:3: mapBlock
-    const int blocks = (n + 15) / 16;
-    for (int blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
+    const Index blocks = (n + 15) / 16;
+    for (Index blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
         // tiled_product.rise:4: mapBlock
-        const int base = (blockY*16 + threadY)*l + thread;
-        const int blocks_1 = (m + 15) / 16;
-        for (int block = blockIdx.x; block < blocks_1; block += gridDim.x) {
+        const Index base = (blockY*16 + threadY)*l + thread;
+        const Index blocks_1 = (m + 15) / 16;
+        for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
             // tiled_product.rise:13: mapThreads
             float acc = 0.0f;
-            const int end = (l + 15) / 16;
-            for (int i = 0; i < end; i++) {
+            const Index end = (l + 15) / 16;
+            for (Index i = 0; i < end; i++) {
                 // tiled_product.rise:8: mapThreads
                 __syncthreads();
                 const int index = threadY*16 + thread;
@@ -43,46 +44,18 @@ matmul(float *__restrict__ result, const float *__restrict__ a, const float *__r
     }
 }
 
-// matmul_64: 16 x 16 threads a block, ceilDiv(m, 16) x ceilDiv(n, 16) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+matmul(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b, int n, int m,
+       int l)
+{
+    matmul_body<int>(result, a, b, n, m, l);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 matmul_64(float *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b, long long n,
           long long m, long long l)
 {
-    __shared__ float as[256];
-    __shared__ float bs[256];
-    const int thread = threadIdx.x;
-    const int threadY = threadIdx.y;
-
-    // tiled_product.rise:3: mapBlock
-    const long long blocks = (n + 15) / 16;
-    for (long long blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
-        // tiled_product.rise:4: mapBlock
-        const long long base = (blockY*16 + threadY)*l + thread;
-        const long long blocks_1 = (m + 15) / 16;
-        for (long long block = blockIdx.x; block < blocks_1; block += gridDim.x) {
-            // tiled_product.rise:13: mapThreads
-            float acc = 0.0f;
-            const long long end = (l + 15) / 16;
-            for (long long i = 0; i < end; i++) {
-                // tiled_product.rise:8: mapThreads
-                __syncthreads();
-                const int index = threadY*16 + thread;
-                as[index] = i*16 + thread < l && blockY*16 + threadY < n ? a[base + i*16] : 0.0f;
-
-                // tiled_product.rise:9: mapThreads
-                bs[index] = i*16 + threadY < l && block*16 + thread < m ? b[(i*16 + threadY)*m + block*16 + thread] : 0.0f;
-
-                // tiled_product.rise:11: mapThreads
-                __syncthreads();
-                #pragma unroll
-                for (int j = 0; j < 16; j++) {
-                    acc += as[threadY*16 + j] * bs[j*16 + thread];
-                }
-            }
-            if (block*16 + thread < m && blockY*16 + threadY < n)
-                result[(blockY*16 + threadY)*m + block*16 + thread] = acc;
-        }
-    }
+    matmul_body<long long>(result, a, b, n, m, l);
 }
 
 #ifndef __CUDACC_RTC__

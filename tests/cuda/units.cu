@@ -2,95 +2,88 @@
 // To launch: sums_launch, largest_launch, kept_launch, one_launch, length_launch below, on a stream.
 
 // sums: 32 threads a block, 1 block
+template <typename Index>
+static __device__ __forceinline__ void
+sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
+{
+    const int thread = threadIdx.x;
+
+    // units.rise:3: mapThreads
+    float acc = 0.0f;
+    const Index end = n / 32;
+    for (Index i = 0; i < end; i++) {
+        acc += fabsf(xs[i*32 + thread]);
+    }
+    const Index index = end*32 + thread;
+    if (index < n) acc += fabsf(xs[index]);
+    result[thread] = acc;
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 sums(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:3: mapThreads
-    float acc = 0.0f;
-    const int end = n / 32;
-    for (int i = 0; i < end; i++) {
-        acc += fabsf(xs[i*32 + thread]);
-    }
-    const int index = end*32 + thread;
-    if (index < n) acc += fabsf(xs[index]);
-    result[thread] = acc;
+    sums_body<int>(result, xs, n);
 }
 
-// sums_64: 32 threads a block, 1 block, 64-bit indices
 extern "C" __global__ void __launch_bounds__(32)
 sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:3: mapThreads
-    float acc = 0.0f;
-    const long long end = n / 32;
-    for (long long i = 0; i < end; i++) {
-        acc += fabsf(xs[i*32 + thread]);
-    }
-    const long long index = end*32 + thread;
-    if (index < n) acc += fabsf(xs[index]);
-    result[thread] = acc;
+    sums_body<long long>(result, xs, n);
 }
 
 // largest: 32 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(32)
-largest(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+largest_body(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, Index n)
 {
     const int thread = threadIdx.x;
 
     // units.rise:7: mapThreads
     float acc = 0.0f;
-    const int end = n / 32;
-    for (int i = 0; i < end; i++) {
-        const int index = i*32 + thread;
+    const Index end = n / 32;
+    for (Index i = 0; i < end; i++) {
+        const Index index = i*32 + thread;
         acc = fmaxf(acc, xs[index] * ys[index]);
     }
-    const int index = end*32 + thread;
+    const Index index = end*32 + thread;
     if (index < n) acc = fmaxf(acc, xs[index] * ys[index]);
     result[thread] = acc;
 }
 
-// largest_64: 32 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+largest(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n)
+{
+    largest_body<int>(result, xs, ys, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 largest_64(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys,
            long long n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:7: mapThreads
-    float acc = 0.0f;
-    const long long end = n / 32;
-    for (long long i = 0; i < end; i++) {
-        const long long index = i*32 + thread;
-        acc = fmaxf(acc, xs[index] * ys[index]);
-    }
-    const long long index = end*32 + thread;
-    if (index < n) acc = fmaxf(acc, xs[index] * ys[index]);
-    result[thread] = acc;
+    largest_body<long long>(result, xs, ys, n);
 }
 
 // kept: 32 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(32)
-kept(float *__restrict__ result_1, float *__restrict__ result_2, float a, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+kept_body(float *__restrict__ result_1, float *__restrict__ result_2, float a, const float *__restrict__ xs,
+          Index n)
 {
     const int thread = threadIdx.x;
 
     // units.rise:11: mapThreads
     float acc = a;
-    const int end = n / 32;
-    for (int i = 0; i < end; i++) {
+    const Index end = n / 32;
+    for (Index i = 0; i < end; i++) {
         acc += xs[i*32 + thread];
     }
-    const int index = n % 32;
+    const Index index = n % 32;
     if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
     float acc_1 = a;
-    for (int i = 0; i < end; i++) {
+    for (Index i = 0; i < end; i++) {
         acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
     }
     if (index != 0)
@@ -98,69 +91,59 @@ kept(float *__restrict__ result_1, float *__restrict__ result_2, float a, const 
     result_2[thread] = acc_1;
 }
 
-// kept_64: 32 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+kept(float *__restrict__ result_1, float *__restrict__ result_2, float a, const float *__restrict__ xs, int n)
+{
+    kept_body<int>(result_1, result_2, a, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 kept_64(float *__restrict__ result_1, float *__restrict__ result_2, float a, const float *__restrict__ xs,
         long long n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:11: mapThreads
-    float acc = a;
-    const long long end = n / 32;
-    for (long long i = 0; i < end; i++) {
-        acc += xs[i*32 + thread];
-    }
-    const long long index = n % 32;
-    if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
-    result_1[thread] = acc;
-
-    // units.rise:12: mapThreads
-    float acc_1 = a;
-    for (long long i = 0; i < end; i++) {
-        acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
-    }
-    if (index != 0)
-        acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
-    result_2[thread] = acc_1;
+    kept_body<long long>(result_1, result_2, a, xs, n);
 }
 
 // one: 32 threads a block, 1 block
+template <typename Index>
+static __device__ __forceinline__ void
+one_body(unsigned *__restrict__ result, const unsigned *__restrict__ xs, Index n)
+{
+    const int thread = threadIdx.x;
+
+    // units.rise:16: mapThreads
+    result[thread] = thread < n ? xs[thread] : 0u;
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 one(unsigned *__restrict__ result, const unsigned *__restrict__ xs, int n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:16: mapThreads
-    result[thread] = thread < n ? xs[thread] : 0u;
+    one_body<int>(result, xs, n);
 }
 
-// one_64: 32 threads a block, 1 block, 64-bit indices
 extern "C" __global__ void __launch_bounds__(32)
 one_64(unsigned *__restrict__ result, const unsigned *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:16: mapThreads
-    result[thread] = thread < n ? xs[thread] : 0u;
+    one_body<long long>(result, xs, n);
 }
 
 // length: 32 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(32)
-length(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+length_body(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
     // units.rise:21: mapThreads
     float squares = 0.0f;
     float top = 0.0f;
-    const int end = n / 32;
-    for (int i = 0; i < end; i++) {
+    const Index end = n / 32;
+    for (Index i = 0; i < end; i++) {
         const float x = xs[i*32 + thread];
         squares += x * x;
         top = fmaxf(top, x);
     }
-    const int index = end*32 + thread;
+    const Index index = end*32 + thread;
     if (index < n) {
         const float x = xs[index];
         squares += x * x;
@@ -170,30 +153,17 @@ length(float *__restrict__ result_1, float *__restrict__ result_2, const float *
     result_2[thread] = top;
 }
 
-// length_64: 32 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+length(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs, int n)
+{
+    length_body<int>(result_1, result_2, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 length_64(float *__restrict__ result_1, float *__restrict__ result_2, const float *__restrict__ xs,
           long long n)
 {
-    const int thread = threadIdx.x;
-
-    // units.rise:21: mapThreads
-    float squares = 0.0f;
-    float top = 0.0f;
-    const long long end = n / 32;
-    for (long long i = 0; i < end; i++) {
-        const float x = xs[i*32 + thread];
-        squares += x * x;
-        top = fmaxf(top, x);
-    }
-    const long long index = end*32 + thread;
-    if (index < n) {
-        const float x = xs[index];
-        squares += x * x;
-        top = fmaxf(top, x);
-    }
-    result_1[thread] = squares;
-    result_2[thread] = top;
+    length_body<long long>(result_1, result_2, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,18 +2,19 @@
 // To launch: sums_launch below, on a stream.
 
 // sums: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-sums(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     // unrolled_in_all.rise:2: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         #pragma unroll 1
         for (int j = 0; j < 32; j++) {
-            const int base = j*n*1024;
+            const Index base = j*n*1024;
             #pragma unroll
             for (int k = 0; k < 32; k++) {
-                const int base_1 = k*n*32;
+                const Index base_1 = k*n*32;
                 #pragma unroll
                 for (int l = 0; l < 32; l++) {
                     acc += xs[base + base_1 + l*n + i];
@@ -24,27 +25,16 @@ sums(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// sums_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+sums(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    sums_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // unrolled_in_all.rise:2: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        float acc = 0.0f;
-        #pragma unroll 1
-        for (int j = 0; j < 32; j++) {
-            const long long base = j*n*1024;
-            #pragma unroll
-            for (int k = 0; k < 32; k++) {
-                const long long base_1 = k*n*32;
-                #pragma unroll
-                for (int l = 0; l < 32; l++) {
-                    acc += xs[base + base_1 + l*n + i];
-                }
-            }
-        }
-        result[i] = acc;
-    }
+    sums_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,23 +2,26 @@
 // To launch: f_launch below, on a stream.
 
 // f: 256 threads a block, ceilDiv(n, 256) blocks
-extern "C" __global__ void __launch_bounds__(256)
-f(float *__restrict__ result, const float *__restrict__ xs, float s, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+f_body(float *__restrict__ result, const float *__restrict__ xs, float s, Index n)
 {
     // unused_inputs.rise:2: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         result[i] = xs[i] + s;
     }
 }
 
-// f_64: 256 threads a block, ceilDiv(n, 256) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+f(float *__restrict__ result, const float *__restrict__ xs, float s, int n)
+{
+    f_body<int>(result, xs, s, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 f_64(float *__restrict__ result, const float *__restrict__ xs, float s, long long n)
 {
-    // unused_inputs.rise:2: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += (long long)gridDim.x*256) {
-        result[i] = xs[i] + s;
-    }
+    f_body<long long>(result, xs, s, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -3,488 +3,289 @@
 
 #ifndef RISE_HELPERS
 static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+template <bool aligned> static __device__ __forceinline__ double2 load2(const double *at)
+{
+    return aligned ? *reinterpret_cast<const double2 *>(at) : make_double2(at[0], at[1]);
+}
+template <bool aligned> static __device__ __forceinline__ int4 load4(const int *at)
+{
+    return aligned ? *reinterpret_cast<const int4 *>(at) : make_int4(at[0], at[1], at[2], at[3]);
+}
+template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
+{
+    return aligned ? *reinterpret_cast<const float4 *>(at) : make_float4(at[0], at[1], at[2], at[3]);
+}
+template <bool aligned> static __device__ __forceinline__ void store4(int *at, int4 v)
+{
+    if (aligned) {
+        *reinterpret_cast<int4 *>(at) = v;
+    } else {
+        at[0] = v.x;
+        at[1] = v.y;
+        at[2] = v.z;
+        at[3] = v.w;
+    }
+}
 #endif
 
 // sums: 128 threads a block, ceilDiv(n, 4096) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
+{
+    const int thread = threadIdx.x;
+
+    // vector_tiles.rise:4: mapBlock
+    const Index blocks = (n + 4095) / 4096;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // vector_tiles.rise:5: mapThreads
+        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const Index base = block*4096 + thread*32;
+        if (block*4096 + 4096 <= n) {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                float4 b = load4<aligned>(xs + base + i*4);
+                acc.x += b.x;
+                acc.y += b.y;
+                acc.z += b.z;
+                acc.w += b.w;
+            }
+        } else {
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                float4 b;
+                if (base + i*4 + 3 < n) {
+                    b = load4<aligned>(xs + base + i*4);
+                } else {
+                    const Index index = base + i*4;
+                    b = make_float4(
+                        index < n ? xs[index] : 0.0f,
+                        index + 1 < n ? xs[index + 1] : 0.0f,
+                        index + 2 < n ? xs[index + 2] : 0.0f,
+                        0.0f);
+                }
+                acc.x += b.x;
+                acc.y += b.y;
+                acc.z += b.z;
+                acc.w += b.w;
+            }
+        }
+        result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
+    }
+}
+
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(128)
 sums(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:4: mapBlock
-    const int blocks = (n + 4095) / 4096;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:5: mapThreads
-        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        const int base = block*4096 + thread*32;
-        if (block*4096 + 4096 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                float4 b = *reinterpret_cast<const float4 *>(xs + base + i*4);
-                acc.x += b.x;
-                acc.y += b.y;
-                acc.z += b.z;
-                acc.w += b.w;
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                float4 b;
-                if (base + i*4 + 3 < n) {
-                    b = *reinterpret_cast<const float4 *>(xs + base + i*4);
-                } else {
-                    const int index = base + i*4;
-                    b = make_float4(
-                        index < n ? xs[index] : 0.0f,
-                        index + 1 < n ? xs[index + 1] : 0.0f,
-                        index + 2 < n ? xs[index + 2] : 0.0f,
-                        0.0f);
-                }
-                acc.x += b.x;
-                acc.y += b.y;
-                acc.z += b.z;
-                acc.w += b.w;
-            }
-        }
-        result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
-    }
+    sums_body<int, true>(result, xs, n);
 }
 
-// sums_64: 128 threads a block, ceilDiv(n, 4096) blocks, 64-bit indices
-// Aligned: xs to 16 bytes.
+// Aligned: xs to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(128)
 sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:4: mapBlock
-    const long long blocks = (n + 4095) / 4096;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:5: mapThreads
-        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        const long long base = block*4096 + thread*32;
-        if (block*4096 + 4096 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                float4 b = *reinterpret_cast<const float4 *>(xs + base + i*4);
-                acc.x += b.x;
-                acc.y += b.y;
-                acc.z += b.z;
-                acc.w += b.w;
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                float4 b;
-                if (base + i*4 + 3 < n) {
-                    b = *reinterpret_cast<const float4 *>(xs + base + i*4);
-                } else {
-                    const long long index = base + i*4;
-                    b = make_float4(
-                        index < n ? xs[index] : 0.0f,
-                        index + 1 < n ? xs[index + 1] : 0.0f,
-                        index + 2 < n ? xs[index + 2] : 0.0f,
-                        0.0f);
-                }
-                acc.x += b.x;
-                acc.y += b.y;
-                acc.z += b.z;
-                acc.w += b.w;
-            }
-        }
-        result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
-    }
+    sums_body<long long, true>(result, xs, n);
 }
 
-// sums_unaligned: 128 threads a block, ceilDiv(n, 4096) blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(128)
 sums_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
+    sums_body<long long, false>(result, xs, n);
+}
+
+// twice: 32 threads a block, ceilDiv(n, 1024) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
+{
     const int thread = threadIdx.x;
 
-    // vector_tiles.rise:4: mapBlock
-    const long long blocks = (n + 4095) / 4096;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:5: mapThreads
-        float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        const long long base = block*4096 + thread*32;
-        if (block*4096 + 4096 <= n) {
+    // vector_tiles.rise:7: mapBlock
+    const Index blocks = (n + 1023) / 1024;
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // vector_tiles.rise:8: mapSeq
+        const Index base = block*1024 + thread*4;
+        if (block*1024 + 1024 <= n) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc.x += xs[base + i*4];
-                acc.y += xs[base + i*4 + 1];
-                acc.z += xs[base + i*4 + 2];
-                acc.w += xs[base + i*4 + 3];
+                const Index index = base + i*128;
+                int4 v = load4<aligned>(xs + index);
+                const int v_1 = wrap_add(v.x, v.x);
+                const int v_2 = wrap_add(v.y, v.y);
+                const int v_3 = wrap_add(v.z, v.z);
+                const int v_4 = wrap_add(v.w, v.w);
+                store4<aligned>(result + index, make_int4(v_1, v_2, v_3, v_4));
             }
         } else {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const long long index = base + i*4;
-                acc.x += index < n ? xs[index] : 0.0f;
-                acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
-                acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
-                acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
+                int4 v;
+                const Index index = base + i*128 + 3;
+                if (index < n) {
+                    v = load4<aligned>(xs + index - 3);
+                } else {
+                    v = make_int4(
+                        index - 3 < n ? xs[index - 3] : 0,
+                        index - 2 < n ? xs[index - 2] : 0,
+                        index - 1 < n ? xs[index - 1] : 0,
+                        0);
+                }
+                const int v_1 = wrap_add(v.x, v.x);
+                const int v_2 = wrap_add(v.y, v.y);
+                const int v_3 = wrap_add(v.z, v.z);
+                const int v_4 = wrap_add(v.w, v.w);
+                if (index < n) {
+                    store4<aligned>(result + index - 3, make_int4(v_1, v_2, v_3, v_4));
+                } else {
+                    if (index - 3 < n) result[index - 3] = v_1;
+                    if (index - 2 < n) result[index - 2] = v_2;
+                    if (index - 1 < n) result[index - 1] = v_3;
+                }
             }
         }
-        result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
     }
 }
 
-// twice: 32 threads a block, ceilDiv(n, 1024) blocks
 // Aligned: result to 16 bytes, xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(32)
 twice(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:7: mapBlock
-    const int blocks = (n + 1023) / 1024;
-    for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:8: mapSeq
-        const int base = block*1024 + thread*4;
-        if (block*1024 + 1024 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const int index = base + i*128;
-                int4 v = *reinterpret_cast<const int4 *>(xs + index);
-                const int v_1 = wrap_add(v.x, v.x);
-                const int v_2 = wrap_add(v.y, v.y);
-                const int v_3 = wrap_add(v.z, v.z);
-                const int v_4 = wrap_add(v.w, v.w);
-                *reinterpret_cast<int4 *>(result + index) = make_int4(v_1, v_2, v_3, v_4);
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                int4 v;
-                const int index = base + i*128 + 3;
-                if (index < n) {
-                    v = *reinterpret_cast<const int4 *>(xs + index - 3);
-                } else {
-                    v = make_int4(
-                        index - 3 < n ? xs[index - 3] : 0,
-                        index - 2 < n ? xs[index - 2] : 0,
-                        index - 1 < n ? xs[index - 1] : 0,
-                        0);
-                }
-                const int v_1 = wrap_add(v.x, v.x);
-                const int v_2 = wrap_add(v.y, v.y);
-                const int v_3 = wrap_add(v.z, v.z);
-                const int v_4 = wrap_add(v.w, v.w);
-                if (index < n) {
-                    *reinterpret_cast<int4 *>(result + index - 3) = make_int4(v_1, v_2, v_3, v_4);
-                } else {
-                    if (index - 3 < n) result[index - 3] = v_1;
-                    if (index - 2 < n) result[index - 2] = v_2;
-                    if (index - 1 < n) result[index - 1] = v_3;
-                }
-            }
-        }
-    }
+    twice_body<int, true>(result, xs, n);
 }
 
-// twice_64: 32 threads a block, ceilDiv(n, 1024) blocks, 64-bit indices
-// Aligned: result to 16 bytes, xs to 16 bytes.
+// Aligned: result to 16 bytes, xs to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(32)
 twice_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:7: mapBlock
-    const long long blocks = (n + 1023) / 1024;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:8: mapSeq
-        const long long base = block*1024 + thread*4;
-        if (block*1024 + 1024 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const long long index = base + i*128;
-                int4 v = *reinterpret_cast<const int4 *>(xs + index);
-                const int v_1 = wrap_add(v.x, v.x);
-                const int v_2 = wrap_add(v.y, v.y);
-                const int v_3 = wrap_add(v.z, v.z);
-                const int v_4 = wrap_add(v.w, v.w);
-                *reinterpret_cast<int4 *>(result + index) = make_int4(v_1, v_2, v_3, v_4);
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                int4 v;
-                const long long index = base + i*128 + 3;
-                if (index < n) {
-                    v = *reinterpret_cast<const int4 *>(xs + index - 3);
-                } else {
-                    v = make_int4(
-                        index - 3 < n ? xs[index - 3] : 0,
-                        index - 2 < n ? xs[index - 2] : 0,
-                        index - 1 < n ? xs[index - 1] : 0,
-                        0);
-                }
-                const int v_1 = wrap_add(v.x, v.x);
-                const int v_2 = wrap_add(v.y, v.y);
-                const int v_3 = wrap_add(v.z, v.z);
-                const int v_4 = wrap_add(v.w, v.w);
-                if (index < n) {
-                    *reinterpret_cast<int4 *>(result + index - 3) = make_int4(v_1, v_2, v_3, v_4);
-                } else {
-                    if (index - 3 < n) result[index - 3] = v_1;
-                    if (index - 2 < n) result[index - 2] = v_2;
-                    if (index - 1 < n) result[index - 1] = v_3;
-                }
-            }
-        }
-    }
+    twice_body<long long, true>(result, xs, n);
 }
 
-// twice_unaligned: 32 threads a block, ceilDiv(n, 1024) blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(32)
 twice_unaligned(int *__restrict__ result, const int *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:7: mapBlock
-    const long long blocks = (n + 1023) / 1024;
-    for (long long block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:8: mapSeq
-        const long long base = block*1024 + thread*4;
-        if (block*1024 + 1024 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const long long index = base + i*128;
-                const int4 v = make_int4(xs[index], xs[index + 1], xs[index + 2], xs[index + 3]);
-                result[index] = wrap_add(v.x, v.x);
-                result[index + 1] = wrap_add(v.y, v.y);
-                result[index + 2] = wrap_add(v.z, v.z);
-                result[index + 3] = wrap_add(v.w, v.w);
-            }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const long long index = base + i*128;
-                const int4 v = make_int4(
-                    index < n ? xs[index] : 0,
-                    index + 1 < n ? xs[index + 1] : 0,
-                    index + 2 < n ? xs[index + 2] : 0,
-                    index + 3 < n ? xs[index + 3] : 0);
-                if (index < n) result[index] = wrap_add(v.x, v.x);
-                if (index + 1 < n) result[index + 1] = wrap_add(v.y, v.y);
-                if (index + 2 < n) result[index + 2] = wrap_add(v.z, v.z);
-                if (index + 3 < n) result[index + 3] = wrap_add(v.w, v.w);
-            }
-        }
-    }
+    twice_body<long long, false>(result, xs, n);
 }
 
 // nested: 64 threads a block, 1 block
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+nested_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
+{
+    const int thread = threadIdx.x;
+
+    // vector_tiles.rise:10: mapThreads
+    float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    const Index end = n / 2048;
+    for (Index i = 0; i < end; i++) {
+        const Index base = i*2048 + thread*32;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            float4 b = load4<aligned>(xs + base + j*4);
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
+        }
+    }
+    if (n % 2048 != 0) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+            float4 b;
+            if (end*2048 + thread*32 + i*4 + 3 < n) {
+                b = load4<aligned>(xs + end*2048 + thread*32 + i*4);
+            } else {
+                const Index index = end*2048 + thread*32 + i*4;
+                b = make_float4(
+                    index < n ? xs[index] : 0.0f,
+                    index + 1 < n ? xs[index + 1] : 0.0f,
+                    index + 2 < n ? xs[index + 2] : 0.0f,
+                    0.0f);
+            }
+            acc.x += b.x;
+            acc.y += b.y;
+            acc.z += b.z;
+            acc.w += b.w;
+        }
+    }
+    result[thread] = acc.x + acc.y + (acc.z + acc.w);
+}
+
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(64)
 nested(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:10: mapThreads
-    float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    const int end = n / 2048;
-    for (int i = 0; i < end; i++) {
-        const int base = i*2048 + thread*32;
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            float4 b = *reinterpret_cast<const float4 *>(xs + base + j*4);
-            acc.x += b.x;
-            acc.y += b.y;
-            acc.z += b.z;
-            acc.w += b.w;
-        }
-    }
-    if (n % 2048 != 0) {
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            float4 b;
-            if (end*2048 + thread*32 + i*4 + 3 < n) {
-                b = *reinterpret_cast<const float4 *>(xs + end*2048 + thread*32 + i*4);
-            } else {
-                const int index = end*2048 + thread*32 + i*4;
-                b = make_float4(
-                    index < n ? xs[index] : 0.0f,
-                    index + 1 < n ? xs[index + 1] : 0.0f,
-                    index + 2 < n ? xs[index + 2] : 0.0f,
-                    0.0f);
-            }
-            acc.x += b.x;
-            acc.y += b.y;
-            acc.z += b.z;
-            acc.w += b.w;
-        }
-    }
-    result[thread] = acc.x + acc.y + (acc.z + acc.w);
+    nested_body<int, true>(result, xs, n);
 }
 
-// nested_64: 64 threads a block, 1 block, 64-bit indices
-// Aligned: xs to 16 bytes.
+// Aligned: xs to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(64)
 nested_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:10: mapThreads
-    float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    const long long end = n / 2048;
-    for (long long i = 0; i < end; i++) {
-        const long long base = i*2048 + thread*32;
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            float4 b = *reinterpret_cast<const float4 *>(xs + base + j*4);
-            acc.x += b.x;
-            acc.y += b.y;
-            acc.z += b.z;
-            acc.w += b.w;
-        }
-    }
-    if (n % 2048 != 0) {
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            float4 b;
-            if (end*2048 + thread*32 + i*4 + 3 < n) {
-                b = *reinterpret_cast<const float4 *>(xs + end*2048 + thread*32 + i*4);
-            } else {
-                const long long index = end*2048 + thread*32 + i*4;
-                b = make_float4(
-                    index < n ? xs[index] : 0.0f,
-                    index + 1 < n ? xs[index + 1] : 0.0f,
-                    index + 2 < n ? xs[index + 2] : 0.0f,
-                    0.0f);
-            }
-            acc.x += b.x;
-            acc.y += b.y;
-            acc.z += b.z;
-            acc.w += b.w;
-        }
-    }
-    result[thread] = acc.x + acc.y + (acc.z + acc.w);
+    nested_body<long long, true>(result, xs, n);
 }
 
-// nested_unaligned: 64 threads a block, 1 block, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(64)
 nested_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int thread = threadIdx.x;
-
-    // vector_tiles.rise:10: mapThreads
-    float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    const long long end = n / 2048;
-    for (long long i = 0; i < end; i++) {
-        const long long base = i*2048 + thread*32;
-        #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            acc.x += xs[base + j*4];
-            acc.y += xs[base + j*4 + 1];
-            acc.z += xs[base + j*4 + 2];
-            acc.w += xs[base + j*4 + 3];
-        }
-    }
-    if (n % 2048 != 0) {
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            const long long index = end*2048 + thread*32 + i*4;
-            acc.x += index < n ? xs[index] : 0.0f;
-            acc.y += index + 1 < n ? xs[index + 1] : 0.0f;
-            acc.z += index + 2 < n ? xs[index + 2] : 0.0f;
-            acc.w += index + 3 < n ? xs[index + 3] : 0.0f;
-        }
-    }
-    result[thread] = acc.x + acc.y + (acc.z + acc.w);
+    nested_body<long long, false>(result, xs, n);
 }
 
 // pairs: 256 threads a block, ceilDiv(n, 131072) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+pairs_body(double *__restrict__ result, const double *__restrict__ xs, Index n)
+{
+    // vector_tiles.rise:13: mapGlobal
+    const Index end = (n + 511) / 512;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        double2 acc = make_double2(0.0, 0.0);
+        if (i*512 + 512 <= n) {
+            for (int j = 0; j < 256; j++) {
+                double2 b = load2<aligned>(xs + i*512 + j*2);
+                acc.x += b.x;
+                acc.y += b.y;
+            }
+        } else {
+            for (int j = 0; j < 256; j++) {
+                double2 b;
+                if (i*512 + j*2 + 1 < n) {
+                    b = load2<aligned>(xs + i*512 + j*2);
+                } else {
+                    const Index index = i*512 + j*2;
+                    b = make_double2(index < n ? xs[index] : 0.0, 0.0);
+                }
+                acc.x += b.x;
+                acc.y += b.y;
+            }
+        }
+        result[i*2] = acc.x;
+        result[i*2 + 1] = acc.y;
+    }
+}
+
 // Aligned: xs to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
 pairs(double *__restrict__ result, const double *__restrict__ xs, int n)
 {
-    // vector_tiles.rise:13: mapGlobal
-    const int end = (n + 511) / 512;
-    for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
-        double2 acc = make_double2(0.0, 0.0);
-        if (i*512 + 512 <= n) {
-            for (int j = 0; j < 256; j++) {
-                double2 b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
-                acc.x += b.x;
-                acc.y += b.y;
-            }
-        } else {
-            for (int j = 0; j < 256; j++) {
-                double2 b;
-                if (i*512 + j*2 + 1 < n) {
-                    b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
-                } else {
-                    const int index = i*512 + j*2;
-                    b = make_double2(index < n ? xs[index] : 0.0, 0.0);
-                }
-                acc.x += b.x;
-                acc.y += b.y;
-            }
-        }
-        result[i*2] = acc.x;
-        result[i*2 + 1] = acc.y;
-    }
+    pairs_body<int, true>(result, xs, n);
 }
 
-// pairs_64: 256 threads a block, ceilDiv(n, 131072) blocks, 64-bit indices
-// Aligned: xs to 16 bytes.
+// Aligned: xs to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 pairs_64(double *__restrict__ result, const double *__restrict__ xs, long long n)
 {
-    // vector_tiles.rise:13: mapGlobal
-    const long long end = (n + 511) / 512;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        double2 acc = make_double2(0.0, 0.0);
-        if (i*512 + 512 <= n) {
-            for (int j = 0; j < 256; j++) {
-                double2 b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
-                acc.x += b.x;
-                acc.y += b.y;
-            }
-        } else {
-            for (int j = 0; j < 256; j++) {
-                double2 b;
-                if (i*512 + j*2 + 1 < n) {
-                    b = *reinterpret_cast<const double2 *>(xs + i*512 + j*2);
-                } else {
-                    const long long index = i*512 + j*2;
-                    b = make_double2(index < n ? xs[index] : 0.0, 0.0);
-                }
-                acc.x += b.x;
-                acc.y += b.y;
-            }
-        }
-        result[i*2] = acc.x;
-        result[i*2 + 1] = acc.y;
-    }
+    pairs_body<long long, true>(result, xs, n);
 }
 
-// pairs_unaligned: 256 threads a block, ceilDiv(n, 131072) blocks, 64-bit indices
+// For any address, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
 pairs_unaligned(double *__restrict__ result, const double *__restrict__ xs, long long n)
 {
-    // vector_tiles.rise:13: mapGlobal
-    const long long end = (n + 511) / 512;
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < end; i += (long long)gridDim.x*256) {
-        double2 acc = make_double2(0.0, 0.0);
-        if (i*512 + 512 <= n) {
-            for (int j = 0; j < 256; j++) {
-                acc.x += xs[i*512 + j*2];
-                acc.y += xs[i*512 + j*2 + 1];
-            }
-        } else {
-            for (int j = 0; j < 256; j++) {
-                const long long index = i*512 + j*2;
-                acc.x += index < n ? xs[index] : 0.0;
-                acc.y += index + 1 < n ? xs[index + 1] : 0.0;
-            }
-        }
-        result[i*2] = acc.x;
-        result[i*2 + 1] = acc.y;
-    }
+    pairs_body<long long, false>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

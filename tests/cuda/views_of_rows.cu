@@ -9,13 +9,14 @@ static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a 
 #endif
 
 // blur: 32 x 8 threads a block, ceilDiv(w, 32) x ceilDiv(h, 8) blocks
-extern "C" __global__ void __launch_bounds__(256)
-blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
+template <typename Index>
+static __device__ __forceinline__ void
+blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, Index w)
 {
     // views_of_rows.rise:3: mapGlobal
-    for (int j = blockIdx.y*8 + threadIdx.y; j < h; j += gridDim.y*8) {
+    for (Index j = blockIdx.y*8 + threadIdx.y; j < h; j += gridDim.y*8) {
         // views_of_rows.rise:4: mapGlobal
-        for (int i = blockIdx.x*32 + threadIdx.x; i < w; i += gridDim.x*32) {
+        for (Index i = blockIdx.x*32 + threadIdx.x; i < w; i += gridDim.x*32) {
             float acc = 0.0f;
             #pragma unroll
             for (int k = 0; k < 9; k++) {
@@ -26,22 +27,16 @@ blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
     }
 }
 
-// blur_64: 32 x 8 threads a block, ceilDiv(w, 32) x ceilDiv(h, 8) blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+blur(float *__restrict__ result, const float *__restrict__ img, int h, int w)
+{
+    blur_body<int>(result, img, h, w);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 blur_64(float *__restrict__ result, const float *__restrict__ img, long long h, long long w)
 {
-    // views_of_rows.rise:3: mapGlobal
-    for (long long j = blockIdx.y*8 + threadIdx.y; j < h; j += (long long)gridDim.y*8) {
-        // views_of_rows.rise:4: mapGlobal
-        for (long long i = blockIdx.x*32 + threadIdx.x; i < w; i += (long long)gridDim.x*32) {
-            float acc = 0.0f;
-            #pragma unroll
-            for (int k = 0; k < 9; k++) {
-                acc += img[nat_min(h - 1, nat_max(j + k / 3 - 1, 0))*w + nat_min(w - 1, nat_max(i + k % 3 - 1, 0))];
-            }
-            result[j*w + i] = acc / 9.0f;
-        }
-    }
+    blur_body<long long>(result, img, h, w);
 }
 
 #ifndef __CUDACC_RTC__

@@ -2,13 +2,14 @@
 // To launch: warpSum_launch below, on a stream.
 
 // warpSum: 256 threads a block, 1 block
-extern "C" __global__ void __launch_bounds__(256)
-warpSum(float *__restrict__ result, const float *__restrict__ xs, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+warpSum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
     // warp_reduction.rise:3: mapWarp
-    for (int w = threadIdx.x / 32; w < n; w += 8) {
+    for (Index w = threadIdx.x / 32; w < n; w += 8) {
         // warp.rise:5: mapLane
         float x = xs[w*32 + lane];
 
@@ -24,27 +25,16 @@ warpSum(float *__restrict__ result, const float *__restrict__ xs, int n)
     }
 }
 
-// warpSum_64: 256 threads a block, 1 block, 64-bit indices
+extern "C" __global__ void __launch_bounds__(256)
+warpSum(float *__restrict__ result, const float *__restrict__ xs, int n)
+{
+    warpSum_body<int>(result, xs, n);
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 warpSum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    const int lane = threadIdx.x % 32;
-
-    // warp_reduction.rise:3: mapWarp
-    for (long long w = threadIdx.x / 32; w < n; w += 8) {
-        // warp.rise:5: mapLane
-        float x = xs[w*32 + lane];
-
-        // warp.rise:7: mapLane
-        x += __shfl_xor_sync(0xffffffff, x, 16);
-        x += __shfl_xor_sync(0xffffffff, x, 8);
-        x += __shfl_xor_sync(0xffffffff, x, 4);
-        x += __shfl_xor_sync(0xffffffff, x, 2);
-        x += __shfl_xor_sync(0xffffffff, x, 1);
-
-        // warp.rise:8: mapLane
-        if (lane == 0) result[w] = x;
-    }
+    warpSum_body<long long>(result, xs, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -7,75 +7,65 @@ static __host__ __device__ __forceinline__ auto nat_min(A a, B b) -> decltype(a 
 #endif
 
 // resident: 64 threads a block, maxResident blocks
+template <typename Index>
+static __device__ __forceinline__ void
+resident_body(const float *__restrict__ xs, float *__restrict__ ps, float *temp, Index n)
+{
+    const Index blockId = blockIdx.x;
+    const int thread = threadIdx.x;
+
+    // workspace.rise:3: mapBlock
+    const Index blocks = (n + 63) / 64;
+    for (Index block = blockId; block < blocks; block += gridDim.x) {
+        __syncthreads();
+        const Index index = block*64 + thread;
+        temp[blockId*64 + thread] = index < n ? xs[index] + 1.0f : 1.0f;
+        __syncthreads();
+        ps[index] = temp[blockId*64 - thread + 63];
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(64)
 resident(const float *__restrict__ xs, float *__restrict__ ps, float *temp, int n)
 {
-    const int blockId = blockIdx.x;
-    const int thread = threadIdx.x;
-
-    // workspace.rise:3: mapBlock
-    const int blocks = (n + 63) / 64;
-    for (int block = blockId; block < blocks; block += gridDim.x) {
-        __syncthreads();
-        const int index = block*64 + thread;
-        temp[blockId*64 + thread] = index < n ? xs[index] + 1.0f : 1.0f;
-        __syncthreads();
-        ps[index] = temp[blockId*64 - thread + 63];
-    }
+    resident_body<int>(xs, ps, temp, n);
 }
 
-// resident_64: 64 threads a block, maxResident blocks, 64-bit indices
 extern "C" __global__ void __launch_bounds__(64)
 resident_64(const float *__restrict__ xs, float *__restrict__ ps, float *temp, long long n)
 {
-    const long long blockId = blockIdx.x;
-    const int thread = threadIdx.x;
-
-    // workspace.rise:3: mapBlock
-    const long long blocks = (n + 63) / 64;
-    for (long long block = blockId; block < blocks; block += gridDim.x) {
-        __syncthreads();
-        const long long index = block*64 + thread;
-        temp[blockId*64 + thread] = index < n ? xs[index] + 1.0f : 1.0f;
-        __syncthreads();
-        ps[index] = temp[blockId*64 - thread + 63];
-    }
+    resident_body<long long>(xs, ps, temp, n);
 }
 
 // resident_finish: 32 threads a block, maxResident blocks
-extern "C" __global__ void __launch_bounds__(32)
-resident_finish(float *__restrict__ result, const float *__restrict__ ps, float *temp_1, int n)
+template <typename Index>
+static __device__ __forceinline__ void
+resident_finish_body(float *__restrict__ result, const float *__restrict__ ps, float *temp_1, Index n)
 {
-    const int blockId = blockIdx.x;
+    const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
     // workspace.rise:5: mapBlock
-    const int blocks = (n + 31) / 32;
-    for (int block = blockId; block < blocks; block += gridDim.x) {
+    const Index blocks = (n + 31) / 32;
+    for (Index block = blockId; block < blocks; block += gridDim.x) {
         __syncwarp();
-        const int index = block*32 + thread;
+        const Index index = block*32 + thread;
         temp_1[blockId*32 + thread] = index < n ? ps[index] : 0.0f;
         __syncwarp();
         if (index < n) result[index] = temp_1[blockId*32 - thread + 31];
     }
 }
 
-// resident_finish_64: 32 threads a block, maxResident blocks, 64-bit indices
+extern "C" __global__ void __launch_bounds__(32)
+resident_finish(float *__restrict__ result, const float *__restrict__ ps, float *temp_1, int n)
+{
+    resident_finish_body<int>(result, ps, temp_1, n);
+}
+
 extern "C" __global__ void __launch_bounds__(32)
 resident_finish_64(float *__restrict__ result, const float *__restrict__ ps, float *temp_1, long long n)
 {
-    const long long blockId = blockIdx.x;
-    const int thread = threadIdx.x;
-
-    // workspace.rise:5: mapBlock
-    const long long blocks = (n + 31) / 32;
-    for (long long block = blockId; block < blocks; block += gridDim.x) {
-        __syncwarp();
-        const long long index = block*32 + thread;
-        temp_1[blockId*32 + thread] = index < n ? ps[index] : 0.0f;
-        __syncwarp();
-        if (index < n) result[index] = temp_1[blockId*32 - thread + 31];
-    }
+    resident_finish_body<long long>(result, ps, temp_1, n);
 }
 
 #ifndef __CUDACC_RTC__

@@ -45,7 +45,7 @@ def moved(text, ptx):
     found, compiled = [], ptx_text.ptx_kernels(ptx)
     for kernel in ptx_text.text_kernels(text):
         buffers = ptx_text.exchanged(kernel)
-        steps = ptx_text.ptx_steps(compiled[kernel.name])
+        steps = ptx_text.ptx_steps(compiled[kernel.name], {step.place for step in kernel.steps})
         allowed = ptx_text.without_barrier(kernel.steps, buffers)
         for buffer, before, after in sorted(ptx_text.without_barrier(steps, buffers) - allowed):
             found.append((kernel.name, kernel.params[buffer][1], f"a {after} comes after the {before} without a barrier between"))
@@ -66,12 +66,10 @@ def kept(text):
 
 def with_promise(text):
     """`__restrict__` on every pointer of every kernel, as once."""
-    parts, at = [], 0
-    for kernel in ptx_text.text_kernels(text):
-        head_end = text.index("{", kernel.first)
-        parts += [text[at : kernel.first], re.sub(r"\*(?!__restrict__)(\w+)", r"*__restrict__ \1", text[kernel.first : head_end])]
-        at = head_end
-    return "".join(parts) + text[at:]
+    heads = {head for kernel in ptx_text.text_kernels(text) for head in kernel.heads}
+    for first, last in sorted(heads, reverse=True):
+        text = text[:first] + re.sub(r"\*(?!__restrict__)(\w+)", r"*__restrict__ \1", text[first:last]) + text[last:]
+    return text
 
 
 def main(seed):

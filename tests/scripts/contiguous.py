@@ -91,14 +91,14 @@ def program(rng):
 
 # What a thread, warp or lane is of its block, by a constant: shifts.
 OF_THREADS = re.compile(r"\b(?:threadIdx\.x|thread|warp|lane) [/%] \d+\b")
-KNOWN = {"const", "int", "long", "if", "else", "numSM", "nat_min", "nat_max", *NAMES}
-NAMED = re.compile(r"\s*const (?:int|long long) (\w+) = (.*);")
+KNOWN = {"const", "int", "long", "Index", "if", "else", "numSM", "nat_min", "nat_max", *NAMES}
+NAMED = re.compile(r"\s*const (?:int|long long|Index) (\w+) = (.*);")
 
 
 def divisions(text):
     """Lines of kernels that divide something else than sizes."""
     found = []
-    for kernel in re.findall(r'^extern "C" __global__.*?^\}', text, re.M | re.S):
+    for kernel in re.findall(r'^(?:extern "C" __global__|static __device__ __forceinline__ void\n).*?^\}', text, re.M | re.S):
         sizes = set(KNOWN)
         for line in kernel.splitlines()[2:]:
             line = OF_THREADS.sub("", re.sub(r"//.*", "", line))

@@ -90,10 +90,9 @@ def item_of(path, name):
 
 
 def emitted(path, cwd=ROOT, entry=""):
-    """The kernels, without the head of the file, the host function, and the variants with 64-bit indices."""
+    """The kernels, without the head of the file and the host function."""
     words = [path, "--entry", entry] if entry else [path]
-    text = re.split(r"^#ifndef __CUDACC_RTC__$", risec(words, cwd).split("\n\n", 1)[-1], flags=re.M)[0]
-    return re.sub(r"^// \w+_64: .*?^}\n\n?", "", text, flags=re.M | re.S).strip()
+    return re.split(r"^#ifndef __CUDACC_RTC__$", risec(words, cwd).split("\n\n", 1)[-1], flags=re.M)[0].strip()
 
 
 def hand(path):

@@ -106,9 +106,13 @@ class TextKernel:
     steps: list
     first: int    # where its head stands in the text
     last: int
+    heads: list   # where its parameters are declared, and those of the function that has its body: (first, last)
 
 
 HEAD = re.compile(r'^extern "C" __global__ void [^\n]*\n(\w+)\(([^{]*?)\)\n\{\n(.*?)^\}', re.M | re.S)
+# What kernels of one body call, and that call.
+BODY = re.compile(r'^static __device__ __forceinline__ void\n(\w+)\(([^{]*?)\)\n\{\n(.*?)^\}', re.M | re.S)
+CALL = re.compile(r"\s*(\w+)<[^<>]*>\([\w,\s]*\);\s*")
 BARRIER = re.compile(r"__sync(?:threads|warp)\(|\b(?:take_ticket|sync_grid|\w+_mail|\w+_prefix|\w+_prefixes)\(")
 BOTH = re.compile(r"\batomic\w+\((?:\([^()]*\))?&?$")  # read and written by a call
 OWN = re.compile(r"\b(?:take_ticket|sync_grid|\w+_mail|\w+_prefix|\w+_prefixes)\($")  # what barriers are made of
@@ -127,6 +131,7 @@ def accesses(line, names):
                 writes.add(number)
                 continue
             stored = re.match(r"^\s*(?:(?:if|for) \(.*\) )?(?:\*reinterpret_cast<[^>]*>\((?=$|[^=]*$))?$", before) and target_ends(before, after)
+            stored = stored or (re.search(r"\bstore\d<\w+>\($", before) and "=")
             (writes if stored else reads).add(number)
             if stored and stored != "=":
                 reads.add(number)
@@ -159,7 +164,7 @@ def text_steps(body, names, place):
         here = len(steps)
         step = Step(text, barrier=bool(BARRIER.search(text)), place=number)
         step.reads, step.writes = accesses(line, names)
-        if "atomic" in text:  # may be a loop
+        if "atomic" in text or re.search(r"\b(?:load|store)\d\w*<", text):  # may be a loop; of several cells
             step.next.append(here)
         steps.append(step)
         if text == "} else {":
@@ -191,13 +196,16 @@ def text_steps(body, names, place):
 
 
 def text_kernels(text):
-    kernels = []
+    kernels, bodies = [], {found[1]: found for found in BODY.finditer(text)}
     for found in HEAD.finditer(text):
+        call = CALL.fullmatch(found[3])
+        body = bodies[call[1]] if call and call[1] in bodies else found
         params = []
         for p in filter(None, (" ".join(p.split()) for p in found[2].split(","))):
             params.append((p, re.search(r"(\w+)$", p)[1]))
         names = [(k, name) for k, (p, name) in enumerate(params) if "*" in p]
-        kernels.append(TextKernel(found[1], params, text_steps(found[3], names, text.count("\n", 0, found.start(3)) + 1), found.start(), found.end()))
+        kernels.append(TextKernel(found[1], params, text_steps(body[3], names, text.count("\n", 0, body.start(3)) + 1), found.start(), found.end(),
+                                  [(one.start(), one.start(3)) for one in {found, body}]))
     return kernels
 
 
@@ -259,12 +267,13 @@ def pointers(lines):
     return of
 
 
-def ptx_steps(lines):
+def ptx_steps(lines, places):
+    """places: the lines of the emitted text that the kernel's steps may stand on."""
     of = pointers(lines)
     labels, steps, place = {}, [Step("begin", next=[1])], 0
     for line in lines:
-        if line.startswith(".loc"):  # of a function: where it is called from
-            place = int(re.search(r"(?:inlined_at|^\.loc)\s+\d+\s+(\d+)(?!.*inlined_at)", line)[1])
+        if line.startswith(".loc"):  # its own line, or, of a helper, the one that calls it
+            place = next((int(at) for at in re.findall(r"(?:inlined_at|^\.loc)\s+\d+\s+(\d+)", line) if int(at) in places), place)
             continue
         if line.endswith(":"):
             labels[line[:-1]] = len(steps)
