@@ -679,7 +679,13 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
             cuda_load_cell(c, e->mem.buf, e->mem.index);
         break;
     case IE_OP:
-        put_op(c, e, prec);
+        if (!c->full || !e->op.spared) {
+            put_op(c, e, prec);
+            break;
+        }
+        sb_printf(c->out, "%s%s || ", prec > C_OR ? "(" : "", c->full);
+        put_op(c, e, C_AND);
+        put(c, prec > C_OR ? ")" : "");
         break;
     case IE_CAST:
         put_cast(c, e, prec);

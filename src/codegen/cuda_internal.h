@@ -48,6 +48,7 @@ typedef struct Cuda {
     bool *known;             /* registers that the compiler may know the value of somewhere */
     VEC(Hoisted) hoisted;
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
+    const char *full;        /* the name of what says whether this tile is full; NULL: no such tile is around */
     const char *index;       /* the type of sizes and of what is computed from them: "int", "long long" or the parameter `Index` */
     VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
     VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */

@@ -311,7 +311,7 @@ static void print_step(Cuda *c, const char *name, Nat step)
         cuda_nat(c, step, C_ANY);
 }
 
-static void print_for(Cuda *c, const ImpStmt *s)
+static void print_plain_for(Cuda *c, const ImpStmt *s)
 {
     if (divides(s->loop.hi) && !cuda_hoisted(c, s->loop.hi))
         hoist(c, s->loop.hi, s->loop.level == P_mapBlock ? "blocks" : s->loop.level == P_mapWarp ? "warps" : "end");
@@ -336,6 +336,28 @@ static void print_for(Cuda *c, const ImpStmt *s)
     put(c, ") ");
     print_body(c, &s->loop.body);
     put(c, "\n");
+    cuda_leave(c, scope);
+}
+
+/* full_or_not(block*1024 + 1024 <= n, [&](bool full) { the loop }): two codes, one text (full_tiles.h). */
+static void print_for(Cuda *c, const ImpStmt *s)
+{
+    if (!s->loop.full) {
+        print_plain_for(c, s);
+        return;
+    }
+    CudaScope scope = cuda_enter(c);
+    sb_printf(c->out, "%s(", cuda_helper(c, HELP_FULL_OR_NOT, SC_I32));
+    cuda_expr(c, s->loop.full, C_ANY);
+    c->full = c_name_claim(c->names, "full");
+    sb_printf(c->out, ", [&](bool %s) {\n", c->full);
+    c->depth++;
+    cuda_indent(c);
+    print_plain_for(c, s);
+    c->depth--;
+    cuda_indent(c);
+    put(c, "});\n");
+    c->full = NULL;
     cuda_leave(c, scope);
 }
 
@@ -709,8 +731,12 @@ static void print_if(Cuda *c, const ImpStmt *s)
     put(c, " ");
     print_body(c, then);
     if (both) {
+        const char *full = c->full;
+        if (s->branch.cond->kind == IE_OP && s->branch.cond->op.spared) /* holds in full tiles: this is none */
+            c->full = NULL;
         put(c, " else ");
         print_body(c, otherwise);
+        c->full = full;
     }
     put(c, "\n");
 }
@@ -726,6 +752,76 @@ static void print_note(Cuda *c, const ImpStmt *s)
     }
     cuda_comment_text(c->out, s->note);
     put(c, "\n");
+}
+
+/* ---- steps of a fold ---------------------------------------------------------------------------------------------------- */
+
+typedef struct VarReads {
+    const ImpVar *var;
+    int n;
+} VarReads;
+
+static void count_reads(void *user, ImpExpr **at)
+{
+    VarReads *r = user;
+    r->n += (*at)->kind == IE_VAR && (*at)->var.var == r->var;
+}
+
+/* acc = op(acc, e), where e does not read acc: a step of a fold. */
+static bool is_step(const ImpStmt *s)
+{
+    if (s->kind != IS_SET || s->var.var->slots != 1 || s->var.value->kind != IE_OP || s->var.value->op.n != 2)
+        return false;
+    const ImpExpr *first = s->var.value->op.args[0];
+    ImpExpr *rest = s->var.value->op.args[1];
+    VarReads reads = {s->var.var, 0};
+    walk_expr(&rest, count_reads, &reads);
+    return first->kind == IE_VAR && first->var.var == s->var.var && reads.n == 0;
+}
+
+static size_t length_of(Cuda *c, const ImpExpr *e)
+{
+    StrBuf text, *out = c->out;
+    sb_init(&text, c->ctx);
+    c->out = &text;
+    cuda_expr(c, e, C_ANY);
+    c->out = out;
+    return text.len;
+}
+
+/* acc += a; acc += b;  ->  acc = acc + a + b; as many steps as fit on a line, from statement i on, which may be the declaration. *end: the statement after them. */
+static const ImpStmt *joined_steps(Cuda *c, const ImpBlock *block, int i, int *end)
+{
+    const ImpStmt *s = block->list.at[i];
+    *end = i + 1;
+    bool begins = is_step(s) || (s->kind == IS_DECL && s->var.value && s->var.var->slots == 1 && !s->var.var->nat && s->var.value->kind == IE_LIT);
+    if (!begins || c->line_directives || !cuda_is_shown(c, s))
+        return s;
+    ImpStmt *all = NULL;
+    PrimId op = is_step(s) ? s->var.value->op.id : P_COUNT;
+    int after = i + 1, steps = is_step(s);
+    for (int j = i + 1; j < block->list.n; j++) {
+        const ImpStmt *next = block->list.at[j];
+        const ImpExpr *value = all ? all->var.value : s->var.value;
+        if (!is_step(next) || next->var.var != s->var.var || (steps && next->var.value->op.id != op))
+            break;
+        if (next->var.value->op.rounded || cuda_is_half(next->var.value->type))
+            break;
+        ImpExpr *args[2] = {(ImpExpr *)value, next->var.value->op.args[1]}, *joined = imp_op_like(c->ctx, next->var.value, args);
+        if (strlen(s->var.var->name) + 3 + length_of(c, joined) + (s->kind == IS_DECL ? 8 : 0) > ONE_LINE)
+            break;
+        ImpStmt *longer = NEW(c->ctx, ImpStmt);
+        *longer = *s;
+        longer->var.value = joined;
+        all = longer;
+        op = next->var.value->op.id;
+        steps++;
+        after = j + 1;
+    }
+    if (steps < 2)
+        return s;
+    *end = after;
+    return all;
 }
 
 void cuda_block(Cuda *c, const ImpBlock *block)
@@ -753,7 +849,9 @@ void cuda_block(Cuda *c, const ImpBlock *block)
         cuda_indent(c);
         hoist_indices(c, block, i);
         first = false;
-        last = s;
+        int end;
+        last = s = joined_steps(c, block, i, &end);
+        i = end - 1;
         switch (s->kind) {
         case IS_DECL:
             print_decl(c, s);

@@ -90,7 +90,8 @@ struct ImpExpr {
         Nat nat;
         struct { ImpVar *var; Nat slot; } var;
         struct { ImpBuf *buf; Nat index; } mem;
-        struct { PrimId id; int n; ImpExpr **args; bool rounded; /* no part of a fused operation (contraction.h) */ } op;
+        struct { PrimId id; int n; ImpExpr **args; bool rounded; /* no part of a fused operation (contraction.h) */
+                 bool spared; /* it holds where loop.full of the loop around it does */ } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
         struct { PrimId id, op; ImpExpr *by, *value; } shfl;
@@ -151,6 +152,7 @@ struct ImpStmt {
             bool first;    /* fetches for the first step of a loop that follows: not worth a copy without guards */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
             bool rolled;   /* by no means (#pragma unroll 1) */
+            ImpExpr *full; /* in a full tile, in which all `spared` conditions of the body hold; it becomes code of its own (full_tiles.h). NULL: there is none */
             ImpBlock body;
         } loop;
         struct {

@@ -46,6 +46,14 @@ static void print_expr(Printer *p, const ImpExpr *e, Prec prec);
 
 static void print_op(Printer *p, const ImpExpr *e, Prec prec)
 {
+    if (e->op.spared) {
+        ImpExpr plain = *e;
+        plain.op.spared = false;
+        put(p, "spared(");
+        print_expr(p, &plain, PREC_ANY);
+        put(p, ")");
+        return;
+    }
     if (e->op.rounded) {
         ImpExpr plain = *e;
         plain.op.rounded = false;
@@ -221,6 +229,10 @@ static void print_for(Printer *p, const ImpStmt *s)
     if (!nat_is(s->loop.step, 1)) {
         put(p, " step ");
         print_nat(p, s->loop.step, 0);
+    }
+    if (s->loop.full) {
+        put(p, ", full where ");
+        print_expr(p, s->loop.full, PREC_ANY);
     }
     c_names_set(p->names, s->loop.var, name);
     sb_printf(p->out, " { -- %s\n", prim_name(s->loop.level));

@@ -372,13 +372,28 @@ static void guard_loop(Bounds *b, ImpStmt *s)
     b->here = outside;
 }
 
+/* The statement itself. What a loop runs to exists without elements. */
+static void guard_own(Bounds *b, ImpStmt *s)
+{
+    ImpStmt tile = {.kind = IS_IF};
+    if (s->kind == IS_FOR) {
+        guard_nat(b, s->loop.lo);
+        guard_nat(b, s->loop.hi);
+        guard_nat(b, s->loop.step);
+        tile.branch.cond = s->loop.full;
+        s = &tile;
+    }
+    b->element = true;
+    if (s != &tile || tile.branch.cond)
+        walk_nats(s, guard_nat, b);
+    b->element = false;
+}
+
 static void guard_block(Bounds *b, const ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
-        b->element = s->kind != IS_FOR;
-        walk_nats(s, guard_nat, b);
-        b->element = false;
+        guard_own(b, s);
         if (s->kind == IS_DECL && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT) {
             vec_push(b->ctx, &b->names, s->var.var->nat);
             vec_push(b->ctx, &b->meant, spelled_out(b, s->var.value->nat));

@@ -1,8 +1,7 @@
 /* Pass tiles: a loop whose guards hold everywhere but in the last tile runs without them there.
  *
  *   for (i < 8) acc += block*1024 + i*128 + thread < n ? xs[...] : 0
- *     ->  if (block*1024 + 1024 <= n)  for (i < 8) acc += xs[...]
- *         else                         for (i < 8) acc += ... < n ? xs[...] : 0
+ *     ->  full where block*1024 + 1024 <= n: for (i < 8) acc += (full or ... < n) ? xs[...] : 0      one loop, two codes (full_tiles.h)
  *
  *   for (i < ceilDiv(m, 32)) acc += i*32 + lane < m ? xs[...] : 0
  *     ->  for (i < m / 32) acc += xs[...];  if (m % 32 != 0) acc += m / 32 * 32 + lane < m ? xs[...] : 0
@@ -15,6 +14,7 @@
  * What the last block does once is not copied.
  *
  * Requires: barriers are placed. Loops with a shuffle in them stay as they are; so do those with a barrier, unless vectors are loaded under guards there. Keeps every value and every access. */
+#include "codegen/full_tiles.h"
 #include "codegen/guards.h"
 #include "codegen/units.h"
 #include "codegen/walk.h"
@@ -174,81 +174,34 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
     }
 }
 
-/* ---- the copy without guards ---------------------------------------------------------------------------------------------- */
+/* ---- conditions that a full tile spares ------------------------------------------------------------------------------------ */
 
-/* What is left of a condition in a full tile; NULL: nothing, it holds. */
-static ImpExpr *rest_of(const Tiles *t, ImpExpr *e)
+static void mark_condition(const Tiles *t, ImpExpr *e)
 {
     if (e->kind == IE_OP && e->op.id == P_and) {
-        ImpExpr *a = rest_of(t, e->op.args[0]), *b = rest_of(t, e->op.args[1]);
-        return !a ? b : !b ? a : a == e->op.args[0] && b == e->op.args[1] ? e : imp_op2(t->ctx, P_and, SC_BOOL, a, b, e->span);
+        mark_condition(t, e->op.args[0]);
+        mark_condition(t, e->op.args[1]);
+        return;
     }
     Nat d = guard_excess(t->ctx, e);
     for (int i = 0; d && i < t->guards.n; i++)
-        if (t->guards.at[i] == d)
-            return NULL;
-    return e;
+        e->op.spared |= t->guards.at[i] == d;
 }
 
-static void unguard_expr(void *user, ImpExpr **at)
+static void mark_choice(void *user, ImpExpr **at)
 {
-    const Tiles *t = user;
-    while ((*at)->kind == IE_COND) {
-        ImpExpr *cond = rest_of(t, (*at)->cond.cond);
-        if (cond) {
-            (*at)->cond.cond = cond;
-            return;
-        }
-        *at = (*at)->cond.then;
-    }
+    if ((*at)->kind == IE_COND)
+        mark_condition(user, (*at)->cond.cond);
 }
 
-/* v = 0; v = load, or a declaration and v = load: the first one goes. The loads are n statements from i on, and what they replace stands right before them.
- * How many statements went. */
-static int drop_unread_starts(ImpBlock *block, int i, int n)
+static void mark_stmt(void *user, ImpStmt *s)
 {
-    int gone = 0;
-    for (int k = i; k < i + n; k++) {
-        ImpStmt *load = block->list.at[k - gone];
-        bool found = load->kind == IS_VLOAD && !load->vec.declares;
-        for (int j = i - gone - 1; j >= 0 && found; j--) {
-            const ImpStmt *start = block->list.at[j];
-            if (start->kind != IS_VSET && (start->kind != IS_DECL || start->var.value))
-                break;
-            if (imp_sets(start) != load->vec.var)
-                continue;
-            load->vec.declares = imp_declares(start);
-            block_remove(block, j);
-            gone++;
-            break;
-        }
-    }
-    return gone;
+    walk_own(s, mark_choice, user);
+    if (s->kind == IS_IF)
+        mark_condition(user, s->branch.cond);
 }
 
-static void unguard(const Tiles *t, ImpBlock *block)
-{
-    for (int i = 0; i < block->list.n; i++) {
-        ImpStmt *s = block->list.at[i];
-        walk_own(s, unguard_expr, (void *)t);
-        if (s->kind == IS_FOR)
-            unguard(t, &s->loop.body);
-        if (s->kind != IS_IF)
-            continue;
-        unguard(t, &s->branch.then);
-        unguard(t, &s->branch.otherwise);
-        ImpExpr *cond = rest_of(t, s->branch.cond);
-        if (cond) {
-            s->branch.cond = cond;
-            continue;
-        }
-        block_remove(block, i);
-        ImpBlock then = s->branch.then;
-        for (int j = 0; j < then.list.n; j++)
-            block_insert(t->ctx, block, i + j, then.list.at[j]);
-        i += then.list.n - 1 - drop_unread_starts(block, i, then.list.n);
-    }
-}
+static void mark(Tiles *t, ImpBlock *block) { walk_stmts(block, mark_stmt, t); }
 
 /* ---- the two ways to split ---------------------------------------------------------------------------------------------------- */
 
@@ -298,26 +251,22 @@ static bool never_full(Tiles *t)
     return false;
 }
 
-/* if (all guards hold), with nothing in it yet. */
-static ImpStmt *full_choice(Tiles *t, Span span)
+/* All guards hold. */
+static ImpExpr *full_condition(Tiles *t, Span span)
 {
-    ImpStmt *choice = imp_stmt(t->ctx, NULL, IS_IF, span);
+    ImpExpr *all = NULL;
     for (int k = 0; k < t->full.n; k++) {
         ImpExpr *e = as_comparison(t, t->full.at[k], span);
-        choice->branch.cond = k ? imp_op2(t->ctx, P_and, SC_BOOL, choice->branch.cond, e, span) : e;
+        all = all ? imp_op2(t->ctx, P_and, SC_BOOL, all, e, span) : e;
     }
-    return choice;
+    return all;
 }
 
-/* All trips of the loop are full, or none needs to be: one condition decides before the loop. */
-static bool split_whole(Tiles *t, ImpBlock *block, int i)
+/* All trips of the loop are full, or none needs to be: one condition decides before the loop, which stays one. */
+static bool split_whole(Tiles *t, ImpStmt *loop)
 {
-    Ctx *ctx = t->ctx;
-    ImpStmt *loop = block->list.at[i], *choice = full_choice(t, loop->span), *full = imp_copy_stmt(ctx, loop);
-    vec_push(ctx, &choice->branch.then.list, full);
-    vec_push(ctx, &choice->branch.otherwise.list, loop);
-    unguard(t, &full->loop.body);
-    block->list.at[i] = choice;
+    loop->loop.full = full_condition(t, loop->span);
+    mark(t, &loop->loop.body);
     return true;
 }
 
@@ -391,7 +340,8 @@ static bool split_range(Tiles *t, ImpBlock *block, int i)
     full->loop.hi = end;
     loop->loop.lo = end;
     last_trip(t, block, i, x, c);
-    unguard(t, &full->loop.body);
+    mark(t, &full->loop.body);
+    tile_without_guards(ctx, &full->loop.body);
     block_insert(ctx, block, i, full);
     return true;
 }
@@ -427,7 +377,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
         look_at(t, loop, true);
     if (!t->full.n || never_full(t) || (t->waits && !t->vectors))
         return false;
-    return constant || t->waits ? split_whole(t, block, i) : split_range(t, block, i);
+    return constant || t->waits ? split_whole(t, loop) : split_range(t, block, i);
 }
 
 /* ---- guards that stand one after the other, in no loop ------------------------------------------------------------------------- */
@@ -508,12 +458,14 @@ static bool split_run(Tiles *t, ImpBlock *block, int i)
             end = k + 1;
     if (guards_of(t, block, i, end - i) < MIN_SPARED || never_full(t) || !differ(t) || escapes(block, i, end))
         return false;
-    ImpStmt *choice = full_choice(t, block->list.at[i]->span);
+    ImpStmt *choice = imp_stmt(ctx, NULL, IS_IF, block->list.at[i]->span);
+    choice->branch.cond = full_condition(t, choice->span);
     for (int k = i; k < end; k++) {
         vec_push(ctx, &choice->branch.then.list, imp_copy_stmt(ctx, block->list.at[k]));
         vec_push(ctx, &choice->branch.otherwise.list, block->list.at[k]);
     }
-    unguard(t, &choice->branch.then);
+    mark(t, &choice->branch.then);
+    tile_without_guards(ctx, &choice->branch.then);
     for (int k = i + 1; k < end; k++)
         block_remove(block, i + 1);
     block->list.at[i] = choice;

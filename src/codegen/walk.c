@@ -57,7 +57,11 @@ static void walk_stmt_inside(ImpStmt *s, Manner manner, ExprFn fn, void *user)
             walk_inside(&s->vec.values[i], manner, fn, user);
         break;
     case IS_IF: walk_inside(&s->branch.cond, manner, fn, user); break;
-    case IS_VLOAD: case IS_FOR: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
+    case IS_FOR:
+        if (s->loop.full)
+            walk_inside(&s->loop.full, manner, fn, user);
+        break;
+    case IS_VLOAD: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
     }
 }
 

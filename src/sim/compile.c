@@ -3,6 +3,7 @@
  * Before: a tree of statements over nats. After: instructions on registers of 32 lanes with explicit masks, which a warp can leave at a
  * barrier and enter again. Nats that have one value for the warp (sizes, the block, the warp, loops that start and step alike in all
  * lanes) are computed once, in scalar registers. An instruction runs only while some lane is active. */
+#include "codegen/full_tiles.h"
 #include "codegen/walk.h"
 #include "sim/compile.h"
 
@@ -369,7 +370,12 @@ static void compile_stmt(Compiler *c, const ImpStmt *s)
     case IS_VSET:
     case IS_VLOAD:
     case IS_VSTORE: compile_vector(c, s); break;
-    case IS_FOR: compile_for(c, s); break;
+    case IS_FOR:
+        if (s->loop.full)
+            compile_if(c, tile_full_or_not(c->run->ctx, s));
+        else
+            compile_for(c, s);
+        break;
     case IS_IF: compile_if(c, s); break;
     case IS_SYNC: compile_sync(c, s); break;
     case IS_ATOMIC: compile_atomic(c, s); break;

@@ -10,6 +10,14 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
 {
     return aligned ? *reinterpret_cast<const float4 *>(at) : make_float4(at[0], at[1], at[2], at[3]);
 }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 // True for the block that takes the last ticket: what the others stored before they took theirs is visible to it.
 static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned blocks)
 {
@@ -45,20 +53,11 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         // device_fold.rise:9: mapLane
         float acc = 0.0f;
         for (Index tile = block; tile < tiles; tile += blocks) {
-            if (tile*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    float4 v = load4<aligned>(xs + tile*8192 + i*1024 + thread*4);
-                    acc += v.x;
-                    acc += v.y;
-                    acc += v.z;
-                    acc += v.w;
-                }
-            } else {
+            full_or_not(tile*8192 + 8192 <= n, [&](bool full) {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     float4 v;
-                    if (tile*8192 + i*1024 + thread*4 + 3 < n) {
+                    if (full || tile*8192 + i*1024 + thread*4 + 3 < n) {
                         v = load4<aligned>(xs + tile*8192 + i*1024 + thread*4);
                     } else {
                         const Index index = tile*8192 + i*1024 + thread*4;
@@ -68,12 +67,9 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
                             index + 2 < n ? xs[index + 2] : 0.0f,
                             0.0f);
                     }
-                    acc += v.x;
-                    acc += v.y;
-                    acc += v.z;
-                    acc += v.w;
+                    acc = acc + v.x + v.y + v.z + v.w;
                 }
-            }
+            });
         }
 
         // warp.rise:7: mapLane
@@ -92,15 +88,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         if (thread == 0) {
             const float4 v = *reinterpret_cast<float4 *>(shared);
             const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
+            float acc_1 = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
             xs_1[block] = acc_1;
         }
     }
@@ -131,15 +119,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         if (thread == 0) {
             const float4 v = *reinterpret_cast<float4 *>(shared);
             const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f;
-            acc_1 += v.x;
-            acc_1 += v.y;
-            acc_1 += v.z;
-            acc_1 += v.w;
-            acc_1 += v_1.x;
-            acc_1 += v_1.y;
-            acc_1 += v_1.z;
-            acc_1 += v_1.w;
+            float acc_1 = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
             result[0] = acc_1;
         }
     }
@@ -192,38 +172,12 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         const Index end = (blocks*8192 + n - 1) / (blocks*8192);
         for (Index i = 0; i < end; i++) {
             const Index base_1 = size*i*8192;
-            if (base_1 + block*8192 + 8192 <= n) {
-                #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const Index index = base + base_1 + j*1024;
-                    float4 v = load4<aligned>(xs + index);
-                    const int v_1 = (int)index;
-                    const int v_2 = (int)(index + 1);
-                    const int v_3 = (int)(index + 2);
-                    const int v_4 = (int)(index + 3);
-                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
-                        acc_1 = v.x;
-                        acc_2 = v_1;
-                    }
-                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
-                        acc_1 = v.y;
-                        acc_2 = v_2;
-                    }
-                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
-                        acc_1 = v.z;
-                        acc_2 = v_3;
-                    }
-                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
-                        acc_1 = v.w;
-                        acc_2 = v_4;
-                    }
-                }
-            } else {
+            full_or_not(base_1 + block*8192 + 8192 <= n, [&](bool full) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     float4 v;
                     const Index index = base + base_1 + j*1024 + 3;
-                    if (index < n) {
+                    if (full || index < n) {
                         v = load4<aligned>(xs + index - 3);
                     } else {
                         v = make_float4(
@@ -232,10 +186,10 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
                             index - 1 < n ? xs[index - 1] : __int_as_float(0x7f800000),
                             __int_as_float(0x7f800000));
                     }
-                    const int v_1 = index - 3 < n ? (int)(index - 3) : 2147483647;
-                    const int v_2 = index - 2 < n ? (int)(index - 2) : 2147483647;
-                    const int v_3 = index - 1 < n ? (int)(index - 1) : 2147483647;
-                    const int v_4 = index < n ? (int)index : 2147483647;
+                    const int v_1 = full || index - 3 < n ? (int)(index - 3) : 2147483647;
+                    const int v_2 = full || index - 2 < n ? (int)(index - 2) : 2147483647;
+                    const int v_3 = full || index - 1 < n ? (int)(index - 1) : 2147483647;
+                    const int v_4 = full || index < n ? (int)index : 2147483647;
                     if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
                         acc_1 = v.x;
                         acc_2 = v_1;
@@ -253,7 +207,7 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
                         acc_2 = v_4;
                     }
                 }
-            }
+            });
         }
 
         // warp.rise:5: mapLane

@@ -3,6 +3,14 @@
 
 #ifndef RISE_HELPERS
 static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 #endif
 
 // sums: 64 threads a block, 64 blocks
@@ -46,18 +54,13 @@ tiles_body(int *__restrict__ result, const int *__restrict__ xs, Index n, Index 
         int acc = 0;
         const Index end = (n + 255) / 256;
         for (Index tile = block; tile < end; tile += b) {
-            if (tile*256 + 256 <= n) {
-                #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    acc = wrap_add(acc, xs[tile*256 + i*64 + thread]);
-                }
-            } else {
+            full_or_not(tile*256 + 256 <= n, [&](bool full) {
                 #pragma unroll
                 for (int i = 0; i < 4; i++) {
                     const Index index = tile*256 + i*64 + thread;
-                    acc = wrap_add(acc, index < n ? xs[index] : 0);
+                    acc = wrap_add(acc, full || index < n ? xs[index] : 0);
                 }
-            }
+            });
         }
         result[block*64 + thread] = acc;
     }

@@ -120,11 +120,7 @@ sums_body(float *__restrict__ result, const unsigned short *__restrict__ xs, Ind
             acc.z += v.z;
             acc.w += v.w;
         }
-        float acc_1 = 0.0f;
-        acc_1 += acc.x;
-        acc_1 += acc.y;
-        acc_1 += acc.z;
-        acc_1 += acc.w;
+        float acc_1 = 0.0f + acc.x + acc.y + acc.z + acc.w;
         result[i] = acc_1;
     }
 }

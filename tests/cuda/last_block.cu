@@ -2,6 +2,14 @@
 // To launch: sum_launch below, on a stream.
 
 #ifndef RISE_HELPERS
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 // True for the block that takes the last ticket: what the others stored before they took theirs is visible to it.
 static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned blocks)
 {
@@ -33,17 +41,12 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
         // last_block.rise:4: mapThreads
         float acc = 0.0f;
         const Index base = block*2048 + thread*8;
-        if (block*2048 + 2048 <= n) {
+        full_or_not(block*2048 + 2048 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc += xs[base + i];
+                acc += full || base + i < n ? xs[base + i] : 0.0f;
             }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc += base + i < n ? xs[base + i] : 0.0f;
-            }
-        }
+        });
         __syncthreads();
         shared[thread] = acc;
         __syncthreads();

@@ -6,6 +6,14 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
 {
     return aligned ? *reinterpret_cast<const float4 *>(at) : make_float4(at[0], at[1], at[2], at[3]);
 }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 #endif
 
 // neighbours: 64 threads a block, n blocks
@@ -33,28 +41,12 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
     }
     const Index end = (m + 63) / 64;
     const Index base = blockId*m*4 + thread*4;
-    if (m % 64 == 0) {
-        for (Index i = 0; i < end; i++) {
-            float4 tsNext;
-            if (i + 1 < end) tsNext = load4<aligned>(xs + base + i*256 + 256);
-
-            // prefetch.rise:6: mapSeq
-            __syncthreads();
-            #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                acc[j] += ts[(i % 2)*256 - j*64 - thread + 255];
-            }
-            if (i + 1 < end) {
-                // prefetch.rise:4: mapThreads
-                *reinterpret_cast<float4 *>(ts + ((i + 1) % 2)*256 + thread*4) = tsNext;
-            }
-        }
-    } else {
+    full_or_not(m % 64 == 0, [&](bool full) {
         for (Index i = 0; i < end; i++) {
             float4 tsNext;
             if (i + 1 < end) {
                 tsNext = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-                if (i*256 + thread*4 + 256 < m*4) tsNext = load4<aligned>(xs + base + i*256 + 256);
+                if (full || i*256 + thread*4 + 256 < m*4) tsNext = load4<aligned>(xs + base + i*256 + 256);
             }
 
             // prefetch.rise:6: mapSeq
@@ -68,7 +60,7 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
                 *reinterpret_cast<float4 *>(ts + ((i + 1) % 2)*256 + thread*4) = tsNext;
             }
         }
-    }
+    });
 
     // prefetch.rise:8: mapSeq
     const Index base_1 = blockId*256 + thread;

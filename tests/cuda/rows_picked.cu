@@ -21,30 +21,15 @@ picked_body(float *__restrict__ result, const float *__restrict__ xs, const long
     const long long at = bs[0];
     const float4 v = load4<aligned>(xs + at*8);
     const float2 v_1 = load2<aligned>(xs + at*8 + 4);
-    sum += v.x;
-    sum += v.y;
-    sum += v.z;
-    sum += v.w;
-    sum += v_1.x;
-    sum += v_1.y;
+    sum = sum + v.x + v.y + v.z + v.w + v_1.x + v_1.y;
     const long long at_1 = bs[1];
     const float4 v_2 = load4<aligned>(xs + at_1*8);
     const float2 v_3 = load2<aligned>(xs + at_1*8 + 4);
-    sum += v_2.x;
-    sum += v_2.y;
-    sum += v_2.z;
-    sum += v_2.w;
-    sum += v_3.x;
-    sum += v_3.y;
+    sum = sum + v_2.x + v_2.y + v_2.z + v_2.w + v_3.x + v_3.y;
     const long long at_2 = bs[2];
     const float4 v_4 = load4<aligned>(xs + at_2*8);
     const float2 v_5 = load2<aligned>(xs + at_2*8 + 4);
-    sum += v_4.x;
-    sum += v_4.y;
-    sum += v_4.z;
-    sum += v_4.w;
-    sum += v_5.x;
-    sum += v_5.y;
+    sum = sum + v_4.x + v_4.y + v_4.z + v_4.w + v_5.x + v_5.y;
     result[0] = sum;
 }
 

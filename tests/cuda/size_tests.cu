@@ -3,6 +3,14 @@
 
 #ifndef RISE_HELPERS
 static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 #endif
 
 // sum_case1 for n <= 32 and n >= 8 and n % 2 == 0: 256 threads a block, 1 block, 4*(n / 2) bytes of dynamic shared memory
@@ -26,17 +34,12 @@ sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
     __syncthreads();
     if (thread == 0) {
         int acc = 0;
-        if (end == 16) {
+        full_or_not(end == 16, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 16; i++) {
-                acc = wrap_add(acc, shared[i]);
+                if (full || i < end) acc = wrap_add(acc, shared[i]);
             }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 16; i++) {
-                if (i < end) acc = wrap_add(acc, shared[i]);
-            }
-        }
+        });
         result[0] = acc;
     }
 }

@@ -6,6 +6,14 @@ static __device__ __forceinline__ int wrap_add(int a, int b) { return (int)((uns
 static __device__ __forceinline__ int wrap_sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b) { return a > b ? a : b; }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 #endif
 
 // centred: 32 threads a block, ceilDiv(n, 256) blocks
@@ -21,17 +29,12 @@ centred_body(const int *__restrict__ xs, int *__restrict__ parts, Index n)
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         int acc = 0;
         const Index base = block*256 + thread*8;
-        if (block*256 + 256 <= n) {
+        full_or_not(block*256 + 256 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                acc = wrap_add(acc, xs[base + i]);
+                acc = wrap_add(acc, full || base + i < n ? xs[base + i] : 0);
             }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                acc = wrap_add(acc, base + i < n ? xs[base + i] : 0);
-            }
-        }
+        });
         __syncwarp();
         shared[thread] = acc;
         __syncwarp();
@@ -68,17 +71,12 @@ centred_small_2(int *__restrict__ sum, const int *__restrict__ parts, int n)
     if (thread == 0) {
         int acc = 0;
         const int blocks = (n + 255) / 256;
-        if (blocks == 4) {
+        full_or_not(blocks == 4, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 4; i++) {
-                acc = wrap_add(acc, parts[i]);
+                acc = wrap_add(acc, full || i < blocks ? parts[i] : 0);
             }
-        } else {
-            #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                acc = wrap_add(acc, i < blocks ? parts[i] : 0);
-            }
-        }
+        });
         sum[0] = acc;
     }
 }

@@ -67,15 +67,8 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
-        float acc_1 = -__int_as_float(0x7f800000);
-        acc_1 = fmaxf(acc_1, v.x);
-        acc_1 = fmaxf(acc_1, v.y);
-        acc_1 = fmaxf(acc_1, v.z);
-        acc_1 = fmaxf(acc_1, v.w);
-        acc_1 = fmaxf(acc_1, v_1.x);
-        acc_1 = fmaxf(acc_1, v_1.y);
-        acc_1 = fmaxf(acc_1, v_1.z);
-        acc_1 = fmaxf(acc_1, v_1.w);
+        float acc_1 = fmaxf(fmaxf(fmaxf(-__int_as_float(0x7f800000), v.x), v.y), v.z);
+        acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(fmaxf(acc_1, v.w), v_1.x), v_1.y), v_1.z), v_1.w);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             es[i*4] = expf(own[i*4] - acc_1);
@@ -107,15 +100,7 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         __syncthreads();
         const float4 v_2 = *reinterpret_cast<float4 *>(tops);
         const float4 v_3 = *reinterpret_cast<float4 *>(tops + 4);
-        float acc_3 = 0.0f;
-        acc_3 += v_2.x;
-        acc_3 += v_2.y;
-        acc_3 += v_2.z;
-        acc_3 += v_2.w;
-        acc_3 += v_3.x;
-        acc_3 += v_3.y;
-        acc_3 += v_3.z;
-        acc_3 += v_3.w;
+        float acc_3 = 0.0f + v_2.x + v_2.y + v_2.z + v_2.w + v_3.x + v_3.y + v_3.z + v_3.w;
         const float r = 1.0f / acc_3;
         #pragma unroll
         for (int i = 0; i < 4; i++) {

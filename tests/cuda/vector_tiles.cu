@@ -26,6 +26,14 @@ template <bool aligned> static __device__ __forceinline__ void store4(int *at, i
         at[3] = v.w;
     }
 }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
 #endif
 
 // sums: 128 threads a block, ceilDiv(n, 4096) blocks
@@ -41,20 +49,11 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         // vector_tiles.rise:5: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         const Index base = block*4096 + thread*32;
-        if (block*4096 + 4096 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                float4 b = load4<aligned>(xs + base + i*4);
-                acc.x += b.x;
-                acc.y += b.y;
-                acc.z += b.z;
-                acc.w += b.w;
-            }
-        } else {
+        full_or_not(block*4096 + 4096 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 float4 b;
-                if (base + i*4 + 3 < n) {
+                if (full || base + i*4 + 3 < n) {
                     b = load4<aligned>(xs + base + i*4);
                 } else {
                     const Index index = base + i*4;
@@ -69,7 +68,7 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
                 acc.z += b.z;
                 acc.w += b.w;
             }
-        }
+        });
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
     }
 }
@@ -107,23 +106,12 @@ twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // vector_tiles.rise:8: mapSeq
         const Index base = block*1024 + thread*4;
-        if (block*1024 + 1024 <= n) {
-            #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const Index index = base + i*128;
-                int4 v = load4<aligned>(xs + index);
-                const int v_1 = wrap_add(v.x, v.x);
-                const int v_2 = wrap_add(v.y, v.y);
-                const int v_3 = wrap_add(v.z, v.z);
-                const int v_4 = wrap_add(v.w, v.w);
-                store4<aligned>(result + index, make_int4(v_1, v_2, v_3, v_4));
-            }
-        } else {
+        full_or_not(block*1024 + 1024 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 int4 v;
                 const Index index = base + i*128 + 3;
-                if (index < n) {
+                if (full || index < n) {
                     v = load4<aligned>(xs + index - 3);
                 } else {
                     v = make_int4(
@@ -136,7 +124,7 @@ twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
                 const int v_2 = wrap_add(v.y, v.y);
                 const int v_3 = wrap_add(v.z, v.z);
                 const int v_4 = wrap_add(v.w, v.w);
-                if (index < n) {
+                if (full || index < n) {
                     store4<aligned>(result + index - 3, make_int4(v_1, v_2, v_3, v_4));
                 } else {
                     if (index - 3 < n) result[index - 3] = v_1;
@@ -144,7 +132,7 @@ twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
                     if (index - 1 < n) result[index - 1] = v_3;
                 }
             }
-        }
+        });
     }
 }
 
@@ -243,16 +231,10 @@ pairs_body(double *__restrict__ result, const double *__restrict__ xs, Index n)
     const Index end = (n + 511) / 512;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         double2 acc = make_double2(0.0, 0.0);
-        if (i*512 + 512 <= n) {
-            for (int j = 0; j < 256; j++) {
-                double2 b = load2<aligned>(xs + i*512 + j*2);
-                acc.x += b.x;
-                acc.y += b.y;
-            }
-        } else {
+        full_or_not(i*512 + 512 <= n, [&](bool full) {
             for (int j = 0; j < 256; j++) {
                 double2 b;
-                if (i*512 + j*2 + 1 < n) {
+                if (full || i*512 + j*2 + 1 < n) {
                     b = load2<aligned>(xs + i*512 + j*2);
                 } else {
                     const Index index = i*512 + j*2;
@@ -261,7 +243,7 @@ pairs_body(double *__restrict__ result, const double *__restrict__ xs, Index n)
                 acc.x += b.x;
                 acc.y += b.y;
             }
-        }
+        });
         result[i*2] = acc.x;
         result[i*2 + 1] = acc.y;
     }

@@ -177,6 +177,8 @@ def text_steps(body, names, place):
             kind, opener = open_blocks.pop()
             if kind == "else":
                 opener.next.append(here)
+            elif kind == "always":
+                pass
             elif kind == "for":
                 step.next.append(opener)
                 steps[opener].next.append(here + 1)
@@ -187,7 +189,7 @@ def text_steps(body, names, place):
             continue
         step.next.append(here + 1)
         if text.endswith("{"):
-            kind = "for" if re.match(r"(for|while|do)\b", text) else "if"
+            kind = "for" if re.match(r"(for|while|do)\b", text) else "always" if text.startswith("full_or_not(") else "if"
             open_blocks.append((kind, here))
         elif re.match(r"(if|for|while) \(", text) and step.barrier:  # taken or not
             step.barrier = False

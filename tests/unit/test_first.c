@@ -120,8 +120,8 @@ static void test_what(int which)
     int all = f.entry->plan.n_variants;
     if (!CHECK(fake_gpu.compilations == programs[which].kernels && compiled_kernels == programs[which].kernels && fake_gpu.launches == programs[which].kernels))
         printf("%s: %ld texts with %d kernels are compiled, %ld launched\n", programs[which].what, fake_gpu.compilations, compiled_kernels, fake_gpu.launches);
-    /* Its part of the text: what else stands there is not compiled. */
-    CHECK(all > programs[which].kernels && compiled_bytes * 2 < f.entry->cuda_size);
+    /* Its part of the text: what else stands there is not compiled. The forms of a kernel share most of theirs. */
+    CHECK(all > programs[which].kernels && compiled_bytes * 5 < f.entry->cuda_size * 3);
     GOOD(rise_call_launch(f.call, NULL, &err));
     CHECK(fake_gpu.compilations == programs[which].kernels);
     printf("%s: %d of %d kernels, %zu of %zu bytes\n", programs[which].what, programs[which].kernels, all, compiled_bytes, f.entry->cuda_size);
