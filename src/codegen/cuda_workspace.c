@@ -156,14 +156,16 @@ static void put_bytes(Host *h, const ImpVariant *variant, bool alone)
     for (int i = 0; i < h->space.buffers.n; i++)
         if (workspace_may_overflow(&h->space, &h->space.buffers.at[i]))
             host_refuse_large(h, bytes);
-    host_indent(h);
     const char *text = nat_in_c(h, bytes, C_ANY);
-    if (h->several) {
+    bool most = h->several && (h->said.n > 1 || variant->when.n);
+    if (most)
         cuda_nat_helpers(c, NAT_C_MAX);
-        sb_printf(c->out, "*%s = nat_max((long long)*%s, %s);\n", h->bytes, h->bytes, text);
-    } else {
-        sb_printf(c->out, "*%s = %s;\n", h->bytes, text);
-    }
+    host_indent(h);
+    sb_printf(c->out, "*%s = ", h->bytes);
+    if (most)
+        sb_printf(c->out, "nat_max((long long)*%s, %s);\n", h->bytes, text);
+    else
+        sb_printf(c->out, "%s;\n", text);
     h->has_sms = had_sms;
     c_names_release(c->names, mark);
 }
@@ -195,7 +197,7 @@ void host_put_workspace(Host *h, const CudaNames *names)
     host_put_param(&line, ctx_printf(c->ctx, "size_t *%s)", h->bytes));
     put(c, "\n{\n");
     host_put_checks(h);
-    if (h->several)
+    if (h->several && all.at[0]->when.n)
         sb_printf(c->out, "    *%s = %lld;\n", h->bytes, (long long)h->space.flags);
     host_put_run(h, &all, 0, put_bytes);
     put(c, "    return 0;\n}\n\n");

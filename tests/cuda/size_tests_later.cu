@@ -195,8 +195,7 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = 256;
-    *bytes = nat_max((long long)*bytes, ((n + 255) / 256)*4 + 256);
+    *bytes = ((n + 255) / 256)*4 + 256;
     if (n <= 1024) {
         *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 260);
     } else {

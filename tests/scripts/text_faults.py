@@ -57,8 +57,8 @@ def check_workspace():
         yield "workspace.none", text
         for name, pattern, new in misuse.WORKSPACE:
             changed, times = re.subn(pattern, new, text)
-            if times != 1:
-                raise SystemExit(f"the text of {program.path} has {name} in {times} places")
+            if not times:
+                raise SystemExit(f"the text of {program.path} has no place for {name}")
             yield f"workspace.{name}", changed
 
     for r in run_text.run_changed([program], change, SEED):
