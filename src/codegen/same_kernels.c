@@ -44,7 +44,7 @@ static bool same_parameters(const ImpKernel *a, const ImpKernel *b)
     bool same = a->bufs.n == b->bufs.n;
     for (int i = 0; i < a->bufs.n && same; i++) {
         const ImpBuf *x = a->bufs.at[i], *y = b->bufs.at[i];
-        same = x->space == y->space && x->component == y->component && x->zero == y->zero && x->hint == y->hint && x->rewritten == y->rewritten && !strcmp(x->name, y->name);
+        same = x->space == y->space && x->component == y->component && x->zero == y->zero && x->rounds == y->rounds && x->hint == y->hint && x->rewritten == y->rewritten;
     }
     return same;
 }

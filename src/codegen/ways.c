@@ -307,7 +307,7 @@ static bool exclude_each_other(const Space *a, const Space *b)
 static bool may_share(const Ways *ways, int i, int k)
 {
     const Space *a = &ways->spaces.at[i], *b = &ways->spaces.at[k];
-    bool may = a->elem == b->elem && a->buf->count == b->buf->count && a->buf->zero == b->buf->zero && !strcmp(a->buf->name, b->buf->name);
+    bool may = a->elem == b->elem && a->buf->count == b->buf->count && a->buf->zero == b->buf->zero && a->buf->rounds == b->buf->rounds;
     for (int j = 0; may && j < i; j++)
         may = (j != k && ways->spaces.at[j].shares != k) || exclude_each_other(a, &ways->spaces.at[j]);
     return may;

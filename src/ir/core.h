@@ -91,7 +91,7 @@ typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
 /* Note [Classes of a tuned entry]
  * A tuned entry has other values of its tunables in each class of sizes (frontend/tuning.h). Its body is then
  *     if test of class 0 then body of class 0 else if test of class 1 then ... else body of the last class
- * so that the size tests at the top (codegen/kernels.c) give each class kernels of its own. What is no part of a body, the launch, is the class's. */
+ * so that the size tests at the top (codegen/ways.c) give each class kernels of its own. What is no part of a body, the launch, is the class's. */
 typedef struct CoreClass {
     CoreLaunch launch;
     Span span;        /* of the line that it comes from */

@@ -36,6 +36,7 @@ ALLOWED = {
     "src/codegen/lower.c": (1, WORDS),
     "src/codegen/manifest.c": (2, "words of the format; notes that repeat"),
     "src/codegen/propose.c": (2, EDIT),
+    "src/codegen/same_kernels.c": (1, "kernels are one where their texts, made by the same passes, are the same"),
     "src/codegen/views.c": (1, "the words of a message, by the pattern that it proposes"),
     "src/rewrite/arguments.c": (6, LOOKED_UP + "; " + WORDS),
     "src/rewrite/builtins.c": (3, WORDS),
