@@ -93,22 +93,35 @@ static bool is_taken(const Printer *p, const char *name)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(words[i], name) == 0)
             return true;
-    for (int i = p->scope.n - 1; i >= 0; i--)
-        if (strcmp(p->scope.at[i].name, name) == 0)
-            return true;
-    return false;
+    const NameUse *use = table_get(&p->names, intern_z(p->ctx, name));
+    return use && use->called > 0;
+}
+
+static NameUse *use_of(Printer *p, const char *name)
+{
+    const char *key = intern_z(p->ctx, name);
+    NameUse *use = table_get(&p->names, key);
+    if (!use) {
+        use = NEW(p->ctx, NameUse);
+        *use = (NameUse){0};
+        table_put(p->ctx, &p->names, key, use);
+    }
+    return use;
 }
 
 const char *print_bind(Printer *p, const CoreVar *var, Nat nat, const char *wanted)
 {
     const char *base = is_name(wanted) ? wanted : "x";
-    int same = 0; /* a long chain of `x` finds its next number at once */
-    for (int i = 0; i < p->scope.n; i++)
-        same += p->scope.at[i].base == base || strcmp(p->scope.at[i].base, base) == 0;
+    NameUse *wanted_use = use_of(p, base);
+    int same = wanted_use->wanted++; /* a long chain of `x` finds its next number at once */
     const char *name = same ? ctx_printf(p->ctx, "%s_%d", base, same) : base;
     for (int k = same + 1; is_taken(p, name); k++)
         name = ctx_printf(p->ctx, "%s_%d", base, k);
-    vec_push(p->ctx, &p->scope, (Binding){var, nat, name, base});
+    use_of(p, name)->called++;
+    const char *hidden = var ? table_get(&p->called, var) : NULL;
+    if (var)
+        table_put(p->ctx, &p->called, var, (void *)name);
+    vec_push(p->ctx, &p->scope, (Binding){var, nat, name, base, hidden});
     if (nat && strcmp(nat->name, name) != 0) {
         vec_push(p->ctx, &p->renamed, nat);
         vec_push(p->ctx, &p->renamed_to, nat_var(p->ctx, name, nat->lo, nat->hi));
@@ -121,6 +134,10 @@ static void unbind_to(Printer *p, int n)
 {
     while (p->scope.n > n) {
         Binding b = p->scope.at[--p->scope.n];
+        use_of(p, b.name)->called--;
+        use_of(p, b.base)->wanted--;
+        if (b.var)
+            table_put(p->ctx, &p->called, b.var, (void *)b.hidden);
         if (b.nat && p->renamed.n > 0 && p->renamed.at[p->renamed.n - 1] == b.nat) {
             p->renamed.n--;
             p->renamed_to.n--;
@@ -130,9 +147,9 @@ static void unbind_to(Printer *p, int n)
 
 static const char *name_of(const Printer *p, const CoreVar *var)
 {
-    for (int i = p->scope.n - 1; i >= 0; i--)
-        if (p->scope.at[i].var == var)
-            return p->scope.at[i].name;
+    const char *name = table_get(&p->called, var);
+    if (name)
+        return name;
     return is_name(var->name) ? var->name : "x";
 }
 

@@ -3,6 +3,7 @@
 #define RISEC_IR_CORE_PRINT_INTERNAL_H
 
 #include "ir/core.h"
+#include "support/table.h"
 
 enum { WIDTH = 100, INDENT = 2 };
 
@@ -25,13 +26,20 @@ typedef struct Binding {
     const CoreVar *var;
     Nat nat;
     const char *name;
-    const char *base; /* what it would be called if that were free */
+    const char *base;   /* what it would be called if that were free */
+    const char *hidden; /* what var was called around this */
 } Binding;
+
+/* How many bindings in scope are called so, and how many would be. */
+typedef struct NameUse {
+    int called, wanted;
+} NameUse;
 
 typedef struct Printer {
     StrBuf *out;
     Ctx *ctx;
     VEC(Binding) scope; /* innermost last */
+    Table names, called; /* a name, interned: its NameUse; a variable: its name */
     VEC(Nat) renamed, renamed_to; /* nat variables whose own name is taken, and their stand-ins */
     bool flat;    /* on one line, up to `end` */
     bool failed;  /* flat: a line break or the margin was met */

@@ -23,6 +23,11 @@ def scalars(n):
     return "entry e {n: nat} (xs: n.f32): n.f32 =\n  xs |> mapGlobal(fun x0 =>\n" + named + f"    x{n})\n"
 
 
+def same_names(n):
+    """Printed as core, where each has a name of its own."""
+    return "entry e {n: nat} (xs: n.f32): n.f32 =\n  xs |> mapGlobal(fun x =>\n" + "    let x = x * x + 1.0 in\n" * n + "    x)\n"
+
+
 def terms(n):
     return "entry e {n: nat} (xs: n.f32): n.f32 = xs |> mapGlobal(fun x => " + " + ".join(f"x * {i}.5" for i in range(1, n + 1)) + ")\n"
 
@@ -82,22 +87,25 @@ def memory_of_maps():
     print(f"# {MAPS} maps without a level take {a:.1f} MB, at most {MAPS_TAKE}")
 
 
-def instructions(text):
+def instructions(text, options):
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/p.rise"
         with open(path, "w") as file:
             file.write(text)
-        run = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={folder}/out", os.environ["RISEC"], path, "-o",
-                              f"{folder}/p.cu"], check=True, capture_output=True, text=True)
+        run = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={folder}/out", os.environ["RISEC"],
+                              *[option.replace("FILE", path) for option in options]], check=True, capture_output=True, text=True)
     return int(next(line for line in run.stderr.splitlines() if "refs" in line).split(":")[1].replace(",", ""))
 
 
 def main():
-    for make, short, at_all in ((lets, 100, 500), (scalars, 100, 500), (terms, 100, 500), (statements, 128, 512), (conditions, 50, 500), (entries, 40, 500)):
+    compiled, core = ("FILE", "-o", "FILE.cu"), ("--emit=core", "FILE")
+    kinds = ((lets, 100, 500, compiled), (scalars, 100, 500, compiled), (scalars, 500, 500, core), (same_names, 500, 500, core), (terms, 100, 500, compiled),
+             (statements, 128, 512, compiled), (conditions, 50, 500, compiled), (entries, 40, 500, compiled))
+    for make, short, at_all, options in kinds:
         short, long = (at_all, 16 * at_all) if ALL else (short, 2 * short)
-        a, b = instructions(make(short)), instructions(make(long))
+        a, b = instructions(make(short), options), instructions(make(long), options)
         exponent = math.log(b / a) / math.log(long / short)
-        print(f"{'ok' if exponent <= EXPONENT else 'not ok'} {make.__name__}")
+        print(f"{'ok' if exponent <= EXPONENT else 'not ok'} {make.__name__}{', as core' * (options is core)}")
         print(f"# {short} take {a:,} instructions, {long} take {b:,}: exponent {exponent:.2f}, at most {EXPONENT}")
 
 
