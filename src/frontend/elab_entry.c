@@ -54,9 +54,12 @@ static void become(Core *core, const Core *other)
     core->label = core->label ? core->label : label;
 }
 
-/* Every type in the term becomes what inference found. */
-void core_zonk(Elab *e, Core *core)
+/* A rule's right side holds what its left side matched, which is finished. again: but a literal comes to what is named in it. */
+static void zonk(Elab *e, Core *core, bool again)
 {
+    if (core->finished && !again)
+        return;
+    core->finished = true;
     if (core->type && core->type->has_meta)
         core->type = zonk_finished(e, core->type, core->span);
     switch (core->kind) {
@@ -73,41 +76,44 @@ void core_zonk(Elab *e, Core *core)
         break;
     case CORE_PRIM:
         for (int i = 0; i < core->prim.n_args; i++)
-            core_zonk(e, core->prim.args[i]);
+            zonk(e, core->prim.args[i], again);
         if (core->prim.cast_type)
             core->prim.cast_type = type_zonk(e, core->prim.cast_type);
         if (core->prim.options.place)
-            core_zonk(e, core->prim.options.place);
+            zonk(e, core->prim.options.place, again);
         if (core->prim.id == P_cast)
             cast_literal(core);
         break;
     case CORE_LAMBDA:
         for (int i = 0; i < core->lambda.n; i++)
             zonk_var(e, core->lambda.params[i]);
-        core_zonk(e, core->lambda.body);
+        zonk(e, core->lambda.body, again);
         break;
     case CORE_LET:
         zonk_var(e, core->let.var);
-        core_zonk(e, core->let.value);
+        zonk(e, core->let.value, again);
         core->let.var->literal = core->let.value->kind == CORE_LIT ? core->let.value : NULL;
-        core_zonk(e, core->let.body);
+        zonk(e, core->let.body, again || core->let.var->literal);
         if (core->let.var->literal)
             become(core, core->let.body);
         break;
     case CORE_TUPLE:
         for (int i = 0; i < core->tuple.n; i++)
-            core_zonk(e, core->tuple.items[i]);
+            zonk(e, core->tuple.items[i], again);
         break;
     case CORE_PROJ:
-        core_zonk(e, core->proj.value);
+        zonk(e, core->proj.value, again);
         break;
     case CORE_IF:
-        core_zonk(e, core->cond.cond);
-        core_zonk(e, core->cond.then);
-        core_zonk(e, core->cond.otherwise);
+        zonk(e, core->cond.cond, again);
+        zonk(e, core->cond.then, again);
+        zonk(e, core->cond.otherwise, again);
         break;
     }
 }
+
+/* Every type in the term becomes what inference found. */
+void core_zonk(Elab *e, Core *core) { zonk(e, core, false); }
 
 void elab_finish(Elab *e, Core *body)
 {

@@ -55,6 +55,7 @@ struct Core {
     Type type;   /* of the value; LAMBDA: of the result */
     const char *label; /* `#inner e`: what strategies call it; or NULL */
     int height;  /* set by the elaborator, which bounds it by the stack (Stack.levels): recursion over core is safe */
+    bool finished; /* by the elaborator: it has all its types, as all below it */
     union {
         CoreVar *var;
         ScalarValue lit;

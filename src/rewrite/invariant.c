@@ -43,11 +43,16 @@ static const Here *find_invariant(Runner *r, const Here *here, Bound *bound)
     return found;
 }
 
-static bool has_reduction(const Core *term)
+/* It is asked of each term of a chain: those that have none are remembered. */
+static bool has_reduction(Runner *r, const Core *term)
 {
+    if (term_children(term) == 0 || table_get(&r->without_reduction, term))
+        return false;
     bool found = term->kind == CORE_PRIM && term->prim.id == P_reduce;
     for (int i = 0; i < term_children(term) && !found; i++)
-        found = has_reduction(term_child(term, i));
+        found = has_reduction(r, term_child(term, i));
+    if (!found)
+        table_put(r->ctx, &r->without_reduction, term, r);
     return found;
 }
 
@@ -55,7 +60,7 @@ Core *name_invariant(Runner *r, Span span, const Here *here)
 {
     Bound bound = {0};
     bool fits = here->term->kind == CORE_PRIM || here->term->kind == CORE_LET; /* of a let, in its value */
-    const Here *at = fits && has_reduction(here->term) ? find_invariant(r, here, &bound) : NULL;
+    const Here *at = fits && has_reduction(r, here->term) ? find_invariant(r, here, &bound) : NULL;
     if (!at)
         return strategy_fail(r, span, "nameInvariant", here, "no function here has a reduction that is the same for all its elements");
     return strategy_step(r, "nameInvariant", NULL, here, named_before(r, here, at), span);

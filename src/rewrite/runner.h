@@ -3,6 +3,7 @@
 #define RISEC_REWRITE_RUNNER_H
 
 #include "rewrite/internal.h"
+#include "support/table.h"
 
 enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200 };
 
@@ -47,6 +48,7 @@ typedef struct Runner {
     int n_settings;
     const StrategySetting *settings;
     VEC(TriedOperator) lawful;
+    Table without_reduction; /* terms: invariant.c */
 } Runner;
 
 /* ---- step.c ---- */

@@ -100,7 +100,8 @@ def instructions(text, options):
 def main():
     compiled, core = ("FILE", "-o", "FILE.cu"), ("--emit=core", "FILE")
     kinds = ((lets, 100, 500, compiled), (scalars, 100, 500, compiled), (scalars, 500, 500, core), (same_names, 500, 500, core), (terms, 100, 500, compiled),
-             (statements, 128, 512, compiled), (conditions, 50, 500, compiled), (entries, 40, 500, compiled))
+             (statements, 128, 512, compiled), (conditions, 50, 500, compiled), (entries, 40, 500, compiled),
+             (maps, 250, 250, compiled))
     for make, short, at_all, options in kinds:
         short, long = (at_all, 16 * at_all) if ALL else (short, 2 * short)
         a, b = instructions(make(short), options), instructions(make(long), options)
