@@ -18,7 +18,7 @@ def emitted(path):
 def renamed(function, entry):
     """A function, with numbers for the names that it declares."""
     names = {}
-    for name in re.findall(r"\b(?:bool|int|unsigned|float[24]?|double2?|long long) \*?(?:__restrict__ )?(\w+)(?= =|\[|;|,|\))", function):
+    for name in re.findall(r"\b(?:bool|int|unsigned|float[24]?|double2?|long long) \*?(?:const )?(?:__restrict__ )?(\w+)(?= =|\[|;|,|\))", function):
         names.setdefault(name, f"local{len(names)}")
     function = re.sub(rf"\b{entry}((_\w+)?)\b", r"ENTRY\1", function)
     return re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], function) if names else function
