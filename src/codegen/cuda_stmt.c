@@ -3,7 +3,7 @@
 #include "codegen/walk.h"
 #include "support/table.h"
 
-enum { ONE_LINE = 90 };
+enum { ONE_LINE = 90, JOINED_WEIGHT = 18 };
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
@@ -779,17 +779,28 @@ static bool is_step(const ImpStmt *s)
     return first->kind == IE_VAR && first->var.var == s->var.var && reads.n == 0;
 }
 
-static size_t length_of(Cuda *c, const ImpExpr *e)
+/* Of an expression, about the words that a reader has to take in. Names do not count, however long they are. */
+static void weigh(void *user, ImpExpr **at)
 {
-    StrBuf text, *out = c->out;
-    sb_init(&text, c->ctx);
-    c->out = &text;
-    cuda_expr(c, e, C_ANY);
-    c->out = out;
-    return text.len;
+    const ImpExpr *e = *at;
+    bool infix = e->kind == IE_OP && (e->op.id == P_add || e->op.id == P_mul) &&
+                 (scalar_is_float(e->type) || !scalar_is_signed(e->type));
+    switch (e->kind) {
+    case IE_VAR: case IE_LIT: *(int *)user += 1; break;
+    case IE_LOAD: *(int *)user += 2 + e->mem.index->n_terms; break;
+    case IE_OP: *(int *)user += infix ? 1 : 3; break;
+    default: *(int *)user += 4; break;
+    }
 }
 
-/* acc += a; acc += b;  ->  acc = acc + a + b; as many steps as fit on a line, from statement i on, which may be the declaration. *end: the statement after them. */
+static int weight(ImpExpr *e)
+{
+    int sum = 0;
+    walk_expr(&e, weigh, &sum);
+    return sum;
+}
+
+/* acc += a; acc += b;  ->  acc = acc + a + b; as many steps as a line holds, from statement i on, which may be the declaration. *end: the statement after them. */
 static const ImpStmt *joined_steps(Cuda *c, const ImpBlock *block, int i, int *end)
 {
     const ImpStmt *s = block->list.at[i];
@@ -808,7 +819,7 @@ static const ImpStmt *joined_steps(Cuda *c, const ImpBlock *block, int i, int *e
         if (next->var.value->op.rounded || cuda_is_half(next->var.value->type))
             break;
         ImpExpr *args[2] = {(ImpExpr *)value, next->var.value->op.args[1]}, *joined = imp_op_like(c->ctx, next->var.value, args);
-        if (strlen(s->var.var->name) + 3 + length_of(c, joined) + (s->kind == IS_DECL ? 8 : 0) > ONE_LINE)
+        if (weight(joined) > JOINED_WEIGHT)
             break;
         ImpStmt *longer = NEW(c->ctx, ImpStmt);
         *longer = *s;

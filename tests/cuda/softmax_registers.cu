@@ -67,8 +67,8 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
-        float acc_1 = fmaxf(fmaxf(fmaxf(-__int_as_float(0x7f800000), v.x), v.y), v.z);
-        acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(fmaxf(acc_1, v.w), v_1.x), v_1.y), v_1.z), v_1.w);
+        float acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(-__int_as_float(0x7f800000), v.x), v.y), v.z), v.w);
+        acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(acc_1, v_1.x), v_1.y), v_1.z), v_1.w);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             es[i*4] = expf(own[i*4] - acc_1);
