@@ -5,7 +5,7 @@ compiles the hand-written kernels, tests/handwritten/*.cu, whose results text.py
     tests/scripts/nvcc.py                those
     tests/scripts/nvcc.py FILE.cu...     these texts
 
-RISEC_LEVEL=whole (the default): NVRTC makes code for the oldest and the newest architecture; nvcc's front end reads the texts for one, and the host compiler their host
+RISEC_LEVEL=whole (the default): NVRTC makes code of one text in three for the oldest architecture, of the others for the newest; nvcc's front end reads the texts for one, and the host compiler their host
 functions, which NVRTC does not see. RISEC_LEVEL=all: all architectures, and nvcc makes code, too.
 
 Prints `ok NAME`, `not ok NAME` or `skip NAME: REASON` for each. Many texts are compiled together, each in a namespace of its own: most of the time goes into starting compilers.
@@ -154,8 +154,15 @@ def nvrtc_log(nvrtc, text, arch):
     return f"sm_{arch}: result {result}\n{said}" if result or said else ""
 
 
-def nvrtc_compiles(nvrtc, text):
-    return next((wrong for arch in ARCHS for wrong in [nvrtc_log(nvrtc, text, arch)] if wrong), "")
+def nvrtc_compiles(nvrtc, text, archs):
+    return next((wrong for arch in archs for wrong in [nvrtc_log(nvrtc, text, arch)] if wrong), "")
+
+
+def shares(texts):
+    """The texts for each architecture: all of them for all, or one in three for the oldest and the others for the newest."""
+    if ALL:
+        return [(texts, ARCHS)]
+    return [(texts[::3], ARCHS[:1]), ([text for k, text in enumerate(texts) if k % 3], ARCHS[-1:])]
 
 
 # ---- all of them -------------------------------------------------------------------------------------------------------------------------
@@ -201,7 +208,8 @@ def main(paths):
         else:
             print(f"skip {len(texts) + len(hand)} texts nvcc: no nvcc on PATH or in {CUDA}/bin")
         if nvrtc:
-            failed |= check(texts, "nvrtc", lambda text: nvrtc_compiles(nvrtc, text), ARCHS)
+            for share, archs in shares(texts):
+                failed |= check(share, "nvrtc", lambda text, archs=archs: nvrtc_compiles(nvrtc, text, archs), archs)
         else:
             print(f"skip {len(texts)} texts nvrtc: no libnvrtc.so.13 or .12")
     return int(failed)

@@ -57,7 +57,7 @@ check() { # NAME COMMAND...
 }
 check threads-16x200 build/thread/unit/test_api --threads 16 --operations 200
 check threads-gpu build/thread/unit/test_api_gpu
-check threads-kernels build/thread/unit/test_kernels
+check threads-kernels build/thread/unit/test_kernels --ranges 0
 check threads-entries build/thread/unit/test_entries --threads 20
 check threads-guest build/thread/unit/test_guest
 exit $failed
