@@ -1,7 +1,7 @@
 /* Kernels of librise that are compiled when they are launched, or ahead: one after the other, by several threads, given up, refused, while a stream records, for ranges of sizes. On
  * a driver and an NVRTC of our own (fake_gpu.h).
  *
- * test_kernels [--seed N]: the seed of the random ranges. */
+ * test_kernels [--seed N] [--ranges N]: the seed of the random ranges, and how many for each program. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
