@@ -2,6 +2,7 @@
 """Kernels with one planted fault each: `risec bench --vs` must not call their results equal.
 
     tests/gpu/wrong_kernels.py RISEC FOLDER [JOBS]        needs a GPU and nvcc
+    tests/gpu/wrong_kernels.py RISEC FOLDER texts         needs neither: says how many faults there are
 
 A fault is one change to what risec emits for an example, made in each of its kernels, as one of them is launched: a constant, a
 guard, an index, an operator, a barrier that is missing. The text, a right copy of it, and a host function for the bench around
@@ -36,7 +37,7 @@ EXAMPLES = {
 FAULTS = [
     ("constant", r"= 0\.0f;", "= 1.0f;"),
     ("constant of an index", r"\*(\d+) \+", lambda m: f"*{int(m[1]) + 1} +"),
-    ("guard", r"if \((\w+) < (n|m)\)", r"if (\1 + 1 < \2)"),
+    ("guard", r"\b(\w+) < (n|m)\)", r"\1 + 1 < \2)"),
     ("end of a loop", r"; (\w+) < (n|m);", r"; \1 + 1 < \2;"),
     ("step of a loop", r"\bfor \((.*); (\w+) \+= (\w+)", r"for (\1; \2 += 2 * \3"),
     ("guard of a value", r"\? (\w+)\[", r"&& threadIdx.x != 3 ? \1["),
@@ -81,10 +82,10 @@ def emit(risec, name):
 
 
 def plant(kernels, pattern, by, in_heads):
-    """The first place of each kernel that matches, in heads of loops or in other lines."""
+    """The first place of each body that matches, in heads of loops or in other lines."""
     out, fresh = [], False
     for line in kernels.splitlines(keepends=True):
-        fresh = fresh or line.startswith('extern "C"')
+        fresh = fresh or line.startswith(('extern "C"', "static __device__"))
         if fresh and line.lstrip().startswith("for") == in_heads and not line.lstrip().startswith("//"):
             new = re.sub(pattern, by, line, count=1)
             fresh = new == line
@@ -135,7 +136,7 @@ def cases(risec, folder):
     for name, words in EXAMPLES.items():
         text = emit(risec, name)
         entry = re.search(r'extern "C" int (\w+)_launch\(', text)[1]
-        start = text.index('extern "C" __global__')
+        start = text.index(f"\n// {entry}")
         end = text.index("#ifndef __CUDACC_RTC__")
         right = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#")).replace('extern "C" ', "")
         for fault, pattern, by in [("none", None, None), *FAULTS]:
@@ -176,8 +177,14 @@ def is_wrong(fault, verdict, changed, part):
 
 
 def main():
-    risec, folder, jobs = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 4
+    risec, folder = (os.path.abspath(a) for a in sys.argv[1:3])
     os.makedirs(folder, exist_ok=True)
+    if sys.argv[3:] == ["texts"]:
+        names = [(name, fault) for name, _, fault, _, _ in cases(risec, folder)]
+        faults = [(name, fault) for name, fault in names if fault != "none"]
+        print(f"{len(faults)} faults of {len(dict(faults))} examples, {len({f for _, f in faults})} of {len(FAULTS)} kinds")
+        return len(faults) < 60 or len(dict(faults)) < len(EXAMPLES) or len({f for _, f in faults}) < len(FAULTS)
+    jobs = int(sys.argv[3]) if len(sys.argv) > 3 else 4
     planted = real = found = bad = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for (name, _, fault, _, _), verdict, changed, part in pool.map(lambda c: judge(risec, folder, c), list(cases(risec, folder))):

@@ -40,6 +40,9 @@ check="$tools/gpu_check --device sim --jobs 2"
     expect check-random 0 '^passed' $check random 40
     # Some have results without elements, or are refused.
     expect check-random-high 1 ' 40 programs: [012] to the bit.* 3[0-9] wrong' $check --plant high random 40
+    # Faults are planted in emitted texts, which change: each has to find its place.
+    expect plant 0 '^# planted' tests/gpu/plant.sh "$BUILD/release/risec" "$dir/planted"
+    expect wrong-kernels 0 '^[0-9]+ faults of 12 examples' tests/gpu/wrong_kernels.py "$BUILD/release/risec" "$dir/wrong" texts
     expect validate 1 '^not ok random-2000: only [1-9]' env DEVICE=sim SEED=3 NEW_SEED=4 KEEP= RANDOM_PROGRAMS=20 HIGH_PROGRAMS=5 tests/gpu/validate.sh "$BUILD/release" "$dir/report.md" random
 }
 if grep -q '^| random programs, the fixed seed | seed 3 | 20 |' "$dir/report.md" && grep -Eq '^\| E0[0-9]+ \| [a-z].* \| [0-9]+ \|' "$dir/report.md"; then
