@@ -78,7 +78,7 @@ typedef enum ImpExprKind {
     IE_CAST, /* cast.value to `type` */
     IE_COND, /* cond.cond ? cond.then : cond.otherwise, only the chosen one is evaluated */
     IE_SHFL  /* shfl; all 32 lanes of the warp get here. id: P_shflDown, P_shflUp or P_shflXor by `by`, P_shfl from lane `by`; or P_reduceWarp:
-              * shfl.value of all lanes, combined by the scalar function `op`; its type is i32 or u32 */
+              * shfl.value of all lanes, combined by the scalar function `op`: of i32 or u32 + min max bitAnd bitOr bitXor, of f32 min max */
 } ImpExprKind;
 
 struct ImpExpr {

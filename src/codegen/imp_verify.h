@@ -4,8 +4,11 @@
 
 #include "codegen/imp.h"
 
-/* The name of a register or index that is mentioned out of its scope, and the statement that does; NULL: there is none. */
+/* What is wrong with the kernel, in words, and the statement that is; NULL: nothing. */
 const char *imp_verify(Ctx *ctx, const ImpKernel *kernel, Span *where);
+/* imp_types.c: what is wrong with the types of the expression itself, or of the statement's own operands; NULL: nothing. */
+const char *imp_expr_fault(Ctx *ctx, const ImpExpr *e);
+const char *imp_stmt_fault(Ctx *ctx, const ImpStmt *s);
 /* A buffer whose cells, bytes or place do not fit into 64 bits; NULL: none. */
 const ImpBuf *imp_lost_buffer(Ctx *ctx, const ImpKernel *kernel);
 /* Is there a number that does not, in some statement or of the launch? `where`: the statement, or nowhere. */

@@ -63,16 +63,13 @@ static void refuse_private(Lowering *lw)
     diag_help(lw->ctx, d, "keep some of them in memory, `toShared` or `toGlobal`, or work on smaller pieces");
 }
 
-static void verify(Lowering *lw)
+/* What the pass has made of the kernel is one: see imp_verify.c. */
+static void verify(Lowering *lw, int pass)
 {
-    refuse_lost(lw);
-    refuse_private(lw);
-    if (lw->failed)
-        return;
     Span where;
-    const char *missing = imp_verify(lw->ctx, lw->kernel, &where);
-    if (missing)
-        lower_error(lw, E0510, where, "`%s` is used here before it is known", missing);
+    const char *fault = lw->failed ? NULL : imp_verify(lw->ctx, lw->kernel, &where);
+    if (fault)
+        lower_error(lw, E0510, where, "after the pass `%s`: %s", passes[pass].name, fault);
 }
 
 static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, LowerPass last)
@@ -84,10 +81,15 @@ static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, LowerPass las
         lw.kernel = lw.program->kernels.at[k];
         lw.any_block = kernel_has_blocks(lw.kernel);
         imp_own_all(ctx, &lw.kernel->body); /* passes change expressions where they stand, and the translation may use one in several statements */
-        for (int p = PASS_TRANSLATE + 1; p <= (int)last && p < PASS_COUNT && !lw.failed; p++)
+        verify(&lw, PASS_TRANSLATE);
+        for (int p = PASS_TRANSLATE + 1; p <= (int)last && p < PASS_COUNT && !lw.failed; p++) {
             passes[p].run(&lw);
-        if (!lw.failed)
-            verify(&lw);
+            verify(&lw, p);
+        }
+        if (!lw.failed) {
+            refuse_lost(&lw);
+            refuse_private(&lw);
+        }
     }
     return lw.failed ? NULL : lw.program;
 }

@@ -1,5 +1,7 @@
 #include "ir/prim.h"
 
+#include "ir/type.h"
+
 #define LOWERED true
 #define NOT_YET false
 const PrimRow prim_rows[P_COUNT] = {
@@ -15,6 +17,7 @@ const PrimRow prim_rows[P_COUNT] = {
 struct PrimTable {
     Item *headers[P_COUNT];
     const char *signatures[P_COUNT];
+    PrimOperands *operands[P_COUNT];
 };
 
 static struct PrimTable *table_of(Ctx *ctx)
@@ -88,6 +91,48 @@ const Item *prim_header(Ctx *ctx, PrimId id)
         table->headers[id] = parse_signature(ctx, file);
     }
     return table->headers[id];
+}
+
+/* The scalars of a kind of a header. */
+static unsigned scalars_of(const Ast *kind)
+{
+    unsigned types = 0;
+    for (int s = 0; s < SC_COUNT; s++) {
+        bool is_int = scalar_is_int((Scalar)s), is_float = scalar_is_float((Scalar)s);
+        bool fits = ast_is_word(kind, "data") || ast_is_word(kind, "scalar") || (is_int && ast_is_word(kind, "int")) ||
+                    (is_float && ast_is_word(kind, "float")) || ((is_int || is_float) && ast_is_word(kind, "num"));
+        types |= fits ? 1u << s : 0;
+    }
+    return types;
+}
+
+static PrimOperands *operands_of(Ctx *ctx, const Item *header)
+{
+    PrimOperands *o = NEW(ctx, PrimOperands);
+    int n_types = 0;
+    o->types = 1u << SC_BOOL; /* `and`, `or`, `not` name no type */
+    for (int i = 0; i < header->n_params; i++) {
+        const Param *p = &header->params[i];
+        if (ast_is_word(p->kind, "nat") || (!p->implicit && o->n == (int)(sizeof o->is_bool / sizeof *o->is_bool)))
+            return NULL;
+        if (p->implicit)
+            o->types = scalars_of(p->kind);
+        else
+            o->is_bool[o->n++] = ast_is_word(p->kind, "bool");
+        n_types += p->implicit;
+    }
+    o->gives_bool = ast_is_word(header->result, "bool");
+    return n_types > 1 ? NULL : o;
+}
+
+const PrimOperands *prim_operands(Ctx *ctx, PrimId id)
+{
+    struct PrimTable *table = table_of(ctx);
+    if (prim_rows[id].level != LEVEL_SCALAR)
+        return NULL;
+    if (!table->operands[id])
+        table->operands[id] = operands_of(ctx, prim_header(ctx, id));
+    return table->operands[id];
 }
 
 const char *prim_signature(Ctx *ctx, PrimId id)

@@ -62,6 +62,15 @@ const PrimRegroups *prim_regroups(PrimId id);
 const Item *prim_header(Ctx *ctx, PrimId id);
 /* `(k: nat) -> n.t -> (n/k).k.t`: the header in the notation of the manual. */
 const char *prim_signature(Ctx *ctx, PrimId id);
+/* What a scalar function takes and gives, as its header says: values of one type, which is any of `types`, or bools. */
+typedef struct PrimOperands {
+    int n;
+    unsigned types;     /* bit s: the type may be scalar s */
+    bool is_bool[3];    /* operand k is a bool whatever the type is */
+    bool gives_bool;
+} PrimOperands;
+/* NULL where the id is none of them: those with a size or with two types, `cast` and `indexOr`, have their own forms. */
+const PrimOperands *prim_operands(Ctx *ctx, PrimId id);
 /* The document docs/primitives.md. */
 void prim_manual(Ctx *ctx, StrBuf *out);
 /* What `risec help NAME` prints. */
