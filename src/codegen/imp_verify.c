@@ -285,7 +285,7 @@ const char *imp_verify(Ctx *ctx, const ImpKernel *kernel, Span *where)
                 .has_value = NEWN(ctx, bool, n)};
     *where = NO_SPAN;
     verify_block(&v, &kernel->body, NULL, where);
-    return v.fault;
+    return v.fault ? v.fault : imp_writers_fault(ctx, kernel, where);
 }
 
 /* ---- numbers that were lost ------------------------------------------------------------------ */

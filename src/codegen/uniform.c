@@ -25,9 +25,9 @@ static void look_at_var(void *user, Nat var)
             look->same &= l->same;
             return;
         }
-    for (int i = 0; i < k->vars.n; i++)
-        if (k->vars.at[i]->nat == var)
-            look->same &= look->u->vars[k->vars.at[i]->id];
+    const ImpVar *held = table_get(&look->u->by_nat, var);
+    if (held)
+        look->same &= look->u->vars[held->id];
 }
 
 int uniform_nat(const Uniform *u, const LoopSame *loops, Nat nat)
@@ -110,7 +110,10 @@ Uniform uniform_of(Lowering *lw)
     int ids = 0;
     for (int i = 0; i < k->vars.n; i++)
         ids = k->vars.at[i]->id >= ids ? k->vars.at[i]->id + 1 : ids;
-    Uniform u = {lw, NEWN(lw->ctx, unsigned char, ids + 1)};
+    Uniform u = {.lw = lw, .vars = NEWN(lw->ctx, unsigned char, ids + 1)};
+    for (int i = 0; i < k->vars.n; i++)
+        if (k->vars.at[i]->nat)
+            table_put(lw->ctx, &u.by_nat, k->vars.at[i]->nat, k->vars.at[i]);
     memset(u.vars, SAME_EVERYWHERE, (size_t)ids + 1);
     while (lessen(&u, &k->body, NULL, SAME_EVERYWHERE))
         ;

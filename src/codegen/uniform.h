@@ -16,6 +16,7 @@ typedef struct LoopSame {
 typedef struct Uniform {
     Lowering *lw;
     unsigned char *vars; /* by ImpVar.id */
+    Table by_nat;        /* the register that indices mention by a nat variable */
 } Uniform;
 
 /* Looks through the whole kernel. Requires: accesses by different threads of which one is a write are ordered, or will be by barriers that come to stand

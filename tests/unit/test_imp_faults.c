@@ -263,10 +263,12 @@ static void vectors_where(Test *t, int fault)
     ImpBuf *xs = input(t, "xs", SC_F32, mul(t, t->n, 8)),
            *ys = output(t, "ys", SC_F32, mul(t, t->n, 8));
     xs->align = ys->align = 16;
+    when(t, same(t, t->kernel->thread[0], K(t, 0)));
     ImpStmt *s = when(t, same(t, nat_mod(t->ctx, t->n, K(t, 4)), K(t, 0)));
     if (fault)
         otherwise(t, s);
     move(t, xs, ys, t->n, 4, 4);
+    leave(t);
     leave(t);
 }
 
@@ -277,8 +279,98 @@ static void test_vectors_where(void)
     try_all(vectors_where, 1, wanted);
 }
 
+/* ---- who gets there ---------------------------------------------------------------------------
+ */
+
+/* One thread of 64 sets a cell, all wait for it, each warp's first lane stores a vector, all lanes
+ * exchange. */
+static void writers(Test *t, int fault)
+{
+    Ctx *ctx = t->ctx;
+    ImpKernel *k = t->kernel;
+    Nat me = k->thread[0], warp = k->warp, lane = k->lane;
+    ImpBuf *ys = output(t, "ys", SC_F32, mul(t, t->n, 8)), *cell = shared(t, "cell", SC_F32, 2);
+    ImpBuf *mail = add_buf(t, SPACE_TEMP, "mail", SC_U64, K(t, 1));
+    ys->align = 16;
+    when(t, fault == 1 ? less(t, K(t, 2), t->n) : same(t, me, K(t, 0)));
+    store(t, cell, K(t, 0), f32(t, 1));
+    ImpStmt *give = stmt(t, IS_GIVE);
+    give->exchange.mail = mail;
+    give->exchange.index = K(t, 0);
+    give->exchange.value = f32(t, 1);
+    leave(t);
+    if (fault == 3 || fault == 4)
+        when(t, less(t, me, K(t, 40)));
+    sync(t, fault == 4 ? SYNC_WARP : SYNC_BLOCK);
+    if (fault == 3 || fault == 4)
+        leave(t);
+    if (fault != 5)
+        when(t, same(t, lane, K(t, 0)));
+    ImpVar *v = reg(t, "v", SC_F32, 4);
+    v->vector = true;
+    ImpStmt *s = stmt(t, IS_VSET);
+    s->vec.var = v;
+    s->vec.n = 4;
+    s->vec.declares = true;
+    for (int i = 0; i < 4; i++)
+        s->vec.values[i] = load(t, cell, K(t, 0));
+    s = stmt(t, IS_VSTORE);
+    s->vec.buf = ys;
+    s->vec.index = mul(t, warp, 4);
+    s->vec.n = 4;
+    for (int i = 0; i < 4; i++)
+        s->vec.values[i] = imp_var(ctx, v, K(t, i), next_span(t));
+    if (fault != 5)
+        leave(t);
+    if (fault == 6)
+        when(t, less(t, lane, K(t, 16)));
+    ImpExpr *other = imp_shfl(ctx, P_shflXor, K(t, 1), load(t, cell, K(t, 0)), next_span(t));
+    store(t, ys, add(t, me, K(t, 64)), other);
+    if (fault == 6)
+        leave(t);
+    if (fault == 2)
+        store(t, ys, K(t, 0), f32(t, 1));
+    if (fault == 7)
+        stmt(t, IS_GIVE)->exchange = give->exchange;
+    if (fault == 8) {
+        s = stmt(t, IS_SERVE);
+        s->serve.mail = mail;
+        s->serve.n = K(t, 1);
+        s->serve.lane = lane;
+        s->serve.sum = reg(t, "a", SC_F32, 1);
+        s->serve.next = reg(t, "b", SC_F32, 1);
+        s->serve.unit = f32(t, 0);
+        s->serve.value = op(t, P_add, get(t, s->serve.sum), get(t, s->serve.next));
+    }
+    if (fault == 9) {
+        when(t, less(t, me, K(t, 32)));
+        stmt(t, IS_GRID_SYNC)->ticket.buf = add_buf(t, SPACE_TEMP, "counters", SC_U32, K(t, 2));
+        leave(t);
+    }
+}
+
+static void test_writers(void)
+{
+    static const char *const wanted[] = {"a cell that several threads write",
+                                         "a cell that several threads write",
+                                         "a barrier that not all threads get to",
+                                         "a barrier that not all threads get to",
+                                         "cells that several threads write",
+                                         "a shuffle that not all lanes of the warp get to",
+                                         "what one thread of a block does, done by several",
+                                         "what one warp does, done by several",
+                                         "a barrier that not all threads get to"};
+    for (int fault = 0; fault <= 9; fault++) {
+        Test *t = start(64, 1, 1, 1, 64);
+        writers(t, fault);
+        CHECK(fault ? says(t, wanted[fault - 1]) : is_sound(t));
+        finish(t);
+    }
+}
+
 int main(void)
 {
+    test_writers();
     test_expressions();
     test_statements();
     test_registers();
