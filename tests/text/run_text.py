@@ -121,20 +121,20 @@ def shared_declaration(match):
 
 def launches(text):
     """kernel<<<grid, block, ...>>>(args) as a call that C++ can read."""
-    while True:
-        at = text.find("<<<")
-        if at < 0:
-            return text
-        name = re.search(r"[\w:]+(?:<[^<>;{}]*>)?\s*$", text[:at])
-        end = text.find(">>>", at)
-        if not name or end < 0:
+    out, done = [], 0
+    for launch in re.finditer(r"([\w:]+(?:<[^<>;{}]*>)?)\s*<<<", text):
+        kernel, end = launch[1], text.find(">>>", launch.end())
+        if launch.start() < done or end < 0:
             raise TextError("cannot read a launch")
         opening = text.index("(", end)
         close = closing(text, opening)
-        kernel = name[0].strip()
-        call = (f'::cuda_shim::launch("{kernel}", (const void *){kernel}, ::cuda_shim::config({text[at + 3:end]}), '
-                f"[=] {{ {kernel}{text[opening:close + 1]}; }})")
-        text = text[: name.start()] + call + text[close + 1 :]
+        out += [text[done : launch.start()], f'::cuda_shim::launch("{kernel}", (const void *){kernel}, ::cuda_shim::config({text[launch.end():end]}), ',
+                f"[=] {{ {kernel}{text[opening:close + 1]}; }})"]
+        done = close + 1
+    rest = text[done:]
+    if "<<<" in "".join(out) + rest:
+        raise TextError("cannot read a launch")
+    return "".join(out) + rest
 
 
 def to_cpp(text):
