@@ -6,6 +6,7 @@
 unit test_mutants checks and runs them; here a C++ compiler and NVRTC read the text of those that were accepted (NVRTC of N of them). The seed is printed; mutant K of a seed is what
 `test_mutants --seed N --show K FILES` prints."""
 import argparse
+import collections
 import glob
 import os
 import re
@@ -23,6 +24,10 @@ from ptx_text import find_nvrtc, ptx_of  # noqa: E402
 
 ALL = os.environ.get("RISEC_LEVEL") == "all"
 TOGETHER, SHOWN = 40, 5
+# Mutants that are made before their texts are read: a long run says how far it is, and keeps few texts.
+AT_ONCE = 2000
+# NVRTC takes minutes for megabytes. A C++ compiler reads all texts.
+NVRTC_BYTES = 300000
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -84,17 +89,54 @@ def nvrtc_reads(nvrtc, paths):
     return ""
 
 
-def run_mutants(options, keep):
+def run_mutants(seed, first, count, keep):
     shares = CORES
     test = os.path.join(run_text.BUILD, "release", "unit", "test_mutants")
-    files, each = programs(), -(-options.count // shares)
+    files, each = programs(), -(-count // shares)
 
     def share(k):
-        return subprocess.run([test, "--seed", str(options.seed), "--first", str(options.first + k * each), "--count", str(min(each, options.count - k * each)), "--keep", keep, *files],
+        return subprocess.run([test, "--seed", str(seed), "--first", str(first + k * each), "--count", str(min(each, count - k * each)), "--keep", keep, *files],
                               cwd=ROOT, capture_output=True, text=True)
 
     with ThreadPoolExecutor(shares) as pool:
         return list(pool.map(share, range(shares)))
+
+
+class Run:
+    """What is known of the mutants so far."""
+
+    def __init__(self, nvrtc):
+        self.nvrtc, self.counts, self.texts, self.cuda = nvrtc, collections.Counter(), 0, 0
+        self.wrong, self.wrong_cpp, self.wrong_cuda = [], [], []
+
+    def add(self, seed, first, count, cuda):
+        """`cuda`: how many texts NVRTC reads."""
+        with tempfile.TemporaryDirectory() as keep:
+            for done in run_mutants(seed, first, count, keep):
+                said = [line for line in done.stdout.splitlines() if line]
+                self.counts.update({kind: int(n) for n, kind in re.findall(r"(\d+) ([a-z][a-z ]*)", said[-2] if len(said) > 1 else "")})
+                self.wrong += [done.stdout + done.stderr] if done.returncode else []
+            texts = sorted(path for path in glob.glob(f"{keep}/*.cu") if os.path.getsize(path))
+            if shutil.which(run_text.CXX):
+                self.wrong_cpp += one_by_one(texts, cpp_reads)
+                self.texts += len(texts)
+            if self.nvrtc:
+                some = [path for path in texts if os.path.getsize(path) <= NVRTC_BYTES][:cuda]
+                self.wrong_cuda += one_by_one(some, lambda paths: nvrtc_reads(self.nvrtc, paths))
+                self.cuda += len(some)
+
+    def report(self, count):
+        counts = ", ".join(f"{n} {kind}" for kind, n in self.counts.items())
+        failed = report(f"{count} mutants: {counts}", self.wrong)
+        if shutil.which(run_text.CXX):
+            failed |= report(f"{self.texts} texts are C++", self.wrong_cpp)
+        else:
+            print(f"skip texts: no {run_text.CXX}")
+        if self.nvrtc:
+            failed |= report(f"{self.cuda} texts are CUDA C", self.wrong_cuda)
+        else:
+            print("skip CUDA C of mutants: no libnvrtc.so.13 or .12")
+        return failed
 
 
 def planted():
@@ -113,22 +155,13 @@ def main():
     parser.add_argument("--nvrtc", type=int, default=1000 if ALL else 50)
     options = parser.parse_args()
     print(f"# seed {options.seed}")
-    failed = False
-    with tempfile.TemporaryDirectory() as keep:
-        for done in run_mutants(options, keep):
-            said = [line for line in done.stdout.splitlines() if line]
-            failed |= report(f"mutants: {said[-2] if len(said) > 1 else 'nothing was said'}", [done.stdout + done.stderr] if done.returncode else [])
-        failed |= planted()
-        texts = sorted(path for path in glob.glob(f"{keep}/*.cu") if os.path.getsize(path))
-        if shutil.which(run_text.CXX):
-            failed |= report(f"{len(texts)} texts are C++", one_by_one(texts, cpp_reads))
-        else:
-            print(f"skip texts: no {run_text.CXX}")
-        nvrtc = find_nvrtc()
-        if nvrtc:
-            failed |= report(f"{len(texts[: options.nvrtc])} texts are CUDA C", one_by_one(texts[: options.nvrtc], lambda some: nvrtc_reads(nvrtc, some)))
-        else:
-            print("skip CUDA C of mutants: no libnvrtc.so.13 or .12")
+    run = Run(find_nvrtc())
+    for done in range(0, options.count, AT_ONCE):
+        now = min(options.count, done + AT_ONCE)
+        if done:
+            print(f"# {done}: {run.counts['accepted by check']} accepted, {len(run.wrong + run.wrong_cpp + run.wrong_cuda)} wrong", flush=True)
+        run.add(options.seed, options.first + done, now - done, options.nvrtc * now // options.count - run.cuda)
+    failed = run.report(options.count) | planted()
     return int(failed)
 
 
