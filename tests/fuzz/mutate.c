@@ -7,112 +7,15 @@
 
 #include "ir/prim.h"
 #include "ir/sample.h"
+#include "tokens.h"
 
-/* ---- tokens -------------------------------------------------------------------------------------------------------------------- */
-
-typedef enum TokenKind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_OPERATOR, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_OTHER } TokenKind;
-
-typedef struct Token {
-    size_t lo, hi;
-    TokenKind kind;
-} Token;
-
-typedef struct Tokens {
-    Token *at;
-    int n;
-} Tokens;
-
-static const char *const operators[] = {"+", "-", "*", "/", "%", "^", "==", "!=", "<", "<=", ">", ">="};
 static const char *const types[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
 static const char *const numbers[] = {"0", "1", "2", "3", "4", "5", "8", "16", "31", "32", "33", "64", "100", "128", "256", "1000", "1024", "65536", "2147483647", "2147483648", "4294967296", "9223372036854775807"};
 /* Of a size n. */
 static const char *const sizes[] = {"(%s + 1)", "(%s - 1)", "(2 * %s)", "(%s / 2)", "ceilDiv(%s, 2)", "(%s %% 4)", "(%s * 32)", "(%s ^ 2)"};
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static bool is_operator(const char *text, size_t size)
-{
-    for (int i = 0; i < COUNT(operators); i++)
-        if (strlen(operators[i]) == size && memcmp(operators[i], text, size) == 0)
-            return true;
-    return false;
-}
-
-static Token next_token(const Text *t, size_t at)
-{
-    char c = t->at[at];
-    size_t end = at + 1;
-    if (in_name(c)) {
-        while (end < t->size && in_name(t->at[end]))
-            end++;
-        return (Token){at, end, isdigit((unsigned char)c) ? TOKEN_NUMBER : TOKEN_NAME};
-    }
-    if (c == '"') {
-        while (end < t->size && t->at[end] != '"' && t->at[end] != '\n')
-            end++;
-        return (Token){at, end < t->size ? end + 1 : end, TOKEN_OTHER};
-    }
-    if (strchr("([{", c))
-        return (Token){at, end, TOKEN_OPEN};
-    if (strchr(")]}", c))
-        return (Token){at, end, TOKEN_CLOSE};
-    if (end < t->size && (strchr("=>.|&*", t->at[end]) && strchr("=<>!-|.&*", c)))
-        end++;
-    return (Token){at, end, is_operator(t->at + at, end - at) ? TOKEN_OPERATOR : TOKEN_OTHER};
-}
-
-/* Without blanks and comments. */
-static Tokens tokens_of(const Text *t)
-{
-    Tokens found = {malloc((t->size + 1) * sizeof *found.at), 0};
-    for (size_t at = 0; at < t->size;) {
-        if (isspace((unsigned char)t->at[at])) {
-            at++;
-        } else if (t->at[at] == '-' && at + 1 < t->size && t->at[at + 1] == '-') {
-            while (at < t->size && t->at[at] != '\n')
-                at++;
-        } else {
-            Token token = next_token(t, at);
-            found.at[found.n++] = token;
-            at = token.hi;
-        }
-    }
-    return found;
-}
-
 /* ---- places ---------------------------------------------------------------------------------------------------------------------- */
-
-static int below(uint64_t *state, int n) { return n > 0 ? (int)(sample_random(state) % (uint64_t)n) : 0; }
-
-/* A random token of this kind, or -1. */
-static int some(const Tokens *tokens, TokenKind kind, uint64_t *state)
-{
-    int start = below(state, tokens->n);
-    for (int k = 0; k < tokens->n; k++) {
-        int i = (start + k) % tokens->n;
-        if (tokens->at[i].kind == kind)
-            return i;
-    }
-    return -1;
-}
-
-/* The token that closes the group which token i opens, or -1. */
-static int closing(const Tokens *tokens, int i)
-{
-    for (int depth = 0; i < tokens->n; i++) {
-        depth += tokens->at[i].kind == TOKEN_OPEN;
-        depth -= tokens->at[i].kind == TOKEN_CLOSE;
-        if (depth == 0)
-            return i;
-    }
-    return -1;
-}
-
-static bool is_text(const Text *t, Token token, const char *word)
-{
-    return strlen(word) == token.hi - token.lo && memcmp(t->at + token.lo, word, token.hi - token.lo) == 0;
-}
 
 /* From a `|>` to where its stage ends: at the next one of its depth, or where its group does. */
 static bool some_stage(const Text *t, const Tokens *tokens, uint64_t *state, int *first, int *end)
@@ -154,6 +57,22 @@ static Text token_becomes(const Text *t, Token token, const char *word) { return
 
 static Text copied(const Text *t) { return spliced(t, 0, 0, "", 0); }
 
+/* All tokens that are as this one. Then the program is still well typed, most of the time. */
+static Text all_become(const Text *t, const Tokens *tokens, Token as, const char *to)
+{
+    Text out = copied(t);
+    size_t size = as.hi - as.lo;
+    for (int i = tokens->n - 1; i >= 0; i--) {
+        Token token = tokens->at[i];
+        if (token.hi - token.lo == size && memcmp(t->at + token.lo, t->at + as.lo, size) == 0) {
+            Text next = token_becomes(&out, token, to);
+            free(out.at);
+            out = next;
+        }
+    }
+    return out;
+}
+
 /* [a.lo, a.hi) and [b.lo, b.hi) change places; a is before b. */
 static Text exchanged(const Text *t, Token a, Token b)
 {
@@ -164,7 +83,7 @@ static Text exchanged(const Text *t, Token a, Token b)
 
 static Text change_number(const Text *t, const Tokens *tokens, uint64_t *state)
 {
-    int i = some(tokens, TOKEN_NUMBER, state);
+    int i = some_token(tokens, TOKEN_NUMBER, state);
     if (i < 0)
         return copied(t);
     Token token = tokens->at[i];
@@ -178,7 +97,7 @@ static Text change_number(const Text *t, const Tokens *tokens, uint64_t *state)
 
 static Text change_name(const Text *t, const Tokens *tokens, uint64_t *state)
 {
-    int i = some(tokens, TOKEN_NAME, state), k = some(tokens, TOKEN_NAME, state);
+    int i = some_token(tokens, TOKEN_NAME, state), k = some_token(tokens, TOKEN_NAME, state);
     if (i < 0)
         return copied(t);
     Token to = tokens->at[k];
@@ -189,7 +108,7 @@ static Text change_name(const Text *t, const Tokens *tokens, uint64_t *state)
 static Text change_primitive(const Text *t, const Tokens *tokens, uint64_t *state)
 {
     for (int tries = 0; tries < 50; tries++) {
-        int i = some(tokens, TOKEN_NAME, state);
+        int i = some_token(tokens, TOKEN_NAME, state);
         for (int id = 0; i >= 0 && id < P_COUNT; id++)
             if (is_text(t, tokens->at[i], prim_name((PrimId)id)))
                 return token_becomes(t, tokens->at[i], prim_name((PrimId)below(state, P_COUNT)));
@@ -207,15 +126,7 @@ static Text change_type(const Text *t, const Tokens *tokens, uint64_t *state)
             if (is_text(t, token, types[j])) {
                 if (below(state, 2))
                     return token_becomes(t, token, to);
-                /* All of them: then the program is still well typed, most of the time. */
-                Text out = copied(t);
-                for (int i = tokens->n - 1; i >= 0; i--)
-                    if (tokens->at[i].kind == TOKEN_NAME && is_text(t, tokens->at[i], types[j])) {
-                        Text next = token_becomes(&out, tokens->at[i], to);
-                        free(out.at);
-                        out = next;
-                    }
-                return out;
+                return all_become(t, tokens, token, to);
             }
     }
     return copied(t);
@@ -223,13 +134,13 @@ static Text change_type(const Text *t, const Tokens *tokens, uint64_t *state)
 
 static Text change_operator(const Text *t, const Tokens *tokens, uint64_t *state)
 {
-    int i = some(tokens, TOKEN_OPERATOR, state);
-    return i < 0 ? copied(t) : token_becomes(t, tokens->at[i], operators[below(state, COUNT(operators))]);
+    int i = some_token(tokens, TOKEN_OPERATOR, state);
+    return i < 0 ? copied(t) : token_becomes(t, tokens->at[i], operators[below(state, OPERATORS)]);
 }
 
 static Text change_size(const Text *t, const Tokens *tokens, uint64_t *state)
 {
-    int i = some(tokens, below(state, 3) ? TOKEN_NAME : TOKEN_NUMBER, state);
+    int i = some_token(tokens, below(state, 3) ? TOKEN_NAME : TOKEN_NUMBER, state);
     char name[100], with[200];
     if (i < 0 || tokens->at[i].hi - tokens->at[i].lo >= sizeof name)
         return copied(t);
@@ -257,8 +168,8 @@ static Text change_group(const Text *t, const Tokens *tokens, const Text *other,
 {
     const Text *source = below(state, 2) ? t : other;
     Tokens theirs = tokens_of(source);
-    int a = some(tokens, TOKEN_OPEN, state), b = some(&theirs, TOKEN_OPEN, state);
-    int a_end = a < 0 ? -1 : closing(tokens, a), b_end = b < 0 ? -1 : closing(&theirs, b);
+    int a = some_token(tokens, TOKEN_OPEN, state), b = some_token(&theirs, TOKEN_OPEN, state);
+    int a_end = a < 0 ? -1 : closing_token(tokens, a), b_end = b < 0 ? -1 : closing_token(&theirs, b);
     Text out;
     if (a_end < 0 || b_end < 0)
         out = copied(t);
@@ -293,6 +204,37 @@ static Text change_once(const Text *t, const Text *other, uint64_t *state)
              : how < 92      ? change_name(t, &tokens, state)
              : how < 97      ? change_group(t, &tokens, other, state)
                              : change_token(t, &tokens, state);
+    free(tokens.at);
+    return out;
+}
+
+/* Another of what this token is one of; NULL: it is of no kind. */
+static const char *another_word(const Text *t, Token token, uint64_t *state)
+{
+    if (token.kind == TOKEN_NUMBER)
+        return numbers[below(state, COUNT(numbers))];
+    if (token.kind == TOKEN_OPERATOR)
+        return operators[below(state, OPERATORS)];
+    for (int i = 0; token.kind == TOKEN_NAME && i < COUNT(types); i++)
+        if (is_text(t, token, types[i]))
+            return types[below(state, COUNT(types))];
+    for (int id = 0; token.kind == TOKEN_NAME && id < P_COUNT; id++)
+        if (is_text(t, token, prim_name((PrimId)id)))
+            return prim_name((PrimId)below(state, P_COUNT));
+    return NULL;
+}
+
+Text exchange_all(const Text *program, uint64_t seed)
+{
+    uint64_t state = seed;
+    Tokens tokens = tokens_of(program);
+    const char *to = NULL;
+    int i = 0;
+    for (int tries = 0; !to && tokens.n && tries < 50; tries++) {
+        i = below(&state, tokens.n);
+        to = another_word(program, tokens.at[i], &state);
+    }
+    Text out = to ? all_become(program, &tokens, tokens.at[i], to) : copied(program);
     free(tokens.at);
     return out;
 }

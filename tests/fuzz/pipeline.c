@@ -181,6 +181,8 @@ PipeResult pipe_run(const Pipe *pipe, const Allocator *alloc)
 {
     Work w = {.pipe = pipe, .result = {.code = -1}};
     Ctx *ctx = ctx_new(alloc, pipe->files);
+    if (ctx)
+        ctx->brake = pipe->brake;
     if ((!ctx || !ctx_try(ctx, work, &w)) && !pipe_fails(w.result.verdict))
         w.result.verdict = PIPE_MEMORY;
     if (ctx && pipe->cuda && w.result.verdict == PIPE_GOOD && w.cuda.text)

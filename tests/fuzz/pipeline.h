@@ -54,6 +54,7 @@ typedef struct Pipe {
     int plant;
     FILE *cuda;        /* where the text goes when all is good; or NULL */
     bool typed_again;  /* core is printed and read back, too */
+    Brake *brake;      /* or NULL; what it ends is out of memory */
 } Pipe;
 
 PipeResult pipe_run(const Pipe *pipe, const Allocator *alloc);

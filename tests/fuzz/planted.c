@@ -42,7 +42,7 @@ static void plant_min_max(Ctx *ctx, ImpProgram *imp)
     for (int k = 0; k < imp->kernels.n; k++) {
         Faults faults = faults_of(ctx, imp->kernels.at[k]);
         for (int i = 0; i < faults.list.n; i++)
-            if (faults.list.at[i].kind == FAULT_MIN_MAX) {
+            if (faults.list.at[i].kind == FAULT_MIN_MAX && faults.list.at[i].expr->type == SC_U16) {
                 fault_plant(ctx, &faults.list.at[i]);
                 return;
             }
@@ -57,7 +57,7 @@ void planted_in_imp(Ctx *ctx, const CoreEntry *entry, ImpProgram *imp, int plant
             add_constants(entry->inputs[i]->type, &sum);
     if (sum < 0) /* so that it is computed */
         abort();
-    if (plant == 3 && element(entry->result) == SC_U16)
+    if (plant == 3)
         plant_min_max(ctx, imp);
 }
 

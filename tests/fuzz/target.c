@@ -1,18 +1,21 @@
 /* For clang's libFuzzer: bytes are a program, which goes through `risec check`, CUDA C, its printed core and small launches on the simulator beside the reference.
  * tests/fuzz/fuzz.sh builds and runs it.
  *
- * FUZZ_PLANT=1, 2 or 3 in the environment plants a fault that has to be found: planted.h. */
+ * FUZZ_PLANT=1, 2 or 3 in the environment plants a fault that has to be found: planted.h. With
+ * FUZZ_LOOKS it says how much each program takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/driver.h"
+#include "facts.h"
 #include "mutate.h"
 #include "pipeline.h"
 #include "planted.h"
 
 enum { LONGEST = 20000, MAX_STEPS = 20000, LAUNCHES = 1, ENTRIES = 2 };
-/* Of the brake (support/context.h): so many steps are enough, those of programs that simulate much in `expect` clauses are not. */
+/* Of the brake (support/context.h), for `check` and for the rest: a program that takes more, about a
+ * second here, is given up, so that others have their turn. */
 #define MOST_LOOKS 400000
 #define MOST_BYTES ((size_t)512 << 20)
 
@@ -24,6 +27,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t 
 
 static const char *const name = "fuzz.rise";
 static int plant; /* read once, before all */
+static bool says_looks;
 
 /* ---- what a program may ask of the world: its own text, and some memory ------------------------------------------------------------ */
 
@@ -85,6 +89,7 @@ static void check(Ctx *ctx, void *user)
     sb_init(&out, ctx);
     diag_render(ctx, &out, false);
     diag_render_json(ctx, &out);
+    facts_of_diags(ctx);
     planted_in_check(ctx, plant);
     c->plain = c->driver.status == STATUS_GOOD || (c->driver.status == STATUS_PROGRAM && ctx->diags.errors > 0);
 }
@@ -103,7 +108,20 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argv;
     const char *set = getenv("FUZZ_PLANT");
     plant = set ? atoi(set) : 0;
+    says_looks = getenv("FUZZ_LOOKS") != NULL;
     return 0;
+}
+
+static void say_looks(const Brake *brake)
+{
+    if (says_looks)
+        fprintf(stderr, "LOOKS: %llu\n", (unsigned long long)brake->looks);
+}
+
+static void look_at_entry(Ctx *ctx, const CoreEntry *entry, ImpProgram *imp, int which)
+{
+    facts_of_entry(entry);
+    planted_in_imp(ctx, entry, imp, which);
 }
 
 static void try_program(const char *text, size_t size)
@@ -118,6 +136,7 @@ static void try_program(const char *text, size_t size)
         ctx->brake = &brake;
     bool enough = ctx && ctx_try(ctx, check, &c);
     ctx_free(ctx);
+    say_looks(&brake);
     if (!enough)
         return;
     if (!c.plain)
@@ -125,8 +144,11 @@ static void try_program(const char *text, size_t size)
     if (c.driver.status != STATUS_GOOD)
         return;
     world.taken = 0;
-    Pipe pipe = {.name = name, .text = text, .size = size, .seed = size, .launches = LAUNCHES, .entries = ENTRIES, .max_steps = MAX_STEPS, .typed_again = true, .change = planted_in_imp, .plant = plant, .files = &files};
+    brake = (Brake){.pull_at = MOST_LOOKS};
+    Pipe pipe = {.name = name, .text = text, .size = size, .seed = size, .launches = LAUNCHES, .entries = ENTRIES, .max_steps = MAX_STEPS, .typed_again = true, .change = look_at_entry, .plant = plant, .files = &files,
+                 .brake = &brake};
     PipeResult r = pipe_run(&pipe, &alloc);
+    say_looks(&brake);
     if (r.verdict == PIPE_REFUSED)
         found("accepted by check, and not compiled", r.said);
     /* A program that claims laws can be wrong by them: test_mutants asks `check --laws`, which takes long. */
@@ -145,26 +167,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
+/* Nothing where it is too long: then libFuzzer makes another one. */
 static size_t put(Text text, uint8_t *out, size_t max_size)
 {
-    size_t size = text.size < max_size ? text.size : max_size;
+    size_t size = text.size <= max_size ? text.size : 0;
     memcpy(out, text.at, size);
     free(text.at);
     return size;
 }
 
+/* Half of the time items of both; else a part of one in the other. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out, size_t max_size, unsigned seed)
 {
     char *first = calloc(a_size + 1, 1), *second = calloc(b_size + 1, 1);
     memcpy(first, a, a_size);
     memcpy(second, b, b_size);
-    size_t size = put(mutate(&(Text){first, a_size}, &(Text){second, b_size}, seed), out, max_size);
+    Text one = {first, a_size}, other = {second, b_size};
+    Text both = seed % 2 ? join_items(&one, &other, seed) : mutate(&one, &other, seed);
+    size_t size = put(both, out, max_size);
     free(first);
     free(second);
     return size;
 }
 
-/* Mostly whole tokens, at times bytes. */
+/* Mostly whole tokens, one or all that are alike; at times bytes. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     if (seed % 8 == 0)
@@ -172,7 +198,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     char *text = calloc(size + 1, 1);
     memcpy(text, data, size);
     Text own = {text, size};
-    size_t now = put(mutate(&own, &own, seed), data, max_size);
+    Text changed = seed % 4 == 1 ? exchange_all(&own, seed) : mutate(&own, &own, seed);
+    size_t now = put(changed, data, max_size);
     free(text);
-    return now;
+    return now ? now : size;
 }
