@@ -185,7 +185,7 @@ static bool forward_single(ImpBlock *list, int i)
 {
     ImpStmt *decl = list->list.at[i];
     ImpVar *var = decl->var.var;
-    if (!decl->var.value || !var->constant || !plain(var) || var->named)
+    if (!decl->var.value || !var->constant || !plain(var))
         return false;
     int uses = 0, at = -1;
     for (int j = i + 1; j < list->list.n; j++) {
@@ -198,7 +198,7 @@ static bool forward_single(ImpBlock *list, int i)
         block_remove(list, i);
         return true;
     }
-    ImpExpr **value = uses == 1 ? own_value(list->list.at[at]) : NULL;
+    ImpExpr **value = uses == 1 && !var->named ? own_value(list->list.at[at]) : NULL;
     Mentions m = {var, NULL, 0};
     if (value)
         walk_expr(value, mention, &m);

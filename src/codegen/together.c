@@ -9,7 +9,8 @@
  *         else v = {i < n ? xs[i] : 0, i + 1 < n ? ...};  in one thread of the grid at most
  *         abs(v.x), abs(v.y), ...
  *
- * What is inside of a guard is loaded under that guard. Accesses start at a multiple of their width; other cells are loaded one by one, each once. */
+ * What is inside of a guard is loaded under that guard. What is behind a condition over data is loaded whether that holds or not, if the cells are proved to be
+ * there. Accesses start at a multiple of their width; other cells are loaded one by one, each once. */
 #include "codegen/guards.h"
 #include "codegen/walk.h"
 
@@ -31,6 +32,7 @@ typedef struct Together {
     VEC(Access) accesses;
     NatFacts *facts;   /* where the loads are put: what guards around an expression say does not hold there */
     int from;          /* statements of lw->out that were emitted for them; -1: none that may be changed */
+    int sometimes;     /* what is looked at now is behind so many conditions over data */
 } Together;
 
 /* The same place in each expression, and what holds where it is evaluated (NULL: always). */
@@ -45,6 +47,9 @@ typedef struct Conjuncts {
     VEC(ImpExpr *) list;
     bool indices; /* all compare indices, which may be asked anywhere */
 } Conjuncts;
+
+/* NULL: always. */
+static ImpExpr *both(Ctx *ctx, ImpExpr *a, ImpExpr *b) { return !a ? b : !b ? a : imp_op2(ctx, P_and, SC_BOOL, a, b, b->span); }
 
 static void add_conjuncts(Ctx *ctx, Conjuncts *c, ImpExpr *cond)
 {
@@ -265,12 +270,45 @@ static ImpVar *load_cells(Together *t, const Places *p, int k, int w, ImpExpr *c
 
 static ImpExpr *zero_of(Together *t, Scalar type) { return imp_lit(t->ctx, scalar_int(type, 0), t->span); }
 
+/* Is d <= 0 said in so many words? */
+static bool is_said(Ctx *ctx, const ImpExpr *guard, Nat d)
+{
+    if (guard->kind == IE_OP && guard->op.id == P_and)
+        return is_said(ctx, guard->op.args[0], d) || is_said(ctx, guard->op.args[1], d);
+    Nat known = guard_excess(ctx, guard), apart = known ? nat_sub(ctx, d, known) : NULL;
+    return apart && nat_is_const(apart) && apart->value <= 0;
+}
+
+/* Is the cell one of an input, which nobody changes, wherever the guard holds? */
+static bool is_there(Together *t, const ImpExpr *cell, const ImpExpr *guard)
+{
+    Lowering *lw = t->lw;
+    Nat index = cell->mem.index, end = nat_add_k(t->ctx, index, 1), count = cell->mem.buf->count;
+    NatFacts *facts = lw->facts;
+    lw->facts = nat_facts_new(t->ctx, t->facts);
+    if (guard)
+        assume(lw, guard);
+    bool there = cell->mem.buf->space == SPACE_INPUT && nat_le(t->ctx, lw->facts, nat_const(t->ctx, 0), index) &&
+                 ((guard && is_said(t->ctx, guard, nat_sub(t->ctx, end, count))) || nat_le(t->ctx, lw->facts, end, count));
+    lw->facts = facts;
+    return there;
+}
+
+/* May these cells be loaded though nobody may ask for them? */
+static bool are_there(Together *t, const Places *p, int k, int w)
+{
+    bool there = true;
+    for (int j = k; j < k + w && there; j++)
+        there = is_there(t, *p->at[j], p->guard[j]);
+    return there;
+}
+
 /* All places load. `whole`: the guarded expressions around them, with these values otherwise; NULL: what the loads give without their guards matters not. */
 static void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *const *otherwise)
 {
     for (int k = 0, w; k < t->n; k += w) {
         w = load_width(t, p, k);
-        if (w == 1)
+        if (w == 1 || (t->sometimes && !are_there(t, p, k, w)))
             continue;
         ImpExpr *others[IMP_VECTOR_MAX];
         for (int j = 0; j < w; j++)
@@ -301,6 +339,42 @@ static bool all_literals(const Together *t, ImpExpr *const *e)
     return true;
 }
 
+/* The same part of each place. */
+static Places parts_of_all(const Together *t, const Places *p, ImpExpr **(*part)(ImpExpr *e))
+{
+    Places parts = *p;
+    for (int k = 0; k < t->n; k++)
+        parts.at[k] = part(*p->at[k]);
+    return parts;
+}
+
+/* What is said of indices alone, of what has to hold. NULL: nothing. */
+static ImpExpr *index_part(Ctx *ctx, ImpExpr *cond)
+{
+    if (cond->kind != IE_OP || cond->op.n != 2)
+        return NULL;
+    if (cond->op.id != P_and)
+        return cond->op.args[0]->kind == IE_NAT && cond->op.args[1]->kind == IE_NAT ? cond : NULL;
+    return both(ctx, index_part(ctx, cond->op.args[0]), index_part(ctx, cond->op.args[1]));
+}
+
+static ImpExpr **cond_of(ImpExpr *e) { return &e->cond.cond; }
+static ImpExpr **then_of(ImpExpr *e) { return &e->cond.then; }
+static ImpExpr **otherwise_of(ImpExpr *e) { return &e->cond.otherwise; }
+
+/* Conditions over data. */
+static void join_choices(Together *t, const Places *p)
+{
+    Places cond = parts_of_all(t, p, cond_of), then = parts_of_all(t, p, then_of), otherwise = parts_of_all(t, p, otherwise_of);
+    for (int k = 0; k < t->n; k++)
+        then.guard[k] = both(t->ctx, p->guard[k], index_part(t->ctx, (*p->at[k])->cond.cond));
+    join_places(t, &cond);
+    t->sometimes++;
+    join_places(t, &then);
+    join_places(t, &otherwise);
+    t->sometimes--;
+}
+
 /* Under conditions that compare indices their first sides are looked at. Where one is known to hold there is none. */
 static void join_conds(Together *t, const Places *p)
 {
@@ -315,11 +389,14 @@ static void join_conds(Together *t, const Places *p)
             continue;
         add_conjuncts(t->ctx, &c, e->cond.cond);
         inside.at[k] = &e->cond.then;
-        inside.guard[k] = p->guard[k] ? imp_op2(t->ctx, P_and, SC_BOOL, p->guard[k], e->cond.cond, e->span) : e->cond.cond;
+        inside.guard[k] = both(t->ctx, p->guard[k], e->cond.cond);
         others[k] = e->cond.otherwise;
     }
-    if (!c.indices)
+    if (!c.indices) {
+        if (all_of_kind(t, p, IE_COND))
+            join_choices(t, p);
         return;
+    }
     t->lw->facts = nat_facts_new(t->ctx, facts);
     for (int i = 0; i < c.list.n; i++)
         assume(t->lw, c.list.at[i]);
@@ -386,8 +463,7 @@ static void join_registers(Together *t, const Places *p)
             return;
         if (cond)
             add_conjuncts(t->ctx, &c, cond);
-        if (cond)
-            values.guard[k] = p->guard[k] ? imp_op2(t->ctx, P_and, SC_BOOL, p->guard[k], cond, cond->span) : cond;
+        values.guard[k] = both(t->ctx, p->guard[k], cond);
     }
     if (!c.indices)
         return;
@@ -399,6 +475,28 @@ static void join_registers(Together *t, const Places *p)
         assume(t->lw, c.list.at[i]);
     join_places(t, &values);
     t->lw->facts = facts;
+}
+
+/* The second operand of `and` and `or` is evaluated only sometimes. */
+static void join_operands(Together *t, const Places *p)
+{
+    PrimId id = (*p->at[0])->op.id;
+    for (int k = 1; k < t->n; k++)
+        if ((*p->at[k])->op.id != id || (*p->at[k])->op.n != (*p->at[0])->op.n)
+            return;
+    Places inside = *p;
+    for (int i = 0; i < (*p->at[0])->op.n; i++) {
+        bool sometimes = i == 1 && (id == P_and || id == P_or);
+        for (int k = 0; k < t->n; k++) {
+            ImpExpr *e = *p->at[k];
+            inside.at[k] = &e->op.args[i];
+            if (sometimes && id == P_and)
+                inside.guard[k] = both(t->ctx, p->guard[k], index_part(t->ctx, e->op.args[0]));
+        }
+        t->sometimes += sometimes;
+        join_places(t, &inside);
+        t->sometimes -= sometimes;
+    }
 }
 
 static void join_places(Together *t, const Places *p)
@@ -428,18 +526,7 @@ static void join_places(Together *t, const Places *p)
             inside.at[k] = &(*p->at[k])->cast.value;
         join_places(t, &inside);
         break;
-    case IE_OP:
-        for (int k = 1; k < t->n; k++)
-            if ((*p->at[k])->op.id != (*p->at[0])->op.id || (*p->at[k])->op.n != (*p->at[0])->op.n)
-                return;
-        for (int i = 0; i < (*p->at[0])->op.n; i++) {
-            for (int k = 0; k < t->n; k++)
-                inside.at[k] = &(*p->at[k])->op.args[i];
-            join_places(t, &inside);
-            if ((*p->at[0])->op.id == P_and || (*p->at[0])->op.id == P_or)
-                break; /* the second one is evaluated only sometimes */
-        }
-        break;
+    case IE_OP: join_operands(t, p); break;
     }
 }
 
