@@ -112,10 +112,10 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
                              : nat_print_c(c->ctx, c->out, nat, c->facts, numbers, c_names_of, c->names, min_prec));
 }
 
-const char *cuda_slot_name(const Cuda *c, const ImpVar *var, Nat slot)
+const char *cuda_slot_name(Cuda *c, const ImpVar *var, Nat slot)
 {
     const char *name = c->var_names[var->id];
-    return var->vector ? ctx_printf(c->ctx, "%s.%c", name, "xyzw"[slot->value & 3]) : name;
+    return var->vector ? cuda_vector_part(c, name, var, (int)slot->value) : name;
 }
 
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot)

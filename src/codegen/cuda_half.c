@@ -65,11 +65,13 @@ void cuda_half_store(Cuda *c, const ImpExpr *value)
 const char *cuda_half_from(Cuda *c, Scalar type, int n)
 {
     from_bits(c, type);
-    return type == SC_F16 ? cuda_helper(c, n == 2 ? HELP_FROM_F16_2 : HELP_FROM_F16_4, type) : cuda_helper(c, n == 2 ? HELP_FROM_BF16_2 : HELP_FROM_BF16_4, type);
+    static const CudaHelper helpers[2][3] = {{HELP_FROM_F16_2, HELP_FROM_F16_4, HELP_FROM_F16_8}, {HELP_FROM_BF16_2, HELP_FROM_BF16_4, HELP_FROM_BF16_8}};
+    return cuda_helper(c, helpers[type == SC_BF16][n / 4], type);
 }
 
 const char *cuda_half_to(Cuda *c, Scalar type, int n)
 {
     to_bits(c, type);
-    return type == SC_F16 ? cuda_helper(c, n == 2 ? HELP_TO_F16_2 : HELP_TO_F16_4, type) : cuda_helper(c, n == 2 ? HELP_TO_BF16_2 : HELP_TO_BF16_4, type);
+    static const CudaHelper helpers[2][3] = {{HELP_TO_F16_2, HELP_TO_F16_4, HELP_TO_F16_8}, {HELP_TO_BF16_2, HELP_TO_BF16_4, HELP_TO_BF16_8}};
+    return cuda_helper(c, helpers[type == SC_BF16][n / 4], type);
 }

@@ -31,8 +31,33 @@ static const TypeRow type_rows[SC_COUNT] = {
 
 const char *cuda_type(Scalar s) { return type_rows[s].name; }
 const char *cuda_value_type(Scalar s) { return cuda_type(cuda_is_half(s) ? SC_F32 : s); }
-const char *cuda_vector_value_type(Ctx *ctx, Scalar s, int n) { return cuda_vector_type(ctx, cuda_is_half(s) ? SC_F32 : s, n); }
-const char *cuda_vector_type(Ctx *ctx, Scalar s, int n) { return ctx_printf(ctx, "%s%d", type_rows[s].vector, n); }
+
+/* Has CUDA a type for it? */
+static bool is_cuda_vector(Scalar s, int n) { return n <= 4 && type_rows[s].vector; }
+
+const char *cuda_vector_value_type(Cuda *c, Scalar s, int n) { return cuda_vector_type(c, cuda_is_half(s) ? SC_F32 : s, n); }
+
+const char *cuda_vector_type(Cuda *c, Scalar s, int n)
+{
+    if (is_cuda_vector(s, n))
+        return ctx_printf(c->ctx, "%s%d", type_rows[s].vector, n);
+    return ctx_printf(c->ctx, "%s<%s, %d>", cuda_helper(c, HELP_CELLS, SC_I32), cuda_type(s), n);
+}
+
+const char *cuda_vector_maker(Cuda *c, Scalar s, int n)
+{
+    Scalar value = cuda_is_half(s) ? SC_F32 : s;
+    if (is_cuda_vector(value, n))
+        return ctx_printf(c->ctx, "make_%s", cuda_vector_type(c, value, n));
+    cuda_helper(c, HELP_CELLS, SC_I32);
+    return ctx_printf(c->ctx, "%s<%s>", cuda_helper(c, HELP_MAKE_CELLS, SC_I32), cuda_type(value));
+}
+
+const char *cuda_vector_part(Cuda *c, const char *name, const ImpVar *var, int slot)
+{
+    Scalar value = cuda_is_half(var->type) ? SC_F32 : var->type;
+    return is_cuda_vector(value, var->slots) ? ctx_printf(c->ctx, "%s.%c", name, "xyzw"[slot]) : ctx_printf(c->ctx, "%s.at[%d]", name, slot);
+}
 
 /* ---- the table of operators and functions --------------------------------------------------------------------------- */
 
@@ -86,7 +111,22 @@ void cuda_reserve_words(CNames *names)
             c_name_claim(names, helper_rows[h].name);
 }
 
-const char *cuda_vector_access(Cuda *c, const ImpStmt *s)
+/* Of as many cells as CUDA has no vector for. */
+static const char *many_cells(Cuda *c, const ImpStmt *s)
+{
+    cuda_helper(c, HELP_CELLS, SC_I32);
+    if (s->kind == IS_VSTORE)
+        return cuda_helper(c, HELP_STORE_CELLS, SC_I32);
+    switch (s->vec.buf->hint) {
+    case HINT_NONE: break;
+    case HINT_STREAM: cuda_helper(c, HELP_LOAD_ONCE, SC_I32); return cuda_helper(c, HELP_LOAD_CELLS_ONCE, SC_I32);
+    case HINT_KEEP: cuda_helper(c, HELP_LOAD_KEPT, SC_I32); return cuda_helper(c, HELP_LOAD_CELLS_KEPT, SC_I32);
+    }
+    return cuda_helper(c, HELP_LOAD_CELLS, SC_I32);
+}
+
+/* The function that does it where CUDA has a vector of the cells. */
+static const char *few_cells(Cuda *c, const ImpStmt *s)
 {
     static const CudaHelper plain[] = {HELP_LOAD_2, HELP_LOAD_4}, kept[] = {HELP_LOAD_2_KEPT, HELP_LOAD_4_KEPT}, once[] = {HELP_LOAD_2_ONCE, HELP_LOAD_4_ONCE};
     static const CudaHelper store[] = {HELP_STORE_2, HELP_STORE_4};
@@ -101,6 +141,14 @@ const char *cuda_vector_access(Cuda *c, const ImpStmt *s)
     case HINT_KEEP: cuda_helper(c, HELP_LOAD_KEPT, SC_I32); return cuda_helper(c, kept[wide], elem);
     }
     return cuda_helper(c, plain[wide], elem);
+}
+
+void cuda_put_access(Cuda *c, const ImpStmt *s, const char *aligned)
+{
+    if (is_cuda_vector(s->vec.buf->elem, s->vec.n))
+        sb_printf(c->out, "%s<%s>(", few_cells(c, s), aligned);
+    else
+        sb_printf(c->out, "%s<%d, %s>(", many_cells(c, s), s->vec.n, aligned);
 }
 
 /* ---- helpers --------------------------------------------------------------------------------------------------------- */

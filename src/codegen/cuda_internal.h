@@ -58,8 +58,10 @@ typedef struct Cuda {
 
 const char *cuda_type(Scalar s);     /* in memory: "unsigned char" */
 const char *cuda_value_type(Scalar s); /* of a register or an expression */
-const char *cuda_vector_type(Ctx *ctx, Scalar s, int n); /* in memory: "uchar4" */
-const char *cuda_vector_value_type(Ctx *ctx, Scalar s, int n);
+const char *cuda_vector_type(Cuda *c, Scalar s, int n); /* in memory: "uchar4", "Cells<unsigned char, 16>" */
+const char *cuda_vector_value_type(Cuda *c, Scalar s, int n);
+const char *cuda_vector_maker(Cuda *c, Scalar s, int n); /* the function that makes a value of it */
+const char *cuda_vector_part(Cuda *c, const char *name, const ImpVar *var, int slot);
 const char *cuda_helper(Cuda *c, CudaHelper helper, Scalar type); /* its name; it will be in the text */
 void cuda_nat_helpers(Cuda *c, int nat_c_bits);
 void cuda_put_helpers(const uint32_t *helpers, StrBuf *out); /* Cuda.helpers */
@@ -84,7 +86,7 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec);
 const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
 const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift);
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
-const char *cuda_slot_name(const Cuda *c, const ImpVar *var, Nat slot); /* of a register, or of a vector's part */
+const char *cuda_slot_name(Cuda *c, const ImpVar *var, Nat slot); /* of a register, or of a vector's part */
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
 void cuda_load_cell(Cuda *c, const ImpBuf *buf, Nat index); /* with the buffer's cache hint */
 const char *cuda_loader(Cuda *c, const ImpBuf *buf); /* the function that loads from it; NULL: plainly */
@@ -96,8 +98,8 @@ bool nat_is_wide(const Cuda *c, Nat nat); /* may it need more than an int? */
 const char *cuda_nat_type(const Cuda *c, Nat nat);
 /* The name of a new variable that has the nat's type. */
 void cuda_name_nat(Cuda *c, Nat var, const char *name, Nat like);
-/* The function that loads or stores n cells of global memory, in one access where the kernel is `aligned`. */
-const char *cuda_vector_access(Cuda *c, const ImpStmt *s);
+/* The beginning of the call that loads or stores n cells of global memory, in one access where it is `aligned`: "load4<aligned>(". */
+void cuda_put_access(Cuda *c, const ImpStmt *s, const char *aligned);
 
 /* ---- cuda_convert.c ---------------------------------------------------------------------------------------------------- */
 

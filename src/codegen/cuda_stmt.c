@@ -161,7 +161,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     const char *name = c_name_claim(c->names, var->name);
     const char *own;
     const ImpExpr *index = cuda_index_value(c, s, &own);
-    const char *type = var->vector ? cuda_vector_value_type(c->ctx, var->type, var->slots) : own;
+    const char *type = var->vector ? cuda_vector_value_type(c, var->type, var->slots) : own;
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -374,7 +374,7 @@ static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
         return;
     }
     bool half_store = s->kind == IS_VSTORE && cuda_is_half(type); /* the conversion rounds */
-    sb_printf(c->out, "make_%s(", cuda_vector_value_type(c->ctx, type, s->vec.n));
+    sb_printf(c->out, "%s(", cuda_vector_maker(c, type, s->vec.n));
     size_t length = 0;
     StrBuf parts[IMP_VECTOR_MAX], *out = c->out;
     for (int k = 0; k < s->vec.n; k++) {
@@ -413,7 +413,7 @@ static void put_start(Cuda *c, const ImpStmt *s)
 /* The cells as one vector of shared memory: *reinterpret_cast<float4 *>(part + 4*i). */
 static void put_shared_cells(Cuda *c, const ImpStmt *s)
 {
-    sb_printf(c->out, "*reinterpret_cast<%s *>(", cuda_vector_type(c->ctx, s->vec.buf->elem, s->vec.n));
+    sb_printf(c->out, "*reinterpret_cast<%s *>(", cuda_vector_type(c, s->vec.buf->elem, s->vec.n));
     put_start(c, s);
     put(c, ")");
 }
@@ -428,7 +428,7 @@ static void put_loaded(Cuda *c, const ImpStmt *s)
         put_shared_cells(c, s);
         return;
     }
-    sb_printf(c->out, "%s<%s>(", cuda_vector_access(c, s), is_aligned(c, s->vec.buf));
+    cuda_put_access(c, s, is_aligned(c, s->vec.buf));
     put_start(c, s);
     put(c, ")");
 }
@@ -451,7 +451,7 @@ static void print_vector_store(Cuda *c, const ImpStmt *s)
         put(c, ";");
         return;
     }
-    sb_printf(c->out, "%s<%s>(", cuda_vector_access(c, s), is_aligned(c, s->vec.buf));
+    cuda_put_access(c, s, is_aligned(c, s->vec.buf));
     put_start(c, s);
     put(c, ", ");
     put_stored(c, s);
@@ -480,7 +480,7 @@ static void print_vec(Cuda *c, const ImpStmt *s)
         return;
     }
     if (s->vec.declares)
-        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_value_type(c->ctx, var->type, s->vec.n));
+        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_value_type(c, var->type, s->vec.n));
     sb_printf(c->out, "%s = ", name);
     bool half = s->kind == IS_VLOAD && cuda_is_half(s->vec.buf->elem);
     if (half)

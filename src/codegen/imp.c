@@ -114,8 +114,6 @@ ImpExpr *imp_shfl_by(Ctx *ctx, PrimId id, ImpExpr *by, ImpExpr *value, Span span
 
 int imp_vector_width(Scalar elem, int w)
 {
-    if (elem == SC_BOOL)
-        return 1;
     for (int n = IMP_VECTOR_MAX; n > 1; n /= 2)
         if (w % n == 0 && n * scalar_bytes(elem) <= 16)
             return n;

@@ -43,7 +43,7 @@ typedef struct ImpBuf {
 } ImpBuf;
 
 /* The widest vector register, in components. */
-enum { IMP_VECTOR_MAX = 4 };
+enum { IMP_VECTOR_MAX = 16 };
 
 /* What a register is for in a step, as of a tree of shuffles: registers of one role may become one. */
 typedef enum ImpRole {
@@ -64,7 +64,7 @@ typedef struct ImpVar {
     bool constant;    /* set only by its IS_DECL */
     bool named;       /* the program names it: it is not reused for another value */
     ImpRole role;
-    bool vector;      /* a short vector (float4): 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */
+    bool vector;      /* a short vector (float4): at most 16 bytes in memory, 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */
     Span span;
 } ImpVar;
 

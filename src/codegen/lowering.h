@@ -208,7 +208,7 @@ typedef struct Registers {
     int n, width; /* components, and of each register */
     ImpVar **vars;
 } Registers;
-enum { ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 4 }; /* that one access moves */
+enum { ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 2 }; /* that one access moves */
 /* Of n parts, how many cells from the first one on are one access: neighbours from an aligned one on. 1: none beyond the first. */
 int access_width(Lowering *lw, View *const *parts, int n);
 void store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span); /* in one access */

@@ -16,7 +16,7 @@ static bool width_fits(Lowering *lw, Type vec, Span span)
         return true;
     Diag *d = lower_error(lw, E0417, span, "a vector of %s components: %s", nat_text(lw->ctx, vec->size),
                           nat_is_const(vec->size) ? "no thread has so many registers for one" : "registers need a constant number");
-    diag_help(lw->ctx, d, "vectors have up to %d components; 16 bytes move at once: 4 of f32 or i32, 2 of f64 or i64", LIMIT_VECTOR_WIDTH);
+    diag_help(lw->ctx, d, "vectors have up to %d components; 16 bytes move at once: 2 of f64, 4 of f32, 8 of f16, 16 of u8", LIMIT_VECTOR_WIDTH);
     return false;
 }
 

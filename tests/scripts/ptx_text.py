@@ -131,7 +131,7 @@ def accesses(line, names):
                 writes.add(number)
                 continue
             stored = re.match(r"^\s*(?:(?:if|for) \(.*\) )?(?:\*reinterpret_cast<[^>]*>\((?=$|[^=]*$))?$", before) and target_ends(before, after)
-            stored = stored or (re.search(r"\bstore\d<\w+>\($", before) and "=")
+            stored = stored or (re.search(r"\bstore(?:\d|_cells)<[\w, ]+>\($", before) and "=")
             (writes if stored else reads).add(number)
             if stored and stored != "=":
                 reads.add(number)
@@ -164,7 +164,7 @@ def text_steps(body, names, place):
         here = len(steps)
         step = Step(text, barrier=bool(BARRIER.search(text)), place=number)
         step.reads, step.writes = accesses(line, names)
-        if "atomic" in text or re.search(r"\b(?:load|store)\d\w*<", text):  # may be a loop; of several cells
+        if "atomic" in text or re.search(r"\b(?:load|store)(?:\d|_cells)\w*<", text):  # may be a loop; of several cells
             step.next.append(here)
         steps.append(step)
         if text == "} else {":
