@@ -3,6 +3,7 @@
 #include "frontend/rule.h"
 #include "ir/choice.h"
 #include "ir/key.h"
+#include "ir/neighbours.h"
 
 static FileScope *scope_of(const Program *p, const char *path)
 {
@@ -342,6 +343,15 @@ static int function_param(const Using *u, const Ast *ast)
     return -1;
 }
 
+/* Any parameter of the rule: which one; -1. */
+static int param_named(const Using *u, const Ast *ast)
+{
+    for (int i = 0; i < u->rule->n_params && ast->kind == AST_NAME; i++)
+        if (u->rule->params[i].name == ast->name.text)
+            return i;
+    return -1;
+}
+
 static const Core *function_named(const Using *u, const Ast *ast)
 {
     int k = function_param(u, ast);
@@ -409,7 +419,8 @@ static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
 {
     if (cond->call.n != condition_rows[law].n)
         return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
-    return law == RULE_orders ? true /* it was, when the parameters were bound */ : law == RULE_sameAs ? is_same_as(u, cond) : operator_has(u, law, cond);
+    bool found = law == RULE_orders || law == RULE_neighbours; /* it was, when the parameters were bound */
+    return found ? true : law == RULE_sameAs ? is_same_as(u, cond) : operator_has(u, law, cond);
 }
 
 /* ---- what a condition says of parameters that the left side does not name ------------------------------------------------------- */
@@ -453,6 +464,27 @@ static bool find_orders(Using *u)
     for (int i = 0; i < u->rule->n_where; i++)
         if (condition_of(u, u->rule->where[i]) == RULE_orders && (!law_holds(u, RULE_orders, u->rule->where[i]) || !find_order(u, u->rule->where[i])))
             return false;
+    return true;
+}
+
+/* neighbours(xs, w): w, unless the strategy gives it, neighbours of xs take 16 bytes of the widest array that is read for them. */
+static bool find_neighbours(Using *u)
+{
+    for (int i = 0; i < u->rule->n_where; i++) {
+        const Ast *cond = u->rule->where[i];
+        if (condition_of(u, cond) != RULE_neighbours)
+            continue;
+        if (!law_holds(u, RULE_neighbours, cond))
+            return false;
+        int xs = param_named(u, cond->call.items[0]), w = param_named(u, cond->call.items[1]);
+        const Core *array = xs < 0 ? NULL : u->use->bound[xs].core;
+        if (!array || w < 0 || u->holes[w].kind != KIND_NAT || !u->holes[w].name)
+            return refuse(u, ctx_printf(u->e->ctx, "`neighbours` takes %s", condition_rows[RULE_neighbours].takes));
+        if (!u->holes[w].filled) {
+            u->holes[w].nat = nat_const(u->e->ctx, core_neighbours(u->e->ctx, array));
+            u->holes[w].filled = true;
+        }
+    }
     return true;
 }
 
@@ -524,7 +556,7 @@ Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why)
     if (!find_orders(&u) || !match_parameters(&u) || !match_sizes(&u))
         return NULL;
     match_argument(&u);
-    if (!all_known(&u))
+    if (!find_neighbours(&u) || !all_known(&u))
         return NULL;
     bind_parameters(&u);
     if (!conditions_hold(&u))
