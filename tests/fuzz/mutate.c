@@ -11,6 +11,9 @@
 
 static const char *const types[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
 static const char *const numbers[] = {"0", "1", "2", "3", "4", "5", "8", "16", "31", "32", "33", "64", "100", "128", "256", "1000", "1024", "65536", "2147483647", "2147483648", "4294967296", "9223372036854775807"};
+/* Where something ends. */
+static const char *const limits[] = {"0", "1", "1073741824", "2147483647", "2147483648", "4294967295",
+                                     "4294967296", "9223372036854775807"};
 /* Of a size n. */
 static const char *const sizes[] = {"(%s + 1)", "(%s - 1)", "(2 * %s)", "(%s / 2)", "ceilDiv(%s, 2)", "(%s %% 4)", "(%s * 32)", "(%s ^ 2)"};
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
@@ -208,33 +211,44 @@ static Text change_once(const Text *t, const Text *other, uint64_t *state)
     return out;
 }
 
-/* Another of what this token is one of; NULL: it is of no kind. */
-static const char *another_word(const Text *t, Token token, uint64_t *state)
+typedef enum WordKind { WORD_TYPE, WORD_NUMBER, WORD_OPERATOR, WORD_PRIMITIVE, WORD_KINDS } WordKind;
+
+static bool is_word(const Text *t, Token token, WordKind kind)
 {
-    if (token.kind == TOKEN_NUMBER)
-        return numbers[below(state, COUNT(numbers))];
-    if (token.kind == TOKEN_OPERATOR)
-        return operators[below(state, OPERATORS)];
-    for (int i = 0; token.kind == TOKEN_NAME && i < COUNT(types); i++)
-        if (is_text(t, token, types[i]))
-            return types[below(state, COUNT(types))];
-    for (int id = 0; token.kind == TOKEN_NAME && id < P_COUNT; id++)
-        if (is_text(t, token, prim_name((PrimId)id)))
-            return prim_name((PrimId)below(state, P_COUNT));
-    return NULL;
+    if (kind == WORD_NUMBER || kind == WORD_OPERATOR)
+        return token.kind == (kind == WORD_NUMBER ? TOKEN_NUMBER : TOKEN_OPERATOR);
+    int n = kind == WORD_TYPE ? COUNT(types) : P_COUNT;
+    for (int i = 0; token.kind == TOKEN_NAME && i < n; i++)
+        if (is_text(t, token, kind == WORD_TYPE ? types[i] : prim_name((PrimId)i)))
+            return true;
+    return false;
 }
 
+static const char *some_word(WordKind kind, uint64_t *state)
+{
+    switch (kind) {
+    case WORD_TYPE: return types[below(state, COUNT(types))];
+    case WORD_NUMBER:
+        return below(state, 2) ? limits[below(state, COUNT(limits))] : numbers[below(state, COUNT(numbers))];
+    case WORD_OPERATOR: return operators[below(state, OPERATORS)];
+    default: return prim_name((PrimId)below(state, P_COUNT));
+    }
+}
+
+/* A kind first: there are more primitives than types in a program, and more numbers than sizes. */
 Text exchange_all(const Text *program, uint64_t seed)
 {
     uint64_t state = seed;
     Tokens tokens = tokens_of(program);
-    const char *to = NULL;
-    int i = 0;
-    for (int tries = 0; !to && tokens.n && tries < 50; tries++) {
-        i = below(&state, tokens.n);
-        to = another_word(program, tokens.at[i], &state);
-    }
-    Text out = to ? all_become(program, &tokens, tokens.at[i], to) : copied(program);
+    WordKind kind = (WordKind)below(&state, WORD_KINDS);
+    int start = below(&state, tokens.n), k = 0;
+    while (k < tokens.n && !is_word(program, tokens.at[(start + k) % tokens.n], kind))
+        k++;
+    Text out;
+    if (k < tokens.n)
+        out = all_become(program, &tokens, tokens.at[(start + k) % tokens.n], some_word(kind, &state));
+    else
+        out = copied(program);
     free(tokens.at);
     return out;
 }

@@ -198,7 +198,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     char *text = calloc(size + 1, 1);
     memcpy(text, data, size);
     Text own = {text, size};
-    Text changed = seed % 4 == 1 ? exchange_all(&own, seed) : mutate(&own, &own, seed);
+    Text changed = seed % 2 ? exchange_all(&own, seed) : mutate(&own, &own, seed);
     size_t now = put(changed, data, max_size);
     free(text);
     return now ? now : size;
