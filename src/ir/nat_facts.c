@@ -1,547 +1,92 @@
-/* The facts of a scope, solved into an environment: rules (a variable or an atom is replaced), and inequalities for the prover.
+/* The facts of a scope, and what is asked about them.
  *
- * `n % k == r` becomes n = k*q + r with a fresh q, the witness, so that what divides n is seen by the ordinary
- * rules; a result has its witnesses put back (k*q as n - r, any other q as n / k). An equality is solved for a variable with
- * coefficient 1 or -1 where there is one. Everything else becomes inequalities.
- *
- * An environment is made when first asked for and made again when facts were added since. */
+ * Scopes with the same facts share an environment, wherever they are made, and what was asked of it is remembered: passes
+ * ask the same questions again and again. */
 #include "ir/nat_internal.h"
-
-typedef enum FactKind { FACT_LE, FACT_EQ, FACT_NE } FactKind;
-
-typedef struct Fact {
-    FactKind kind;
-    Nat a, b;
-} Fact;
 
 struct NatFacts {
     NatFacts *parent;
     Ctx *ctx;
-    VEC(Fact) list;
+    VEC(NatFact) list;
+    NatEnv *env; /* of the first n_facts of the scope and its parents */
+    int n_facts;
+};
+
+/* ---- environments by their facts, and answers by their questions ------------------------------------------------------ */
+
+typedef struct Scope {
+    uint32_t hash;
+    int n;
+    NatFact *facts; /* from the outermost scope in */
     NatEnv *env;
-};
+} Scope;
 
-typedef struct Rule {
-    Nat from, to; /* `to` mentions no `from` of any rule */
-} Rule;
+typedef enum Question { ASK_LE = 1, ASK_EQUAL, ASK_DIVIDES, ASK_RANGE } Question;
 
-typedef struct Witness {
-    Nat q, n, k, r; /* n == k*q + r */
-} Witness;
-
-typedef struct Known {
-    Nat atom;
-    NatRange range;
-} Known;
-
-typedef struct Bounds {
-    Nat var, lo, hi;
-} Bounds;
-
-typedef struct Seen {
-    Nat from, to;
-} Seen;
-
-enum { ASKED_SLOTS = 256 };
-typedef struct Asked {
-    Nat a, b;
+typedef struct Answer {
+    Question question; /* 0: an empty slot */
+    const NatEnv *env;
+    Nat a, b; /* b: NULL where one number is asked about */
     bool yes;
-} Asked;
+    NatRange range;
+} Answer;
 
-struct NatEnv {
-    Ctx *ctx;
-    int n_facts; /* of the scope and its parents, when this was made */
-    VEC(Rule) rules;
-    VEC(Nat) inequalities;
-    VEC(Known) known;
-    VEC(Witness) witnesses;
-    VEC(Bounds) bounds;
-    Seen *seen; /* what simplify gave before; open addressing */
-    uint32_t seen_cap, seen_count;
-    Asked *asked; /* answers of nat_le, a slot each */
+/* A slot holds what came last: what is lost is found again. */
+enum { SCOPE_SLOTS = 256, ANSWERS_AT_FIRST = 128, ANSWERS_AT_MOST = 8192 };
+
+struct NatAnswers {
+    Scope scopes[SCOPE_SLOTS];
+    Answer *answers;
+    uint32_t cap, count; /* cap: a power of two */
 };
 
-static Nat simplify(NatEnv *env, Nat a);
-
-/* ---- what the prover asks ---------------------------------------------------------------------------------------------- */
-
-static Nat replaced(const NatEnv *env, Nat a)
+static struct NatAnswers *answers_of(Ctx *ctx)
 {
-    if (!a || env->rules.n == 0 || !a->has_vars)
-        return a;
-    enum { BATCH = 16 };
-    Nat vars[BATCH], by[BATCH];
-    int n = 0;
-    for (int i = 0; i < env->rules.n && n < BATCH; i++)
-        if (env->rules.at[i].from->kind == NAT_VAR) {
-            vars[n] = env->rules.at[i].from;
-            by[n++] = env->rules.at[i].to;
-        }
-    Nat r = nat_subst_many(env->ctx, a, n, vars, by);
-    return nat_is_error(r) ? NULL : r;
-}
-
-static const Bounds *bounds_of(const NatEnv *env, Nat var)
-{
-    for (int i = 0; i < env->bounds.n; i++)
-        if (env->bounds.at[i].var == var)
-            return &env->bounds.at[i];
-    Bounds b = {var, replaced(env, var->lo), replaced(env, var->hi)};
-    NatEnv *writable = (NatEnv *)(uintptr_t)env; /* a cache */
-    vec_push(env->ctx, &writable->bounds, b);
-    return &env->bounds.at[env->bounds.n - 1];
-}
-
-Nat nat_env_lo(const NatEnv *env, Nat var) { return var->lo && var->lo->has_vars ? bounds_of(env, var)->lo : var->lo; }
-Nat nat_env_hi(const NatEnv *env, Nat var) { return var->hi && var->hi->has_vars ? bounds_of(env, var)->hi : var->hi; }
-
-NatRange nat_env_range(const NatEnv *env, Nat atom)
-{
-    for (int i = 0; i < env->known.n; i++)
-        if (env->known.at[i].atom == atom)
-            return env->known.at[i].range;
-    return nat_full(atom)->range;
-}
-
-int nat_env_inequalities(const NatEnv *env, const Nat **at)
-{
-    *at = env ? env->inequalities.at : NULL;
-    return env ? env->inequalities.n : 0;
-}
-
-/* ---- simplifying in an environment ----------------------------------------------------------------------------------- */
-
-static Seen *seen_slot(const NatEnv *env, Nat a)
-{
-    uint32_t at = a->id * 2654435769u & (env->seen_cap - 1);
-    while (env->seen[at].from && env->seen[at].from != a)
-        at = (at + 1) & (env->seen_cap - 1);
-    return &env->seen[at];
-}
-
-static void seen_put(NatEnv *env, Nat from, Nat to)
-{
-    if (env->seen_count * 2 >= env->seen_cap) {
-        NatEnv old = *env;
-        Seen *seen = NEWN(env->ctx, Seen, old.seen_cap * 2);
-        env->seen = seen;
-        env->seen_cap = old.seen_cap * 2;
-        for (uint32_t i = 0; i < old.seen_cap; i++)
-            if (old.seen[i].from)
-                *seen_slot(env, old.seen[i].from) = old.seen[i];
+    struct NatAnswers **at = nat_answers(ctx);
+    if (!*at) {
+        struct NatAnswers *all = NEW(ctx, struct NatAnswers);
+        all->cap = ANSWERS_AT_FIRST;
+        all->answers = NEWN(ctx, Answer, ANSWERS_AT_FIRST);
+        *at = all;
     }
-    Seen *s = seen_slot(env, from);
-    if (!s->from)
-        env->seen_count++;
-    *s = (Seen){from, to};
+    return *at;
 }
 
-static Nat rule_for(const NatEnv *env, Nat atom)
+static Answer *slot_of(const struct NatAnswers *all, const Answer *asked)
 {
-    for (int i = 0; i < env->rules.n; i++)
-        if (env->rules.at[i].from == atom)
-            return env->rules.at[i].to;
-    return NULL;
+    uint64_t h = (uint64_t)(uintptr_t)asked->env * 31 + asked->question;
+    h = (h * 31 + asked->a->id) * 0x9e3779b97f4a7c15u + (asked->b ? asked->b->id : 0);
+    h *= 0x9e3779b97f4a7c15u;
+    return &all->answers[(h >> 32) & (all->cap - 1)];
 }
 
-static Nat simplify_once(NatEnv *env, Nat a)
+static void grow(Ctx *ctx, struct NatAnswers *all)
 {
-    Ctx *ctx = env->ctx;
-    Nat r = a;
-    switch (a->kind) {
-    case NAT_ERROR:
-    case NAT_CONST:
-        return a;
-    case NAT_SUM: {
-        r = nat_const(ctx, 0);
-        for (int i = 0; i < a->n_terms; i++) {
-            Nat product = nat_const(ctx, a->terms[i].coef);
-            for (int j = 0; j < a->terms[i].n_factors; j++)
-                product = nat_mul(ctx, product, simplify(env, a->terms[i].factors[j]));
-            r = nat_add(ctx, r, product);
-        }
-        return r;
-    }
-    case NAT_VAR:
-        break;
-    case NAT_DIV:
-        r = nat_div_in(ctx, env, simplify(env, a->a), simplify(env, a->b));
-        break;
-    case NAT_MOD:
-        r = nat_mod_in(ctx, env, simplify(env, a->a), simplify(env, a->b));
-        break;
-    case NAT_MIN:
-    case NAT_MAX:
-        r = nat_min_max_in(ctx, env, a->kind, simplify(env, a->a), simplify(env, a->b));
-        break;
-    case NAT_POW:
-        r = nat_pow(ctx, simplify(env, a->a), simplify(env, a->b));
-        break;
-    case NAT_LOG2:
-        r = nat_log2(ctx, simplify(env, a->a));
-        break;
-    }
-    if (r->kind == NAT_CONST || r->kind == NAT_SUM || r->kind == NAT_ERROR)
-        return r;
-    Nat to = rule_for(env, r);
-    if (to)
-        return to;
-    NatRange range = nat_env_range(env, r);
-    return range.has_lo && range.has_hi && range.lo == range.hi ? nat_const(ctx, range.lo) : r;
+    struct NatAnswers old = *all;
+    Answer *answers = NEWN(ctx, Answer, old.cap * 2); /* may end here: the table is whole before and after */
+    all->answers = answers;
+    all->cap = old.cap * 2;
+    for (uint32_t i = 0; i < old.cap; i++)
+        if (old.answers[i].question)
+            *slot_of(all, &old.answers[i]) = old.answers[i];
 }
 
-static Nat simplify(NatEnv *env, Nat a)
+/* What was answered before, or NULL. */
+static const Answer *ask(Ctx *ctx, Question question, const NatEnv *env, Nat a, Nat b)
 {
-    if (!a->has_vars)
-        return a;
-    Seen *s = seen_slot(env, a);
-    if (s->from)
-        return s->to;
-    Nat r = simplify_once(env, a);
-    seen_put(env, a, r);
-    return r;
+    struct NatAnswers *all = answers_of(ctx);
+    Answer asked = {.question = question, .env = env, .a = a, .b = b};
+    const Answer *slot = slot_of(all, &asked);
+    return slot->question == question && slot->env == env && slot->a == a && slot->b == b ? slot : NULL;
 }
 
-/* ---- witnesses put back --------------------------------------------------------------------------------------------------- */
-
-static Nat without_witness(NatEnv *env, const Witness *w, Nat a)
+static void answer(Ctx *ctx, Question question, const NatEnv *env, Nat a, Nat b, bool yes, NatRange range)
 {
-    Ctx *ctx = env->ctx;
-    if (!nat_mentions(a, w->q))
-        return a;
-    switch (a->kind) {
-    case NAT_ERROR:
-    case NAT_CONST:
-        return a;
-    case NAT_VAR:
-        return nat_div(ctx, w->n, w->k);
-    case NAT_SUM: {
-        Poly p, high, low;
-        poly_init(ctx, &p);
-        poly_add_nat(&p, a, TERM_K(1));
-        Nat multiple = nat_mul(ctx, w->k, w->q);
-        if (nat_mentions(w->k, w->q) || nat_is_error(multiple) || nat_is_const(multiple) || !poly_divide(ctx, &p, multiple, &high, &low)) {
-            poly_init(ctx, &high);
-            poly_copy(ctx, &low, &p);
-        }
-        /* Only whole multiples: 33*q is no n + q. */
-        Nat r = nat_const(ctx, 0);
-        NatView v;
-        nat_view(multiple, &v);
-        bool whole = high.n > 0;
-        for (int i = 0; i < low.n && whole && v.n == 1; i++) {
-            NatTerm t;
-            whole = !mono_divide(ctx, &low.at[i], &v.at[0], &t);
-        }
-        if (whole) {
-            Nat q = without_witness(env, w, poly_nat_raw(&high));
-            r = nat_mul(ctx, q, nat_sub(ctx, w->n, w->r));
-        } else {
-            poly_copy(ctx, &low, &p);
-        }
-        for (int i = 0; i < low.n; i++) {
-            Nat product = nat_const(ctx, low.at[i].coef);
-            for (int j = 0; j < low.at[i].n_factors; j++)
-                product = nat_mul(ctx, product, without_witness(env, w, low.at[i].factors[j]));
-            r = nat_add(ctx, r, product);
-        }
-        return r;
-    }
-    case NAT_DIV:
-        return nat_div(ctx, without_witness(env, w, a->a), without_witness(env, w, a->b));
-    case NAT_MOD:
-        return nat_mod(ctx, without_witness(env, w, a->a), without_witness(env, w, a->b));
-    case NAT_MIN:
-        return nat_min(ctx, without_witness(env, w, a->a), without_witness(env, w, a->b));
-    case NAT_MAX:
-        return nat_max(ctx, without_witness(env, w, a->a), without_witness(env, w, a->b));
-    case NAT_POW:
-        return nat_pow(ctx, without_witness(env, w, a->a), without_witness(env, w, a->b));
-    case NAT_LOG2:
-        return nat_log2(ctx, without_witness(env, w, a->a));
-    }
-    return a;
-}
-
-/* ---- making the environment --------------------------------------------------------------------------------------------- */
-
-static void add_rule(NatEnv *env, Nat from, Nat to);
-static void add_equality(NatEnv *env, Nat e, int depth);
-static void add_positive_factors(NatEnv *env, Nat p);
-
-static void know(NatEnv *env, Nat atom, bool lower, int64_t bound)
-{
-    Known *k = NULL;
-    for (int i = 0; i < env->known.n; i++)
-        if (env->known.at[i].atom == atom)
-            k = &env->known.at[i];
-    if (!k) {
-        vec_push(env->ctx, &env->known, ((Known){atom, nat_full(atom)->range}));
-        k = &env->known.at[env->known.n - 1];
-    }
-    if (lower && (!k->range.has_lo || k->range.lo < bound)) {
-        k->range.has_lo = true;
-        k->range.lo = bound;
-    }
-    if (!lower && (!k->range.has_hi || k->range.hi > bound)) {
-        k->range.has_hi = true;
-        k->range.hi = bound;
-    }
-}
-
-static void add_inequality(NatEnv *env, Nat p)
-{
-    if (nat_is_const(p) || nat_is_error(p))
-        return;
-    for (int i = 0; i < env->inequalities.n; i++)
-        if (env->inequalities.at[i] == p)
-            return;
-    vec_push(env->ctx, &env->inequalities, p);
-    NatView v;
-    nat_view(p, &v);
-    int vars = v.n - (v.at[v.n - 1].n_factors == 0);
-    if (vars == 1 && v.at[0].n_factors == 1) {
-        int64_t c = v.at[0].coef, d = vars < v.n ? v.at[1].coef : 0;
-        if (c > 0 && d != INT64_MIN)
-            know(env, v.at[0].factors[0], true, -floor_div(d, c));
-        else if (c < 0 && c != INT64_MIN)
-            know(env, v.at[0].factors[0], false, floor_div(d, -c));
-    } else {
-        add_positive_factors(env, p);
-    }
-}
-
-static void add_positive_factors(NatEnv *env, Nat p)
-{
-    enum { MAX_FACTORS = 8 };
-    Nat positive[MAX_FACTORS];
-    Poly poly;
-    poly_init(env->ctx, &poly);
-    poly_add_nat(&poly, p, TERM_K(1));
-    int n = nat_positive_factors(env, &poly, positive, MAX_FACTORS);
-    for (int i = 0; i < n; i++)
-        add_inequality(env, nat_add_k(env->ctx, positive[i], -1));
-}
-
-static void add_le(NatEnv *env, Nat a, Nat b)
-{
-    Nat p = simplify(env, nat_sub(env->ctx, b, a));
-    add_inequality(env, p);
-}
-
-/* kb*b - ka*a + k >= 0 as it stands: normal forms would turn the law of an atom into another atom. */
-static void add_raw(NatEnv *env, int64_t ka, Nat a, int64_t kb, Nat b, Nat times, int64_t k)
-{
-    Poly p, x, y;
-    poly_init(env->ctx, &p);
-    poly_init(env->ctx, &x);
-    poly_init(env->ctx, &y);
-    poly_add_nat(&x, b, TERM_K(kb));
-    poly_add_nat(&y, times, TERM_K(1));
-    poly_add_product(&p, &x, &y, 1);
-    poly_add_nat(&p, a, TERM_K(-ka));
-    poly_add_k(&p, k);
-    add_inequality(env, poly_nat_raw(&p));
-}
-
-static bool is_nonneg(const NatEnv *env, Nat x)
-{
-    Poly p;
-    poly_init(env->ctx, &p);
-    poly_add_nat(&p, x, TERM_K(1));
-    NatRange range = poly_range(env, &p);
-    return range.has_lo && range.lo >= 0;
-}
-
-/* What the atoms of a fact say in terms of their operands; and that every divisor is one, else the fact would have no value. */
-static void add_laws(NatEnv *env, Nat a)
-{
-    Nat one = nat_const(env->ctx, 1);
-    if (!a->has_vars)
-        return;
-    if (a->a && a->b) {
-        Nat it = simplify(env, a), x = simplify(env, a->a), y = simplify(env, a->b);
-        if ((a->kind == NAT_DIV || a->kind == NAT_MOD) && !nat_is_const(y))
-            add_raw(env, 1, one, 1, y, one, 0);
-        if (a->kind == NAT_DIV) { /* 0 <= x - y*it <= y - 1 */
-            add_raw(env, -1, x, -1, y, it, 0);
-            add_raw(env, 1, x, 1, y, nat_add_k(env->ctx, it, 1), -1);
-        }
-        if (a->kind == NAT_MOD && is_nonneg(env, x)) /* it <= x */
-            add_raw(env, 1, it, 1, x, one, 0);
-        if (a->kind == NAT_MIN || a->kind == NAT_MAX) {
-            int64_t sign = a->kind == NAT_MIN ? 1 : -1;
-            add_raw(env, sign, it, sign, x, one, 0);
-            add_raw(env, sign, it, sign, y, one, 0);
-        }
-    }
-    if (a->a)
-        add_laws(env, a->a);
-    if (a->b)
-        add_laws(env, a->b);
-    for (int i = 0; i < a->n_terms; i++)
-        for (int j = 0; j < a->terms[i].n_factors; j++)
-            add_laws(env, a->terms[i].factors[j]);
-}
-
-static void forget(NatEnv *env)
-{
-    memset(env->seen, 0, sizeof(Seen) * env->seen_cap);
-    env->seen_count = 0;
-    env->bounds.n = 0;
-}
-
-/* Everything there is, rewritten by a rule that is new. */
-static void add_rule(NatEnv *env, Nat from, Nat to)
-{
-    vec_push(env->ctx, &env->rules, ((Rule){from, to}));
-    forget(env);
-    for (int i = 0; i < env->rules.n - 1; i++) {
-        Nat r = simplify(env, env->rules.at[i].to);
-        if (!nat_is_error(r) && !nat_mentions(r, env->rules.at[i].from))
-            env->rules.at[i].to = r;
-    }
-    forget(env);
-    int n = env->inequalities.n;
-    Nat *old = NEWN(env->ctx, Nat, n + 1);
-    if (n)
-        memcpy(old, env->inequalities.at, sizeof(Nat) * (size_t)n);
-    env->inequalities.n = 0;
-    for (int i = 0; i < n; i++)
-        add_inequality(env, simplify(env, old[i]));
-    forget(env);
-    /* A variable that is replaced leaves its bounds behind. */
-    if (from->kind == NAT_VAR) {
-        if (from->lo)
-            add_le(env, from->lo, to);
-        if (from->hi)
-            add_le(env, to, from->hi);
-        forget(env);
-    }
-}
-
-/* e == 0 for e = +-x + rest: the rest that x equals, or NULL. */
-static Nat solved_for(NatEnv *env, Nat e, int term)
-{
-    NatView v;
-    nat_view(e, &v);
-    NatTerm t = v.at[term];
-    Poly p;
-    if (t.n_factors != 1 || (t.coef != 1 && t.coef != -1))
-        return NULL;
-    poly_init(env->ctx, &p);
-    for (int i = 0; i < v.n; i++)
-        if (i != term)
-            poly_add_terms(&p, &v.at[i], 1, TERM_K(-t.coef));
-    Nat rest = nat_sum_in(env->ctx, env, &p);
-    return nat_is_error(rest) || nat_mentions(rest, t.factors[0]) ? NULL : rest;
-}
-
-static bool is_witness(const NatEnv *env, Nat q)
-{
-    for (int i = 0; i < env->witnesses.n; i++)
-        if (env->witnesses.at[i].q == q)
-            return true;
-    return false;
-}
-
-/* m = n % k == r */
-static void add_remainder(NatEnv *env, Nat m, Nat r, int depth)
-{
-    Ctx *ctx = env->ctx;
-    Nat n = m->a, k = m->b;
-    Nat lo = NULL, hi = NULL;
-    NatRange range = nat_full(m)->divisor_ok ? nat_full(nat_mate(ctx, m))->range : (NatRange){0};
-    if (n->kind == NAT_VAR && nat_is(r, 0) && nat_full(m)->divisor_ok) {
-        lo = n->lo ? nat_ceil_div(ctx, n->lo, k) : NULL;
-        hi = n->hi ? nat_div(ctx, n->hi, k) : NULL;
-    }
-    if (!lo && range.has_lo)
-        lo = nat_const(ctx, range.lo);
-    if (!hi && range.has_hi)
-        hi = nat_const(ctx, range.hi);
-    Nat q = nat_var(ctx, "q", lo, hi);
-    vec_push(ctx, &env->witnesses, ((Witness){q, n, k, r}));
-    Nat whole = nat_add(ctx, nat_mul(ctx, k, q), r);
-    add_rule(env, m, r);
-    add_equality(env, nat_sub(ctx, n, whole), depth + 1);
-    Nat again = simplify(env, m);
-    if (again != simplify(env, r)) {
-        Nat quotient = nat_atom(ctx, NAT_DIV, n, k, nat_full(m)->divisor_ok);
-        Nat multiple = nat_add(ctx, nat_mul(ctx, k, quotient), r);
-        add_le(env, multiple, n);
-        add_le(env, n, multiple);
-    }
-}
-
-/* e == 0 */
-static void add_equality(NatEnv *env, Nat e, int depth)
-{
-    Ctx *ctx = env->ctx;
-    e = simplify(env, e);
-    if (nat_is_const(e) || nat_is_error(e))
-        return;
-    NatView v;
-    nat_view(e, &v);
-    int64_t g = 0;
-    for (int i = 0; i < v.n; i++)
-        g = gcd_i64(g, v.at[i].coef);
-    if (g > 1) {
-        Poly p;
-        poly_init(ctx, &p);
-        for (int i = 0; i < v.n; i++)
-            poly_push(&p, (NatTerm){v.at[i].coef / g, v.at[i].n_factors, v.at[i].factors});
-        e = nat_sum_in(ctx, env, &p);
-        nat_view(e, &v);
-    }
-    /* The youngest variable that can be solved for; a witness only when nothing else can. */
-    Nat best = NULL, best_to = NULL;
-    int remainder = -1;
-    for (int i = 0; i < v.n; i++) {
-        Nat x = v.at[i].n_factors == 1 ? v.at[i].factors[0] : NULL;
-        Nat to = x ? solved_for(env, e, i) : NULL;
-        if (!to)
-            continue;
-        if (x->kind == NAT_MOD && !rule_for(env, x))
-            remainder = i;
-        bool better = !best || (x->kind == NAT_VAR) > (best->kind == NAT_VAR);
-        if (best && (x->kind == NAT_VAR) == (best->kind == NAT_VAR))
-            better = is_witness(env, x) != is_witness(env, best) ? is_witness(env, best) : x->id > best->id;
-        if (better) {
-            best = x;
-            best_to = to;
-        }
-    }
-    if (remainder >= 0 && (!best || best->kind != NAT_VAR) && depth < 3) {
-        add_remainder(env, v.at[remainder].factors[0], solved_for(env, e, remainder), depth);
-        return;
-    }
-    if (best) {
-        add_rule(env, best, best_to);
-        if (best->kind == NAT_VAR)
-            return;
-    }
-    add_inequality(env, e);
-    Poly minus;
-    poly_init(ctx, &minus);
-    poly_add_nat(&minus, e, TERM_K(-1));
-    add_inequality(env, poly_nat_raw(&minus));
-}
-
-static void add_ne(NatEnv *env, Nat a, Nat b)
-{
-    Ctx *ctx = env->ctx;
-    Nat d = simplify(env, nat_sub(ctx, a, b));
-    for (int sign = 1; sign >= -1; sign -= 2) {
-        Poly p;
-        poly_init(ctx, &p);
-        poly_add_nat(&p, d, TERM_K(sign));
-        if (nat_prove(ctx, env, &p, d, NULL)) {
-            poly_add_k(&p, -1);
-            add_inequality(env, poly_nat_raw(&p));
-            return;
-        }
-    }
+    struct NatAnswers *all = answers_of(ctx);
+    if (++all->count > all->cap && all->cap < ANSWERS_AT_MOST)
+        grow(ctx, all);
+    Answer given = {question, env, a, b, yes, range};
+    *slot_of(all, &given) = given;
 }
 
 static int count_facts(const NatFacts *facts)
@@ -552,42 +97,51 @@ static int count_facts(const NatFacts *facts)
     return n;
 }
 
+static uint32_t hash_of(const NatFacts *facts, int n)
+{
+    uint64_t h = (uint64_t)n;
+    for (; facts; facts = facts->parent)
+        for (int i = facts->list.n - 1; i >= 0; i--) {
+            const NatFact *f = &facts->list.at[i];
+            h = ((h * 31 + f->kind) * 0x9e3779b97f4a7c15u + f->a->id) * 31 + f->b->id;
+        }
+    return (uint32_t)(h >> 32 ^ h);
+}
+
+static bool has_facts(const Scope *scope, const NatFacts *facts)
+{
+    int at = scope->n;
+    for (; facts; facts = facts->parent)
+        for (int i = facts->list.n - 1; i >= 0; i--) {
+            const NatFact *f = &facts->list.at[i], *g = &scope->facts[--at];
+            if (f->kind != g->kind || f->a != g->a || f->b != g->b)
+                return false;
+        }
+    return true;
+}
+
 static NatEnv *env_of(Ctx *ctx, const NatFacts *facts)
 {
     int n = count_facts(facts);
     if (n == 0)
         return NULL;
-    if (facts->env && facts->env->n_facts == n)
+    if (facts->env && facts->n_facts == n)
         return facts->env;
-    NatEnv *env = NEW(ctx, NatEnv);
-    env->ctx = ctx;
-    env->n_facts = n;
-    env->seen_cap = 64;
-    env->seen = NEWN(ctx, Seen, env->seen_cap);
-    env->asked = NEWN(ctx, Asked, ASKED_SLOTS);
-
-    /* From the outermost scope in; equalities first, so that the rest is stated in what they leave. */
-    const Fact **all = NEWN(ctx, const Fact *, n);
-    int at = n;
-    for (const NatFacts *f = facts; f; f = f->parent)
-        for (int i = f->list.n - 1; i >= 0; i--)
-            all[--at] = &f->list.at[i];
-    for (int i = 0; i < n; i++)
-        if (all[i]->kind == FACT_EQ)
-            add_equality(env, nat_sub(ctx, all[i]->a, all[i]->b), 0);
-    for (int i = 0; i < n; i++) {
-        if (all[i]->kind == FACT_LE)
-            add_le(env, all[i]->a, all[i]->b);
-        add_laws(env, all[i]->a);
-        add_laws(env, all[i]->b);
+    uint32_t hash = hash_of(facts, n);
+    Scope *scope = &answers_of(ctx)->scopes[hash & (SCOPE_SLOTS - 1)];
+    if (scope->hash != hash || scope->n != n || !has_facts(scope, facts)) {
+        NatFact *all = NEWN(ctx, NatFact, n);
+        int at = n;
+        for (const NatFacts *f = facts; f; f = f->parent)
+            for (int i = f->list.n - 1; i >= 0; i--)
+                all[--at] = f->list.at[i];
+        NatEnv *env = nat_env_new(ctx, all, n);
+        *scope = (Scope){hash, n, all, env};
     }
-    for (int i = 0; i < n; i++)
-        if (all[i]->kind == FACT_NE)
-            add_ne(env, all[i]->a, all[i]->b);
-    forget(env);
     NatFacts *writable = (NatFacts *)(uintptr_t)facts; /* a cache */
-    writable->env = env;
-    return env;
+    writable->env = scope->env;
+    writable->n_facts = n;
+    return scope->env;
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------------------------------- */
@@ -607,10 +161,10 @@ bool nat_facts_within(const NatFacts *facts, const NatFacts *outer)
     return facts == outer;
 }
 
-static void add_fact(Ctx *ctx, NatFacts *facts, FactKind kind, Nat a, Nat b)
+static void add_fact(Ctx *ctx, NatFacts *facts, NatFactKind kind, Nat a, Nat b)
 {
     if (!nat_is_error(a) && !nat_is_error(b))
-        vec_push(ctx, &facts->list, ((Fact){kind, a, b}));
+        vec_push(ctx, &facts->list, ((NatFact){kind, a, b}));
 }
 
 void nat_fact_le(Ctx *ctx, NatFacts *facts, Nat a, Nat b) { add_fact(ctx, facts, FACT_LE, a, b); }
@@ -651,9 +205,7 @@ Nat nat_simplify(Ctx *ctx, const NatFacts *facts, Nat a)
     if (!env || nat_is_error(a))
         return a;
     for (int round = 0; round < 3; round++) {
-        Nat r = simplify(env, a);
-        for (int i = env->witnesses.n - 1; i >= 0; i--)
-            r = without_witness(env, &env->witnesses.at[i], r);
+        Nat r = nat_env_put_back(env, nat_env_simplify(env, a));
         if (r == a || nat_is_error(r) || cost(r) > cost(a) || (cost(r) == cost(a) && r->id > a->id))
             return a;
         a = r;
@@ -661,14 +213,15 @@ Nat nat_simplify(Ctx *ctx, const NatFacts *facts, Nat a)
     return a;
 }
 
-static bool le_plain(Ctx *ctx, Nat d, Nat a, Nat b)
+static bool proved(Ctx *ctx, NatEnv *env, Nat difference, Nat a, Nat b)
 {
-    Nat r = nat_memo_get(ctx, NAT_CONST, a, b); /* no constructor uses this kind */
-    if (!r) {
-        r = nat_const(ctx, nat_prove_nat(ctx, NULL, d, a, b));
-        nat_memo_put(ctx, NAT_CONST, a, b, r);
-    }
-    return r->value != 0;
+    const Answer *known = ask(ctx, ASK_LE, env, a, b);
+    if (known)
+        return known->yes;
+    Nat d = nat_env_simplify(env, difference);
+    bool yes = !nat_is_error(d) && nat_prove_nat(ctx, env, d, a, b);
+    answer(ctx, ASK_LE, env, a, b, yes, (NatRange){0});
+    return yes;
 }
 
 bool nat_le(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
@@ -679,21 +232,11 @@ bool nat_le(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
         return true;
     if (nat_is_const(a) && nat_is_const(b))
         return a->value <= b->value;
-    NatEnv *env = env_of(ctx, facts);
     Nat d = nat_sub(ctx, b, a);
     if (nat_is_error(d))
         return false;
-    if (le_plain(ctx, d, a, b))
-        return true;
-    if (!env)
-        return false;
-    Asked *asked = &env->asked[(a->id * 31 + b->id) % ASKED_SLOTS];
-    if (asked->a != a || asked->b != b) {
-        Nat e = simplify(env, d);
-        bool yes = !nat_is_error(e) && nat_prove_nat(ctx, env, e, a, b);
-        *asked = (Asked){a, b, yes};
-    }
-    return asked->yes;
+    NatEnv *env = env_of(ctx, facts);
+    return proved(ctx, NULL, d, a, b) || (env && proved(ctx, env, d, a, b));
 }
 
 bool nat_lt(Ctx *ctx, const NatFacts *facts, Nat a, Nat b) { return nat_le(ctx, facts, nat_add_k(ctx, a, 1), b); }
@@ -731,18 +274,12 @@ static Nat without_mods(Ctx *ctx, Nat a)
     return changed ? poly_nat_raw(&p) : a;
 }
 
-bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
+static bool equal_in(Ctx *ctx, NatEnv *env, Nat a, Nat b)
 {
-    if (nat_is_error(a) || nat_is_error(b))
-        return false;
-    if (a == b)
-        return true;
     Nat d = nat_sub(ctx, a, b);
-    NatEnv *env = env_of(ctx, facts);
     if (nat_is_error(d))
         return false;
-    if (env)
-        d = simplify(env, d);
+    d = nat_env_simplify(env, d);
     for (int i = 0; i < 3 && !nat_is_const(d) && !nat_is_error(d); i++)
         d = without_mods(ctx, d);
     if (nat_is_const(d) || nat_is_error(d))
@@ -753,13 +290,39 @@ bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
     return nat_prove_nat(ctx, env, d, a, b) && nat_prove(ctx, env, &minus, a, b);
 }
 
+bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
+{
+    if (nat_is_error(a) || nat_is_error(b))
+        return false;
+    if (a == b)
+        return true;
+    NatEnv *env = env_of(ctx, facts);
+    const Answer *known = ask(ctx, ASK_EQUAL, env, a, b);
+    if (known)
+        return known->yes;
+    bool yes = equal_in(ctx, env, a, b);
+    answer(ctx, ASK_EQUAL, env, a, b, yes, (NatRange){0});
+    return yes;
+}
+static bool divides_in(Ctx *ctx, const NatFacts *facts, NatEnv *env, Nat k, Nat n)
+{
+    if (!nat_le(ctx, facts, nat_const(ctx, 1), k))
+        return false;
+    Nat r = env ? nat_mod_in(ctx, env, nat_env_simplify(env, n), nat_env_simplify(env, k)) : nat_mod(ctx, n, k);
+    return nat_is(r, 0) || (!nat_is_error(r) && nat_equal(ctx, facts, r, nat_const(ctx, 0)));
+}
+
 bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
 {
-    if (nat_is_error(k) || nat_is_error(n) || !nat_le(ctx, facts, nat_const(ctx, 1), k))
+    if (nat_is_error(k) || nat_is_error(n))
         return false;
     NatEnv *env = env_of(ctx, facts);
-    Nat r = env ? nat_mod_in(ctx, env, simplify(env, n), simplify(env, k)) : nat_mod(ctx, n, k);
-    return nat_is(r, 0) || (!nat_is_error(r) && nat_equal(ctx, facts, r, nat_const(ctx, 0)));
+    const Answer *known = ask(ctx, ASK_DIVIDES, env, k, n);
+    if (known)
+        return known->yes;
+    bool yes = divides_in(ctx, facts, env, k, n);
+    answer(ctx, ASK_DIVIDES, env, k, n, yes, (NatRange){0});
+    return yes;
 }
 
 /* Is one of the facts false in all of their scope? Then nothing is in it. */
@@ -767,7 +330,7 @@ static bool is_refuted(Ctx *ctx, const NatFacts *facts)
 {
     for (const NatFacts *f = facts; f; f = f->parent)
         for (int i = 0; i < f->list.n; i++) {
-            const Fact *fact = &f->list.at[i];
+            const NatFact *fact = &f->list.at[i];
             Nat d = nat_simplify(ctx, facts, nat_sub(ctx, fact->a, fact->b));
             if (nat_is_const(d) && (fact->kind == FACT_LE ? d->value > 0 : (fact->kind == FACT_EQ) != (d->value == 0)))
                 return true;
@@ -788,13 +351,23 @@ bool nat_differ(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
     return is_refuted(ctx, equal);
 }
 
+static NatRange range_in(Ctx *ctx, NatEnv *env, Nat a)
+{
+    const Answer *known = ask(ctx, ASK_RANGE, env, a, NULL);
+    if (known)
+        return known->range;
+    NatRange r = nat_prove_range(ctx, env, nat_env_simplify(env, a));
+    answer(ctx, ASK_RANGE, env, a, NULL, true, r);
+    return r;
+}
+
 NatRange nat_range(Ctx *ctx, const NatFacts *facts, Nat a)
 {
-    NatRange plain = nat_prove_range(ctx, NULL, a);
+    NatRange plain = range_in(ctx, NULL, a);
     NatEnv *env = env_of(ctx, facts);
     if (!env)
         return plain;
-    NatRange r = nat_prove_range(ctx, env, simplify(env, a));
+    NatRange r = range_in(ctx, env, a);
     if (plain.has_lo && (!r.has_lo || plain.lo > r.lo)) {
         r.has_lo = true;
         r.lo = plain.lo;

@@ -1,8 +1,8 @@
 /* What the files of the nat module share, and nobody else includes.
  *
  * nat_node.c makes nodes, nat_poly.c calculates with sums, nat.c has the constructors but for div and mod, nat_div.c the rules
- * of div and mod. nat_prove.c answers "is this >= 0". nat_facts.c turns the facts of a scope into an environment. nat_print.c
- * evaluates and prints.
+ * of div and mod. nat_prove.c answers "is this >= 0". nat_env.c turns the facts of a scope into an environment,
+ * nat_facts.c asks both. nat_print.c evaluates and prints.
  *
  * Layers: the prover adds and multiplies polynomials and never calls a constructor, so constructors may ask it at any time
  * and nothing recurses without bound. */
@@ -83,7 +83,17 @@ Nat poly_nat_raw(Poly *p);
 
 /* ---- environments ------------------------------------------------------------------------------------------------------ */
 
+typedef enum NatFactKind { FACT_LE, FACT_EQ, FACT_NE } NatFactKind;
+typedef struct NatFact {
+    NatFactKind kind;
+    Nat a, b;
+} NatFact;
+
 typedef struct NatEnv NatEnv; /* the facts of a scope, solved; NULL: none */
+
+NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n);
+Nat nat_env_simplify(NatEnv *env, Nat a);
+Nat nat_env_put_back(NatEnv *env, Nat a); /* no variable of the environment's own is left */
 
 /* The bounds of a variable in this environment, or NULL. */
 Nat nat_env_lo(const NatEnv *env, Nat var);
@@ -103,6 +113,8 @@ Nat nat_mate(Ctx *ctx, Nat div_or_mod);
 /* Remembered results of the constructors that search. NULL: not remembered. */
 Nat nat_memo_get(Ctx *ctx, NatKind op, Nat a, Nat b);
 void nat_memo_put(Ctx *ctx, NatKind op, Nat a, Nat b, Nat result);
+/* A place for what nat_facts.c remembers, NULL at first. */
+struct NatAnswers **nat_answers(Ctx *ctx);
 
 /* ---- the prover ---------------------------------------------------------------------------------------------------------- */
 

@@ -27,6 +27,7 @@ struct NatStore {
     Nat error;
     Nat small[SMALL_HI - SMALL_LO + 1];
     NatMemo memo[MEMO_SLOTS];
+    struct NatAnswers *answers;
 };
 
 static struct NatStore *store_of(Ctx *ctx)
@@ -469,3 +470,5 @@ Nat poly_nat_raw(Poly *p)
     f.nat.hash = h;
     return intern_node(p->ctx, &f);
 }
+
+struct NatAnswers **nat_answers(Ctx *ctx) { return &store_of(ctx)->answers; }
