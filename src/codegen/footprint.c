@@ -390,6 +390,8 @@ static Conflict release_conflict(Lowering *lw, Access *a, Access *b, int still)
     return x->empty || y->empty ? CONFLICT_NONE : worst(x, y);
 }
 
+static Conflict worse(Conflict a, Conflict b) { return a > b ? a : b; }
+
 /* Do they meet, the second one's cells lying delta further on? */
 static Conflict cells_conflict(const Access *a, const Footprint *x, const Access *b, const Footprint *y, Nat delta)
 {
@@ -400,14 +402,17 @@ static Conflict cells_conflict(const Access *a, const Footprint *x, const Access
     if (a->buf == b->buf)
         oa = ob = 0;
     Conflict found = CONFLICT_NONE;
+    if (sa == sb && (oa - ob) % sa == 0) { /* cell i of one is cell i + shift of the other */
+        int64_t shift = (oa - ob) / sa + x->lo - delta->value - y->lo;
+        for (int64_t i = shift < 0 ? -shift : 0; i < x->n && i + shift < y->n && found != CONFLICT_BLOCK; i++)
+            found = worse(found, cell_conflict(x, i, y, i + shift));
+        return found;
+    }
     for (int64_t i = 0; i < x->n && found != CONFLICT_BLOCK; i++) {
         int64_t from = oa + (x->lo + i) * sa, to = from + sa; /* bytes */
         int64_t j = floor_div(from - ob, sb) - delta->value - y->lo, last = floor_div(to - 1 - ob, sb) - delta->value - y->lo;
-        for (j = j < 0 ? 0 : j; j <= last && j < y->n; j++) {
-            Conflict c = cell_conflict(x, i, y, j);
-            if (c > found)
-                found = c;
-        }
+        for (j = j < 0 ? 0 : j; j <= last && j < y->n; j++)
+            found = worse(found, cell_conflict(x, i, y, j));
     }
     return found;
 }
@@ -426,7 +431,7 @@ static Conflict parity_conflict(Lowering *lw, const Access *a, const Footprint *
     half = nat_var(ctx, "half", nat_const(ctx, 0), NULL);
     Conflict even = cells_conflict(a, x, b, y, nat_subst(ctx, delta, var, nat_mul_k(ctx, half, 2)));
     Conflict odd = cells_conflict(a, x, b, y, nat_subst(ctx, delta, var, nat_add_k(ctx, nat_mul_k(ctx, half, 2), 1)));
-    return even > odd ? even : odd;
+    return worse(even, odd);
 }
 
 Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
