@@ -121,7 +121,7 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
         nat_each_var(ctx, kernel->blocks[a], note_resident, &v->asks_resident);
     for (int i = 0; i < kernel->n_sizes; i++)
         note_resident(&v->asks_resident, kernel->sizes[i]);
-    index_guards(ctx, kernel, &v->guards);
+    v->guards = *index_guards(ctx, kernel);
     for (int i = 0; i < v->guards.at_least_one.n; i++)
         nat_each_var(ctx, v->guards.at_least_one.at[i], note_resident, &v->guards_ask);
     for (int i = 0; i < v->guards.at_most_max.n; i++)

@@ -231,9 +231,7 @@ void host_refuse_if(const Host *h, const char *cond)
 
 static bool takes_wide(Ctx *ctx, const ImpKernel *k)
 {
-    IndexGuards guards;
-    index_guards(ctx, k, &guards);
-    return k->wide || (k->otherwise && k->otherwise->wide) || index_guards_hold(ctx, k, &guards);
+    return k->wide || (k->otherwise && k->otherwise->wide) || index_guards_hold(ctx, k);
 }
 
 static bool all_take_wide(const Host *h)
@@ -277,24 +275,24 @@ static void put_guards(Host *h, const ImpVariant *variant, bool alone)
     Cuda *c = h->c;
     Ctx *ctx = c->ctx;
     StrBuf text, *out = c->out;
-    IndexGuards guards, divisors = {0};
-    index_guards(ctx, k, &guards);
+    const IndexGuards *guards = index_guards(ctx, k);
+    IndexGuards divisors = {0};
     bool wide = takes_wide(ctx, k);
-    for (int i = 0; i < guards.at_least_one.n; i++)
-        index_guards_of_value(ctx, guards.at_least_one.at[i], &divisors);
+    for (int i = 0; i < guards->at_least_one.n; i++)
+        index_guards_of_value(ctx, guards->at_least_one.at[i], &divisors);
     if (variant->when.n)
         c->facts = k->known;
     refuse_values(h, &divisors);
-    for (int i = 0; i < guards.at_least_one.n; i++) {
+    for (int i = 0; i < guards->at_least_one.n; i++) {
         sb_init(&text, ctx);
         c->out = &text;
-        cuda_nat(c, guards.at_least_one.at[i], C_SUM);
+        cuda_nat(c, guards->at_least_one.at[i], C_SUM);
         c->out = out;
         sb_puts(&text, " < 1");
         refuse_once(h, &text);
     }
-    for (int i = 0; i < guards.at_most_max.n; i++) {
-        Nat nat = guards.at_most_max.at[i];
+    for (int i = 0; i < guards->at_most_max.n; i++) {
+        Nat nat = guards->at_most_max.at[i];
         if (wide && index_guards_small(nat))
             continue;
         if (wide) {

@@ -96,19 +96,18 @@ static void put_call(Host *h, const ImpKernel *k, const char *name, const char *
 static void put_narrow_guard(Host *h, const ImpKernel *k)
 {
     Cuda *c = h->c;
-    IndexGuards guards;
-    index_guards(c->ctx, k, &guards);
+    const IndexGuards *guards = index_guards(c->ctx, k);
     int n = 0;
     for (int i = 0; i < k->n_sizes; i++) {
         bool said = imp_is_device_size(k->sizes[i]); /* an int of CUDA's, or a product that a grid holds */
-        for (int g = 0; g < guards.at_most_max.n; g++)
-            said |= nat_le(c->ctx, k->known, k->sizes[i], guards.at_most_max.at[g]);
+        for (int g = 0; g < guards->at_most_max.n; g++)
+            said |= nat_le(c->ctx, k->known, k->sizes[i], guards->at_most_max.at[g]);
         if (!said)
             sb_printf(c->out, "%s%s <= %lld", n++ ? " && " : "", c_names_get(c->names, k->sizes[i]), (long long)INDEX_MAX);
     }
-    for (int g = 0; g < guards.at_most_max.n; g++) {
+    for (int g = 0; g < guards->at_most_max.n; g++) {
         put(c, n++ ? " && " : "");
-        cuda_nat(c, guards.at_most_max.at[g], C_SUM);
+        cuda_nat(c, guards->at_most_max.at[g], C_SUM);
         sb_printf(c->out, " <= %lld", (long long)INDEX_MAX);
     }
     put(c, n ? "" : "true");

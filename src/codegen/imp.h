@@ -199,6 +199,7 @@ typedef struct ImpKernel {
     bool unaligned;       /* arrays of the caller's are aligned as their elements: a vector of their cells is accessed cell by cell */
     struct ImpKernel *init; /* the kernel before it that only prepares it; NULL: none */
     struct ImpKernel *otherwise; /* see Note [Forms]; NULL: none */
+    const struct IndexGuards *guards; /* index_guards.h; NULL while passes may still change the kernel */
 } ImpKernel;
 
 /* Note [Variants]. A program is a sequence of launches. Each has its own variants, in order: kernels with the conditions under which they are launched. The

@@ -407,9 +407,9 @@ static void guard_block(Bounds *b, const ImpBlock *block)
     }
 }
 
-bool index_guards_hold(Ctx *ctx, const ImpKernel *k, const IndexGuards *guards)
+bool index_guards_hold(Ctx *ctx, const ImpKernel *k)
 {
-    bool hold = guards->at_most_max.n == 0;
+    bool hold = index_guards(ctx, k)->at_most_max.n == 0;
     for (int i = 0; i < k->n_sizes; i++) {
         NatRange r = nat_range(ctx, k->known, k->sizes[i]);
         hold &= imp_is_device_size(k->sizes[i]) || (r.has_hi && r.hi <= INDEX_MAX);
@@ -565,8 +565,7 @@ bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch
             return false;
         if (!k)
             continue;
-        index_guards(ctx, k, &guards);
-        good = index_guards_admit(program->entry, &guards, launch, true);
+        good = index_guards_admit(program->entry, index_guards(ctx, k), launch, true);
         if (good && !grid_fits(ctx, program, k, launch))
             return false;
     }
@@ -577,9 +576,11 @@ bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch
     return good;
 }
 
-void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
+const IndexGuards *index_guards(Ctx *ctx, const ImpKernel *kernel)
 {
-    *guards = (IndexGuards){0};
+    if (kernel->guards)
+        return kernel->guards;
+    IndexGuards *guards = NEW(ctx, IndexGuards);
     NatFacts *known = (NatFacts *)kernel->known; /* a child adds nothing to it */
     Bounds b = {.ctx = ctx, .kernel = kernel, .known = nat_facts_new(ctx, known), .guards = guards};
     for (int i = 0; kernel->entry && i < kernel->entry->n_sizes; i++)
@@ -594,4 +595,5 @@ void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards)
         guard_nat(&b, kernel->shared_bytes);
     b.here = nat_facts_new(ctx, b.facts);
     guard_block(&b, &kernel->body);
+    return guards;
 }

@@ -22,7 +22,7 @@ typedef struct IndexGuards {
 } IndexGuards;
 
 /* Are 31 bits enough for all sizes that the kernel's facts allow? */
-bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel, const IndexGuards *guards);
+bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel);
 /* Do the indices of a launch of these sizes stay below INDEX_MAX, or, with `wide`, below WIDE_INDEX_MAX? What has no value in 64 bits does not. */
 bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide);
 /* No larger than WIDE_INDEX_MAX where the sizes are at most WIDE_SIZE_MAX: such a guard says nothing. */
@@ -34,7 +34,8 @@ void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *gua
 /* Is there a kernel for these sizes, in each place where one is launched? Else a diagnostic. program NULL: of an entry that only the reference interpreter
  * runs; it takes any. */
 bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch);
-void index_guards(Ctx *ctx, const ImpKernel *kernel, IndexGuards *guards);
+/* The kernel's own where it has them, else found now. */
+const IndexGuards *index_guards(Ctx *ctx, const ImpKernel *kernel);
 /* True when the kernel's shared memory is given at launch: its size is not constant, or too large for a declaration. */
 bool kernel_shared_is_dynamic(const ImpKernel *kernel);
 /* Blocks of the launch on an axis: kernel->blocks, at most kernel_max_grid. */

@@ -117,11 +117,10 @@ static ImpKernel *twin(Ctx *ctx, const ImpKernel *k, const char *name)
 /* For sizes whose indices need more than 31 bits; NULL when there are none, or the host could not tell. */
 static ImpKernel *wide_twin(Ctx *ctx, ImpKernel *k)
 {
-    IndexGuards guards;
-    index_guards(ctx, k, &guards);
-    for (int i = 0; i < guards.at_most_max.n; i++)
-        k->wide |= nat_le(ctx, k->known, nat_const(ctx, INDEX_MAX + 1), guards.at_most_max.at[i]); /* it never fits */
-    if (k->wide || index_guards_hold(ctx, k, &guards))
+    k->guards = index_guards(ctx, k);
+    for (int i = 0; i < k->guards->at_most_max.n; i++)
+        k->wide |= nat_le(ctx, k->known, nat_const(ctx, INDEX_MAX + 1), k->guards->at_most_max.at[i]); /* it never fits */
+    if (k->wide || index_guards_hold(ctx, k))
         return NULL;
     ImpKernel *wide = twin(ctx, k, ctx_printf(ctx, "%s_64", k->name));
     wide->wide = true;

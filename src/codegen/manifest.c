@@ -173,17 +173,16 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
 static void guards(Json *j, const ImpKernel *k)
 {
     Ctx *ctx = j->ctx;
-    IndexGuards g;
-    index_guards(ctx, k, &g);
+    const IndexGuards *g = index_guards(ctx, k);
     int n = 0;
-    const char **list = NEWN(ctx, const char *, g.at_least_one.n + g.at_most_max.n + (k->entry ? k->entry->n_sizes : 0) + 1);
+    const char **list = NEWN(ctx, const char *, g->at_least_one.n + g->at_most_max.n + (k->entry ? k->entry->n_sizes : 0) + 1);
     long long most = k->wide ? WIDE_INDEX_MAX : INDEX_MAX;
     for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
         list[n++] = ctx_printf(ctx, "%s <= %lld", k->entry->sizes[i]->name, k->wide ? (long long)WIDE_SIZE_MAX : (long long)INDEX_MAX);
-    for (int i = 0; i < g.at_least_one.n; i++)
-        list[n++] = ctx_printf(ctx, "%s >= 1", nat_text(ctx, g.at_least_one.at[i]));
-    for (int i = 0; i < g.at_most_max.n; i++)
-        list[n++] = ctx_printf(ctx, "%s <= %lld", nat_text(ctx, g.at_most_max.at[i]), most);
+    for (int i = 0; i < g->at_least_one.n; i++)
+        list[n++] = ctx_printf(ctx, "%s >= 1", nat_text(ctx, g->at_least_one.at[i]));
+    for (int i = 0; i < g->at_most_max.n; i++)
+        list[n++] = ctx_printf(ctx, "%s <= %lld", nat_text(ctx, g->at_most_max.at[i]), most);
     texts(j, "guards", n, list);
 }
 

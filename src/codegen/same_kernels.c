@@ -10,6 +10,7 @@ static ImpKernel *with_known(Ctx *ctx, const ImpKernel *from, const NatFacts *kn
     ImpKernel *copy = NEW(ctx, ImpKernel);
     *copy = *from;
     copy->known = known;
+    copy->guards = NULL;
     return copy;
 }
 
@@ -23,11 +24,10 @@ static bool same_nats(const Nat *a, int n, const Nat *b, int m)
 
 static bool same_guards(Ctx *ctx, const ImpKernel *a, const ImpKernel *b)
 {
-    IndexGuards of_a, of_b;
-    index_guards(ctx, a, &of_a);
-    index_guards(ctx, b, &of_b);
-    return same_nats(of_a.at_least_one.at, of_a.at_least_one.n, of_b.at_least_one.at, of_b.at_least_one.n) &&
-           same_nats(of_a.at_most_max.at, of_a.at_most_max.n, of_b.at_most_max.at, of_b.at_most_max.n) && index_guards_hold(ctx, a, &of_a) == index_guards_hold(ctx, b, &of_b);
+    const IndexGuards *of_a = index_guards(ctx, a), *of_b = index_guards(ctx, b);
+    return same_nats(of_a->at_least_one.at, of_a->at_least_one.n, of_b->at_least_one.at, of_b->at_least_one.n) &&
+           same_nats(of_a->at_most_max.at, of_a->at_most_max.n, of_b->at_most_max.at, of_b->at_most_max.n) &&
+           index_guards_hold(ctx, a) == index_guards_hold(ctx, b);
 }
 
 static bool same_launch(const ImpKernel *a, const ImpKernel *b)

@@ -371,9 +371,7 @@ static void check_results(Run *run)
 
 static bool fits_narrow(Run *run, const ImpKernel *kernel)
 {
-    IndexGuards guards;
-    index_guards(run->ctx, kernel, &guards);
-    return index_guards_admit(run->program->entry, &guards, run->launch, false);
+    return index_guards_admit(run->program->entry, index_guards(run->ctx, kernel), run->launch, false);
 }
 
 /* Number `form` of the bodies, with the indices that the sizes need. */
