@@ -3,7 +3,7 @@
 
     tests/scripts/sectors.py [WORD...]   the table; WORD: only the types, and operators, named so
 
-Of 20 operators of one to four components, with every type of elements, at sizes with ragged ends:
+Of 20 operators of one to four components, one of them in rows too, with every type of elements, at sizes with ragged ends:
 sectors that the simulator sees loaded and stored, for each that is needed. More than 1.05 is wrong.
 The level `all` takes every operator with every type at all sizes; else each type has three of the
 operators at two sizes, and each operator some type. Prints `ok NAME` or `not ok NAME`."""
@@ -78,6 +78,8 @@ ENTRIES = {
     "said": ("xs: T, ys: bool", "(T, bool)", "zip(xs, ys) |> reduce(saidOp, (0, false))"),
     "three": ("xs: T, ys: T, zs: T", "(T, T, T)",
               "zip3(xs, ys, zs) |> reduce(threeOp, (0, GREATEST, LEAST))"),
+    "rows": ("xs: T", "(ceilDiv(n, 512)).T",
+             "xs |> padTo(512, 0) |> split(512) |> map(reduce((+), 0))"),
     "threeKinds": ("xs: f64, ys: T, zs: i8", "(f64, T, i8)",
                    "zip3(xs, ys, zs) |> reduce(threeKindsOp, (0, 0, 0))"),
     "four": ("xs: T", "(T, T, T, T)",
