@@ -551,7 +551,7 @@ static void level_loop(Lowering *lw, const Core *map, const Elements *e, LevelBo
     Nat zero = nat_const(ctx, 0);
     Span span = map->span;
     if (nat_is_const(count) && nat_is_const(e->end)) {
-        int64_t trips = nat_le(ctx, NULL, e->n, zero) ? 0 : (e->end->value + count->value - 1) / count->value;
+        int64_t trips = nat_le(ctx, NULL, e->n, zero) ? 0 : div_up(e->end->value, count->value);
         if (trips <= 1) {
             if (trips == 1)
                 guarded(lw, span, e, id, body, user);

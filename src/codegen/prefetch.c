@@ -209,7 +209,7 @@ static void write_out_loop(Prefetch *p, const ImpStmt *s, ImpBlock *to)
     Ctx *ctx = p->ctx;
     Nat lo = now_nat(p, s->loop.lo), hi = now_nat(p, s->loop.hi), step = now_nat(p, s->loop.step);
     NatRange range = nat_range(ctx, p->lw->kernel->known, lo);
-    int64_t trips = nat_is_const(hi) && nat_is_const(step) && range.has_lo ? (hi->value - range.lo + step->value - 1) / step->value : -1;
+    int64_t trips = nat_is_const(hi) && nat_is_const(step) && range.has_lo ? div_up(hi->value - range.lo, step->value) : -1;
     if (trips < 0 || trips > MAX_KEPT) {
         p->asked = asked_by(p->lw, s->prefetch);
         Diag *d = refuse(p, s->span, "the number of elements that each thread fetches ahead is no constant, or too large for its registers");

@@ -99,6 +99,15 @@ typedef struct RegMaker {
     const char *name;
 } RegMaker;
 
+/* The elements that one of `threads` threads has at most; as many as can be counted where they are more. */
+static int64_t slots_of(const RegDim *dim, bool placed, int64_t threads)
+{
+    int64_t last, shift = placed && nat_is_const(dim->place.shift) ? dim->place.shift->value : 0;
+    if (!mul_fits(dim->extent->value - 1, dim->place.stride, &last) || !add_fits(last, shift, &last))
+        return INT64_MAX;
+    return last <= 0 ? 1 : last / threads + 1;
+}
+
 static bool private_dim(Lowering *lw, const Core *e, RegMaker *maker)
 {
     Ctx *ctx = lw->ctx;
@@ -114,13 +123,12 @@ static bool private_dim(Lowering *lw, const Core *e, RegMaker *maker)
         diag_help(ctx, d, "split it into pieces of constant size first, or keep it in memory: `toShared` or `toGlobal`");
         return false;
     }
-    int64_t m = (dim->extent->value - 1) * dim->place.stride + 1;
-    if (nat_is_const(dim->place.shift) && e->prim.options.place)
-        m += dim->place.shift->value;
-    dim->slots = m <= 0 ? 1 : (m + count->value - 1) / count->value;
+    dim->slots = slots_of(dim, e->prim.options.place != NULL, count->value);
     if (maker->slots > 4096 / dim->slots) {
-        Diag *d = lower_error(lw, E0411, e->span, "a private array of %lld elements in one thread: no thread has so many registers",
-                              (long long)(maker->slots * dim->slots));
+        int64_t all;
+        bool fits = mul_fits(maker->slots, dim->slots, &all);
+        Diag *d = lower_error(lw, E0411, e->span, "a private array of %s%lld elements in one thread: no thread has so many registers",
+                              fits ? "" : "more than ", (long long)(fits ? all : INT64_MAX));
         diag_help(ctx, d, "keep it in memory: `toShared` or `toGlobal`");
         return false;
     }

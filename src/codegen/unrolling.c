@@ -20,7 +20,7 @@ static int64_t trips(const ImpStmt *loop)
     const Nat lo = loop->loop.lo, hi = loop->loop.hi, step = loop->loop.step;
     if (!nat_is_const(lo) || !nat_is_const(hi) || !nat_is_const(step) || step->value < 1)
         return 1;
-    return hi->value > lo->value ? (hi->value - lo->value + step->value - 1) / step->value : 0;
+    return hi->value > lo->value ? div_up(hi->value - lo->value, step->value) : 0;
 }
 
 /* What the block becomes when it is written out. */

@@ -86,6 +86,8 @@ const char *intern_z(Ctx *ctx, const char *text);
 static inline bool add_fits(int64_t a, int64_t b, int64_t *r) { return !__builtin_add_overflow(a, b, r); }
 static inline bool sub_fits(int64_t a, int64_t b, int64_t *r) { return !__builtin_sub_overflow(a, b, r); }
 static inline bool mul_fits(int64_t a, int64_t b, int64_t *r) { return !__builtin_mul_overflow(a, b, r); }
+/* a / b rounded up, of a positive b. (a + b - 1 need not fit.) */
+static inline int64_t div_up(int64_t a, int64_t b) { return a > 0 ? (a - 1) / b + 1 : a / b; }
 /* Rounded towards minus infinity, as nats are. b > 0. */
 static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 static inline int64_t floor_mod(int64_t a, int64_t b) { return a % b < 0 ? a % b + b : a % b; }
