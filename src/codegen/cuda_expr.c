@@ -10,26 +10,6 @@ static bool is_small(Scalar s) { return scalar_is_int(s) && scalar_bytes(s) < 4;
 
 /* ---- nats and places -------------------------------------------------------------------------------------------------- */
 
-const char *cuda_hoisted(const Cuda *c, Nat nat)
-{
-    for (int i = 0; i < c->hoisted.n; i++)
-        if (c->hoisted.at[i].nat == nat)
-            return c->hoisted.at[i].name;
-    return NULL;
-}
-
-/* A hoisted index that lies a constant away; NULL where there is none. */
-const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift)
-{
-    for (int i = c->hoisted.n - 1; i >= 0 && nat->kind == NAT_SUM; i--) {
-        Nat d = nat_sub(c->ctx, nat, c->hoisted.at[i].nat);
-        *shift = nat_is_const(d) ? d->value : 0;
-        if (*shift)
-            return c->hoisted.at[i].name;
-    }
-    return NULL;
-}
-
 static bool is_long(const Cuda *c, Nat nat)
 {
     for (int i = 0; i < c->longs.n; i++)
@@ -95,17 +75,7 @@ static const char *as_index(void *user, Nat var)
 
 void cuda_nat(Cuda *c, Nat nat, CPrec prec)
 {
-    if (cuda_hoisted(c, nat)) {
-        put(c, cuda_hoisted(c, nat));
-        return;
-    }
     int min_prec = prec <= C_SUM ? 0 : prec == C_PRODUCT ? 1 : 2;
-    int64_t shift;
-    const char *near = cuda_hoisted_near(c, nat, &shift);
-    if (near) {
-        sb_printf(c->out, min_prec ? "(%s %c %lld)" : "%s %c %lld", near, shift < 0 ? '-' : '+', (long long)(shift < 0 ? -shift : shift));
-        return;
-    }
     bool cast = c->kernel && c->kernel->wide && outgrows_int(c, nat);
     NatNumbers numbers = !c->kernel || c->kernel->wide ? NAT_LONG_LONG : NAT_INT;
     cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, numbers, as_index, c, min_prec)

@@ -21,12 +21,6 @@ typedef enum CudaHelper {
     HELP_COUNT
 } CudaHelper;
 
-/* A name given to a bound that the loop would compute at each turn, or to an index that several accesses use. */
-typedef struct Hoisted {
-    Nat nat;
-    const char *name;
-} Hoisted;
-
 typedef struct Cuda {
     Ctx *ctx;
     StrBuf *out;
@@ -46,7 +40,6 @@ typedef struct Cuda {
     bool *live;              /* registers that something reads */
     bool *aliases;           /* registers that are second names */
     bool *known;             /* registers that the compiler may know the value of somewhere */
-    VEC(Hoisted) hoisted;
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
     const char *full;        /* the name of what says whether this tile is full; NULL: no such tile is around */
     const char *index;       /* the type of sizes and of what is computed from them: "int", "long long" or the parameter `Index` */
@@ -83,8 +76,6 @@ void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const
 void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
 void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec); /* before the rounding that cuda_half_rounds tells of */
 void cuda_nat(Cuda *c, Nat nat, CPrec prec);
-const char *cuda_hoisted(const Cuda *c, Nat nat); /* its name, or NULL */
-const char *cuda_hoisted_near(const Cuda *c, Nat nat, int64_t *shift);
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
 const char *cuda_slot_name(Cuda *c, const ImpVar *var, Nat slot); /* of a register, or of a vector's part */
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
@@ -139,9 +130,9 @@ void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to 
 bool cuda_any_shown(const Cuda *c, const ImpBlock *block); /* does it print anything? */
 bool cuda_is_shown(const Cuda *c, const ImpStmt *s);
 void cuda_find_live(Cuda *c); /* sets c->live */
-/* Names, hoisted values and wide variables that end with a block of C. */
+/* Names and wide variables that end with a block of C. */
 typedef struct CudaScope {
-    int names, hoisted, wide, longs;
+    int names, wide, longs;
 } CudaScope;
 CudaScope cuda_enter(Cuda *c);
 void cuda_leave(Cuda *c, CudaScope scope);

@@ -1,8 +1,8 @@
 /* Imp as CUDA C++: one text for nvcc and NVRTC that includes nothing.
  *
- * Requires imp after the names pass. What it adds to imp: hardware ids where they are used, names for loop variables, bounds with a division
- * taken out of loops, comments with the place in the program. No text of the user's but checked identifiers and literals gets here;
- * file names go into comments and #line only. */
+ * Requires imp after the names pass. What it adds to imp: hardware ids where they are used, names
+ * for loop variables, comments with the place in the program. No text of the user's but checked
+ * identifiers and literals gets here; file names go into comments and #line only. */
 #include "codegen/cuda_internal.h"
 #include "codegen/workspace.h"
 #include "codegen/walk.h"

@@ -133,12 +133,11 @@ bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
 /* ---- statements -------------------------------------------------------------------------------------------------------- */
 
 
-CudaScope cuda_enter(Cuda *c) { return (CudaScope){c_names_mark(c->names), c->hoisted.n, c->wide.n, c->longs.n}; }
+CudaScope cuda_enter(Cuda *c) { return (CudaScope){c_names_mark(c->names), c->wide.n, c->longs.n}; }
 
 void cuda_leave(Cuda *c, CudaScope scope)
 {
     c_names_release(c->names, scope.names);
-    c->hoisted.n = scope.hoisted;
     c->wide.n = scope.wide;
     c->longs.n = scope.longs;
 }
@@ -195,88 +194,6 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     }
 }
 
-static bool divides(Nat nat)
-{
-    if (nat->kind == NAT_DIV || nat->kind == NAT_MOD || nat->kind == NAT_LOG2 || nat->kind == NAT_POW)
-        return true;
-    if ((nat->a && divides(nat->a)) || (nat->b && divides(nat->b)))
-        return true;
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int j = 0; j < nat->terms[i].n_factors; j++)
-            if (divides(nat->terms[i].factors[j]))
-                return true;
-    return false;
-}
-
-/* Declares a name for the nat, before the statement that the line is to begin with. */
-static void hoist(Cuda *c, Nat nat, const char *wanted)
-{
-    const char *name = c_name_claim(c->names, wanted);
-    sb_printf(c->out, "const %s %s = ", cuda_nat_type(c, nat), name);
-    cuda_nat(c, nat, C_ANY);
-    put(c, ";\n");
-    cuda_indent(c);
-    vec_push(c->ctx, &c->hoisted, ((Hoisted){nat, name}));
-}
-
-enum { SHARED_INDEX_WINDOW = 8 }; /* statements */
-
-typedef struct IndexCount {
-    const Cuda *c;
-    Nat nat;
-    int n;
-    VEC(Nat) list; /* all that are met, when nat is NULL */
-} IndexCount;
-
-static void count_index(void *user, Nat nat)
-{
-    IndexCount *count = user;
-    bool multiplies = false;
-    for (int i = 0; i < nat->n_terms && nat->n_terms > 1; i++)
-        multiplies |= nat->terms[i].n_factors > 0 && (nat->terms[i].n_factors > 1 || nat->terms[i].coef > 1 || nat->terms[i].coef < -1);
-    bool long_text = multiplies || nat->n_terms >= 3 || (nat->has_vars && divides(nat));
-    if (!count->nat && long_text && !cuda_hoisted(count->c, nat))
-        vec_push(count->c->ctx, &count->list, nat);
-    count->n += nat == count->nat;
-}
-
-static void count_in_stmt(void *user, ImpStmt *s)
-{
-    const IndexCount *count = user;
-    if (cuda_is_shown(count->c, s) && s->kind != IS_FOR)
-        walk_nats(s, count_index, user);
-}
-
-/* Where the statement computes it only under a condition, the name before it would divide by 0 when that does not hold. */
-static bool may_be_named(const Cuda *c, ImpStmt *s, Nat nat)
-{
-    IndexCount always = {.c = c, .nat = nat};
-    walk_nats_always(s, count_index, &always);
-    return always.n > 0 || imp_divides_safely(c->ctx, c->facts, nat);
-}
-
-/* An index, spelled out each time, hides that it is the same one: it gets a name where this statement or the next ones use it again. */
-static void hoist_indices(Cuda *c, const ImpBlock *block, int i)
-{
-    ImpStmt *s = block->list.at[i];
-    IndexCount own = {.c = c};
-    count_in_stmt(&own, s);
-    for (int k = 0; k < own.list.n; k++) {
-        IndexCount count = {.c = c, .nat = own.list.at[k]};
-        int64_t shift;
-        if (cuda_hoisted(c, count.nat) || cuda_hoisted_near(c, count.nat, &shift))
-            continue;
-        for (int j = i; j < block->list.n && j < i + SHARED_INDEX_WINDOW && count.n < 2; j++) {
-            ImpStmt *next = block->list.at[j];
-            count_in_stmt(&count, next);
-            if (next->kind == IS_IF)
-                walk_stmts(&next->branch.then, count_in_stmt, &count);
-        }
-        if (count.n >= 2 && may_be_named(c, s, count.nat))
-            hoist(c, count.nat, "index");
-    }
-}
-
 /* gridDim.x*256, unsigned: of 32 bits, whatever the type of what it is added to. CUDA's compiler does not unroll a loop with such a step. */
 static bool put_unsigned_step(Cuda *c, Nat step)
 {
@@ -313,8 +230,6 @@ static void print_step(Cuda *c, const char *name, Nat step)
 
 static void print_plain_for(Cuda *c, const ImpStmt *s)
 {
-    if (divides(s->loop.hi) && !cuda_hoisted(c, s->loop.hi))
-        hoist(c, s->loop.hi, s->loop.level == P_mapBlock ? "blocks" : s->loop.level == P_mapWarp ? "warps" : "end");
     if (s->loop.unroll || s->loop.rolled) {
         put(c, s->loop.unroll ? "#pragma unroll\n" : "#pragma unroll 1\n");
         cuda_indent(c);
@@ -858,7 +773,6 @@ void cuda_block(Cuda *c, const ImpBlock *block)
         if (s->kind != IS_NOTE)
             line_directive(c, s->span);
         cuda_indent(c);
-        hoist_indices(c, block, i);
         first = false;
         int end;
         last = s = joined_steps(c, block, i, &end);

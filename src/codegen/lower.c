@@ -26,6 +26,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_COMMON] = {"common", pass_common},
     [PASS_HOIST] = {"hoist", pass_hoist},
     [PASS_ZEROS] = {"zeros", pass_zeros},
+    [PASS_INDICES] = {"indices", pass_indices},
     [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }

@@ -456,6 +456,7 @@ void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
 void pass_hoist(Lowering *lw);
 void pass_unrolling(Lowering *lw);
 void pass_zeros(Lowering *lw);
+void pass_indices(Lowering *lw);
 void pass_names(Lowering *lw);
 
 /* ---- same_kernels.c: kernels of several classes that are the same stand once ---- */

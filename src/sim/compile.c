@@ -21,7 +21,10 @@ static void emit_set(Compiler *c, int dst, int value)
 static void compile_set(Compiler *c, const ImpStmt *s)
 {
     const ImpVar *var = s->var.var;
+    struct IndexCosts *costs = c->costs;
+    c->costs = index_name(costs, s) ? NULL : costs;
     int value = s->var.value ? compile_expr(c, s->var.value) : -1, reg = var_register(c, var);
+    c->costs = costs;
     if (s->kind == IS_DECL) {
         Ins *i = compile_emit(c, X_UNSET);
         i->dst = reg;

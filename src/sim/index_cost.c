@@ -3,7 +3,7 @@
  * Before: nats at their places. After: for each, the operations that are left, and the scope that pays for them. The rules: a part of an
  * index is computed once in the outermost loop in which its variables are known, and never leaves an `if`; what was computed in a scope
  * around is there already; constants, and multiples of the counters of unrolled loops, are offsets of the access and cost nothing in
- * an address. A product and the sum that it goes into are one operation.
+ * an address, by whatever name the index goes. A product and the sum that it goes into are one operation.
  *
  * A scope is the kernel, the body of a loop or a branch of an `if`. Its instruction `home` runs as often as the scope is entered. */
 #include "sim/sim_internal.h"
@@ -24,6 +24,8 @@ struct IndexCosts {
     VEC(Scope) scopes;
     VEC(Known) bound;
     VEC(Known) computed;
+    VEC(Nat) names; /* of indices with offsets, and */
+    VEC(Nat) meant; /* what they are */
 };
 
 struct IndexCosts *index_costs_new(Run *run, Code *code)
@@ -171,8 +173,35 @@ static void count_part(struct IndexCosts *c, Nat a, bool address, Span place)
     pay(c, a, 1, place);
 }
 
+static Nat in_full(const struct IndexCosts *c, Nat index)
+{
+    return c->names.n ? nat_subst_many(c->run->ctx, index, c->names.n, c->names.at, c->meant.at) : index;
+}
+
+bool index_name(struct IndexCosts *c, const ImpStmt *s)
+{
+    bool named = c && s->kind == IS_DECL && s->var.var->constant && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT;
+    Nat nat = named ? in_full(c, s->var.value->nat) : NULL;
+    bool offset = false;
+    for (int i = 0; nat && i < nat->n_terms; i++)
+        offset |= is_offset(c, &nat->terms[i]);
+    if (!offset)
+        return false;
+    int k = 0;
+    while (k < c->names.n && c->names.at[k] != s->var.var->nat)
+        k++;
+    if (k == c->names.n) {
+        run_push(c->run->arena, &c->names, s->var.var->nat);
+        run_push(c->run->arena, &c->meant, nat);
+    }
+    c->meant.at[k] = nat; /* a copy of a loop declares it again */
+    return true;
+}
+
 void index_count(struct IndexCosts *c, Nat index, bool address, Span place)
 {
+    if (c)
+        index = in_full(c, index);
     if (c && !is_computed(c, index))
         count_part(c, index, address, place);
 }

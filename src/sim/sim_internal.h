@@ -333,6 +333,8 @@ void index_enter(struct IndexCosts *costs, bool loop, bool unrolled);
 void index_leave(struct IndexCosts *costs, int home);
 /* The variable gets its value in the present scope. */
 void index_bind(struct IndexCosts *costs, Nat var);
+/* The declaration of a name for an index with offsets: it costs nothing, and its uses what they cost without the name. False: it is none. */
+bool index_name(struct IndexCosts *costs, const ImpStmt *decl);
 void index_count(struct IndexCosts *costs, Nat index, bool address, Span place);
 
 /* report.c. `lane` -1: the whole warp. Each pair of places is reported once, then counted. */

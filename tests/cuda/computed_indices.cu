@@ -72,7 +72,8 @@ positives_body(float *result, const float *__restrict__ xs, Index n)
     // computed_indices.rise:6: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         // computed_indices.rise:7: mapThreads
-        keep[thread] = xs[block*256 + thread] > 0.0f ? 1 : 0;
+        const Index index = block*256 + thread;
+        keep[thread] = xs[index] > 0.0f ? 1 : 0;
 
         // computed_indices.rise:8: mapThreads
         __syncthreads();
@@ -89,7 +90,6 @@ positives_body(float *result, const float *__restrict__ xs, Index n)
         const int places = keep[thread] == 1 ? wrap_sub(ends[thread], 1) : -1;
 
         // computed_indices.rise:10: mapThreads
-        const Index index = block*256 + thread;
         result[index] = 0.0f;
         __syncthreads();
         if (places >= 0 && places < 256) result[block*256 + places] = xs[index];
