@@ -26,7 +26,7 @@ static const ImpExpr *as_index(const Cuda *c, const ImpExpr *e)
         return fits_int(e->lit.i) ? imp_lit(c->ctx, scalar_int(SC_I32, e->lit.i), e->span) : NULL;
     if (e->kind == IE_NAT)
         return nat_is_const(e->nat) ? (fits_int(e->nat->value) ? imp_nat(c->ctx, e->nat, SC_I32, e->span) : NULL)
-                                    : !strcmp(cuda_nat_type(c, e->nat), "long long") ? NULL : imp_nat(c->ctx, e->nat, CUDA_AS_IT_IS, e->span);
+                                    : cuda_nat_type(c, e->nat) == INDEX_LONG ? NULL : imp_nat(c->ctx, e->nat, CUDA_AS_IT_IS, e->span);
     if (e->kind != IE_COND)
         return NULL;
     const ImpExpr *then = as_index(c, e->cond.then), *otherwise = as_index(c, e->cond.otherwise);
@@ -43,21 +43,23 @@ const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e)
     return plain ? plain : e;
 }
 
-static const char *type_of_index(const Cuda *c, const ImpExpr *e)
+static CudaIndex type_of_index(const Cuda *c, const ImpExpr *e)
 {
     if (e->kind == IE_NAT)
         return cuda_nat_type(c, e->nat);
-    const char *then = e->kind == IE_COND ? type_of_index(c, e->cond.then) : "int";
-    return strcmp(then, "int") ? then : e->kind == IE_COND ? type_of_index(c, e->cond.otherwise) : "int";
+    if (e->kind != IE_COND)
+        return INDEX_INT;
+    CudaIndex then = type_of_index(c, e->cond.then);
+    return then != INDEX_INT ? then : type_of_index(c, e->cond.otherwise);
 }
 
-const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, const char **type)
+const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, CudaIndex *type)
 {
     const ImpVar *var = decl->var.var;
     const ImpExpr *value = decl->var.value;
     bool index = var->nat && var->slots == 1 && value && (var->type == SC_I64 || (value->kind == IE_NAT && nat_is_wide(c, value->nat)));
     value = !index ? NULL : var->type == SC_I64 ? as_index(c, value) : imp_nat(c->ctx, value->nat, CUDA_AS_IT_IS, value->span);
-    *type = value ? type_of_index(c, value) : cuda_value_type(var->type);
+    *type = value ? type_of_index(c, value) : var->type == SC_I64 ? INDEX_LONG : INDEX_INT;
     return value;
 }
 

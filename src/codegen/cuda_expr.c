@@ -26,14 +26,19 @@ bool nat_is_wide(const Cuda *c, Nat nat)
     return is_long(c, nat);
 }
 
-const char *cuda_nat_type(const Cuda *c, Nat nat) { return is_long(c, nat) ? "long long" : nat_is_wide(c, nat) ? c->index : "int"; }
+CudaIndex cuda_nat_type(const Cuda *c, Nat nat) { return is_long(c, nat) ? INDEX_LONG : nat_is_wide(c, nat) ? c->index : INDEX_INT; }
 
-void cuda_name_nat(Cuda *c, Nat var, const char *name, Nat like)
+const char *cuda_index_type(CudaIndex type)
 {
-    c_names_set(c->names, var, name);
-    if (is_long(c, like))
+    static const char *const types[] = {[INDEX_INT] = "int", [INDEX_LONG] = "long long", [INDEX_PARAMETER] = "Index"};
+    return types[type];
+}
+
+void cuda_index_is(Cuda *c, Nat var, CudaIndex type)
+{
+    if (type == INDEX_LONG)
         vec_push(c->ctx, &c->longs, var);
-    else if (nat_is_wide(c, like))
+    else if (type == INDEX_PARAMETER)
         vec_push(c->ctx, &c->wide, var);
 }
 
@@ -70,7 +75,7 @@ static bool outgrows_int(const Cuda *c, Nat nat)
 static const char *as_index(void *user, Nat var)
 {
     const Cuda *c = user;
-    return ctx_printf(c->ctx, "(%s)%s", c->index, c_names_get(c->names, var));
+    return ctx_printf(c->ctx, "(%s)%s", cuda_index_type(c->index), c_names_get(c->names, var));
 }
 
 void cuda_nat(Cuda *c, Nat nat, CPrec prec)
@@ -179,12 +184,12 @@ static void put_nat_value(Cuda *c, const ImpExpr *e, CPrec prec)
         cuda_nat(c, e->nat, prec);
         return;
     }
-    const char *type = cuda_nat_type(c, e->nat);
+    CudaIndex type = cuda_nat_type(c, e->nat);
     if (nat_is_const(e->nat)) {
         put_literal(c, scalar_int(e->type, e->nat->value), prec);
         return;
     }
-    if (!strcmp(cuda_value_type(e->type), type)) {
+    if ((e->type == SC_I32 && type == INDEX_INT) || (e->type == SC_I64 && type == INDEX_LONG)) {
         cuda_nat(c, e->nat, prec);
         return;
     }

@@ -21,6 +21,13 @@ typedef enum CudaHelper {
     HELP_COUNT
 } CudaHelper;
 
+/* The types that indices have in C. */
+typedef enum CudaIndex {
+    INDEX_INT,
+    INDEX_LONG,     /* long long */
+    INDEX_PARAMETER /* Index, the parameter of a template: one of the two */
+} CudaIndex;
+
 typedef struct Cuda {
     Ctx *ctx;
     StrBuf *out;
@@ -42,7 +49,7 @@ typedef struct Cuda {
     bool *known;             /* registers that the compiler may know the value of somewhere */
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
     const char *full;        /* the name of what says whether this tile is full; NULL: no such tile is around */
-    const char *index;       /* the type of sizes and of what is computed from them: "int", "long long" or the parameter `Index` */
+    CudaIndex index;         /* the type of sizes and of what is computed from them */
     VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
     VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */
 } Cuda;
@@ -86,9 +93,10 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
 /* Whether a vector register may be set one component after the other: no value reads a component other than its own. */
 bool cuda_by_component(const ImpStmt *vset);
 bool nat_is_wide(const Cuda *c, Nat nat); /* may it need more than an int? */
-const char *cuda_nat_type(const Cuda *c, Nat nat);
-/* The name of a new variable that has the nat's type. */
-void cuda_name_nat(Cuda *c, Nat var, const char *name, Nat like);
+CudaIndex cuda_nat_type(const Cuda *c, Nat nat);
+const char *cuda_index_type(CudaIndex type);
+/* The variable has this type from here on. */
+void cuda_index_is(Cuda *c, Nat var, CudaIndex type);
 /* The beginning of the call that loads or stores n cells of global memory, in one access where it is `aligned`: "load4<aligned>(". */
 void cuda_put_access(Cuda *c, const ImpStmt *s, const char *aligned);
 
@@ -96,7 +104,7 @@ void cuda_put_access(Cuda *c, const ImpStmt *s, const char *aligned);
 
 const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e); /* an operand of a signed comparison, without conversions that C makes by itself */
 /* The value of a register that is an index and is computed from such, with the type that it has here; else NULL, with the register's own type. */
-const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, const char **type);
+const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, CudaIndex *type);
 /* The type of an expression that has no cast: a nat's is cuda_nat_type. */
 #define CUDA_AS_IT_IS SC_COUNT
 /* A constant register with the value of another one, which keeps it, is no more than a second name for it. */

@@ -153,7 +153,7 @@ static bool put_ids(Cuda *c)
         const char *name = c_name_claim(c->names, id->wanted);
         c_names_set(c->names, id->var, name);
         cuda_indent(c);
-        sb_printf(c->out, "const %s %s = %s;\n", cuda_nat_type(c, id->var), name, id->text);
+        sb_printf(c->out, "const %s %s = %s;\n", cuda_index_type(cuda_nat_type(c, id->var)), name, id->text);
         any = true;
     }
     for (int a = 0; a < 3; a++)
@@ -393,7 +393,7 @@ static void put_kernel_comment(Cuda *c, const char *name)
         cuda_comment_text(c->out, nat_text(c->ctx, k->shared_bytes));
         put(c, " bytes of dynamic shared memory");
     }
-    put(c, !strcmp(c->index, "long long") ? ", 64-bit indices" : "");
+    put(c, c->index == INDEX_LONG ? ", 64-bit indices" : "");
     put(c, "\n");
 }
 
@@ -462,7 +462,7 @@ static TextParameters text_parameters(const ImpKernel *k)
     return p;
 }
 
-static const char *index_type(const ImpKernel *k) { return k->wide ? "long long" : "int"; }
+static CudaIndex index_type(const ImpKernel *k) { return k->wide ? INDEX_LONG : INDEX_INT; }
 
 /* extern "C": calls the text with its own parameters. */
 static void put_form(Cuda *c, TextParameters p, const ImpKernel *form, const char *name, const char *body)
@@ -475,8 +475,8 @@ static void put_form(Cuda *c, TextParameters p, const ImpKernel *form, const cha
         put(c, p.index && form->wide ? ", 64-bit indices.\n" : ".\n");
     }
     put_launch_bounds(c);
-    put_list(c, 0, name, index_type(form));
-    const char *index = p.index ? index_type(form) : "", *aligned = !p.aligned ? "" : form->unaligned ? "false" : "true";
+    put_list(c, 0, name, cuda_index_type(index_type(form)));
+    const char *index = p.index ? cuda_index_type(index_type(form)) : "", *aligned = !p.aligned ? "" : form->unaligned ? "false" : "true";
     put(c, "\n{\n    ");
     put_list(c, 4, ctx_printf(c->ctx, "%s<%s%s%s>", body, index, *index && *aligned ? ", " : "", aligned), NULL);
     put(c, ";\n}\n");
@@ -510,7 +510,7 @@ static int print_kernel(Cuda *c, const ImpKernel *first, const char *const *name
     const ImpKernel *twin = imp_wide_twin(first), *k = twin ? twin : first;
     c->kernel = k;
     c->facts = k->known;
-    c->index = p.index ? "Index" : index_type(k);
+    c->index = p.index ? INDEX_PARAMETER : index_type(k);
     c->may_be_unaligned = p.aligned;
     CudaScope scope = cuda_enter(c);
     if (p.index)
@@ -526,13 +526,13 @@ static int print_kernel(Cuda *c, const ImpKernel *first, const char *const *name
     put_kernel_comment(c, names[0]);
     if (!body) {
         put_launch_bounds(c);
-        put_list(c, 0, names[0], c->index);
+        put_list(c, 0, names[0], cuda_index_type(c->index));
         put(c, "\n");
         print_body(c);
         ends[++n] = c->out->len;
     } else {
         sb_printf(c->out, "template <%s%s%s>\nstatic __device__ __forceinline__ void\n", p.index ? "typename Index" : "", p.index && p.aligned ? ", " : "", p.aligned ? "bool aligned" : "");
-        put_list(c, 0, body, c->index);
+        put_list(c, 0, body, cuda_index_type(c->index));
         put(c, "\n");
         print_body(c);
         ends[0] = c->out->len;

@@ -158,9 +158,9 @@ static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
     const char *name = c_name_claim(c->names, var->name);
-    const char *own;
-    const ImpExpr *index = cuda_index_value(c, s, &own);
-    const char *type = var->vector ? cuda_vector_value_type(c, var->type, var->slots) : own;
+    CudaIndex of_index;
+    const ImpExpr *index = cuda_index_value(c, s, &of_index);
+    const char *type = var->vector ? cuda_vector_value_type(c, var->type, var->slots) : index ? cuda_index_type(of_index) : cuda_value_type(var->type);
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -187,10 +187,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     }
     if (var->nat) {
         c_names_set(c->names, var->nat, name);
-        if (!strcmp(type, "long long"))
-            vec_push(c->ctx, &c->longs, var->nat);
-        else if (!strcmp(type, c->index) && strcmp(type, "int"))
-            vec_push(c->ctx, &c->wide, var->nat);
+        cuda_index_is(c, var->nat, of_index);
     }
 }
 
@@ -237,13 +234,13 @@ static void print_plain_for(Cuda *c, const ImpStmt *s)
     CudaScope scope = cuda_enter(c);
     const char *name = c_name_claim_loop(c->names, s->loop.var->name);
     bool large = nat_is_const(s->loop.hi) && s->loop.hi->value > INDEX_MAX;
-    bool as_start = !strcmp(cuda_nat_type(c, s->loop.lo), "long long") || !nat_is_wide(c, s->loop.hi);
+    bool as_start = cuda_nat_type(c, s->loop.lo) == INDEX_LONG || !nat_is_wide(c, s->loop.hi);
     Nat wider = as_start ? s->loop.lo : s->loop.hi;
-    sb_printf(c->out, "for (%s %s = ", large ? "long long" : cuda_nat_type(c, wider), name);
+    CudaIndex type = large ? INDEX_LONG : cuda_nat_type(c, wider);
+    sb_printf(c->out, "for (%s %s = ", cuda_index_type(type), name);
     cuda_nat(c, s->loop.lo, C_ANY);
-    cuda_name_nat(c, s->loop.var, name, wider);
-    if (large)
-        vec_push(c->ctx, &c->longs, s->loop.var);
+    c_names_set(c->names, s->loop.var, name);
+    cuda_index_is(c, s->loop.var, type);
     sb_printf(c->out, "; %s < ", name);
     cuda_nat(c, s->loop.hi, C_SUM);
     put(c, "; ");

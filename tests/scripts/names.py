@@ -21,19 +21,14 @@ LOOKED_UP = "looks up what the user wrote: a name in its scope, a setting, a lab
 WORDS = "reads words of the language, or of the compiler's own tables"
 TRIAL = "a trial of a law writes a program as text, of the names in the rule's header, and reads its types back"
 C_NAMES = "chooses names for the text, and keeps them apart"
-INDEX = "which C type an index has: int, long long, or the one that is the kernel's parameter"
 WORKSPACE = "buffers of the workspace have one name in all kernels, which names.c has given them"
 EDIT = "where a hint's edit goes in the user's text"
 ALLOWED = {
     "src/codegen/c_names.c": (5, C_NAMES),
     "src/codegen/names.c": (1, C_NAMES),
-    "src/codegen/cuda_convert.c": (2, INDEX),
-    "src/codegen/cuda_expr.c": (1, INDEX),
     "src/codegen/cuda_helpers.c": (3, WORDS),
     "src/codegen/workspace.c": (1, WORKSPACE),
     "src/codegen/cuda_launches.c": (4, "whether the text of a size is 0, or has a cast"),
-    "src/codegen/cuda_print.c": (1, INDEX),
-    "src/codegen/cuda_stmt.c": (4, INDEX),
     "src/codegen/footprint.c": (1, "bytes of a struct, no text"),
     "src/codegen/grid.c": (1, "bytes of a struct, no text"),
     "src/codegen/index_map.c": (3, "a row's map in prims.def mentions the sizes of the same row's header"),
