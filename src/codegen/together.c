@@ -119,10 +119,10 @@ static bool any_guard(const Places *p, int k, int n)
     return any;
 }
 
-/* How many of the loads from number k on are one access where all guards hold. */
+/* How many of the loads from number k on are one access where all guards hold. That it starts at a multiple of its width has to
+ * be so where it is put: guards around single cells may say it of what is not loaded. */
 static int load_width(Together *t, const Places *p, int k)
 {
-    Lowering *lw = t->lw;
     const ImpExpr *first = *p->at[k];
     const ImpBuf *buf = first->mem.buf;
     if (buf->by_value)
@@ -130,7 +130,7 @@ static int load_width(Together *t, const Places *p, int k)
     for (int w = IMP_VECTOR_MAX; w > 1; w /= 2) {
         if (w > t->n - k || imp_vector_width(buf->elem, w) != w || w * scalar_bytes(buf->elem) < ACCESS_BYTES_MIN)
             continue;
-        bool fits = nat_divides(t->ctx, lw->facts, nat_const(t->ctx, w), first->mem.index);
+        bool fits = nat_divides(t->ctx, t->facts, nat_const(t->ctx, w), first->mem.index);
         for (int j = 1; j < w && fits; j++) {
             const ImpExpr *e = *p->at[k + j];
             fits = e->kind == IE_LOAD && e->mem.buf == buf && nat_is(nat_sub(t->ctx, e->mem.index, first->mem.index), j);
