@@ -81,7 +81,7 @@ Node *random_row_fold(Gen *g, Node *xs, PrimId map, PrimId store)
     const RType *row = xs->type->elem;
     if (!is_const_array(row) || row->elem->kind != R_SCALAR || row->size.add > (map == P_mapSeq ? ROW_MAX : 256))
         return NULL;
-    bool both = map == P_mapSeq && is_number(row->elem) && chance(g, 30);
+    bool both = map == P_mapSeq && is_number(row->elem) && chance(g, 30) && row->size.add >= 1;
     Node *start = node_prim1(g, store, copied(g, map, generated(g, row->size, random_lit(g, row->elem->scalar))));
     Node *items[2] = {start, random_lit(g, row->elem->scalar)};
     if (both) {
