@@ -70,23 +70,25 @@ template <typename T> static __device__ __forceinline__ T load_once(const T *at)
 }
 template <int n, bool aligned, typename T> static __device__ __forceinline__ Cells<T, n> load_cells_once(const T *at)
 {
-    if (aligned)
-        return load_once(reinterpret_cast<const Cells<T, n> *>(at));
     Cells<T, n> v;
-    #pragma unroll
-    for (int i = 0; i < n; i++)
-        v.at[i] = load_once(at + i);
+    if (aligned) {
+        v = load_once(reinterpret_cast<const Cells<T, n> *>(at));
+    } else {
+        #pragma unroll
+        for (int i = 0; i < n; i++)
+            v.at[i] = load_once(at + i);
+    }
     return v;
 }
 template <int n, bool aligned, typename T> static __device__ __forceinline__ void store_cells(T *at, Cells<T, n> v)
 {
     if (aligned) {
         *reinterpret_cast<Cells<T, n> *>(at) = v;
-        return;
+    } else {
+        #pragma unroll
+        for (int i = 0; i < n; i++)
+            at[i] = v.at[i];
     }
-    #pragma unroll
-    for (int i = 0; i < n; i++)
-        at[i] = v.at[i];
 }
 #endif
 
