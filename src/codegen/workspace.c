@@ -217,8 +217,8 @@ void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space)
             find_buffers(ctx, &program->launches.at[i].variants.at[v], space);
     for (int i = 0; i < space->buffers.n; i++)
         space->buffers.at[i].bytes = nat_mul_k(ctx, space->buffers.at[i].cells, scalar_bytes(space->buffers.at[i].buf->elem));
-    int64_t rounds = place_flags(ctx, space, true, 0), flags = rounded_up(place_flags(ctx, space, false, rounds), WORKSPACE_STEP);
-    space->flags = flags ? flags : WORKSPACE_STEP; /* there are some in every workspace, so that all are used alike */
+    int64_t rounds = place_flags(ctx, space, true, WORKSPACE_FIRST_FLAG);
+    space->flags = rounded_up(place_flags(ctx, space, false, rounds), WORKSPACE_FLAGS_STEP);
     sort(ctx, space);
     for (int i = 0; i < space->buffers.n; i++)
         if (space->buffers.at[i].flag < 0 || space->buffers.at[i].offset)

@@ -453,14 +453,14 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
     long long numSM;
     if (const cudaError_t error = rise_multiprocessors(&numSM))
         return (int)error;
-    *bytes = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 256;
+    *bytes = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -475,8 +475,8 @@ extern "C" int sum_launch(float *result, const float *xs, void *workspace, long 
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned *const ticket = (unsigned *)space; // 1
-        float *const xs_1 = (float *)(space + 256); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
+        unsigned *const ticket = (unsigned *)(space + 128); // 1
+        float *const xs_1 = (float *)(space + 4096); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
         if ((size_t)xs % 16 == 0) {
             long long numSM;
             if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -511,14 +511,14 @@ extern "C" int argmin_workspace(long long n, size_t *bytes)
     long long numSM;
     if (const cudaError_t error = rise_multiprocessors(&numSM))
         return (int)error;
-    *bytes = ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256 + nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 256;
+    *bytes = ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256 + nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int argmin_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches argmin on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -540,9 +540,9 @@ extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, vo
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
             return (int)error;
-        unsigned *const ticket = (unsigned *)space; // 1
-        float *const xs_1 = (float *)(space + 256); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
-        int *const xs_2 = (int *)(space + ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256 + 256); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
+        unsigned *const ticket = (unsigned *)(space + 128); // 1
+        float *const xs_1 = (float *)(space + 4096); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
+        int *const xs_2 = (int *)(space + ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256 + 4096); // max(min(ceilDiv(n, 8192), 4*numSM), 1)
         if ((size_t)xs % 16 == 0) {
             long long blocks = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
             if (blocks > 65535)

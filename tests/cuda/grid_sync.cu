@@ -91,14 +91,14 @@ extern "C" int shift_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 63) / 64)*256 + n*4 + 256;
+    *bytes = ((n + 63) / 64)*256 + n*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int shift_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches shift on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -113,10 +113,10 @@ extern "C" int shift_launch(int *result, const int *xs, void *workspace, long lo
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned *const barrier = (unsigned *)space; // 2
-        unsigned *const barrier_1 = (unsigned *)(space + 8); // 2
-        int *const zs = (int *)(space + 256); // n
-        int *const ys = (int *)(space + ((n + 63) / 64)*256 + 256); // n
+        unsigned *const barrier = (unsigned *)(space + 128); // 2
+        unsigned *const barrier_1 = (unsigned *)(space + 136); // 2
+        int *const zs = (int *)(space + 4096); // n
+        int *const ys = (int *)(space + ((n + 63) / 64)*256 + 4096); // n
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)shift, 256, 0, &maxResident))
             return (int)error;

@@ -90,14 +90,14 @@ extern "C" int f_workspace(long long n, long long m, size_t *bytes)
         return (int)cudaErrorInvalidValue;
     if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    *bytes = m*n*4 + 256;
+    *bytes = m*n*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int f_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -117,8 +117,8 @@ extern "C" int f_launch(float *result, const float *xs, void *workspace, long lo
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned *const barrier = (unsigned *)space; // 2
-        float *const ys = (float *)(space + 256); // n*m
+        unsigned *const barrier = (unsigned *)(space + 128); // 2
+        float *const ys = (float *)(space + 4096); // n*m
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)f, 256, 0, &maxResident))
             return (int)error;

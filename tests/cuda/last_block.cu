@@ -115,14 +115,14 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 2047) / 2048)*4 + 256;
+    *bytes = ((n + 2047) / 2048)*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -137,8 +137,8 @@ extern "C" int sum_launch(float *result, const float *xs, void *workspace, long 
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned *const ticket = (unsigned *)space; // 1
-        float *const partials = (float *)(space + 256); // ceilDiv(n, 2048)
+        unsigned *const ticket = (unsigned *)(space + 128); // 1
+        float *const partials = (float *)(space + 4096); // ceilDiv(n, 2048)
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
             return (int)error;

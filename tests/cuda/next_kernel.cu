@@ -116,14 +116,14 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 1023) / 1024)*4 + 256;
+    *bytes = ((n + 1023) / 1024)*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -138,7 +138,7 @@ extern "C" int sum_launch(float *result, const float *xs, void *workspace, long 
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        float *const partials = (float *)(space + 256); // ceilDiv(n, 1024)
+        float *const partials = (float *)(space + 4096); // ceilDiv(n, 1024)
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
             return (int)error;
@@ -151,7 +151,7 @@ extern "C" int sum_launch(float *result, const float *xs, void *workspace, long 
             sum_64<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, n);
     }
     {
-        float *const partials = (float *)(space + 256); // ceilDiv(n, 1024)
+        float *const partials = (float *)(space + 4096); // ceilDiv(n, 1024)
         if (n + 1023 <= 2147483647)
             sum_finish<<<1, 256, 0, stream>>>(result, partials, (int)n);
         else

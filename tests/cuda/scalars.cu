@@ -232,14 +232,14 @@ extern "C" int cooperative_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = n*4 + 256;
+    *bytes = n*4 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int cooperative_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches cooperative on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -255,8 +255,8 @@ extern "C" int cooperative_launch(float *result, float a, int q, const float *xs
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned *const barrier = (unsigned *)space; // 2
-        float *const ys = (float *)(space + 256); // n
+        unsigned *const barrier = (unsigned *)(space + 128); // 2
+        float *const ys = (float *)(space + 4096); // n
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)cooperative, 256, 0, &maxResident))
             return (int)error;
@@ -283,14 +283,14 @@ extern "C" int two_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = n*2 + 256;
+    *bytes = n*2 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int two_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches two on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -307,7 +307,7 @@ extern "C" int two_launch(unsigned short *result, unsigned short a, double q, co
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned short *const ys = (unsigned short *)(space + 256); // n
+        unsigned short *const ys = (unsigned short *)(space + 4096); // n
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
@@ -319,7 +319,7 @@ extern "C" int two_launch(unsigned short *result, unsigned short a, double q, co
         }
     }
     {
-        unsigned short *const ys = (unsigned short *)(space + 256); // n
+        unsigned short *const ys = (unsigned short *)(space + 4096); // n
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;

@@ -277,14 +277,14 @@ extern "C" int running_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 63) / 64)*8 + 262144;
+    *bytes = ((n + 63) / 64)*8 + 266240;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int running_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 262144, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 266240, stream);
 }
 
 // Launches running on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -300,9 +300,9 @@ extern "C" int running_launch(float *result, const float *xs, void *workspace, l
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned long long *mail = (unsigned long long *)space; // ceilDiv(n, 64)
+        unsigned long long *mail = (unsigned long long *)(space + 256); // ceilDiv(n, 64)
         if (((n + 63) / 64)*8 > 262144) {
-            mail = (unsigned long long *)(space + 262144);
+            mail = (unsigned long long *)(space + 266240);
             if (const cudaError_t error = cudaMemsetAsync(mail, 0, (size_t)(((n + 63) / 64)*8), stream))
                 return (int)error;
         }
@@ -332,14 +332,14 @@ extern "C" int products_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = n*16 + 262144;
+    *bytes = n*16 + 266240;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int products_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 262144, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 266240, stream);
 }
 
 // Launches products on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -355,9 +355,9 @@ extern "C" int products_launch(double *result, const double *xs, void *workspace
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        unsigned long long *mail = (unsigned long long *)space; // 2*n
+        unsigned long long *mail = (unsigned long long *)(space + 256); // 2*n
         if (n*16 > 262144) {
-            mail = (unsigned long long *)(space + 262144);
+            mail = (unsigned long long *)(space + 266240);
             if (const cudaError_t error = cudaMemsetAsync(mail, 0, (size_t)(n*16), stream))
                 return (int)error;
         }

@@ -141,14 +141,14 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
         return (int)cudaErrorInvalidValue;
     if (n <= 32) {
         if (n >= 8 && n % 2 == 0) {
-            *bytes = 256;
+            *bytes = 4096;
         } else {
-            *bytes = 256;
+            *bytes = 4096;
         }
     } else if (!(n < 1024)) {
-        *bytes = 260;
+        *bytes = 4100;
     } else {
-        *bytes = 384;
+        *bytes = 4224;
     }
     return 0;
 }
@@ -156,7 +156,7 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -181,23 +181,23 @@ extern "C" int sum_launch(int *result, const int *xs, void *workspace, long long
         }
     } else if (!(n < 1024)) {
         {
-            int *const temp = (int *)(space + 256); // 1
+            int *const temp = (int *)(space + 4096); // 1
             if (n <= 2147483647)
                 sum_case3<<<1, 256, 0, stream>>>(xs, temp, (int)n);
             else
                 sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
         }
         {
-            int *const temp = (int *)(space + 256); // 1
+            int *const temp = (int *)(space + 4096); // 1
             sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
         }
     } else {
         {
-            int *const temp_1 = (int *)(space + 256); // 32
+            int *const temp_1 = (int *)(space + 4096); // 32
             sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
         }
         {
-            int *const temp_1 = (int *)(space + 256); // 32
+            int *const temp_1 = (int *)(space + 4096); // 32
             sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);
         }
     }

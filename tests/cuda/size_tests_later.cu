@@ -195,16 +195,16 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 255) / 256)*4 + 256;
+    *bytes = ((n + 255) / 256)*4 + 4096;
     if (n <= 1024) {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 260);
+        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
     } else {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*260 + 512);
+        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*260 + 4352);
     }
     if (n < 32) {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 260);
+        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
     } else {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 260);
+        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
     }
     return 0;
 }
@@ -212,7 +212,7 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int centred_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches centred on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -227,7 +227,7 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        int *const parts = (int *)(space + 256); // ceilDiv(n, 256)
+        int *const parts = (int *)(space + 4096); // ceilDiv(n, 256)
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;
@@ -239,13 +239,13 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
         }
     }
     if (n <= 1024) {
-        int *const parts = (int *)(space + 256); // ceilDiv(n, 256)
-        int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 256); // 1
+        int *const parts = (int *)(space + 4096); // ceilDiv(n, 256)
+        int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
         centred_small_2<<<1, 32, 0, stream>>>(sum, parts, (int)n);
     } else {
         {
-            int *const parts = (int *)(space + 256); // ceilDiv(n, 256)
-            int *const more = (int *)(space + ((n + 16383) / 16384)*256 + 512); // ceilDiv(n, 16384)
+            int *const parts = (int *)(space + 4096); // ceilDiv(n, 256)
+            int *const more = (int *)(space + ((n + 16383) / 16384)*256 + 4352); // ceilDiv(n, 16384)
             long long blocks = (n + 16383) / 16384;
             if (blocks > 65535)
                 blocks = 65535;
@@ -255,8 +255,8 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
                 centred_large_2_64<<<(unsigned)blocks, 32, 0, stream>>>(parts, more, n);
         }
         {
-            int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 256); // 1
-            int *const more = (int *)(space + ((n + 16383) / 16384)*256 + 512); // ceilDiv(n, 16384)
+            int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
+            int *const more = (int *)(space + ((n + 16383) / 16384)*256 + 4352); // ceilDiv(n, 16384)
             if (n + 16383 <= 2147483647)
                 centred_large_3<<<1, 32, 0, stream>>>(sum, more, (int)n);
             else
@@ -264,10 +264,10 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
         }
     }
     if (n < 32) {
-        int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 256); // 1
+        int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
         centred_small_finish<<<1, 256, 0, stream>>>(result, xs, sum, (int)n);
     } else {
-        int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 256); // 1
+        int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
             blocks = 65535;

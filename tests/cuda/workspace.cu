@@ -103,14 +103,14 @@ extern "C" int resident_workspace(long long n, size_t *bytes)
     long long resident_2;
     if (const cudaError_t error = rise_resident_blocks((const void *)resident_finish, 32, 0, &resident_2))
         return (int)error;
-    *bytes = ((n + 63) / 64)*256 + nat_min(resident_1, 65535)*256 + nat_min(resident_2, 65535)*128 + 256;
+    *bytes = ((n + 63) / 64)*256 + nat_min(resident_1, 65535)*256 + nat_min(resident_2, 65535)*128 + 4096;
     return 0;
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.
 extern "C" int resident_workspace_init(void *workspace, cudaStream_t stream)
 {
-    return (int)cudaMemsetAsync(workspace, 0, 256, stream);
+    return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
 // Launches resident on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
@@ -126,8 +126,8 @@ extern "C" int resident_launch(float *result, const float *xs, void *workspace, 
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
     {
-        float *const ps = (float *)(space + 256); // 64*ceilDiv(n, 64)
-        float *const temp = (float *)(space + ((n + 63) / 64)*256 + 256); // 64*min(maxResident, 65535)
+        float *const ps = (float *)(space + 4096); // 64*ceilDiv(n, 64)
+        float *const temp = (float *)(space + ((n + 63) / 64)*256 + 4096); // 64*min(maxResident, 65535)
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)resident, 64, 0, &maxResident))
             return (int)error;
@@ -143,8 +143,8 @@ extern "C" int resident_launch(float *result, const float *xs, void *workspace, 
         long long resident_1;
         if (const cudaError_t error = rise_resident_blocks((const void *)resident, 64, 0, &resident_1))
             return (int)error;
-        float *const ps = (float *)(space + 256); // 64*ceilDiv(n, 64)
-        float *const temp_1 = (float *)(space + ((n + 63) / 64)*256 + nat_min(resident_1, 65535)*256 + 256); // 32*min(maxResident, 65535)
+        float *const ps = (float *)(space + 4096); // 64*ceilDiv(n, 64)
+        float *const temp_1 = (float *)(space + ((n + 63) / 64)*256 + nat_min(resident_1, 65535)*256 + 4096); // 32*min(maxResident, 65535)
         long long maxResident;
         if (const cudaError_t error = rise_resident_blocks((const void *)resident_finish, 32, 0, &maxResident))
             return (int)error;
