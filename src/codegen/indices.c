@@ -131,6 +131,28 @@ static bool may_be_named(const Indices *x, ImpStmt *s, Nat nat)
     return always.n > 0 || imp_divides_safely(x->ctx, x->lw->kernel->known, nat);
 }
 
+typedef struct Lowest {
+    Ctx *ctx;
+    Nat nat;
+} Lowest;
+
+static void lower(void *user, Nat nat)
+{
+    Lowest *l = user;
+    Nat d = nat->kind == NAT_SUM ? nat_sub(l->ctx, nat, l->nat) : nat_const(l->ctx, 0);
+    if (nat_is_const(d) && d->value < 0)
+        l->nat = nat;
+}
+
+/* The first of those that the statement uses a constant away, so that the others are told as i + 1 and not as i - 1. */
+static Nat lowest(const Indices *x, ImpStmt *s, Nat nat)
+{
+    Lowest l = {x->ctx, nat};
+    if (s->kind != IS_FOR)
+        walk_nats(s, lower, &l);
+    return l.nat;
+}
+
 static void name_indices(Indices *x, ImpBlock *block, int *i)
 {
     ImpStmt *s = block->list.at[*i];
@@ -138,7 +160,12 @@ static void name_indices(Indices *x, ImpBlock *block, int *i)
     use_stmt(&own, s);
     for (int k = 0; k < own.list.n; k++) {
         Nat nat = own.list.at[k];
-        if (!by_name(x, nat) && uses_from(x, block, *i, nat) >= 2 && may_be_named(x, s, nat))
+        if (by_name(x, nat) || uses_from(x, block, *i, nat) < 2)
+            continue;
+        Nat first = lowest(x, s, nat);
+        if (may_be_named(x, s, first))
+            name_nat(x, block, i, first, "index");
+        else if (may_be_named(x, s, nat))
             name_nat(x, block, i, nat, "index");
     }
 }

@@ -34,16 +34,16 @@ nearest_body(float *__restrict__ result_1, float *__restrict__ result_2, const f
             v = load4<aligned>(xs + i*4);
             v_1 = load4<aligned>(ys + i*4);
         } else {
-            const Index index = i*4 + 1;
+            const Index index = i*4;
             v = make_float4(
-                xs[index - 1],
-                index < n ? xs[index] : __int_as_float(0x7f800000),
+                xs[index],
                 index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000),
+                index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000),
                 __int_as_float(0x7f800000));
             v_1 = make_float4(
-                ys[index - 1],
-                index < n ? ys[index] : __int_as_float(0x7f800000),
+                ys[index],
                 index + 1 < n ? ys[index + 1] : __int_as_float(0x7f800000),
+                index + 2 < n ? ys[index + 2] : __int_as_float(0x7f800000),
                 __int_as_float(0x7f800000));
         }
         float acc_1 = __int_as_float(0x7f800000);
