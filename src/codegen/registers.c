@@ -187,8 +187,9 @@ static bool forward_single(ImpBlock *list, int i)
     ImpVar *var = decl->var.var;
     if (!decl->var.value || !var->constant || !plain(var))
         return false;
+    const int enough = var->named ? 1 : 2; /* none is dropped, one may be put where it is read, more are kept */
     int uses = 0, at = -1;
-    for (int j = i + 1; j < list->list.n; j++) {
+    for (int j = i + 1; j < list->list.n && uses < enough; j++) {
         int n = reads_in(list->list.at[j], var);
         if (n && at < 0)
             at = j;
@@ -198,7 +199,7 @@ static bool forward_single(ImpBlock *list, int i)
         block_remove(list, i);
         return true;
     }
-    ImpExpr **value = uses == 1 && !var->named ? own_value(list->list.at[at]) : NULL;
+    ImpExpr **value = uses < enough ? own_value(list->list.at[at]) : NULL;
     Mentions m = {var, NULL, 0};
     if (value)
         walk_expr(value, mention, &m);
