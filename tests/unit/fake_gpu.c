@@ -300,13 +300,21 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
 {
     INSIDE();
     FakeModule *m = module;
-    if ((!fake_gpu.any_code && !fake_declaration(m->text, name)) || m->n == NAMES)
+    if (!fake_gpu.any_code && !fake_declaration(m->text, name))
         return 500; /* NOT_FOUND */
     FakeFunction *f = malloc(sizeof *f);
     f->text = m->text;
     f->name = strcpy(malloc(strlen(name) + 1), name);
-    *function = m->functions[m->n++] = f;
-    return CU_SUCCESS;
+    pthread_mutex_lock(&fake_lock); /* as the driver, which threads may ask at once */
+    bool room = m->n < NAMES;
+    if (room)
+        *function = m->functions[m->n++] = f;
+    pthread_mutex_unlock(&fake_lock);
+    if (room)
+        return CU_SUCCESS;
+    free((char *)(uintptr_t)f->name);
+    free(f);
+    return 500;
 }
 
 CUresult fake_function_attribute(int *value, int attribute, CUfunction function)
