@@ -486,8 +486,8 @@ static void test_two_dimensions(Ctx *ctx)
     HAS(text, "for (int j = 0; j < where; j++) {\n");
     HAS(text, "if (n*8 - 1 > 2147483647)"); /* implies what the loop needs, n + 65535*8 - 1 */
     HAS(text, "if (n*n > 2147483647)");
-    HAS(text, "    float *const temp = (float *)(space + 256); // 8*min(n, 65535)\n");
-    HAS(text, "    *bytes = nat_min(n, 65535)*32 + 256;\n");
+    HAS(text, "    float *const temp = (float *)(space + 4096); // 8*min(n, 65535)\n");
+    HAS(text, "    *bytes = nat_min(n, 65535)*32 + 4096;\n");
     HAS(text, "plane<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0, stream>>>(out, temp, (int)n);");
     StrBuf out_text;
     sb_init(&out_text, ctx);
