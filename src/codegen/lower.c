@@ -64,12 +64,14 @@ static void refuse_private(Lowering *lw)
     diag_help(lw->ctx, d, "keep some of them in memory, `toShared` or `toGlobal`, or work on smaller pieces");
 }
 
-/* What the pass has made of the kernel is one: see imp_verify.c. */
+/* What the pass has made of the kernel is one: see imp_verify.c. Of cells whose number is lost nothing can be said. */
 static void verify(Lowering *lw, int pass)
 {
     Span where;
     const char *fault = lw->failed ? NULL : imp_verify(lw->ctx, lw->kernel, &where);
     if (fault)
+        refuse_lost(lw);
+    if (fault && !lw->failed)
         lower_error(lw, E0510, where, "after the pass `%s`: %s", passes[pass].name, fault);
 }
 
