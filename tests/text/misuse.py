@@ -130,8 +130,8 @@ MISUSE = (
 WORKSPACE = (
     ("not_made_ready", r"(cudaMemsetAsync\(workspace, 0, )\d+", r"\g<1>0"),
     ("half_made_ready", r"(cudaMemsetAsync\(workspace, 0, )\d+", r"\g<1>16"),
-    ("data_on_flags", r"(int \*const parts = )\(int \*\)\(space \+ \d+\)", r"\g<1>(int *)space"),
-    ("ticket_on_rounds", r"(unsigned \*const ticket = \(unsigned \*\)\(space \+ )\d+", r"\g<1>4"),
+    ("data_on_flags", r"(int \*const parts = )\(int \*\)\(space \+ \d+\)", r"\g<1>(int *)(space + 128)"),
+    ("ticket_on_rounds", r"(unsigned \*const ticket = \(unsigned \*\)\(space \+ )\d+", r"\g<1>132"),
     ("mail_not_cleared", r"cudaMemsetAsync\(mail, 0, \(size_t\)\(n\*8\), stream\)", "cudaSuccess"),
     ("mail_on_data", r"(mail = \(unsigned long long \*\)\(space \+ )\(\(n \+ 63\) / 64\)\*256 \+ ", r"\g<1>"),
     ("too_few_bytes", r"\*bytes = \(\(n \+ 63\) / 64\)\*256 \+ n\*4 ", "*bytes = n*4 "),
