@@ -29,6 +29,7 @@ typedef struct Seen {
 
 struct NatEnv {
     Ctx *ctx;
+    uint32_t hash; /* of its facts */
     VEC(Rule) rules;
     VEC(Nat) inequalities;
     VEC(Known) known;
@@ -521,10 +522,11 @@ static void add_ne(NatEnv *env, Nat a, Nat b)
     }
 }
 
-NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n)
+NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash)
 {
     NatEnv *env = NEW(ctx, NatEnv);
     env->ctx = ctx;
+    env->hash = hash;
     env->seen_cap = 64;
     env->seen = NEWN(ctx, Seen, env->seen_cap);
 
@@ -544,6 +546,8 @@ NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n)
     forget(env);
     return env;
 }
+
+uint32_t nat_env_hash(const NatEnv *env) { return env ? env->hash : 0; }
 
 Nat nat_env_simplify(NatEnv *env, Nat a) { return env ? simplify(env, a) : a; }
 

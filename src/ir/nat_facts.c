@@ -54,7 +54,7 @@ static struct NatAnswers *answers_of(Ctx *ctx)
 
 static Answer *slot_of(const struct NatAnswers *all, const Answer *asked)
 {
-    uint64_t h = (uint64_t)(uintptr_t)asked->env * 31 + asked->question;
+    uint64_t h = (uint64_t)nat_env_hash(asked->env) * 31 + asked->question;
     h = (h * 31 + asked->a->id) * 0x9e3779b97f4a7c15u + (asked->b ? asked->b->id : 0);
     h *= 0x9e3779b97f4a7c15u;
     return &all->answers[(h >> 32) & (all->cap - 1)];
@@ -135,7 +135,7 @@ static NatEnv *env_of(Ctx *ctx, const NatFacts *facts)
         for (const NatFacts *f = facts; f; f = f->parent)
             for (int i = f->list.n - 1; i >= 0; i--)
                 all[--at] = f->list.at[i];
-        NatEnv *env = nat_env_new(ctx, all, n);
+        NatEnv *env = nat_env_new(ctx, all, n, hash);
         *scope = (Scope){hash, n, all, env};
     }
     NatFacts *writable = (NatFacts *)(uintptr_t)facts; /* a cache */

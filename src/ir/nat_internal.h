@@ -91,7 +91,8 @@ typedef struct NatFact {
 
 typedef struct NatEnv NatEnv; /* the facts of a scope, solved; NULL: none */
 
-NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n);
+NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash); /* hash: of the facts */
+uint32_t nat_env_hash(const NatEnv *env);
 Nat nat_env_simplify(NatEnv *env, Nat a);
 Nat nat_env_put_back(NatEnv *env, Nat a); /* no variable of the environment's own is left */
 
