@@ -1,0 +1,50 @@
+/* What together.c and its loads share. Private to these two. */
+#ifndef RISEC_CODEGEN_TOGETHER_H
+#define RISEC_CODEGEN_TOGETHER_H
+
+#include "codegen/lowering.h"
+
+/* Cells that are loaded already. */
+typedef struct Access {
+    const ImpExpr *first, *all;
+    ImpExpr *others[IMP_VECTOR_MAX]; /* of a guarded one */
+    ImpVar *var;
+    ImpStmt *choice; /* that asks whether all guards hold; NULL: nothing does */
+} Access;
+
+typedef struct Together {
+    Lowering *lw;
+    Ctx *ctx;
+    int n;           /* expressions, at most LIMIT_VECTOR_WIDTH */
+    const char *name;
+    Span span;
+    ImpBlock loads;  /* what is put before the expressions, and before what was emitted for them */
+    VEC(Access) accesses;
+    NatFacts *facts; /* where the loads are put: there guards around an expression say nothing */
+    int from;        /* statements of lw->out emitted for them; -1: none that may be changed */
+    int sometimes;   /* what is looked at now is behind so many conditions over data */
+} Together;
+
+/* The same place in each expression, and what holds where it is evaluated (NULL: always). */
+typedef struct Places {
+    ImpExpr **at[LIMIT_VECTOR_WIDTH];
+    ImpExpr *guard[LIMIT_VECTOR_WIDTH];
+} Places;
+
+typedef struct Conjuncts {
+    VEC(ImpExpr *) list;
+    bool indices; /* all compare indices, which may be asked anywhere */
+} Conjuncts;
+
+/* Both of two guards; NULL: always. */
+ImpExpr *both_hold(Ctx *ctx, ImpExpr *a, ImpExpr *b);
+void add_conjuncts(Ctx *ctx, Conjuncts *c, ImpExpr *cond);
+/* What says that all of n guards hold (NULL: one that always does), without what follows from
+ * the rest of it; NULL where a guard asks for data, or none is there. */
+ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n);
+ImpExpr *zero_of(Together *t, Scalar type);
+/* All places load. `whole`: the guarded expressions around them, with these values otherwise;
+ * NULL: what the loads give without their guards matters not. */
+void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *const *otherwise);
+
+#endif
