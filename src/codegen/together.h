@@ -7,7 +7,7 @@
 /* Cells that are loaded already. */
 typedef struct Access {
     const ImpExpr *first, *all;
-    ImpExpr *others[IMP_VECTOR_MAX]; /* of a guarded one */
+    ImpExpr *guards[IMP_VECTOR_MAX], *others[IMP_VECTOR_MAX]; /* of a guarded one */
     ImpVar *var;
     ImpStmt *choice; /* that asks whether all guards hold; NULL: nothing does */
 } Access;

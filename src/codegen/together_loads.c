@@ -136,11 +136,14 @@ static bool is_same_access(const Access *a, const ImpExpr *first, int w, const I
     return a->first->mem.buf == first->mem.buf && a->first->mem.index == first->mem.index && a->var->slots == w && !a->all == !all && (!all || imp_same_value(a->all, all));
 }
 
-static bool is_same_otherwise(const Access *a, ImpExpr *const *others)
+/* Does each cell have the same guard, and the same value where that does not hold? i + 3 < n says
+ * that all hold of i < n, i + 1 < n, ..., and also of i + 3 < n four times. */
+static bool is_same_otherwise(const Access *a, ImpExpr *const *guards, ImpExpr *const *others)
 {
     bool same = true;
     for (int j = 0; a->all && j < a->var->slots && same; j++)
-        same = imp_same_value(a->others[j], others[j]);
+        same = !a->guards[j] == !guards[j] && (!guards[j] || imp_same_value(a->guards[j], guards[j])) &&
+               imp_same_value(a->others[j], others[j]);
     return same;
 }
 
@@ -195,7 +198,7 @@ static ImpVar *load_here(Together *t, const Places *p, int k, int w, ImpExpr *co
     ImpVar *loaded = NULL;
     for (int i = 0; i < t->accesses.n; i++) {
         const Access *a = &t->accesses.at[i];
-        if (is_same_access(a, first, w, all) && is_same_otherwise(a, others))
+        if (is_same_access(a, first, w, all) && is_same_otherwise(a, p->guard + k, others))
             return a->var;
         if (is_same_access(a, first, w, all) && !loaded)
             loaded = a->var;
@@ -207,6 +210,7 @@ static ImpVar *load_here(Together *t, const Places *p, int k, int w, ImpExpr *co
     buf_needs(first->mem.buf, w);
     Access access = {.first = first, .all = all, .var = var};
     if (all) {
+        memcpy(access.guards, p->guard + k, sizeof *p->guard * (size_t)w);
         memcpy(access.others, others, sizeof *others * (size_t)w);
         access.choice = guarded_load(t, var, p, k, all, others, loaded);
     } else
