@@ -131,7 +131,7 @@ void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to)
 {
     for (int i = from; i < to; i++) {
         const ImpStmt *s = block->list.at[i];
-        if (!cuda_is_alias(c, s) || !c->live[s->var.var->id])
+        if (!cuda_is_alias(c, s))
             continue;
         const ImpVar *var = s->var.var;
         const ImpExpr *same = same_as(s);

@@ -44,7 +44,6 @@ typedef struct Cuda {
     bool *promises;          /* by id: the buffer's pointer is `__restrict__` */
     bool *buf_scalars;       /* what is no array: shared buffers of one cell, scalars by value */
     const char **var_names;
-    bool *live;              /* registers that something reads */
     bool *aliases;           /* registers that are second names */
     bool *known;             /* registers that the compiler may know the value of somewhere */
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
@@ -137,7 +136,6 @@ const char *cuda_half_to(Cuda *c, Scalar type, int n);
 void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to c->depth */
 bool cuda_any_shown(const Cuda *c, const ImpBlock *block); /* does it print anything? */
 bool cuda_is_shown(const Cuda *c, const ImpStmt *s);
-void cuda_find_live(Cuda *c); /* sets c->live */
 /* Names and wide variables that end with a block of C. */
 typedef struct CudaScope {
     int names, wide, longs;

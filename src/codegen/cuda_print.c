@@ -496,7 +496,9 @@ static void name_parameters(Cuda *c, const ImpKernel *k)
     }
     for (int i = 0; i < k->n_sizes; i++)
         c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
-    cuda_find_live(c);
+    c->var_names = NEWN(c->ctx, const char *, k->vars.n + 1);
+    cuda_find_aliases(c, k->vars.n + 1);
+    cuda_find_known(c, k->vars.n + 1);
     cuda_find_promises(c, n);
 }
 

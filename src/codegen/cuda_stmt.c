@@ -1,7 +1,6 @@
 /* Statements of imp as CUDA C. */
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
-#include "support/table.h"
 
 enum { ONE_LINE = 90, JOINED_WEIGHT = 18 };
 
@@ -19,79 +18,6 @@ static void line_directive(Cuda *c, Span span)
     put(c, "\"\n");
 }
 
-/* ---- what the body uses ------------------------------------------------------------------------------------------------ */
-
-typedef struct Reads {
-    Cuda *c;
-    Table by_nat;                            /* the register that indices mention by a nat variable */
-    struct Setters { VEC(ImpStmt *) at; } *setters; /* of a register, by id */
-    VEC(const ImpVar *) found;               /* registers that are read, and whose statements are not looked at yet */
-} Reads;
-
-static void read_var(Reads *r, const ImpVar *var)
-{
-    if (r->c->live[var->id])
-        return;
-    r->c->live[var->id] = true;
-    vec_push(r->c->ctx, &r->found, var);
-}
-
-static void read_nat_var(void *user, Nat nat)
-{
-    Reads *r = user;
-    const ImpVar *var = table_get(&r->by_nat, nat);
-    if (var)
-        read_var(r, var);
-}
-
-static void read_nat(void *user, Nat nat) { nat_each_var(((Reads *)user)->c->ctx, nat, read_nat_var, user); }
-
-static void read_expr(void *user, ImpExpr **at)
-{
-    if ((*at)->kind == IE_VAR)
-        read_var(user, (*at)->var.var);
-}
-
-static void read_stmt(Reads *r, ImpStmt *s)
-{
-    walk_own(s, read_expr, r);
-    walk_nats(s, read_nat, r);
-}
-
-/* What sets a register waits until the register is read. */
-static void read_unless_set(void *user, ImpStmt *s)
-{
-    Reads *r = user;
-    if (s->kind == IS_DECL || s->kind == IS_SET || s->kind == IS_VSET || s->kind == IS_VLOAD)
-        vec_push(r->c->ctx, &r->setters[imp_sets(s)->id].at, s);
-    else
-        read_stmt(r, s);
-}
-
-/* A register that only dead registers read is dead: nvcc warns of it, so neither it nor what sets it is printed. */
-void cuda_find_live(Cuda *c)
-{
-    const ImpKernel *k = c->kernel;
-    int n = 0;
-    for (int i = 0; i < k->vars.n; i++)
-        n = k->vars.at[i]->id >= n ? k->vars.at[i]->id + 1 : n;
-    c->live = NEWN(c->ctx, bool, n + 1);
-    c->var_names = NEWN(c->ctx, const char *, n + 1);
-    cuda_find_aliases(c, n + 1);
-    cuda_find_known(c, n + 1);
-    ImpBlock body = k->body;
-    Reads r = {.c = c, .setters = NEWN(c->ctx, struct Setters, n + 1)};
-    for (int i = 0; i < k->vars.n; i++)
-        if (k->vars.at[i]->nat)
-            table_put(c->ctx, &r.by_nat, k->vars.at[i]->nat, k->vars.at[i]);
-    walk_stmts(&body, read_unless_set, &r);
-    while (r.found.n) {
-        const ImpVar *var = r.found.at[--r.found.n];
-        for (int i = 0; i < r.setters[var->id].at.n; i++)
-            read_stmt(&r, r.setters[var->id].at.at[i]);
-    }
-}
-
 bool cuda_any_shown(const Cuda *c, const ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++)
@@ -100,35 +26,7 @@ bool cuda_any_shown(const Cuda *c, const ImpBlock *block)
     return false;
 }
 
-bool cuda_is_shown(const Cuda *c, const ImpStmt *s)
-{
-    switch (s->kind) {
-    case IS_DECL:
-    case IS_SET:
-        return !cuda_is_alias(c, s) && c->live[s->var.var->id];
-    case IS_VSET:
-    case IS_VLOAD:
-        return c->live[s->vec.var->id];
-    case IS_FOR:
-        return cuda_any_shown(c, &s->loop.body);
-    case IS_IF:
-        return cuda_any_shown(c, &s->branch.then) || cuda_any_shown(c, &s->branch.otherwise);
-    case IS_ALLOC:
-        return false;
-    case IS_STORE:
-    case IS_VSTORE:
-    case IS_ATOMIC:
-    case IS_TICKET:
-    case IS_GRID_SYNC:
-    case IS_GIVE:
-    case IS_AWAIT:
-    case IS_SERVE:
-    case IS_SYNC:
-    case IS_NOTE:
-        return true;
-    }
-    return true;
-}
+bool cuda_is_shown(const Cuda *c, const ImpStmt *s) { return s->kind != IS_ALLOC && !cuda_is_alias(c, s); }
 
 /* ---- statements -------------------------------------------------------------------------------------------------------- */
 

@@ -27,6 +27,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_HOIST] = {"hoist", pass_hoist},
     [PASS_ZEROS] = {"zeros", pass_zeros},
     [PASS_INDICES] = {"indices", pass_indices},
+    [PASS_DEAD] = {"dead", pass_dead},
     [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }

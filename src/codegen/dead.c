@@ -1,0 +1,117 @@
+/* Pass dead: what nobody reads is not computed.
+ *
+ *   float sum = 0; int n = 0; for (...) { sum += xs[i]; n++; } ys[0] = sum;
+ *     ->  float sum = 0; for (...) sum += xs[i]; ys[0] = sum;
+ *
+ * A register that only dead registers read is dead, and so is a loop or a branch in which nothing is
+ * left to do, with the registers that it alone asks. nvcc would warn of them.
+ *
+ * Keeps: stores, barriers and what else others see; notes and IS_ALLOC where a statement is left. */
+#include "codegen/lowering.h"
+#include "codegen/walk.h"
+
+typedef struct StmtInfo {
+    ImpStmt *around; /* the loop or branch; NULL: there is none */
+    bool needed;
+} StmtInfo;
+
+typedef struct Dead {
+    Ctx *ctx;
+    Table by_nat;                                     /* the register that indices mention by it */
+    bool *read;                                       /* by ImpVar.id, as the next one */
+    struct Setters { VEC(ImpStmt *) at; } *setters;
+    VEC(const ImpVar *) found;                        /* read; what sets them is not looked at yet */
+} Dead;
+
+static void read_var(Dead *d, const ImpVar *var)
+{
+    if (d->read[var->id])
+        return;
+    d->read[var->id] = true;
+    vec_push(d->ctx, &d->found, var);
+}
+
+static void read_nat_var(void *user, Nat nat)
+{
+    Dead *d = user;
+    const ImpVar *var = table_get(&d->by_nat, nat);
+    if (var)
+        read_var(d, var);
+}
+
+static void read_nat(void *user, Nat nat) { nat_each_var(((Dead *)user)->ctx, nat, read_nat_var, user); }
+
+static void read_expr(void *user, ImpExpr **at)
+{
+    if ((*at)->kind == IE_VAR)
+        read_var(user, (*at)->var.var);
+}
+
+/* And so are the loops and branches around it. */
+static void is_needed(Dead *d, ImpStmt *s)
+{
+    for (; s && !s->info->needed; s = s->info->around) {
+        s->info->needed = true;
+        walk_own(s, read_expr, d);
+        walk_nats(s, read_nat, d);
+    }
+}
+
+/* What sets a register waits until the register is read, a loop until something in it is needed. */
+static void find_needs(Dead *d, ImpBlock *block, ImpStmt *around)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        s->info = NEW(d->ctx, StmtInfo);
+        s->info->around = around;
+        switch (s->kind) {
+        case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD:
+            vec_push(d->ctx, &d->setters[imp_sets(s)->id].at, s);
+            break;
+        case IS_FOR: find_needs(d, &s->loop.body, s); break;
+        case IS_IF:
+            find_needs(d, &s->branch.then, s);
+            find_needs(d, &s->branch.otherwise, s);
+            break;
+        case IS_ALLOC: case IS_NOTE: break;
+        case IS_STORE: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC:
+        case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_SYNC: is_needed(d, s); break;
+        }
+    }
+}
+
+static void remove_dead(ImpBlock *block)
+{
+    int kept = 0;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (!s->info->needed && s->kind != IS_ALLOC && s->kind != IS_NOTE)
+            continue;
+        block->list.at[kept++] = s;
+        if (s->kind == IS_FOR)
+            remove_dead(&s->loop.body);
+        if (s->kind == IS_IF) {
+            remove_dead(&s->branch.then);
+            remove_dead(&s->branch.otherwise);
+        }
+    }
+    block->list.n = kept;
+}
+
+void pass_dead(Lowering *lw)
+{
+    ImpKernel *k = lw->kernel;
+    Dead d = {.ctx = lw->ctx,
+              .read = NEWN(lw->ctx, bool, k->vars.n + 1),
+              .setters = NEWN(lw->ctx, struct Setters, k->vars.n + 1)};
+    for (int i = 0; i < k->vars.n; i++)
+        if (k->vars.at[i]->nat)
+            table_put(lw->ctx, &d.by_nat, k->vars.at[i]->nat, k->vars.at[i]);
+    find_needs(&d, &k->body, NULL);
+    while (d.found.n) {
+        const struct Setters *of = &d.setters[d.found.at[--d.found.n]->id];
+        for (int i = 0; i < of->at.n; i++)
+            is_needed(&d, of->at.at[i]);
+    }
+    remove_dead(&k->body);
+}
