@@ -1,6 +1,5 @@
-/* Conversions that C makes by itself, and registers that are another one's value: neither is written down. */
+/* Conversions that C makes by itself are not written down. */
 #include "codegen/cuda_internal.h"
-#include "codegen/walk.h"
 
 /* Has the conversion of an integer the same value, in a signed type that C's own rules would convert it to, too? */
 static bool is_implicit(const ImpExpr *e)
@@ -61,85 +60,4 @@ const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, CudaIndex *t
     value = !index ? NULL : var->type == SC_I64 ? as_index(c, value) : imp_nat(c->ctx, value->nat, CUDA_AS_IT_IS, value->span);
     *type = value ? type_of_index(c, value) : var->type == SC_I64 ? INDEX_LONG : INDEX_INT;
     return value;
-}
-
-/* The register, or part of a vector, whose value the constant that is declared has; NULL when there is none. */
-static const ImpExpr *same_as(const ImpStmt *decl)
-{
-    const ImpVar *var = decl->var.var;
-    const ImpExpr *value = decl->var.value;
-    if (!var->constant || var->slots != 1 || !value)
-        return NULL;
-    if (var->nat && is_implicit(value))
-        value = value->cast.value;
-    if (value->kind != IE_VAR || (value->var.var->slots != 1 && !value->var.var->vector))
-        return NULL;
-    return var->nat || value->type == var->type ? value : NULL;
-}
-
-typedef struct Sets {
-    const ImpVar *var;
-    bool any;
-} Sets;
-
-static void find_set(void *user, ImpStmt *s)
-{
-    Sets *sets = user;
-    sets->any |= imp_sets(s) == sets->var;
-}
-
-/* Do the statements from number `from` on leave the register alone? */
-static bool stays(const ImpBlock *block, int from, const ImpVar *var)
-{
-    Sets sets = {var, false};
-    ImpBlock rest = stmts_from(block, from);
-    if (!var->constant && from < block->list.n)
-        walk_stmts(&rest, find_set, &sets);
-    return !sets.any;
-}
-
-/* Of the registers that are declared in the block: marks those that are an alias. A copy of a loop declares them again. */
-static void find_aliases(Cuda *c, const ImpBlock *block, bool *kept)
-{
-    for (int i = 0; i < block->list.n; i++) {
-        const ImpStmt *s = block->list.at[i];
-        if (s->kind == IS_FOR)
-            find_aliases(c, &s->loop.body, kept);
-        if (s->kind == IS_IF) {
-            find_aliases(c, &s->branch.then, kept);
-            find_aliases(c, &s->branch.otherwise, kept);
-        }
-        if (s->kind != IS_DECL)
-            continue;
-        const ImpExpr *same = same_as(s);
-        bool alias = same && stays(block, i + 1, same->var.var);
-        c->aliases[s->var.var->id] = alias && !kept[s->var.var->id];
-        kept[s->var.var->id] |= !alias;
-    }
-}
-
-void cuda_find_aliases(Cuda *c, int n_vars)
-{
-    bool *kept = NEWN(c->ctx, bool, n_vars);
-    c->aliases = NEWN(c->ctx, bool, n_vars);
-    find_aliases(c, &c->kernel->body, kept);
-}
-
-bool cuda_is_alias(const Cuda *c, const ImpStmt *s) { return s->kind == IS_DECL && c->aliases[s->var.var->id]; }
-
-void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to)
-{
-    for (int i = from; i < to; i++) {
-        const ImpStmt *s = block->list.at[i];
-        if (!cuda_is_alias(c, s))
-            continue;
-        const ImpVar *var = s->var.var;
-        const ImpExpr *same = same_as(s);
-        c->var_names[var->id] = cuda_slot_name(c, same->var.var, same->var.slot);
-        if (var->nat) {
-            c_names_set(c->names, var->nat, c->var_names[var->id]);
-            if (scalar_bytes(same->type) == 8)
-                vec_push(c->ctx, &c->longs, var->nat);
-        }
-    }
 }

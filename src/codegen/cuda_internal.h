@@ -44,7 +44,6 @@ typedef struct Cuda {
     bool *promises;          /* by id: the buffer's pointer is `__restrict__` */
     bool *buf_scalars;       /* what is no array: shared buffers of one cell, scalars by value */
     const char **var_names;
-    bool *aliases;           /* registers that are second names */
     bool *known;             /* registers that the compiler may know the value of somewhere */
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
     const char *full;        /* the name of what says whether this tile is full; NULL: no such tile is around */
@@ -106,13 +105,9 @@ const ImpExpr *cuda_compared(const Cuda *c, const ImpExpr *e); /* an operand of 
 const ImpExpr *cuda_index_value(const Cuda *c, const ImpStmt *decl, CudaIndex *type);
 /* The type of an expression that has no cast: a nat's is cuda_nat_type. */
 #define CUDA_AS_IT_IS SC_COUNT
-/* A constant register with the value of another one, which keeps it, is no more than a second name for it. */
-bool cuda_is_alias(const Cuda *c, const ImpStmt *s);
 /* cuda_negation.c */
 void cuda_find_known(Cuda *c, int n_vars); /* sets c->known */
 bool cuda_put_negation(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec); /* false: e, an operation on integers of type t, is none to be hidden */
-void cuda_find_aliases(Cuda *c, int n_vars); /* sets c->aliases */
-void cuda_take_aliases(Cuda *c, const ImpBlock *block, int from, int to); /* among these statements */
 
 /* ---- cuda_promises.c -------------------------------------------------------------------------------------------------- */
 
@@ -134,8 +129,8 @@ const char *cuda_half_to(Cuda *c, Scalar type, int n);
 /* ---- cuda_stmt.c ------------------------------------------------------------------------------------------------------- */
 
 void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to c->depth */
-bool cuda_any_shown(const Cuda *c, const ImpBlock *block); /* does it print anything? */
-bool cuda_is_shown(const Cuda *c, const ImpStmt *s);
+bool cuda_any_shown(const ImpBlock *block); /* does it print anything? */
+bool cuda_is_shown(const ImpStmt *s);
 /* Names and wide variables that end with a block of C. */
 typedef struct CudaScope {
     int names, wide, longs;

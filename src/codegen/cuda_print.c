@@ -68,7 +68,6 @@ typedef struct HardwareId {
 } HardwareId;
 
 typedef struct Ids {
-    Cuda *c;
     HardwareId at[N_IDS];
     const char *linear;
     bool in_place; /* the nats that are noted stand where the text may, too */
@@ -89,7 +88,7 @@ static void note_ids(void *user, Nat nat)
 static void note_stmt(void *user, ImpStmt *s)
 {
     Ids *ids = user;
-    if (!cuda_is_shown(ids->c, s))
+    if (!cuda_is_shown(s))
         return;
     if (s->kind != IS_FOR) {
         walk_nats(s, note_ids, ids);
@@ -125,7 +124,7 @@ static void find_ids(Cuda *c, Ids *ids)
     Ctx *ctx = c->ctx;
     const char *linear = linear_thread(ctx, k);
     bool sum = strchr(linear, '+') || strchr(linear, '*');
-    *ids = (Ids){.c = c};
+    *ids = (Ids){.in_place = false};
     int n = 0;
     ids->at[n++] = (HardwareId){.var = k->warp, .wanted = "warp", .text = ctx_printf(ctx, sum ? "(%s) / 32" : "%s / 32", linear)};
     ids->at[n++] = (HardwareId){.var = k->lane, .wanted = "lane", .text = ctx_printf(ctx, sum ? "(%s) %% 32" : "%s %% 32", linear)};
@@ -439,7 +438,7 @@ static void print_body(Cuda *c)
     put(c, "{\n");
     c->depth = 1;
     bool shared = put_shared(c), ids = put_ids(c);
-    if ((shared || ids) && cuda_any_shown(c, &c->kernel->body))
+    if ((shared || ids) && cuda_any_shown(&c->kernel->body))
         put(c, "\n");
     cuda_block(c, &c->kernel->body);
     put(c, "}\n");
@@ -497,7 +496,6 @@ static void name_parameters(Cuda *c, const ImpKernel *k)
     for (int i = 0; i < k->n_sizes; i++)
         c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
     c->var_names = NEWN(c->ctx, const char *, k->vars.n + 1);
-    cuda_find_aliases(c, k->vars.n + 1);
     cuda_find_known(c, k->vars.n + 1);
     cuda_find_promises(c, n);
 }

@@ -18,15 +18,28 @@ static void line_directive(Cuda *c, Span span)
     put(c, "\"\n");
 }
 
-bool cuda_any_shown(const Cuda *c, const ImpBlock *block)
+static bool is_second_name(const ImpStmt *s) { return s->kind == IS_DECL && s->var.second; }
+
+/* The register is called what its value is called. */
+static void take_second_name(Cuda *c, const ImpStmt *s)
+{
+    if (!is_second_name(s))
+        return;
+    const ImpVar *var = s->var.var;
+    c->var_names[var->id] = cuda_slot_name(c, s->var.value->var.var, s->var.value->var.slot);
+    c_names_set(c->names, var->nat, c->var_names[var->id]);
+    cuda_index_is(c, var->nat, scalar_bytes(var->type) == 8 ? INDEX_LONG : INDEX_INT);
+}
+
+bool cuda_any_shown(const ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++)
-        if (block->list.at[i]->kind != IS_NOTE && cuda_is_shown(c, block->list.at[i]))
+        if (block->list.at[i]->kind != IS_NOTE && cuda_is_shown(block->list.at[i]))
             return true;
     return false;
 }
 
-bool cuda_is_shown(const Cuda *c, const ImpStmt *s) { return s->kind != IS_ALLOC && !cuda_is_alias(c, s); }
+bool cuda_is_shown(const ImpStmt *s) { return s->kind != IS_ALLOC && !is_second_name(s); }
 
 /* ---- statements -------------------------------------------------------------------------------------------------------- */
 
@@ -491,12 +504,12 @@ static void print_simple(Cuda *c, const ImpStmt *s)
 }
 
 /* The one statement of the block when it may stand behind `if (...)`; NULL otherwise. */
-static const ImpStmt *only_simple(const Cuda *c, const ImpBlock *block)
+static const ImpStmt *only_simple(const ImpBlock *block)
 {
     const ImpStmt *only = NULL;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
-        if (!cuda_is_shown(c, s))
+        if (!cuda_is_shown(s))
             continue;
         bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
         if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_GIVE && s->kind != IS_AWAIT && s->kind != IS_SERVE && !move))
@@ -511,7 +524,7 @@ static void print_if(Cuda *c, const ImpStmt *s)
     const ImpBlock *then = &s->branch.then, *otherwise = &s->branch.otherwise;
     size_t start = c->out->len;
     put(c, "if (");
-    if (cuda_any_shown(c, then)) {
+    if (cuda_any_shown(then)) {
         cuda_expr(c, s->branch.cond, C_ANY);
     } else { /* only the other part is left */
         put(c, "!");
@@ -519,10 +532,11 @@ static void print_if(Cuda *c, const ImpStmt *s)
         then = otherwise;
     }
     put(c, ")");
-    bool both = then != otherwise && cuda_any_shown(c, otherwise);
-    const ImpStmt *only = both || c->line_directives ? NULL : only_simple(c, then);
+    bool both = then != otherwise && cuda_any_shown(otherwise);
+    const ImpStmt *only = both || c->line_directives ? NULL : only_simple(then);
     if (only) {
-        cuda_take_aliases(c, then, 0, then->list.n);
+        for (int i = 0; i < then->list.n; i++)
+            take_second_name(c, then->list.at[i]);
         StrBuf line, *out = c->out;
         sb_init(&line, c->ctx);
         c->out = &line;
@@ -616,7 +630,7 @@ static const ImpStmt *joined_steps(Cuda *c, const ImpBlock *block, int i, int *e
     const ImpStmt *s = block->list.at[i];
     *end = i + 1;
     bool begins = is_step(s) || (s->kind == IS_DECL && s->var.value && s->var.var->slots == 1 && !s->var.var->nat && s->var.value->kind == IE_LIT);
-    if (!begins || c->line_directives || !cuda_is_shown(c, s))
+    if (!begins || c->line_directives || !cuda_is_shown(s))
         return s;
     ImpStmt *all = NULL;
     PrimId op = is_step(s) ? s->var.value->op.id : P_COUNT;
@@ -651,14 +665,14 @@ void cuda_block(Cuda *c, const ImpBlock *block)
     const ImpStmt *last = NULL;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
-        cuda_take_aliases(c, block, i, i + 1);
-        if (!cuda_is_shown(c, s))
+        take_second_name(c, s);
+        if (!cuda_is_shown(s))
             continue;
         if (s->kind == IS_NOTE) {
             /* Nothing left to say something of; or the same again. */
             const ImpStmt *next = NULL;
             for (int j = i + 1; j < block->list.n && !next; j++)
-                if (cuda_is_shown(c, block->list.at[j]))
+                if (cuda_is_shown(block->list.at[j]))
                     next = block->list.at[j];
             if (!next)
                 continue;

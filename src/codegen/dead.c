@@ -1,14 +1,71 @@
-/* Pass dead: what nobody reads is not computed.
+/* Pass dead: what nobody reads is not computed, and what a register holds is not copied.
  *
  *   float sum = 0; int n = 0; for (...) { sum += xs[i]; n++; } ys[0] = sum;
  *     ->  float sum = 0; for (...) sum += xs[i]; ys[0] = sum;
+ *   const float x = v.x; a = x * x  ->  a = v.x * v.x, if v.x does not change while x is there
  *
  * A register that only dead registers read is dead, and so is a loop or a branch in which nothing is
  * left to do, with the registers that it alone asks. nvcc would warn of them.
  *
+ * A copy that is an index may have a range, which is known under a condition only. So it stays, but
+ * is marked as a second name (ImpStmt.var.second).
+ *
  * Keeps: stores, barriers and what else others see; notes and IS_ALLOC where a statement is left. */
-#include "codegen/lowering.h"
+#include "codegen/branches.h"
 #include "codegen/walk.h"
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+typedef struct Copies {
+    Ctx *ctx;
+    ImpExpr **of; /* by ImpVar.id: what it is a copy of; NULL: of nothing */
+} Copies;
+
+/* The declaration of a constant that is another register all its life. */
+static bool is_copy(const ImpBlock *block, int i)
+{
+    const ImpStmt *s = block->list.at[i];
+    const ImpVar *var = s->kind == IS_DECL ? s->var.var : NULL;
+    if (!var || !var->constant || var->slots != 1 || !s->var.value || s->var.value->kind != IE_VAR)
+        return false;
+    const ImpVar *of = s->var.value->var.var;
+    ImpBlock rest = stmts_from(block, i + 1);
+    return (of->slots == 1 || of->vector) && (of->constant || !block_sets(&rest, of));
+}
+
+static void forward(void *user, ImpExpr **at)
+{
+    const Copies *c = user;
+    ImpExpr *of = (*at)->kind == IE_VAR ? c->of[(*at)->var.var->id] : NULL;
+    if (of)
+        *at = imp_copy_expr(c->ctx, of);
+}
+
+static void forward_copies(Copies *c, ImpBlock *block)
+{
+    int kept = 0;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        walk_own(s, forward, c);
+        bool copy = is_copy(block, i);
+        if (s->kind == IS_DECL) {
+            s->var.second = copy && s->var.var->nat;
+            copy &= !s->var.second;
+            c->of[s->var.var->id] = copy ? s->var.value : NULL;
+        }
+        if (s->kind == IS_FOR)
+            forward_copies(c, &s->loop.body);
+        if (s->kind == IS_IF) {
+            forward_copies(c, &s->branch.then);
+            forward_copies(c, &s->branch.otherwise);
+        }
+        if (!copy)
+            block->list.at[kept++] = s;
+    }
+    block->list.n = kept;
+}
+
+/* ---- needs ----------------------------------------------------------------------------------- */
 
 typedef struct StmtInfo {
     ImpStmt *around; /* the loop or branch; NULL: there is none */
@@ -101,6 +158,8 @@ static void remove_dead(ImpBlock *block)
 void pass_dead(Lowering *lw)
 {
     ImpKernel *k = lw->kernel;
+    Copies copies = {lw->ctx, NEWN(lw->ctx, ImpExpr *, k->vars.n + 1)};
+    forward_copies(&copies, &k->body);
     Dead d = {.ctx = lw->ctx,
               .read = NEWN(lw->ctx, bool, k->vars.n + 1),
               .setters = NEWN(lw->ctx, struct Setters, k->vars.n + 1)};

@@ -135,7 +135,12 @@ struct ImpStmt {
     int prefetch;     /* until the pass prefetch: it computes what this toShared[prefetch] stores; 0: none */
     Span span;        /* the .rise text that it comes from */
     union {
-        struct { ImpVar *var; Nat slot; ImpExpr *value; } var;
+        struct {
+            ImpVar *var;
+            Nat slot;
+            ImpExpr *value;
+            bool second; /* DECL of an index, by the pass dead: it is a second name for the register, or the part of a vector, that is its value */
+        } var;
         struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ } store;
         struct {
             ImpVar *var;   /* of vec.n slots */

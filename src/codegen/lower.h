@@ -22,7 +22,7 @@ typedef enum LowerPass {
     PASS_HOIST,     /* index parts that a loop does not change */
     PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
     PASS_INDICES,   /* indices that are used again get a name */
-    PASS_DEAD,      /* what nobody reads is gone */
+    PASS_DEAD,      /* what nobody reads is gone, and copies of registers */
     PASS_NAMES,     /* identifiers for C */
     PASS_COUNT
 } LowerPass;
