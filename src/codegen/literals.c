@@ -44,9 +44,51 @@ bool literal_apply(PrimId id, Scalar type, const ScalarValue *args, ScalarValue 
     return !scalar_is_float(value->type) || !isnan(value->f);
 }
 
-/* ---- expressions ---------------------------------------------------------------------------------------------------------------- */
-
 enum { MAX_ARGS = 3 };
+
+static bool is_number(ScalarValue v, double number) { return scalar_is_float(v.type) ? v.f == number : (double)v.i == number; }
+
+/* Is the value the product itself? Of another one CUDA's compiler may take more digits, for a sum (contraction.h). */
+static bool exact_product(const ScalarValue *args)
+{
+    bool exact = !scalar_is_float(args[0].type);
+    for (int i = 0; i < 2; i++)
+        exact |= is_number(args[i], 0) || is_number(args[i], 1) || is_number(args[i], -1);
+    return exact;
+}
+
+/* A conversion that the language leaves open has no value here. */
+static bool cast_value(Scalar to, ScalarValue from, ScalarValue *value)
+{
+    *value = scalar_cast(to, from);
+    return !scalar_is_float(from.type) || scalar_is_float(to) || scalar_cast(from.type, *value).f == from.f;
+}
+
+bool literal_expr(const ImpExpr *e, LiteralFn known, void *user, ScalarValue *value)
+{
+    ScalarValue args[MAX_ARGS];
+    if (literal_value(e, value) || known(user, e, value))
+        return true;
+    switch (e->kind) {
+    case IE_LIT: case IE_NAT: case IE_VAR: case IE_LOAD: case IE_SHFL: return false;
+    case IE_CAST: return literal_expr(e->cast.value, known, user, &args[0]) && cast_value(e->type, args[0], value);
+    case IE_COND:
+        if (!literal_expr(e->cond.cond, known, user, &args[0]) || !literal_expr(e->cond.then, known, user, &args[1]) ||
+            !literal_expr(e->cond.otherwise, known, user, &args[2]))
+            return false;
+        *value = args[0].u ? args[1] : args[2];
+        return true;
+    case IE_OP: break;
+    }
+    if (e->op.n > MAX_ARGS)
+        return false;
+    for (int i = 0; i < e->op.n; i++)
+        if (!literal_expr(e->op.args[i], known, user, &args[i]))
+            return false;
+    return (e->op.id != P_mul || exact_product(args)) && literal_apply(e->op.id, e->op.args[0]->type, args, value);
+}
+
+/* ---- expressions ---------------------------------------------------------------------------------------------------------------- */
 
 /* x, where e is f(x, unit) or f(unit, x) for any x; or the literal that e is for any x; else NULL. */
 static ImpExpr *without_neutral(Ctx *ctx, const ImpExpr *e)

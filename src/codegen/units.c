@@ -335,11 +335,12 @@ typedef struct Quiet {
     VEC(const ImpVar *) own; /* those registers */
 } Quiet;
 
-/* The value of e, where the facts decide its conditions and leave literals. */
-static bool works_out(const Quiet *q, const ImpExpr *e, ScalarValue *value)
+static bool works_out(Quiet *q, const ImpExpr *e, ScalarValue *value);
+
+/* Conditions that the facts decide, and parts that have a literal. */
+static bool known_part(void *user, const ImpExpr *e, ScalarValue *value)
 {
-    enum { MAX_ARGS = 3 };
-    ScalarValue args[MAX_ARGS];
+    Quiet *q = user;
     if (e->kind == IE_COND) {
         bool then = cond_is(q->lw, e->cond.cond, true);
         return (then || condition_fails(q->lw, e->cond.cond)) && works_out(q, then ? e->cond.then : e->cond.otherwise, value);
@@ -349,19 +350,13 @@ static bool works_out(const Quiet *q, const ImpExpr *e, ScalarValue *value)
             *value = q->parts.at[i].value;
             return true;
         }
-    if (e->kind != IE_OP)
-        return literal_value(e, value);
-    if (e->op.n > MAX_ARGS || !literal_exact(e->op.id))
-        return false;
-    for (int i = 0; i < e->op.n; i++)
-        if (!works_out(q, e->op.args[i], &args[i]))
-            return false;
-    *value = scalar_apply(e->op.id, e->op.args[0]->type, args);
-    return !is_nan(*value);
+    return false;
 }
 
+static bool works_out(Quiet *q, const ImpExpr *e, ScalarValue *value) { return literal_expr(e, known_part, q, value); }
+
 /* x = f(x, unit) */
-static bool keeps_register(const Quiet *q, const ImpStmt *s)
+static bool keeps_register(Quiet *q, const ImpStmt *s)
 {
     const ImpExpr *e = s->var.value;
     ScalarValue k;
@@ -397,14 +392,38 @@ static bool sets_quietly(Quiet *q, const ImpStmt *s)
     return true;
 }
 
+/* What is declared here is gone after the block. */
+static void declares_quietly(Quiet *q, const ImpStmt *s)
+{
+    ScalarValue value;
+    if (s->var.var->vector)
+        vec_push(q->lw->ctx, &q->own, s->var.var);
+    else if (s->var.var->constant && !s->var.var->nat && s->var.value && works_out(q, s->var.value, &value))
+        vec_push(q->lw->ctx, &q->parts, ((Part){s->var.var, 0, value}));
+}
+
+/* From number `from` on, those that were declared in a branch are gone. */
+static void leave_branch(Quiet *q, int from)
+{
+    int kept = from;
+    for (int i = from; i < q->parts.n; i++)
+        if (q->parts.at[i].var->vector)
+            q->parts.at[kept++] = q->parts.at[i];
+    q->parts.n = kept;
+}
+
 static bool quiet(Quiet *q, const ImpBlock *block);
 
 /* What one of two branches sets is known after them only where it is known which. */
 static bool quiet_choice(Quiet *q, const ImpStmt *s)
 {
-    bool never = condition_fails(q->lw, s->branch.cond), always = cond_is(q->lw, s->branch.cond, true);
+    ScalarValue asked;
+    bool known = works_out(q, s->branch.cond, &asked);
+    bool never = known ? !asked.u : condition_fails(q->lw, s->branch.cond);
+    bool always = known ? asked.u : cond_is(q->lw, s->branch.cond, true);
     int parts = q->parts.n;
     bool nothing = (never || quiet(q, &s->branch.then)) && (always || quiet(q, &s->branch.otherwise));
+    leave_branch(q, parts);
     return nothing && (never || always || q->parts.n == parts);
 }
 
@@ -414,10 +433,7 @@ static bool quiet(Quiet *q, const ImpBlock *block)
     for (int i = 0; i < block->list.n && nothing; i++) {
         const ImpStmt *s = block->list.at[i];
         switch (s->kind) {
-        case IS_DECL: /* what is declared here is gone after the block */
-            if (s->var.var->vector)
-                vec_push(q->lw->ctx, &q->own, s->var.var);
-            break;
+        case IS_DECL: declares_quietly(q, s); break;
         case IS_NOTE: case IS_ALLOC: break;
         case IS_SET: nothing = keeps_register(q, s); break;
         case IS_FOR: nothing = quiet(q, &s->loop.body); break;
