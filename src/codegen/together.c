@@ -43,16 +43,6 @@ static Places parts_of_all(const Together *t, const Places *p, ImpExpr **(*part)
     return parts;
 }
 
-/* What is said of indices alone, of what has to hold. NULL: nothing. */
-static ImpExpr *index_part(Ctx *ctx, ImpExpr *cond)
-{
-    if (cond->kind != IE_OP || cond->op.n != 2)
-        return NULL;
-    if (cond->op.id != P_and)
-        return cond->op.args[0]->kind == IE_NAT && cond->op.args[1]->kind == IE_NAT ? cond : NULL;
-    return both_hold(ctx, index_part(ctx, cond->op.args[0]), index_part(ctx, cond->op.args[1]));
-}
-
 static ImpExpr **cond_of(ImpExpr *e) { return &e->cond.cond; }
 static ImpExpr **then_of(ImpExpr *e) { return &e->cond.then; }
 static ImpExpr **otherwise_of(ImpExpr *e) { return &e->cond.otherwise; }
@@ -61,13 +51,35 @@ static ImpExpr **otherwise_of(ImpExpr *e) { return &e->cond.otherwise; }
 static void join_choices(Together *t, const Places *p)
 {
     Places cond = parts_of_all(t, p, cond_of), then = parts_of_all(t, p, then_of), otherwise = parts_of_all(t, p, otherwise_of);
-    for (int k = 0; k < t->n; k++)
+    Guarded guarded[LIMIT_VECTOR_WIDTH];
+    for (int k = 0; k < t->n; k++) {
         then.guard[k] = both_hold(t->ctx, p->guard[k], index_part(t->ctx, (*p->at[k])->cond.cond));
+        guarded[k] = (Guarded){p->at[k], NULL};
+    }
+    ScalarValue pad;
+    const ScalarValue *before = begin_guarded(t, guarded, t->n, &pad);
     join_places(t, &cond);
     t->sometimes++;
     join_places(t, &then);
     join_places(t, &otherwise);
     t->sometimes--;
+    end_guarded(t, guarded, t->n, before);
+}
+
+/* Looks at places inside of guards, n of which are around them. */
+static void join_inside(Together *t, const Places *inside, const Guarded *guarded, int n)
+{
+    ScalarValue pad;
+    const ScalarValue *before = begin_guarded(t, guarded, n, &pad);
+    join_places(t, inside);
+    end_guarded(t, guarded, n, before);
+}
+
+static bool asks_indices(Ctx *ctx, ImpExpr *cond)
+{
+    Conjuncts c = {.indices = true};
+    add_conjuncts(ctx, &c, cond);
+    return c.indices;
 }
 
 /* Under conditions that compare indices their first sides are looked at. Where one is known to hold there is none. */
@@ -76,18 +88,21 @@ static void join_conds(Together *t, const Places *p)
     Places inside = *p;
     Conjuncts c = {.indices = true};
     ImpExpr *others[LIMIT_VECTOR_WIDTH];
+    Guarded guarded[LIMIT_VECTOR_WIDTH];
+    int n = 0;
     NatFacts *facts = t->lw->facts;
     for (int k = 0; k < t->n; k++) {
         ImpExpr *e = *p->at[k];
-        others[k] = zero_of(t, e->type);
-        if (e->kind != IE_COND)
+        others[k] = imp_lit(t->ctx, scalar_int(e->type, 0), t->span);
+        if (e->kind != IE_COND || !asks_indices(t->ctx, e->cond.cond))
             continue;
+        guarded[n++] = (Guarded){p->at[k], NULL};
         add_conjuncts(t->ctx, &c, e->cond.cond);
         inside.at[k] = &e->cond.then;
         inside.guard[k] = both_hold(t->ctx, p->guard[k], e->cond.cond);
         others[k] = e->cond.otherwise;
     }
-    if (!c.indices) {
+    if (!n) {
         if (all_of_kind(t, p, IE_COND))
             join_choices(t, p);
         return;
@@ -99,7 +114,7 @@ static void join_conds(Together *t, const Places *p)
     if (load)
         join_loads(t, &inside, p->at, others);
     else
-        join_places(t, &inside);
+        join_inside(t, &inside, guarded, n);
     t->lw->facts = facts;
 }
 
@@ -115,8 +130,8 @@ static void count_set(void *user, ImpStmt *s)
 }
 
 /* The value of a register that is set once, among the statements of the list from number `from` on. One that is declared there and set on both sides of
- * an `if` has the value of the first side, under that condition. NULL: not so simple. */
-static ImpExpr **register_value(const ImpBlock *list, int from, const ImpVar *var, ImpExpr **cond)
+ * an `if` has the value of the first side, of that `if` in the list itself. NULL: not so simple. */
+static ImpExpr **register_value(const ImpBlock *list, int from, const ImpVar *var, ImpStmt **choice)
 {
     ImpBlock rest = stmts_from(list, from);
     Sets sets = {var, 0};
@@ -131,12 +146,12 @@ static ImpExpr **register_value(const ImpBlock *list, int from, const ImpVar *va
             continue;
         ImpStmt *last = s->branch.then.list.at[s->branch.then.list.n - 1];
         if (declared && sets.n == 3 && var->slots == 1 && last->kind == IS_SET && last->var.var == var) { /* the declaration and two sides */
-            *cond = s->branch.cond;
+            *choice = s;
             return &last->var.value;
         }
-        ImpExpr **inside = declared ? NULL : register_value(&s->branch.then, 0, var, cond);
+        ImpExpr **inside = declared ? NULL : register_value(&s->branch.then, 0, var, choice);
         if (inside)
-            return *cond ? NULL : inside;
+            return *choice ? NULL : inside;
     }
     return NULL;
 }
@@ -147,18 +162,22 @@ static void join_registers(Together *t, const Places *p)
     Places values = *p;
     Conjuncts c = {.indices = true};
     NatFacts *facts = t->lw->facts;
+    Guarded guarded[LIMIT_VECTOR_WIDTH];
+    int n = 0;
     for (int k = 0; k < t->n; k++) {
-        ImpExpr *cond = NULL;
+        ImpStmt *choice = NULL;
         if ((*p->at[k])->kind != IE_VAR)
             continue;
-        values.at[k] = t->from < 0 ? NULL : register_value(t->lw->out, t->from, (*p->at[k])->var.var, &cond);
+        values.at[k] = t->from < 0 ? NULL : register_value(t->lw->out, t->from, (*p->at[k])->var.var, &choice);
         for (int j = 0; j < k && values.at[k]; j++)
             values.at[k] = values.at[j] == values.at[k] ? NULL : values.at[k];
         if (!values.at[k])
             return;
-        if (cond)
-            add_conjuncts(t->ctx, &c, cond);
-        values.guard[k] = both_hold(t->ctx, p->guard[k], cond);
+        if (!choice)
+            continue;
+        add_conjuncts(t->ctx, &c, choice->branch.cond);
+        values.guard[k] = both_hold(t->ctx, p->guard[k], choice->branch.cond);
+        guarded[n++] = (Guarded){NULL, choice};
     }
     if (!c.indices)
         return;
@@ -168,7 +187,7 @@ static void join_registers(Together *t, const Places *p)
     t->lw->facts = nat_facts_new(t->ctx, facts);
     for (int i = 0; i < c.list.n; i++)
         assume(t->lw, c.list.at[i]);
-    join_places(t, &values);
+    join_inside(t, &values, guarded, n);
     t->lw->facts = facts;
 }
 

@@ -23,6 +23,7 @@ typedef struct Together {
     NatFacts *facts; /* where the loads are put: there guards around an expression say nothing */
     int from;        /* statements of lw->out emitted for them; -1: none that may be changed */
     int sometimes;   /* what is looked at now is behind so many conditions over data */
+    const ScalarValue *pad; /* what loads give where guards do not hold, if nobody says it; NULL: 0 */
 } Together;
 
 /* The same place in each expression, and what holds where it is evaluated (NULL: always). */
@@ -42,9 +43,25 @@ void add_conjuncts(Ctx *ctx, Conjuncts *c, ImpExpr *cond);
 /* What says that all of n guards hold (NULL: one that always does), without what follows from
  * the rest of it; NULL where a guard asks for data, or none is there. */
 ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n);
-ImpExpr *zero_of(Together *t, Scalar type);
 /* All places load. `whole`: the guarded expressions around them, with these values otherwise;
  * NULL: what the loads give without their guards matters not. */
 void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *const *otherwise);
+
+/* ---- together_pads.c ---- */
+
+/* A guarded value: an expression with a condition, or else a register that an `if` of lw->out sets on
+ * both sides. */
+typedef struct Guarded {
+    ImpExpr **at;
+    ImpStmt *choice;
+} Guarded;
+
+/* What a condition says of indices alone, of what has to hold. NULL: nothing. */
+ImpExpr *index_part(Ctx *ctx, ImpExpr *cond);
+/* Before the loads inside of guards are joined: finds what they are padded with, into *pad. Gives what
+ * end_guarded wants. */
+const ScalarValue *begin_guarded(Together *t, const Guarded *g, int n, ScalarValue *pad);
+/* Takes guards away where the values are right with the padding of the loads, which are joined. */
+void end_guarded(Together *t, const Guarded *g, int n, const ScalarValue *before);
 
 #endif

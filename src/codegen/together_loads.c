@@ -228,7 +228,7 @@ static ImpVar *load_cells(Together *t, const Places *p, int k, int w, ImpExpr *c
     return var;
 }
 
-ImpExpr *zero_of(Together *t, Scalar type) { return imp_lit(t->ctx, scalar_int(type, 0), t->span); }
+static ImpExpr *pad_of(Together *t, Scalar type) { return imp_lit(t->ctx, t->pad ? scalar_cast(type, *t->pad) : scalar_int(type, 0), t->span); }
 
 /* Is d <= 0 said in so many words? */
 static bool is_said(Ctx *ctx, const ImpExpr *guard, Nat d)
@@ -271,7 +271,7 @@ void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *c
             continue;
         ImpExpr *others[IMP_VECTOR_MAX];
         for (int j = 0; j < w; j++)
-            others[j] = otherwise ? otherwise[k + j] : zero_of(t, (*p->at[k])->type);
+            others[j] = otherwise ? otherwise[k + j] : pad_of(t, (*p->at[k])->type);
         ImpVar *var = load_cells(t, p, k, w, others);
         for (int j = 0; j < w && var; j++)
             *(whole ? whole : p->at)[k + j] = imp_var(t->ctx, var, nat_const(t->ctx, j), t->span);
