@@ -2,7 +2,7 @@
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
 
-enum { ONE_LINE = 90, JOINED_WEIGHT = 18 };
+enum { ONE_LINE = 90 };
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
@@ -578,87 +578,6 @@ static void print_note(Cuda *c, const ImpStmt *s)
     put(c, "\n");
 }
 
-/* ---- steps of a fold ---------------------------------------------------------------------------------------------------- */
-
-typedef struct VarReads {
-    const ImpVar *var;
-    int n;
-} VarReads;
-
-static void count_reads(void *user, ImpExpr **at)
-{
-    VarReads *r = user;
-    r->n += (*at)->kind == IE_VAR && (*at)->var.var == r->var;
-}
-
-/* acc = op(acc, e), where e does not read acc: a step of a fold. */
-static bool is_step(const ImpStmt *s)
-{
-    if (s->kind != IS_SET || s->var.var->slots != 1 || s->var.value->kind != IE_OP || s->var.value->op.n != 2)
-        return false;
-    const ImpExpr *first = s->var.value->op.args[0];
-    ImpExpr *rest = s->var.value->op.args[1];
-    VarReads reads = {s->var.var, 0};
-    walk_expr(&rest, count_reads, &reads);
-    return first->kind == IE_VAR && first->var.var == s->var.var && reads.n == 0;
-}
-
-/* Of an expression, about the words that a reader has to take in. Names do not count, however long they are. */
-static void weigh(void *user, ImpExpr **at)
-{
-    const ImpExpr *e = *at;
-    bool infix = e->kind == IE_OP && (e->op.id == P_add || e->op.id == P_mul) &&
-                 (scalar_is_float(e->type) || !scalar_is_signed(e->type));
-    switch (e->kind) {
-    case IE_VAR: case IE_LIT: *(int *)user += 1; break;
-    case IE_LOAD: *(int *)user += 2 + e->mem.index->n_terms; break;
-    case IE_OP: *(int *)user += infix ? 1 : 3; break;
-    default: *(int *)user += 4; break;
-    }
-}
-
-static int weight(ImpExpr *e)
-{
-    int sum = 0;
-    walk_expr(&e, weigh, &sum);
-    return sum;
-}
-
-/* acc += a; acc += b;  ->  acc = acc + a + b; as many steps as a line holds, from statement i on, which may be the declaration. *end: the statement after them. */
-static const ImpStmt *joined_steps(Cuda *c, const ImpBlock *block, int i, int *end)
-{
-    const ImpStmt *s = block->list.at[i];
-    *end = i + 1;
-    bool begins = is_step(s) || (s->kind == IS_DECL && s->var.value && s->var.var->slots == 1 && !s->var.var->nat && s->var.value->kind == IE_LIT);
-    if (!begins || c->line_directives || !cuda_is_shown(s))
-        return s;
-    ImpStmt *all = NULL;
-    PrimId op = is_step(s) ? s->var.value->op.id : P_COUNT;
-    int after = i + 1, steps = is_step(s);
-    for (int j = i + 1; j < block->list.n; j++) {
-        const ImpStmt *next = block->list.at[j];
-        const ImpExpr *value = all ? all->var.value : s->var.value;
-        if (!is_step(next) || next->var.var != s->var.var || (steps && next->var.value->op.id != op))
-            break;
-        if (next->var.value->op.rounded || cuda_is_half(next->var.value->type))
-            break;
-        ImpExpr *args[2] = {(ImpExpr *)value, next->var.value->op.args[1]}, *joined = imp_op_like(c->ctx, next->var.value, args);
-        if (weight(joined) > JOINED_WEIGHT)
-            break;
-        ImpStmt *longer = NEW(c->ctx, ImpStmt);
-        *longer = *s;
-        longer->var.value = joined;
-        all = longer;
-        op = next->var.value->op.id;
-        steps++;
-        after = j + 1;
-    }
-    if (steps < 2)
-        return s;
-    *end = after;
-    return all;
-}
-
 void cuda_block(Cuda *c, const ImpBlock *block)
 {
     bool first = true;
@@ -683,9 +602,7 @@ void cuda_block(Cuda *c, const ImpBlock *block)
             line_directive(c, s->span);
         cuda_indent(c);
         first = false;
-        int end;
-        last = s = joined_steps(c, block, i, &end);
-        i = end - 1;
+        last = s;
         switch (s->kind) {
         case IS_DECL:
             print_decl(c, s);

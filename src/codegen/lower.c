@@ -28,6 +28,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_ZEROS] = {"zeros", pass_zeros},
     [PASS_INDICES] = {"indices", pass_indices},
     [PASS_DEAD] = {"dead", pass_dead},
+    [PASS_STEPS] = {"steps", pass_steps},
     [PASS_NAMES] = {"names", pass_names}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }

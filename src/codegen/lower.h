@@ -23,6 +23,7 @@ typedef enum LowerPass {
     PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
     PASS_INDICES,   /* indices that are used again get a name */
     PASS_DEAD,      /* what nobody reads is gone, and copies of registers */
+    PASS_STEPS,     /* steps of a fold are joined */
     PASS_NAMES,     /* identifiers for C */
     PASS_COUNT
 } LowerPass;

@@ -458,6 +458,7 @@ void pass_unrolling(Lowering *lw);
 void pass_zeros(Lowering *lw);
 void pass_indices(Lowering *lw);
 void pass_dead(Lowering *lw);
+void pass_steps(Lowering *lw);
 void pass_names(Lowering *lw);
 
 /* ---- same_kernels.c: kernels of several classes that are the same stand once ---- */
