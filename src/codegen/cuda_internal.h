@@ -1,6 +1,6 @@
 /* What the files of the CUDA printer share.
  *
- * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_helpers.c: the
+ * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_tail.c: ends of arrays. cuda_helpers.c: the
  * small functions that expressions call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
@@ -131,12 +131,18 @@ const char *cuda_half_to(Cuda *c, Scalar type, int n);
 void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to c->depth */
 bool cuda_any_shown(const ImpBlock *block); /* does it print anything? */
 bool cuda_is_shown(const ImpStmt *s);
+void cuda_put_start(Cuda *c, const ImpBuf *buf, Nat index); /* where cells start: xs + 4*i */
 /* Names and wide variables that end with a block of C. */
 typedef struct CudaScope {
     int names, wide, longs;
 } CudaScope;
 CudaScope cuda_enter(Cuda *c);
 void cuda_leave(Cuda *c, CudaScope scope);
+
+/* ---- cuda_tail.c ------------------------------------------------------------------------------- */
+
+/* The value that a vector gets, as the cells at the end of an array; false: it is something else. */
+bool cuda_put_tail(Cuda *c, const ImpStmt *vset);
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 

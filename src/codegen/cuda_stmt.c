@@ -222,10 +222,11 @@ static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
 }
 
 /* Where the cells start: xs + 4*i. */
-static void put_start(Cuda *c, const ImpStmt *s)
+void cuda_put_start(Cuda *c, const ImpBuf *buf, Nat index)
 {
-    const ImpBuf *buf = s->vec.buf;
-    Nat shift = c->buf_shifts[buf->id], index = shift ? nat_add(c->ctx, s->vec.index, shift) : s->vec.index;
+    Nat shift = c->buf_shifts[buf->id];
+    if (shift)
+        index = nat_add(c->ctx, index, shift);
     put(c, c->buf_names[buf->id]);
     if (!nat_is(index, 0)) {
         put(c, " + ");
@@ -237,7 +238,7 @@ static void put_start(Cuda *c, const ImpStmt *s)
 static void put_shared_cells(Cuda *c, const ImpStmt *s)
 {
     sb_printf(c->out, "*reinterpret_cast<%s *>(", cuda_vector_type(c, s->vec.buf->elem, s->vec.n));
-    put_start(c, s);
+    cuda_put_start(c, s->vec.buf, s->vec.index);
     put(c, ")");
 }
 
@@ -252,7 +253,7 @@ static void put_loaded(Cuda *c, const ImpStmt *s)
         return;
     }
     cuda_put_access(c, s, is_aligned(c, s->vec.buf));
-    put_start(c, s);
+    cuda_put_start(c, s->vec.buf, s->vec.index);
     put(c, ")");
 }
 
@@ -275,7 +276,7 @@ static void print_vector_store(Cuda *c, const ImpStmt *s)
         return;
     }
     cuda_put_access(c, s, is_aligned(c, s->vec.buf));
-    put_start(c, s);
+    cuda_put_start(c, s->vec.buf, s->vec.index);
     put(c, ", ");
     put_stored(c, s);
     put(c, ");");
@@ -310,7 +311,7 @@ static void print_vec(Cuda *c, const ImpStmt *s)
         sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
     if (s->kind == IS_VLOAD)
         put_loaded(c, s);
-    else
+    else if (!cuda_put_tail(c, s))
         put_vector(c, s, var->type);
     put(c, half ? ");" : ";");
     c->var_names[var->id] = name;
