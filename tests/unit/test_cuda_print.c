@@ -1,7 +1,7 @@
 /* The CUDA printer, on imp built by hand. With a folder as argument, also writes the texts there, for tests/scripts/nvcc.py. */
 #include <math.h>
 
-#include "codegen/lower.h"
+#include "codegen/lowering.h"
 #include "support/context.h"
 #include "unit.h"
 
@@ -402,6 +402,7 @@ static void test_assignment(Ctx *ctx)
     s->branch.cond = op2(&t, P_lt, get(&t, i), lit(&t, SC_I32, 3));
     store(&t, &s->branch.then, out, t.kernel->thread[0], get(&t, v));
     store(&t, &s->branch.otherwise, ints, t.kernel->thread[0], get(&t, i));
+    pass_dead(&(Lowering){.ctx = ctx, .kernel = t.kernel});
     const char *text = printed(&t);
     HAS(text, "    float v;\n    v = out[0];\n    v += out[0];\n    v *= out[0] + out[0];\n    v = out[0] - v;\n    v /= out[0];\n    int i = 0;\n"
               "    i = wrap_add(i, ints[0]);\n    i ^= ints[0];\n    if (i < 3) {\n        out[thread] = v;\n    } else {\n        ints[thread] = i;\n    }\n}\n");
