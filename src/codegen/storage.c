@@ -176,7 +176,12 @@ static View *reg_leaf(Lowering *lw, Type t, int component, void *user)
     v->slot = nat_const(lw->ctx, 0);
     v->dims = maker->dims;
     v->n_dims = maker->n_dims;
-    lower_emit(lw, IS_DECL, maker->span)->var.var = v->var;
+    ImpStmt *decl = lower_emit(lw, IS_DECL, maker->span);
+    decl->var.var = v->var;
+    /* Nothing writes a register of an array without elements. What reads it is never reached, and is C all the same. */
+    for (int k = 0; k < maker->n_dims; k++)
+        if (nat_is(maker->dims[k].extent, 0) && v->var->slots == 1)
+            decl->var.value = imp_lit(lw->ctx, scalar_int(v->var->type, 0), maker->span);
     return v;
 }
 
