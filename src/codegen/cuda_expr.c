@@ -81,8 +81,9 @@ static const char *as_index(void *user, Nat var)
 void cuda_nat(Cuda *c, Nat nat, CPrec prec)
 {
     int min_prec = prec <= C_SUM ? 0 : prec == C_PRODUCT ? 1 : 2;
-    bool cast = c->kernel && c->kernel->wide && outgrows_int(c, nat);
-    NatNumbers numbers = !c->kernel || c->kernel->wide ? NAT_LONG_LONG : NAT_INT;
+    bool wide = !c->kernel || c->kernel->wide, cast = c->kernel && wide && outgrows_int(c, nat);
+    bool narrow = !wide || (c->kernel && !cast && !nat_is_wide(c, nat)); /* int holds each part of it */
+    NatNumbers numbers = narrow ? NAT_INT : NAT_LONG_LONG;
     cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, numbers, as_index, c, min_prec)
                              : nat_print_c(c->ctx, c->out, nat, c->facts, numbers, c_names_of, c->names, min_prec));
 }

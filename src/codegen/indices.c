@@ -153,6 +153,13 @@ static Nat lowest(const Indices *x, ImpStmt *s, Nat nat)
     return l.nat;
 }
 
+/* 16 / 2^i: how far a step of roll.c reaches. */
+static const char *name_of(Nat nat)
+{
+    bool power = nat->kind == NAT_POW || (nat->kind == NAT_DIV && nat->b->kind == NAT_POW);
+    return power ? "distance" : "index";
+}
+
 static void name_indices(Indices *x, ImpBlock *block, int *i)
 {
     ImpStmt *s = block->list.at[*i];
@@ -164,9 +171,9 @@ static void name_indices(Indices *x, ImpBlock *block, int *i)
             continue;
         Nat first = lowest(x, s, nat);
         if (may_be_named(x, s, first))
-            name_nat(x, block, i, first, "index");
+            name_nat(x, block, i, first, name_of(first));
         else if (may_be_named(x, s, nat))
-            name_nat(x, block, i, nat, "index");
+            name_nat(x, block, i, nat, name_of(nat));
     }
 }
 

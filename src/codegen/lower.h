@@ -20,6 +20,7 @@ typedef enum LowerPass {
     PASS_UNROLLING, /* loops that would be written out too often stay loops */
     PASS_COMMON,    /* what is loaded or computed again is shared */
     PASS_HOIST,     /* index parts that a loop does not change */
+    PASS_ROLL,      /* statements that repeat themselves become loops */
     PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
     PASS_INDICES,   /* indices that are used again get a name */
     PASS_DEAD,      /* what nobody reads is gone, and copies of registers */

@@ -455,6 +455,7 @@ const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the
 void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
 void pass_hoist(Lowering *lw);
 void pass_unrolling(Lowering *lw);
+void pass_roll(Lowering *lw);
 void pass_zeros(Lowering *lw);
 void pass_indices(Lowering *lw);
 void pass_dead(Lowering *lw);

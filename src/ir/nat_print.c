@@ -363,11 +363,37 @@ static void put_as_double(Printer *p, Nat a)
     p->numbers = NAT_DOUBLE;
 }
 
+/* 2^k with k below 31: 1 << k fits int. */
+static bool is_small_power(const Printer *p, Nat a)
+{
+    if (a->kind != NAT_POW || !nat_is(a->a, 2) || p->numbers == NAT_DOUBLE)
+        return false;
+    NatRange k = nat_range(p->ctx, p->facts, a->b);
+    return k.has_lo && k.has_hi && k.lo >= 0 && k.hi < 31;
+}
+
+/* a / 2^k: a >> k. The power itself, a is NULL: 1 << k, whose value has the type of the 1. */
+static void put_shift(Printer *p, Nat a, Nat k, Prec prec)
+{
+    open_paren(p, prec > PREC_ANY);
+    if (a)
+        print(p, a, PREC_FACTOR);
+    else
+        sb_puts(p->out, p->numbers == NAT_LONG_LONG ? "1ll" : "1");
+    sb_puts(p->out, a ? " >> " : " << ");
+    print(p, k, PREC_FACTOR);
+    close_paren(p, prec > PREC_ANY);
+}
+
 static void print_div(Printer *p, Nat a, Prec prec)
 {
     bool div = a->kind == NAT_DIV;
     if (p->c) {
         bool natural = nat_le(p->ctx, p->facts, nat_const(p->ctx, 0), a->a);
+        if (div && natural && is_small_power(p, a->b)) {
+            put_shift(p, a->a, a->b->b, prec);
+            return;
+        }
         if (p->numbers == NAT_DOUBLE && (!div || !natural || !nat_is_const(a->b))) {
             put_as_double(p, a);
             return;
@@ -437,6 +463,10 @@ static void print(Printer *p, Nat a, Prec prec)
         put_call(p, p->c ? (a->kind == NAT_MIN ? "nat_min" : "nat_max") : a->kind == NAT_MIN ? "min" : "max", a->a, a->b);
         return;
     case NAT_POW:
+        if (p->c && is_small_power(p, a)) {
+            put_shift(p, NULL, a->b, prec);
+            return;
+        }
         if (p->c) {
             put_c_power(p, a);
             return;

@@ -118,15 +118,32 @@ static void pay(struct IndexCosts *c, Nat part, int operations, Span place)
 
 static void count_part(struct IndexCosts *c, Nat a, bool address, Span place);
 
-/* A constant, or a multiple of an unrolled loop's counter: known when the code is written. */
+typedef struct Written {
+    const struct IndexCosts *c;
+    bool known;
+} Written;
+
+static void known_var(void *user, Nat var)
+{
+    Written *w = user;
+    int i = w->c->bound.n - 1;
+    while (i >= 0 && w->c->bound.at[i].nat != var)
+        i--;
+    w->known &= i >= 0 && w->c->scopes.at[w->c->bound.at[i].scope].unrolled;
+}
+
+/* Of constants and the counters of unrolled loops: known when the code is written. */
+static bool is_written(const struct IndexCosts *c, Nat nat)
+{
+    Written w = {c, true};
+    nat_each_var(c->run->ctx, nat, known_var, &w);
+    return w.known;
+}
+
+/* A constant, or a multiple of an unrolled loop's counter. */
 static bool is_offset(const struct IndexCosts *c, const NatTerm *t)
 {
-    if (t->n_factors > 1 || (t->n_factors == 1 && t->factors[0]->kind != NAT_VAR))
-        return false;
-    for (int i = c->bound.n - 1; t->n_factors && i >= 0; i--)
-        if (c->bound.at[i].nat == t->factors[0])
-            return c->scopes.at[c->bound.at[i].scope].unrolled;
-    return t->n_factors == 0;
+    return t->n_factors == 0 || (t->n_factors == 1 && is_written(c, t->factors[0]));
 }
 
 static Nat term_nat(Ctx *ctx, const NatTerm *t)
@@ -161,6 +178,8 @@ static void count_sum(struct IndexCosts *c, Nat a, bool address, Span place)
 
 static void count_part(struct IndexCosts *c, Nat a, bool address, Span place)
 {
+    if (is_written(c, a))
+        return;
     switch (a->kind) {
     case NAT_CONST: case NAT_VAR: case NAT_ERROR: return;
     case NAT_SUM: count_sum(c, a, address, place); return;
@@ -182,7 +201,7 @@ bool index_name(struct IndexCosts *c, const ImpStmt *s)
 {
     bool named = c && s->kind == IS_DECL && s->var.var->constant && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT;
     Nat nat = named ? in_full(c, s->var.value->nat) : NULL;
-    bool offset = false;
+    bool offset = nat && is_written(c, nat);
     for (int i = 0; nat && i < nat->n_terms; i++)
         offset |= is_offset(c, &nat->terms[i]);
     if (!offset)

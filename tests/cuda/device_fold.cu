@@ -73,11 +73,10 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         }
 
         // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
+        }
 
         // warp.rise:8: mapLane
         __syncthreads();
@@ -105,11 +104,10 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         if (index < blocks) acc += xs_1[index];
 
         // warp.rise:7: mapLane
-        acc += __shfl_xor_sync(0xffffffff, acc, 16);
-        acc += __shfl_xor_sync(0xffffffff, acc, 8);
-        acc += __shfl_xor_sync(0xffffffff, acc, 4);
-        acc += __shfl_xor_sync(0xffffffff, acc, 2);
-        acc += __shfl_xor_sync(0xffffffff, acc, 1);
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
+        }
 
         // warp.rise:8: mapLane
         if (lane == 0) shared[warp] = acc;
@@ -211,37 +209,17 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         }
 
         // warp.rise:5: mapLane
-        float other = __shfl_xor_sync(0xffffffff, acc_1, 16);
-        int other_1 = __shfl_xor_sync(0xffffffff, acc_2, 16);
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            const int distance = 16 >> i;
+            const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
+            const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-        // warp.rise:7: mapLane
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 8);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 8);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 4);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 4);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 2);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 2);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 1);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 1);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
+            // warp.rise:7: mapLane
+            if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
+                acc_1 = other;
+                acc_2 = other_1;
+            }
         }
 
         // warp.rise:8: mapLane
@@ -323,37 +301,17 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         }
 
         // warp.rise:5: mapLane
-        float other = __shfl_xor_sync(0xffffffff, acc_1, 16);
-        int other_1 = __shfl_xor_sync(0xffffffff, acc_2, 16);
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            const int distance = 16 >> i;
+            const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
+            const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-        // warp.rise:7: mapLane
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 8);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 8);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 4);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 4);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 2);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 2);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
-        }
-        other = __shfl_xor_sync(0xffffffff, acc_1, 1);
-        other_1 = __shfl_xor_sync(0xffffffff, acc_2, 1);
-        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-            acc_1 = other;
-            acc_2 = other_1;
+            // warp.rise:7: mapLane
+            if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
+                acc_1 = other;
+                acc_2 = other_1;
+            }
         }
 
         // warp.rise:8: mapLane

@@ -21,16 +21,11 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         __syncthreads();
         if (thread < 64) sdata[thread] += sdata[thread + 64];
         __syncthreads();
-        if (thread < 32) sdata[thread] += sdata[thread + 32];
-        __syncwarp();
-        if (thread < 16) sdata[thread] += sdata[thread + 16];
-        __syncwarp();
-        if (thread < 8) sdata[thread] += sdata[thread + 8];
-        __syncwarp();
-        if (thread < 4) sdata[thread] += sdata[thread + 4];
-        __syncwarp();
-        if (thread < 2) sdata[thread] += sdata[thread + 2];
-        __syncwarp();
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            if (thread < 32 >> i) sdata[thread] += sdata[thread + (32 >> i)];
+            __syncwarp();
+        }
         if (thread == 0) {
             sdata[0] += sdata[1];
 

@@ -18,11 +18,10 @@ lastLane_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
         int x = xs[w*32 + lane];
 
         // warp.rise:21: mapLane
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 8));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 4));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 2));
-        x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 1));
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16 >> i));
+        }
 
         // warp.rise:22: mapLane
         if (lane == 31) result[w] = x;

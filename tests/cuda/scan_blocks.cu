@@ -132,16 +132,15 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
             // warp.rise:30: mapLane
             const Index index = block*64 + thread;
             float x = index < n ? xs[index] : 0.0f;
-            float other = __shfl_up_sync(0xffffffff, x, 1);
+            float other;
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int distance = 1 << i;
+                other = __shfl_up_sync(0xffffffff, x, distance);
 
-            // warp.rise:32: mapLane
-            if (lane >= 1) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 2);
-            if (lane >= 2) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 4);
-            if (lane >= 4) x += other;
-            other = __shfl_up_sync(0xffffffff, x, 8);
-            if (lane >= 8) x += other;
+                // warp.rise:32: mapLane
+                if (lane >= distance) x += other;
+            }
             other = __shfl_up_sync(0xffffffff, x, 16);
 
             // warp.rise:34: mapLane
@@ -152,18 +151,14 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
             if (warp == 0) {
                 // warp.rise:30: mapLane
                 float x_1 = lane < 2 ? scans[lane*32 + 31] : 0.0f;
-                float other_1 = __shfl_up_sync(0xffffffff, x_1, 1);
+                #pragma unroll
+                for (int i = 0; i < 5; i++) {
+                    const int distance = 1 << i;
+                    const float other_1 = __shfl_up_sync(0xffffffff, x_1, distance);
 
-                // warp.rise:32: mapLane
-                if (lane >= 1) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 2);
-                if (lane >= 2) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 4);
-                if (lane >= 4) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 8);
-                if (lane >= 8) x_1 += other_1;
-                other_1 = __shfl_up_sync(0xffffffff, x_1, 16);
-                if (lane >= 16) x_1 += other_1;
+                    // warp.rise:32: mapLane
+                    if (lane >= distance) x_1 += other_1;
+                }
 
                 // warp.rise:34: mapLane
                 if (lane < 2) ends[lane] = x_1;

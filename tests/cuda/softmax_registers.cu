@@ -52,11 +52,10 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         }
 
         // warp.rise:7: mapLane
-        acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 16));
-        acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 8));
-        acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 4));
-        acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 2));
-        acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 1));
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
+        }
 
         // warp.rise:8: mapLane
         __syncthreads();
@@ -86,11 +85,10 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         }
 
         // warp.rise:7: mapLane
-        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16);
-        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 8);
-        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 4);
-        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 2);
-        acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 1);
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
+        }
 
         // warp.rise:8: mapLane
         __syncthreads();

@@ -14,11 +14,10 @@ warpSum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         float x = xs[w*32 + lane];
 
         // warp.rise:7: mapLane
-        x += __shfl_xor_sync(0xffffffff, x, 16);
-        x += __shfl_xor_sync(0xffffffff, x, 8);
-        x += __shfl_xor_sync(0xffffffff, x, 4);
-        x += __shfl_xor_sync(0xffffffff, x, 2);
-        x += __shfl_xor_sync(0xffffffff, x, 1);
+        #pragma unroll
+        for (int i = 0; i < 5; i++) {
+            x += __shfl_xor_sync(0xffffffff, x, 16 >> i);
+        }
 
         // warp.rise:8: mapLane
         if (lane == 0) result[w] = x;

@@ -131,6 +131,7 @@ static Nat read_product(Reader *r)
     }
 }
 
+/* A shift of C, which binds less than a sum. */
 static Nat read_sum(Reader *r)
 {
     Nat a = read_product(r);
@@ -139,6 +140,10 @@ static Nat read_sum(Reader *r)
             a = nat_add(r->ctx, a, read_product(r));
         else if (eat(r, "-"))
             a = nat_sub(r->ctx, a, read_product(r));
+        else if (eat(r, "<<"))
+            a = nat_mul(r->ctx, a, nat_pow(r->ctx, nat_const(r->ctx, 2), read_product(r)));
+        else if (eat(r, ">>"))
+            a = nat_div(r->ctx, a, nat_pow(r->ctx, nat_const(r->ctx, 2), read_product(r)));
         else
             return a;
     }

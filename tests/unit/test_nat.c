@@ -135,6 +135,9 @@ static const struct {
     {"2^(k + 3)", "8*2^k", "nat_pow(2, k)*8"},
     {"(2^k)^m", "(2^k)^m", "nat_pow(nat_pow(2, k), m)"},
     {"2^(k^m)", "2^k^m", "nat_pow(2, nat_pow(k, m))"},
+    {"2^(n % 30)", "2^(n % 30)", "1 << (n % 30)"},
+    {"2^(n % 32)", "2^(n % 32)", "nat_pow(2, n % 32)"},
+    {"n / 2^(m % 8)", "n / 2^(m % 8)", "n >> (m % 8)"},
     {"log2(2^k)", "k", "k"},
     {"log2(k)", "log2(k)", "nat_log2(k)"},
     {"log2(1023)", "9", "9"},
@@ -206,7 +209,7 @@ static void test_goldens(void)
         CHECK(strcmp(sb.text, precs[i].c) == 0, "%s at %d: %s", precs[i].given, precs[i].prec, sb.text);
     }
     static const struct { const char *given; NatNumbers numbers; const char *c; } typed[] = {
-        {"2^k*n", NAT_LONG_LONG, "nat_pow(2ll, k)*n"}, {"2^k*n", NAT_DOUBLE, "pow(2.0, (double)k)*(double)n"}, {"n^k + 7", NAT_DOUBLE, "pow((double)n, (double)k) + 7"},
+        {"2^k*n", NAT_LONG_LONG, "nat_pow(2ll, k)*n"}, {"2^(m % 8)*n", NAT_LONG_LONG, "(1ll << (m % 8))*n"}, {"2^k*n", NAT_DOUBLE, "pow(2.0, (double)k)*(double)n"}, {"n^k + 7", NAT_DOUBLE, "pow((double)n, (double)k) + 7"},
         {"(n + 3)/4*m", NAT_DOUBLE, "(((double)n + 3) / 4)*(double)m"}, {"m*(n%k)", NAT_DOUBLE, "(double)(n % k)*(double)m"}};
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
         sb_init(&sb, ctx);
