@@ -240,19 +240,22 @@ static Run run_of(Lowering *lw, ImpStmt **stmts, int n, int size, Progress progr
 
 static void find_shuffle(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_SHFL; }
 
-/* acc = acc + xs[i]: several of them are one line of text already. */
-static bool is_step(const Run *run)
+/* acc = acc + xs[i]: several of them are one line of text (steps.c). */
+static bool are_steps(const Run *run)
 {
-    ImpStmt *s = run->body.list.at[0];
-    bool shuffles = false;
-    walk_own(s, find_shuffle, &shuffles);
-    return run->size == 1 && s->kind == IS_SET && s->var.value->kind == IE_OP && !shuffles;
+    bool shuffles = false, others = false;
+    for (int i = 0; i < run->size; i++) {
+        ImpStmt *s = run->body.list.at[i];
+        walk_own(s, find_shuffle, &shuffles);
+        others |= s->kind != IS_SET || s->var.value->kind != IE_OP;
+    }
+    return !shuffles && !others;
 }
 
 static bool is_worth_it(const Run *run)
 {
     int all = run->steps * run->size;
-    return run->steps >= LEAST_STEPS && all >= (is_step(run) ? LEAST_ON_A_LINE : LEAST_LINES) && all <= MOST_WRITTEN;
+    return run->steps >= LEAST_STEPS && all >= (are_steps(run) ? LEAST_ON_A_LINE : LEAST_LINES) && all <= MOST_WRITTEN;
 }
 
 /* Can the two begin groups that are the same? Asked before anything is copied. */
