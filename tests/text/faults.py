@@ -6,7 +6,7 @@ A fault is (kind, line, the line before, the line after). Only kernels are chang
   mask      a shuffle's mask lacks the last lane
   shuffle   a shuffle moves by another distance
   index     an access is to the next cell
-  bound     `<` became `<=`, in a guard or a loop
+  bound     `<` became `<=`, in a guard or a loop, or a loop has one turn less
   guard     a condition of an if or of a choice is always true
   extreme   a minimum became a maximum, or the other way round
 """
@@ -19,9 +19,10 @@ KINDS = ("barrier", "mask", "shuffle", "index", "bound", "guard", "extreme")
 RULES = (
     ("barrier", r"__sync(?:threads|warp)\(\);", lambda m: ";"),
     ("mask", r"(?<=_sync\()0xffffffff", lambda m: "0x7fffffff"),
-    ("shuffle", r"(__shfl\w+\([^()]*(?:\([^()]*\))?[^()]*, )(\d+)(?=\))",
+    ("shuffle", r"((?:__shfl\w+\([^()]*(?:\([^()]*\))?[^()]*, )|\bdistance = )(\d+)(?=\)| >> | << )",
      lambda m: m[1] + str(int(m[2]) // 2 if int(m[2]) > 1 else 2)),
     ("bound", r"(?<= )<(?= )", lambda m: "<="),
+    ("bound", r"(?<= < )\d+(?=; \w+\+\+\))", lambda m: str(int(m[0]) - 1)),
     ("extreme", r"\bf?(min|max)f?\(", lambda m: m[0].replace(m[1], "max" if m[1] == "min" else "min")),
 )
 # `a < n` of `a < n ? x : y`, from the start of the expression.
