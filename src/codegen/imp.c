@@ -29,7 +29,7 @@ ImpExpr *imp_var(Ctx *ctx, ImpVar *var, Nat slot, Span span)
 {
     ImpExpr *e = make(ctx, IE_VAR, var->type, span);
     e->var.var = var;
-    e->var.slot = slot;
+    e->var.slot = var->slots == 1 ? nat_const(ctx, 0) : slot; /* in one slot nothing is looked for */
     return e;
 }
 

@@ -12,7 +12,6 @@ emptyPrivate(float *__restrict__ result, const int *__restrict__ cs)
         float value = 0.0f;
         #pragma unroll
         for (int i = 0; i < 22; i++) {
-            const int at = cs[i];
             result[i] = value;
         }
     }
