@@ -289,6 +289,10 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
         diag_help(ctx, diag, "for a function, write `let %s = fun %s => ... in ...`", source_of(ps, ps->prev), kind == T_NAME ? source_of(ps, ps->tok) : "x");
     else if (is_word(kind) && !(token_starts_item(kind) && ps->tok.first) && can(ps, T_NAME) && !can(ps, T_FUN))
         diag_help(ctx, diag, "%s is a word of the language and cannot be a name", kind_text(kind));
+    else if (kind == T_COMMA && place->context == IN_BRACKET && !ps->has_body && prev == T_NAME &&
+             can(ps, T_COLON))
+        diag_propose(ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)),
+                     "names of one type stand behind each other, without commas", "%s", source_of(ps, ps->prev));
     else if (kind == T_COMMA && place->context == IN_BRACKET && !ps->has_body)
         diag_help(ctx, diag, "each parameter stands in its own parentheses, with its type: `(a: f32) (b: f32)`");
     else if (kind == T_LBRACKET && !ps->has_body && strcmp(source_of(ps, ps->prev), "launch") == 0)
