@@ -48,13 +48,27 @@ awk '/^Running: / { file = $2 }
     LC_ALL=C sort | awk 'NR % 10 != 1' | xargs -r rm
 echo "$(find "$own/seeds" -type f | wc -l) programs to start from"
 
-# Without entropy, which takes libFuzzer more time than the programs take; without counts of edges,
-# by which nearly each program is new.
+# One on each core, which take over what the others have found. Without entropy, which takes
+# libFuzzer more time than the programs take; without counts of edges, by which nearly each program
+# is new. The first one that fails ends all.
+pids=()
+for ((core = 0; core < $(nproc); core++)); do
+    "$work/fuzz" -seed=$((seed + core)) -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 \
+        -max_len=8000 -entropic=0 -use_counters=0 -keep_seed=1 -cross_over_uniform_dist=1 \
+        -print_final_stats=1 -artifact_prefix="$work/found/" "$corpus" "$own/seeds" \
+        >"$own/$core.log" 2>&1 &
+    pids+=($!)
+done
 status=0
-"$work/fuzz" -seed="$seed" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 \
-    -max_len=8000 -entropic=0 -use_counters=0 -keep_seed=1 -cross_over_uniform_dist=1 \
-    -print_final_stats=1 -artifact_prefix="$work/found/" "$corpus" "$own/seeds" \
-    >"$work/fuzz.log" 2>&1 || status=$?
+for _ in "${pids[@]}"; do
+    ended=0
+    wait -n || ended=$?
+    if [ $ended -ne 0 ] && [ $status -eq 0 ]; then
+        status=$ended
+        kill "${pids[@]}" 2>/dev/null || true
+    fi
+done
+cat "$own"/*.log >"$work/fuzz.log"
 grep -E 'FOUND|ERROR: |runtime error|SUMMARY|stat::number_of_executed_units|Test unit written' \
     "$work/fuzz.log" || true
 # A unit that is slow, and ends, is written as well.

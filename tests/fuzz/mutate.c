@@ -60,13 +60,16 @@ static Text token_becomes(const Text *t, Token token, const char *word) { return
 
 static Text copied(const Text *t) { return spliced(t, 0, 0, "", 0); }
 
-/* All tokens that are as this one. Then the program is still well typed, most of the time. */
+/* All tokens that are as this one, and where it is a type the ends of numbers. Then the program is
+ * still well typed, most of the time. */
 static Text all_become(const Text *t, const Tokens *tokens, Token as, const char *to)
 {
     Text out = copied(t);
     size_t size = as.hi - as.lo;
     for (int i = tokens->n - 1; i >= 0; i--) {
         Token token = tokens->at[i];
+        if (as.kind == TOKEN_NAME && token.kind == TOKEN_NUMBER && token.hi - token.lo > size)
+            token.lo = token.hi - size;
         if (token.hi - token.lo == size && memcmp(t->at + token.lo, t->at + as.lo, size) == 0) {
             Text next = token_becomes(&out, token, to);
             free(out.at);
