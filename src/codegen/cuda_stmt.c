@@ -31,6 +31,12 @@ static void take_second_name(Cuda *c, const ImpStmt *s)
     cuda_index_is(c, var->nat, scalar_bytes(var->type) == 8 ? INDEX_LONG : INDEX_INT);
 }
 
+static void take_second_names(Cuda *c, const ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++)
+        take_second_name(c, block->list.at[i]);
+}
+
 bool cuda_any_shown(const ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++)
@@ -136,6 +142,24 @@ static void print_step(Cuda *c, const char *name, Nat step)
         cuda_nat(c, step, C_ANY);
 }
 
+static void print_simple(Cuda *c, const ImpStmt *s);
+
+/* The one statement of the block when it may stand behind `if (...)` or `for (...)`; NULL otherwise. */
+static const ImpStmt *only_simple(const ImpBlock *block)
+{
+    const ImpStmt *only = NULL;
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        if (!cuda_is_shown(s))
+            continue;
+        bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
+        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_GIVE && s->kind != IS_AWAIT && s->kind != IS_SERVE && !move))
+            return NULL;
+        only = s;
+    }
+    return only;
+}
+
 static void print_plain_for(Cuda *c, const ImpStmt *s)
 {
     if (s->loop.unroll || s->loop.rolled) {
@@ -156,8 +180,19 @@ static void print_plain_for(Cuda *c, const ImpStmt *s)
     cuda_nat(c, s->loop.hi, C_SUM);
     put(c, "; ");
     print_step(c, name, s->loop.step);
-    put(c, ") ");
-    print_body(c, &s->loop.body);
+    put(c, ")");
+    const ImpStmt *only = c->line_directives ? NULL : only_simple(&s->loop.body);
+    if (only) {
+        take_second_names(c, &s->loop.body);
+        c->depth++;
+        put(c, "\n");
+        cuda_indent(c);
+        print_simple(c, only);
+        c->depth--;
+    } else {
+        put(c, " ");
+        print_body(c, &s->loop.body);
+    }
     put(c, "\n");
     cuda_leave(c, scope);
 }
@@ -504,22 +539,6 @@ static void print_simple(Cuda *c, const ImpStmt *s)
     put(c, ";");
 }
 
-/* The one statement of the block when it may stand behind `if (...)`; NULL otherwise. */
-static const ImpStmt *only_simple(const ImpBlock *block)
-{
-    const ImpStmt *only = NULL;
-    for (int i = 0; i < block->list.n; i++) {
-        const ImpStmt *s = block->list.at[i];
-        if (!cuda_is_shown(s))
-            continue;
-        bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
-        if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_GIVE && s->kind != IS_AWAIT && s->kind != IS_SERVE && !move))
-            return NULL;
-        only = s;
-    }
-    return only;
-}
-
 static void print_if(Cuda *c, const ImpStmt *s)
 {
     const ImpBlock *then = &s->branch.then, *otherwise = &s->branch.otherwise;
@@ -536,8 +555,7 @@ static void print_if(Cuda *c, const ImpStmt *s)
     bool both = then != otherwise && cuda_any_shown(otherwise);
     const ImpStmt *only = both || c->line_directives ? NULL : only_simple(then);
     if (only) {
-        for (int i = 0; i < then->list.n; i++)
-            take_second_name(c, then->list.at[i]);
+        take_second_names(c, then);
         StrBuf line, *out = c->out;
         sb_init(&line, c->ctx);
         c->out = &line;

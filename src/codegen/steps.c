@@ -2,10 +2,11 @@
  *
  *   acc = acc + a;  acc = acc + b  ->  acc = acc + a + b
  *   acc = 0;        acc = acc + a;  acc = acc + b  ->  acc = 0 + a + b
+ *   acc = 0 + a + b;  ys[0] = acc  ->  ys[0] = 0 + a + b, where nothing else reads acc
  *
  * Keeps every value, and the order of operations. Leaves alone: operations that are rounded on their
  * own, and f16 and bf16, of which each step is rounded to the type. */
-#include "codegen/lowering.h"
+#include "codegen/branches.h"
 #include "codegen/walk.h"
 
 enum { WEIGHT = 18 };
@@ -89,13 +90,29 @@ static int join_steps(Ctx *ctx, const ImpBlock *block, int i)
     return n;
 }
 
+/* A register without a name of the program's, that is declared only to be stored behind it. */
+static bool is_passed_on(const ImpBlock *block, const ImpStmt *s, int next)
+{
+    const ImpStmt *store = next < block->list.n ? block->list.at[next] : NULL;
+    if (s->kind != IS_DECL || !s->var.value || s->var.var->slots != 1 || s->var.var->nat || s->var.var->named ||
+        !store || store->kind != IS_STORE || store->store.value->kind != IE_VAR || store->store.value->var.var != s->var.var)
+        return false;
+    VarReads reads = {s->var.var, 0};
+    ImpBlock rest = stmts_from(block, next);
+    walk_block(&rest, count_reads, &reads);
+    return reads.n == 1 && !block_sets(&rest, s->var.var);
+}
+
 static void join_block(Ctx *ctx, ImpBlock *block)
 {
     int kept = 0;
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         i += join_steps(ctx, block, i);
-        block->list.at[kept++] = s;
+        if (is_passed_on(block, s, i + 1))
+            block->list.at[i + 1]->store.value = s->var.value;
+        else
+            block->list.at[kept++] = s;
         if (s->kind == IS_FOR)
             join_block(ctx, &s->loop.body);
         if (s->kind == IS_IF) {

@@ -50,9 +50,8 @@ most_body(float *result_1, long long *result_2, float *result_3, double *result_
           const float *__restrict__ xs, const int *__restrict__ ys, Index n)
 {
     // atomics.rise:4: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         atomic_update(&result_1[0], [=](float old) { return fmaxf(old, xs[i]); });
-    }
 
     // atomics.rise:5: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
@@ -61,14 +60,12 @@ most_body(float *result_1, long long *result_2, float *result_3, double *result_
     }
 
     // atomics.rise:6: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         atomicAdd(&result_3[0], xs[i]);
-    }
 
     // atomics.rise:7: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         atomic_update(&result_4[0], [=](double old) { return fmin(old, (double)xs[i]); });
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -74,9 +74,8 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
 
         // warp.rise:7: mapLane
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
-        }
 
         // warp.rise:8: mapLane
         __syncthreads();
@@ -87,8 +86,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         if (thread == 0) {
             const float4 v = *reinterpret_cast<float4 *>(shared);
             const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
-            xs_1[block] = acc_1;
+            xs_1[block] = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
         }
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
@@ -97,17 +95,15 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         // device_fold.rise:5: mapLane
         float acc = 0.0f;
         const Index end = blocks / 256;
-        for (Index i = 0; i < end; i++) {
+        for (Index i = 0; i < end; i++)
             acc += xs_1[i*256 + thread];
-        }
         const Index index = end*256 + thread;
         if (index < blocks) acc += xs_1[index];
 
         // warp.rise:7: mapLane
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
-        }
 
         // warp.rise:8: mapLane
         if (lane == 0) shared[warp] = acc;
@@ -117,8 +113,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         if (thread == 0) {
             const float4 v = *reinterpret_cast<float4 *>(shared);
             const float4 v_1 = *reinterpret_cast<float4 *>(shared + 4);
-            float acc_1 = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
-            result[0] = acc_1;
+            result[0] = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
         }
     }
 }

@@ -11,9 +11,8 @@ emptyPrivate(float *__restrict__ result, const int *__restrict__ cs)
     if (thread == 0) {
         float value = 0.0f;
         #pragma unroll
-        for (int i = 0; i < 22; i++) {
+        for (int i = 0; i < 22; i++)
             result[i] = value;
-        }
     }
 }
 

@@ -23,9 +23,8 @@ sums_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
     // grid_strides.rise:3: mapBlock
     for (Index block = blockIdx.x; block < 64; block += gridDim.x) {
         int acc = 0;
-        for (Index i = block*64 + thread; i < n; i += 4096) {
+        for (Index i = block*64 + thread; i < n; i += 4096)
             acc = wrap_add(acc, xs[i]);
-        }
         result[block*64 + thread] = acc;
     }
 }
@@ -90,9 +89,8 @@ kept_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
         int acc = 0;
         const Index base = block*64 + thread;
         const Index end = (n - block*64 + 4032) / 4096;
-        for (Index i = 0; i < end; i++) {
+        for (Index i = 0; i < end; i++)
             acc = wrap_add(acc, xs[base + i*4096]);
-        }
         const Index end_1 = (n + 4095) / 4096;
         for (Index i = end; i < end_1; i++) {
             const Index index = base + i*4096;

@@ -38,9 +38,8 @@ f_body(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsi
     }
     sync_grid(barrier, gridDim.x*gridDim.y);
     for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
+        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32)
             result[j*m + i] = ys[(n - j - 1)*m + i] * 2.0f;
-        }
     }
 }
 

@@ -13,9 +13,8 @@ guardedTail_body(float *__restrict__ result, const float *__restrict__ xs, Index
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         float acc = 0.0f;
         const Index base = block*m + thread;
-        for (Index i = 0; i < end; i++) {
+        for (Index i = 0; i < end; i++)
             acc += xs[base + i*32];
-        }
         if (end*32 + thread < m) acc += xs[base + end*32];
         result[block*32 + thread] = acc;
     }

@@ -84,9 +84,8 @@ axpy_body(unsigned short *__restrict__ result, unsigned short a, const unsigned 
     const float a_1 = from_f16(a);
 
     // half.rise:3: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = to_f16(round_f16(a_1 * from_f16(xs[i])) + from_f16(ys[i]));
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -120,8 +119,7 @@ sums_body(float *__restrict__ result, const unsigned short *__restrict__ xs, Ind
             acc.z += v.z;
             acc.w += v.w;
         }
-        float acc_1 = 0.0f + acc.x + acc.y + acc.z + acc.w;
-        result[i] = acc_1;
+        result[i] = 0.0f + acc.x + acc.y + acc.z + acc.w;
     }
 }
 

@@ -45,9 +45,8 @@ extern "C" __global__ void __launch_bounds__(256)
 sized_case1(float *__restrict__ result, const float *__restrict__ xs, const float *__restrict__ ys, int n)
 {
     // kept.rise:3: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + ys[i];
-    }
 }
 
 // sized_case2 for n >= 1000 and n < 100000: 256 threads a block, (n + 1020) / 1024 blocks
@@ -84,9 +83,8 @@ sized_case3_body(float *__restrict__ result, const float *__restrict__ xs, const
                  Index n)
 {
     // kept.rise:5: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = __ldcs(&xs[i]) - ys[i];
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -43,18 +43,16 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
         const Index base = block*2048 + thread*8;
         full_or_not(block*2048 + 2048 <= n, [&](bool full) {
             #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 8; i++)
                 acc += full || base + i < n ? xs[base + i] : 0.0f;
-            }
         });
         __syncthreads();
         shared[thread] = acc;
         __syncthreads();
         if (thread == 0) {
             float acc_1 = 0.0f;
-            for (int i = 0; i < 256; i++) {
+            for (int i = 0; i < 256; i++)
                 acc_1 += shared[i];
-            }
             partials[block] = acc_1;
         }
     }
@@ -66,9 +64,8 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
         // last_block.rise:7: mapThreads
         float acc = 0.0f;
         const Index end = blocks / 256;
-        for (Index i = 0; i < end; i++) {
+        for (Index i = 0; i < end; i++)
             acc += partials[i*256 + thread];
-        }
         const Index index = end*256 + thread;
         if (index < blocks) acc += partials[index];
         shared[thread] = acc;
@@ -77,9 +74,8 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
         __syncthreads();
         if (thread == 0) {
             float acc_1 = 0.0f;
-            for (int i = 0; i < 256; i++) {
+            for (int i = 0; i < 256; i++)
                 acc_1 += shared[i];
-            }
             result[0] = acc_1;
         }
     }

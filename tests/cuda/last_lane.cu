@@ -19,9 +19,8 @@ lastLane_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 
         // warp.rise:21: mapLane
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16 >> i));
-        }
 
         // warp.rise:22: mapLane
         if (lane == 31) result[w] = x;

@@ -12,21 +12,18 @@ f_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 
         // long_register_array.rise:4: mapSeq
         #pragma unroll
-        for (int j = 0; j < 64; j++) {
+        for (int j = 0; j < 64; j++)
             acc[j] = 0.0f;
-        }
         for (int j = 0; j < 64; j++) {
             // long_register_array.rise:3: mapSeq
             const Index base = i*4096 + j*64;
             #pragma unroll
-            for (int k = 0; k < 64; k++) {
+            for (int k = 0; k < 64; k++)
                 acc[k] += xs[base + k];
-            }
         }
         #pragma unroll
-        for (int j = 0; j < 64; j++) {
+        for (int j = 0; j < 64; j++)
             result[i*64 + j] = acc[j];
-        }
     }
 }
 

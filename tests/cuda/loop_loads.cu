@@ -44,9 +44,8 @@ scaled_body(float *__restrict__ result, const float *__restrict__ ws, const floa
         float acc = 0.0f;
         const float w = ws[0];
         const float w_1 = ws[1];
-        for (Index j = 0; j < m; j++) {
+        for (Index j = 0; j < m; j++)
             acc = acc * w + xs[i*m + j] * w_1;
-        }
         result[i] = acc;
     }
 }
@@ -72,9 +71,8 @@ first_body(float *__restrict__ result, const float *__restrict__ xs, Index n, In
     // loop_loads.rise:8: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
-        for (Index j = 0; j < m; j++) {
+        for (Index j = 0; j < m; j++)
             acc += xs[i*m + j] * xs[i*m];
-        }
         result[i] = acc;
     }
 }
@@ -103,9 +101,8 @@ picked_body(float *__restrict__ result, const long long *__restrict__ is, const 
         float acc = 0.0f;
         const float w = ws[i_1];
         #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             acc += xs[i*8 + j] * w;
-        }
         result[i] = acc;
     }
 }

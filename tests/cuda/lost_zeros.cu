@@ -47,9 +47,8 @@ f_body(long long *__restrict__ result_1, long long *__restrict__ result_2, int *
     }
 
     // lost_zeros.rise:7: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result_4[i] = xs[i] > 0 ? zs[i] : 0ll;
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)

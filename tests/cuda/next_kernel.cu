@@ -28,18 +28,16 @@ sum_body(const float *__restrict__ xs, float *__restrict__ partials, Index n)
         const Index base = block*1024 + thread*8;
         full_or_not(block*1024 + 1024 <= n, [&](bool full) {
             #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 8; i++)
                 acc += full || base + i < n ? xs[base + i] : 0.0f;
-            }
         });
         __syncthreads();
         shared[thread] = acc;
         __syncthreads();
         if (thread == 0) {
             float acc_1 = 0.0f;
-            for (int i = 0; i < 128; i++) {
+            for (int i = 0; i < 128; i++)
                 acc_1 += shared[i];
-            }
             partials[block] = acc_1;
         }
     }
@@ -69,9 +67,8 @@ sum_finish_body(float *__restrict__ result, const float *__restrict__ partials, 
     float acc = 0.0f;
     const Index size = (n + 1023) / 1024;
     const Index end = size / 256;
-    for (Index i = 0; i < end; i++) {
+    for (Index i = 0; i < end; i++)
         acc += partials[i*256 + thread];
-    }
     const Index index = end*256 + thread;
     if (index < size) acc += partials[index];
     shared[thread] = acc;
@@ -80,9 +77,8 @@ sum_finish_body(float *__restrict__ result, const float *__restrict__ partials, 
     __syncthreads();
     if (thread == 0) {
         float acc_1 = 0.0f;
-        for (int i = 0; i < 256; i++) {
+        for (int i = 0; i < 256; i++)
             acc_1 += shared[i];
-        }
         result[0] = acc_1;
     }
 }

@@ -30,9 +30,8 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
 
     // prefetch.rise:7: mapSeq
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         acc[i] = 0.0f;
-    }
     if (m > 0) {
         // prefetch.rise:4: mapThreads
         float4 x = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -52,9 +51,8 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
             // prefetch.rise:6: mapSeq
             __syncthreads();
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 4; j++)
                 acc[j] += ts[(i % 2)*256 - j*64 - thread + 255];
-            }
             if (i + 1 < end) {
                 // prefetch.rise:4: mapThreads
                 *reinterpret_cast<float4 *>(ts + ((i + 1) % 2)*256 + thread*4) = tsNext;
@@ -65,9 +63,8 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
     // prefetch.rise:8: mapSeq
     const Index base_1 = blockId*256 + thread;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         result[base_1 + i*64] = acc[i];
-    }
 }
 
 // Aligned: xs to 16 bytes.

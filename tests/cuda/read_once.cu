@@ -72,9 +72,8 @@ scalars_body(float *__restrict__ result, const bool *__restrict__ xs_1, const sh
              const unsigned short *__restrict__ hs, Index n)
 {
     // read_once.rise:4: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs_1[i] ? (float)__ldcs(&xs_2[i]) : from_f16(__ldcs(&hs[i]));
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)

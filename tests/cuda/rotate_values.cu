@@ -20,9 +20,8 @@ rotate_body(float *__restrict__ result, const float *__restrict__ xs, Index n, I
             window[2] = __fmul_rn(x, x);
             result[i*m + j] = window[0] + 2.0f * window[1] + window[2];
             #pragma unroll
-            for (int k = 0; k < 2; k++) {
+            for (int k = 0; k < 2; k++)
                 window[k] = window[k + 1];
-            }
         }
     }
 }

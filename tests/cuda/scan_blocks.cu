@@ -213,9 +213,8 @@ products_body(double *__restrict__ result, const double *__restrict__ xs, unsign
         for (Index next = blockId; next < n + (int)gridDim.x - 1; next += (Index)(int)gridDim.x - 1) {
             if (next < n && thread == 0) {
                 double acc = 1.0;
-                for (int i = 0; i < 64; i++) {
+                for (int i = 0; i < 64; i++)
                     acc *= xs[next*64 + i];
-                }
                 send_mail(mail, next, 1, acc);
             }
             if (blockId < next) {

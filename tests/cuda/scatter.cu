@@ -7,9 +7,8 @@ static __device__ __forceinline__ void
 reversed_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     // scatter.rise:3: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[n - i - 1] = xs[i];
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -59,9 +58,8 @@ static __device__ __forceinline__ void
 spread_body(float *result, const float *__restrict__ ys, Index n)
 {
     // scatter.rise:9: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n*2; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n*2; i += gridDim.x*256)
         result[i] = ys[i];
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)

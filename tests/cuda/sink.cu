@@ -16,9 +16,8 @@ products_body(float *__restrict__ result, const float *__restrict__ xs, const fl
         const Index index = block*64 + thread;
         if (index < n) {
             float acc = 0.0f;
-            for (Index i = 0; i < k; i++) {
+            for (Index i = 0; i < k; i++)
                 acc += xs[base + i] * ys[i];
-            }
             result[index] = acc;
         }
     }
@@ -49,9 +48,8 @@ shifted_body(float *__restrict__ result, const float *__restrict__ xs, Index n, 
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         float acc = 0.0f;
         const Index base = (block*32 + lane)*k;
-        for (Index i = 0; i < k; i++) {
+        for (Index i = 0; i < k; i++)
             acc += block*32 + lane < n ? xs[base + i] : 0.0f;
-        }
         const float other = __shfl_xor_sync(0xffffffff, acc, 1);
         const Index index = block*32 + lane;
         if (index < n) result[index] = other;

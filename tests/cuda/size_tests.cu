@@ -26,9 +26,8 @@ sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
     for (int i = thread; i < end; i += 256) {
         int acc = 0;
         #pragma unroll
-        for (int j = 0; j < 2; j++) {
+        for (int j = 0; j < 2; j++)
             acc = wrap_add(acc, xs[i*2 + j]);
-        }
         shared[i] = acc;
     }
     __syncthreads();
@@ -53,9 +52,8 @@ sum_case2(int *__restrict__ result, const int *__restrict__ xs, int n)
     // size_tests.rise:7: mapGlobal
     if (thread == 0) {
         int acc = 0;
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; i++)
             acc = wrap_add(acc, xs[i]);
-        }
         result[0] = acc;
     }
 }
@@ -70,9 +68,8 @@ sum_case3_body(const int *__restrict__ xs, int *__restrict__ temp, Index n)
     // size_tests.rise:9: mapGlobal
     if (thread == 0) {
         int acc = 0;
-        for (Index i = 0; i < n; i++) {
+        for (Index i = 0; i < n; i++)
             acc = wrap_add(acc, xs[i]);
-        }
         temp[0] = acc;
     }
 }
@@ -108,9 +105,8 @@ sum_case4(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
     // size_tests.rise:11: mapThreads
     int acc = 0;
     const int end = n / 32;
-    for (int i = 0; i < end; i++) {
+    for (int i = 0; i < end; i++)
         acc = wrap_add(acc, xs[i*32 + thread]);
-    }
     const int index = end*32 + thread;
     if (index < n) acc = wrap_add(acc, xs[index]);
     temp_1[thread] = acc;
@@ -126,9 +122,8 @@ sum_case4_finish(int *__restrict__ result, const int *__restrict__ temp_1)
     if (thread == 0) {
         int acc = 0;
         #pragma unroll
-        for (int i = 0; i < 32; i++) {
+        for (int i = 0; i < 32; i++)
             acc = wrap_add(acc, temp_1[i]);
-        }
         result[0] = acc;
     }
 }

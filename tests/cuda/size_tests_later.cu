@@ -31,9 +31,8 @@ centred_body(const int *__restrict__ xs, int *__restrict__ parts, Index n)
         const Index base = block*256 + thread*8;
         full_or_not(block*256 + 256 <= n, [&](bool full) {
             #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 8; i++)
                 acc = wrap_add(acc, full || base + i < n ? xs[base + i] : 0);
-            }
         });
         __syncwarp();
         shared[thread] = acc;
@@ -41,9 +40,8 @@ centred_body(const int *__restrict__ xs, int *__restrict__ parts, Index n)
         if (thread == 0) {
             int acc_1 = 0;
             #pragma unroll
-            for (int i = 0; i < 32; i++) {
+            for (int i = 0; i < 32; i++)
                 acc_1 = wrap_add(acc_1, shared[i]);
-            }
             parts[block] = acc_1;
         }
     }
@@ -73,9 +71,8 @@ centred_small_2(int *__restrict__ sum, const int *__restrict__ parts, int n)
         const int blocks = (n + 255) / 256;
         full_or_not(blocks == 4, [&](bool full) {
             #pragma unroll
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 4; i++)
                 acc = wrap_add(acc, full || i < blocks ? parts[i] : 0);
-            }
         });
         sum[0] = acc;
     }
@@ -86,9 +83,8 @@ extern "C" __global__ void __launch_bounds__(256)
 centred_small_finish(int *__restrict__ result, const int *__restrict__ xs, const int *__restrict__ sum, int n)
 {
     // size_tests_later.rise:9: mapThreads
-    for (int i = threadIdx.x; i < n; i += 256) {
+    for (int i = threadIdx.x; i < n; i += 256)
         result[i] = wrap_sub(xs[i], sum[0]);
-    }
 }
 
 // centred_large_finish for n >= 32: 256 threads a block, ceilDiv(n, 256) blocks
@@ -98,9 +94,8 @@ centred_large_finish_body(int *__restrict__ result, const int *__restrict__ xs, 
                           Index n)
 {
     // size_tests_later.rise:9: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = wrap_sub(xs[i], sum[0]);
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -130,18 +125,16 @@ centred_large_2_body(const int *__restrict__ parts, int *__restrict__ more, Inde
         int acc = 0;
         const Index base = block*64 + thread*2;
         #pragma unroll
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 2; i++)
             acc = wrap_add(acc, base + i < (n + 255) / 256 ? parts[base + i] : 0);
-        }
         __syncwarp();
         shared[thread] = acc;
         __syncwarp();
         if (thread == 0) {
             int acc_1 = 0;
             #pragma unroll
-            for (int i = 0; i < 32; i++) {
+            for (int i = 0; i < 32; i++)
                 acc_1 = wrap_add(acc_1, shared[i]);
-            }
             more[block] = acc_1;
         }
     }
@@ -170,9 +163,8 @@ centred_large_3_body(int *__restrict__ sum, const int *__restrict__ more, Index 
     if (thread == 0) {
         int acc = 0;
         const Index end = (n + 16383) / 16384;
-        for (Index i = 0; i < end; i++) {
+        for (Index i = 0; i < end; i++)
             acc = wrap_add(acc, more[i]);
-        }
         sum[0] = acc;
     }
 }

@@ -47,15 +47,13 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         // softmax_registers.rise:6: mapLane
         float acc = -__int_as_float(0x7f800000);
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             acc = fmaxf(fmaxf(acc, fmaxf(own[i*4], own[i*4 + 1])), fmaxf(own[i*4 + 2], own[i*4 + 3]));
-        }
 
         // warp.rise:7: mapLane
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
-        }
 
         // warp.rise:8: mapLane
         __syncthreads();
@@ -80,15 +78,13 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         // softmax_registers.rise:8: mapLane
         float acc_2 = 0.0f;
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             acc_2 += __fadd_rn(es[i*4], es[i*4 + 1]) + __fadd_rn(es[i*4 + 2], es[i*4 + 3]);
-        }
 
         // warp.rise:7: mapLane
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
-        }
 
         // warp.rise:8: mapLane
         __syncthreads();
@@ -101,9 +97,8 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         float acc_3 = 0.0f + v_2.x + v_2.y + v_2.z + v_2.w + v_3.x + v_3.y + v_3.z + v_3.w;
         const float r = 1.0f / acc_3;
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             store4<aligned>(result + base + i*1024, make_float4(r * es[i*4], r * es[i*4 + 1], r * es[i*4 + 2], r * es[i*4 + 3]));
-        }
     }
 }
 

@@ -17,14 +17,12 @@ mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restri
 
         // state_exchanged.rise:8: mapSeq
         #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             acc_2[j] = 2;
-        }
         int acc_3[4];
         #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             acc_3[j] = j;
-        }
         int acc_1 = 1;
         #pragma unroll
         for (int j = 0; j < 9; j++) {
@@ -33,32 +31,27 @@ mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restri
             // state_exchanged.rise:6: mapSeq
             const Index base = i*36 + j*4;
             #pragma unroll
-            for (int k = 0; k < 4; k++) {
+            for (int k = 0; k < 4; k++)
                 next[k] = wrap_add(acc_3[k], xs[base + k]);
-            }
 
             // state_exchanged.rise:7: mapSeq
             #pragma unroll
-            for (int k = 0; k < 4; k++) {
+            for (int k = 0; k < 4; k++)
                 acc_3[k] = wrap_add(acc_2[3 - k], acc_1);
-            }
             acc_1 = wrap_add(acc_1, acc_2[0]);
             #pragma unroll
-            for (int k = 0; k < 4; k++) {
+            for (int k = 0; k < 4; k++)
                 acc_2[k] = next[k];
-            }
         }
         result_1[i] = acc_1;
 
         // state_exchanged.rise:9: mapSeq
         #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             result_2[i*4 + j] = acc_2[j];
-        }
         #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             result_3[i*4 + j] = acc_3[j];
-        }
     }
 }
 

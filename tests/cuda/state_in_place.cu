@@ -14,20 +14,17 @@ columnSums_body(float *__restrict__ result, const float *__restrict__ xs, Index 
 
         // state_in_place.rise:5: mapSeq
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             acc[i] = 0.0f;
-        }
         for (Index i = 0; i < n; i++) {
             const Index base = i*64 + thread*4;
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 4; j++)
                 acc[j] += xs[base + j];
-            }
         }
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             result[thread*4 + i] = acc[i];
-        }
     }
 }
 

@@ -26,9 +26,8 @@ blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, In
             if (threadY < 8 && thread < 32 && blockY*8 + threadY < h && block*32 + thread < w) {
                 float acc = 0.0f;
                 #pragma unroll
-                for (int i = 0; i < 9; i++) {
+                for (int i = 0; i < 9; i++)
                     acc += t[(Index)base + ((Index)i % 3)*34 + (Index)i / 3];
-                }
                 result[(blockY*8 + threadY)*w + block*32 + thread] = acc;
             }
         }

@@ -34,9 +34,8 @@ matmul_body(float *__restrict__ result, const float *__restrict__ a, const float
                 // tiled_product.rise:11: mapThreads
                 __syncthreads();
                 #pragma unroll
-                for (int j = 0; j < 16; j++) {
+                for (int j = 0; j < 16; j++)
                     acc += as[threadY*16 + j] * bs[j*16 + thread];
-                }
             }
             if (block*16 + thread < m && blockY*16 + threadY < n)
                 result[(blockY*16 + threadY)*m + block*16 + thread] = acc;

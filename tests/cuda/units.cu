@@ -11,9 +11,8 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     // units.rise:3: mapThreads
     float acc = 0.0f;
     const Index end = n / 32;
-    for (Index i = 0; i < end; i++) {
+    for (Index i = 0; i < end; i++)
         acc += fabsf(xs[i*32 + thread]);
-    }
     const Index index = end*32 + thread;
     if (index < n) acc += fabsf(xs[index]);
     result[thread] = acc;
@@ -74,18 +73,16 @@ kept_body(float *__restrict__ result_1, float *__restrict__ result_2, float a, c
     // units.rise:11: mapThreads
     float acc = a;
     const Index end = n / 32;
-    for (Index i = 0; i < end; i++) {
+    for (Index i = 0; i < end; i++)
         acc += xs[i*32 + thread];
-    }
     const Index index = n % 32;
     if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
     result_1[thread] = acc;
 
     // units.rise:12: mapThreads
     float acc_1 = a;
-    for (Index i = 0; i < end; i++) {
+    for (Index i = 0; i < end; i++)
         acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
-    }
     if (index != 0)
         acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
     result_2[thread] = acc_1;

@@ -16,9 +16,8 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             for (int k = 0; k < 32; k++) {
                 const Index base_1 = k*n*32;
                 #pragma unroll
-                for (int l = 0; l < 32; l++) {
+                for (int l = 0; l < 32; l++)
                     acc += xs[base + base_1 + l*n + i];
-                }
             }
         }
         result[i] = acc;

@@ -103,8 +103,7 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
                 acc_1.z += b.z;
                 acc_1.w += b.w;
             }
-            float acc_2 = 0.0f + acc_1.x + acc_1.y + acc_1.z + acc_1.w;
-            result[block] = acc_2;
+            result[block] = 0.0f + acc_1.x + acc_1.y + acc_1.z + acc_1.w;
         }
     }
 }

@@ -19,9 +19,8 @@ blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, In
         for (Index i = blockIdx.x*32 + threadIdx.x; i < w; i += gridDim.x*32) {
             float acc = 0.0f;
             #pragma unroll
-            for (int k = 0; k < 9; k++) {
+            for (int k = 0; k < 9; k++)
                 acc += img[nat_min(h - 1, nat_max(j + k / 3 - 1, 0))*w + nat_min(w - 1, nat_max(i + k % 3 - 1, 0))];
-            }
             result[j*w + i] = acc / 9.0f;
         }
     }

@@ -15,9 +15,8 @@ warpSum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 
         // warp.rise:7: mapLane
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             x += __shfl_xor_sync(0xffffffff, x, 16 >> i);
-        }
 
         // warp.rise:8: mapLane
         if (lane == 0) result[w] = x;

@@ -50,9 +50,8 @@ extern "C" __global__ void __launch_bounds__(256)
 sized_case1(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
     // wide_unaligned.rise:5: mapGlobal
-    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + 1.0f;
-    }
 }
 
 // sized_case2 for n > 1000000 and n <= 3000000000: 256 threads a block, ceilDiv(n, 256) blocks
@@ -61,9 +60,8 @@ static __device__ __forceinline__ void
 sized_case2_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     // wide_unaligned.rise:6: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + 2.0f;
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -83,9 +81,8 @@ extern "C" __global__ void __launch_bounds__(256)
 sized_case3(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
     // wide_unaligned.rise:7: mapGlobal
-    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+    for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + 3.0f;
-    }
 }
 
 #ifndef __CUDACC_RTC__
