@@ -160,6 +160,16 @@ static const ImpStmt *only_simple(const ImpBlock *block)
     return only;
 }
 
+/* The one statement of a loop that has no braces. Comments have some, whether they are printed or not,
+ * so that names decide nothing. */
+static const ImpStmt *only_of_loop(const Cuda *c, const ImpBlock *body)
+{
+    for (int i = 0; i < body->list.n; i++)
+        if (body->list.at[i]->kind == IS_NOTE)
+            return NULL;
+    return c->line_directives ? NULL : only_simple(body);
+}
+
 static void print_plain_for(Cuda *c, const ImpStmt *s)
 {
     if (s->loop.unroll || s->loop.rolled) {
@@ -181,7 +191,7 @@ static void print_plain_for(Cuda *c, const ImpStmt *s)
     put(c, "; ");
     print_step(c, name, s->loop.step);
     put(c, ")");
-    const ImpStmt *only = c->line_directives ? NULL : only_simple(&s->loop.body);
+    const ImpStmt *only = only_of_loop(c, &s->loop.body);
     if (only) {
         take_second_names(c, &s->loop.body);
         c->depth++;

@@ -421,8 +421,8 @@ static void test_names(Ctx *ctx)
     store(&t, loop(&t, second, P_mapSeq, j, t.zero, t.n, t.one), out, j, op2(&t, P_min, load(&t, in, l), load(&t, in, j)));
     const char *text = printed(&t);
     HAS(text, "\nrise_exp(float *__restrict__ float_1, const float *__restrict__ n, const float *__restrict__ x_, int n_1)\n");
-    HAS(text, "    for (int i = threadIdx.x; i < n_1; i += 64) {\n        for (int j = 0; j < n_1; j++) {\n            float_1[");
-    HAS(text, "for (int fminf_1 = 0; fminf_1 < n_1; fminf_1++) {\n        for (int i = 0; i < n_1; i++) {\n            float_1[i] = fminf(n[fminf_1], n[i]);");
+    HAS(text, "    for (int i = threadIdx.x; i < n_1; i += 64) {\n        for (int j = 0; j < n_1; j++)\n            float_1[");
+    HAS(text, "for (int fminf_1 = 0; fminf_1 < n_1; fminf_1++) {\n        for (int i = 0; i < n_1; i++)\n            float_1[i] = fminf(n[fminf_1], n[i]);");
     HAS(text, "from ? ? ?.rise. ");
     HAS(text, "map* / ?\n");
     HAS_NOT(text, "const int thread");
@@ -484,7 +484,7 @@ static void test_two_dimensions(Ctx *ctx)
     HAS(text, "// plane: 32 x 8 threads a block, ceilDiv(n, 64) x n blocks\n");
     HAS(text, "    const int warp = (threadIdx.x + threadIdx.y*32) / 32;\n");
     HAS(text, "for (int i = blockIdx.y*8 + threadIdx.y; i < n; i += gridDim.y*8) {\n");
-    HAS(text, "for (int j = 0; j < where; j++) {\n");
+    HAS(text, "for (int j = 0; j < where; j++)\n");
     HAS(text, "if (n*8 - 1 > 2147483647)"); /* implies what the loop needs, n + 65535*8 - 1 */
     HAS(text, "if (n*n > 2147483647)");
     HAS(text, "    float *const temp = (float *)(space + 4096); // 8*min(n, 65535)\n");
