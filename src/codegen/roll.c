@@ -13,7 +13,7 @@
 #include "codegen/walk.h"
 
 enum {
-    LEAST_STEPS = 3,     /* that are worth a loop, of a group of several statements */
+    LEAST_STEPS = 3,      /* that are worth a loop, of a group of several statements */
     LEAST_LINES = 4,      /* that its steps have in all */
     LEAST_ON_A_LINE = 10, /* steps of one fold, which are printed behind each other */
     MOST_STATEMENTS = 12, /* of a group */
@@ -34,7 +34,8 @@ typedef struct Roll {
     Progress progress;
     int64_t first;   /* distance of the first group; 0: none is known yet */
     int64_t between; /* from it to the second one's */
-    int64_t step;    /* the group that is compared; -1: the second one, and the first becomes the loop's body */
+    int64_t step;    /* the group that is compared; -1: the second one, and the first becomes the
+                        loop's body */
     Own own[MOST_OWN];
     int n_own;
 } Roll;
@@ -48,7 +49,8 @@ static Nat distance(Roll *r)
     switch (r->progress) {
     case DOUBLED: return nat_mul_k(r->ctx, power, r->first);
     case HALVED: return nat_div(r->ctx, nat_const(r->ctx, r->first), power);
-    case BY_ONE: case PROGRESS_COUNT: break;
+    case BY_ONE:
+    case PROGRESS_COUNT: break;
     }
     return r->var;
 }
@@ -125,18 +127,21 @@ static bool same_expr(Roll *r, ImpExpr *a, const ImpExpr *b)
     case IE_NAT: return same_nat(r, &a->nat, b->nat);
     case IE_VAR:
         return same_var(r, a->var.var, b->var.var) &&
-               (a->var.var->vector ? a->var.slot == b->var.slot : same_nat(r, &a->var.slot, b->var.slot));
+               (a->var.var->vector ? a->var.slot == b->var.slot
+                                   : same_nat(r, &a->var.slot, b->var.slot));
     case IE_LOAD: return a->mem.buf == b->mem.buf && same_nat(r, &a->mem.index, b->mem.index);
     case IE_OP:
         return a->op.id == b->op.id && a->op.n == b->op.n && a->op.rounded == b->op.rounded &&
                a->op.spared == b->op.spared && same_exprs(r, a->op.n, a->op.args, b->op.args);
     case IE_CAST: return same_expr(r, a->cast.value, b->cast.value);
     case IE_COND:
-        return same_expr(r, a->cond.cond, b->cond.cond) && same_expr(r, a->cond.then, b->cond.then) &&
+        return same_expr(r, a->cond.cond, b->cond.cond) &&
+               same_expr(r, a->cond.then, b->cond.then) &&
                same_expr(r, a->cond.otherwise, b->cond.otherwise);
     case IE_SHFL:
-        return a->shfl.id == b->shfl.id && a->shfl.op == b->shfl.op && a->shfl.value->type == b->shfl.value->type &&
-               (!a->shfl.by == !b->shfl.by) && (!a->shfl.by || same_expr(r, a->shfl.by, b->shfl.by)) &&
+        return a->shfl.id == b->shfl.id && a->shfl.op == b->shfl.op &&
+               a->shfl.value->type == b->shfl.value->type && (!a->shfl.by == !b->shfl.by) &&
+               (!a->shfl.by || same_expr(r, a->shfl.by, b->shfl.by)) &&
                same_expr(r, a->shfl.value, b->shfl.value);
     }
     return false;
@@ -150,8 +155,9 @@ static bool same_declaration(Roll *r, const ImpStmt *a, const ImpStmt *b)
     const ImpVar *mine = a->var.var, *its = b->var.var;
     if (mine == its && b->kind == IS_SET)
         return true;
-    if (b->kind != IS_DECL || mine->type != its->type || mine->slots != its->slots || mine->vector || its->vector ||
-        mine->nat || its->nat || mine->constant != its->constant || r->n_own == MOST_OWN)
+    if (b->kind != IS_DECL || mine->type != its->type || mine->slots != its->slots ||
+        mine->vector || its->vector || mine->nat || its->nat || mine->constant != its->constant ||
+        r->n_own == MOST_OWN)
         return false;
     r->own[r->n_own++] = (Own){a->var.var, b->var.var};
     return true;
@@ -184,21 +190,39 @@ static bool same_stmt(Roll *r, ImpStmt *a, const ImpStmt *b)
 {
     switch (a->kind) {
     case IS_DECL:
-        if ((b->kind != IS_DECL && b->kind != IS_SET) || a->var.var->vector || a->var.var->nat || !a->var.value != !b->var.value)
+        if ((b->kind != IS_DECL && b->kind != IS_SET) || a->var.var->vector || a->var.var->nat ||
+            !a->var.value != !b->var.value)
             return false;
-        return (!a->var.value || same_expr(r, a->var.value, b->var.value)) && same_declaration(r, a, b);
+        return (!a->var.value || same_expr(r, a->var.value, b->var.value)) &&
+               same_declaration(r, a, b);
     case IS_SET:
-        return b->kind == IS_SET && same_var(r, a->var.var, b->var.var) && same_expr(r, a->var.value, b->var.value) &&
-               (a->var.var->vector ? a->var.slot == b->var.slot : same_nat(r, &a->var.slot, b->var.slot));
+        return b->kind == IS_SET && same_var(r, a->var.var, b->var.var) &&
+               same_expr(r, a->var.value, b->var.value) &&
+               (a->var.var->vector ? a->var.slot == b->var.slot
+                                   : same_nat(r, &a->var.slot, b->var.slot));
     case IS_STORE:
-        return b->kind == IS_STORE && a->store.buf == b->store.buf && a->store.unordered == b->store.unordered &&
-               same_expr(r, a->store.value, b->store.value) && same_nat(r, &a->store.index, b->store.index);
+        return b->kind == IS_STORE && a->store.buf == b->store.buf &&
+               a->store.unordered == b->store.unordered &&
+               same_expr(r, a->store.value, b->store.value) &&
+               same_nat(r, &a->store.index, b->store.index);
     case IS_IF:
-        return b->kind == IS_IF && a->branch.last == b->branch.last && same_expr(r, a->branch.cond, b->branch.cond) &&
-               same_block(r, &a->branch.then, &b->branch.then) && same_block(r, &a->branch.otherwise, &b->branch.otherwise);
+        return b->kind == IS_IF && a->branch.last == b->branch.last &&
+               same_expr(r, a->branch.cond, b->branch.cond) &&
+               same_block(r, &a->branch.then, &b->branch.then) &&
+               same_block(r, &a->branch.otherwise, &b->branch.otherwise);
     case IS_SYNC: return b->kind == IS_SYNC && a->sync == b->sync;
-    case IS_VSET: case IS_VLOAD: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC:
-    case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_FOR: case IS_ALLOC: case IS_NOTE: break;
+    case IS_VSET:
+    case IS_VLOAD:
+    case IS_VSTORE:
+    case IS_ATOMIC:
+    case IS_TICKET:
+    case IS_GRID_SYNC:
+    case IS_GIVE:
+    case IS_AWAIT:
+    case IS_SERVE:
+    case IS_FOR:
+    case IS_ALLOC:
+    case IS_NOTE: break;
     }
     return false;
 }
@@ -206,7 +230,7 @@ static bool same_stmt(Roll *r, ImpStmt *a, const ImpStmt *b)
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 typedef struct Run {
-    ImpBlock body; /* of the loop */
+    ImpBlock body;   /* of the loop */
     int steps, size; /* groups, and statements of one */
     Nat var;
 } Run;
@@ -255,7 +279,8 @@ static bool are_steps(const Run *run)
 static bool is_worth_it(const Run *run)
 {
     int all = run->steps * run->size;
-    return run->steps >= LEAST_STEPS && all >= (are_steps(run) ? LEAST_ON_A_LINE : LEAST_LINES) && all <= MOST_WRITTEN;
+    return run->steps >= LEAST_STEPS && all >= (are_steps(run) ? LEAST_ON_A_LINE : LEAST_LINES) &&
+           all <= MOST_WRITTEN;
 }
 
 /* Can the two begin groups that are the same? Asked before anything is copied. */
@@ -263,12 +288,16 @@ static bool look_alike(const ImpStmt *a, const ImpStmt *b)
 {
     switch (a->kind) {
     case IS_DECL:
-        return (b->kind == IS_DECL || b->kind == IS_SET) && a->var.var->type == b->var.var->type && a->var.value && b->var.value &&
-               a->var.value->kind == b->var.value->kind;
+        return (b->kind == IS_DECL || b->kind == IS_SET) && a->var.var->type == b->var.var->type &&
+               a->var.value && b->var.value && a->var.value->kind == b->var.value->kind;
     case IS_SET:
-        return b->kind == IS_SET && a->var.var->type == b->var.var->type && a->var.value->kind == b->var.value->kind;
-    case IS_STORE: return b->kind == IS_STORE && a->store.buf == b->store.buf && a->store.value->kind == b->store.value->kind;
-    case IS_IF: case IS_SYNC: return a->kind == b->kind;
+        return b->kind == IS_SET && a->var.var->type == b->var.var->type &&
+               a->var.value->kind == b->var.value->kind;
+    case IS_STORE:
+        return b->kind == IS_STORE && a->store.buf == b->store.buf &&
+               a->store.value->kind == b->store.value->kind;
+    case IS_IF:
+    case IS_SYNC: return a->kind == b->kind;
     default: return false;
     }
 }
@@ -302,7 +331,8 @@ static bool is_mentioned(const ImpVar *var, const ImpBlock *block)
 
 /* What is read behind the loop is declared before it, which is right where each group sets the same
  * register. False: a group has a register of its own, and that is read behind. */
-static bool declare_before(Lowering *lw, ImpStmt **stmts, Run *run, const ImpBlock *behind, ImpBlock *before)
+static bool declare_before(Lowering *lw, ImpStmt **stmts, Run *run, const ImpBlock *behind,
+                           ImpBlock *before)
 {
     Ctx *ctx = lw->ctx;
     for (int i = 0; i < run->steps * run->size; i++) {
@@ -350,6 +380,27 @@ typedef struct Places {
     VEC(int) at;          /* where each stands in it */
 } Places;
 
+typedef struct Exact {
+    Ctx *ctx;
+    Nat var, by;
+} Exact;
+
+static Nat exact_nat(void *user, Nat nat)
+{
+    const Exact *x = user;
+    return nat_subst(x->ctx, nat, x->var, x->by);
+}
+
+static void exact_stmt(void *user, ImpStmt *s) { map_nats(s, exact_nat, user); }
+
+/* The number of steps is known now, and with it how large the body's numbers are. */
+static void set_range(Ctx *ctx, Run *run)
+{
+    Exact x = {ctx, run->var, nat_var(ctx, "i", nat_const(ctx, 0), nat_const(ctx, run->steps - 1))};
+    walk_stmts(&run->body, exact_stmt, &x);
+    run->var = x.by;
+}
+
 /* The comments among the statements of the first group stand in the body, too. */
 static void keep_notes(Ctx *ctx, const ImpBlock *block, const int *at, Run *run)
 {
@@ -358,11 +409,13 @@ static void keep_notes(Ctx *ctx, const ImpBlock *block, const int *at, Run *run)
             block_insert(ctx, &run->body, k, block->list.at[p]);
 }
 
-/* The loop in place of its steps; gives the number of statements and comments that the block has less. */
+/* The loop in place of its steps; gives the number of statements and comments that the block has
+ * less. */
 static int put_loop(Lowering *lw, ImpBlock *block, const int *at, Run *run, const ImpBlock *before)
 {
     Ctx *ctx = lw->ctx;
     int from = at[0], to = at[run->steps * run->size - 1], was = block->list.n;
+    set_range(ctx, run);
     ImpStmt *loop = imp_stmt(ctx, NULL, IS_FOR, block->list.at[from]->span);
     loop->loop.var = run->var;
     loop->loop.lo = nat_const(ctx, 0);
@@ -374,7 +427,8 @@ static int put_loop(Lowering *lw, ImpBlock *block, const int *at, Run *run, cons
     keep_notes(ctx, block, at, run);
     loop->loop.body = run->body;
     block->list.at[from] = loop;
-    memmove(block->list.at + from + 1, block->list.at + to + 1, sizeof *block->list.at * (size_t)(block->list.n - to - 1));
+    memmove(block->list.at + from + 1, block->list.at + to + 1,
+            sizeof *block->list.at * (size_t)(block->list.n - to - 1));
     block->list.n -= to - from;
     for (int i = 0; i < before->list.n; i++)
         block_insert(ctx, block, from + i, before->list.at[i]);

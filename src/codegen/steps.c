@@ -4,8 +4,8 @@
  *   acc = 0;        acc = acc + a;  acc = acc + b  ->  acc = 0 + a + b
  *   acc = 0 + a + b;  ys[0] = acc  ->  ys[0] = 0 + a + b, where nothing else reads acc
  *
- * Keeps every value, and the order of operations. Leaves alone: operations that are rounded on their
- * own, and f16 and bf16, of which each step is rounded to the type. */
+ * Keeps every value, and the order of operations. Leaves alone: operations that are rounded on
+ * their own, and f16 and bf16, of which each step is rounded to the type. */
 #include "codegen/branches.h"
 #include "codegen/walk.h"
 
@@ -94,8 +94,9 @@ static int join_steps(Ctx *ctx, const ImpBlock *block, int i)
 static bool is_passed_on(const ImpBlock *block, const ImpStmt *s, int next)
 {
     const ImpStmt *store = next < block->list.n ? block->list.at[next] : NULL;
-    if (s->kind != IS_DECL || !s->var.value || s->var.var->slots != 1 || s->var.var->nat || s->var.var->named ||
-        !store || store->kind != IS_STORE || store->store.value->kind != IE_VAR || store->store.value->var.var != s->var.var)
+    if (s->kind != IS_DECL || !s->var.value || s->var.var->slots != 1 || s->var.var->nat ||
+        s->var.var->named || !store || store->kind != IS_STORE ||
+        store->store.value->kind != IE_VAR || store->store.value->var.var != s->var.var)
         return false;
     VarReads reads = {s->var.var, 0};
     ImpBlock rest = stmts_from(block, next);
