@@ -144,13 +144,14 @@ static void print_step(Cuda *c, const char *name, Nat step)
 
 static void print_simple(Cuda *c, const ImpStmt *s);
 
-/* The one statement of the block when it may stand behind `if (...)` or `for (...)`; NULL otherwise. */
-static const ImpStmt *only_simple(const ImpBlock *block)
+/* The one statement of the block when it may stand behind `if (...)` or `for (...)`; NULL otherwise. A comment
+ * in the loop has no place then. */
+static const ImpStmt *only_simple(const ImpBlock *block, bool without_notes)
 {
     const ImpStmt *only = NULL;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
-        if (!cuda_is_shown(s))
+        if (!cuda_is_shown(s) || (without_notes && s->kind == IS_NOTE))
             continue;
         bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
         if (only || (s->kind != IS_SET && s->kind != IS_STORE && s->kind != IS_ATOMIC && s->kind != IS_TICKET && s->kind != IS_GIVE && s->kind != IS_AWAIT && s->kind != IS_SERVE && !move))
@@ -158,16 +159,6 @@ static const ImpStmt *only_simple(const ImpBlock *block)
         only = s;
     }
     return only;
-}
-
-/* The one statement of a loop that has no braces. Comments have some, whether they are printed or not,
- * so that names decide nothing. */
-static const ImpStmt *only_of_loop(const Cuda *c, const ImpBlock *body)
-{
-    for (int i = 0; i < body->list.n; i++)
-        if (body->list.at[i]->kind == IS_NOTE)
-            return NULL;
-    return c->line_directives ? NULL : only_simple(body);
 }
 
 static void print_plain_for(Cuda *c, const ImpStmt *s)
@@ -191,7 +182,7 @@ static void print_plain_for(Cuda *c, const ImpStmt *s)
     put(c, "; ");
     print_step(c, name, s->loop.step);
     put(c, ")");
-    const ImpStmt *only = only_of_loop(c, &s->loop.body);
+    const ImpStmt *only = c->line_directives ? NULL : only_simple(&s->loop.body, true);
     if (only) {
         take_second_names(c, &s->loop.body);
         c->depth++;
@@ -563,7 +554,7 @@ static void print_if(Cuda *c, const ImpStmt *s)
     }
     put(c, ")");
     bool both = then != otherwise && cuda_any_shown(otherwise);
-    const ImpStmt *only = both || c->line_directives ? NULL : only_simple(then);
+    const ImpStmt *only = both || c->line_directives ? NULL : only_simple(then, false);
     if (only) {
         take_second_names(c, then);
         StrBuf line, *out = c->out;

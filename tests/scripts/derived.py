@@ -29,8 +29,6 @@ def kernels(text, entry):
     functions = re.split(r"(?m)^(?=// \w|#)", text)
     own = [renamed(f, entry) for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
     text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", "".join(own))
-    # A comment that was there gave a loop of one statement its braces.
-    text = re.sub(r"(?m)^( *for \(.*\)) \{\n( *[^\s{}][^{}\n]*;)\n *\}$", r"\1\n\2", text)
     text = re.sub(r",\n +", ", ", text)  # a header's lines are as long as its names
     return [line for line in text.splitlines() if line.strip()]
 

@@ -157,6 +157,7 @@ def target_ends(before, after):
 def text_steps(body, names, place):
     """The graph of a kernel's lines: one statement stands on each, and braces are as the printer sets them. place: the line before the first."""
     steps, open_blocks = [Step("begin", next=[1])], []  # of a block: its kind and the step that opened it
+    loop = None  # the step of a loop without braces, until its statement ends
     for number, line in enumerate(body.splitlines(), place):
         text = line.strip()
         if not text or text.startswith("//") or text.startswith("#"):
@@ -188,6 +189,12 @@ def text_steps(body, names, place):
             step.next.append(here + 1)
             continue
         step.next.append(here + 1)
+        if re.match(r"for \(.*\)$", text):
+            loop = here
+        elif loop is not None and text.endswith(";"):
+            step.next.append(loop)
+            steps[loop].next.append(here + 1)
+            loop = None
         if text.endswith("{"):
             kind = "for" if re.match(r"(for|while|do)\b", text) else "always" if text.startswith("full_or_not(") else "if"
             open_blocks.append((kind, here))
