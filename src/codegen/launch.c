@@ -250,6 +250,7 @@ static void plan_threads(Plan *plan, const CoreLaunch *clause, int threads[3])
             t[0] = t[0] > 256 ? t[0] : 256;
         if (plan->has_warps && wanted == 0 && !plan->unknown_warps)
             wanted = 32;
+        if (t[0] > MAX_THREADS) t[0] = MAX_THREADS;
         if (t[1] > 64) t[1] = 64;
         if (t[2] > 16) t[2] = 16;
         while (t[1] * t[2] > MAX_THREADS)
