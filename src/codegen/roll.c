@@ -7,8 +7,7 @@
  * that are multiples of one distance, it is a step: of 1 each time, twice as far each time, or half
  * as far. Registers that a group declares are its own.
  *
- * Requires: what no statement behind a group reads is declared in it. Keeps: all values, and the
- * order of all that is done. */
+ * Keeps: all values, and the order of all that is done. */
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
@@ -28,7 +27,6 @@ typedef struct Own {
 } Own;
 
 typedef struct Roll {
-    Lowering *lw;
     Ctx *ctx;
     Nat var; /* of the loop */
     Progress progress;
@@ -249,7 +247,7 @@ static Run run_of(Lowering *lw, ImpStmt **stmts, int n, int size, Progress progr
 {
     Ctx *ctx = lw->ctx;
     enum { MOST_STEPS = 30 }; /* of which 2^i has 31 bits */
-    Roll r = {.lw = lw, .ctx = ctx, .progress = progress, .step = -1};
+    Roll r = {.ctx = ctx, .progress = progress, .step = -1};
     r.var = nat_var(ctx, "i", nat_const(ctx, 0), nat_const(ctx, MOST_STEPS - 1));
     Run run = {.size = size, .steps = 1, .var = r.var};
     for (int i = 0; i < size; i++)
