@@ -8,7 +8,7 @@ Levels: `quick` are the unit tests and the goldens on the release build; `whole`
 `all` does more of the same where `whole` does some.
 
     tests/run_tests.py --regen [WORD...]         writes the goldens that exist again, the outputs in the examples, and the pages made of them;
-                                                 the lines of tests/bench_counters only if a word names them: they say what got slower
+                                                 the lines of tests/bench_counters and tests/one_body only if a word names them: they say what got worse
 
 Kinds of tests:
 
@@ -239,8 +239,8 @@ def regenerate(words):
                 file.write(got)
             print(f"{name}: written")
     scripts = ["examples.py", "tutorial.py"]
-    # Only by name: lines of counters.txt that got worse are not to be written in passing.
-    scripts += ["bench_counters.py"] if any(word in "bench_counters" for word in words) else []
+    # Only by name: what got worse is not to be written in passing.
+    scripts += [f"{name}.py" for name in ("bench_counters", "one_body") if any(word in name for word in words)]
     for script in scripts:
         code, out, err = run([f"{TESTS}/scripts/{script}", "--write"], ROOT, SCRIPT_SECONDS)
         print("".join(line + "\n" for line in tail(out + err).splitlines() if not line.startswith("ok ")), end="")
