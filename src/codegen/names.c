@@ -195,6 +195,7 @@ void pass_names(Lowering *lw)
     DeviceSizes device = {.ctx = ctx};
     walk_stmts(&k->body, stmt_device_sizes, &device);
     k->sizes = NEWN(ctx, Nat, lw->entry->n_sizes + 2);
+    k->n_sizes = 0;
     for (int i = 0; i < lw->entry->n_sizes; i++) {
         SizeUse u = {lw->entry->sizes[i], false};
         walk_stmts(&k->body, stmt_sizes, &u);
