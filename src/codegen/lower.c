@@ -8,17 +8,18 @@
 typedef struct PassRow {
     const char *name;
     void (*run)(Lowering *lw);
+    bool needed; /* kernels cannot do without what it makes */
 } PassRow;
 
 static const PassRow passes[PASS_COUNT] = {
-    [PASS_TRANSLATE] = {"translate", pass_translate},
-    [PASS_PREFETCH] = {"prefetch", pass_prefetch},
+    [PASS_TRANSLATE] = {"translate", pass_translate, true},
+    [PASS_PREFETCH] = {"prefetch", pass_prefetch, true},
     [PASS_LITERALS] = {"literals", pass_literals},
     [PASS_REGISTERS] = {"registers", pass_registers},
     [PASS_CONDITIONS] = {"conditions", pass_conditions},
     [PASS_UNITS] = {"units", pass_units},
-    [PASS_MEMORY] = {"memory", pass_memory},
-    [PASS_BARRIERS] = {"barriers", pass_barriers},
+    [PASS_MEMORY] = {"memory", pass_memory, true},
+    [PASS_BARRIERS] = {"barriers", pass_barriers, true},
     [PASS_SINK] = {"sink", pass_sink},
     [PASS_STRIDES] = {"strides", pass_strides},
     [PASS_TILES] = {"tiles", pass_tiles},
@@ -30,9 +31,11 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_INDICES] = {"indices", pass_indices},
     [PASS_DEAD] = {"dead", pass_dead},
     [PASS_STEPS] = {"steps", pass_steps},
-    [PASS_NAMES] = {"names", pass_names}};
+    [PASS_NAMES] = {"names", pass_names, true}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }
+
+bool lower_pass_is_needed(LowerPass pass) { return passes[pass].needed; }
 
 LowerPass lower_pass_find(const char *name)
 {
@@ -78,7 +81,7 @@ static void verify(Lowering *lw, int pass)
         lower_error(lw, E0510, where, "after the pass `%s`: %s", passes[pass].name, fault);
 }
 
-static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, LowerPass last)
+static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, const LowerPlan *plan)
 {
     Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram)};
     lw.program->entry = entry;
@@ -88,10 +91,11 @@ static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, LowerPass las
         lw.any_block = kernel_has_blocks(lw.kernel);
         imp_own_all(ctx, &lw.kernel->body); /* passes change expressions where they stand, and the translation may use one in several statements */
         verify(&lw, PASS_TRANSLATE);
-        for (int p = PASS_TRANSLATE + 1; p <= (int)last && p < PASS_COUNT && !lw.failed; p++) {
-            passes[p].run(&lw);
-            verify(&lw, p);
-        }
+        for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++)
+            for (int i = 0; i < plan->times[p] && !lw.failed; i++) {
+                passes[p].run(&lw);
+                verify(&lw, p);
+            }
         if (!lw.failed) {
             refuse_lost(&lw);
             refuse_private(&lw);
@@ -108,7 +112,11 @@ ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry)
     return program;
 }
 
-bool lower_rewritten(Ctx *ctx, const CoreEntry *entry) { return lower_program(ctx, entry, (LowerPass)(PASS_COUNT - 1)) != NULL; }
+bool lower_rewritten(Ctx *ctx, const CoreEntry *entry)
+{
+    LowerPlan all = lower_plan(PASS_NAMES);
+    return lower_program(ctx, entry, &all) != NULL;
+}
 
 /* The same kernel under another name. */
 static ImpKernel *twin(Ctx *ctx, const ImpKernel *k, const char *name)
@@ -160,10 +168,10 @@ static DiagList take_diags(Ctx *ctx, const Diags *before)
 
 /* A fault in what the program itself says of levels and memory is told of its own text: what a strategy makes of it, in order to lower the rest, may be
  * wrong in another place. `before`: what was said before the strategy's result was lowered, which is told of where the text has no fault. */
-static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before)
+static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before, const LowerPlan *plan)
 {
     const DiagList of_result = take_diags(ctx, &before);
-    lower_program(ctx, entry, (LowerPass)(PASS_COUNT - 1));
+    lower_program(ctx, entry, plan);
     const DiagList of_text = take_diags(ctx, &before);
     for (int i = 0; i < of_text.n; i++)
         if (!of_text.at[i]->high && !of_text.at[i]->warning)
@@ -173,18 +181,32 @@ static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before)
         diag_again(ctx, of_result.at[i]);
 }
 
+LowerPlan lower_plan(LowerPass last)
+{
+    LowerPlan plan = {{0}};
+    for (int p = 0; p <= (int)last && p < PASS_COUNT; p++)
+        plan.times[p] = 1;
+    return plan;
+}
+
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last)
+{
+    LowerPlan plan = lower_plan(last);
+    return lower_entry_by(ctx, entry, &plan);
+}
+
+ImpProgram *lower_entry_by(Ctx *ctx, const CoreEntry *entry, const LowerPlan *plan)
 {
     const CoreEntry *marked = rounded_copies(ctx, entry), *rewritten = rewritten_entry(ctx, marked);
     if (!rewritten)
         return NULL;
     const Diags before = ctx->diags;
-    ImpProgram *program = lower_program(ctx, rounded_operations(ctx, rewritten), last);
-    if (program && last == PASS_COUNT - 1) {
+    ImpProgram *program = lower_program(ctx, rounded_operations(ctx, rewritten), plan);
+    if (program && plan->times[PASS_NAMES]) {
         add_forms(ctx, program);
         share_kernels(ctx, program);
     }
     if (!program && rewritten != marked)
-        tell_of_text(ctx, entry, before);
+        tell_of_text(ctx, entry, before, plan);
     return program;
 }

@@ -30,9 +30,17 @@ typedef enum LowerPass {
 } LowerPass;
 const char *lower_pass_name(LowerPass pass);
 LowerPass lower_pass_find(const char *name); /* PASS_COUNT: none */
+/* Does it make what kernels cannot do without? Any other pass may be left out, and each may run twice: no result changes. */
+bool lower_pass_is_needed(LowerPass pass);
 
 /* NULL with diagnostics (E04xx, E05xx) when the entry cannot be lowered. Runs the passes up to and including `last`. */
 ImpProgram *lower_entry(Ctx *ctx, const CoreEntry *entry, LowerPass last);
+/* The same with each pass, but for the translation, as often as times says. */
+typedef struct LowerPlan {
+    int times[PASS_COUNT];
+} LowerPlan;
+LowerPlan lower_plan(LowerPass last); /* once each */
+ImpProgram *lower_entry_by(Ctx *ctx, const CoreEntry *entry, const LowerPlan *plan);
 /* What arrays of one thread take at once in a lowered kernel, in bytes, and the largest of them; NULL: there is none. */
 typedef struct PrivateMemory {
     int64_t bytes;
