@@ -618,7 +618,7 @@ void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody b
     if (nat_is(n, 0))
         return;
     int64_t copies = lw->copies ? lw->copies : 1;
-    if (nat_is(n, 1) || (unroll && copies * n->value <= MAX_COPIES)) {
+    if (nat_is(n, 1) || (unroll && n->value <= MAX_COPIES / copies)) {
         lw->step = lw->out;
         lw->copies = copies * n->value;
         for (int64_t i = 0; i < n->value; i++)

@@ -353,10 +353,8 @@ static void take_launch(Elab *e, Header *h)
         Nat n = eval_nat(e, o->value, h->env);
         if (nat_is_error(n))
             continue;
-        if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, nat_is_const(n) ? 1 : 0), n))
-            elab_error(e, E0332, o->value->span, "`%s` is at least 1, and this is %s", o->name, nat_text(e->ctx, n));
-        if (at == &h->launch.min_blocks && !nat_is_const(n))
-            elab_error(e, E0332, o->value->span, "`minBlocks` is a constant");
+        if (!size_option_fits(e, o->name, nat_is_const(n) ? 1 : 0, n, o->value->span))
+            continue;
         if (at == &h->launch.threads)
             h->launch.threads_span = span_join(o->span, o->value->span);
         *at = n;

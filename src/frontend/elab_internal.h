@@ -411,6 +411,8 @@ bool fun_has_laws(const Fun *f);
 /* The function under a declared type, against which its arguments and results are checked. */
 Value with_sig(Elab *e, Value v, const Ast *sig, const Env *env);
 Value expect_function(Elab *e, Value v, const Ast *sig, const Env *env, const char *callee, const char *param);
+/* Is it a size that this option of a launch or a pattern can have? Reports where it is not. */
+bool size_option_fits(Elab *e, const char *name, int64_t least, Nat n, Span span);
 Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env);
 
 /* elab_copy.c */

@@ -83,6 +83,18 @@ static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
     return false;
 }
 
+bool size_option_fits(Elab *e, const char *name, int64_t least, Nat n, Span span)
+{
+    enum { MOST_BLOCKS = 32 /* that a multiprocessor of any device holds at once */ };
+    if (strcmp(name, "minBlocks") == 0 && !(nat_is_const(n) && n->value >= 1 && n->value <= MOST_BLOCKS))
+        elab_error(e, E0332, span, "`minBlocks` is a constant from 1 to %d, the blocks that a multiprocessor holds at most, and this is %s", MOST_BLOCKS, nat_text(e->ctx, n));
+    else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n))
+        elab_error(e, E0332, span, "`%s` is at least %lld, and this is %s", name, (long long)least, nat_text(e->ctx, n));
+    else
+        return true;
+    return false;
+}
+
 /* `name = item`. */
 static bool named_option(Elab *e, Fun *f, const char *name, const Ast *item, Span span, const Env *env)
 {
@@ -117,10 +129,8 @@ static bool named_option(Elab *e, Fun *f, const char *name, const Ast *item, Spa
     Nat n = eval_nat(e, item, env);
     if (nat_is_error(n))
         return false;
-    if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, sizes[k].least), n)) {
-        elab_error(e, E0332, item->span, "`%s` is at least %lld, and this is %s", name, (long long)sizes[k].least, nat_text(e->ctx, n));
+    if (!size_option_fits(e, name, sizes[k].least, n, item->span))
         return false;
-    }
     *sizes[k].at = n;
     return true;
 }
@@ -139,14 +149,14 @@ Value bracket_options(Elab *e, const Ast *ast, Value fn, const Env *env)
     return v_fun(f, ast->span);
 }
 
-/* `t[0]` of a tuple is `t.1`. */
-static void propose_component(Elab *e, Diag *d, const Ast *ast, const char *words, Value index)
+/* `t[0]` of a tuple is `t.1`. n: its components. */
+static void propose_component(Elab *e, Diag *d, const Ast *ast, const char *words, int n, Value index)
 {
-    bool one = words && ast->call.n == 1 && index.kind == V_NAT && nat_is_const(index.nat);
-    if (one)
+    bool constant = words && ast->call.n == 1 && index.kind == V_NAT && nat_is_const(index.nat);
+    if (constant && index.nat->value >= 0 && index.nat->value < n)
         diag_propose(e->ctx, d, ast->span, "the components of a tuple are counted from 1: $", "%s.%lld", words, (long long)index.nat->value + 1);
     else
-        diag_help(e->ctx, d, "the components of a tuple are `%s.1`, `%s.2`", words ? words : "t", words ? words : "t");
+        diag_note(e->ctx, d, NO_SPAN, "its components are `%s.1` to `%s.%d`", words ? words : "t", words ? words : "t", n);
 }
 
 Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
@@ -189,8 +199,9 @@ Value eval_bracket(Elab *e, const Ast *ast, const Env *env)
         if (base.kind == V_CORE && type_resolve(e, base.core->type)->kind != TY_ARRAY) {
             Diag *d = elab_error(e, E0333, ast->span, "an array is indexed, and this is %s", tyt(e, base.core->type));
             const char *words = span_text(e, base.span);
-            if (type_resolve(e, base.core->type)->kind == TY_TUPLE)
-                propose_component(e, d, ast, words, args[0]);
+            Type tuple = type_resolve(e, base.core->type);
+            if (tuple->kind == TY_TUPLE)
+                propose_component(e, d, ast, words, tuple->n_items, args[0]);
             return v_error(ast->span);
         }
         if (base.kind == V_NAT || base.kind == V_LIT || base.kind == V_TUPLE) {

@@ -30,7 +30,7 @@ static void add_cells(Widest *w, Type t)
     }
     int64_t bytes = t->kind == TY_ERROR ? 0 : scalar_bytes(type_scalar_of(w->ctx, t));
     if (t->kind == TY_VEC)
-        bytes = nat_is_const(t->size) && t->size->value * bytes < ACCESS_BYTES ? t->size->value * bytes : ACCESS_BYTES;
+        bytes = nat_is_const(t->size) && t->size->value < ACCESS_BYTES / bytes ? t->size->value * bytes : ACCESS_BYTES;
     if (bytes > w->bytes)
         w->bytes = (int)bytes;
 }

@@ -342,7 +342,7 @@ static Rep *eval_pad(Walk *w, const Core *term, const Bound *env)
     const Core *c = term->prim.args[0];
     Rep *value = eval(w, c, env), *xs = eval(w, term->prim.args[1], env);
     const Nat *nats = term->prim.nats;
-    bool none = term->prim.id == P_padTo ? nat_divides(w->ctx, w->entry->known, nats[1], nats[0]) : nat_is_const(nats[1]) && nat_is_const(nats[2]) && nats[1]->value + nats[2]->value == 0;
+    bool none = term->prim.id == P_padTo ? nat_divides(w->ctx, w->entry->known, nats[1], nats[0]) : nat_is(nats[1], 0) && nat_is(nats[2], 0);
     if (!xs || none)
         return xs;
     if (!value || value->n || xs->n || !value->anywhere || value->lane[0].type != xs->lane[0].type || c->kind != CORE_LIT)
