@@ -256,6 +256,17 @@ Text exchange_all(const Text *program, uint64_t seed)
     return out;
 }
 
+Text number_at_limit(const Text *program, uint64_t seed)
+{
+    uint64_t state = seed;
+    Tokens tokens = tokens_of(program);
+    int i = some_token(&tokens, TOKEN_NUMBER, &state);
+    Text out = i < 0 ? copied(program)
+                     : token_becomes(program, tokens.at[i], limits[below(&state, COUNT(limits))]);
+    free(tokens.at);
+    return out;
+}
+
 Text mutate(const Text *program, const Text *other, uint64_t seed)
 {
     uint64_t state = seed;

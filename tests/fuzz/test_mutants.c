@@ -1,10 +1,11 @@
 /* Programs that were damaged a little: `risec check` ends with 0 or 1 in 10 s and 1 GB, and what it accepts is compiled and agrees with the reference.
  *
- *     test_mutants [--count N] [--seed N] [--first K] [--only K] [--show K] [--keep DIR] [--least PERCENT] [--plant] FILE.rise...
+ *     test_mutants [--count N] [--seed N] [--first K] [--only K] [--show K] [--keep DIR] [--least PERCENT] [--plant] [--limits] FILE.rise...
  *
  * Mutant k of a seed is always the same, for the same files. --only: this one, with all that is said; --show prints it. --keep: the CUDA C of what is accepted goes to
  * DIR/mK.cu. --least: so many of a hundred have to be accepted, else the mutants say little. --plant: with a fault in the kernels of each, which the
  * comparison has to find in most, and among them some by the judge; the others change nothing, or nothing within the bounds.
+ * --limits: just one number of each is another one, at which some type or range ends.
  *
  * A child does many of them: it calls what main calls, with the mutant in a file beside those that it imports. What ends the child is done again alone, so that memory
  * that others took is no reason. A mutant whose results differ is none of risec's if `check --laws` refutes an operator or a rule of it. */
@@ -65,7 +66,7 @@ typedef struct Mutants {
     Text *texts;
     uint64_t seed;
     const char *keep;
-    bool plant;
+    bool plant, limits;
     char root[PATH_BYTES]; /* the files again, with mutants beside them */
     Shared *shared;
 } Mutants;
@@ -119,7 +120,8 @@ static Text mutant(const Mutants *m, long k, int *of)
     uint64_t state = mutant_seed(m, k);
     *of = (int)(sample_random(&state) % (uint64_t)m->n);
     int other = (int)(sample_random(&state) % (uint64_t)m->n);
-    return mutate(&m->texts[*of], &m->texts[other], sample_random(&state));
+    uint64_t seed = sample_random(&state);
+    return m->limits ? number_at_limit(&m->texts[*of], seed) : mutate(&m->texts[*of], &m->texts[other], seed);
 }
 
 /* What the command printed since the last one. */
@@ -315,8 +317,8 @@ int main(int argc, char **argv)
     long n = 1000, first = 0, only = -1, print = -1, least = 10;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--plant") == 0) {
-            m.plant = true;
+        if (strcmp(argv[i], "--plant") == 0 || strcmp(argv[i], "--limits") == 0) {
+            *(argv[i][2] == 'p' ? &m.plant : &m.limits) = true;
             continue;
         }
         if (strcmp(argv[i], "--keep") == 0)
@@ -357,5 +359,9 @@ int main(int argc, char **argv)
         status = report(&m, n, least);
     }
     remove_files(m.root);
+    for (int i = 0; i < m.n; i++)
+        free(m.texts[i].at);
+    free(m.texts);
+    free(m.paths);
     return status;
 }

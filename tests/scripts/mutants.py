@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Damaged programs (tests/fuzz): what `risec check` accepts of them agrees on the simulator and the reference, and its text is C++ and CUDA C.
 
-    tests/scripts/mutants.py [--count N] [--seed N] [--first K] [--nvrtc N]
+    tests/scripts/mutants.py [--count N] [--seed N] [--first K] [--nvrtc N] [--limits N]
 
 unit test_mutants checks and runs them; here a C++ compiler and NVRTC read the text of those that were accepted (NVRTC of N of them). The seed is printed; mutant K of a seed is what
 `test_mutants --seed N --show K FILES` prints."""
@@ -147,12 +147,30 @@ def planted():
     return report(said[-1] if said else "planted faults", [done.stdout + done.stderr] if done.returncode else [])
 
 
+def limits(seed, count):
+    """One number of each is one at which a type or a range ends. In the sanitized build, which stops where a sum or a product leaves its type."""
+    test = os.path.join(run_text.BUILD, "sanitize", "unit", "test_mutants")
+    if not os.path.exists(test):
+        print("skip numbers at their limits: there is no sanitized build")
+        return False
+
+    def share(k):
+        own = range(k, count, CORES)
+        return subprocess.run([test, "--limits", "--seed", str(seed), "--first", str(k * count), "--count", str(len(own)), "--least", "5", *programs()],
+                              cwd=ROOT, capture_output=True, text=True)
+
+    with ThreadPoolExecutor(CORES) as pool:
+        wrong = [done.stdout + done.stderr for done in pool.map(share, range(CORES)) if done.returncode]
+    return report(f"{count} programs with a number at its limit", wrong)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=10000 if ALL else 1000)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED", "1")))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--nvrtc", type=int, default=1000 if ALL else 50)
+    parser.add_argument("--limits", type=int, default=20000 if ALL else 200)
     options = parser.parse_args()
     print(f"# seed {options.seed}")
     run = Run(find_nvrtc())
@@ -161,7 +179,7 @@ def main():
         if done:
             print(f"# {done}: {run.counts['accepted by check']} accepted, {len(run.wrong + run.wrong_cpp + run.wrong_cuda)} wrong", flush=True)
         run.add(options.seed, options.first + done, now - done, options.nvrtc * now // options.count - run.cuda)
-    failed = run.report(options.count) | planted()
+    failed = run.report(options.count) | planted() | limits(options.seed, options.limits)
     return int(failed)
 
 
