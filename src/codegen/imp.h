@@ -157,6 +157,7 @@ struct ImpStmt {
             bool first;    /* fetches for the first step of a loop that follows: not worth a copy without guards */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
             bool rolled;   /* by no means (#pragma unroll 1) */
+            bool repeats;  /* unrolled statements that repeat themselves, of pass roll: they count as written out */
             ImpExpr *full; /* in a full tile, in which all `spared` conditions of the body hold; it becomes code of its own (full_tiles.h). NULL: there is none */
             ImpBlock body;
         } loop;

@@ -5,6 +5,9 @@
  *   ys[i*m + j] = xs[i*m + j] + xs[i*m + j + 1]
  *     ->  const int index = i*m + j;  ys[index] = xs[index] + xs[index + 1]
  *
+ * Before that, what is worked out from sizes alone (sizes.c) and parts of indices that loops do not
+ * change (index_parts.c) get their names, and warp*32 + lane is the thread.
+ *
  * Requires: no pass after it looks at what indices are made of. Keeps every value. */
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
@@ -41,21 +44,27 @@ static Nat use_name(void *user, Nat nat)
     return by ? by : nat;
 }
 
-/* Puts the declaration of a name for the nat before statement *i of the block. */
-static void name_nat(Indices *x, ImpBlock *block, int *i, Nat nat, const char *name)
+ImpStmt *name_nat(Lowering *lw, Nat nat, const char *name, Span span)
 {
-    Ctx *ctx = x->ctx;
-    Span span = block->list.at[*i]->span;
-    ImpVar *var = lower_new_var(x->lw, name, SC_I32, span);
-    NatRange range = nat_range(ctx, x->lw->kernel->known, nat);
+    Ctx *ctx = lw->ctx;
+    ImpVar *var = lower_new_var(lw, name, SC_I32, span);
+    NatRange range = nat_range(ctx, lw->kernel->known, nat);
     var->constant = true;
     var->nat = nat_var(ctx, name, range.has_lo ? nat_const(ctx, range.lo) : NULL,
                        range.has_hi ? nat_const(ctx, range.hi) : NULL);
     ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);
     decl->var.var = var;
-    decl->var.value = imp_nat(ctx, use_name(x, nat), SC_I32, span);
-    block_insert(ctx, block, (*i)++, decl);
-    vec_push(ctx, &x->named, ((Named){nat, var->nat}));
+    decl->var.value = imp_nat(ctx, nat, SC_I32, span);
+    return decl;
+}
+
+/* Puts the declaration of a name for the nat before statement *i of the block. */
+static void declare(Indices *x, ImpBlock *block, int *i, Nat nat, const char *name)
+{
+    ImpStmt *decl = name_nat(x->lw, nat, name, block->list.at[*i]->span);
+    decl->var.value->nat = use_name(x, nat);
+    block_insert(x->ctx, block, (*i)++, decl);
+    vec_push(x->ctx, &x->named, ((Named){nat, decl->var.var->nat}));
 }
 
 /* ---- which ones are worth it ------------------------------------------------------------------ */
@@ -171,9 +180,9 @@ static void name_indices(Indices *x, ImpBlock *block, int *i)
             continue;
         Nat first = lowest(x, s, nat);
         if (may_be_named(x, s, first))
-            name_nat(x, block, i, first, name_of(first));
+            declare(x, block, i, first, name_of(first));
         else if (may_be_named(x, s, nat))
-            name_nat(x, block, i, nat, name_of(nat));
+            declare(x, block, i, nat, name_of(nat));
     }
 }
 
@@ -182,7 +191,7 @@ static void name_end(Indices *x, ImpBlock *block, int *i)
     const ImpStmt *s = block->list.at[*i];
     PrimId level = s->loop.level;
     if (divides(s->loop.hi) && use_name(x, s->loop.hi) == s->loop.hi)
-        name_nat(x, block, i, s->loop.hi,
+        declare(x, block, i, s->loop.hi,
                  level == P_mapBlock ? "blocks" : level == P_mapWarp ? "warps" : "end");
 }
 
@@ -243,8 +252,16 @@ static void visit(Indices *x, ImpBlock *block, bool may_name)
     x->named.n = mark;
 }
 
+/* warp*32 + lane is the thread. */
+static Nat nat_to_thread(void *user, Nat nat) { return lanes_to_thread(user, nat); }
+static void stmt_to_thread(void *user, ImpStmt *s) { map_nats(s, nat_to_thread, user); }
+
 void pass_indices(Lowering *lw)
 {
     Indices x = {.lw = lw, .ctx = lw->ctx};
+    if (threads_in_a_row(lw->kernel))
+        walk_stmts(&lw->kernel->body, stmt_to_thread, lw);
+    name_sizes(lw);
+    name_parts(lw);
     visit(&x, &lw->kernel->body, true);
 }

@@ -25,7 +25,6 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_TILES] = {"tiles", pass_tiles},
     [PASS_UNROLLING] = {"unrolling", pass_unrolling},
     [PASS_COMMON] = {"common", pass_common},
-    [PASS_HOIST] = {"hoist", pass_hoist},
     [PASS_ROLL] = {"roll", pass_roll},
     [PASS_ZEROS] = {"zeros", pass_zeros},
     [PASS_INDICES] = {"indices", pass_indices},

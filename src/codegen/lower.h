@@ -19,10 +19,9 @@ typedef enum LowerPass {
     PASS_TILES,     /* loops without guards in full tiles */
     PASS_UNROLLING, /* loops that would be written out too often stay loops */
     PASS_COMMON,    /* what is loaded or computed again is shared */
-    PASS_HOIST,     /* index parts that a loop does not change */
     PASS_ROLL,      /* statements that repeat themselves become loops */
     PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
-    PASS_INDICES,   /* indices that are used again get a name */
+    PASS_INDICES,   /* indices, and parts of them, that are used again get a name */
     PASS_DEAD,      /* what nobody reads is gone, and copies of registers */
     PASS_STEPS,     /* steps of a fold are joined */
     PASS_NAMES,     /* identifiers for C */

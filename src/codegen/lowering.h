@@ -430,6 +430,9 @@ int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *
 
 /* Names what the kernel computes from sizes alone, more than once. */
 void name_sizes(Lowering *lw);
+void name_parts(Lowering *lw);
+/* The declaration of a name for the nat. */
+ImpStmt *name_nat(Lowering *lw, Nat nat, const char *name, Span span);
 
 /* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 
@@ -453,7 +456,6 @@ void pass_tiles(Lowering *lw);
 void pass_common(Lowering *lw);
 const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the value: `x` for an element of `xs` */
 void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
-void pass_hoist(Lowering *lw);
 void pass_unrolling(Lowering *lw);
 void pass_roll(Lowering *lw);
 void pass_zeros(Lowering *lw);

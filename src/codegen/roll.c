@@ -421,6 +421,7 @@ static int put_loop(Lowering *lw, ImpBlock *block, const int *at, Run *run, cons
     loop->loop.step = nat_const(ctx, 1);
     loop->loop.level = P_mapSeqUnroll;
     loop->loop.unroll = true;
+    loop->loop.repeats = true;
     mark_constants(&run->body);
     keep_notes(ctx, block, at, run);
     loop->loop.body = run->body;

@@ -1,4 +1,4 @@
-/* Part of hoist: what a kernel works out from sizes alone gets a name where it is needed more than once.
+/* Part of pass indices: what a kernel works out from sizes alone gets a name where it is needed more than once.
  *
  *   min(ceilDiv(n, 8192), 4*numSM) in several places  ->  const int blocks = ...;  at the top
  *   (n + 2047) / 2048 ... (n + 2047) / 524288         ->  const int blocks = (n + 2047) / 2048; ... blocks / 256
@@ -204,16 +204,10 @@ static void declare_size(Sizes *z, ImpBlock *body, int i, Nat nat)
         return;
     }
     Span span = body->list.at[i]->span;
-    ImpVar *var = lower_new_var(lw, size_name(lw, &rest, nat), SC_I32, span);
-    var->constant = true;
-    NatRange range = nat_range(ctx, lw->kernel->known, nat);
-    var->nat = nat_var(ctx, var->name, range.has_lo ? nat_const(ctx, range.lo) : NULL, range.has_hi ? nat_const(ctx, range.hi) : NULL);
-    vec_push(ctx, &z->named, var->nat);
-    Replace r = {.sizes = z, .size = nat, .by = var->nat};
+    ImpStmt *decl = name_nat(lw, nat, size_name(lw, &rest, nat), span);
+    vec_push(ctx, &z->named, decl->var.var->nat);
+    Replace r = {.sizes = z, .size = nat, .by = decl->var.var->nat};
     walk_stmts(&rest, replace_stmt, &r);
-    ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);
-    decl->var.var = var;
-    decl->var.value = imp_nat(ctx, nat, SC_I32, span);
     block_insert(ctx, body, i, decl);
 }
 

@@ -27,7 +27,7 @@ blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, In
                 float acc = 0.0f;
                 #pragma unroll
                 for (int i = 0; i < 9; i++)
-                    acc += t[(Index)base + ((Index)i % 3)*34 + (Index)i / 3];
+                    acc += t[base + (i % 3)*34 + i / 3];
                 result[(blockY*8 + threadY)*w + block*32 + thread] = acc;
             }
         }

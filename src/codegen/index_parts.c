@@ -1,12 +1,9 @@
-/* Pass hoist: the part of an index that a loop does not change is computed before it.
+/* Part of pass indices: what of an index a loop does not change is computed before it.
  *
  *   for (i < 8) ... xs[block*1024 + warp*256 + i*32 + lane]  ->  const int base = block*1024 + warp*256 + lane;  for (i < 8) ... xs[base + i*32]
  *
- *   warp*32 + lane  ->  thread
- *   what is worked out from sizes alone: sizes.c
- *
  * Only sums that cost more than a multiplication get a name; they stand as far outside as their variables allow, so that neighbouring loops share
- * them. Loops over blocks and over the grid's threads usually run once: they count as no loop. Keeps every value. */
+ * them. Loops over blocks and over the grid's threads usually run once, and those of pass roll are written out: they count as no loop. Keeps every value. */
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
@@ -121,16 +118,10 @@ static void name_part(Hoist *h, Nat part)
         k--;
     Level *level = &h->levels.at[k];
     ImpStmt *first = level->block->list.at[level->at];
-    bool positive = nat_le(ctx, h->lw->entry->known, nat_const(ctx, 0), part);
-    ImpVar *var = lower_new_var(h->lw, "base", SC_I32, first->span);
-    var->constant = true;
-    var->nat = nat_var(ctx, "base", positive ? nat_const(ctx, 0) : NULL, NULL);
-    Replace r = {ctx, part, var->nat};
+    ImpStmt *decl = name_nat(h->lw, part, "base", first->span);
+    Replace r = {ctx, part, decl->var.var->nat};
     ImpBlock rest = stmts_from(level->block, level->at);
     walk_stmts(&rest, replace_stmt, &r);
-    ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, first->span);
-    decl->var.var = var;
-    decl->var.value = imp_nat(ctx, part, SC_I32, first->span);
     block_insert(ctx, level->block, level->at++, decl);
 }
 
@@ -169,7 +160,7 @@ static void find_part(void *user, ImpStmt *s)
 
 static void hoist_from(Hoist *h, ImpStmt *loop)
 {
-    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal)
+    if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal || loop->loop.repeats)
         return;
     for (;;) {
         h->inner.n = 0;
@@ -201,16 +192,8 @@ static void hoist_block(Hoist *h, ImpBlock *block, const ImpStmt *loop)
     h->levels.n--;
 }
 
-/* ---- warp*32 + lane is the thread ---------------------------------------------------------------------------------------------- */
-
-static Nat nat_to_thread(void *user, Nat nat) { return lanes_to_thread(user, nat); }
-static void stmt_to_thread(void *user, ImpStmt *s) { map_nats(s, nat_to_thread, user); }
-
-void pass_hoist(Lowering *lw)
+void name_parts(Lowering *lw)
 {
     Hoist h = {.lw = lw, .ctx = lw->ctx};
-    if (threads_in_a_row(lw->kernel))
-        walk_stmts(&lw->kernel->body, stmt_to_thread, lw);
-    name_sizes(lw);
     hoist_block(&h, &lw->kernel->body, NULL);
 }
