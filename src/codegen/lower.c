@@ -111,10 +111,59 @@ ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry)
     return program;
 }
 
+typedef VEC(Diag *) DiagList;
+
+/* Takes the diagnostics since `before` away. */
+static DiagList take_diags(Ctx *ctx, const Diags *before)
+{
+    DiagList list = {0};
+    for (int i = before->list.n; i < ctx->diags.list.n; i++)
+        vec_push(ctx, &list, ctx->diags.list.at[i]);
+    ctx->diags = *before;
+    return list;
+}
+
+/* Note [Tried and taken]. A strategy asks whether kernels can be made of an entry, `lowers`, by making them. Mostly it is what is compiled then, and
+ * lowering is the most of a compilation: so these kernels are kept, with what was said of them, until something is lowered. */
+typedef struct TriedLowering {
+    const CoreEntry *entry;
+    ImpProgram *program;
+    DiagList said;
+} TriedLowering;
+
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry)
 {
+    CoreEntry *own = NEW(ctx, CoreEntry);
+    TriedLowering *tried = NEW(ctx, TriedLowering);
     LowerPlan all = lower_plan(PASS_NAMES);
-    return lower_program(ctx, entry, &all) != NULL;
+    const Diags before = ctx->diags;
+    *own = *entry;
+    tried->entry = own;
+    tried->program = lower_program(ctx, rounded_operations(ctx, own), &all);
+    tried->said = take_diags(ctx, &before);
+    ctx->tried = tried->program ? tried : NULL;
+    return tried->program != NULL;
+}
+
+/* Is it the same declaration, with the same term and launch? */
+static bool is_tried(const CoreEntry *a, const CoreEntry *b)
+{
+    return a->item == b->item && a->known == b->known && a->sizes == b->sizes && a->inputs == b->inputs && a->tunable_values == b->tunable_values &&
+           a->n_classes == b->n_classes && a->exact == b->exact && a->num_sm == b->num_sm && a->max_resident == b->max_resident && a->body == b->body &&
+           a->launch.blocks == b->launch.blocks && a->launch.threads == b->launch.threads && a->launch.min_blocks == b->launch.min_blocks;
+}
+
+/* The kernels of the entry, where they have been made already; else NULL. */
+static ImpProgram *take_tried(Ctx *ctx, const CoreEntry *entry, const LowerPlan *plan)
+{
+    const TriedLowering *tried = ctx->tried;
+    LowerPlan all = lower_plan(PASS_NAMES);
+    ctx->tried = NULL;
+    if (!tried || memcmp(plan->times, all.times, sizeof all.times) || !is_tried(tried->entry, entry))
+        return NULL;
+    for (int i = 0; i < tried->said.n; i++)
+        diag_again(ctx, tried->said.at[i]);
+    return tried->program;
 }
 
 /* The same kernel under another name. */
@@ -153,18 +202,6 @@ static void add_forms(Ctx *ctx, const ImpProgram *program)
     }
 }
 
-typedef VEC(Diag *) DiagList;
-
-/* Takes the diagnostics since `before` away. */
-static DiagList take_diags(Ctx *ctx, const Diags *before)
-{
-    DiagList list = {0};
-    for (int i = before->list.n; i < ctx->diags.list.n; i++)
-        vec_push(ctx, &list, ctx->diags.list.at[i]);
-    ctx->diags = *before;
-    return list;
-}
-
 /* A fault in what the program itself says of levels and memory is told of its own text: what a strategy makes of it, in order to lower the rest, may be
  * wrong in another place. `before`: what was said before the strategy's result was lowered, which is told of where the text has no fault. */
 static void tell_of_text(Ctx *ctx, const CoreEntry *entry, Diags before, const LowerPlan *plan)
@@ -200,7 +237,9 @@ ImpProgram *lower_entry_by(Ctx *ctx, const CoreEntry *entry, const LowerPlan *pl
     if (!rewritten)
         return NULL;
     const Diags before = ctx->diags;
-    ImpProgram *program = lower_program(ctx, rounded_operations(ctx, rewritten), plan);
+    ImpProgram *program = take_tried(ctx, rewritten, plan);
+    if (!program)
+        program = lower_program(ctx, rounded_operations(ctx, rewritten), plan);
     if (program && plan->times[PASS_NAMES]) {
         add_forms(ctx, program);
         share_kernels(ctx, program);

@@ -48,7 +48,7 @@ typedef struct PrivateMemory {
 PrivateMemory private_memory(Ctx *ctx, const ImpKernel *kernel);
 enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_OF_THREAD = 255, REGISTER_BYTES = 4, LOCAL_MEMORY_MAX = 512 * 1024 /* bytes of a thread */ };
 int kernel_registers(const ImpKernel *kernel); /* that each thread may have, by its launch bounds */
-/* Whether an entry without high-level patterns can be lowered; diagnostics say why not. */
+/* Whether an entry without high-level patterns can be lowered. Says nothing. See Note [Tried and taken]. */
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry);
 /* By all passes, for index_guards_take; NULL without a diagnostic when the entry cannot be lowered. */
 ImpProgram *lower_quietly(Ctx *ctx, const CoreEntry *entry);

@@ -85,9 +85,8 @@ static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
 
 bool size_option_fits(Elab *e, const char *name, int64_t least, Nat n, Span span)
 {
-    enum { MOST_BLOCKS = 32 /* that a multiprocessor of any device holds at once */ };
-    if (strcmp(name, "minBlocks") == 0 && !(nat_is_const(n) && n->value >= 1 && n->value <= MOST_BLOCKS))
-        elab_error(e, E0332, span, "`minBlocks` is a constant from 1 to %d, the blocks that a multiprocessor holds at most, and this is %s", MOST_BLOCKS, nat_text(e->ctx, n));
+    if (strcmp(name, "minBlocks") == 0 && !launch_has_min_blocks(n))
+        elab_error(e, E0332, span, MIN_BLOCKS_FAULT, nat_text(e->ctx, n));
     else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n))
         elab_error(e, E0332, span, "`%s` is at least %lld, and this is %s", name, (long long)least, nat_text(e->ctx, n));
     else

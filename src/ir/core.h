@@ -89,6 +89,10 @@ typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
     Span threads_span;
 } CoreLaunch;
 
+/* The second argument of __launch_bounds__: no multiprocessor of any device holds more than 32 blocks at once. */
+static inline bool launch_has_min_blocks(Nat n) { return nat_is_const(n) && n->value >= 1 && n->value <= 32; }
+#define MIN_BLOCKS_FAULT "`minBlocks` is a constant from 1 to 32, the blocks that a multiprocessor holds at most, and this is %s"
+
 /* Note [Classes of a tuned entry]
  * A tuned entry has other values of its tunables in each class of sizes (frontend/tuning.h). Its body is then
  *     if test of class 0 then body of class 0 else if test of class 1 then ... else body of the last class

@@ -72,10 +72,7 @@ Core *lowers(Runner *r, Span span, const Here *here)
     entry.body = here->term;
     entry.num_sm = r->num_sm;
     entry.max_resident = r->max_resident;
-    const Diags before = r->ctx->diags;
-    bool good = lower_rewritten(r->ctx, &entry);
-    r->ctx->diags = before;
-    return good ? here->term : strategy_fail(r, span, "lowers", here, "no kernels can be made of it");
+    return lower_rewritten(r->ctx, &entry) ? here->term : strategy_fail(r, span, "lowers", here, "no kernels can be made of it");
 }
 
 /* The launch is no part of the body, so the step has the same term before and after. */
@@ -95,6 +92,8 @@ Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here
         *at = size_of(r, call->args[i], env);
         if (!*at)
             return NULL;
+        if (at == &launch->min_blocks && !launch_has_min_blocks(*at))
+            return strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(r->ctx, MIN_BLOCKS_FAULT, nat_text(r->ctx, *at)), NULL);
         launch->threads_span = call->span;
         sb_printf(&text, "%s%s = %s", i ? ", " : "[", name, nat_text(r->ctx, *at));
     }

@@ -59,6 +59,7 @@ struct Ctx {
     struct NatStore *nats;   /* made by src/ir on first use */
     struct TypeStore *types;
     struct PrimTable *prims;
+    struct TriedLowering *tried;  /* by src/codegen: what lower_rewritten made last, until it is used; or NULL */
 };
 
 /* NULL when there is no memory for it. A NULL seam means the C library's. */
