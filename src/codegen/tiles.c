@@ -57,10 +57,10 @@ static Nat largest_over(Tiles *t, Nat nat, int first)
 static Nat in_steps(Tiles *t, Nat d)
 {
     Nat apart = nat_add_k(t->ctx, d, -1);
-    for (int64_t c = IMP_VECTOR_MAX; c > 1; c /= 2)
-        if (nat_divides(t->ctx, t->facts, nat_const(t->ctx, c), apart))
-            return nat_add_k(t->ctx, apart, c);
-    return d;
+    int64_t c = 1;
+    while (c < IMP_VECTOR_MAX && nat_divides(t->ctx, t->facts, nat_const(t->ctx, 2 * c), apart))
+        c *= 2;
+    return nat_add_k(t->ctx, apart, c);
 }
 
 static bool note_guard(Tiles *t, const ImpExpr *e, int first)
