@@ -19,7 +19,7 @@ BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
 RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
 ALL = os.environ.get("RISEC_LEVEL") == "all" or len(sys.argv) > 1
 MOST = 1.05
-SIZES = (2**12 + 1, 2**16 - 3, 2**20 + 77)
+SIZES = (2**12 + 1, 2**16 - 3, 2**20 + 77, 2**22 - 5)
 FEW_SIZES = (2**12 + 1, 2**20 + 77)
 
 TYPES = "i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64".split()
