@@ -131,6 +131,11 @@ ImpVar *imp_sets(const ImpStmt *s)
 
 bool imp_declares(const ImpStmt *s) { return s->kind == IS_DECL || s->kind == IS_ATOMIC || ((s->kind == IS_VSET || s->kind == IS_VLOAD) && s->vec.declares); }
 
+bool imp_is_infix(const ImpExpr *e)
+{
+    return e->kind == IE_OP && (e->op.id == P_add || e->op.id == P_mul) && (scalar_is_float(e->type) || !scalar_is_signed(e->type));
+}
+
 ImpStmt *imp_stmt(Ctx *ctx, ImpBlock *block, ImpStmtKind kind, Span span)
 {
     ImpStmt *s = NEW(ctx, ImpStmt);

@@ -265,6 +265,7 @@ bool imp_is_parameter(const ImpExpr *e); /* a scalar of the launch, by value: as
 ImpExpr *imp_op(Ctx *ctx, PrimId id, Scalar type, int n, ImpExpr **args, Span span);
 ImpExpr *imp_op2(Ctx *ctx, PrimId id, Scalar type, ImpExpr *a, ImpExpr *b, Span span);
 ImpExpr *imp_op_like(Ctx *ctx, const ImpExpr *op, ImpExpr **args); /* of other operands */
+bool imp_is_infix(const ImpExpr *e); /* a + b + c in CUDA, where others stand within each other */
 ImpExpr *imp_cast(Ctx *ctx, Scalar type, ImpExpr *value, Span span);
 bool imp_widens(const ImpExpr *e); /* a cast of an integer to a wider one that has all its values */
 ImpExpr *imp_cond(Ctx *ctx, ImpExpr *cond, ImpExpr *then, ImpExpr *otherwise, Span span);

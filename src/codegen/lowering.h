@@ -458,6 +458,8 @@ const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the
 void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
 void pass_unrolling(Lowering *lw);
 void pass_roll(Lowering *lw);
+int *roll_count_reads(Ctx *ctx, ImpKernel *kernel); /* roll_loads.c */
+int roll_sink_loads(Lowering *lw, const ImpBlock *block, int i, const int *reads, ImpBlock *at_steps, int *first);
 void pass_zeros(Lowering *lw);
 void pass_indices(Lowering *lw);
 void pass_dead(Lowering *lw);

@@ -14,7 +14,8 @@
 enum {
     LEAST_STEPS = 3,      /* that are worth a loop, of a group of several statements */
     LEAST_LINES = 4,      /* that its steps have in all */
-    LEAST_ON_A_LINE = 10, /* steps of one fold, which are printed behind each other */
+    LEAST_ON_A_LINE = 10, /* steps of one fold, which are printed behind each other, a + b + c ... */
+    LEAST_NESTED = 6,     /* or within each other, min(min(a, b), c) ... */
     MOST_STATEMENTS = 12, /* of a group */
     MOST_WRITTEN = 256,   /* statements that a loop stands for: CUDA's compiler writes it out */
     MOST_OWN = 16         /* registers of a group */
@@ -43,14 +44,11 @@ typedef struct Roll {
 /* How far the groups are, by the number of the group, whose range is as wide as can be used. */
 static Nat distance(Roll *r)
 {
+    if (r->progress == BY_ONE)
+        return r->var;
     Nat power = nat_pow(r->ctx, nat_const(r->ctx, 2), r->var);
-    switch (r->progress) {
-    case DOUBLED: return nat_mul_k(r->ctx, power, r->first);
-    case HALVED: return nat_div(r->ctx, nat_const(r->ctx, r->first), power);
-    case BY_ONE:
-    case PROGRESS_COUNT: break;
-    }
-    return r->var;
+    return r->progress == DOUBLED ? nat_mul_k(r->ctx, power, r->first)
+                                  : nat_div(r->ctx, nat_const(r->ctx, r->first), power);
 }
 
 /* The first difference that is met says what the distances are. */
@@ -147,18 +145,32 @@ static bool same_expr(Roll *r, ImpExpr *a, const ImpExpr *b)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* A register of the group's own, or the first group's, set anew. */
-static bool same_declaration(Roll *r, const ImpStmt *a, const ImpStmt *b)
+/* A register of the group's own, or the first group's, set anew. `declares`: the second one. */
+static bool same_declaration(Roll *r, ImpVar *mine, ImpVar *its, bool declares)
 {
-    const ImpVar *mine = a->var.var, *its = b->var.var;
-    if (mine == its && b->kind == IS_SET)
+    if (mine == its && !declares)
         return true;
-    if (b->kind != IS_DECL || mine->type != its->type || mine->slots != its->slots ||
-        mine->vector || its->vector || mine->nat || its->nat || mine->constant != its->constant ||
+    if (!declares || mine->type != its->type || mine->slots != its->slots ||
+        mine->vector != its->vector || mine->nat || its->nat || mine->constant != its->constant ||
         r->n_own == MOST_OWN)
         return false;
-    r->own[r->n_own++] = (Own){a->var.var, b->var.var};
+    r->own[r->n_own++] = (Own){mine, its};
     return true;
+}
+
+static bool same_vec(Roll *r, ImpStmt *a, const ImpStmt *b)
+{
+    if (b->kind != a->kind || a->vec.n != b->vec.n)
+        return false;
+    if (a->kind != IS_VSET &&
+        (a->vec.buf != b->vec.buf || !same_nat(r, &a->vec.index, b->vec.index)))
+        return false;
+    if (a->kind != IS_VLOAD && !same_exprs(r, a->vec.n, a->vec.values, b->vec.values))
+        return false;
+    if (a->kind == IS_VSTORE)
+        return true;
+    return a->vec.declares ? same_declaration(r, a->vec.var, b->vec.var, b->vec.declares)
+                           : !b->vec.declares && same_var(r, a->vec.var, b->vec.var);
 }
 
 static bool same_stmt(Roll *r, ImpStmt *a, const ImpStmt *b);
@@ -192,7 +204,7 @@ static bool same_stmt(Roll *r, ImpStmt *a, const ImpStmt *b)
             !a->var.value != !b->var.value)
             return false;
         return (!a->var.value || same_expr(r, a->var.value, b->var.value)) &&
-               same_declaration(r, a, b);
+               same_declaration(r, a->var.var, b->var.var, b->kind == IS_DECL);
     case IS_SET:
         return b->kind == IS_SET && same_var(r, a->var.var, b->var.var) &&
                same_expr(r, a->var.value, b->var.value) &&
@@ -211,7 +223,7 @@ static bool same_stmt(Roll *r, ImpStmt *a, const ImpStmt *b)
     case IS_SYNC: return b->kind == IS_SYNC && a->sync == b->sync;
     case IS_VSET:
     case IS_VLOAD:
-    case IS_VSTORE:
+    case IS_VSTORE: return same_vec(r, a, b);
     case IS_ATOMIC:
     case IS_TICKET:
     case IS_GRID_SYNC:
@@ -246,15 +258,15 @@ static bool same_group(Roll *r, const ImpBlock *body, ImpStmt *const *group)
 static Run run_of(Lowering *lw, ImpStmt **stmts, int n, int size, Progress progress)
 {
     Ctx *ctx = lw->ctx;
-    enum { MOST_STEPS = 30 }; /* of which 2^i has 31 bits */
+    int most = progress == BY_ONE ? MOST_WRITTEN : 30; /* of which 2^i has 31 bits */
     Roll r = {.ctx = ctx, .progress = progress, .step = -1};
-    r.var = nat_var(ctx, "i", nat_const(ctx, 0), nat_const(ctx, MOST_STEPS - 1));
+    r.var = nat_var(ctx, "i", nat_const(ctx, 0), nat_const(ctx, most - 1));
     Run run = {.size = size, .steps = 1, .var = r.var};
     for (int i = 0; i < size; i++)
         vec_push(ctx, &run.body.list, imp_copy_stmt(ctx, stmts[i]));
     if (!same_group(&r, &run.body, stmts + size))
         return run;
-    int most = n / size < MOST_STEPS ? n / size : MOST_STEPS;
+    most = n / size < most ? n / size : most;
     for (r.step = 1; r.step < most && same_group(&r, &run.body, stmts + r.step * size); r.step++)
         run.steps++;
     return run;
@@ -262,23 +274,24 @@ static Run run_of(Lowering *lw, ImpStmt **stmts, int n, int size, Progress progr
 
 static void find_shuffle(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_SHFL; }
 
-/* acc = acc + xs[i]: several of them are one line of text (steps.c). */
-static bool are_steps(const Run *run)
+/* How many statements are worth it. acc = acc + xs[i]: several are one line of text (steps.c). */
+static int least_lines(const Run *run)
 {
-    bool shuffles = false, others = false;
+    bool shuffles = false, nested = false;
     for (int i = 0; i < run->size; i++) {
         ImpStmt *s = run->body.list.at[i];
         walk_own(s, find_shuffle, &shuffles);
-        others |= s->kind != IS_SET || s->var.value->kind != IE_OP;
+        if (shuffles || s->kind != IS_SET || s->var.value->kind != IE_OP)
+            return LEAST_LINES;
+        nested |= !imp_is_infix(s->var.value);
     }
-    return !shuffles && !others;
+    return nested ? LEAST_NESTED : LEAST_ON_A_LINE;
 }
 
 static bool is_worth_it(const Run *run)
 {
     int all = run->steps * run->size;
-    return run->steps >= LEAST_STEPS && all >= (are_steps(run) ? LEAST_ON_A_LINE : LEAST_LINES) &&
-           all <= MOST_WRITTEN;
+    return run->steps >= LEAST_STEPS && all >= least_lines(run) && all <= MOST_WRITTEN;
 }
 
 /* Can the two begin groups that are the same? Asked before anything is copied. */
@@ -294,6 +307,9 @@ static bool look_alike(const ImpStmt *a, const ImpStmt *b)
     case IS_STORE:
         return b->kind == IS_STORE && a->store.buf == b->store.buf &&
                a->store.value->kind == b->store.value->kind;
+    case IS_VSET: return b->kind == IS_VSET && a->vec.n == b->vec.n;
+    case IS_VLOAD:
+    case IS_VSTORE: return b->kind == a->kind && a->vec.buf == b->vec.buf && a->vec.n == b->vec.n;
     case IS_IF:
     case IS_SYNC: return a->kind == b->kind;
     default: return false;
@@ -335,9 +351,9 @@ static bool declare_before(Lowering *lw, ImpStmt **stmts, Run *run, const ImpBlo
     Ctx *ctx = lw->ctx;
     for (int i = 0; i < run->steps * run->size; i++) {
         ImpStmt *s = stmts[i];
-        if (s->kind != IS_DECL || !is_mentioned(s->var.var, behind))
+        if (!imp_declares(s) || !is_mentioned(imp_sets(s), behind))
             continue;
-        if (i >= run->size || stmts[i + run->size]->kind != IS_SET)
+        if (s->kind != IS_DECL || i >= run->size || stmts[i + run->size]->kind != IS_SET)
             return false;
         ImpStmt *decl = imp_stmt(ctx, before, IS_DECL, s->span), *set = run->body.list.at[i];
         decl->var.var = s->var.var;
@@ -450,17 +466,43 @@ static bool find_run(Lowering *lw, ImpStmt **stmts, int n, Run *run)
     return false;
 }
 
-static void roll_block(Lowering *lw, ImpBlock *block)
+/* Do the steps become a loop, but for the first one at most? */
+static bool becomes_loop(Lowering *lw, const ImpBlock *steps, int first)
 {
+    Run run;
+    for (int k = 0; k <= first + 1 && k < steps->list.n; k++)
+        if (find_run(lw, steps->list.at + k, steps->list.n - k, &run))
+            return k + run.steps * run.size == steps->list.n;
+    return false;
+}
+
+static void sink_loads(Lowering *lw, ImpBlock *block, const int *reads)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpBlock steps = {{0}};
+        int first, n = roll_sink_loads(lw, block, i, reads, &steps, &first);
+        if (!n || !becomes_loop(lw, &steps, first))
+            continue;
+        for (int k = 0; k < n; k++)
+            block_remove(block, i);
+        for (int k = 0; k < steps.list.n; k++)
+            block_insert(lw->ctx, block, i + k, steps.list.at[k]);
+        i += steps.list.n - 1;
+    }
+}
+
+static void roll_block(Lowering *lw, ImpBlock *block, const int *reads)
+{
+    sink_loads(lw, block, reads);
     Ctx *ctx = lw->ctx;
     Places places = {.stmts = {0}};
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         if (s->kind == IS_FOR)
-            roll_block(lw, &s->loop.body);
+            roll_block(lw, &s->loop.body, reads);
         if (s->kind == IS_IF) {
-            roll_block(lw, &s->branch.then);
-            roll_block(lw, &s->branch.otherwise);
+            roll_block(lw, &s->branch.then, reads);
+            roll_block(lw, &s->branch.otherwise, reads);
         }
         if (s->kind != IS_NOTE) {
             vec_push(ctx, &places.stmts, s);
@@ -486,4 +528,7 @@ static void roll_block(Lowering *lw, ImpBlock *block)
     }
 }
 
-void pass_roll(Lowering *lw) { roll_block(lw, &lw->kernel->body); }
+void pass_roll(Lowering *lw)
+{
+    roll_block(lw, &lw->kernel->body, roll_count_reads(lw->ctx, lw->kernel));
+}

@@ -44,8 +44,7 @@ static bool is_start(const ImpStmt *s)
 static void weigh(void *user, ImpExpr **at)
 {
     const ImpExpr *e = *at;
-    bool infix = e->kind == IE_OP && (e->op.id == P_add || e->op.id == P_mul) &&
-                 (scalar_is_float(e->type) || !scalar_is_signed(e->type));
+    bool infix = imp_is_infix(e);
     switch (e->kind) {
     case IE_VAR: case IE_LIT: *(int *)user += 1; break;
     case IE_LOAD: *(int *)user += 2 + e->mem.index->n_terms; break;
