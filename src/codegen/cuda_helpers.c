@@ -195,6 +195,7 @@ static void put_helper(StrBuf *out, const char *text, Scalar type)
 
 void cuda_put_helpers(const uint32_t *helpers, StrBuf *out)
 {
+    const size_t start = out->len;
     bool any = false;
     for (int h = 0; h < HELP_COUNT; h++)
         for (int t = 0; t < SC_COUNT; t++) {
@@ -207,4 +208,5 @@ void cuda_put_helpers(const uint32_t *helpers, StrBuf *out)
         }
     if (any)
         sb_puts(out, "#endif\n\n");
+    cuda_wrap(out, start);
 }

@@ -166,8 +166,6 @@ static void find_params(Host *h)
     name_workspace(h);
 }
 
-enum { HOST_LINE_WIDTH = 110 };
-
 HostLine host_line_begin(Host *h, const char *function)
 {
     const char *start = ctx_printf(h->c->ctx, "extern \"C\" int %s(", function);
@@ -178,7 +176,7 @@ HostLine host_line_begin(Host *h, const char *function)
 void host_put_param(HostLine *line, const char *text)
 {
     bool first = line->at == line->start;
-    if (!first && line->at + strlen(text) + 1 > HOST_LINE_WIDTH) {
+    if (!first && line->at + strlen(text) + 1 > CUDA_WIDTH) {
         put(line->c, "\n");
         for (size_t i = 0; i < line->start; i++)
             put(line->c, " ");
@@ -406,6 +404,7 @@ void cuda_host_use(Ctx *ctx, const ImpProgram *program, CudaHostUse *any)
 
 void cuda_host_helpers(StrBuf *out, const CudaHostUse *any)
 {
+    const size_t start = out->len;
     if (any->sms || any->resident)
         sb_puts(out, "// Multiprocessors of the current device.\n"
                      "static cudaError_t rise_multiprocessors(long long *count)\n"
@@ -429,4 +428,5 @@ void cuda_host_helpers(StrBuf *out, const CudaHostUse *any)
                      "    *count = sms * each;\n"
                      "    return error;\n"
                      "}\n\n");
+    cuda_wrap(out, start);
 }

@@ -54,6 +54,10 @@ typedef struct Cuda {
 
 /* ---- cuda_helpers.c ---------------------------------------------------------------------------------------------------- */
 
+enum { CUDA_WIDTH = 100 }; /* columns of a line */
+/* Breaks the lines that are longer, of what stands in `out` from there on. cuda_wrap.c */
+void cuda_wrap(StrBuf *out, size_t from);
+
 const char *cuda_type(Scalar s);     /* in memory: "unsigned char" */
 const char *cuda_value_type(Scalar s); /* of a register or an expression */
 const char *cuda_vector_type(Cuda *c, Scalar s, int n); /* in memory: "uchar4", "Cells<unsigned char, 16>" */

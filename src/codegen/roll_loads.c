@@ -1,7 +1,7 @@
 /* For pass roll: loads that stand before the steps that use them, each at its step.
  *
  *   v = cells[0 .. 3];  w = cells[4 .. 7];  acc = op(acc, v.x);  ...;  acc = op(acc, w.w)
- *     ->  v = cells[0 .. 3];  acc = op(acc, v.x);  ...;  w = cells[4 .. 7];  acc = op(acc, w.x);  ...
+ *     ->  v = cells[0 .. 3];  acc = op(acc, v.x);  ...;  w = cells[4 .. 7];  acc = op(acc, w.x); ...
  *
  * which is a loop, if there are some more. CUDA's compiler writes it out and loads early again.
  * Nothing between the load and its step does more than set registers, so that the value is the
