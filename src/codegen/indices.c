@@ -9,89 +9,144 @@
  * change (index_parts.c) get their names, and warp*32 + lane is the thread.
  *
  * Requires: no pass after it looks at what indices are made of. Keeps every value. */
-#include "codegen/lowering.h"
+#include "codegen/indices.h"
 #include "codegen/walk.h"
 
 enum { WINDOW = 8 /* statements that a name is worth having for */ };
 
-typedef struct Named {
-    Nat nat, by; /* the variable that stands for it */
-} Named;
+typedef struct Level { /* a list of statements around the place */
+    ImpBlock *block;
+    int at;              /* the statement that is being looked at */
+    const ImpStmt *loop; /* the loop whose body it is, or NULL */
+} Level;
 
 typedef struct Indices {
     Lowering *lw;
     Ctx *ctx;
-    VEC(Named) named; /* in scope */
+    VEC(Level) levels; /* outermost first */
 } Indices;
 
-/* The same by a name: its own, or that of one that lies a constant away. NULL: there is none. */
-static Nat by_name(const Indices *x, Nat nat)
+/* ---- names ------------------------------------------------------------------------------------ */
+
+int nat_cost(Nat nat)
 {
-    for (int i = 0; i < x->named.n; i++)
-        if (x->named.at[i].nat == nat)
-            return x->named.at[i].by;
-    for (int i = x->named.n - 1; i >= 0 && nat->kind == NAT_SUM; i--) {
-        Nat d = nat_sub(x->ctx, nat, x->named.at[i].nat);
-        if (nat_is_const(d))
-            return nat_add(x->ctx, x->named.at[i].by, d);
+    int cost = 0;
+    if (nat->kind == NAT_DIV || nat->kind == NAT_MOD || nat->kind == NAT_LOG2 || nat->kind == NAT_POW)
+        cost += DIVISION_COST;
+    if (nat->a)
+        cost += nat_cost(nat->a);
+    if (nat->b)
+        cost += nat_cost(nat->b);
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        cost += (i > 0) + (t->n_factors > 0 ? t->n_factors - (t->coef == 1 || t->coef == -1) : 0);
+        for (int k = 0; k < t->n_factors; k++)
+            cost += nat_cost(t->factors[k]);
     }
-    return NULL;
+    return cost;
 }
 
-static Nat use_name(void *user, Nat nat)
+static bool has_term(Nat nat, int64_t coef, int n_factors, const Nat *factors)
 {
-    Nat by = by_name(user, nat);
-    return by ? by : nat;
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        if (t->coef == coef && t->n_factors == n_factors &&
+            memcmp(t->factors, factors, sizeof *factors * (size_t)n_factors) == 0)
+            return true;
+    }
+    return false;
 }
 
-ImpStmt *name_nat(Lowering *lw, Nat nat, const char *name, Span span)
+/* Where all terms of `named` are there. */
+static Nat told_by_part(void *user, Nat nat, Nat named, Nat by)
+{
+    if (nat == named)
+        return by;
+    if (nat->kind != NAT_SUM || (named->kind != NAT_SUM && !has_term(nat, 1, 1, &named)))
+        return nat;
+    for (int i = 0; named->kind == NAT_SUM && i < named->n_terms; i++) {
+        const NatTerm *t = &named->terms[i];
+        if (!has_term(nat, t->coef, t->n_factors, t->factors))
+            return nat;
+    }
+    return nat_add(user, nat_sub(user, nat, named), by);
+}
+
+/* And a constant away. */
+static Nat told_by_index(void *user, Nat nat, Nat named, Nat by)
+{
+    Nat rest = nat_sub(user, nat, named);
+    bool near = nat == named || (nat->kind == NAT_SUM && nat_is_const(rest));
+    return near ? nat_add(user, by, rest) : nat;
+}
+
+typedef struct Replace {
+    ToldBy told;
+    void *user;
+    Nat nat, by;
+} Replace;
+
+static Nat replace_nat(void *user, Nat nat)
+{
+    const Replace *r = user;
+    return r->told(r->user, nat, r->nat, r->by);
+}
+
+static void replace_stmt(void *user, ImpStmt *s) { map_nats(s, replace_nat, user); }
+
+Nat name_nat(Lowering *lw, ImpBlock *block, int at, Nat nat, const char *name, ToldBy told, void *user)
 {
     Ctx *ctx = lw->ctx;
+    Span span = block->list.at[at]->span;
     ImpVar *var = lower_new_var(lw, name, SC_I32, span);
     NatRange range = nat_range(ctx, lw->kernel->known, nat);
     var->constant = true;
     var->nat = nat_var(ctx, name, range.has_lo ? nat_const(ctx, range.lo) : NULL,
                        range.has_hi ? nat_const(ctx, range.hi) : NULL);
+    Replace r = {told, user, nat, var->nat};
+    ImpBlock rest = stmts_from(block, at);
+    walk_stmts(&rest, replace_stmt, &r);
     ImpStmt *decl = imp_stmt(ctx, NULL, IS_DECL, span);
     decl->var.var = var;
     decl->var.value = imp_nat(ctx, nat, SC_I32, span);
-    return decl;
+    block_insert(ctx, block, at, decl);
+    return var->nat;
 }
 
-/* Puts the declaration of a name for the nat before statement *i of the block. */
-static void declare(Indices *x, ImpBlock *block, int *i, Nat nat, const char *name)
+/* Before the statement of a list around the place that is being looked at. */
+static void name_at(Indices *x, int level, Nat nat, const char *name, ToldBy told)
 {
-    ImpStmt *decl = name_nat(x->lw, nat, name, block->list.at[*i]->span);
-    decl->var.value->nat = use_name(x, nat);
-    block_insert(x->ctx, block, (*i)++, decl);
-    vec_push(x->ctx, &x->named, ((Named){nat, decl->var.var->nat}));
+    Level *l = &x->levels.at[level];
+    name_nat(x->lw, l->block, l->at++, nat, name, told, x->ctx);
 }
 
-/* ---- which ones are worth it ------------------------------------------------------------------ */
+/* ---- parts before loops ------------------------------------------------------------------------ */
 
-static bool divides(Nat nat)
+/* Does the list give a value to a variable of the nat, before the place? */
+static bool declares(const Level *l, Nat nat)
 {
-    if (nat->kind == NAT_DIV || nat->kind == NAT_MOD || nat->kind == NAT_LOG2 ||
-        nat->kind == NAT_POW)
+    if (l->loop && nat_mentions(nat, l->loop->loop.var))
         return true;
-    if ((nat->a && divides(nat->a)) || (nat->b && divides(nat->b)))
-        return true;
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int j = 0; j < nat->terms[i].n_factors; j++)
-            if (divides(nat->terms[i].factors[j]))
-                return true;
+    for (int i = 0; i < l->at; i++) {
+        const ImpStmt *s = l->block->list.at[i];
+        if (s->kind == IS_DECL && s->var.var->nat && nat_mentions(nat, s->var.var->nat))
+            return true;
+    }
     return false;
 }
 
-static bool is_long(Nat nat)
+/* In the outermost list where their variables have values, so that neighbouring loops share them. */
+static void name_parts(Indices *x, ImpStmt *loop)
 {
-    bool multiplies = false;
-    for (int i = 0; i < nat->n_terms && nat->n_terms > 1; i++) {
-        const NatTerm *t = &nat->terms[i];
-        multiplies |= t->n_factors > 0 && (t->n_factors > 1 || t->coef > 1 || t->coef < -1);
+    for (Nat part; (part = part_before_loop(x->lw, loop));) {
+        int level = x->levels.n - 1;
+        while (level > 0 && !declares(&x->levels.at[level], part))
+            level--;
+        name_at(x, level, part, "base", told_by_part);
     }
-    return multiplies || nat->n_terms >= 3 || (nat->has_vars && divides(nat));
 }
+
+/* ---- which indices are worth it --------------------------------------------------------------- */
 
 /* Nothing is computed for it, and it may not even be printed. */
 static bool is_silent(const ImpStmt *s) { return s->kind == IS_NOTE || s->kind == IS_ALLOC; }
@@ -106,7 +161,7 @@ typedef struct Uses {
 static void use_nat(void *user, Nat nat)
 {
     Uses *u = user;
-    if (!u->nat && is_long(nat))
+    if (!u->nat && nat_cost(nat) >= WORTH_A_NAME)
         vec_push(u->indices->ctx, &u->list, nat);
     u->n += nat == u->nat;
 }
@@ -169,30 +224,30 @@ static const char *name_of(Nat nat)
     return power ? "distance" : "index";
 }
 
-static void name_indices(Indices *x, ImpBlock *block, int *i)
+static void name_indices(Indices *x, ImpStmt *s)
 {
-    ImpStmt *s = block->list.at[*i];
+    int level = x->levels.n - 1;
+    const Level *l = &x->levels.at[level];
     Uses own = {.indices = x};
     use_stmt(&own, s);
     for (int k = 0; k < own.list.n; k++) {
         Nat nat = own.list.at[k];
-        if (by_name(x, nat) || uses_from(x, block, *i, nat) < 2)
+        if (uses_from(x, l->block, l->at, nat) < 2) /* or they have a name by now */
             continue;
         Nat first = lowest(x, s, nat);
         if (may_be_named(x, s, first))
-            declare(x, block, i, first, name_of(first));
+            name_at(x, level, first, name_of(first), told_by_index);
         else if (may_be_named(x, s, nat))
-            declare(x, block, i, nat, name_of(nat));
+            name_at(x, level, nat, name_of(nat), told_by_index);
     }
 }
 
-static void name_end(Indices *x, ImpBlock *block, int *i)
+static void name_end(Indices *x, const ImpStmt *s)
 {
-    const ImpStmt *s = block->list.at[*i];
     PrimId level = s->loop.level;
-    if (divides(s->loop.hi) && use_name(x, s->loop.hi) == s->loop.hi)
-        declare(x, block, i, s->loop.hi,
-                 level == P_mapBlock ? "blocks" : level == P_mapWarp ? "warps" : "end");
+    if (nat_cost(s->loop.hi) >= DIVISION_COST)
+        name_at(x, x->levels.n - 1, s->loop.hi,
+                level == P_mapBlock ? "blocks" : level == P_mapWarp ? "warps" : "end", told_by_index);
 }
 
 /* ---- the walk --------------------------------------------------------------------------------- */
@@ -231,25 +286,26 @@ static bool goes_on(const ImpBlock *block, int i)
            s->var.value->op.id == last->var.value->op.id;
 }
 
-static void visit(Indices *x, ImpBlock *block, bool may_name)
+static void visit(Indices *x, ImpBlock *block, const ImpStmt *loop, bool may_name)
 {
-    int mark = x->named.n;
-    for (int i = 0; i < block->list.n; i++) {
-        ImpStmt *s = block->list.at[i];
-        if (may_name && !goes_on(block, i))
-            name_indices(x, block, &i);
-        if (s->kind == IS_FOR)
-            name_end(x, block, &i);
-        map_nats(s, use_name, x);
-        if (s->kind == IS_FOR)
-            visit(x, &s->loop.body, true);
+    int mine = x->levels.n;
+    vec_push(x->ctx, &x->levels, ((Level){block, 0, loop}));
+    for (; x->levels.at[mine].at < block->list.n; x->levels.at[mine].at++) {
+        ImpStmt *s = block->list.at[x->levels.at[mine].at];
+        if (may_name && !goes_on(block, x->levels.at[mine].at))
+            name_indices(x, s);
+        if (s->kind == IS_FOR) {
+            name_parts(x, s);
+            name_end(x, s);
+            visit(x, &s->loop.body, s, true);
+        }
         if (s->kind == IS_IF) {
             bool both = s->branch.then.list.n && s->branch.otherwise.list.n;
-            visit(x, &s->branch.then, both || !is_one_line(&s->branch.then));
-            visit(x, &s->branch.otherwise, both || !is_one_line(&s->branch.otherwise));
+            visit(x, &s->branch.then, NULL, both || !is_one_line(&s->branch.then));
+            visit(x, &s->branch.otherwise, NULL, both || !is_one_line(&s->branch.otherwise));
         }
     }
-    x->named.n = mark;
+    x->levels.n--;
 }
 
 /* warp*32 + lane is the thread. */
@@ -262,6 +318,5 @@ void pass_indices(Lowering *lw)
     if (threads_in_a_row(lw->kernel))
         walk_stmts(&lw->kernel->body, stmt_to_thread, lw);
     name_sizes(lw);
-    name_parts(lw);
-    visit(&x, &lw->kernel->body, true);
+    visit(&x, &lw->kernel->body, NULL, true);
 }

@@ -426,14 +426,6 @@ bool is_trivial(const ImpExpr *e);    /* costs nothing to compute again */
 int index_map_rank(const char *map);
 int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *nats, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
 
-/* ---- sizes.c ------------------------------------------------------------------------------------------------------------------ */
-
-/* Names what the kernel computes from sizes alone, more than once. */
-void name_sizes(Lowering *lw);
-void name_parts(Lowering *lw);
-/* The declaration of a name for the nat. */
-ImpStmt *name_nat(Lowering *lw, Nat nat, const char *name, Span span);
-
 /* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 
 void pass_translate(Lowering *lw);

@@ -4,7 +4,7 @@
  *   (n + 2047) / 2048 ... (n + 2047) / 524288         ->  const int blocks = (n + 2047) / 2048; ... blocks / 256
  *
  * Keeps every value. The names stand in the kernel's outermost list, before the first statement that needs them. */
-#include "codegen/lowering.h"
+#include "codegen/indices.h"
 #include "codegen/walk.h"
 
 typedef struct Sizes {
@@ -120,44 +120,41 @@ static void least_stmt(void *user, ImpStmt *s) { walk_nats(s, least_nat, user); 
 
 /* ---- giving it a name ------------------------------------------------------------------------------------------------------------ */
 
-typedef struct Replace {
+typedef struct Told {
     const Sizes *sizes;
     Nat size, by;
     VEC(Nat) from, to;
-} Replace;
+} Told;
 
 /* Notes what is to be replaced in `nat`. */
-static void note_parts(Replace *r, Nat nat)
+static void note_parts(Told *t, Nat nat)
 {
     if (!nat || !nat->has_vars)
         return;
-    Nat value = in_terms_of(r->sizes, nat, r->size, r->by);
+    Nat value = in_terms_of(t->sizes, nat, t->size, t->by);
     if (value) {
-        for (int i = 0; i < r->from.n; i++)
-            if (r->from.at[i] == nat)
+        for (int i = 0; i < t->from.n; i++)
+            if (t->from.at[i] == nat)
                 return;
-        vec_push(r->sizes->ctx, &r->from, nat);
-        vec_push(r->sizes->ctx, &r->to, value);
+        vec_push(t->sizes->ctx, &t->from, nat);
+        vec_push(t->sizes->ctx, &t->to, value);
         return;
     }
-    note_parts(r, nat->a);
-    note_parts(r, nat->b);
+    note_parts(t, nat->a);
+    note_parts(t, nat->b);
     for (int i = 0; i < nat->n_terms; i++)
         for (int k = 0; k < nat->terms[i].n_factors; k++)
-            note_parts(r, nat->terms[i].factors[k]);
+            note_parts(t, nat->terms[i].factors[k]);
 }
 
-static Nat replace_nat(void *user, Nat nat)
+static Nat size_told_by(void *user, Nat nat, Nat size, Nat by)
 {
-    Replace *r = user;
-    r->from.n = r->to.n = 0;
-    note_parts(r, nat);
-    for (int i = 0; i < r->from.n; i++)
-        nat = nat == r->from.at[i] ? r->to.at[i] : nat_subst(r->sizes->ctx, nat, r->from.at[i], r->to.at[i]);
+    Told t = {.sizes = user, .size = size, .by = by};
+    note_parts(&t, nat);
+    for (int i = 0; i < t.from.n; i++)
+        nat = nat == t.from.at[i] ? t.to.at[i] : nat_subst(t.sizes->ctx, nat, t.from.at[i], t.to.at[i]);
     return nat;
 }
-
-static void replace_stmt(void *user, ImpStmt *s) { map_nats(s, replace_nat, user); }
 
 /* The loop that goes as far. */
 typedef struct Extent {
@@ -190,7 +187,6 @@ static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
 static void declare_size(Sizes *z, ImpBlock *body, int i, Nat nat)
 {
     Lowering *lw = z->lw;
-    Ctx *ctx = z->ctx;
     ImpBlock rest = {.list = {body->list.at + i, body->list.n - i, 0}};
     ImpStmt *first = body->list.at[i];
     if (first->kind == IS_IF && uses_in(z, &first->branch.then, nat) == uses_in(z, &rest, nat)) { /* all are in there */
@@ -203,12 +199,8 @@ static void declare_size(Sizes *z, ImpBlock *body, int i, Nat nat)
         declare_size(z, &first->branch.then, k, nat);
         return;
     }
-    Span span = body->list.at[i]->span;
-    ImpStmt *decl = name_nat(lw, nat, size_name(lw, &rest, nat), span);
-    vec_push(ctx, &z->named, decl->var.var->nat);
-    Replace r = {.sizes = z, .size = nat, .by = decl->var.var->nat};
-    walk_stmts(&rest, replace_stmt, &r);
-    block_insert(ctx, body, i, decl);
+    Nat by = name_nat(lw, body, i, nat, size_name(lw, &rest, nat), size_told_by, z);
+    vec_push(z->ctx, &z->named, by);
 }
 
 static void name_some(Sizes *z)

@@ -13,8 +13,8 @@ products_body(float *__restrict__ result, const float *__restrict__ xs,
     // sink.rise:3: mapBlock
     const Index blocks = (n + 63) / 64;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        const Index base = (block*64 + thread)*k;
         const Index index = block*64 + thread;
+        const Index base = (block*64 + thread)*k;
         if (index < n) {
             float acc = 0.0f;
             for (Index i = 0; i < k; i++)

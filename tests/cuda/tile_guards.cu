@@ -12,8 +12,8 @@ blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, In
     const int threadY = threadIdx.y;
 
     // tile_guards.rise:7: mapBlock
-    const int base = threadY*34 + thread;
     const Index blocks = (h + 7) / 8;
+    const int base = threadY*34 + thread;
     for (Index blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
         const Index blocks_1 = (w + 31) / 32;
         for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {

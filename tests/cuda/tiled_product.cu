@@ -17,8 +17,8 @@ matmul_body(float *__restrict__ result, const float *__restrict__ a, const float
     const Index blocks = (n + 15) / 16;
     for (Index blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
         // tiled_product.rise:4: mapBlock
-        const Index base = (blockY*16 + threadY)*l + thread;
         const Index blocks_1 = (m + 15) / 16;
+        const Index base = (blockY*16 + threadY)*l + thread;
         for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
             // tiled_product.rise:13: mapThreads
             float acc = 0.0f;
