@@ -99,10 +99,22 @@ static ImpExpr *decided(Lowering *lw, ImpExpr *cond)
     return same ? cond : all;
 }
 
+/* a ? (b ? x : 0) : 0  ->  a && b ? x : 0 */
+static void join_choices(Lowering *lw, ImpExpr *e)
+{
+    ImpExpr *then = e->cond.then, *otherwise = e->cond.otherwise;
+    if (then->kind != IE_COND || otherwise->kind != IE_LIT ||
+        !imp_same_value(then->cond.otherwise, otherwise))
+        return;
+    e->cond.cond = imp_op2(lw->ctx, P_and, SC_BOOL, e->cond.cond, then->cond.cond, e->span);
+    e->cond.then = then->cond.then;
+}
+
 static void decide_expr(void *user, ImpExpr **at)
 {
     Lowering *lw = user;
     while ((*at)->kind == IE_COND) {
+        join_choices(lw, *at);
         ImpExpr *cond = decided(lw, (*at)->cond.cond);
         if (cond && cond->kind == IE_LIT) {
             *at = (*at)->cond.otherwise;

@@ -367,6 +367,20 @@ static void put_bit_count(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         close_cast(c, prec);
 }
 
+/* (a + b) + c of a narrow type: ints are brought back once, for which there are few enough. */
+static void put_small_sum(Cuda *c, const ImpExpr *e, int terms)
+{
+    enum { MOST_TERMS = 4096 }; /* of 16 bits */
+    const ImpExpr *first = e->op.args[0];
+    bool goes_on = first->kind == IE_OP && first->op.id == P_add && first->type == e->type;
+    if (goes_on && terms < MOST_TERMS)
+        put_small_sum(c, first, terms + 1);
+    else
+        cuda_expr(c, first, C_SUM);
+    put(c, " + ");
+    cuda_expr(c, e->op.args[1], C_PRODUCT);
+}
+
 static bool is_comparison(PrimId id) { return id >= P_eq && id <= P_ge; }
 
 static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
@@ -383,6 +397,13 @@ static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
             cuda_expr(c, e->op.args[0], C_UNARY);
             put(c, " * ");
             cuda_expr(c, e->op.args[1], C_UNARY);
+            put(c, ")");
+            close_cast(c, prec);
+            return;
+        }
+        if (id == P_add) {
+            put(c, "(");
+            put_small_sum(c, e, 2);
             put(c, ")");
             close_cast(c, prec);
             return;
