@@ -36,6 +36,7 @@ typedef struct Cuda {
     const ImpKernel *kernel;
     const NatFacts *facts;
     bool line_directives;
+    Span users;              /* the last text of the user's that a statement stood for */
     bool lost;               /* a number beyond 64 bits was printed, which is no text of C */
     int depth;               /* of indentation */
     uint32_t helpers[HELP_COUNT]; /* a bit for each scalar type that it is called with */
@@ -175,7 +176,7 @@ void cuda_indent(Cuda *c);
 bool cuda_unsigned_safe(Nat nat); /* may gridDim stand in it as it is, an unsigned? */
 /* Text that cannot end a comment or begin a line: what comes from file names and notes. */
 void cuda_comment_text(StrBuf *out, const char *text);
-/* File name without directories, and line; "" and 0 when the span is nowhere. */
+/* File name, of the user's without directories, and line; "" and 0 when the span is nowhere. */
 const char *cuda_place(Ctx *ctx, Span span, int *line);
 
 /* Names for functions of a file, of which none is claimed yet. */

@@ -38,7 +38,7 @@ const char *cuda_place(Ctx *ctx, Span span, int *line)
     if (!source)
         return "";
     source_position(ctx, span, line, &column);
-    const char *base = strrchr(source->name, '/');
+    const char *base = source->library ? NULL : strrchr(source->name, '/');
     return base ? base + 1 : source->name;
 }
 

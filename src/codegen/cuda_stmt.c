@@ -6,10 +6,15 @@ enum { ONE_LINE = 90 };
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
-static void line_directive(Cuda *c, Span span)
+/* The user's line, where one is known. */
+static Span users_place(const ImpStmt *s) { return s->users.file ? s->users : s->span; }
+
+static void line_directive(Cuda *c, const ImpStmt *s)
 {
     int line;
-    const char *file = cuda_place(c->ctx, span, &line);
+    if (span_is_users(c->ctx, users_place(s)))
+        c->users = users_place(s);
+    const char *file = cuda_place(c->ctx, c->users, &line);
     if (!c->line_directives || !line)
         return;
     sb_printf(c->out, "#line %d \"", line);
@@ -585,16 +590,25 @@ static void print_if(Cuda *c, const ImpStmt *s)
     put(c, "\n");
 }
 
-static void print_note(Cuda *c, const ImpStmt *s)
+/* FILE:LINE between the two; nothing for nowhere. */
+static void put_place(Cuda *c, Span span, const char *before, const char *behind)
 {
     int line;
-    const char *file = cuda_place(c->ctx, s->span, &line);
+    const char *file = cuda_place(c->ctx, span, &line);
+    if (!line)
+        return;
+    put(c, before);
+    cuda_comment_text(c->out, file);
+    sb_printf(c->out, ":%d%s", line, behind);
+}
+
+static void print_note(Cuda *c, const ImpStmt *s)
+{
     put(c, "// ");
-    if (line) {
-        cuda_comment_text(c->out, file);
-        sb_printf(c->out, ":%d: ", line);
-    }
+    put_place(c, users_place(s), "", ": ");
     cuda_comment_text(c->out, s->note);
+    if (s->users.file)
+        put_place(c, s->span, " of ", "");
     put(c, "\n");
 }
 
@@ -619,7 +633,7 @@ void cuda_block(Cuda *c, const ImpBlock *block)
                 put(c, "\n");
         }
         if (s->kind != IS_NOTE)
-            line_directive(c, s->span);
+            line_directive(c, s);
         cuda_indent(c);
         first = false;
         last = s;

@@ -29,7 +29,20 @@ ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span)
 {
     if (++lw->n_statements == LIMIT_IMP_STATEMENTS)
         lower_error(lw, E0503, lw->entry->name_span, "`%s` becomes more than %d statements", lw->entry->name, LIMIT_IMP_STATEMENTS);
-    return imp_stmt(lw->ctx, lw->out, kind, span);
+    ImpStmt *s = imp_stmt(lw->ctx, lw->out, kind, span);
+    if (!span_is_users(lw->ctx, span))
+        s->users = lw->users;
+    return s;
+}
+
+Span lower_enter(Lowering *lw, const Core *term)
+{
+    const Span around = lw->users;
+    if (span_is_users(lw->ctx, term->span))
+        lw->users = term->span;
+    else if (term->users.file)
+        lw->users = term->users;
+    return around;
 }
 
 ImpVar *lower_new_var(Lowering *lw, const char *name, Scalar type, Span span)

@@ -134,6 +134,7 @@ struct ImpStmt {
     struct StmtInfo *info; /* belongs to the pass that is running */
     int prefetch;     /* until the pass prefetch: it computes what this toShared[prefetch] stores; 0: none */
     Span span;        /* the .rise text that it comes from */
+    Span users;       /* where that is not the user's: what of his it stands for; or nowhere */
     union {
         struct {
             ImpVar *var;

@@ -82,7 +82,7 @@ static void verify(Lowering *lw, int pass)
 
 static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, const LowerPlan *plan)
 {
-    Lowering lw = {.ctx = ctx, .entry = entry, .program = NEW(ctx, ImpProgram)};
+    Lowering lw = {.ctx = ctx, .entry = entry, .users = entry->name_span, .program = NEW(ctx, ImpProgram)};
     lw.program->entry = entry;
     pass_translate(&lw);
     for (int k = 0; k < lw.program->kernels.n; k++) {

@@ -146,6 +146,7 @@ typedef struct Lowering {
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
     Table uses;        /* by scope: those of the variables that it is the scope of (uses.c) */
+    Span users;        /* the user's text that is being translated */
 } Lowering;
 
 /* ---- launch.c: threads and blocks, and the loops of the levels ---------------------------------------------------------- */
@@ -306,6 +307,8 @@ View *lower_read_reduce_warp(Lowering *lw, const Core *term);
 
 /* ---- read.c, translate.c -------------------------------------------------------------------------------------------------- */
 
+/* lw->users at the term. Gives what it was around it. */
+Span lower_enter(Lowering *lw, const Core *term);
 View *lower_read(Lowering *lw, const Core *term);
 void lower_write(Lowering *lw, const Core *term, View *acceptor);
 /* What the translation does with a primitive beyond its row in prims.def: one row per primitive, in forms.c. Without one, a view with index

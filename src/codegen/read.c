@@ -440,7 +440,7 @@ static View *read_prim(Lowering *lw, const Core *e)
     return view_error(lw, e->type);
 }
 
-View *lower_read(Lowering *lw, const Core *e)
+static View *read_term(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
     switch (e->kind) {
@@ -479,3 +479,10 @@ View *lower_read(Lowering *lw, const Core *e)
     return view_error(lw, e->type);
 }
 
+View *lower_read(Lowering *lw, const Core *e)
+{
+    const Span around = lower_enter(lw, e);
+    View *v = read_term(lw, e);
+    lw->users = around;
+    return v;
+}

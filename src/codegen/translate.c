@@ -260,7 +260,9 @@ static void write_term(Lowering *lw, const Core *e, View *acceptor)
 void lower_write(Lowering *lw, const Core *e, View *acceptor)
 {
     Sharing *sharing = share_nothing(lw);
+    const Span around = lower_enter(lw, e);
     write_term(lw, e, acceptor);
+    lw->users = around;
     lw->sharing = sharing;
 }
 

@@ -447,6 +447,9 @@ static Value item_result(Call *c, Type want)
     *kept = frame;
     const Frame *outer = e->frame;
     e->frame = kept;
+    const Span users = e->users;
+    if (span_is_users(e->ctx, c->span))
+        e->users = c->span;
     Value r;
     const Ast *result = h->result;
     if (!h->body) {
@@ -489,6 +492,7 @@ static Value item_result(Call *c, Type want)
         }
     }
     e->frame = outer;
+    e->users = users;
     r.span = c->span;
     return r;
 }

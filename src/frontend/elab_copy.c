@@ -151,6 +151,7 @@ static Core *copy(Copy *c, const Core *core)
         return core_bad(e, core->span);
     }
     new->label = core->label;
+    new->users = core->users;
     return core_done(e, new);
 }
 

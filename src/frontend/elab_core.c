@@ -23,6 +23,8 @@ Core *core_new(Elab *e, CoreKind kind, Span span, Type type)
     Core *core = NEW(e->ctx, Core);
     core->kind = kind;
     core->span = span;
+    if (!span_is_users(e->ctx, span))
+        core->users = e->users;
     core->type = type;
     core->height = 1;
     count_terms(e, 1, span);

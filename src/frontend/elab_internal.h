@@ -237,6 +237,7 @@ typedef struct Elab {
     int next_var;
     NatFacts *facts;
     const Frame *frame;
+    Span users;        /* the innermost text of the user's that uses what is elaborated; or nowhere */
     const Item *entry; /* NULL: a rule, an operator */
     Type result;  /* that the entry or definition says it has; NULL: it says none */
     int terms, steps;

@@ -551,6 +551,7 @@ Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why)
     e->max_resident = use->max_resident;
     e->quiet = 1;
     e->why = why;
+    e->users = use->users;
     Using u = {.e = e, .use = use, .rule = use->rule, .env = scope_of(program, use->home)->root, .why = why};
     open_holes(&u);
     if (!find_orders(&u) || !match_parameters(&u) || !match_sizes(&u))

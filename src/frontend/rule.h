@@ -36,6 +36,7 @@ typedef struct RuleUse {
     Core **extra;
     NatFacts *facts;      /* of the place */
     Type type;            /* of the term that is rewritten */
+    Span users;           /* the user's text that it stands for */
     int next_var;         /* ids from here on are fresh; raised */
     Nat num_sm, max_resident; /* the entry's, or NULL; set where the rule brings them in */
     /* Whether an operator has its laws for all values; *why: what shows that it has not. */

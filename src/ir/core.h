@@ -52,6 +52,7 @@ typedef struct PrimOptions {
 struct Core {
     CoreKind kind;
     Span span;
+    Span users;  /* where that is the library's, or a strategy made it: the user's text that it stands for; or nowhere */
     Type type;   /* of the value; LAMBDA: of the result */
     const char *label; /* `#inner e`: what strategies call it; or NULL */
     int height;  /* set by the elaborator, which bounds it by the stack (Stack.levels): recursion over core is safe */

@@ -47,7 +47,7 @@ Core *named_before(Runner *r, const Here *here, const Here *at)
     Core *name = NEW(ctx, Core), *let = NEW(ctx, Core);
     *name = (Core){.kind = CORE_VAR, .span = at->term->span, .type = var->type, .height = 1};
     name->var = var;
-    *let = (Core){.kind = CORE_LET, .span = here->term->span, .type = here->term->type};
+    *let = (Core){.kind = CORE_LET, .span = here->term->span, .users = here->term->users, .type = here->term->type};
     let->let.var = var;
     let->let.value = at->term;
     Core *body = name;

@@ -30,7 +30,7 @@ static Core *copy_of(Runner *r, Core *xs, PrimId map);
 static Core *copy_of_array(Runner *r, Core *xs, PrimId map)
 {
     Ctx *ctx = r->ctx;
-    Core term = {.kind = CORE_PRIM, .span = xs->span, .type = xs->type}, function = {.kind = CORE_LAMBDA, .span = xs->span, .type = xs->type->elem};
+    Core term = {.kind = CORE_PRIM, .span = xs->span, .users = xs->users, .type = xs->type}, function = {.kind = CORE_LAMBDA, .span = xs->span, .users = xs->users, .type = xs->type->elem};
     Nat *nats = NEWN(ctx, Nat, 1);
     nats[0] = xs->type->size;
     function.lambda.n = 1;
@@ -53,12 +53,12 @@ static bool is_name(const Core *term) { return term->kind == CORE_VAR || (term->
 static Core *copy_of_tuple(Runner *r, Core *xs, PrimId map)
 {
     Ctx *ctx = r->ctx;
-    Core let = {.kind = CORE_LET, .span = xs->span, .type = xs->type}, tuple = {.kind = CORE_TUPLE, .span = xs->span, .type = xs->type};
+    Core let = {.kind = CORE_LET, .span = xs->span, .users = xs->users, .type = xs->type}, tuple = {.kind = CORE_TUPLE, .span = xs->span, .users = xs->users, .type = xs->type};
     Core *name = is_name(xs) ? xs : new_name(r, xs, "t", xs->type, &let.let.var);
     tuple.tuple.n = xs->type->n_items;
     tuple.tuple.items = NEWN(ctx, Core *, tuple.tuple.n);
     for (int i = 0; i < tuple.tuple.n; i++) {
-        Core part = {.kind = CORE_PROJ, .span = xs->span, .type = xs->type->items[i]};
+        Core part = {.kind = CORE_PROJ, .span = xs->span, .users = xs->users, .type = xs->type->items[i]};
         part.proj.index = i;
         part.proj.value = name;
         tuple.tuple.items[i] = copy_of(r, new_term(ctx, part), map);

@@ -282,7 +282,7 @@ static bool match_applied(Matcher *m, int param, int n, const Thunk *given, Core
         args[i].local = params[i];
     }
     Core *lambda = NEW(m->ctx, Core);
-    *lambda = (Core){.kind = CORE_LAMBDA, .span = term->span, .type = term->type, .height = term->height + 1};
+    *lambda = (Core){.kind = CORE_LAMBDA, .span = term->span, .users = term->users, .type = term->type, .height = term->height + 1};
     lambda->lambda.n = n;
     lambda->lambda.params = params;
     lambda->lambda.body = with_parts(m->ctx, term, n, parts);

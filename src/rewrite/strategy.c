@@ -32,6 +32,18 @@ Span users_place(const Runner *r)
     return r->entry->name_span;
 }
 
+/* The text of the user's that the term stands for. */
+static Span term_users(const Runner *r, const Here *here)
+{
+    for (const Here *up = here; up; up = up->up) {
+        if (span_is_users(r->ctx, up->term->span))
+            return up->term->span;
+        if (up->term->users.file)
+            return up->term->users;
+    }
+    return r->entry->name_span;
+}
+
 static const char library_step[] = "this step of the library's strategy";
 
 static Core *fail_near(Runner *r, Near near, Span span, const char *what, const Here *here, const char *why)
@@ -152,7 +164,7 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
         return strategy_mistake(r, E0805, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
     if (rule->level && !level_find(rule->level, &level))
         return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
-    RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
+    RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
     if (rule->level && !here_has_level(here, level))
