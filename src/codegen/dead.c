@@ -12,6 +12,7 @@
  *
  * Keeps: stores, barriers and what else others see; notes and IS_ALLOC where a statement is left. */
 #include "codegen/branches.h"
+#include "codegen/defs.h"
 #include "codegen/walk.h"
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -67,17 +68,11 @@ static void forward_copies(Copies *c, ImpBlock *block)
 
 /* ---- needs ----------------------------------------------------------------------------------- */
 
-typedef struct StmtInfo {
-    ImpStmt *around; /* the loop or branch; NULL: there is none */
-    bool needed;
-} StmtInfo;
-
 typedef struct Dead {
     Ctx *ctx;
-    Table by_nat;                                     /* the register that indices mention by it */
-    bool *read;                                       /* by ImpVar.id, as the next one */
-    struct Setters { VEC(ImpStmt *) at; } *setters;
-    VEC(const ImpVar *) found;                        /* read; what sets them is not looked at yet */
+    Defs defs;
+    bool *read;                /* by ImpVar.id */
+    VEC(const ImpVar *) found; /* read; what sets them is not looked at yet */
 } Dead;
 
 static void read_var(Dead *d, const ImpVar *var)
@@ -90,10 +85,10 @@ static void read_var(Dead *d, const ImpVar *var)
 
 static void read_nat_var(void *user, Nat nat)
 {
-    Dead *d = user;
-    const ImpVar *var = table_get(&d->by_nat, nat);
-    if (var)
-        read_var(d, var);
+    const Sites *sites = defs_of(&((Dead *)user)->defs, nat);
+    for (int i = 0; sites && i < sites->at.n; i++)
+        if (imp_sets(sites->at.at[i]))
+            read_var(user, imp_sets(sites->at.at[i]));
 }
 
 static void read_nat(void *user, Nat nat) { nat_each_var(((Dead *)user)->ctx, nat, read_nat_var, user); }
@@ -115,25 +110,13 @@ static void is_needed(Dead *d, ImpStmt *s)
 }
 
 /* What sets a register waits until the register is read, a loop until something in it is needed. */
-static void find_needs(Dead *d, ImpBlock *block, ImpStmt *around)
+static void find_need(void *user, ImpStmt *s)
 {
-    for (int i = 0; i < block->list.n; i++) {
-        ImpStmt *s = block->list.at[i];
-        s->info = NEW(d->ctx, StmtInfo);
-        s->info->around = around;
-        switch (s->kind) {
-        case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD:
-            vec_push(d->ctx, &d->setters[imp_sets(s)->id].at, s);
-            break;
-        case IS_FOR: find_needs(d, &s->loop.body, s); break;
-        case IS_IF:
-            find_needs(d, &s->branch.then, s);
-            find_needs(d, &s->branch.otherwise, s);
-            break;
-        case IS_ALLOC: case IS_NOTE: break;
-        case IS_STORE: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC:
-        case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_SYNC: is_needed(d, s); break;
-        }
+    switch (s->kind) {
+    case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD: case IS_FOR: case IS_IF:
+    case IS_ALLOC: case IS_NOTE: break;
+    case IS_STORE: case IS_VSTORE: case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC:
+    case IS_GIVE: case IS_AWAIT: case IS_SERVE: case IS_SYNC: is_needed(user, s); break;
     }
 }
 
@@ -160,17 +143,13 @@ void pass_dead(Lowering *lw)
     ImpKernel *k = lw->kernel;
     Copies copies = {lw->ctx, NEWN(lw->ctx, ImpExpr *, k->vars.n + 1)};
     forward_copies(&copies, &k->body);
-    Dead d = {.ctx = lw->ctx,
-              .read = NEWN(lw->ctx, bool, k->vars.n + 1),
-              .setters = NEWN(lw->ctx, struct Setters, k->vars.n + 1)};
-    for (int i = 0; i < k->vars.n; i++)
-        if (k->vars.at[i]->nat)
-            table_put(lw->ctx, &d.by_nat, k->vars.at[i]->nat, k->vars.at[i]);
-    find_needs(&d, &k->body, NULL);
+    Dead d = {.ctx = lw->ctx, .defs = {.ctx = lw->ctx}, .read = NEWN(lw->ctx, bool, k->vars.n + 1)};
+    defs_note(&d.defs, &k->body, NULL);
+    walk_stmts(&k->body, find_need, &d);
     while (d.found.n) {
-        const struct Setters *of = &d.setters[d.found.at[--d.found.n]->id];
-        for (int i = 0; i < of->at.n; i++)
-            is_needed(&d, of->at.at[i]);
+        const Sites *sites = defs_of(&d.defs, d.found.at[--d.found.n]);
+        for (int i = 0; sites && i < sites->at.n; i++)
+            is_needed(&d, sites->at.at[i]);
     }
     remove_dead(&k->body);
 }

@@ -18,7 +18,7 @@ typedef enum LowerPass {
     PASS_STRIDES,   /* loops that go from element to element of theirs */
     PASS_TILES,     /* loops without guards in full tiles */
     PASS_UNROLLING, /* loops that would be written out too often stay loops */
-    PASS_COMMON,    /* what is loaded or computed again is shared */
+    PASS_VALUES,    /* what is loaded or computed again has a name */
     PASS_ROLL,      /* statements that repeat themselves become loops */
     PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
     PASS_INDICES,   /* indices, and parts of them, that are used again get a name */

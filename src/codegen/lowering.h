@@ -448,9 +448,7 @@ void pass_barriers(Lowering *lw);
 void pass_sink(Lowering *lw);
 void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
-void pass_common(Lowering *lw);
-const char *value_name(Lowering *lw, const ImpExpr *e); /* of a register for the value: `x` for an element of `xs` */
-void loads_before_loops(Lowering *lw); /* loop_loads.c: part of pass_common */
+void pass_values(Lowering *lw);
 void pass_unrolling(Lowering *lw);
 void pass_roll(Lowering *lw);
 int *roll_count_reads(Ctx *ctx, ImpKernel *kernel); /* roll_loads.c */

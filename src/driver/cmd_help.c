@@ -267,7 +267,7 @@ static const Topic topics[] = {
      "  risec --emit=ptx FILE       the kernels, compiled by NVRTC to PTX\n"
      "  risec --emit=cubin FILE     the same for one GPU: `risec help aot`\n"
      "\n"
-     "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, common, roll, zeros, indices, dead, steps, names.\n"
+     "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names.\n"
      "\n"
      "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json, .ptx, .cubin. -o may be given several times.\n"},
 };
