@@ -146,7 +146,7 @@ static void put_float(Cuda *c, ScalarValue v)
     if (signbit(v.f))
         put(c, "-");
     if (isinf(v.f)) {
-        put(c, single ? "__int_as_float(0x7f800000)" : "__longlong_as_double(0x7ff0000000000000ll)");
+        sb_printf(c->out, "%s%s", single ? "" : "(double)", cuda_helper(c, HELP_INFINITE, SC_F32));
         return;
     }
     StrBuf text;

@@ -5,6 +5,9 @@
 #ifndef RISE_HELPERS
 static __device__ __forceinline__ long long wrap_mul(long long a, long long b)
     { return (long long)((unsigned long long)a * (unsigned long long)b); }
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 template <typename Op>
 static __device__ __forceinline__ void atomic_update(float *cell, Op op)
 {
@@ -40,10 +43,10 @@ extern "C" __global__ void __launch_bounds__(1)
 most_init(float *__restrict__ result_1, long long *__restrict__ result_2,
           float *__restrict__ result_3, double *__restrict__ result_4)
 {
-    result_1[0] = -__int_as_float(0x7f800000);
+    result_1[0] = -INFINITY;
     result_2[0] = -9223372036854775807ll - 1;
     result_3[0] = 0.0f;
-    result_4[0] = __longlong_as_double(0x7ff0000000000000ll);
+    result_4[0] = (double)INFINITY;
 }
 
 // most: 256 threads a block, ceilDiv(n, 256) blocks

@@ -3,6 +3,9 @@
 // To launch: sum_launch, argmin_launch below, on a stream.
 
 #ifndef RISE_HELPERS
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_min(A a, B b) -> decltype(a + b)
     { return a < b ? a : b; }
@@ -167,7 +170,7 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
     const Index blocks = nat_max(size, 1);
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // device_fold.rise:9: mapLane
-        float acc_1 = __int_as_float(0x7f800000);
+        float acc_1 = INFINITY;
         int acc_2 = 2147483647;
         const Index base = block*8192 + thread*4;
         const Index end = (blocks*8192 + n - 1) / (blocks*8192);
@@ -182,10 +185,10 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
                         v = load4<aligned>(xs + index - 3);
                     } else {
                         v = make_float4(
-                            index - 3 < n ? xs[index - 3] : __int_as_float(0x7f800000),
-                            index - 2 < n ? xs[index - 2] : __int_as_float(0x7f800000),
-                            index - 1 < n ? xs[index - 1] : __int_as_float(0x7f800000),
-                            __int_as_float(0x7f800000));
+                            index - 3 < n ? xs[index - 3] : INFINITY,
+                            index - 2 < n ? xs[index - 2] : INFINITY,
+                            index - 1 < n ? xs[index - 1] : INFINITY,
+                            INFINITY);
                     }
                     const int v_1 = full || index - 3 < n ? (int)(index - 3) : 2147483647;
                     const int v_2 = full || index - 2 < n ? (int)(index - 2) : 2147483647;
@@ -239,7 +242,7 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
             const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            float acc_1_1 = __int_as_float(0x7f800000);
+            float acc_1_1 = INFINITY;
             int acc_2_1 = 2147483647;
             if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;
@@ -281,7 +284,7 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
     __syncthreads();
     if (last) {
         // device_fold.rise:5: mapLane
-        float acc_1 = __int_as_float(0x7f800000);
+        float acc_1 = INFINITY;
         int acc_2 = 2147483647;
         const Index end = blocks / 256;
         for (Index i = 0; i < end; i++) {
@@ -295,7 +298,7 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         }
         if (blocks % 256 != 0) {
             const Index index = end*256 + thread;
-            const float b_1 = index < blocks ? xs_1[index] : __int_as_float(0x7f800000);
+            const float b_1 = index < blocks ? xs_1[index] : INFINITY;
             const int b_2 = index < blocks ? xs_2[index] : 2147483647;
             if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
                 acc_1 = b_1;
@@ -330,7 +333,7 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
             const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
             const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
-            float acc_1_1 = __int_as_float(0x7f800000);
+            float acc_1_1 = INFINITY;
             int acc_2_1 = 2147483647;
             if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
                 acc_1_1 = v.x;

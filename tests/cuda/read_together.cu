@@ -3,6 +3,9 @@
 // To launch: nearest_launch, squares_launch below, on a stream.
 
 #ifndef RISE_HELPERS
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
 {
     return aligned ? *reinterpret_cast<const float4 *>(at)
@@ -39,17 +42,17 @@ nearest_body(float *__restrict__ result_1, float *__restrict__ result_2,
             const Index index = i*4;
             v = make_float4(
                 xs[index],
-                index + 1 < n ? xs[index + 1] : __int_as_float(0x7f800000),
-                index + 2 < n ? xs[index + 2] : __int_as_float(0x7f800000),
-                __int_as_float(0x7f800000));
+                index + 1 < n ? xs[index + 1] : INFINITY,
+                index + 2 < n ? xs[index + 2] : INFINITY,
+                INFINITY);
             v_1 = make_float4(
                 ys[index],
-                index + 1 < n ? ys[index + 1] : __int_as_float(0x7f800000),
-                index + 2 < n ? ys[index + 2] : __int_as_float(0x7f800000),
-                __int_as_float(0x7f800000));
+                index + 1 < n ? ys[index + 1] : INFINITY,
+                index + 2 < n ? ys[index + 2] : INFINITY,
+                INFINITY);
         }
-        float acc_1 = __int_as_float(0x7f800000);
-        float acc_2 = __int_as_float(0x7f800000);
+        float acc_1 = INFINITY;
+        float acc_2 = INFINITY;
         if (v.x < acc_1 || (v.x == acc_1 && v_1.x < acc_2)) {
             acc_1 = v.x;
             acc_2 = v_1.x;

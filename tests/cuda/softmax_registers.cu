@@ -3,6 +3,9 @@
 // To launch: softmax_launch below, on a stream.
 
 #ifndef RISE_HELPERS
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
 {
     return aligned ? *reinterpret_cast<const float4 *>(at)
@@ -47,7 +50,7 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         }
 
         // softmax_registers.rise:6: mapLane
-        float acc = -__int_as_float(0x7f800000);
+        float acc = -INFINITY;
         #pragma unroll
         for (int i = 0; i < 4; i++)
             acc = fmaxf(fmaxf(acc, fmaxf(own[i*4], own[i*4 + 1])),
@@ -67,7 +70,7 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
-        float acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(-__int_as_float(0x7f800000), v.x), v.y), v.z), v.w);
+        float acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(-INFINITY, v.x), v.y), v.z), v.w);
         acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(acc_1, v_1.x), v_1.y), v_1.z), v_1.w);
         #pragma unroll
         for (int i = 0; i < 4; i++) {

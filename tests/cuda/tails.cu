@@ -6,6 +6,9 @@
 #ifndef RISE_HELPERS
 static __device__ __forceinline__ int wrap_add(int a, int b)
     { return (int)((unsigned)a + (unsigned)b); }
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 static __device__ __forceinline__ float from_f16(unsigned short h)
 {
 #ifdef __CUDA_ARCH__
@@ -124,7 +127,7 @@ halves_body(float *__restrict__ result, const unsigned short *__restrict__ xs, i
         const int index = thread*8;
         v = from_f16(load_fewer<8>(xs, index, n, 0xfc00));
     }
-    float acc = fmaxf(fmaxf(-__int_as_float(0x7f800000), v.at[0]), v.at[1]);
+    float acc = fmaxf(fmaxf(-INFINITY, v.at[0]), v.at[1]);
     acc = fmaxf(fmaxf(acc, v.at[2]), v.at[3]);
     acc = fmaxf(fmaxf(acc, v.at[4]), v.at[5]);
     acc = fmaxf(fmaxf(acc, v.at[6]), v.at[7]);

@@ -3,6 +3,12 @@
 // To launch: sums_launch, largest_launch, kept_launch, one_launch, length_launch below, on a
 // stream.
 
+#ifndef RISE_HELPERS
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#endif
+
 // sums: 32 threads a block, 1 block
 template <typename Index>
 static __device__ __forceinline__ void
@@ -88,8 +94,7 @@ kept_body(float *__restrict__ result_1, float *__restrict__ result_2, float a,
     for (Index i = 0; i < end; i++)
         acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
     if (index != 0)
-        acc_1 = fmaxf(acc_1,
-            end*32 + thread < n ? xs[end*32 + thread] : -__int_as_float(0x7f800000));
+        acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -INFINITY);
     result_2[thread] = acc_1;
 }
 

@@ -3,6 +3,9 @@
 // To launch: spread_launch below, on a stream.
 
 #ifndef RISE_HELPERS
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
 {
     return aligned ? *reinterpret_cast<const float4 *>(at)
@@ -48,7 +51,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 
         // users_lines.rise:3: mapLane of lib/rules/rows.rise:34
 #line 3 "users_lines.rise"
-        float acc = __int_as_float(0x7f800000);
+        float acc = INFINITY;
 #line 3 "users_lines.rise"
         if (thread < 64) {
 #line 3 "users_lines.rise"
@@ -74,7 +77,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 #line 3 "users_lines.rise"
         __syncthreads();
 #line 3 "users_lines.rise"
-        float acc_1 = __int_as_float(0x7f800000);
+        float acc_1 = INFINITY;
 #line 3 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 4; i++) {

@@ -273,8 +273,8 @@ static void test_expressions(Ctx *ctx)
         {f, op1(&t, P_neg, op1(&t, P_neg, F)), "-(-f[0]);"},
         {f, op2(&t, P_sub, F, real(&t, SC_F32, -2)), "f[0] - -2.0f;"},
         {f, op1(&t, P_round, F), "rintf(f[0]);"},
-        {f, real(&t, SC_F32, INFINITY), "__int_as_float(0x7f800000);"},
-        {d, real(&t, SC_F64, -INFINITY), "-__longlong_as_double(0x7ff0000000000000ll);"},
+        {f, real(&t, SC_F32, INFINITY), "INFINITY;"},
+        {d, real(&t, SC_F64, -INFINITY), "-(double)INFINITY;"},
         {f, real(&t, SC_F32, -0.0), "-0.0f;"},
         /* integers that wrap, and never trap */
         {i, op2(&t, P_add, I, op2(&t, P_mul, I, I)), "wrap_add(i[0], wrap_mul(i[0], i[0]));"},
