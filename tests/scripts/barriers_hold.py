@@ -25,7 +25,7 @@ PLANTED = sorted(glob.glob(f"{ROOT}/tests/gpu/exchanged_*.rise"))
 
 def emitted(path):
     done = subprocess.run([RISEC, path, "--emit=cuda"], capture_output=True, text=True, timeout=60)
-    return done.stdout if done.returncode == 0 else ""
+    return ptx_text.unwrapped(done.stdout) if done.returncode == 0 else ""
 
 
 def programs(seed, work):

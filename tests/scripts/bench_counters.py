@@ -239,7 +239,7 @@ class Program:
     def compile(self, nvrtc):
         """What is launched with indices of the usual width, where addresses are aligned."""
         wanted = {name for entry in self.entries.values() for name in usual(entry)}
-        text = output([RISEC, self.path, "--emit=cuda"])
+        text = ptx_text.unwrapped(output([RISEC, self.path, "--emit=cuda"]))
         for kernel in reversed(ptx_text.text_kernels(text)):
             if kernel.name not in wanted:
                 text = text[: kernel.first] + text[kernel.last :]

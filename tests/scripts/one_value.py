@@ -115,6 +115,7 @@ def emitted(path, *more):
 
 def without_twins(text):
     """Without the kernels that only have wider indices than another."""
+    text = ptx_text.unwrapped(text)
     for kernel in reversed(ptx_text.text_kernels(text)):
         if kernel.name.endswith("_64"):
             text = text[: kernel.first] + text[kernel.last :]

@@ -109,6 +109,21 @@ class TextKernel:
     heads: list   # where its parameters are declared, and those of the function that has its body: (first, last)
 
 
+def unwrapped(text):
+    """The text with lines together again that cuda_wrap.c has broken: a statement stands on each."""
+    lines = []
+    for line in text.splitlines():
+        last = lines[-1] if lines else ""
+        words = line.lstrip()
+        broken = last.endswith((",", "=")) or words.startswith(("{ ", "? ", ": ", "|| ", "&& ", "+ ", "- ", "* ", "/ "))
+        broken = broken or (last.endswith(";") and last.count("(") > last.count(")"))
+        if broken and not last.lstrip().startswith(("//", "#")):
+            lines[-1] = f"{last} {words}"
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 HEAD = re.compile(r'^extern "C" __global__ void [^\n]*\n(\w+)\(([^{]*?)\)\n\{\n(.*?)^\}', re.M | re.S)
 # What kernels of one body call, and that call.
 BODY = re.compile(r'^static __device__ __forceinline__ void\n(\w+)\(([^{]*?)\)\n\{\n(.*?)^\}', re.M | re.S)
@@ -155,7 +170,7 @@ def target_ends(before, after):
 
 
 def text_steps(body, names, place):
-    """The graph of a kernel's lines: one statement stands on each, and braces are as the printer sets them. place: the line before the first."""
+    """The graph of an unwrapped kernel's lines: one statement stands on each, and braces are as the printer sets them. place: the line before the first."""
     steps, open_blocks = [Step("begin", next=[1])], []  # of a block: its kind and the step that opened it
     loop = None  # the step of a loop without braces, until its statement ends
     for number, line in enumerate(body.splitlines(), place):
