@@ -12,6 +12,10 @@ struct Footprint {
     bool empty;
     int64_t *first, *last; /* NULL, or of each cell: the passes of its threads that touch it; see Visit.pass */
     bool twice;            /* some cell is touched more than once */
+    Nat varying;           /* the rest of the index, and the loops that were gone through */
+    int n_loops;
+    Nat *loops;
+    const Footprint *next; /* another one of the same scope */
 };
 
 int scope_depth(const Scope *scope) { return scope ? scope->depth : 0; }
@@ -282,6 +286,37 @@ static bool trip_matters(const Access *a, int d)
     return m.found;
 }
 
+/* What was found for an access in the same scope whose cells lie a constant away: a vector's cells,
+ * or statements that are written out. */
+static bool as_found(Visit *v, const Scope *scope)
+{
+    Footprint *fp = v->fp;
+    const void *key = scope ? (const void *)scope : v->lw->kernel;
+    fp->varying = v->varying;
+    fp->n_loops = v->n_known - FIRST_LOOP;
+    fp->loops = NEWN(v->lw->ctx, Nat, fp->n_loops + 1);
+    memcpy(fp->loops, v->known + FIRST_LOOP, sizeof *fp->loops * (size_t)fp->n_loops);
+    const Footprint *of = table_get(&v->lw->footprints, key);
+    fp->next = of;
+    table_put(v->lw->ctx, &v->lw->footprints, key, fp);
+    for (; of; of = of->next) {
+        Nat shift = nat_sub(v->lw->ctx, v->varying, of->varying);
+        int64_t lo;
+        bool loops = of->n_loops == fp->n_loops &&
+                     memcmp(of->loops, fp->loops, sizeof *fp->loops * (size_t)fp->n_loops) == 0;
+        if (!loops || !nat_is_const(shift) || !add_fits(of->lo, shift->value, &lo))
+            continue;
+        Footprint found = *of;
+        found.base = fp->base;
+        found.varying = fp->varying;
+        found.next = fp->next;
+        found.lo = lo;
+        *fp = found;
+        return true;
+    }
+    return false;
+}
+
 /* `common`: as in Visit, for a buffer that lives within the scopes that stand still; -1: passes do not matter. */
 static Footprint *footprint_new(Lowering *lw, const Access *a, int still, int common)
 {
@@ -312,6 +347,8 @@ static Footprint *footprint_new(Lowering *lw, const Access *a, int still, int co
     split_index(&v, a->index);
     fp->unknown |= v.mixed;
     fp->base = v.base;
+    if (common < 0 && !fp->unknown && as_found(&v, a->scope))
+        return fp;
     NatRange range = nat_range(lw->ctx, NULL, v.varying);
     v.lo = range.lo;
     v.hi = range.hi;

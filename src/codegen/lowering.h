@@ -146,6 +146,7 @@ typedef struct Lowering {
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
     Table uses;        /* by scope: those of the variables that it is the scope of (uses.c) */
+    Table footprints;  /* by scope: those of the accesses in it (footprint.c) */
     Span users;        /* the user's text that is being translated */
 } Lowering;
 
