@@ -29,7 +29,7 @@ typedef struct Bounds {
     bool element;    /* the nat is about an element: an index, or what is computed with it */
     NatFacts *here;  /* these, and that the loops around are not empty */
     IndexGuards *guards;
-    VEC(Nat) done;    /* guarded before */
+    Table done;       /* looked at before: what follows from the facts then does so later */
     VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
     VEC(Nat) most;
     VEC(Nat) ends;    /* beside vars: where the loop ends */
@@ -213,15 +213,14 @@ static void require_parts(Bounds *b, Nat nat)
 
 static void guard(Bounds *b, Nat nat)
 {
+    if (table_get(&b->done, nat))
+        return;
+    table_put(b->ctx, &b->done, nat, b);
     NatRange r = nat_range(b->ctx, b->facts, nat);
     if (nat_is_error(nat) || nat->kind == NAT_VAR || (r.has_hi && r.hi <= INDEX_MAX)) /* sizes are checked anyway */
         return;
     if (nat_le(b->ctx, b->known, nat, nat_const(b->ctx, INDEX_MAX)))
         return;
-    for (int i = 0; i < b->done.n; i++)
-        if (b->done.at[i] == nat)
-            return;
-    vec_push(b->ctx, &b->done, nat);
     nat = without_remainders(b, without_tiles(b, nat));
     require_parts(b, nat);
     require(b, nat);
