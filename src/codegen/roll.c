@@ -13,6 +13,7 @@
 
 enum {
     LEAST_STEPS = 3,      /* that are worth a loop, of a group of several statements */
+    LEAST_OF_TWO = 8,     /* lines of a step, of which there are two */
     LEAST_LINES = 4,      /* that its steps have in all */
     LEAST_ON_A_LINE = 10, /* steps of one fold, which are printed behind each other, a + b + c ... */
     LEAST_NESTED = 6,     /* or within each other, min(min(a, b), c) ... */
@@ -274,7 +275,21 @@ static Run run_of(Lowering *lw, ImpStmt **stmts, int n, int size, Progress progr
 
 static void find_shuffle(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_SHFL; }
 
-/* How many statements are worth it. acc = acc + xs[i]: several are one line of text (steps.c). */
+/* Lines, more or less: one statement alone stands behind its condition. */
+static int lines_of(const ImpBlock *block)
+{
+    int n = 0;
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        int lines = s->kind == IS_FOR  ? lines_of(&s->loop.body)
+                    : s->kind == IS_IF ? lines_of(&s->branch.then) + lines_of(&s->branch.otherwise)
+                                       : 0;
+        n += lines > 1 ? lines + 1 : s->kind != IS_NOTE;
+    }
+    return n;
+}
+
+/* How many lines are worth it. acc = acc + xs[i]: several are one line of text (steps.c). */
 static int least_lines(const Run *run)
 {
     bool shuffles = false, nested = false;
@@ -290,8 +305,9 @@ static int least_lines(const Run *run)
 
 static bool is_worth_it(const Run *run)
 {
-    int all = run->steps * run->size;
-    return run->steps >= LEAST_STEPS && all >= least_lines(run) && all <= MOST_WRITTEN;
+    int lines = lines_of(&run->body), all = run->steps * lines;
+    return run->steps >= (lines >= LEAST_OF_TWO ? 2 : LEAST_STEPS) && all >= least_lines(run) &&
+           all <= MOST_WRITTEN;
 }
 
 /* Can the two begin groups that are the same? Asked before anything is copied. */
@@ -453,7 +469,7 @@ static int put_loop(Lowering *lw, ImpBlock *block, const int *at, Run *run, cons
 /* Looks for groups that begin with the first of n statements. */
 static bool find_run(Lowering *lw, ImpStmt **stmts, int n, Run *run)
 {
-    for (int size = 1; size <= MOST_STATEMENTS && 3 * size <= n; size++) {
+    for (int size = 1; size <= MOST_STATEMENTS && 2 * size <= n; size++) {
         bool alike = true;
         for (int k = 0; k < size && alike; k++)
             alike = look_alike(stmts[k], stmts[size + k]);

@@ -238,43 +238,28 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         // device_fold.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = INFINITY;
             int acc_2_1 = 2147483647;
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
-                acc_1_1 = v.x;
-                acc_2_1 = v_2.x;
-            }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
-                acc_1_1 = v.y;
-                acc_2_1 = v_2.y;
-            }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
-                acc_1_1 = v.z;
-                acc_2_1 = v_2.z;
-            }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
-                acc_1_1 = v.w;
-                acc_2_1 = v_2.w;
-            }
-            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_1.x;
-                acc_2_1 = v_3.x;
-            }
-            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_1.y;
-                acc_2_1 = v_3.y;
-            }
-            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_1.z;
-                acc_2_1 = v_3.z;
-            }
-            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_1.w;
-                acc_2_1 = v_3.w;
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const float4 v = *reinterpret_cast<float4 *>(shared_1 + i*4);
+                const int4 v_1 = *reinterpret_cast<int4 *>(shared_2 + i*4);
+                if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                    acc_1_1 = v.x;
+                    acc_2_1 = v_1.x;
+                }
+                if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                    acc_1_1 = v.y;
+                    acc_2_1 = v_1.y;
+                }
+                if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                    acc_1_1 = v.z;
+                    acc_2_1 = v_1.z;
+                }
+                if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                    acc_1_1 = v.w;
+                    acc_2_1 = v_1.w;
+                }
             }
             xs_1[block] = acc_1_1;
             xs_2[block] = acc_2_1;
@@ -329,43 +314,28 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         // device_fold.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
-            const float4 v = *reinterpret_cast<float4 *>(shared_1);
-            const float4 v_1 = *reinterpret_cast<float4 *>(shared_1 + 4);
-            const int4 v_2 = *reinterpret_cast<int4 *>(shared_2);
-            const int4 v_3 = *reinterpret_cast<int4 *>(shared_2 + 4);
             float acc_1_1 = INFINITY;
             int acc_2_1 = 2147483647;
-            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_2.x < acc_2_1)) {
-                acc_1_1 = v.x;
-                acc_2_1 = v_2.x;
-            }
-            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_2.y < acc_2_1)) {
-                acc_1_1 = v.y;
-                acc_2_1 = v_2.y;
-            }
-            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_2.z < acc_2_1)) {
-                acc_1_1 = v.z;
-                acc_2_1 = v_2.z;
-            }
-            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_2.w < acc_2_1)) {
-                acc_1_1 = v.w;
-                acc_2_1 = v_2.w;
-            }
-            if (v_1.x < acc_1_1 || (v_1.x == acc_1_1 && v_3.x < acc_2_1)) {
-                acc_1_1 = v_1.x;
-                acc_2_1 = v_3.x;
-            }
-            if (v_1.y < acc_1_1 || (v_1.y == acc_1_1 && v_3.y < acc_2_1)) {
-                acc_1_1 = v_1.y;
-                acc_2_1 = v_3.y;
-            }
-            if (v_1.z < acc_1_1 || (v_1.z == acc_1_1 && v_3.z < acc_2_1)) {
-                acc_1_1 = v_1.z;
-                acc_2_1 = v_3.z;
-            }
-            if (v_1.w < acc_1_1 || (v_1.w == acc_1_1 && v_3.w < acc_2_1)) {
-                acc_1_1 = v_1.w;
-                acc_2_1 = v_3.w;
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const float4 v = *reinterpret_cast<float4 *>(shared_1 + i*4);
+                const int4 v_1 = *reinterpret_cast<int4 *>(shared_2 + i*4);
+                if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                    acc_1_1 = v.x;
+                    acc_2_1 = v_1.x;
+                }
+                if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                    acc_1_1 = v.y;
+                    acc_2_1 = v_1.y;
+                }
+                if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                    acc_1_1 = v.z;
+                    acc_2_1 = v_1.z;
+                }
+                if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                    acc_1_1 = v.w;
+                    acc_2_1 = v_1.w;
+                }
             }
             result_1[0] = acc_1_1;
             result_2[0] = acc_2_1;
