@@ -3,6 +3,7 @@
  *   float sum = 0; int n = 0; for (...) { sum += xs[i]; n++; } ys[0] = sum;
  *     ->  float sum = 0; for (...) sum += xs[i]; ys[0] = sum;
  *   const float x = v.x; a = x * x  ->  a = v.x * v.x, if v.x does not change while x is there
+ *   float x; a = 1; x = b + 1       ->  a = 1; const float x = b + 1
  *
  * A register that only dead registers read is dead, and so is a loop or a branch in which nothing is
  * left to do, with the registers that it alone asks. nvcc would warn of them.
@@ -20,6 +21,7 @@
 typedef struct Copies {
     Ctx *ctx;
     ImpExpr **of; /* by ImpVar.id: what it is a copy of; NULL: of nothing */
+    bool of_vectors; /* only copies of their components */
 } Copies;
 
 /* The declaration of a constant that is another register all its life. */
@@ -42,28 +44,86 @@ static void forward(void *user, ImpExpr **at)
         *at = imp_copy_expr(c->ctx, of);
 }
 
-static void forward_copies(Copies *c, ImpBlock *block)
+static void forward_in(Copies *c, ImpBlock *block)
 {
     int kept = 0;
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         walk_own(s, forward, c);
-        bool copy = is_copy(block, i);
+        bool copy = is_copy(block, i) && (!c->of_vectors || s->var.value->var.var->vector);
         if (s->kind == IS_DECL) {
             s->var.second = copy && s->var.var->nat;
             copy &= !s->var.second;
             c->of[s->var.var->id] = copy ? s->var.value : NULL;
         }
         if (s->kind == IS_FOR)
-            forward_copies(c, &s->loop.body);
+            forward_in(c, &s->loop.body);
         if (s->kind == IS_IF) {
-            forward_copies(c, &s->branch.then);
-            forward_copies(c, &s->branch.otherwise);
+            forward_in(c, &s->branch.then);
+            forward_in(c, &s->branch.otherwise);
         }
         if (!copy)
             block->list.at[kept++] = s;
     }
     block->list.n = kept;
+}
+
+static void forward_copies(Lowering *lw, bool of_vectors)
+{
+    Copies copies = {lw->ctx, NEWN(lw->ctx, ImpExpr *, lw->kernel->vars.n + 1), of_vectors};
+    forward_in(&copies, &lw->kernel->body);
+}
+
+void dead_vector_copies(Lowering *lw) { forward_copies(lw, true); }
+
+/* ---- declarations without a value ------------------------------------------------------------ */
+
+typedef struct Sets {
+    const ImpVar *var;
+    int n;
+} Sets;
+
+static void count_sets(void *user, ImpStmt *s)
+{
+    Sets *sets = user;
+    sets->n += imp_sets(s) == sets->var;
+}
+
+/* The statement of the block itself that gives the register its only value there; or NULL. (A loop
+ * and its copy, for the last tile, have declarations of their own of one register.) */
+static ImpStmt *only_set(const ImpBlock *block, int i)
+{
+    const ImpStmt *decl = block->list.at[i];
+    if (decl->kind != IS_DECL || decl->var.value || decl->var.var->slots != 1)
+        return NULL;
+    ImpBlock rest = stmts_from(block, i + 1);
+    Sets sets = {decl->var.var, 0};
+    walk_stmts(&rest, count_sets, &sets);
+    for (int j = 0; sets.n == 1 && j < rest.list.n; j++) {
+        ImpStmt *s = rest.list.at[j];
+        if (s->kind == IS_SET && s->var.var == decl->var.var)
+            return s;
+    }
+    return NULL;
+}
+
+static void declare_where_set(const Defs *defs, ImpBlock *block)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            declare_where_set(defs, &s->loop.body);
+        if (s->kind == IS_IF) {
+            declare_where_set(defs, &s->branch.then);
+            declare_where_set(defs, &s->branch.otherwise);
+        }
+        ImpStmt *set = only_set(block, i);
+        if (!set)
+            continue;
+        set->kind = IS_DECL;
+        set->var.var->constant = defs_of(defs, s->var.var)->at.n == 2;
+        block_remove(block, i--);
+    }
 }
 
 /* ---- needs ----------------------------------------------------------------------------------- */
@@ -141,8 +201,7 @@ static void remove_dead(ImpBlock *block)
 void pass_dead(Lowering *lw)
 {
     ImpKernel *k = lw->kernel;
-    Copies copies = {lw->ctx, NEWN(lw->ctx, ImpExpr *, k->vars.n + 1)};
-    forward_copies(&copies, &k->body);
+    forward_copies(lw, false);
     Dead d = {.ctx = lw->ctx, .defs = {.ctx = lw->ctx}, .read = NEWN(lw->ctx, bool, k->vars.n + 1)};
     defs_note(&d.defs, &k->body, NULL);
     walk_stmts(&k->body, find_need, &d);
@@ -152,4 +211,7 @@ void pass_dead(Lowering *lw)
             is_needed(&d, sites->at.at[i]);
     }
     remove_dead(&k->body);
+    Defs left = {.ctx = lw->ctx};
+    defs_note(&left, &k->body, NULL);
+    declare_where_set(&left, &k->body);
 }

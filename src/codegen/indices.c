@@ -208,12 +208,16 @@ static void lower(void *user, Nat nat)
         l->nat = nat;
 }
 
-/* The first of those that the statement uses a constant away, so that the others are told as i + 1 and not as i - 1. */
+static void lower_stmt(void *user, ImpStmt *s) { walk_nats(s, lower, user); }
+
+/* The first of those that the statement, or one in its branches, uses a constant away, so that the
+ * others are told as i + 1 and not as i - 1. */
 static Nat lowest(const Indices *x, ImpStmt *s, Nat nat)
 {
     Lowest l = {x->ctx, nat};
+    ImpBlock one = {.list = {&s, 1, 1}};
     if (s->kind != IS_FOR)
-        walk_nats(s, lower, &l);
+        walk_stmts(&one, lower_stmt, &l);
     return l.nat;
 }
 

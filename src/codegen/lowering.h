@@ -439,6 +439,7 @@ void pass_registers(Lowering *lw);
 /* Parts of pass_registers for later: values move to where they are read; the next value of a name takes the register of the one before. */
 void registers_forward(Lowering *lw);
 void registers_copies(Lowering *lw); /* of those, only copies */
+void dead_vector_copies(Lowering *lw); /* those of components of vectors (dead.c) */
 void registers_reuse(Lowering *lw);
 void pass_conditions(Lowering *lw);
 void conditions_in_block(Lowering *lw, ImpBlock *block);

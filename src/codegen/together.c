@@ -398,33 +398,41 @@ bool store_together(Lowering *lw, View *const *parts, Value value, Span span)
 typedef struct Component {
     View *view; /* VIEW_VECTOR: its items are set last */
     Type type;
+    View **parts; /* of the elements */
     ImpExpr **exprs;
 } Component;
 
 typedef VEC(Component) Components;
 
-static View *read_component(Lowering *lw, View **elements, int n, Type type, Components *components, Span span)
+static View *find_component(Lowering *lw, View **elements, int n, Type type, Components *components, Span span)
 {
-    int width = type_width(type);
     View *all = view_new(lw, VIEW_VECTOR, type_array(lw->ctx, nat_const(lw->ctx, n), type), span);
     all->n = n;
     all->items = NEWN(lw->ctx, View *, n);
-    Component c = {all, type, NEWN(lw->ctx, ImpExpr *, n * width)};
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n; k++)
         if (elements[k]->kind == VIEW_ERROR)
             return elements[k];
-        Value value = value_of(lw, elements[k], "v");
-        memcpy(c.exprs + k * width, value.parts, sizeof *c.exprs * (size_t)width);
-    }
-    vec_push(lw->ctx, components, c);
+    vec_push(lw->ctx, components, ((Component){all, type, elements, NEWN(lw->ctx, ImpExpr *, n * type_width(type))}));
     return all;
 }
 
+/* Element by element: what the components of one are computed from stands together. */
+static void read_elements(Lowering *lw, int n, const Components *components)
+{
+    for (int k = 0; k < n; k++)
+        for (int c = 0; c < components->n; c++) {
+            const Component *of = &components->at[c];
+            int width = type_width(of->type);
+            Value value = value_of(lw, of->parts[k], "v");
+            memcpy(of->exprs + k * width, value.parts, sizeof *of->exprs * (size_t)width);
+        }
+}
+
 /* `xs`: the array of these elements. Arrays in them stay where they are. */
-static View *read_components(Lowering *lw, View *xs, View **elements, int n, Type type, Components *components, Span span)
+static View *find_components(Lowering *lw, View *xs, View **elements, int n, Type type, Components *components, Span span)
 {
     if (type_is_scalar_like(type))
-        return read_component(lw, elements, n, type, components, span);
+        return find_component(lw, elements, n, type, components, span);
     if (type->kind != TY_TUPLE)
         return xs;
     View *all = view_new(lw, VIEW_ZIP, type_array(lw->ctx, nat_const(lw->ctx, n), type), span);
@@ -434,7 +442,7 @@ static View *read_components(Lowering *lw, View *xs, View **elements, int n, Typ
         View **parts = NEWN(lw->ctx, View *, n);
         for (int k = 0; k < n; k++)
             parts[k] = view_proj(lw, elements[k], c);
-        all->items[c] = read_components(lw, view_proj(lw, xs, c), parts, n, type->items[c], components, span);
+        all->items[c] = find_components(lw, view_proj(lw, xs, c), parts, n, type->items[c], components, span);
         if (all->items[c]->kind == VIEW_ERROR)
             return all->items[c];
     }
@@ -479,7 +487,10 @@ View *lower_read_together(Lowering *lw, const Core *e)
             return elements[k];
     }
     Components components = {0};
-    View *all = read_components(lw, xs, elements, (int)n, lower_type(lw, e->type->elem), &components, e->span);
+    View *all = find_components(lw, xs, elements, (int)n, lower_type(lw, e->type->elem), &components, e->span);
+    if (lw->failed)
+        return view_error(lw, e->type);
+    read_elements(lw, (int)n, &components);
     if (lw->failed)
         return view_error(lw, e->type);
     Together t = together_begin(lw, from, "v", e->span);

@@ -275,6 +275,35 @@ static void name_value(Values *v, ImpBlock *block, int i, ImpExpr *value)
     block_insert(v->ctx, block, i, decl);
 }
 
+typedef struct Copy {
+    Values *values;
+    const ImpVar *from;
+    ImpVar *to;
+} Copy;
+
+static void read_original(void *user, ImpExpr **at)
+{
+    const Copy *c = user;
+    if ((*at)->kind == IE_VAR && (*at)->var.var == c->from)
+        *at = imp_var(c->values->ctx, c->to, nat_const(c->values->ctx, 0), (*at)->span);
+}
+
+/* Names behind statement i whose values `var` has now go: what is computed from them is the same. */
+static void forward_names(Values *v, ImpBlock *block, int i, ImpVar *var)
+{
+    for (int j = i + 1; j < block->list.n && j < i + WINDOW; j++) {
+        const ImpStmt *s = block->list.at[j];
+        if (!is_name(s) || s->var.var->nat || s->var.value->kind != IE_VAR ||
+            s->var.value->var.var != var)
+            continue;
+        Copy copy = {v, s->var.var, var};
+        block_remove(block, j);
+        ImpBlock rest = stmts_from(block, j--);
+        walk_block(&rest, read_original, &copy);
+        walk_stmts(&rest, hash_stmt, v);
+    }
+}
+
 /* ---- what neighbours share ------------------------------------------------------------------- */
 
 /* True when a value of statement i now stands before it, in a register. */
@@ -292,6 +321,7 @@ static bool share_one(Values *v, ImpBlock *block, int i)
             return true;
         }
         uses_from(v, block, i + 1, value, s->var.var);
+        forward_names(v, block, i, s->var.var);
         round_product(value);
     }
     return false;
@@ -422,6 +452,7 @@ static void visit(Values *v, ImpBlock *block)
 void pass_values(Lowering *lw)
 {
     Values v = {.lw = lw, .ctx = lw->ctx, .defs = {.ctx = lw->ctx}};
+    dead_vector_copies(lw);
     defs_note(&v.defs, &lw->kernel->body, NULL);
     walk_stmts(&lw->kernel->body, hash_stmt, &v);
     lw->facts = nat_facts_new(lw->ctx, (NatFacts *)lw->kernel->known);

@@ -180,20 +180,20 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     float4 v;
-                    const Index index = base + base_1 + j*1024 + 3;
-                    if (full || index < n) {
-                        v = load4<aligned>(xs + index - 3);
+                    const Index index = base + base_1 + j*1024;
+                    if (full || index + 3 < n) {
+                        v = load4<aligned>(xs + index);
                     } else {
                         v = make_float4(
-                            index - 3 < n ? xs[index - 3] : INFINITY,
-                            index - 2 < n ? xs[index - 2] : INFINITY,
-                            index - 1 < n ? xs[index - 1] : INFINITY,
+                            index < n ? xs[index] : INFINITY,
+                            index + 1 < n ? xs[index + 1] : INFINITY,
+                            index + 2 < n ? xs[index + 2] : INFINITY,
                             INFINITY);
                     }
-                    const int v_1 = full || index - 3 < n ? (int)(index - 3) : 2147483647;
-                    const int v_2 = full || index - 2 < n ? (int)(index - 2) : 2147483647;
-                    const int v_3 = full || index - 1 < n ? (int)(index - 1) : 2147483647;
-                    const int v_4 = full || index < n ? (int)index : 2147483647;
+                    const int v_1 = full || index < n ? (int)index : 2147483647;
+                    const int v_2 = full || index + 1 < n ? (int)(index + 1) : 2147483647;
+                    const int v_3 = full || index + 2 < n ? (int)(index + 2) : 2147483647;
+                    const int v_4 = full || index + 3 < n ? (int)(index + 3) : 2147483647;
                     if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
                         acc_1 = v.x;
                         acc_2 = v_1;

@@ -107,33 +107,33 @@ squares_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const Index end = (n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 v;
-        const Index index = i*4 + 3;
-        if (index < n) {
-            v = load4<aligned>(xs + index - 3);
+        const Index index = i*4;
+        if (index + 3 < n) {
+            v = load4<aligned>(xs + index);
         } else {
             v = make_float4(
-                xs[index - 3],
-                index - 2 < n ? xs[index - 2] : 0.0f,
-                index - 1 < n ? xs[index - 1] : 0.0f,
+                xs[index],
+                index + 1 < n ? xs[index + 1] : 0.0f,
+                index + 2 < n ? xs[index + 2] : 0.0f,
                 0.0f);
         }
         const float y = v.x + 1.0f;
         float value;
-        if (index - 2 < n) {
+        if (index + 1 < n) {
             const float y_1 = v.y + 1.0f;
             value = y_1 * y_1;
         } else {
             value = 0.0f;
         }
         float value_1;
-        if (index - 1 < n) {
+        if (index + 2 < n) {
             const float y_1 = v.z + 1.0f;
             value_1 = y_1 * y_1;
         } else {
             value_1 = 0.0f;
         }
         float value_2;
-        if (index < n) {
+        if (index + 3 < n) {
             const float y_1 = v.w + 1.0f;
             value_2 = y_1 * y_1;
         } else {
@@ -145,12 +145,12 @@ squares_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         value -= 2.0f;
         value_1 -= 2.0f;
         value_2 -= 2.0f;
-        if (index < n) {
-            store4<aligned>(result + index - 3, make_float4(own_1, value, value_1, value_2));
+        if (index + 3 < n) {
+            store4<aligned>(result + index, make_float4(own_1, value, value_1, value_2));
         } else {
-            result[index - 3] = own_1;
-            if (index - 2 < n) result[index - 2] = value;
-            if (index - 1 < n) result[index - 1] = value_1;
+            result[index] = own_1;
+            if (index + 1 < n) result[index + 1] = value;
+            if (index + 2 < n) result[index + 2] = value_1;
         }
     }
 }

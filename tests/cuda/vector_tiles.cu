@@ -114,26 +114,26 @@ twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 int4 v;
-                const Index index = base + i*128 + 3;
-                if (full || index < n) {
-                    v = load4<aligned>(xs + index - 3);
+                const Index index = base + i*128;
+                if (full || index + 3 < n) {
+                    v = load4<aligned>(xs + index);
                 } else {
                     v = make_int4(
-                        index - 3 < n ? xs[index - 3] : 0,
-                        index - 2 < n ? xs[index - 2] : 0,
-                        index - 1 < n ? xs[index - 1] : 0,
+                        index < n ? xs[index] : 0,
+                        index + 1 < n ? xs[index + 1] : 0,
+                        index + 2 < n ? xs[index + 2] : 0,
                         0);
                 }
                 const int v_1 = wrap_add(v.x, v.x);
                 const int v_2 = wrap_add(v.y, v.y);
                 const int v_3 = wrap_add(v.z, v.z);
                 const int v_4 = wrap_add(v.w, v.w);
-                if (full || index < n) {
-                    store4<aligned>(result + index - 3, make_int4(v_1, v_2, v_3, v_4));
+                if (full || index + 3 < n) {
+                    store4<aligned>(result + index, make_int4(v_1, v_2, v_3, v_4));
                 } else {
-                    if (index - 3 < n) result[index - 3] = v_1;
-                    if (index - 2 < n) result[index - 2] = v_2;
-                    if (index - 1 < n) result[index - 1] = v_3;
+                    if (index < n) result[index] = v_1;
+                    if (index + 1 < n) result[index + 1] = v_2;
+                    if (index + 2 < n) result[index + 2] = v_3;
                 }
             }
         });
