@@ -423,13 +423,6 @@ View *shared_at(Lowering *lw, const View *array, Nat i, ViewElement element); /*
 Sharing *share_nothing(Lowering *lw); /* up to where lw->sharing is set to the result again */
 bool is_trivial(const ImpExpr *e);    /* costs nothing to compute again */
 
-/* ---- index_map.c ------------------------------------------------------------------------------------------------------------ */
-
-/* Applies a map of the table ("i j -> i * k + j | cond") for the primitive with these nats: how many indices it takes, how many it gives, and
- * their values. */
-int index_map_rank(const char *map);
-int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *nats, const Nat *in, Nat *out, int max_out, ImpExpr **cond);
-
 /* ---- passes: the first makes the program; each other one takes a kernel, lw->kernel, and keeps it valid --------------------------- */
 
 void pass_translate(Lowering *lw);

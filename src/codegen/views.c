@@ -1,4 +1,5 @@
 #include "codegen/lowering.h"
+#include "ir/index_map.h"
 #include "codegen/walk.h"
 
 View *view_new(Lowering *lw, ViewKind kind, Type type, Span span)
@@ -27,12 +28,6 @@ static Nat simplify(Lowering *lw, Nat n) { return nat_simplify(lw->ctx, lw->fact
 
 /* ---- index maps ------------------------------------------------------------------------------------------------------- */
 
-static const char *map_text(const View *v)
-{
-    const PrimRow *row = &prim_rows[v->prim->prim.id];
-    return v->writing ? row->write : row->read;
-}
-
 static View *map_complete(Lowering *lw, View *v);
 
 static View *map_with(Lowering *lw, const Core *prim, const Nat *nats, View *source, Type type, bool writing)
@@ -42,7 +37,7 @@ static View *map_with(Lowering *lw, const Core *prim, const Nat *nats, View *sou
     v->nats = nats;
     v->source = source;
     v->writing = writing;
-    v->rank = index_map_rank(map_text(v));
+    v->rank = index_map_rank(prim->prim.id, writing);
     return v->rank ? v : map_complete(lw, v);
 }
 
@@ -100,9 +95,10 @@ static void aside_end(Lowering *lw, Aside saved)
 /* All indices are there: go to the source. */
 static View *map_complete(Lowering *lw, View *v)
 {
-    Nat out[4];
-    ImpExpr *cond;
-    int n = index_map_apply(lw, map_text(v), v->prim, v->nats, v->at, out, 4, &cond);
+    Nat out[INDEX_MAP_RANK];
+    IndexBound bound;
+    int n = index_map_apply(lw->ctx, lw->facts, v->prim->prim.id, v->writing, v->nats, v->at, out, &bound);
+    ImpExpr *cond = bound.a ? nat_cmp(lw, bound.strict ? P_lt : P_le, bound.a, bound.b, v->span) : NULL;
     bool guarded = cond && !cond_is(lw, cond, true);
     ImpBlock before = {{0}};
     Aside saved = {0};

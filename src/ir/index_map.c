@@ -1,13 +1,14 @@
-#include "codegen/lowering.h"
+#include "ir/index_map.h"
 
 /* A reader for the index maps of prims.def. Names are the indices left of the arrow and the nat parameters of the row's header. */
 typedef struct MapReader {
-    Lowering *lw;
+    Ctx *ctx;
+    const NatFacts *facts;
     const char *at;
-    const Core *prim;
+    PrimId prim;
     int n_in;
-    const char *in_name[4];
-    size_t in_len[4];
+    const char *in_name[INDEX_MAP_RANK];
+    size_t in_len[INDEX_MAP_RANK];
     const Nat *in, *nats;
 } MapReader;
 
@@ -25,8 +26,9 @@ static size_t name_length(const char *at)
     return n;
 }
 
-int index_map_rank(const char *map)
+int index_map_rank(PrimId prim, bool write)
 {
+    const char *map = write ? prim_rows[prim].write : prim_rows[prim].read;
     int rank = 0;
     while (*map && !(map[0] == '-' && map[1] == '>')) {
         size_t n = name_length(map);
@@ -43,7 +45,7 @@ static Nat lookup(MapReader *r, const char *name, size_t len)
     for (int i = 0; i < r->n_in; i++)
         if (r->in_len[i] == len && !memcmp(r->in_name[i], name, len))
             return r->in[i];
-    const Item *header = prim_header(r->lw->ctx, r->prim->prim.id);
+    const Item *header = prim_header(r->ctx, r->prim);
     int nat = 0;
     for (int i = 0; i < header->n_params; i++) {
         const Param *p = &header->params[i];
@@ -53,7 +55,7 @@ static Nat lookup(MapReader *r, const char *name, size_t len)
             return r->nats[nat];
         nat++;
     }
-    return nat_error(r->lw->ctx);
+    return nat_error(r->ctx);
 }
 
 static bool eat(MapReader *r, char c)
@@ -67,7 +69,7 @@ static bool eat(MapReader *r, char c)
 
 static Nat read_atom(MapReader *r)
 {
-    Ctx *ctx = r->lw->ctx;
+    Ctx *ctx = r->ctx;
     skip_spaces(r);
     if (eat(r, '(')) {
         Nat inner = read_sum(r);
@@ -98,12 +100,12 @@ static Nat read_atom(MapReader *r)
 /* Rows of no elements have no element whose index this would be. */
 static Nat quotient(MapReader *r, Nat a, Nat b, Nat (*op)(Ctx *, Nat, Nat))
 {
-    return nat_is(b, 0) ? b : nat_simplify(r->lw->ctx, r->lw->facts, op(r->lw->ctx, a, b));
+    return nat_is(b, 0) ? b : nat_simplify(r->ctx, r->facts, op(r->ctx, a, b));
 }
 
 static Nat read_product(MapReader *r)
 {
-    Ctx *ctx = r->lw->ctx;
+    Ctx *ctx = r->ctx;
     Nat a = read_atom(r);
     for (;;) {
         if (eat(r, '*'))
@@ -119,7 +121,7 @@ static Nat read_product(MapReader *r)
 
 static Nat read_sum(MapReader *r)
 {
-    Ctx *ctx = r->lw->ctx;
+    Ctx *ctx = r->ctx;
     Nat a = read_product(r);
     for (;;) {
         if (eat(r, '+'))
@@ -131,9 +133,10 @@ static Nat read_sum(MapReader *r)
     }
 }
 
-int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *nats, const Nat *in, Nat *out, int max_out, ImpExpr **cond)
+int index_map_apply(Ctx *ctx, const NatFacts *facts, PrimId prim, bool write, const Nat *nats, const Nat *in, Nat *out, IndexBound *bound)
 {
-    MapReader r = {.lw = lw, .at = map, .prim = prim, .in = in, .nats = nats};
+    const char *map = write ? prim_rows[prim].write : prim_rows[prim].read;
+    MapReader r = {.ctx = ctx, .facts = facts, .at = map, .prim = prim, .in = in, .nats = nats};
     while (!(r.at[0] == '-' && r.at[1] == '>')) {
         size_t len = name_length(r.at);
         if (len) {
@@ -143,21 +146,20 @@ int index_map_apply(Lowering *lw, const char *map, const Core *prim, const Nat *
         r.at += len ? len : 1;
     }
     r.at += 2;
-    *cond = NULL;
+    *bound = (IndexBound){0};
     int n = 0;
     skip_spaces(&r);
-    while (*r.at && *r.at != '|' && n < max_out) {
+    while (*r.at && *r.at != '|' && n < INDEX_MAP_RANK) {
         out[n++] = read_sum(&r);
         eat(&r, ',');
         skip_spaces(&r);
     }
     if (eat(&r, '|')) {
-        Nat a = read_sum(&r);
+        bound->a = read_sum(&r);
         skip_spaces(&r);
-        bool strict = r.at[1] != '=';
-        r.at += strict ? 1 : 2;
-        Nat b = read_sum(&r);
-        *cond = nat_cmp(lw, strict ? P_lt : P_le, a, b, prim->span);
+        bound->strict = r.at[1] != '=';
+        r.at += bound->strict ? 1 : 2;
+        bound->b = read_sum(&r);
     }
     return n;
 }
