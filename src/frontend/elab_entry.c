@@ -273,7 +273,7 @@ static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const
         return;
     }
     if (v.core->kind != CORE_LIT) {
-        cond_facts(e, e->facts, v.core, true);
+        core_cond_facts(e->ctx, e->facts, v.core, true);
         vec_push(ctx, &h->facts, v.core);
         return;
     }
@@ -462,7 +462,7 @@ static Core *class_bodies(Elab *e, Tuned *t, int k)
     Core *body = NULL;
     e->facts = nat_facts_new(ctx, outer);
     if (test)
-        cond_facts(e, e->facts, test, true);
+        core_cond_facts(e->ctx, e->facts, test, true);
     if (take_header(e, &h, t->n_settings + class->n_settings, settings) && !e->failed)
         body = take_body(e, &h);
     e->facts = outer;
@@ -470,7 +470,7 @@ static Core *class_bodies(Elab *e, Tuned *t, int k)
     if (!body || !test || k + 1 == t->n)
         return body;
     e->facts = nat_facts_new(ctx, outer);
-    cond_facts(e, e->facts, test, false);
+    core_cond_facts(e->ctx, e->facts, test, false);
     Core *otherwise = class_bodies(e, t, k + 1);
     e->facts = outer;
     if (!otherwise)

@@ -41,67 +41,6 @@ static Value eval_call(Elab *e, const Ast *ast, const Env *env, Type want)
 
 /* ---- if --------------------------------------------------------------------------------------------------------------- */
 
-/* `a and b` is `if a then b else false` where b rests on a; `a or b` is `if a then true else b`. */
-static bool is_lazy(const Core *cond, bool is_and)
-{
-    const Core *other = cond->kind != CORE_IF ? NULL : is_and ? cond->cond.otherwise : cond->cond.then;
-    return other && other->kind == CORE_LIT && other->lit.type == SC_BOOL && (other->lit.i != 0) == !is_and;
-}
-
-void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds)
-{
-    if (is_lazy(cond, holds)) {
-        cond_facts(e, facts, cond->cond.cond, holds);
-        cond_facts(e, facts, holds ? cond->cond.then : cond->cond.otherwise, holds);
-    }
-    if (cond->kind != CORE_PRIM)
-        return;
-    Core *const *args = cond->prim.args;
-    switch ((int)cond->prim.id) {
-    case P_and:
-    case P_or:
-        /* `a or b` says nothing of either; that it does not hold says both do not. */
-        if (holds == (cond->prim.id == P_and)) {
-            cond_facts(e, facts, args[0], holds);
-            cond_facts(e, facts, args[1], holds);
-        }
-        return;
-    case P_not:
-        cond_facts(e, facts, args[0], !holds);
-        return;
-    case P_lt: case P_le: case P_gt: case P_ge: case P_eq: case P_ne:
-        break;
-    default:
-        return;
-    }
-    if (args[0]->kind != CORE_SIZE || args[1]->kind != CORE_SIZE)
-        return;
-    Nat a = args[0]->size, b = args[1]->size;
-    PrimId id = cond->prim.id;
-    if (!holds)
-        id = id == P_lt ? P_ge : id == P_le ? P_gt : id == P_gt ? P_le : id == P_ge ? P_lt : id == P_eq ? P_ne : P_eq;
-    switch ((int)id) {
-    case P_lt:
-        nat_fact_le(e->ctx, facts, nat_add_k(e->ctx, a, 1), b);
-        break;
-    case P_le:
-        nat_fact_le(e->ctx, facts, a, b);
-        break;
-    case P_gt:
-        nat_fact_le(e->ctx, facts, nat_add_k(e->ctx, b, 1), a);
-        break;
-    case P_ge:
-        nat_fact_le(e->ctx, facts, b, a);
-        break;
-    case P_eq:
-        nat_fact_eq(e->ctx, facts, a, b);
-        break;
-    case P_ne:
-        nat_fact_ne(e->ctx, facts, a, b);
-        break;
-    }
-}
-
 static bool is_bool(Elab *e, Value v)
 {
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
@@ -127,7 +66,7 @@ static Value eval_guarded(Elab *e, Chain *chain, const Ast *ast)
     if (!chain->facts)
         chain->facts = nat_facts_new(e->ctx, outer);
     for (int i = 0; i < chain->unused.n; i++)
-        cond_facts(e, chain->facts, chain->unused.at[i], chain->op == OP_AND);
+        core_cond_facts(e->ctx, chain->facts, chain->unused.at[i], chain->op == OP_AND);
     chain->unused.n = 0;
     e->facts = chain->facts;
     Value v = eval(e, ast, chain->env, NULL);
@@ -243,7 +182,7 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
     Core *core[2];
     for (int i = 0; i < 2; i++) {
         inside[i] = nat_facts_new(ctx, outer);
-        cond_facts(e, inside[i], cond, i == 0);
+        core_cond_facts(e->ctx, inside[i], cond, i == 0);
         e->facts = inside[i];
         v[i] = eval(e, i ? ast->cond.otherwise : ast->cond.then, env, want);
         e->facts = outer;

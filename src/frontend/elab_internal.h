@@ -361,7 +361,6 @@ bool is_unusable(const Elab *e, const Item *item);
 
 /* elab_expr.c */
 Value eval(Elab *e, const Ast *ast, const Env *env, Type want);
-void cond_facts(Elab *e, NatFacts *facts, const Core *cond, bool holds);
 
 /* elab_names.c */
 Value project(Elab *e, Value v, int64_t index, Span span);

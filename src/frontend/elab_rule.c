@@ -51,12 +51,6 @@ static Elab *elab_at(Ctx *ctx, Program *program, NatFacts *facts, int next_var)
     return e;
 }
 
-void rule_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
-{
-    Elab e = {.ctx = ctx};
-    cond_facts(&e, facts, cond, holds);
-}
-
 int rule_uses(const Core *body, const CoreVar *var) { return core_uses(body, var); }
 
 Core *rule_substitute(Ctx *ctx, Program *program, Core *body, CoreVar *var, Core *by, int *next_var)

@@ -46,8 +46,6 @@ typedef struct RuleUse {
 
 /* NULL, and *why in words, where a condition does not hold or is not known to. */
 Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why);
-/* Adds what a condition says of sizes. */
-void rule_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds);
 /* A copy of `body` with a term for a variable, under fresh names. */
 Core *rule_substitute(Ctx *ctx, Program *program, Core *body, CoreVar *var, Core *by, int *next_var);
 /* 0, 1, or more than once; a use inside a function counts as several. */

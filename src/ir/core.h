@@ -142,6 +142,9 @@ typedef struct CoreProgram {
     VEC(CoreEntry *) entries;
 } CoreProgram;
 
+/* Adds what a condition over sizes says where it holds, or where it does not. */
+void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds);
+
 void core_print(StrBuf *out, const Core *term);
 /* The same on several lines, a pipeline one stage a line, even where it would fit on one. */
 void core_print_lines(StrBuf *out, const Core *term);

@@ -108,7 +108,7 @@ const Here *here_child(Ctx *ctx, const Here *here, int i)
     *to = (Here){child, here, i, here->facts};
     if (here->term->kind == CORE_IF && i > 0) {
         to->facts = nat_facts_new(ctx, here->facts);
-        rule_cond_facts(ctx, to->facts, here->term->cond.cond, i == 1);
+        core_cond_facts(ctx, to->facts, here->term->cond.cond, i == 1);
     }
     if (child->kind == CORE_LAMBDA) {
         to->facts = nat_facts_new(ctx, here->facts);

@@ -1,0 +1,63 @@
+/* What a condition says of sizes. */
+#include "ir/core.h"
+
+/* `a and b` is `if a then b else false` where b rests on a; `a or b` is `if a then true else b`. */
+static bool is_lazy(const Core *cond, bool is_and)
+{
+    const Core *other = cond->kind != CORE_IF ? NULL : is_and ? cond->cond.otherwise : cond->cond.then;
+    return other && other->kind == CORE_LIT && other->lit.type == SC_BOOL && (other->lit.i != 0) == !is_and;
+}
+
+void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
+{
+    if (is_lazy(cond, holds)) {
+        core_cond_facts(ctx, facts, cond->cond.cond, holds);
+        core_cond_facts(ctx, facts, holds ? cond->cond.then : cond->cond.otherwise, holds);
+    }
+    if (cond->kind != CORE_PRIM)
+        return;
+    Core *const *args = cond->prim.args;
+    switch ((int)cond->prim.id) {
+    case P_and:
+    case P_or:
+        /* `a or b` says nothing of either; that it does not hold says both do not. */
+        if (holds == (cond->prim.id == P_and)) {
+            core_cond_facts(ctx, facts, args[0], holds);
+            core_cond_facts(ctx, facts, args[1], holds);
+        }
+        return;
+    case P_not:
+        core_cond_facts(ctx, facts, args[0], !holds);
+        return;
+    case P_lt: case P_le: case P_gt: case P_ge: case P_eq: case P_ne:
+        break;
+    default:
+        return;
+    }
+    if (args[0]->kind != CORE_SIZE || args[1]->kind != CORE_SIZE)
+        return;
+    Nat a = args[0]->size, b = args[1]->size;
+    PrimId id = cond->prim.id;
+    if (!holds)
+        id = id == P_lt ? P_ge : id == P_le ? P_gt : id == P_gt ? P_le : id == P_ge ? P_lt : id == P_eq ? P_ne : P_eq;
+    switch ((int)id) {
+    case P_lt:
+        nat_fact_le(ctx, facts, nat_add_k(ctx, a, 1), b);
+        break;
+    case P_le:
+        nat_fact_le(ctx, facts, a, b);
+        break;
+    case P_gt:
+        nat_fact_le(ctx, facts, nat_add_k(ctx, b, 1), a);
+        break;
+    case P_ge:
+        nat_fact_le(ctx, facts, b, a);
+        break;
+    case P_eq:
+        nat_fact_eq(ctx, facts, a, b);
+        break;
+    case P_ne:
+        nat_fact_ne(ctx, facts, a, b);
+        break;
+    }
+}
