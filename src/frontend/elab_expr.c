@@ -114,9 +114,10 @@ static void add_operand(Elab *e, Chain *chain, const Ast *ast, Span op_span)
         Core *known = core_new(e, CORE_LIT, span, type_scalar(e->ctx, SC_BOOL));
         known->lit = scalar_int(SC_BOOL, !is_and);
         Core *lazy = core_new(e, CORE_IF, span, known->type);
-        lazy->cond.cond = a.core;
-        lazy->cond.then = is_and ? b.core : core_done(e, known);
-        lazy->cond.otherwise = is_and ? core_done(e, known) : b.core;
+        Core *last = value_core(e, b);
+        lazy->cond.cond = value_core(e, a);
+        lazy->cond.then = is_and ? last : core_done(e, known);
+        lazy->cond.otherwise = is_and ? core_done(e, known) : last;
         chain->whole = v_core(e, core_done(e, lazy));
     }
     chain->whole.span = span;
