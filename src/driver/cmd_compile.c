@@ -1,6 +1,7 @@
 /* `risec FILE.rise`, and what it shares with other verbs: loading, entries, settings. */
 #include "driver/aot.h"
 #include "driver/each_entry.h"
+#include "rewrite/rewrite.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
@@ -151,9 +152,9 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, const Item *const *entrie
 
 /* ---- compiling ------------------------------------------------------------------------------------------------ */
 
-typedef enum Form { FORM_AST, FORM_CORE, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_COUNT } Form;
+typedef enum Form { FORM_AST, FORM_CORE, FORM_NESTS, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_COUNT } Form;
 
-static const char *const form_names[FORM_COUNT] = {"ast", "core", "imp", "cuda", "manifest", "ptx", "cubin"};
+static const char *const form_names[FORM_COUNT] = {"ast", "core", "nests", "imp", "cuda", "manifest", "ptx", "cubin"};
 
 static const struct {
     const char *suffix;
@@ -294,6 +295,7 @@ typedef struct Compiling {
     LowerPass last;
     bool lowered;      /* some output shows more than core */
     CoreProgram *core; /* where one shows core */
+    bool nests;        /* it shows lists of nests */
     Made *made;        /* beside the outputs */
 } Compiling;
 
@@ -322,7 +324,7 @@ static void compile_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 {
     const Compiling *c = round->user;
     if (c->core)
-        vec_push(ctx, &c->core->entries, entry);
+        vec_push(ctx, &c->core->entries, c->nests ? entry_as_nests(ctx, entry) : entry);
     const ImpProgram *imp = c->lowered ? driver_lower(ctx, round->d, entry, c->last) : NULL;
     for (int i = 0; imp && i < c->outputs->n; i++)
         add_to_output(ctx, &c->made[i], c->outputs->at[i].form, imp);
@@ -337,7 +339,7 @@ static void print_output(StrBuf *out, Form form, const Program *program, const C
         manifest_end(made->manifest, out);
     else if (form == FORM_IMP)
         sb_putn(out, made->imp.text, made->imp.len);
-    else if (form == FORM_CORE)
+    else if (form == FORM_CORE || form == FORM_NESTS)
         core_print_entries(out, core->entries.n, core->entries.at);
     else
         ast_print_file(out, program_ast(program));
@@ -376,7 +378,8 @@ void cmd_compile(Ctx *ctx, Driver *d)
     for (int i = 0; i < outputs.n; i++) {
         Form form = outputs.at[i].form;
         typed |= form >= FORM_CORE;
-        shows_core |= form == FORM_CORE;
+        c.nests |= form == FORM_NESTS;
+        shows_core |= form == FORM_CORE || form == FORM_NESTS;
         c.lowered |= form >= FORM_IMP;
         begin_output(ctx, d, form, &c.made[i]);
     }

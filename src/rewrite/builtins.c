@@ -1,6 +1,7 @@
 /* The rules that no equation can say. */
 #include "rewrite/runner.h"
 #include "codegen/lower.h"
+#include "schedule/nests.h"
 
 Core *inline_let(Runner *r, Span span, const Here *here)
 {
@@ -73,6 +74,15 @@ Core *lowers(Runner *r, Span span, const Here *here)
     entry.num_sm = r->num_sm;
     entry.max_resident = r->max_resident;
     return lower_rewritten(r->ctx, &entry) ? here->term : strategy_fail(r, span, "lowers", here, "no kernels can be made of it");
+}
+
+Core *make_nests(Runner *r, Span span, const Here *here)
+{
+    if (here->up)
+        return strategy_mistake(r, E0804, span, "`nests` is about the whole entry, and stands at no place in it", NULL);
+    CoreEntry entry = *r->entry;
+    entry.body = here->term;
+    return strategy_step(r, "nests", NULL, here, nests_body(r->ctx, nests_of(r->ctx, &entry, &r->next_var)), span);
 }
 
 /* The launch is no part of the body, so the step has the same term before and after. */

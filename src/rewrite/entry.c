@@ -1,6 +1,7 @@
 /* Whole entries: the strategy that an entry has, and what is compiled. */
 #include "rewrite/internal.h"
 #include "rewrite/laws.h"
+#include "schedule/nests.h"
 
 typedef enum Saying { SAYS_NOTHING, SAYS_WHAT, SAYS_HOW } Saying;
 
@@ -27,6 +28,17 @@ static bool is_high(const Core *body)
 }
 
 bool entry_is_high(const CoreEntry *entry) { return entry->item && !entry->item->lowered && entry->n_classes <= 1 && is_high(entry->body); }
+
+CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry)
+{
+    if (!entry_is_high(entry))
+        return entry;
+    int next_var = term_next_var(entry);
+    CoreEntry *nests = NEW(ctx, CoreEntry);
+    *nests = *entry;
+    nests->body = nests_body(ctx, nests_of(ctx, entry, &next_var));
+    return nests;
+}
 
 static const char default_module[] = "strategies.standard", default_strategy[] = "standard";
 

@@ -54,6 +54,8 @@ typedef struct ReplayStep {
  * make the same of it. False with E0807, which says at which step that ends, what was expected there and what is there instead. */
 bool rewrite_replay(Ctx *ctx, const CoreEntry *entry, int n, const ReplayStep *steps, int most, Rewriting *out);
 
+/* As a list of nests (schedule/nests.h), if the standard strategy lowers it; else the entry itself. */
+CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry);
 /* Whether the standard strategy lowers the entry. */
 bool entry_is_high(const CoreEntry *entry);
 /* A fold or scan that one thread does alone over an array of any length, where whole patterns would have it done by many; NULL: there is none. */

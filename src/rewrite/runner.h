@@ -101,6 +101,7 @@ Core *name_reduce(Runner *r, Span span, const Here *here);
 /* `let total = AT in HERE` with the name in place of the term. */
 Core *named_before(Runner *r, const Here *here, const Here *at);
 Core *lowers(Runner *r, Span span, const Here *here);
+Core *make_nests(Runner *r, Span span, const Here *here);
 Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here);
 
 /* ---- stages.c ---- */

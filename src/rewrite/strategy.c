@@ -510,6 +510,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return unless(r, a, here, call->span);
     case S_nameStage:
         return name_stage(r, call->span, here);
+    case S_nests:
+        return make_nests(r, call->span, here);
     case S_nameInvariant:
         return name_invariant(r, call->span, here);
     case S_copyInOrder:

@@ -1,6 +1,8 @@
 /* Random high-level programs under random rules: whatever rule of the library is used wherever it applies, the value stays.
  *
- *     test_rewrites [--count N] [--seed N]
+ *     test_rewrites [--count N] [--seed N] [--strategy STRATEGY]
+ *
+ * With --strategy, each program is rewritten by this one instead.
  *
  * Each program is rewritten by up to STEPS rules, with random sizes for their parameters, at the first or last place where they apply, here or inside functions
  * and arguments. Then the reference interpreter runs both, on two launches: they agree to the bit, or, where something was rounded, within the bound of
@@ -23,6 +25,7 @@ typedef struct RuleName {
 static RuleName rules[RULES_MAX];
 static int n_rules;
 static char imports[1024];
+static const char *given; /* --strategy */
 
 static void collect(Ctx *ctx, void *user)
 {
@@ -53,6 +56,12 @@ typedef struct Job {
     enum { SAME, OTHER, UNTYPED, NOT_RUN, ILL } result;
 } Job;
 
+static const Ast *strategy_of(Ctx *ctx, const char *text)
+{
+    const AstFile *file = parse_file(ctx, source_add(ctx, "strategy", text, strlen(text)));
+    return file->items.at[0]->body;
+}
+
 static const Ast *strategy_text(Ctx *ctx, uint64_t *rng, int rule)
 {
     static const char *const places[] = {"topDown(%s)", "bottomUp(%s)", "inFunction(topDown(%s))", "inArgument(topDown(%s))", "inArgument(bottomUp(%s))"};
@@ -66,8 +75,7 @@ static const Ast *strategy_text(Ctx *ctx, uint64_t *rng, int rule)
     sb_puts(&sb, "strategy given = ");
     const char *place = places[random_below(rng, 5)], *hole = strstr(place, "%s");
     sb_printf(&sb, "%.*s%s%s", (int)(hole - place), place, call.text, hole + 2);
-    const AstFile *file = parse_file(ctx, source_add(ctx, "strategy", sb.text, sb.len));
-    return file->items.at[0]->body;
+    return strategy_of(ctx, sb.text);
 }
 
 static void forget(Ctx *ctx) { ctx->diags.list.n = ctx->diags.errors = ctx->diags.warnings = 0; }
@@ -82,7 +90,14 @@ static void do_job(Ctx *ctx, void *user)
     if (!entry)
         return;
     const CoreEntry *now = entry;
-    for (int tries = 0; tries < TRIES && job->n_used < STEPS; tries++) {
+    Rewriting whole = {0};
+    if (given && rewrite_entry(ctx, now, strategy_of(ctx, ctx_printf(ctx, "strategy given = %s", given)), 0, NULL, -1, &whole)) {
+        job->n_used = 1;
+        now = whole.entry;
+    }
+    for (int i = 0; given && i < ctx->diags.list.n; i++)
+        printf("%s: %s\n", given, ctx->diags.list.at[i]->message);
+    for (int tries = 0; tries < TRIES && job->n_used < STEPS && !given; tries++) {
         int rule = random_below(&rng, n_rules);
         Rewriting r = {0};
         if (rewrite_entry(ctx, now, strategy_text(ctx, &rng, rule), 0, NULL, -1, &r) && r.steps.n) {
@@ -134,6 +149,8 @@ int main(int argc, char **argv)
             count = strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--strategy") == 0)
+            given = argv[i + 1];
     Ctx *lib = ctx_new(NULL, NULL);
     ctx_try(lib, collect, NULL);
     bool scalars[SC_COUNT];
@@ -148,13 +165,13 @@ int main(int argc, char **argv)
         checks += job.result == SAME;
         untyped += job.result == UNTYPED;
         not_run += job.result == NOT_RUN;
-        for (int i = 0; i < job.n_used && job.result == SAME; i++)
+        for (int i = 0; i < job.n_used && job.result == SAME && !given; i++)
             rules[job.used[i]].used++;
         if (job.result == OTHER || job.result == ILL) {
             wrong++;
             printf("FAILED (--seed %llu, program %ld) after", (unsigned long long)seed, k);
             for (int i = 0; i < job.n_used; i++)
-                printf(" %s", rules[job.used[i]].name);
+                printf(" %s", given ? given : rules[job.used[i]].name);
             printf("\n%s", program_text(job.program));
         }
         ctx_free(ctx);

@@ -1,0 +1,30 @@
+/* A high-level program as a list of nests: docs/nests.md. */
+#ifndef RISEC_SCHEDULE_NESTS_H
+#define RISEC_SCHEDULE_NESTS_H
+
+#include "ir/core.h"
+
+/* An array and the term of an element. */
+typedef struct Nest {
+    CoreVar *var;   /* the array; without axes, the element itself */
+    int n_axes;
+    CoreVar **axes; /* indices, the outermost first; their types say how many there are */
+    Core *element;  /* over the axes, the inputs and the nests before it; an array, where one
+                       primitive makes it */
+} Nest;
+
+/* A list, and what comes after it: the result, or one of two lists by a condition over sizes. */
+typedef struct Nests Nests;
+struct Nests {
+    VEC(Nest *) list; /* each reads only those before it */
+    Core *result;     /* the nests and inputs that it is read from; NULL: */
+    Core *cond;
+    Nests *then, *otherwise;
+};
+
+/* Ids of variables from *next_var on are fresh; raised. */
+Nests *nests_of(Ctx *ctx, const CoreEntry *entry, int *next_var);
+/* As the body of an entry: each nest a `let` of `generate`s. */
+Core *nests_body(Ctx *ctx, const Nests *nests);
+
+#endif

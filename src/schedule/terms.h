@@ -1,0 +1,51 @@
+/* Making terms of core outside of the elaborator: types are given, or follow from the parts. */
+#ifndef RISEC_SCHEDULE_TERMS_H
+#define RISEC_SCHEDULE_TERMS_H
+
+#include "ir/core.h"
+
+/* An index has a nat variable of its own. */
+CoreVar *make_var(Ctx *ctx, int *next_var, const char *name, Type type, Span span);
+Core *make_ref(Ctx *ctx, CoreVar *var, Span span);
+Core *make_size(Ctx *ctx, Nat nat, Type type, Span span);
+Core *make_prim(Ctx *ctx, PrimId id, Type type, int n_nats, const Nat *nats, int n_args,
+                Core *const *args, Span span);
+/* Element `at` of an array. */
+Core *make_index(Ctx *ctx, Core *array, Nat at, Span span);
+Core *make_generate(Ctx *ctx, CoreVar *axis, Core *element, Span span);
+Core *make_let(Ctx *ctx, CoreVar *var, Core *value, Core *body);
+Core *make_tuple(Ctx *ctx, int n, Core *const *items, Span span);
+Core *make_proj(Ctx *ctx, Core *value, int index, Span span);
+Core *make_if(Ctx *ctx, Core *cond, Core *then, Core *otherwise, Span span);
+/* a <= b or a < b over sizes. */
+Core *make_compare(Ctx *ctx, PrimId id, Nat a, Nat b, Span span);
+Core *make_both(Ctx *ctx, Core *a, Core *b);
+Core *make_not(Ctx *ctx, Core *a);
+/* Some value of the type: zeros. */
+Core *make_zero(Ctx *ctx, int *next_var, Type type, Span span);
+/* What an idx is as a nat; NULL where it is none. */
+Nat index_nat(const Core *term);
+
+/* A copy with other terms for free variables and other nats; what it binds is fresh. */
+typedef struct TermCopy {
+    Ctx *ctx;
+    int *next_var;
+    /* What stands for a free variable; NULL: itself. */
+    Core *(*by)(void *user, const CoreVar *var);
+    void *user;
+    VEC(Nat) from; /* beside `to` */
+    VEC(Nat) to;
+    VEC(const CoreVar *) bound; /* beside `fresh` */
+    VEC(CoreVar *) fresh;
+} TermCopy;
+
+Core *copy_term(TermCopy *c, const Core *term);
+Nat copy_nat(TermCopy *c, Nat nat);
+Type copy_type(TermCopy *c, Type type);
+/* The term with another nat for a variable of nats, and for the index that it stands for. */
+Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
+/* Calls fn for each variable of nats in the term: those that it binds, too. */
+void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), void *user);
+void type_each_nat(Ctx *ctx, Type type, void (*fn)(void *user, Nat var), void *user);
+
+#endif
