@@ -37,6 +37,7 @@ struct NatEnv {
     VEC(Bounds) bounds;
     Seen *seen; /* what simplify gave before; open addressing */
     uint32_t seen_cap, seen_count;
+    NatModels models;
 };
 
 static Nat simplify(NatEnv *env, Nat a);
@@ -529,6 +530,8 @@ NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash)
     env->hash = hash;
     env->seen_cap = 64;
     env->seen = NEWN(ctx, Seen, env->seen_cap);
+    env->models.n = n;
+    env->models.facts = facts;
 
     /* Equalities first, so that the rest is stated in what they leave. */
     for (int i = 0; i < n; i++)
@@ -546,6 +549,8 @@ NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash)
     forget(env);
     return env;
 }
+
+NatModels *nat_env_models(NatEnv *env) { return &env->models; }
 
 uint32_t nat_env_hash(const NatEnv *env) { return env ? env->hash : 0; }
 

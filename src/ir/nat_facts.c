@@ -218,8 +218,11 @@ static bool proved(Ctx *ctx, NatEnv *env, Nat difference, Nat a, Nat b)
     const Answer *known = ask(ctx, ASK_LE, env, a, b);
     if (known)
         return known->yes;
-    Nat d = nat_env_simplify(env, difference);
-    bool yes = !nat_is_error(d) && nat_prove_nat(ctx, env, d, a, b);
+    bool yes = false;
+    if (!nat_refuted(env, FACT_LE, a, b)) {
+        Nat d = nat_env_simplify(env, difference);
+        yes = !nat_is_error(d) && nat_prove_nat(ctx, env, d, a, b);
+    }
     answer(ctx, ASK_LE, env, a, b, yes, (NatRange){0});
     return yes;
 }
@@ -320,7 +323,7 @@ bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
     const Answer *known = ask(ctx, ASK_DIVIDES, env, k, n);
     if (known)
         return known->yes;
-    bool yes = divides_in(ctx, facts, env, k, n);
+    bool yes = !nat_refuted(env, FACT_DIVIDES, k, n) && divides_in(ctx, facts, env, k, n);
     answer(ctx, ASK_DIVIDES, env, k, n, yes, (NatRange){0});
     return yes;
 }

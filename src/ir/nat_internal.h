@@ -83,7 +83,7 @@ Nat poly_nat_raw(Poly *p);
 
 /* ---- environments ------------------------------------------------------------------------------------------------------ */
 
-typedef enum NatFactKind { FACT_LE, FACT_EQ, FACT_NE } NatFactKind;
+typedef enum NatFactKind { FACT_LE, FACT_EQ, FACT_NE, FACT_DIVIDES /* asked for alone */ } NatFactKind;
 typedef struct NatFact {
     NatFactKind kind;
     Nat a, b;
@@ -95,6 +95,18 @@ NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash); /* ha
 uint32_t nat_env_hash(const NatEnv *env);
 Nat nat_env_simplify(NatEnv *env, Nat a);
 Nat nat_env_put_back(NatEnv *env, Nat a); /* no variable of the environment's own is left */
+
+/* nat_model.c: the numbers of variables that are tried, under which the facts may hold. */
+enum { NAT_MODELS = 32 };
+typedef enum NatModelState { MODEL_UNKNOWN, MODEL_HOLDS, MODEL_FAILS } NatModelState;
+typedef struct NatModels {
+    int n;
+    const NatFact *facts;
+    NatModelState state[NAT_MODELS];
+} NatModels;
+NatModels *nat_env_models(NatEnv *env);
+/* Is it wrong in one of them? Then nothing proves it. Without witnesses: nat_env_put_back. */
+bool nat_refuted(NatEnv *env, NatFactKind kind, Nat a, Nat b);
 
 /* The bounds of a variable in this environment, or NULL. */
 Nat nat_env_lo(const NatEnv *env, Nat var);

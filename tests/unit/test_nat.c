@@ -3,6 +3,7 @@
  * A check is one comparison. Prints `nat: N checks, W wrong` last. */
 #include <stdlib.h>
 
+#include "ir/nat_internal.h"
 #include "nat_check.h"
 
 /* ---- goldens ------------------------------------------------------------------------------------------------------------------ */
@@ -421,6 +422,28 @@ static void failing_free(void *user, void *block)
     free(block);
 }
 
+/* What is wrong under some numbers that the facts allow is refuted, and nothing else is. */
+static void test_models(void)
+{
+    Ctx *ctx = ctx_new(NULL, NULL);
+    Nat one = nat_const(ctx, 1), n = nat_var(ctx, "n", one, NULL), m = nat_var(ctx, "m", one, NULL);
+    Nat i = nat_var(ctx, "i", nat_const(ctx, 0), nat_add_k(ctx, n, -1));
+    NatFact facts[] = {{FACT_LE, m, n}, {FACT_EQ, nat_mod(ctx, n, nat_const(ctx, 64)), nat_const(ctx, 0)}};
+    NatEnv *env = nat_env_new(ctx, facts, 2, 1);
+    CHECK(nat_refuted(env, FACT_LE, n, m), "n may be more than m");
+    CHECK(!nat_refuted(env, FACT_LE, m, n), "m is at most n");
+    CHECK(nat_refuted(env, FACT_LE, one, i) && nat_refuted(env, FACT_LE, i, one), "i is any index");
+    CHECK(!nat_refuted(env, FACT_LE, nat_add_k(ctx, i, 1), n), "i is below n");
+    CHECK(nat_refuted(env, FACT_DIVIDES, nat_const(ctx, 128), n), "n may be 64");
+    CHECK(!nat_refuted(env, FACT_DIVIDES, nat_const(ctx, 32), n), "32 divides n");
+    NatFact none[] = {{FACT_LE, n, m}, {FACT_LE, nat_add_k(ctx, m, 1), n}};
+    CHECK(!nat_refuted(nat_env_new(ctx, none, 2, 2), FACT_LE, n, one), "no numbers fit");
+    for (int k = 0; k < 60; k++) /* as many lookups as 2^60 */
+        i = nat_var(ctx, "i", nat_const(ctx, 0), nat_add(ctx, i, nat_mod(ctx, i, nat_const(ctx, 7))));
+    CHECK(!nat_refuted(env, FACT_LE, i, n), "it takes too long");
+    ctx_free(ctx);
+}
+
 /* Enough work for dozens of arena chunks. */
 static void work(Ctx *ctx, void *user)
 {
@@ -456,6 +479,7 @@ int main(void)
     test_goldens();
     test_questions();
     test_scopes();
+    test_models();
     test_memory();
     printf("nat: %" PRId64 " checks, %" PRId64 " wrong\n", tally.checks, tally.wrong);
     return tally.wrong != 0;
