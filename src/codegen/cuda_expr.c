@@ -620,6 +620,24 @@ static void put_cast(Cuda *c, const ImpExpr *e, CPrec prec)
     }
 }
 
+/* Does all of the condition hold in a full tile? */
+static bool is_spared(const ImpExpr *e)
+{
+    bool both = e->kind == IE_OP && e->op.id == P_and;
+    return both ? is_spared(e->op.args[0]) && is_spared(e->op.args[1])
+                : e->kind == IE_OP && e->op.spared;
+}
+
+static void put_full_or(Cuda *c, const ImpExpr *e, CPrec prec)
+{
+    const char *full = c->full;
+    c->full = NULL;
+    sb_printf(c->out, "%s%s || ", prec > C_OR ? "(" : "", full);
+    put_op(c, e, e->op.id == P_and ? C_UNARY : C_AND);
+    put(c, prec > C_OR ? ")" : "");
+    c->full = full;
+}
+
 static void put_warp_reduction(Cuda *c, const ImpExpr *e)
 {
     static const struct { PrimId op; CudaHelper helper; } rows[] = {{P_add, HELP_REDUCE_ADD}, {P_min, HELP_REDUCE_MIN}, {P_max, HELP_REDUCE_MAX},
@@ -676,13 +694,10 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
             cuda_load_cell(c, e->mem.buf, e->mem.index);
         break;
     case IE_OP:
-        if (!c->full || !e->op.spared) {
+        if (c->full && is_spared(e))
+            put_full_or(c, e, prec);
+        else
             put_op(c, e, prec);
-            break;
-        }
-        sb_printf(c->out, "%s%s || ", prec > C_OR ? "(" : "", c->full);
-        put_op(c, e, C_AND);
-        put(c, prec > C_OR ? ")" : "");
         break;
     case IE_CAST:
         put_cast(c, e, prec);

@@ -69,16 +69,16 @@ static size_t place(Line *line, size_t from, size_t margin)
 {
     size_t best = 0;
     int depth = line->depth, least = INT32_MAX, depth_there = depth;
-    size_t end = from + CUDA_WIDTH - margin + 1;
-    for (size_t i = from ? from : line->indent; i < line->len && i < end; i++) {
+    size_t start = from ? from : line->indent, end = from + CUDA_WIDTH - margin + 1;
+    for (size_t i = start; i < line->len && i < end; i++) {
         char c = line->text[i];
         if (c == '"')
             i = behind_string(line, i);
         depth += deeper(line, i);
-        int how = c == ' ' && i > from + LEAST_PART ? looseness(line, i) : -1;
+        int how = c == ' ' ? looseness(line, i) : -1;
         if (how == VALUE && line->len - i - 1 + line->indent + INDENT > CUDA_WIDTH)
             how = LONG_VALUE;
-        if (how < 0 || depth * LOOSER + how > least)
+        if (how < 0 || (i <= start + LEAST_PART && how != VALUE) || depth * LOOSER + how > least)
             continue;
         least = depth * LOOSER + how;
         depth_there = depth;

@@ -53,8 +53,8 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         float acc = -INFINITY;
         #pragma unroll
         for (int i = 0; i < 4; i++)
-            acc = fmaxf(fmaxf(acc, fmaxf(own[i*4], own[i*4 + 1])),
-                fmaxf(own[i*4 + 2], own[i*4 + 3]));
+            acc =
+                fmaxf(fmaxf(acc, fmaxf(own[i*4], own[i*4 + 1])), fmaxf(own[i*4 + 2], own[i*4 + 3]));
 
         // softmax_registers.rise:6: mapLane of lib/std/warp.rise:7
         #pragma unroll
