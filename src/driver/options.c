@@ -44,6 +44,8 @@ const OptRow option_rows[OPT_COUNT] = {
                   "sm_75."},
     [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give a tunable, or (for run and bench) a size. NAT is an integer, or a sum of products such as 2^20+1."},
+    [OPT_SCHEDULER] = {"scheduler", 0, OK_CHOICE, "standard|nests", COMPILE | CHECK | LOWER | RUN | BENCH, false, false,
+                       "What lowers high-level entries that name no strategy. nests: the scheduler, which computes each array once; it is not whole yet (docs/nests.md). Default: standard."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | LOWER | RUN, false, false,
                          "lower: evaluate the program before and after each step on random inputs of several small sizes, and name the first step that changes the result. "
                          "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},

@@ -1,7 +1,6 @@
 /* The rules that no equation can say. */
 #include "rewrite/runner.h"
 #include "codegen/lower.h"
-#include "schedule/nests.h"
 
 Core *inline_let(Runner *r, Span span, const Here *here)
 {
@@ -76,22 +75,13 @@ Core *lowers(Runner *r, Span span, const Here *here)
     return lower_rewritten(r->ctx, &entry) ? here->term : strategy_fail(r, span, "lowers", here, "no kernels can be made of it");
 }
 
-Core *make_nests(Runner *r, Span span, const Here *here)
-{
-    if (here->up)
-        return strategy_mistake(r, E0804, span, "`nests` is about the whole entry, and stands at no place in it", NULL);
-    CoreEntry entry = *r->entry;
-    entry.body = here->term;
-    return strategy_step(r, "nests", NULL, here, nests_body(r->ctx, nests_of(r->ctx, &entry, &r->next_var)), span);
-}
-
 /* The launch is no part of the body, so the step has the same term before and after. */
 Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here)
 {
     StrBuf text;
     sb_init(&text, r->ctx);
     sb_puts(&text, "launch");
-    if (here->up)
+    if (here->up && here->up != (r->stage ? r->stage->up : NULL))
         return strategy_mistake(r, E0804, call->span, "`launch` is about the whole entry, and stands at no place in it", NULL);
     for (int i = 0; i < call->n; i++) {
         const char *name = call->names && call->names[i] ? call->names[i] : "";

@@ -40,7 +40,11 @@ CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry)
     return nests;
 }
 
-static const char default_module[] = "strategies.standard", default_strategy[] = "standard";
+/* What an entry without a strategy is lowered by. */
+typedef struct Default {
+    const char *module, *strategy;
+} Default;
+static const Default standard = {"strategies.standard", "standard"}, scheduled = {"strategies.scheduled", "scheduled"};
 
 /* The strategy that an entry is lowered by, and where its names are looked up. False with diagnostics. */
 static bool strategy_of(Ctx *ctx, const CoreEntry *entry, const Ast **ast, const char **home)
@@ -49,12 +53,13 @@ static bool strategy_of(Ctx *ctx, const CoreEntry *entry, const Ast **ast, const
     *home = program_path(entry->program);
     if (*ast || !is_high(entry->body))
         return true;
-    *home = program_module(ctx, entry->program, default_module);
+    const Default *by = program_is_by_nests(entry->program) ? &scheduled : &standard;
+    *home = program_module(ctx, entry->program, by->module);
     if (!*home)
         return false;
     Ast *name = NEW(ctx, Ast);
     *name = (Ast){.kind = AST_NAME, .span = NO_SPAN}; /* nobody wrote it */
-    name->name.text = intern(ctx, default_strategy, strlen(default_strategy));
+    name->name.text = intern(ctx, by->strategy, strlen(by->strategy));
     *ast = name;
     return true;
 }

@@ -3,6 +3,7 @@
 #define RISEC_REWRITE_INTERNAL_H
 
 #include "frontend/rule.h"
+#include "ir/terms.h"
 #include "rewrite/match.h"
 #include "rewrite/rewrite.h"
 
@@ -22,8 +23,6 @@ typedef struct Here {
 bool rewrite_from(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, const char *home, int n_settings, const StrategySetting *settings, int most, Rewriting *out);
 
 /* ---- terms.c ---- */
-int term_children(const Core *term);
-Core *term_child(const Core *term, int i);
 /* Whether a `let` or a function in it binds the variable. */
 bool term_binds(const Core *term, const CoreVar *var);
 /* Ids of variables from here on are fresh. */

@@ -42,6 +42,7 @@ typedef struct Runner {
     int searching, fail_rank; /* within traversals; how near the failure was that is noted */
     Span asked;           /* the innermost part of the strategy that runs and is the user's text; nowhere in the standard one */
     const Here *here;     /* where it runs */
+    const Here *stage;     /* what has a launch of its own there; NULL: the whole entry */
     Span fail_span, fail_users; /* of what failed last: Note [Where a message stands] */
     const char *fail_what, *fail_where, *fail_why;
     const Core *fail_term;
@@ -101,7 +102,6 @@ Core *name_reduce(Runner *r, Span span, const Here *here);
 /* `let total = AT in HERE` with the name in place of the term. */
 Core *named_before(Runner *r, const Here *here, const Here *at);
 Core *lowers(Runner *r, Span span, const Here *here);
-Core *make_nests(Runner *r, Span span, const Here *here);
 Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here);
 
 /* ---- stages.c ---- */
@@ -114,6 +114,11 @@ Core *inline_scalar(Runner *r, Span span, const Here *here);
 Core *one_stage(Runner *r, Span span, const Here *here);
 /* What is here, where s does not apply. */
 Core *unless(Runner *r, Strategy s, const Here *here, Span span);
+
+/* ---- schedule.c ---- */
+Core *make_nests(Runner *r, Span span, const Here *here);
+Core *make_stored(Runner *r, Span span, const Here *here);
+Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here);
 
 /* ---- copies.c ---- */
 /* What is here, copied by a thread for each element of its first dimension. */

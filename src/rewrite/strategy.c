@@ -510,6 +510,10 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return unless(r, a, here, call->span);
     case S_nameStage:
         return name_stage(r, call->span, here);
+    case S_stored:
+        return make_stored(r, call->span, here);
+    case S_stages:
+        return stages_to_kernels(r, a, (Strategy){call->args[1], s.env, s.home}, call->span, here);
     case S_nests:
         return make_nests(r, call->span, here);
     case S_nameInvariant:

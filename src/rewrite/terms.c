@@ -1,59 +1,11 @@
 /* Terms as trees with places: children, what holds at them, and putting a term in place of another. */
 #include "rewrite/internal.h"
 
-int term_children(const Core *term)
-{
-    switch (term->kind) {
-    case CORE_PRIM: return term->prim.n_args;
-    case CORE_LAMBDA: return 1;
-    case CORE_LET: return 2;
-    case CORE_TUPLE: return term->tuple.n;
-    case CORE_PROJ: return 1;
-    case CORE_IF: return 3;
-    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
-    }
-    return 0;
-}
-
-static Core **slot(Core *term, int i)
-{
-    switch (term->kind) {
-    case CORE_PRIM: return &term->prim.args[i];
-    case CORE_LAMBDA: return &term->lambda.body;
-    case CORE_LET: return i ? &term->let.body : &term->let.value;
-    case CORE_TUPLE: return &term->tuple.items[i];
-    case CORE_PROJ: return &term->proj.value;
-    case CORE_IF: return i == 0 ? &term->cond.cond : i == 1 ? &term->cond.then : &term->cond.otherwise;
-    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
-    }
-    return NULL;
-}
-
-Core *term_child(const Core *term, int i)
-{
-    Core copy = *term;
-    return *slot(&copy, i);
-}
-
 Core *term_with_child(Ctx *ctx, const Core *term, int i, Core *child)
 {
-    Core *new = NEW(ctx, Core);
-    *new = *term;
-    if (term->kind == CORE_PRIM) {
-        new->prim.args = NEWN(ctx, Core *, term->prim.n_args);
-        memcpy(new->prim.args, term->prim.args, sizeof(Core *) * (size_t)term->prim.n_args);
-    }
-    if (term->kind == CORE_TUPLE) {
-        new->tuple.items = NEWN(ctx, Core *, term->tuple.n);
-        memcpy(new->tuple.items, term->tuple.items, sizeof(Core *) * (size_t)term->tuple.n);
-    }
-    *slot(new, i) = child;
-    new->height = 1;
-    for (int k = 0; k < term_children(new); k++) {
-        int height = term_child(new, k)->height;
-        if (height >= new->height)
-            new->height = height + 1;
-    }
+    Core *new = term_copy(ctx, term);
+    for (int k = 0; k < term_children(term); k++)
+        term_set_child(new, k, k == i ? child : term_child(term, k));
     return new;
 }
 

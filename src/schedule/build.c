@@ -1,327 +1,7 @@
-/* From the body of an entry to its list of nests: docs/nests.md.
- *
- * Note [Places]
- * The place of a term is a stack: axes that are open, conditions that hold, and indices that are
- * data. A nest that is made there has the axes that it mentions. The conditions stand around its
- * element, in their order, with the indices that they or the element mention; an axis that it does
- * not mention has at least one element, unless the reads are in bounds without that. */
-#include "ir/key.h"
-#include "schedule/nests.h"
-#include "schedule/value.h"
-
-typedef enum PlaceKind { PLACE_AXIS, PLACE_GUARD, PLACE_INDEX } PlaceKind;
-
-typedef struct Place {
-    PlaceKind kind;
-    CoreVar *var;    /* axis, index */
-    Core *term;      /* guard: the condition; index: its value */
-    NatFacts *outer; /* what is known around it */
-} Place;
-
-typedef struct Known { /* a nest, closed: no axis is free in it */
-    Core *closed;
-    Nest *nest;
-} Known;
-
-typedef struct Reads { /* of a variable */
-    int n;
-    int functions; /* around where it gets its value */
-} Reads;
-
-typedef struct Build {
-    Values v; /* v.facts: of the place */
-    Ctx *ctx;
-    NatFacts *known; /* of the entry */
-    Nests *nests;
-    VEC(Place) places;
-    VEC(Value *) env;  /* by id of the variable */
-    VEC(Reads) reads;  /* the same */
-    Table of_nat;     /* from a variable of nats to its place, counted from 1 */
-    Table by_key;     /* of nests, by core_key */
-    TermCopy copy;    /* nats that have become others, and terms for variables */
-    VEC(Core *) arrays; /* `let`s without a body: arrays around the primitive that is copied */
-    int next_var;
-    bool ragged; /* a length has no bound that is known: the map around is one nest */
-} Build;
+/* From the body of an entry to its list of nests: docs/nests.md. */
+#include "schedule/build.h"
 
 static Value *eval(Build *b, const Core *term, const char *name);
-
-/* ---- places ----------------------------------------------------------------------------------- */
-
-static void place_push(Build *b, PlaceKind kind, CoreVar *var, Core *term)
-{
-    vec_push(b->ctx, &b->places, ((Place){kind, var, term, b->v.facts}));
-    b->v.facts = nat_facts_new(b->ctx, b->v.facts);
-    if (var)
-        table_put(b->ctx, &b->of_nat, var->nat, (void *)(uintptr_t)b->places.n);
-    if (kind == PLACE_GUARD)
-        core_cond_facts(b->ctx, b->v.facts, term, true);
-    if (kind == PLACE_AXIS)
-        nat_fact_le(b->ctx, b->v.facts, nat_const(b->ctx, 1), var->type->size);
-}
-
-/* Back to how many there were; the value keeps the indices that it mentions. */
-static Value *place_pop(Build *b, int n, Value *value)
-{
-    while (b->places.n > n) {
-        const Place *p = &b->places.at[--b->places.n];
-        b->v.facts = p->outer;
-        if (p->kind == PLACE_INDEX && value)
-            value = value_let(&b->v, p->var, p->term, value);
-    }
-    return value;
-}
-
-/* The place of a variable of nats; NULL where it is a size. */
-static int place_of(const Build *b, Nat var)
-{
-    int at = (int)(uintptr_t)table_get(&b->of_nat, var) - 1;
-    bool open = at >= 0 && at < b->places.n && b->places.at[at].var;
-    return open && b->places.at[at].var->nat == var ? at : -1;
-}
-
-typedef struct Marks {
-    const Build *b;
-    bool *used; /* beside the places */
-    bool any;
-} Marks;
-
-static void mark(void *user, Nat var)
-{
-    Marks *m = user;
-    int at = place_of(m->b, var);
-    if (at >= 0)
-        m->any = m->used[at] = true;
-}
-
-static Marks marks_new(Build *b) { return (Marks){.b = b, .used = NEWN(b->ctx, bool, b->places.n + 1)}; }
-
-/* ---- axes -------------------------------------------------------------------------------------- */
-
-static Nat at_most(Build *b, Nat length);
-
-typedef struct Bound {
-    Build *b;
-    Nat length;
-} Bound;
-
-/* Replaces a variable of the place by the end of its range at which the length is largest. */
-static void take_bound(void *user, Nat var)
-{
-    Bound *bound = user;
-    Build *b = bound->b;
-    if (!bound->length || place_of(b, var) < 0)
-        return;
-    Nat more = nat_subst(b->ctx, bound->length, var, nat_add_k(b->ctx, var, 1));
-    if (nat_le(b->ctx, b->v.facts, bound->length, more))
-        bound->length = nat_subst(b->ctx, bound->length, var, var->hi);
-    else if (nat_le(b->ctx, b->v.facts, more, bound->length))
-        bound->length = nat_subst(b->ctx, bound->length, var, var->lo);
-    else
-        bound->length = NULL;
-}
-
-/* A bound of the length that depends on sizes alone; NULL where none is known. */
-static Nat at_most(Build *b, Nat length)
-{
-    Bound bound = {b, length};
-    nat_each_var(b->ctx, length, take_bound, &bound);
-    return bound.length;
-}
-
-/* The same length, or some other one where it has none, as after a division by 0. */
-static Nat with_value(Build *b, Nat n)
-{
-    Ctx *ctx = b->ctx;
-    Nat one = nat_const(ctx, 1);
-    if (n->kind == NAT_SUM) {
-        Nat sum = nat_const(ctx, 0);
-        for (int i = 0; i < n->n_terms; i++) {
-            Nat product = nat_const(ctx, n->terms[i].coef);
-            for (int k = 0; k < n->terms[i].n_factors; k++)
-                product = nat_mul(ctx, product, with_value(b, n->terms[i].factors[k]));
-            sum = nat_add(ctx, sum, product);
-        }
-        return sum;
-    }
-    if (!n->a)
-        return n;
-    Nat x = with_value(b, n->a), y = n->b ? with_value(b, n->b) : NULL;
-    if ((n->kind == NAT_DIV || n->kind == NAT_MOD) && !nat_le(ctx, b->known, one, y))
-        y = nat_max(ctx, one, y);
-    if (n->kind == NAT_LOG2 && !nat_le(ctx, b->known, one, x))
-        x = nat_max(ctx, one, x);
-    if (n->kind == NAT_POW && !nat_le(ctx, b->known, nat_const(ctx, 0), y))
-        y = nat_max(ctx, nat_const(ctx, 0), y);
-    switch (n->kind) {
-    case NAT_DIV: return nat_div(ctx, x, y);
-    case NAT_MOD: return nat_mod(ctx, x, y);
-    case NAT_MIN: return nat_min(ctx, x, y);
-    case NAT_MAX: return nat_max(ctx, x, y);
-    case NAT_POW: return nat_pow(ctx, x, y);
-    case NAT_LOG2: return nat_log2(ctx, x);
-    default: return n;
-    }
-}
-
-/* Opens an axis over so many elements: where that depends on the place, over at most so many, under
- * the condition that the index is below. */
-static CoreVar *open_axis(Build *b, const char *name, Nat length, Span span)
-{
-    Ctx *ctx = b->ctx;
-    Nat most = at_most(b, length), zero = nat_const(ctx, 0);
-    if (!most) {
-        b->ragged = true;
-        most = zero;
-    }
-    most = with_value(b, most);
-    if (!nat_le(ctx, b->known, zero, most))
-        most = nat_max(ctx, zero, most);
-    CoreVar *axis = make_var(ctx, &b->next_var, name, type_idx(ctx, most), span);
-    place_push(b, PLACE_AXIS, axis, NULL);
-    if (!nat_le(ctx, b->v.facts, most, length))
-        place_push(b, PLACE_GUARD, NULL, make_compare(ctx, P_lt, axis->nat, length, span));
-    return axis;
-}
-
-/* ---- nests ------------------------------------------------------------------------------------- */
-
-/* Read from memory or known: nothing is computed. */
-static bool is_read(const Core *term)
-{
-    switch (term->kind) {
-    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR:
-        return true;
-    case CORE_PROJ:
-        return is_read(term->proj.value);
-    case CORE_PRIM:
-        for (int i = 0; i < term->prim.n_args; i++)
-            if (!is_read(term->prim.args[i]))
-                return false;
-        return prim_rows[term->prim.id].level == LEVEL_VIEW && !prim_is_scatter(term->prim.id);
-    default:
-        return false;
-    }
-}
-
-/* Is every read of the term in bounds, and every length at least 0, whatever the place is? */
-static bool reads_in_bounds(Build *b, const Core *term)
-{
-    for (; term->kind == CORE_LET; term = term->let.body)
-        if (!reads_in_bounds(b, term->let.value))
-            return false;
-    switch (term->kind) {
-    case CORE_PRIM:
-        for (int i = 0; i < term->prim.n_args; i++)
-            if (!reads_in_bounds(b, term->prim.args[i]))
-                return false;
-        if (term->type->kind == TY_ARRAY && !nat_le(b->ctx, b->known, nat_const(b->ctx, 0), term->type->size))
-            return false;
-        return term->prim.id != P_index ||
-               (nat_le(b->ctx, b->known, nat_const(b->ctx, 0), term->prim.nats[1]) &&
-                nat_lt(b->ctx, b->known, term->prim.nats[1], term->prim.nats[0]));
-    case CORE_LAMBDA:
-        return reads_in_bounds(b, term->lambda.body);
-    case CORE_TUPLE:
-        for (int i = 0; i < term->tuple.n; i++)
-            if (!reads_in_bounds(b, term->tuple.items[i]))
-                return false;
-        return true;
-    case CORE_PROJ:
-        return reads_in_bounds(b, term->proj.value);
-    case CORE_IF:
-        return reads_in_bounds(b, term->cond.cond) && reads_in_bounds(b, term->cond.then) &&
-               reads_in_bounds(b, term->cond.otherwise);
-    case CORE_VAR: case CORE_LET: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR:
-        break;
-    }
-    return true;
-}
-
-/* Is there an axis here that the nest does not have, and that may have no elements? */
-static bool leaves_axis(Build *b, const Marks *m, int i)
-{
-    const Place *p = &b->places.at[i];
-    return p->kind == PLACE_AXIS && !m->used[i] &&
-           !nat_le(b->ctx, p->outer, nat_const(b->ctx, 1), p->var->type->size);
-}
-
-/* Puts the element under the conditions of the place, and marks what it mentions. */
-static Core *under_guards(Build *b, Core *element, Marks *m)
-{
-    Ctx *ctx = b->ctx;
-    bool asked = false, safe = false;
-    for (int i = b->places.n - 1; i >= 0; i--) {
-        const Place *p = &b->places.at[i];
-        if (p->kind == PLACE_INDEX && m->used[i]) {
-            element = make_let(ctx, p->var, p->term, element);
-            term_each_nat(ctx, p->term, mark, m);
-            continue;
-        }
-        Core *cond = p->kind == PLACE_GUARD ? p->term : NULL;
-        if (leaves_axis(b, m, i)) {
-            safe = asked ? safe : reads_in_bounds(b, element);
-            asked = true;
-            if (!safe)
-                cond = make_compare(ctx, P_le, nat_const(ctx, 1), p->var->type->size, p->var->span);
-        }
-        if (!cond)
-            continue;
-        element = make_if(ctx, cond, element, make_zero(ctx, &b->next_var, element->type, element->span),
-                          element->span);
-        term_each_nat(ctx, cond, mark, m);
-    }
-    return element;
-}
-
-/* The array of a nest, closed. */
-static Core *close_nest(Ctx *ctx, const Nest *nest)
-{
-    Core *closed = nest->element;
-    for (int i = nest->n_axes - 1; i >= 0; i--)
-        closed = make_generate(ctx, nest->axes[i], closed, closed->span);
-    return closed;
-}
-
-/* The nest itself, or one that is equal. */
-static Nest *known_nest(Build *b, Nest *nest)
-{
-    Core *closed = close_nest(b->ctx, nest);
-    void *key = (void *)(uintptr_t)(core_key(b->ctx, closed) | 1);
-    const Known *known = table_get(&b->by_key, key);
-    if (known && core_alike(b->ctx, known->closed, closed))
-        return known->nest;
-    Known *new = NEW(b->ctx, Known);
-    *new = (Known){closed, nest};
-    table_put(b->ctx, &b->by_key, key, new);
-    nest->var->type = closed->type;
-    vec_push(b->ctx, &b->nests->list, nest);
-    return nest;
-}
-
-/* What the term is at this place, as a nest; gives what reads it here. */
-static Core *nest_of(Build *b, Core *element, const char *name)
-{
-    Ctx *ctx = b->ctx;
-    Marks m = marks_new(b);
-    term_each_nat(ctx, element, mark, &m);
-    type_each_nat(ctx, element->type, mark, &m);
-    Nest *nest = NEW(ctx, Nest);
-    nest->element = under_guards(b, element, &m);
-    nest->axes = NEWN(ctx, CoreVar *, b->places.n + 1);
-    for (int i = 0; i < b->places.n; i++)
-        if (b->places.at[i].kind == PLACE_AXIS && m.used[i])
-            nest->axes[nest->n_axes++] = b->places.at[i].var;
-    nest->var = NEW(ctx, CoreVar);
-    *nest->var = (CoreVar){.id = b->next_var++, .name = name, .named = true, .span = element->span};
-    CoreVar **axes = nest->axes;
-    int n = nest->n_axes;
-    nest = known_nest(b, nest);
-    Core *read = make_ref(ctx, nest->var, element->span);
-    for (int i = 0; i < n; i++)
-        read = make_index(ctx, read, axes[i]->nat, element->span);
-    return read;
-}
 
 static bool holds_index(Type type)
 {
@@ -389,7 +69,7 @@ static Value *copied(Build *b, const Value *value, const char *name)
     return value_each(&b->v, axis, value->type->size, element);
 }
 
-/* ---- names and functions ---------------------------------------------------------------------- */
+/* ---- names and functions ---- */
 
 static Reads *reads_of(Build *b, const CoreVar *var)
 {
@@ -405,34 +85,13 @@ static void count_uses(Build *b, const Core *term, int functions)
         count_uses(b, term->let.value, functions);
         reads_of(b, term->let.var)->functions = functions;
     }
-    switch (term->kind) {
-    case CORE_VAR:
+    if (term->kind == CORE_VAR)
         reads_of(b, term->var)->n += reads_of(b, term->var)->functions < functions ? 2 : 1;
-        break;
-    case CORE_PRIM:
-        for (int i = 0; i < term->prim.n_args; i++)
-            count_uses(b, term->prim.args[i], functions);
-        break;
-    case CORE_LAMBDA:
-        for (int i = 0; i < term->lambda.n; i++)
-            reads_of(b, term->lambda.params[i])->functions = functions + 1;
-        count_uses(b, term->lambda.body, functions + 1);
-        break;
-    case CORE_TUPLE:
-        for (int i = 0; i < term->tuple.n; i++)
-            count_uses(b, term->tuple.items[i], functions);
-        break;
-    case CORE_PROJ:
-        count_uses(b, term->proj.value, functions);
-        break;
-    case CORE_IF:
-        count_uses(b, term->cond.cond, functions);
-        count_uses(b, term->cond.then, functions);
-        count_uses(b, term->cond.otherwise, functions);
-        break;
-    case CORE_LET: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR:
-        break;
-    }
+    functions += term->kind == CORE_LAMBDA;
+    for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
+        reads_of(b, term->lambda.params[i])->functions = functions;
+    for (int i = 0; i < term_children(term); i++)
+        count_uses(b, term_child(term, i), functions);
 }
 
 static void set(Build *b, const CoreVar *var, Value *value)
@@ -483,7 +142,7 @@ static Value *eval_lets(Build *b, const Core *term, const char *name)
     return back_to(b, mark, eval(b, term, name));
 }
 
-/* ---- primitives that stay -------------------------------------------------------------------- */
+/* ---- primitives that stay ---- */
 
 static Value *look_up(Build *b, const CoreVar *var)
 {
@@ -540,7 +199,7 @@ static Value *eval_node(Build *b, const Core *term, const char *name)
     return value_term(&b->v, nest_of(b, node, name));
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------ */
+/* ---- arrays ---- */
 
 static Value *eval_generate(Build *b, const Core *term, const char *name)
 {
@@ -614,6 +273,23 @@ static Value *eval_pad(Build *b, const Core *term)
     return view;
 }
 
+/* Vectors of what stands in memory, or of a few elements, are views; of anything else, that is
+ * stored first. */
+static Value *eval_vectors(Build *b, const Core *term, const char *name)
+{
+    enum { FEW = 16 };
+    Value *array = stored(b, eval(b, term->prim.args[0], name), name);
+    bool few = nat_is_const(array->type->size) && array->type->size->value <= FEW;
+    if (!few && (array->kind != VALUE_TERM || array->type != array->term->type))
+        array = copied(b, array, name);
+    Nat *nats = NEWN(b->ctx, Nat, term->prim.n_nats + 1);
+    for (int i = 0; i < term->prim.n_nats; i++)
+        nats[i] = nat_of(b, term, i);
+    Core *source = value_as_term(&b->v, array);
+    return value_term(&b->v, make_prim(b->ctx, term->prim.id, copy_type(&b->copy, term->type),
+                                       term->prim.n_nats, nats, 1, &source, term->span));
+}
+
 static Value *eval_unzip(Build *b, const Core *term)
 {
     Value *pairs = eval(b, term->prim.args[0], "pairs"), *items[2];
@@ -637,7 +313,7 @@ static Value *eval_reorder(Build *b, const Core *term)
     return value_new(&b->v, VALUE_GATHER, copy_type(&b->copy, term->type), term->span, 2, items);
 }
 
-/* ---- scalars and branches --------------------------------------------------------------------- */
+/* ---- scalars and branches ---- */
 
 /* A value of a branch. */
 static Value *eval_under(Build *b, const Core *term, Core *cond, const char *name)
@@ -676,7 +352,7 @@ static Value *eval_tuple(Build *b, const Core *term, const char *name)
     return value_tuple(&b->v, term->tuple.n, items, term->span);
 }
 
-/* ---- terms ------------------------------------------------------------------------------------- */
+/* ---- terms ---- */
 
 static Value *eval_prim(Build *b, const Core *term, const char *name)
 {
@@ -715,6 +391,8 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
         return back_to(b, mark, eval(b, f->lambda.body, name));
     }
     }
+    if (term->prim.id == P_asVector || term->prim.id == P_asScalar)
+        return eval_vectors(b, term, name);
     if (index_map_rank(term->prim.id, false))
         return eval_index_map(b, term);
     if (prim_rows[term->prim.id].level == LEVEL_SCALAR && !value_has_arrays(term->type))
@@ -747,20 +425,15 @@ static Value *eval(Build *b, const Core *term, const char *name)
     return value_term(&b->v, (Core *)(uintptr_t)term);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static bool over_sizes(const Core *cond)
 {
-    if (cond->kind == CORE_PRIM && prim_rows[cond->prim.id].level == LEVEL_SCALAR) {
-        for (int i = 0; i < cond->prim.n_args; i++)
-            if (!over_sizes(cond->prim.args[i]))
-                return false;
-        return true;
-    }
-    if (cond->kind == CORE_IF)
-        return over_sizes(cond->cond.cond) && over_sizes(cond->cond.then) &&
-               over_sizes(cond->cond.otherwise);
-    return cond->kind == CORE_SIZE || cond->kind == CORE_LIT;
+    bool scalar = cond->kind == CORE_PRIM && prim_rows[cond->prim.id].level == LEVEL_SCALAR;
+    for (int i = 0; i < term_children(cond); i++)
+        if (!over_sizes(term_child(cond, i)))
+            return false;
+    return scalar || cond->kind == CORE_IF || cond->kind == CORE_SIZE || cond->kind == CORE_LIT;
 }
 
 static Nests *build(Build *b, const Core *term);

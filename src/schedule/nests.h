@@ -24,6 +24,8 @@ struct Nests {
 
 /* Ids of variables from *next_var on are fresh; raised. */
 Nests *nests_of(Ctx *ctx, const CoreEntry *entry, int *next_var);
+/* The list of those that are stored; others are computed where they are read. */
+Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
 /* As the body of an entry: each nest a `let` of `generate`s. */
 Core *nests_body(Ctx *ctx, const Nests *nests);
 

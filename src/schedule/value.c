@@ -37,7 +37,7 @@ bool value_has_arrays(Type type)
 
 static Nat simplify(const Values *v, Nat nat) { return nat_simplify(v->ctx, v->facts, nat); }
 
-/* ---- another index for an axis ---------------------------------------------------------------- */
+/* ---- another index for an axis ---- */
 
 static Type type_with(Values *v, Type type, Nat var, Nat by)
 {
@@ -83,7 +83,7 @@ static Value *value_with(Values *v, const Value *value, Nat var, Nat by)
     return copy;
 }
 
-/* ---- indices that are too long ----------------------------------------------------------------- */
+/* ---- indices that are too long ---- */
 
 /* Layouts over layouts mention an index more than once, so that it would grow without bound: a long
  * one is data. Nothing is known of it then but its range. */
@@ -99,7 +99,7 @@ static Value *at_long(Values *v, const Value *array, Nat at)
     return value_let(v, k, index, value_at(v, array, k->nat));
 }
 
-/* ---- elements --------------------------------------------------------------------------------- */
+/* ---- elements ---- */
 
 static Value *map_at(Values *v, const Value *array, Nat at)
 {
@@ -209,7 +209,7 @@ Value *value_part(Values *v, const Value *tuple, int k)
     }
 }
 
-/* ---- putting them together -------------------------------------------------------------------- */
+/* ---- putting them together ---- */
 
 Value *value_choice(Values *v, Core *cond, Value *then, Value *otherwise)
 {

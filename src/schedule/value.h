@@ -3,7 +3,7 @@
 #define RISEC_SCHEDULE_VALUE_H
 
 #include "ir/index_map.h"
-#include "schedule/terms.h"
+#include "ir/terms.h"
 
 typedef enum ValueKind {
     VALUE_TERM,   /* term: a scalar, or what stands in memory */

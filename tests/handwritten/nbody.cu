@@ -6,12 +6,12 @@ struct Moved {
     float *x, *y, *z, *m, *vx, *vy, *vz;
 };
 
-__global__ void move(Moved out, const float *step, Bodies in, int n)
+__global__ void move(Moved out, float dt, Bodies in, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    const float dt = *step, x = in.x[i], y = in.y[i], z = in.z[i];
+    const float x = in.x[i], y = in.y[i], z = in.z[i];
     float ax = 0, ay = 0, az = 0;
     for (int j = 0; j < n; j++) {
         const float dx = in.x[j] - x, dy = in.y[j] - y, dz = in.z[j] - z;
@@ -31,7 +31,7 @@ __global__ void move(Moved out, const float *step, Bodies in, int n)
     out.vz[i] = vz;
 }
 
-extern "C" int nbody_hand(float *x1, float *y1, float *z1, float *m1, float *vx1, float *vy1, float *vz1, const float *dt, const float *x,
+extern "C" int nbody_hand(float *x1, float *y1, float *z1, float *m1, float *vx1, float *vy1, float *vz1, float dt, const float *x,
                           const float *y, const float *z, const float *m, const float *vx, const float *vy, const float *vz, int n,
                           cudaStream_t stream)
 {

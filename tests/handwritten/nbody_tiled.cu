@@ -6,11 +6,10 @@ struct Moved {
     float *x, *y, *z, *m, *vx, *vy, *vz;
 };
 
-__global__ void move(Moved out, const float *step, Bodies in, int n)
+__global__ void move(Moved out, float dt, Bodies in, int n)
 {
     __shared__ float4 others[256];
     const int i = blockIdx.x * 256 + threadIdx.x;
-    const float dt = *step;
     float x = 0, y = 0, z = 0, vx = 0, vy = 0, vz = 0;
     if (i < n) {
         x = in.x[i], y = in.y[i], z = in.z[i];
@@ -41,7 +40,7 @@ __global__ void move(Moved out, const float *step, Bodies in, int n)
     out.vz[i] = vz;
 }
 
-extern "C" int nbodyTiled_hand(float *x1, float *y1, float *z1, float *m1, float *vx1, float *vy1, float *vz1, const float *dt, const float *x,
+extern "C" int nbodyTiled_hand(float *x1, float *y1, float *z1, float *m1, float *vx1, float *vy1, float *vz1, float dt, const float *x,
                           const float *y, const float *z, const float *m, const float *vx, const float *vy, const float *vz, int n,
                           cudaStream_t stream)
 {

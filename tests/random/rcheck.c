@@ -20,6 +20,7 @@ static void compile(Ctx *ctx, void *user)
 {
     Job *job = user;
     Program *program = program_from_text(ctx, "random", job->text, strlen(job->text));
+    program_by_nests(program, executors_by_nests);
     if (program_entry_count(program) < 1)
         return;
     job->entry = elab_entry(ctx, program, 0, 0, NULL);

@@ -1,6 +1,6 @@
 /* Random well-typed programs: what is compiled runs on the simulator without a finding and gives what the reference interpreter gives.
  *
- *     test_random [--high 1] [--count N] [--seed N] [--least N] [--only K] [--show K]
+ *     test_random [--high 1] [--scheduler nests] [--count N] [--seed N] [--least N] [--only K] [--show K]
  *
  * --high 1: high-level programs, which the standard strategy lowers. Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
  * process, so that a crash is a result too. A failing program is shrunk before it is shown. A primitive that is lowered has to be in so many of the programs that were run (--least; 1 in a run of
@@ -191,6 +191,8 @@ int main(int argc, char **argv)
             least = value;
         else if (strcmp(argv[i], "--high") == 0)
             high = value != 0;
+        else if (strcmp(argv[i], "--scheduler") == 0)
+            executors_by_nests = strcmp(argv[i + 1], "nests") == 0;
         else if (strcmp(argv[i], "--only") == 0)
             only = value;
         else if (strcmp(argv[i], "--show") == 0)

@@ -1,4 +1,4 @@
-#include "schedule/terms.h"
+#include "ir/terms.h"
 
 static void raise_over(Core *core, const Core *part)
 {
@@ -168,12 +168,67 @@ Core *make_zero(Ctx *ctx, int *next_var, Type type, Span span)
     }
 }
 
+int term_children(const Core *term)
+{
+    switch (term->kind) {
+    case CORE_PRIM: return term->prim.n_args;
+    case CORE_LAMBDA: case CORE_PROJ: return 1;
+    case CORE_LET: return 2;
+    case CORE_TUPLE: return term->tuple.n;
+    case CORE_IF: return 3;
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
+    }
+    return 0;
+}
+
+static Core **child_slot(Core *term, int i)
+{
+    switch (term->kind) {
+    case CORE_PRIM: return &term->prim.args[i];
+    case CORE_LAMBDA: return &term->lambda.body;
+    case CORE_PROJ: return &term->proj.value;
+    case CORE_LET: return i ? &term->let.body : &term->let.value;
+    case CORE_TUPLE: return &term->tuple.items[i];
+    case CORE_IF: return i == 0 ? &term->cond.cond : i == 1 ? &term->cond.then : &term->cond.otherwise;
+    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_UNIT_ERROR: break;
+    }
+    return NULL;
+}
+
+Core *term_child(const Core *term, int i)
+{
+    Core copy = *term;
+    return *child_slot(&copy, i);
+}
+
+Core *term_copy(Ctx *ctx, const Core *term)
+{
+    Core *new = NEW(ctx, Core);
+    *new = *term;
+    new->height = 1;
+    if (term->kind == CORE_PRIM) {
+        new->prim.args = NEWN(ctx, Core *, term->prim.n_args + 1);
+        memcpy(new->prim.args, term->prim.args, sizeof(Core *) * (size_t)term->prim.n_args);
+    }
+    if (term->kind == CORE_TUPLE) {
+        new->tuple.items = NEWN(ctx, Core *, term->tuple.n + 1);
+        memcpy(new->tuple.items, term->tuple.items, sizeof(Core *) * (size_t)term->tuple.n);
+    }
+    return new;
+}
+
+void term_set_child(Core *term, int i, Core *part)
+{
+    *child_slot(term, i) = part;
+    raise_over(term, part);
+}
+
 Nat index_nat(const Core *term)
 {
     return term->kind == CORE_SIZE ? term->size : term->kind == CORE_VAR ? term->var->nat : NULL;
 }
 
-/* ---- copies ----------------------------------------------------------------------------------- */
+/* ---- copies ---- */
 
 Nat copy_nat(TermCopy *c, Nat nat)
 {
@@ -223,19 +278,13 @@ static void copy_lambda(TermCopy *c, Core *new)
     c->from.n = c->to.n = nats;
 }
 
-static void copy_prim(TermCopy *c, Core *new)
+static void copy_options(TermCopy *c, Core *new)
 {
     Nat *nats = NEWN(c->ctx, Nat, new->prim.n_nats + 1);
-    Core **args = NEWN(c->ctx, Core *, new->prim.n_args + 1);
     PrimOptions *options = &new->prim.options;
     for (int i = 0; i < new->prim.n_nats; i++)
         nats[i] = copy_nat(c, new->prim.nats[i]);
-    for (int i = 0; i < new->prim.n_args; i++) {
-        args[i] = copy_term(c, new->prim.args[i]);
-        raise_over(new, args[i]);
-    }
     new->prim.nats = nats;
-    new->prim.args = args;
     new->prim.cast_type = copy_type(c, new->prim.cast_type);
     options->pad = copy_nat(c, options->pad);
     options->blocks = copy_nat(c, options->blocks);
@@ -288,38 +337,16 @@ Core *copy_term(TermCopy *c, const Core *term)
         return copy_lets(c, term);
     if (term->kind == CORE_PROJ)
         return make_proj(c->ctx, copy_term(c, term->proj.value), term->proj.index, term->span);
-    Core *new = new_term(c->ctx, term->kind, NULL, term->span);
-    *new = *term;
-    new->height = 1;
+    Core *new = term_copy(c->ctx, term);
     new->type = copy_type(c, term->type);
-    switch (term->kind) {
-    case CORE_SIZE:
+    if (term->kind == CORE_SIZE)
         new->size = copy_nat(c, term->size);
-        break;
-    case CORE_PRIM:
-        copy_prim(c, new);
-        break;
-    case CORE_LAMBDA:
+    if (term->kind == CORE_PRIM)
+        copy_options(c, new);
+    if (term->kind == CORE_LAMBDA)
         copy_lambda(c, new);
-        break;
-    case CORE_TUPLE:
-        new->tuple.items = NEWN(c->ctx, Core *, term->tuple.n + 1);
-        for (int i = 0; i < term->tuple.n; i++) {
-            new->tuple.items[i] = copy_term(c, term->tuple.items[i]);
-            raise_over(new, new->tuple.items[i]);
-        }
-        break;
-    case CORE_IF:
-        new->cond.cond = copy_term(c, term->cond.cond);
-        new->cond.then = copy_term(c, term->cond.then);
-        new->cond.otherwise = copy_term(c, term->cond.otherwise);
-        raise_over(new, new->cond.cond);
-        raise_over(new, new->cond.then);
-        raise_over(new, new->cond.otherwise);
-        break;
-    case CORE_VAR: case CORE_LET: case CORE_PROJ: case CORE_LIT: case CORE_UNIT_ERROR:
-        break;
-    }
+    for (int i = 0; i < term_children(term) && term->kind != CORE_LAMBDA; i++)
+        term_set_child(new, i, copy_term(c, term_child(term, i)));
     return new;
 }
 
@@ -347,7 +374,7 @@ Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by)
     return copy_term(&one.copy, term);
 }
 
-/* ---- what a term mentions --------------------------------------------------------------------- */
+/* ---- what a term mentions ---- */
 
 typedef struct EachNat {
     Ctx *ctx;
@@ -374,43 +401,20 @@ static void each_nat(const EachNat *e, const Core *term)
 {
     for (; term->kind == CORE_LET; term = term->let.body)
         each_nat(e, term->let.value);
-    switch (term->kind) {
-    case CORE_VAR:
+    if (term->kind == CORE_VAR)
         each_in_nat(e, term->var->nat);
-        break;
-    case CORE_SIZE:
+    if (term->kind == CORE_SIZE)
         each_in_nat(e, term->size);
-        break;
-    case CORE_PRIM:
-        for (int i = 0; i < term->prim.n_nats; i++)
-            each_in_nat(e, term->prim.nats[i]);
-        for (int i = 0; i < term->prim.n_args; i++)
-            each_nat(e, term->prim.args[i]);
-        if (term->prim.options.place)
-            each_nat(e, term->prim.options.place);
-        if (term->prim.cast_type)
-            each_in_type(e, term->prim.cast_type);
-        break;
-    case CORE_LAMBDA:
-        for (int i = 0; i < term->lambda.n; i++)
-            each_in_type(e, term->lambda.params[i]->type);
-        each_nat(e, term->lambda.body);
-        break;
-    case CORE_TUPLE:
-        for (int i = 0; i < term->tuple.n; i++)
-            each_nat(e, term->tuple.items[i]);
-        break;
-    case CORE_PROJ:
-        each_nat(e, term->proj.value);
-        break;
-    case CORE_IF:
-        each_nat(e, term->cond.cond);
-        each_nat(e, term->cond.then);
-        each_nat(e, term->cond.otherwise);
-        break;
-    case CORE_LET: case CORE_LIT: case CORE_UNIT_ERROR:
-        break;
-    }
+    for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
+        each_in_type(e, term->lambda.params[i]->type);
+    for (int i = 0; term->kind == CORE_PRIM && i < term->prim.n_nats; i++)
+        each_in_nat(e, term->prim.nats[i]);
+    if (term->kind == CORE_PRIM && term->prim.options.place)
+        each_nat(e, term->prim.options.place);
+    if (term->kind == CORE_PRIM && term->prim.cast_type)
+        each_in_type(e, term->prim.cast_type);
+    for (int i = 0; i < term_children(term); i++)
+        each_nat(e, term_child(term, i));
 }
 
 void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), void *user)

@@ -1,6 +1,6 @@
 /* Making terms of core outside of the elaborator: types are given, or follow from the parts. */
-#ifndef RISEC_SCHEDULE_TERMS_H
-#define RISEC_SCHEDULE_TERMS_H
+#ifndef RISEC_IR_TERMS_H
+#define RISEC_IR_TERMS_H
 
 #include "ir/core.h"
 
@@ -23,6 +23,12 @@ Core *make_both(Ctx *ctx, Core *a, Core *b);
 Core *make_not(Ctx *ctx, Core *a);
 /* Some value of the type: zeros. */
 Core *make_zero(Ctx *ctx, int *next_var, Type type, Span span);
+/* The parts of a term in their order, a function's body too. */
+int term_children(const Core *term);
+Core *term_child(const Core *term, int i);
+/* A copy whose parts may be set. */
+Core *term_copy(Ctx *ctx, const Core *term);
+void term_set_child(Core *term, int i, Core *part);
 /* What an idx is as a nat; NULL where it is none. */
 Nat index_nat(const Core *term);
 

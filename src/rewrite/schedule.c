@@ -1,0 +1,143 @@
+/* The steps of the scheduler: the list of nests (docs/nests.md), those that are stored, and a kernel
+ * for each. */
+#include "rewrite/runner.h"
+#include "schedule/nests.h"
+#include "ir/terms.h"
+
+static Core *whole_entry(Runner *r, const char *name, Span span, const Here *here, CoreEntry *entry)
+{
+    if (here->up)
+        return strategy_mistake(r, E0804, span,
+                                ctx_printf(r->ctx, "`%s` is about the whole entry, and stands at no place in it", name),
+                                NULL);
+    *entry = *r->entry;
+    entry->body = here->term;
+    return here->term;
+}
+
+Core *make_nests(Runner *r, Span span, const Here *here)
+{
+    CoreEntry entry;
+    if (!whole_entry(r, "nests", span, here, &entry))
+        return NULL;
+    const Nests *nests = nests_of(r->ctx, &entry, &r->next_var);
+    return strategy_step(r, "nests", NULL, here, nests_body(r->ctx, nests), span);
+}
+
+Core *make_stored(Runner *r, Span span, const Here *here)
+{
+    CoreEntry entry;
+    if (!whole_entry(r, "stored", span, here, &entry))
+        return NULL;
+    const Nests *nests = nests_of(r->ctx, &entry, &r->next_var);
+    nests = nests_stored(r->ctx, &entry, nests, &r->next_var);
+    return strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
+
+typedef struct Stages {
+    Runner *r;
+    Strategy stage, result;
+    Span span;
+} Stages;
+
+static const Here *here_as(Ctx *ctx, const Here *here, Core *term)
+{
+    Here *new = NEW(ctx, Here);
+    *new = *here;
+    new->term = term;
+    return new;
+}
+
+/* A value that is stored as an array of one, as that; NULL: it is not. */
+static Core *as_array(Ctx *ctx, Core *term)
+{
+    if (term->kind == CORE_PRIM && term->prim.id == P_single)
+        return term->prim.args[0];
+    bool next = term->kind == CORE_PRIM && term->prim.id == P_nextKernel;
+    int first = term->kind == CORE_IF || term->kind == CORE_LET;
+    int end = term->kind == CORE_IF ? 3 : term->kind == CORE_LET ? 2 : next || term->kind == CORE_LAMBDA;
+    Core *array = NULL;
+    for (int i = first; i < end; i++) {
+        Core *part = as_array(ctx, term_child(term, i));
+        if (!part)
+            return NULL;
+        term = array = term_with_child(ctx, term, i, part);
+        array->type = part->type;
+    }
+    return array;
+}
+
+/* `let xs = value in rest` as value |> nextKernel(fun xs => rest), which has this launch. */
+static Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch)
+{
+    Ctx *ctx = r->ctx;
+    Core *f = NEW(ctx, Core), *next = NEW(ctx, Core), *value = let->let.value, *rest = let->let.body;
+    CoreVar *param = let->let.var;
+    Core *array = value->type->kind == TY_ARRAY ? NULL : as_array(ctx, value);
+    if (array) {
+        CoreVar *cells = make_var(ctx, &r->next_var, param->name, array->type, param->span);
+        Core *first = make_index(ctx, make_ref(ctx, cells, param->span), nat_const(ctx, 0), param->span);
+        rest = rule_substitute(ctx, r->program, rest, param, first, &r->next_var);
+        value = array;
+        param = cells;
+    }
+    *f = (Core){.kind = CORE_LAMBDA, .span = rest->span, .users = rest->users, .type = rest->type};
+    f->lambda.n = 1;
+    f->lambda.params = NEW(ctx, CoreVar *);
+    f->lambda.params[0] = param;
+    f->lambda.body = rest;
+    f->height = rest->height + 1;
+    *next = (Core){.kind = CORE_PRIM, .span = let->span, .users = let->users, .type = let->type};
+    next->prim.id = P_nextKernel;
+    next->prim.n_args = 2;
+    next->prim.args = NEWN(ctx, Core *, 2);
+    next->prim.args[0] = f;
+    next->prim.args[1] = value;
+    next->prim.options.blocks = launch.blocks;
+    next->prim.options.threads = launch.threads;
+    next->prim.options.min_blocks = launch.min_blocks;
+    next->height = 1 + (f->height > value->height ? f->height : value->height);
+    return next;
+}
+
+/* A strategy at a stage, which has a launch of its own. */
+static Core *run_stage(const Stages *s, Strategy strategy, const Here *here)
+{
+    Runner *r = s->r;
+    const Here *outer = r->stage;
+    r->stage = here;
+    r->entry->launch = (CoreLaunch){0};
+    Core *after = run_strategy(r, strategy, here);
+    r->stage = outer;
+    return after;
+}
+
+/* Each array is stored by kernels of its own, and the rest is what comes next. */
+static Core *run_stages(const Stages *s, const Here *here)
+{
+    Runner *r = s->r;
+    Ctx *ctx = r->ctx;
+    if (here->term->kind != CORE_LET)
+        return run_stage(s, s->result, here);
+    Core *value = run_stage(s, s->stage, here_child(ctx, here, 0));
+    if (!value)
+        return NULL;
+    CoreLaunch launch = r->entry->launch;
+    here = here_as(ctx, here, term_with_child(ctx, here->term, 0, value));
+    Core *rest = run_stages(s, here_child(ctx, here, 1));
+    if (!rest)
+        return NULL;
+    here = here_as(ctx, here, term_with_child(ctx, here->term, 1, rest));
+    Core *next = next_kernel(r, here->term, r->entry->launch);
+    r->entry->launch = launch;
+    return strategy_step(r, "stageToKernel", NULL, here, next, s->span);
+}
+
+Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here)
+{
+    CoreEntry entry;
+    Stages s = {r, stage, result, span};
+    return whole_entry(r, "stages", span, here, &entry) ? run_stages(&s, here) : NULL;
+}

@@ -1,0 +1,58 @@
+/* What the files that make a list of nests share.
+ *
+ * Note [Places]
+ * The place of a term is a stack: axes that are open, conditions that hold, and indices that are
+ * data. A nest that is made there has the axes that it mentions. The conditions stand around its
+ * element, in their order, with the indices that they or the element mention; an axis that it does
+ * not mention has at least one element, unless the reads are in bounds without that. */
+#ifndef RISEC_SCHEDULE_BUILD_H
+#define RISEC_SCHEDULE_BUILD_H
+
+#include "schedule/nests.h"
+#include "schedule/value.h"
+
+typedef enum PlaceKind { PLACE_AXIS, PLACE_GUARD, PLACE_INDEX } PlaceKind;
+
+typedef struct Place {
+    PlaceKind kind;
+    CoreVar *var;    /* axis, index */
+    Core *term;      /* guard: the condition; index: its value */
+    NatFacts *outer; /* what is known around it */
+} Place;
+
+typedef struct Reads { /* of a variable */
+    int n;
+    int functions; /* around where it gets its value */
+} Reads;
+
+typedef struct Build {
+    Values v; /* v.facts: of the place */
+    Ctx *ctx;
+    NatFacts *known; /* of the entry */
+    Nests *nests;
+    VEC(Place) places;
+    VEC(Value *) env;  /* by id of the variable */
+    VEC(Reads) reads;  /* the same */
+    Table of_nat;     /* from a variable of nats to its place, counted from 1 */
+    Table by_key;     /* of nests, by core_key */
+    TermCopy copy;    /* nats that have become others, and terms for variables */
+    VEC(Core *) arrays; /* `let`s without a body: arrays around the primitive that is copied */
+    int next_var;
+    bool ragged; /* a length has no bound that is known: the map around is one nest */
+} Build;
+
+/* ---- places.c ---- */
+void place_push(Build *b, PlaceKind kind, CoreVar *var, Core *term);
+/* Back to how many there were; the value keeps the indices that it mentions. */
+Value *place_pop(Build *b, int n, Value *value);
+/* Opens an axis over so many elements: where that depends on the place, over at most so many, under
+ * the condition that the index is below. */
+CoreVar *open_axis(Build *b, const char *name, Nat length, Span span);
+/* Read from memory or known: nothing is computed. */
+bool is_read(const Core *term);
+/* The array of a nest, closed. */
+Core *close_nest(Ctx *ctx, const Nest *nest);
+/* What the term is at this place, as a nest; gives what reads it here. */
+Core *nest_of(Build *b, Core *element, const char *name);
+
+#endif

@@ -1,0 +1,318 @@
+/* Which arrays of a list are stored, and which are computed where they are read.
+ *
+ * An array whose element costs C, and is read R times, costs C + 1 + R stored (computed once,
+ * written, read) and R * C where it is read: it is stored where that is less. C counts what an
+ * element reads, or its scalar functions, whichever is more. Folds, and all that is one primitive,
+ * are stored: others can compute them together. */
+#include "ir/key.h"
+#include "schedule/nests.h"
+#include "ir/terms.h"
+
+#define UNKNOWN 1e9 /* reads of an element, or its cost: not known, or many */
+
+typedef struct Info {
+    Nest *nest;
+    bool heavy;   /* a fold, or another primitive that stays */
+    double reads; /* of an element */
+    double cost;
+    int whole;    /* how often the result is the array itself */
+    bool inlined;
+    Core *closed; /* inlined: the element, once what it reads is inlined */
+} Info;
+
+/* A read that stands in several places of an element is one value. */
+typedef struct Bind {
+    const Core *read;
+    CoreVar *var;
+    Core *value; /* while reads are counted: NULL */
+    int uses;
+} Bind;
+
+typedef struct Inline {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    int *next_var;
+    VEC(Info *) infos;
+    Table of_var;     /* CoreVar -> Info */
+    VEC(Bind) binds;  /* in the functions and branches around */
+} Inline;
+
+static Bind *bind_of(const Inline *in, const Core *read)
+{
+    for (int i = in->binds.n - 1; i >= 0; i--)
+        if (core_same(in->ctx, in->binds.at[i].read, read))
+            return &in->binds.at[i];
+    return NULL;
+}
+
+/* Is the child of the term evaluated elsewhere, oftener, or under a condition? */
+static bool opens_scope(const Core *term, int child)
+{
+    bool lazy = term->kind == CORE_PRIM && (term->prim.id == P_and || term->prim.id == P_or);
+    return term->kind == CORE_LAMBDA ||
+           ((term->kind == CORE_IF || term->kind == CORE_LET || lazy) && child > 0);
+}
+
+static bool stays(PrimId id)
+{
+    PrimLevel level = prim_rows[id].level;
+    return (level != LEVEL_VIEW && level != LEVEL_SCALAR) || prim_is_scatter(id);
+}
+
+/* The array that a chain of indices reads, and how many there are. */
+static const Core *base_of(const Core *term, int *indices)
+{
+    for (*indices = 0; term->kind == CORE_PRIM && term->prim.id == P_index; ++*indices)
+        term = term->prim.args[0];
+    return term;
+}
+
+static Info *info_of(const Inline *in, const Core *term, int *indices)
+{
+    const Core *base = base_of(term, indices);
+    return base->kind == CORE_VAR ? table_get(&in->of_var, base->var) : NULL;
+}
+
+/* ---- how often elements are read ---- */
+
+static Nat cells(Ctx *ctx, Type type)
+{
+    Nat n = nat_const(ctx, 1);
+    for (; type->kind == TY_ARRAY; type = type->elem)
+        n = nat_mul(ctx, n, type->size);
+    return n;
+}
+
+/* So many reads of an array of so many cells. */
+static double times(const Inline *in, Nat reads, Nat cells)
+{
+    enum { MOST = 8 };
+    const NatFacts *known = in->entry->known;
+    if (reads == cells)
+        return 1;
+    for (int k = 1; k <= MOST; k++)
+        if (nat_le(in->ctx, known, reads, nat_mul_k(in->ctx, cells, k)))
+            return k;
+    return UNKNOWN;
+}
+
+/* Notes what a term reads, which is evaluated so many times; NULL: nobody knows how many. */
+static void count_reads(Inline *in, const Core *term, Nat evaluated)
+{
+    int indices;
+    Info *info = info_of(in, term, &indices);
+    if (info && bind_of(in, term))
+        return;
+    if (info) {
+        Nat reads = evaluated ? nat_mul(in->ctx, evaluated, cells(in->ctx, term->type)) : NULL;
+        info->reads += reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
+        vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
+        return;
+    }
+    for (int i = 0; i < term_children(term); i++) {
+        const Core *part = term_child(term, i);
+        int mark = in->binds.n;
+        Nat inside = evaluated;
+        if (part->kind == CORE_LAMBDA) {
+            bool generate = term->kind == CORE_PRIM && term->prim.id == P_generate;
+            inside = generate && evaluated ? nat_mul(in->ctx, evaluated, term->prim.nats[0]) : NULL;
+        }
+        count_reads(in, part, inside);
+        if (opens_scope(term, i))
+            in->binds.n = mark;
+    }
+}
+
+/* Notes what the result reads: an array that is all of a result is no read. */
+static void count_results(Inline *in, const Core *term)
+{
+    Info *info = term->kind == CORE_VAR ? table_get(&in->of_var, term->var) : NULL;
+    for (int i = 0; term->kind == CORE_TUPLE && i < term->tuple.n; i++)
+        count_results(in, term->tuple.items[i]);
+    if (info)
+        info->whole++;
+    else if (term->kind != CORE_TUPLE)
+        count_reads(in, term, nat_const(in->ctx, 1));
+}
+
+/* ---- what an element costs ---- */
+
+typedef struct Cost {
+    double reads, functions;
+    bool heavy;
+} Cost;
+
+static void add_cost(const Inline *in, const Core *term, Cost *cost)
+{
+    int indices;
+    const Core *base = base_of(term, &indices);
+    if (indices && base->kind == CORE_VAR) {
+        const Info *info = table_get(&in->of_var, base->var);
+        cost->reads += info && info->inlined ? info->cost : 1;
+        return;
+    }
+    if (term->kind == CORE_PRIM) {
+        cost->heavy |= stays(term->prim.id) || term->prim.id == P_generate;
+        cost->functions += prim_rows[term->prim.id].level == LEVEL_SCALAR && term->prim.id != P_cast;
+    }
+    for (int i = 0; i < term_children(term); i++)
+        add_cost(in, term_child(term, i), cost);
+}
+
+static void choose(Inline *in, Info *info)
+{
+    Cost cost = {0};
+    add_cost(in, info->nest->element, &cost);
+    double c = cost.reads > cost.functions ? cost.reads : cost.functions, r = info->reads;
+    info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
+    info->cost = c;
+    bool alone = info->whole == 1 && r == 0; /* computed as the result */
+    info->inlined = alone || (!info->heavy && (r <= 1 || r * (c - 1) <= c + 1));
+}
+
+/* ---- computing it there ---- */
+
+static Core *with_inlined(Inline *in, Core *term);
+
+/* The element at these indices; rows of it where some are left. */
+static Core *element_at(Inline *in, const Info *info, const Core *read, int indices)
+{
+    const Nest *nest = info->nest;
+    Nat *at = NEWN(in->ctx, Nat, nest->n_axes + 1);
+    int next = indices;
+    for (const Core *t = read; next > 0; t = t->prim.args[0])
+        at[--next] = t->prim.nats[1];
+    CoreVar **axes = NEWN(in->ctx, CoreVar *, nest->n_axes + 1);
+    for (int i = indices; i < nest->n_axes; i++) {
+        axes[i] = make_var(in->ctx, in->next_var, nest->axes[i]->name, nest->axes[i]->type, read->span);
+        at[i] = axes[i]->nat;
+    }
+    Core *element = info->closed;
+    for (int i = 0; i < nest->n_axes; i++)
+        element = term_with_nat(in->ctx, in->next_var, element, nest->axes[i]->nat, at[i]);
+    for (int i = nest->n_axes - 1; i >= indices; i--)
+        element = make_generate(in->ctx, axes[i], element, read->span);
+    return element;
+}
+
+typedef struct Once {
+    const CoreVar *var;
+    Core *value;
+} Once;
+
+static Core *value_once(void *user, const CoreVar *var)
+{
+    const Once *once = user;
+    return var == once->var ? once->value : NULL;
+}
+
+/* Ends a scope: what was bound in it gets its names around the term. */
+static Core *end_scope(Inline *in, int mark, Core *term)
+{
+    while (in->binds.n > mark) {
+        const Bind *bind = &in->binds.at[--in->binds.n];
+        Once once = {bind->var, bind->value};
+        TermCopy copy = {.ctx = in->ctx, .next_var = in->next_var, .by = value_once, .user = &once};
+        term = bind->uses == 1 ? copy_term(&copy, term)
+                               : make_let(in->ctx, bind->var, bind->value, term);
+    }
+    return term;
+}
+
+static Core *parts_inlined(Inline *in, const Core *term)
+{
+    Core *new = term_copy(in->ctx, term);
+    for (int i = 0; i < term_children(term); i++) {
+        int mark = in->binds.n;
+        Core *part = with_inlined(in, term_child(term, i));
+        term_set_child(new, i, opens_scope(term, i) ? end_scope(in, mark, part) : part);
+    }
+    return new;
+}
+
+static Core *with_inlined(Inline *in, Core *term)
+{
+    int indices;
+    const Info *info = info_of(in, term, &indices);
+    if (!info || !info->inlined)
+        return info ? term : parts_inlined(in, term);
+    Bind *bound = bind_of(in, term);
+    if (!bound) {
+        Core *value = element_at(in, info, term, indices);
+        if (value->type->kind == TY_ARRAY || value->kind == CORE_LIT || value->kind == CORE_VAR)
+            return value;
+        CoreVar *var = make_var(in->ctx, in->next_var, info->nest->var->name, value->type, term->span);
+        vec_push(in->ctx, &in->binds, ((Bind){.read = term, .var = var, .value = value}));
+        bound = &in->binds.at[in->binds.n - 1];
+    }
+    bound->uses++;
+    return make_ref(in->ctx, bound->var, term->span);
+}
+
+/* ---- the list ---- */
+
+static void add_infos(Inline *in, const Nests *nests)
+{
+    for (int i = 0; i < nests->list.n; i++) {
+        Info *info = NEW(in->ctx, Info);
+        *info = (Info){.nest = nests->list.at[i]};
+        table_put(in->ctx, &in->of_var, info->nest->var, info);
+        vec_push(in->ctx, &in->infos, info);
+    }
+    if (!nests->result) {
+        add_infos(in, nests->then);
+        add_infos(in, nests->otherwise);
+    }
+}
+
+static void count_all(Inline *in, const Nests *nests)
+{
+    for (int i = 0; i < nests->list.n; i++) {
+        const Nest *nest = nests->list.at[i];
+        Nat evaluated = nat_const(in->ctx, 1);
+        for (int k = 0; k < nest->n_axes; k++)
+            evaluated = nat_mul(in->ctx, evaluated, nest->axes[k]->type->size);
+        count_reads(in, nest->element, evaluated);
+        in->binds.n = 0;
+    }
+    if (nests->result) {
+        count_results(in, nests->result);
+        in->binds.n = 0;
+        return;
+    }
+    count_all(in, nests->then);
+    count_all(in, nests->otherwise);
+}
+
+static Core *whole_inlined(Inline *in, Core *term) { return end_scope(in, 0, with_inlined(in, term)); }
+
+static Nests *inlined(Inline *in, const Nests *nests)
+{
+    Nests *stored = NEW(in->ctx, Nests);
+    for (int i = 0; i < nests->list.n; i++) {
+        Info *info = table_get(&in->of_var, nests->list.at[i]->var);
+        Nest *nest = NEW(in->ctx, Nest);
+        *nest = *info->nest;
+        nest->element = info->closed = whole_inlined(in, nest->element);
+        if (!info->inlined)
+            vec_push(in->ctx, &stored->list, nest);
+    }
+    if (nests->result) {
+        stored->result = whole_inlined(in, nests->result);
+        return stored;
+    }
+    stored->cond = nests->cond;
+    stored->then = inlined(in, nests->then);
+    stored->otherwise = inlined(in, nests->otherwise);
+    return stored;
+}
+
+Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var)
+{
+    Inline in = {.ctx = ctx, .entry = entry, .next_var = next_var};
+    add_infos(&in, nests);
+    count_all(&in, nests);
+    for (int i = 0; i < in.infos.n; i++)
+        choose(&in, in.infos.at[i]);
+    return inlined(&in, nests);
+}
