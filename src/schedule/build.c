@@ -512,7 +512,7 @@ Core *nests_body(Ctx *ctx, const Nests *nests)
                        nests_body(ctx, nests->otherwise), nests->cond->span);
     for (int i = nests->list.n - 1; i >= 0; i--) {
         const Nest *nest = nests->list.at[i];
-        body = make_let(ctx, nest->var, close_nest(ctx, nest), body);
+        body = make_let(ctx, nest->var, nest->value ? nest->value : close_nest(ctx, nest), body);
     }
     return body;
 }

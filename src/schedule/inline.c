@@ -6,7 +6,7 @@
  * are stored: others can compute them together. */
 #include "ir/key.h"
 #include "schedule/nests.h"
-#include "ir/terms.h"
+#include "schedule/shape.h"
 
 #define UNKNOWN 1e9 /* reads of an element, or its cost: not known, or many */
 
@@ -178,6 +178,11 @@ static Core *with_inlined(Inline *in, Core *term);
 static Core *element_at(Inline *in, const Info *info, const Core *read, int indices)
 {
     const Nest *nest = info->nest;
+    if (indices == 0) {
+        Nest whole = *nest;
+        whole.element = info->closed;
+        return stage_term(in->ctx, in->entry, &whole, in->next_var);
+    }
     Nat *at = NEWN(in->ctx, Nat, nest->n_axes + 1);
     int next = indices;
     for (const Core *t = read; next > 0; t = t->prim.args[0])
@@ -294,8 +299,10 @@ static Nests *inlined(Inline *in, const Nests *nests)
         Nest *nest = NEW(in->ctx, Nest);
         *nest = *info->nest;
         nest->element = info->closed = whole_inlined(in, nest->element);
-        if (!info->inlined)
-            vec_push(in->ctx, &stored->list, nest);
+        if (info->inlined)
+            continue;
+        nest->value = stage_term(in->ctx, in->entry, nest, in->next_var);
+        vec_push(in->ctx, &stored->list, nest);
     }
     if (nests->result) {
         stored->result = whole_inlined(in, nests->result);

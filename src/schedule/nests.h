@@ -11,6 +11,7 @@ typedef struct Nest {
     CoreVar **axes; /* indices, the outermost first; their types say how many there are */
     Core *element;  /* over the axes, the inputs and the nests before it; an array, where one
                        primitive makes it */
+    Core *value;    /* the whole, where it is stored; else NULL */
 } Nest;
 
 /* A list, and what comes after it: the result, or one of two lists by a condition over sizes. */

@@ -1,0 +1,287 @@
+/* How the term of an array is written so that the library's rules find what it has for it: folds of
+ * rows and of columns, products.
+ *
+ *   generate(fun i => reduce(op, unit, generate(fun k => xs[k][i])))
+ *     ->  map(fun row => reduce(op, unit, row), transpose(xs))
+ *
+ * Which is which, the strides of what is read say: neighbours along the fold are rows, neighbours
+ * along a kept axis columns. */
+#include "ir/key.h"
+#include "schedule/nests.h"
+#include "schedule/shape.h"
+
+typedef struct Shape {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    int *next_var;
+} Shape;
+
+/* ---- what is read ---- */
+
+typedef void (*ReadFn)(void *user, Core *read);
+
+/* Calls fn for each element of an array in memory that the term reads. */
+static void each_read(Core *term, ReadFn fn, void *user)
+{
+    const Core *base = term;
+    while (base->kind == CORE_PRIM && base->prim.id == P_index)
+        base = base->prim.args[0];
+    if (base != term && base->kind == CORE_VAR) {
+        fn(user, term);
+        return;
+    }
+    for (int i = 0; i < term_children(term); i++)
+        each_read(term_child(term, i), fn, user);
+}
+
+/* The place of the element in memory. */
+static Nat flat_index(Ctx *ctx, const Core *read)
+{
+    Nat at = nat_const(ctx, 0), stride = nat_const(ctx, 1);
+    for (const Core *t = read; t->kind == CORE_PRIM; t = t->prim.args[0]) {
+        at = nat_add(ctx, at, nat_mul(ctx, t->prim.nats[1], stride));
+        stride = nat_mul(ctx, stride, t->prim.nats[0]);
+    }
+    return at;
+}
+
+typedef struct Neighbours {
+    const Shape *s;
+    Nat fold, kept;
+    int along_fold, along_kept; /* reads whose neighbours lie along the one or the other */
+} Neighbours;
+
+static bool is_next(const Shape *s, Nat flat, Nat axis)
+{
+    Nat next = nat_subst(s->ctx, flat, axis, nat_add_k(s->ctx, axis, 1));
+    Nat step = nat_simplify(s->ctx, s->entry->known, nat_sub(s->ctx, next, flat));
+    return nat_is(step, 1) || nat_is(step, -1);
+}
+
+static void look_at_read(void *user, Core *read)
+{
+    Neighbours *n = user;
+    Nat flat = flat_index(n->s->ctx, read);
+    if (!nat_mentions(flat, n->fold))
+        return;
+    n->along_fold += is_next(n->s, flat, n->fold);
+    n->along_kept += is_next(n->s, flat, n->kept);
+}
+
+/* ---- terms ---- */
+
+static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
+
+typedef struct Look {
+    Nat var;
+    bool found;
+} Look;
+
+static void look(void *user, Nat var)
+{
+    Look *l = user;
+    l->found |= l->var == var;
+}
+
+static bool mentions_nat(Ctx *ctx, const Core *term, Nat var)
+{
+    Look l = {.var = var};
+    term_each_nat(ctx, term, look, &l);
+    return l.found;
+}
+
+/* generate(axis => element), or the array that this is. */
+static Core *array_over(const Shape *s, CoreVar *axis, Core *element)
+{
+    if (is_prim(element, P_index) && element->prim.nats[1] == axis->nat &&
+        element->prim.nats[0] == axis->type->size &&
+        !mentions_nat(s->ctx, element->prim.args[0], axis->nat))
+        return element->prim.args[0];
+    return make_generate(s->ctx, axis, element, element->span);
+}
+
+static Core *one_argument(const Shape *s, PrimId id, Type type, Core *array)
+{
+    Nat nats[2] = {array->type->size, array->type->elem->size};
+    return make_prim(s->ctx, id, type, 2, nats, 1, &array, array->span);
+}
+
+static Core *transposed(const Shape *s, Core *array)
+{
+    Type row = type_array(s->ctx, array->type->size, array->type->elem->elem);
+    return one_argument(s, P_transpose, type_array(s->ctx, array->type->elem->size, row), array);
+}
+
+static Core *function(const Shape *s, CoreVar *param, Core *body)
+{
+    Core *f = NEW(s->ctx, Core);
+    *f = (Core){.kind = CORE_LAMBDA, .span = body->span, .users = body->users, .type = body->type, .finished = true};
+    f->lambda.n = 1;
+    f->lambda.params = NEW(s->ctx, CoreVar *);
+    f->lambda.params[0] = param;
+    term_set_child(f, 0, body);
+    return f;
+}
+
+/* map(fun param => body, array) */
+static Core *mapped(const Shape *s, CoreVar *param, Core *body, Core *array)
+{
+    Core *args[2] = {function(s, param, body), array};
+    Nat n = array->type->size;
+    return make_prim(s->ctx, P_map, type_array(s->ctx, n, body->type), 1, &n, 2, args, body->span);
+}
+
+/* The fold of another array. */
+static Core *fold_of(const Shape *s, const Core *fold, Core *array)
+{
+    Core *new = term_copy(s->ctx, fold);
+    new->prim.args[2] = array;
+    for (int i = 0; i < 3; i++)
+        term_set_child(new, i, new->prim.args[i]);
+    return new;
+}
+
+/* ---- shapes ---- */
+
+/* The axis of the array that a fold is of, with its element; a row of memory gets one. */
+static Core *fold_element(const Shape *s, const Core *fold, CoreVar **axis)
+{
+    Core *array = fold->prim.args[2];
+    if (is_prim(array, P_generate) && array->prim.args[0]->kind == CORE_LAMBDA) {
+        *axis = array->prim.args[0]->lambda.params[0];
+        return array->prim.args[0]->lambda.body;
+    }
+    Type index = type_idx(s->ctx, array->type->size);
+    *axis = make_var(s->ctx, s->next_var, "k", index, array->span);
+    return make_index(s->ctx, array, (*axis)->nat, array->span);
+}
+
+/* Folds of rows, or of columns. */
+static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
+{
+    CoreVar *axis;
+    Core *element = fold_element(s, fold, &axis);
+    Neighbours n = {.s = s, .fold = axis->nat, .kept = kept->nat};
+    each_read(element, look_at_read, &n);
+    if (mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
+        return NULL;
+    Core *rows;
+    if (n.along_kept > n.along_fold)
+        rows = transposed(s, array_over(s, axis, array_over(s, kept, element)));
+    else
+        rows = array_over(s, kept, array_over(s, axis, element));
+    CoreVar *row = make_var(s->ctx, s->next_var, "row", rows->type->elem, fold->span);
+    return mapped(s, row, fold_of(s, fold, make_ref(s->ctx, row, fold->span)), rows);
+}
+
+/* ---- two kept axes ---- */
+
+typedef struct Operands {
+    const Shape *s;
+    Nat rows, columns, fold; /* axes */
+    Core *left, *right;      /* reads: with rows, with columns; the same one wherever they stand */
+    bool other;              /* there is a read of another kind */
+} Operands;
+
+static void take_operand(void *user, Core *read)
+{
+    Operands *o = user;
+    bool row = mentions_nat(o->s->ctx, read, o->rows), column = mentions_nat(o->s->ctx, read, o->columns);
+    Core **operand = row ? &o->left : &o->right;
+    o->other |= row == column || (o->fold && !mentions_nat(o->s->ctx, read, o->fold)) ||
+                (*operand && !core_same(o->s->ctx, *operand, read));
+    *operand = read;
+}
+
+/* The term with others in place of two of its reads. */
+static Core *with_reads(const Shape *s, Core *term, const Core *a, Core *by_a, const Core *b, Core *by_b)
+{
+    if (core_same(s->ctx, term, a))
+        return by_a;
+    if (b && core_same(s->ctx, term, b))
+        return by_b;
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(s->ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, with_reads(s, term_child(term, i), a, by_a, b, by_b));
+    return new;
+}
+
+/* The rows [axis][fold] of a read: of memory, or of its transposition. */
+static Core *operand_rows(const Shape *s, Core *read, CoreVar *axis, CoreVar *fold)
+{
+    if (is_next(s, flat_index(s->ctx, read), axis->nat))
+        return transposed(s, array_over(s, fold, array_over(s, axis, read)));
+    return array_over(s, axis, array_over(s, fold, read));
+}
+
+/* A product of matrices: map(fun row => map(fun column => fold of f of both, columns), rows). */
+static Core *product(const Shape *s, CoreVar *const *kept, const Core *fold)
+{
+    Ctx *ctx = s->ctx;
+    CoreVar *axis;
+    Core *element = fold_element(s, fold, &axis);
+    Operands o = {.s = s, .rows = kept[0]->nat, .columns = kept[1]->nat, .fold = axis->nat};
+    each_read(element, take_operand, &o);
+    if (o.other || !o.left || !o.right || axis->type->size->kind == NAT_ERROR)
+        return NULL;
+    Core *rows = operand_rows(s, o.left, kept[0], axis), *columns = operand_rows(s, o.right, kept[1], axis);
+    CoreVar *row = make_var(ctx, s->next_var, "row", rows->type->elem, fold->span);
+    CoreVar *column = make_var(ctx, s->next_var, "column", columns->type->elem, fold->span);
+    Type types[2] = {o.left->type, o.right->type};
+    Type pair = type_tuple(ctx, 2, types);
+    CoreVar *both = make_var(ctx, s->next_var, "p", pair, fold->span);
+    Core *p = make_ref(ctx, both, fold->span);
+    Core *body = with_reads(s, element, o.left, make_proj(ctx, p, 0, fold->span), o.right,
+                            make_proj(ctx, p, 1, fold->span));
+    if (mentions_nat(ctx, body, o.rows) || mentions_nat(ctx, body, o.columns) || mentions_nat(ctx, body, o.fold))
+        return NULL;
+    Core *vectors[2] = {make_ref(ctx, row, fold->span), make_ref(ctx, column, fold->span)};
+    Nat n = axis->type->size;
+    Core *zip = make_prim(ctx, P_zip, type_array(ctx, n, pair), 1, &n, 2, vectors, fold->span);
+    Core *dot = fold_of(s, fold, mapped(s, both, body, zip));
+    return mapped(s, row, mapped(s, column, dot, columns), rows);
+}
+
+/* What is read across is a transposition, and something made of its elements. */
+static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
+{
+    Ctx *ctx = s->ctx;
+    const Core *read = element;
+    while (read->kind == CORE_PRIM && read->prim.n_args == 1 && prim_rows[read->prim.id].level == LEVEL_SCALAR)
+        read = read->prim.args[0];
+    if (!is_prim(read, P_index) || !is_prim(read->prim.args[0], P_index) ||
+        read->prim.nats[1] != kept[0]->nat || read->prim.args[0]->prim.nats[1] != kept[1]->nat)
+        return NULL;
+    Core *source = array_over(s, kept[1], array_over(s, kept[0], (Core *)(uintptr_t)read));
+    if (source->kind != CORE_VAR)
+        return NULL;
+    Core *across = transposed(s, source);
+    if (read == element)
+        return across;
+    CoreVar *row = make_var(ctx, s->next_var, "row", across->type->elem, element->span);
+    CoreVar *x = make_var(ctx, s->next_var, "x", read->type, element->span);
+    Core *body = with_reads(s, element, read, make_ref(ctx, x, element->span), NULL, NULL);
+    return mapped(s, row, mapped(s, x, body, make_ref(ctx, row, element->span)), across);
+}
+
+Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    Shape s = {ctx, entry, next_var};
+    Core *term = nest->element;
+    if (nest->n_axes == 1 && is_prim(term, P_reduce)) {
+        Core *rows = rows_folded(&s, nest->axes[0], term);
+        if (rows)
+            return rows;
+    }
+    if (nest->n_axes == 2) {
+        Core *whole = is_prim(term, P_reduce) ? product(&s, nest->axes, term)
+                                              : transposition(&s, nest->axes, term);
+        if (whole)
+            return whole;
+    }
+    for (int i = nest->n_axes - 1; i >= 0; i--)
+        term = make_generate(ctx, nest->axes[i], term, term->span);
+    return term;
+}
