@@ -3,6 +3,7 @@
  *   if (i < n) result[i] = i < n ? xs[i] : 0   ->  if (i < n) result[i] = xs[i]
  *
  * Requires: nothing. Keeps every value and every access that happens. */
+#include "codegen/guards.h"
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
 
@@ -54,7 +55,7 @@ static void add_terms(Lowering *lw, Terms *terms, ImpExpr *cond)
 static void assume_beside(Lowering *lw, const Terms *terms, int at, int step)
 {
     for (int n = 0; at >= 0 && at < terms->n && n < BESIDE; at += step)
-        if (terms->at[at]) {
+        if (terms->at[at] && !(step > 0 && may_divide_by_0(lw, terms->at[at]))) {
             assume(lw, numbers_as_nats(lw, terms->at[at]));
             n++;
         }

@@ -1,4 +1,5 @@
 #include "codegen/guards.h"
+#include "codegen/walk.h"
 
 Nat guard_excess(Ctx *ctx, const ImpExpr *e)
 {
@@ -70,4 +71,23 @@ ThreadIds guard_thread_ids(Lowering *lw, Nat nat)
     ThreadIds ids = {.kernel = lw->kernel};
     nat_each_var(lw->ctx, nat, collect_id, &ids);
     return ids;
+}
+
+typedef struct Divides {
+    Lowering *lw;
+    bool unsafe;
+} Divides;
+
+static void look_at_divisors(void *user, ImpExpr **at)
+{
+    Divides *d = user;
+    if ((*at)->kind == IE_NAT)
+        d->unsafe |= !imp_divides_safely(d->lw->ctx, d->lw->facts, (*at)->nat);
+}
+
+bool may_divide_by_0(Lowering *lw, ImpExpr *term)
+{
+    Divides d = {.lw = lw};
+    walk_expr(&term, look_at_divisors, &d);
+    return d.unsafe;
 }

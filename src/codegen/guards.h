@@ -20,4 +20,7 @@ typedef struct ThreadIds { /* that a nat mentions: of threads, warps and lanes *
 } ThreadIds;
 ThreadIds guard_thread_ids(Lowering *lw, Nat nat);
 
+/* May the condition divide by 0 here? Then those before it keep it from that: it is no reason to drop them. */
+bool may_divide_by_0(Lowering *lw, ImpExpr *cond);
+
 #endif

@@ -35,6 +35,7 @@ typedef struct Places {
 typedef struct Conjuncts {
     VEC(ImpExpr *) list;
     bool indices; /* all compare indices, which may be asked anywhere */
+    int safe;     /* how many of them cannot divide by 0: the first ones */
 } Conjuncts;
 
 /* Both of two guards; NULL: always. */

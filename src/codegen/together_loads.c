@@ -35,13 +35,27 @@ static bool follows_from_others(Lowering *lw, const Conjuncts *c, int which)
         if (i != which && follows_from(lw->ctx, c->list.at[which], c->list.at[i]))
             return true;
     NatFacts *facts = lw->facts;
+    int end = which < c->safe ? c->safe : c->list.n;
     lw->facts = nat_facts_new(lw->ctx, facts);
     for (int i = 0; i < c->list.n; i++)
-        if (i != which)
+        if (i != which && i < end)
             assume(lw, c->list.at[i]);
     bool follows = cond_is(lw, c->list.at[which], true);
     lw->facts = facts;
     return follows;
+}
+
+/* Conditions that cannot divide by 0 come first, and keep the others from it. */
+static void safe_first(Lowering *lw, Conjuncts *c)
+{
+    Conjuncts others = {0};
+    for (int i = 0; i < c->list.n; i++)
+        if (may_divide_by_0(lw, c->list.at[i]))
+            vec_push(lw->ctx, &others.list, c->list.at[i]);
+        else
+            c->list.at[c->safe++] = c->list.at[i];
+    for (int i = 0; i < others.list.n; i++)
+        c->list.at[c->safe + i] = others.list.at[i];
 }
 
 ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n)
@@ -52,8 +66,10 @@ ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n)
             add_conjuncts(lw->ctx, &c, guards[k]);
     if (!c.indices || !c.list.n)
         return NULL;
+    safe_first(lw, &c);
     for (int i = 0; i < c.list.n && c.list.n > 1;)
         if (follows_from_others(lw, &c, i)) {
+            c.safe -= i < c.safe;
             for (int k = i + 1; k < c.list.n; k++)
                 c.list.at[k - 1] = c.list.at[k];
             c.list.n--;
