@@ -65,15 +65,28 @@ Core *make_index(Ctx *ctx, Core *array, Nat at, Span span)
     return make_prim(ctx, P_index, array->type->elem, 2, nats, 1, &array, span);
 }
 
+static Core *make_function(Ctx *ctx, CoreVar *param, Core *body)
+{
+    Core *f = new_term(ctx, CORE_LAMBDA, body->type, body->span);
+    f->lambda.n = 1;
+    f->lambda.params = NEW(ctx, CoreVar *);
+    f->lambda.params[0] = param;
+    f->lambda.body = body;
+    raise_over(f, body);
+    return f;
+}
+
+Core *make_map(Ctx *ctx, CoreVar *param, Core *body, Core *array)
+{
+    Core *args[2] = {make_function(ctx, param, body), array};
+    Nat n = array->type->size;
+    return make_prim(ctx, P_map, type_array(ctx, n, body->type), 1, &n, 2, args, body->span);
+}
+
 Core *make_generate(Ctx *ctx, CoreVar *axis, Core *element, Span span)
 {
     Nat n = axis->type->size;
-    Core *f = new_term(ctx, CORE_LAMBDA, element->type, span);
-    f->lambda.n = 1;
-    f->lambda.params = NEW(ctx, CoreVar *);
-    f->lambda.params[0] = axis;
-    f->lambda.body = element;
-    raise_over(f, element);
+    Core *f = make_function(ctx, axis, element);
     return make_prim(ctx, P_generate, type_array(ctx, n, element->type), 1, &n, 1, &f, span);
 }
 
@@ -421,6 +434,24 @@ void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), 
 {
     EachNat e = {ctx, fn, user};
     each_nat(&e, term);
+}
+
+typedef struct Look {
+    Nat var;
+    bool found;
+} Look;
+
+static void look(void *user, Nat var)
+{
+    Look *l = user;
+    l->found |= l->var == var;
+}
+
+bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var)
+{
+    Look l = {.var = var};
+    term_each_nat(ctx, term, look, &l);
+    return l.found;
 }
 
 void type_each_nat(Ctx *ctx, Type type, void (*fn)(void *user, Nat var), void *user)

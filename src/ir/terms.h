@@ -13,6 +13,8 @@ Core *make_prim(Ctx *ctx, PrimId id, Type type, int n_nats, const Nat *nats, int
 /* Element `at` of an array. */
 Core *make_index(Ctx *ctx, Core *array, Nat at, Span span);
 Core *make_generate(Ctx *ctx, CoreVar *axis, Core *element, Span span);
+/* map(fun param => body, array) */
+Core *make_map(Ctx *ctx, CoreVar *param, Core *body, Core *array);
 Core *make_let(Ctx *ctx, CoreVar *var, Core *value, Core *body);
 Core *make_tuple(Ctx *ctx, int n, Core *const *items, Span span);
 Core *make_proj(Ctx *ctx, Core *value, int index, Span span);
@@ -50,6 +52,7 @@ Nat copy_nat(TermCopy *c, Nat nat);
 Type copy_type(TermCopy *c, Type type);
 /* The term with another nat for a variable of nats, and for the index that it stands for. */
 Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
+bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var);
 /* Calls fn for each variable of nats in the term: those that it binds, too. */
 void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), void *user);
 void type_each_nat(Ctx *ctx, Type type, void (*fn)(void *user, Nat var), void *user);

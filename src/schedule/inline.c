@@ -16,6 +16,7 @@ typedef struct Info {
     double reads; /* of an element */
     double cost;
     int whole;    /* how often the result is the array itself */
+    bool alone;   /* nothing reads it, and it is a result */
     bool inlined;
     Core *closed; /* inlined: the element, once what it reads is inlined */
 } Info;
@@ -166,8 +167,8 @@ static void choose(Inline *in, Info *info)
     double c = cost.reads > cost.functions ? cost.reads : cost.functions, r = info->reads;
     info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
     info->cost = c;
-    bool alone = info->whole == 1 && r == 0; /* computed as the result */
-    info->inlined = alone || (!info->heavy && (r <= 1 || r * (c - 1) <= c + 1));
+    info->alone = info->whole == 1 && r == 0;
+    info->inlined = !info->alone && !info->heavy && (r <= 1 || r * (c - 1) <= c + 1);
 }
 
 /* ---- computing it there ---- */
@@ -178,11 +179,6 @@ static Core *with_inlined(Inline *in, Core *term);
 static Core *element_at(Inline *in, const Info *info, const Core *read, int indices)
 {
     const Nest *nest = info->nest;
-    if (indices == 0) {
-        Nest whole = *nest;
-        whole.element = info->closed;
-        return stage_term(in->ctx, in->entry, &whole, in->next_var);
-    }
     Nat *at = NEWN(in->ctx, Nat, nest->n_axes + 1);
     int next = indices;
     for (const Core *t = read; next > 0; t = t->prim.args[0])
@@ -299,15 +295,15 @@ static Nests *inlined(Inline *in, const Nests *nests)
         Nest *nest = NEW(in->ctx, Nest);
         *nest = *info->nest;
         nest->element = info->closed = whole_inlined(in, nest->element);
-        if (info->inlined)
-            continue;
-        nest->value = stage_term(in->ctx, in->entry, nest, in->next_var);
-        vec_push(in->ctx, &stored->list, nest);
+        if (!info->inlined)
+            vec_push(in->ctx, &stored->list, nest);
     }
     if (nests->result) {
         stored->result = whole_inlined(in, nests->result);
+        nests_valued(in->ctx, in->entry, stored, in->next_var);
         return stored;
     }
+    nests_valued(in->ctx, in->entry, stored, in->next_var);
     stored->cond = nests->cond;
     stored->then = inlined(in, nests->then);
     stored->otherwise = inlined(in, nests->otherwise);

@@ -72,30 +72,12 @@ static void look_at_read(void *user, Core *read)
 
 static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
-typedef struct Look {
-    Nat var;
-    bool found;
-} Look;
-
-static void look(void *user, Nat var)
-{
-    Look *l = user;
-    l->found |= l->var == var;
-}
-
-static bool mentions_nat(Ctx *ctx, const Core *term, Nat var)
-{
-    Look l = {.var = var};
-    term_each_nat(ctx, term, look, &l);
-    return l.found;
-}
-
 /* generate(axis => element), or the array that this is. */
 static Core *array_over(const Shape *s, CoreVar *axis, Core *element)
 {
     if (is_prim(element, P_index) && element->prim.nats[1] == axis->nat &&
         element->prim.nats[0] == axis->type->size &&
-        !mentions_nat(s->ctx, element->prim.args[0], axis->nat))
+        !term_mentions_nat(s->ctx, element->prim.args[0], axis->nat))
         return element->prim.args[0];
     return make_generate(s->ctx, axis, element, element->span);
 }
@@ -112,23 +94,9 @@ static Core *transposed(const Shape *s, Core *array)
     return one_argument(s, P_transpose, type_array(s->ctx, array->type->elem->size, row), array);
 }
 
-static Core *function(const Shape *s, CoreVar *param, Core *body)
-{
-    Core *f = NEW(s->ctx, Core);
-    *f = (Core){.kind = CORE_LAMBDA, .span = body->span, .users = body->users, .type = body->type, .finished = true};
-    f->lambda.n = 1;
-    f->lambda.params = NEW(s->ctx, CoreVar *);
-    f->lambda.params[0] = param;
-    term_set_child(f, 0, body);
-    return f;
-}
-
-/* map(fun param => body, array) */
 static Core *mapped(const Shape *s, CoreVar *param, Core *body, Core *array)
 {
-    Core *args[2] = {function(s, param, body), array};
-    Nat n = array->type->size;
-    return make_prim(s->ctx, P_map, type_array(s->ctx, n, body->type), 1, &n, 2, args, body->span);
+    return make_map(s->ctx, param, body, array);
 }
 
 /* The fold of another array. */
@@ -163,7 +131,7 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     Core *element = fold_element(s, fold, &axis);
     Neighbours n = {.s = s, .fold = axis->nat, .kept = kept->nat};
     each_read(element, look_at_read, &n);
-    if (mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
+    if (term_mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
         return NULL;
     Core *rows;
     if (n.along_kept > n.along_fold)
@@ -186,9 +154,9 @@ typedef struct Operands {
 static void take_operand(void *user, Core *read)
 {
     Operands *o = user;
-    bool row = mentions_nat(o->s->ctx, read, o->rows), column = mentions_nat(o->s->ctx, read, o->columns);
+    bool row = term_mentions_nat(o->s->ctx, read, o->rows), column = term_mentions_nat(o->s->ctx, read, o->columns);
     Core **operand = row ? &o->left : &o->right;
-    o->other |= row == column || (o->fold && !mentions_nat(o->s->ctx, read, o->fold)) ||
+    o->other |= row == column || (o->fold && !term_mentions_nat(o->s->ctx, read, o->fold)) ||
                 (*operand && !core_same(o->s->ctx, *operand, read));
     *operand = read;
 }
@@ -235,7 +203,7 @@ static Core *product(const Shape *s, CoreVar *const *kept, const Core *fold)
     Core *p = make_ref(ctx, both, fold->span);
     Core *body = with_reads(s, element, o.left, make_proj(ctx, p, 0, fold->span), o.right,
                             make_proj(ctx, p, 1, fold->span));
-    if (mentions_nat(ctx, body, o.rows) || mentions_nat(ctx, body, o.columns) || mentions_nat(ctx, body, o.fold))
+    if (term_mentions_nat(ctx, body, o.rows) || term_mentions_nat(ctx, body, o.columns) || term_mentions_nat(ctx, body, o.fold))
         return NULL;
     Core *vectors[2] = {make_ref(ctx, row, fold->span), make_ref(ctx, column, fold->span)};
     Nat n = axis->type->size;

@@ -1,0 +1,1 @@
+lower kernels.rise chain --strategy stored

@@ -1,0 +1,1 @@
+lower rows.rise softmax --strategy stored

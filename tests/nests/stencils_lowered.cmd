@@ -1,0 +1,1 @@
+lower stencils.rise blur --scheduler=nests
