@@ -1,5 +1,6 @@
 /* The steps of the scheduler: the list of nests (docs/nests.md), those that are stored, and a kernel
  * for each. */
+#include "codegen/contraction.h"
 #include "rewrite/runner.h"
 #include "schedule/nests.h"
 #include "ir/terms.h"
@@ -30,7 +31,7 @@ Core *make_stored(Runner *r, Span span, const Here *here)
     if (!whole_entry(r, "stored", span, here, &entry))
         return NULL;
     const Nests *nests = nests_of(r->ctx, &entry, &r->next_var);
-    nests = nests_stored(r->ctx, &entry, nests, &r->next_var);
+    nests = nests_stored(r->ctx, &entry, nests, contraction_ends_open, &r->next_var);
     return strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
 }
 

@@ -16,6 +16,7 @@ typedef struct Info {
     double reads; /* of an element */
     double cost;
     int whole;    /* how often the result is the array itself */
+    int places;   /* where elements are read */
     bool alone;   /* nothing reads it, and it is a result */
     bool inlined;
     Core *closed; /* inlined: the element, once what it reads is inlined */
@@ -31,6 +32,7 @@ typedef struct Bind {
 
 typedef struct Inline {
     Ctx *ctx;
+    EndsOpen ends_open;
     const CoreEntry *entry;
     int *next_var;
     VEC(Info *) infos;
@@ -106,6 +108,7 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
         return;
     if (info) {
         Nat reads = evaluated ? nat_mul(in->ctx, evaluated, cells(in->ctx, term->type)) : NULL;
+        info->places++;
         info->reads += reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
         vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
         return;
@@ -287,6 +290,20 @@ static void count_all(Inline *in, const Nests *nests)
 
 static Core *whole_inlined(Inline *in, Core *term) { return end_scope(in, 0, with_inlined(in, term)); }
 
+/* What is computed in several places has the same bits in all of them: no part of it is joined with
+ * what is made of it. */
+static Core *rounded(Inline *in, Core *term)
+{
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(in->ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, rounded(in, term_child(term, i)));
+    if (in->ends_open(term))
+        new->prim.options.rounded = true;
+    return new;
+}
+
 static Nests *inlined(Inline *in, const Nests *nests)
 {
     Nests *stored = NEW(in->ctx, Nests);
@@ -294,7 +311,8 @@ static Nests *inlined(Inline *in, const Nests *nests)
         Info *info = table_get(&in->of_var, nests->list.at[i]->var);
         Nest *nest = NEW(in->ctx, Nest);
         *nest = *info->nest;
-        nest->element = info->closed = whole_inlined(in, nest->element);
+        nest->element = whole_inlined(in, nest->element);
+        info->closed = info->inlined && info->places > 1 ? rounded(in, nest->element) : nest->element;
         if (!info->inlined)
             vec_push(in->ctx, &stored->list, nest);
     }
@@ -310,9 +328,10 @@ static Nests *inlined(Inline *in, const Nests *nests)
     return stored;
 }
 
-Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var)
+Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
+                    int *next_var)
 {
-    Inline in = {.ctx = ctx, .entry = entry, .next_var = next_var};
+    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var};
     add_infos(&in, nests);
     count_all(&in, nests);
     for (int i = 0; i < in.infos.n; i++)

@@ -25,8 +25,11 @@ struct Nests {
 
 /* Ids of variables from *next_var on are fresh; raised. */
 Nests *nests_of(Ctx *ctx, const CoreEntry *entry, int *next_var);
+/* Does a term end with a product, or may it, that could become part of a sum? */
+typedef bool (*EndsOpen)(const Core *term);
 /* The list of those that are stored; others are computed where they are read. */
-Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
+Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
+                    int *next_var);
 /* As the body of an entry: each nest a `let` of `generate`s. */
 Core *nests_body(Ctx *ctx, const Nests *nests);
 
