@@ -81,7 +81,7 @@ Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here
     StrBuf text;
     sb_init(&text, r->ctx);
     sb_puts(&text, "launch");
-    if (here->up && here->up != (r->stage ? r->stage->up : NULL))
+    if (here->up && !r->stage)
         return strategy_mistake(r, E0804, call->span, "`launch` is about the whole entry, and stands at no place in it", NULL);
     for (int i = 0; i < call->n; i++) {
         const char *name = call->names && call->names[i] ? call->names[i] : "";

@@ -118,6 +118,7 @@ Core *unless(Runner *r, Strategy s, const Here *here, Span span);
 /* ---- schedule.c ---- */
 Core *make_nests(Runner *r, Span span, const Here *here);
 Core *make_stored(Runner *r, Span span, const Here *here);
+Core *in_split(Runner *r, Strategy s, const Here *here, Span span);
 Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here);
 
 /* ---- copies.c ---- */

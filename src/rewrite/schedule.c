@@ -35,6 +35,17 @@ Core *make_stored(Runner *r, Span span, const Here *here)
     return strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
 }
 
+Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
+{
+    const Core *term = here->term;
+    if (term->kind != CORE_PRIM || term->prim.id != P_split)
+        return strategy_fail(r, span, "inSplit", here, "it is no split");
+    const Here *array = here_child(r->ctx, here, 0);
+    bool again = array->term->kind == CORE_PRIM && array->term->prim.id == P_split;
+    Core *after = again ? in_split(r, s, array, span) : run_strategy(r, s, array);
+    return after ? term_with_child(r->ctx, term, 0, after) : NULL;
+}
+
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
 typedef struct Stages {

@@ -510,6 +510,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return unless(r, a, here, call->span);
     case S_nameStage:
         return name_stage(r, call->span, here);
+    case S_inSplit:
+        return in_split(r, a, here, call->span);
     case S_stored:
         return make_stored(r, call->span, here);
     case S_stages:

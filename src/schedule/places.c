@@ -217,6 +217,29 @@ static Core *under_guards(Build *b, Core *element, Marks *m)
     return element;
 }
 
+/* The element under the conditions of the place. Of a fold, scan or the like that has a length
+ * without them, what it is of stands under them: it can then be computed as any other. */
+static Core *guarded(Build *b, Core *element, Marks *m)
+{
+    Ctx *ctx = b->ctx;
+    bool high = element->kind == CORE_PRIM && prim_rows[element->prim.id].level == LEVEL_HIGH;
+    Core *array = high ? element->prim.args[element->prim.n_args - 1] : NULL;
+    bool has_length = array && with_value(b, array->type->size) == array->type->size &&
+                      nat_le(ctx, b->known, nat_const(ctx, 0), array->type->size);
+    if (!has_length)
+        return under_guards(b, element, m);
+    Type index = type_idx(ctx, array->type->size);
+    CoreVar *k = make_var(ctx, &b->next_var, "k", index, array->span);
+    Core *cell = make_index(ctx, array, k->nat, array->span), *under = under_guards(b, cell, m);
+    if (under == cell)
+        return element;
+    Core *new = term_copy(ctx, element);
+    for (int i = 0; i < term_children(element); i++)
+        term_set_child(new, i, term_child(element, i));
+    term_set_child(new, element->prim.n_args - 1, make_generate(ctx, k, under, array->span));
+    return new;
+}
+
 /* The array of a nest, closed. */
 Core *close_nest(Ctx *ctx, const Nest *nest)
 {
@@ -250,7 +273,7 @@ Core *nest_of(Build *b, Core *element, const char *name)
     term_each_nat(ctx, element, mark, &m);
     type_each_nat(ctx, element->type, mark, &m);
     Nest *nest = NEW(ctx, Nest);
-    nest->element = under_guards(b, element, &m);
+    nest->element = guarded(b, element, &m);
     nest->axes = NEWN(ctx, CoreVar *, b->places.n + 1);
     for (int i = 0; i < b->places.n; i++)
         if (b->places.at[i].kind == PLACE_AXIS && m.used[i])

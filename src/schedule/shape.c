@@ -142,6 +142,50 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     return mapped(s, row, fold_of(s, fold, make_ref(s->ctx, row, fold->span)), rows);
 }
 
+/* Folds of rows over several kept axes: of all rows, one after the other. Where rows of rows may be
+ * empty, that is a condition. */
+static Core *joined_rows(const Shape *s, const Nest *nest, Core *plain)
+{
+    Ctx *ctx = s->ctx;
+    CoreVar *axis;
+    const Core *fold = nest->element;
+    Core *element = fold_element(s, fold, &axis);
+    Neighbours n = {.s = s, .fold = axis->nat, .kept = nest->axes[nest->n_axes - 1]->nat};
+    each_read(element, look_at_read, &n);
+    Nat rows = nat_const(ctx, 1);
+    for (int i = 0; i < nest->n_axes; i++) {
+        rows = nat_mul(ctx, rows, nest->axes[i]->type->size);
+        if (term_mentions_nat(ctx, fold->prim.args[0], nest->axes[i]->nat) ||
+            nat_mentions(axis->type->size, nest->axes[i]->nat))
+            return NULL;
+    }
+    if (n.along_fold == 0 || n.along_kept >= n.along_fold)
+        return NULL;
+    CoreVar *p = make_var(ctx, s->next_var, "p", type_idx(ctx, rows), fold->span);
+    Nat left = p->nat;
+    for (int i = nest->n_axes - 1; i >= 0; i--) {
+        Nat size = nest->axes[i]->type->size, at = i ? nat_mod(ctx, left, size) : left;
+        element = term_with_nat(ctx, s->next_var, element, nest->axes[i]->nat, at);
+        left = i ? nat_div(ctx, left, size) : left;
+    }
+    Core *all = array_over(s, p, array_over(s, axis, element));
+    CoreVar *row = make_var(ctx, s->next_var, "row", all->type->elem, fold->span);
+    Core *term = mapped(s, row, fold_of(s, fold, make_ref(ctx, row, fold->span)), all), *cond = NULL;
+    for (int i = nest->n_axes - 1; i > 0; i--) {
+        Nat size = nest->axes[i]->type->size, n_rows = nat_const(ctx, 1);
+        for (int k = 0; k < i; k++)
+            n_rows = nat_mul(ctx, n_rows, nest->axes[k]->type->size);
+        Nat nats[2] = {nat_mul(ctx, n_rows, size), size};
+        Type type = type_array(ctx, n_rows, type_array(ctx, size, term->type->elem));
+        term = make_prim(ctx, P_split, type, 2, nats, 1, &term, fold->span);
+        if (!nat_le(ctx, s->entry->known, nat_const(ctx, 1), size)) {
+            Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), size, fold->span);
+            cond = cond ? make_both(ctx, cond, some) : some;
+        }
+    }
+    return cond ? make_if(ctx, cond, term, plain, fold->span) : term;
+}
+
 /* ---- two kept axes ---- */
 
 typedef struct Operands {
@@ -234,22 +278,29 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     return mapped(s, row, mapped(s, x, body, make_ref(ctx, row, element->span)), across);
 }
 
-Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+static Core *plain_term(Ctx *ctx, const Nest *nest)
 {
-    Shape s = {ctx, entry, next_var};
     Core *term = nest->element;
-    if (nest->n_axes == 1 && is_prim(term, P_reduce)) {
-        Core *rows = rows_folded(&s, nest->axes[0], term);
-        if (rows)
-            return rows;
-    }
-    if (nest->n_axes == 2) {
-        Core *whole = is_prim(term, P_reduce) ? product(&s, nest->axes, term)
-                                              : transposition(&s, nest->axes, term);
-        if (whole)
-            return whole;
-    }
     for (int i = nest->n_axes - 1; i >= 0; i--)
         term = make_generate(ctx, nest->axes[i], term, term->span);
     return term;
+}
+
+/* A term of the array as rules know it; NULL: there is none. */
+static Core *known_term(const Shape *s, const Nest *nest)
+{
+    Core *term = nest->element, *known = NULL;
+    bool fold = is_prim(term, P_reduce);
+    if (nest->n_axes == 1 && fold)
+        return rows_folded(s, nest->axes[0], term);
+    if (nest->n_axes == 2)
+        known = fold ? product(s, nest->axes, term) : transposition(s, nest->axes, term);
+    return known || !fold || nest->n_axes < 2 ? known : joined_rows(s, nest, plain_term(s->ctx, nest));
+}
+
+Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    Shape s = {ctx, entry, next_var};
+    Core *known = known_term(&s, nest);
+    return known ? known : plain_term(ctx, nest);
 }

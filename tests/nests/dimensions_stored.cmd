@@ -1,0 +1,1 @@
+lower dimensions.rise mean3 --strategy stored
