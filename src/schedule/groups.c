@@ -57,7 +57,8 @@ static void give_value(Groups *g, const CoreEntry *entry, int last, int *next_va
     Nest **members = NEWN(g->ctx, Nest *, last + 1), *nest = g->at[last].nest;
     int n = 0;
     members[n++] = nest;
-    for (int i = last - 1; i >= 0 && has_row_axis(nest); i--) {
+    nest->value = nest->n_axes == 2 ? known_term(g->ctx, entry, nest, next_var) : NULL;
+    for (int i = last - 1; i >= 0 && has_row_axis(nest) && !nest->value; i--) {
         Nest *other = g->at[i].nest;
         if (!g->at[i].taken && has_row_axis(other) && other->axes[0]->type == nest->axes[0]->type &&
             read_by(&g->at[i], n, members))
@@ -68,8 +69,9 @@ static void give_value(Groups *g, const CoreEntry *entry, int last, int *next_va
         members[i] = members[n - 1 - i];
         members[n - 1 - i] = swap;
     }
-    nest->value = n > 1 ? rows_program(g->ctx, n, members, next_var) : NULL;
-    for (int i = 0; i < last && nest->value; i++)
+    if (n > 1)
+        nest->value = rows_program(g->ctx, n, members, next_var);
+    for (int i = 0; i < last && nest->value && n > 1; i++)
         for (int k = 0; k < n - 1; k++)
             g->at[i].taken |= members[k] == g->at[i].nest;
     if (!nest->value)

@@ -1,9 +1,9 @@
 /* Which arrays of a list are stored, and which are computed where they are read.
  *
  * An array whose element costs C, and is read R times, costs C + 1 + R stored (computed once,
- * written, read) and R * C where it is read: it is stored where that is less. C counts what an
- * element reads, or its scalar functions, whichever is more. Folds, and all that is one primitive,
- * are stored: others can compute them together. */
+ * written, read) and R * C where it is read: it is stored where that is less. C is in reads from
+ * memory: functions cost parts of one. Folds, and all that is one primitive, are stored: others can
+ * compute them together. */
 #include "ir/key.h"
 #include "schedule/nests.h"
 #include "schedule/shape.h"
@@ -141,23 +141,42 @@ static void count_results(Inline *in, const Core *term)
 
 /* ---- what an element costs ---- */
 
+/* In reads of an element from memory. An array of fewer axes stays in a cache. */
+static const double SMALL_READ = 0.25, FUNCTION = 0.25, LONG_FUNCTION = 1;
+
 typedef struct Cost {
-    double reads, functions;
+    const Nest *nest;
+    double sum;
     bool heavy;
 } Cost;
+
+/* Takes many instructions. */
+static bool is_long(PrimId id)
+{
+    switch ((int)id) {
+    case P_div: case P_mod: case P_sqrt: case P_rsqrt: case P_exp: case P_exp2: case P_log:
+    case P_log2: case P_sin: case P_cos: case P_tanh: case P_pow:
+        return true;
+    }
+    return false;
+}
 
 static void add_cost(const Inline *in, const Core *term, Cost *cost)
 {
     int indices;
     const Core *base = base_of(term, &indices);
-    if (indices && base->kind == CORE_VAR) {
+    if (base->kind == CORE_VAR) {
         const Info *info = table_get(&in->of_var, base->var);
-        cost->reads += info && info->inlined ? info->cost : 1;
+        cost->sum += info && info->inlined           ? info->cost
+                     : indices >= cost->nest->n_axes ? indices > 0
+                                                     : SMALL_READ;
         return;
     }
     if (term->kind == CORE_PRIM) {
-        cost->heavy |= stays(term->prim.id) || term->prim.id == P_generate;
-        cost->functions += prim_rows[term->prim.id].level == LEVEL_SCALAR && term->prim.id != P_cast;
+        PrimId id = term->prim.id;
+        cost->heavy |= stays(id) || id == P_generate;
+        if (prim_rows[id].level == LEVEL_SCALAR && id != P_cast)
+            cost->sum += is_long(id) ? LONG_FUNCTION : FUNCTION;
     }
     for (int i = 0; i < term_children(term); i++)
         add_cost(in, term_child(term, i), cost);
@@ -165,9 +184,9 @@ static void add_cost(const Inline *in, const Core *term, Cost *cost)
 
 static void choose(Inline *in, Info *info)
 {
-    Cost cost = {0};
+    Cost cost = {.nest = info->nest};
     add_cost(in, info->nest->element, &cost);
-    double c = cost.reads > cost.functions ? cost.reads : cost.functions, r = info->reads;
+    double c = cost.sum, r = info->reads;
     info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
     info->cost = c;
     info->alone = info->whole == 1 && r == 0;

@@ -286,21 +286,20 @@ static Core *plain_term(Ctx *ctx, const Nest *nest)
     return term;
 }
 
-/* A term of the array as rules know it; NULL: there is none. */
-static Core *known_term(const Shape *s, const Nest *nest)
+Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
+    const Shape s = {ctx, entry, next_var};
     Core *term = nest->element, *known = NULL;
     bool fold = is_prim(term, P_reduce);
     if (nest->n_axes == 1 && fold)
-        return rows_folded(s, nest->axes[0], term);
+        return rows_folded(&s, nest->axes[0], term);
     if (nest->n_axes == 2)
-        known = fold ? product(s, nest->axes, term) : transposition(s, nest->axes, term);
-    return known || !fold || nest->n_axes < 2 ? known : joined_rows(s, nest, plain_term(s->ctx, nest));
+        known = fold ? product(&s, nest->axes, term) : transposition(&s, nest->axes, term);
+    return known || !fold || nest->n_axes < 2 ? known : joined_rows(&s, nest, plain_term(ctx, nest));
 }
 
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
-    Shape s = {ctx, entry, next_var};
-    Core *known = known_term(&s, nest);
+    Core *known = known_term(ctx, entry, nest, next_var);
     return known ? known : plain_term(ctx, nest);
 }

@@ -7,6 +7,9 @@
 /* The array of a nest, as the library's rules know it. */
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
+/* The same; NULL where they know none of its form. */
+Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
+
 /* Gives each array of the list its value; of those that are read once for each row, the reader takes
  * them in, and results are values themselves. */
 void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var);
