@@ -24,13 +24,26 @@ def renamed(function, entry):
     return re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], function) if names else function
 
 
+def joined(text):
+    """Each comment and each statement on a line: where lines end depends on the length of names."""
+    lines = []
+    for line in text.splitlines():
+        words, last = line.strip(), lines[-1] if lines else ""
+        if last.startswith("//") and re.match(r"// \S", words):
+            lines[-1] += words[2:]
+        elif last and words and not last.startswith(("//", "#")) and not words.startswith(("//", "#")) and last[-1] not in ";{}":
+            lines[-1] += " " + words
+        else:
+            lines.append(words)
+    return "\n".join(lines)
+
+
 def kernels(text, entry):
     """The functions of an entry, each from its comment on."""
-    functions = re.split(r"(?m)^(?=// \w|#)", text)
+    text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", text)
+    functions = re.split(r"(?m)^(?=// \w|#)", joined(text))
     own = [renamed(f, entry) for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
-    text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", "".join(own))
-    text = re.sub(r",\n +", ", ", text)  # a header's lines are as long as its names
-    return [line for line in text.splitlines() if line.strip()]
+    return [line for line in "".join(own).splitlines() if line]
 
 
 def imported_together():
