@@ -236,6 +236,16 @@ void term_set_child(Core *term, int i, Core *part)
     raise_over(term, part);
 }
 
+const Core *term_base(const Core *term, int *indices, const Core **first)
+{
+    *first = NULL;
+    for (*indices = 0; term->kind == CORE_PRIM && term->prim.id == P_index; ++*indices) {
+        *first = term;
+        term = term->prim.args[0];
+    }
+    return term;
+}
+
 Nat index_nat(const Core *term)
 {
     return term->kind == CORE_SIZE ? term->size : term->kind == CORE_VAR ? term->var->nat : NULL;

@@ -52,6 +52,9 @@ Nat copy_nat(TermCopy *c, Nat nat);
 Type copy_type(TermCopy *c, Type type);
 /* The term with another nat for a variable of nats, and for the index that it stands for. */
 Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
+/* What a chain of indices reads, which may be the term itself; how many they are, and the one that is
+ * applied first, or NULL. */
+const Core *term_base(const Core *term, int *indices, const Core **first);
 bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var);
 /* Calls fn for each variable of nats in the term: those that it binds, too. */
 void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), void *user);

@@ -16,18 +16,11 @@ typedef struct Groups {
     Table of_var;
 } Groups;
 
-static const Core *base_of(const Core *term, const Core **first)
-{
-    *first = NULL;
-    for (; term->kind == CORE_PRIM && term->prim.id == P_index; term = term->prim.args[0])
-        *first = term;
-    return term;
-}
-
 /* Notes what the term of a nest, or a result, reads. */
 static void note_reads(Groups *g, const Nest *reader, const Core *term)
 {
-    const Core *first, *base = base_of(term, &first);
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
     Group *read = base->kind == CORE_VAR ? table_get(&g->of_var, base->var) : NULL;
     if (read && reader && reader->n_axes && first && first->prim.nats[1] == reader->axes[0]->nat)
         vec_push(g->ctx, &read->rows, reader);

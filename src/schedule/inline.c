@@ -62,17 +62,9 @@ static bool stays(PrimId id)
     return (level != LEVEL_VIEW && level != LEVEL_SCALAR) || prim_is_scatter(id);
 }
 
-/* The array that a chain of indices reads, and how many there are. */
-static const Core *base_of(const Core *term, int *indices)
-{
-    for (*indices = 0; term->kind == CORE_PRIM && term->prim.id == P_index; ++*indices)
-        term = term->prim.args[0];
-    return term;
-}
-
 static Info *info_of(const Inline *in, const Core *term, int *indices)
 {
-    const Core *base = base_of(term, indices);
+    const Core *first, *base = term_base(term, indices, &first);
     return base->kind == CORE_VAR ? table_get(&in->of_var, base->var) : NULL;
 }
 
@@ -164,7 +156,7 @@ static bool is_long(PrimId id)
 static void add_cost(const Inline *in, const Core *term, Cost *cost)
 {
     int indices;
-    const Core *base = base_of(term, &indices);
+    const Core *first, *base = term_base(term, &indices, &first);
     if (base->kind == CORE_VAR) {
         const Info *info = table_get(&in->of_var, base->var);
         cost->sum += info && info->inlined           ? info->cost

@@ -29,14 +29,6 @@ static Member *member_of(Rows *r, const CoreVar *array)
     return NULL;
 }
 
-static const Core *array_of(const Core *read, const Core **first)
-{
-    *first = NULL;
-    for (; read->kind == CORE_PRIM && read->prim.id == P_index; read = read->prim.args[0])
-        *first = read;
-    return read;
-}
-
 static Core *row_term(Rows *r, const Nest *nest, Core *term);
 
 /* A read of row i: of a member, or of the matrix. */
@@ -59,7 +51,8 @@ static Core *row_read(Rows *r, const Nest *nest, Core *read, const CoreVar *arra
 /* The term of a member in terms of the row. */
 static Core *row_term(Rows *r, const Nest *nest, Core *term)
 {
-    const Core *first, *array = array_of(term, &first);
+    int indices;
+    const Core *first, *array = term_base(term, &indices, &first);
     if (array->kind == CORE_VAR && first && first->prim.nats[1] == nest->axes[0]->nat)
         return row_read(r, nest, term, array->var);
     if (array->kind == CORE_VAR && member_of(r, array->var))
@@ -83,8 +76,9 @@ typedef struct Vectors {
 
 static void add_vector(Vectors *v, Core *term)
 {
-    const Core *first, *array = array_of(term, &first);
-    if (array->kind == CORE_VAR && first && first == term && term->prim.nats[1] == v->axis->nat) {
+    int indices;
+    const Core *first, *array = term_base(term, &indices, &first);
+    if (array->kind == CORE_VAR && indices == 1 && term->prim.nats[1] == v->axis->nat) {
         for (int i = 0; i < v->arrays.n; i++)
             if (v->arrays.at[i]->var == array->var)
                 return;
@@ -99,8 +93,9 @@ static void add_vector(Vectors *v, Core *term)
 
 static Core *with_elements(Vectors *v, Core *term, Core *elements)
 {
-    const Core *first, *array = array_of(term, &first);
-    if (array->kind == CORE_VAR && first && first == term && term->prim.nats[1] == v->axis->nat)
+    int indices;
+    const Core *first, *array = term_base(term, &indices, &first);
+    if (array->kind == CORE_VAR && indices == 1 && term->prim.nats[1] == v->axis->nat)
         for (int i = 0; i < v->arrays.n; i++)
             if (v->arrays.at[i]->var == array->var)
                 return v->arrays.n == 1 ? elements : make_proj(v->r->ctx, elements, i, term->span);

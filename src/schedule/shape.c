@@ -23,10 +23,9 @@ typedef void (*ReadFn)(void *user, Core *read);
 /* Calls fn for each element of an array in memory that the term reads. */
 static void each_read(Core *term, ReadFn fn, void *user)
 {
-    const Core *base = term;
-    while (base->kind == CORE_PRIM && base->prim.id == P_index)
-        base = base->prim.args[0];
-    if (base != term && base->kind == CORE_VAR) {
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    if (indices > 0 && base->kind == CORE_VAR) {
         fn(user, term);
         return;
     }
