@@ -135,6 +135,9 @@ static void count_results(Inline *in, const Core *term)
 
 /* In reads of an element from memory. An array of fewer axes stays in a cache. */
 static const double SMALL_READ = 0.25, FUNCTION = 0.25, LONG_FUNCTION = 1;
+/* What costs more is stored whoever reads it: a term that grows with each array of a chain would take
+ * a time and a memory that is the square of their number. */
+static const double MOST = 64;
 
 typedef struct Cost {
     const Nest *nest;
@@ -182,7 +185,8 @@ static void choose(Inline *in, Info *info)
     info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
     info->cost = c;
     info->alone = info->whole == 1 && r == 0;
-    info->inlined = !info->alone && !info->heavy && (r <= 1 || r * (c - 1) <= c + 1);
+    info->inlined = !info->alone && !info->heavy && c <= MOST &&
+                    (r <= 1 || r * (c - 1) <= c + 1);
 }
 
 /* ---- computing it there ---- */
