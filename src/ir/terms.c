@@ -65,12 +65,13 @@ Core *make_index(Ctx *ctx, Core *array, Nat at, Span span)
     return make_prim(ctx, P_index, array->type->elem, 2, nats, 1, &array, span);
 }
 
-static Core *make_function(Ctx *ctx, CoreVar *param, Core *body)
+Core *make_function(Ctx *ctx, int n, CoreVar *const *params, Core *body)
 {
     Core *f = new_term(ctx, CORE_LAMBDA, body->type, body->span);
-    f->lambda.n = 1;
-    f->lambda.params = NEW(ctx, CoreVar *);
-    f->lambda.params[0] = param;
+    f->lambda.n = n;
+    f->lambda.params = NEWN(ctx, CoreVar *, n + 1);
+    for (int i = 0; i < n; i++)
+        f->lambda.params[i] = params[i];
     f->lambda.body = body;
     raise_over(f, body);
     return f;
@@ -78,7 +79,7 @@ static Core *make_function(Ctx *ctx, CoreVar *param, Core *body)
 
 Core *make_map(Ctx *ctx, CoreVar *param, Core *body, Core *array)
 {
-    Core *args[2] = {make_function(ctx, param, body), array};
+    Core *args[2] = {make_function(ctx, 1, &param, body), array};
     Nat n = array->type->size;
     return make_prim(ctx, P_map, type_array(ctx, n, body->type), 1, &n, 2, args, body->span);
 }
@@ -86,7 +87,7 @@ Core *make_map(Ctx *ctx, CoreVar *param, Core *body, Core *array)
 Core *make_generate(Ctx *ctx, CoreVar *axis, Core *element, Span span)
 {
     Nat n = axis->type->size;
-    Core *f = make_function(ctx, axis, element);
+    Core *f = make_function(ctx, 1, &axis, element);
     return make_prim(ctx, P_generate, type_array(ctx, n, element->type), 1, &n, 1, &f, span);
 }
 

@@ -12,6 +12,7 @@ Core *make_prim(Ctx *ctx, PrimId id, Type type, int n_nats, const Nat *nats, int
                 Core *const *args, Span span);
 /* Element `at` of an array. */
 Core *make_index(Ctx *ctx, Core *array, Nat at, Span span);
+Core *make_function(Ctx *ctx, int n, CoreVar *const *params, Core *body);
 Core *make_generate(Ctx *ctx, CoreVar *axis, Core *element, Span span);
 /* map(fun param => body, array) */
 Core *make_map(Ctx *ctx, CoreVar *param, Core *body, Core *array);

@@ -1,7 +1,14 @@
 /* Whole entries: the strategy that an entry has, and what is compiled. */
+#include "codegen/contraction.h"
 #include "rewrite/internal.h"
 #include "rewrite/laws.h"
 #include "schedule/nests.h"
+
+/* Says that the steps follow each other, and nothing of who computes one. */
+static bool array_sequence(const Core *term)
+{
+    return term->prim.id == P_iterate || (term->prim.id == P_reduceSeq && type_gives_arrays(term->type));
+}
 
 typedef enum Saying { SAYS_NOTHING, SAYS_WHAT, SAYS_HOW } Saying;
 
@@ -11,7 +18,8 @@ static Saying saying(const Core *term)
     Saying says = SAYS_NOTHING;
     if (term->kind == CORE_PRIM) {
         PrimLevel level = prim_rows[term->prim.id].level;
-        says = level == LEVEL_HIGH ? SAYS_WHAT : level == LEVEL_VIEW || level == LEVEL_SCALAR ? SAYS_NOTHING : SAYS_HOW;
+        bool nothing = level == LEVEL_VIEW || level == LEVEL_SCALAR || array_sequence(term);
+        says = level == LEVEL_HIGH ? SAYS_WHAT : nothing ? SAYS_NOTHING : SAYS_HOW;
     }
     for (int i = 0; i < term_children(term) && says != SAYS_WHAT; i++) {
         Saying child = saying(term_child(term, i));
@@ -36,7 +44,7 @@ CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry)
     int next_var = term_next_var(entry);
     CoreEntry *nests = NEW(ctx, CoreEntry);
     *nests = *entry;
-    nests->body = nests_body(ctx, nests_of(ctx, entry, &next_var));
+    nests->body = nests_body(ctx, nests_of(ctx, entry, contraction_ends_open, &next_var));
     return nests;
 }
 

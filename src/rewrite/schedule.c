@@ -21,7 +21,7 @@ Core *make_nests(Runner *r, Span span, const Here *here)
     CoreEntry entry;
     if (!whole_entry(r, "nests", span, here, &entry))
         return NULL;
-    const Nests *nests = nests_of(r->ctx, &entry, &r->next_var);
+    const Nests *nests = nests_of(r->ctx, &entry, contraction_ends_open, &r->next_var);
     return strategy_step(r, "nests", NULL, here, nests_body(r->ctx, nests), span);
 }
 
@@ -30,7 +30,7 @@ Core *make_stored(Runner *r, Span span, const Here *here)
     CoreEntry entry;
     if (!whole_entry(r, "stored", span, here, &entry))
         return NULL;
-    const Nests *nests = nests_of(r->ctx, &entry, &r->next_var);
+    const Nests *nests = nests_of(r->ctx, &entry, contraction_ends_open, &r->next_var);
     nests = nests_stored(r->ctx, &entry, nests, contraction_ends_open, &r->next_var);
     return strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
 }

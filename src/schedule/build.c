@@ -1,9 +1,7 @@
 /* From the body of an entry to its list of nests: docs/nests.md. */
 #include "schedule/build.h"
 
-static Value *eval(Build *b, const Core *term, const char *name);
-
-static bool holds_index(Type type)
+bool holds_index(Type type)
 {
     bool index = type->kind == TY_IDX || (type->elem && holds_index(type->elem));
     for (int i = 0; i < type->n_items && !index; i++)
@@ -101,8 +99,7 @@ static void set(Build *b, const CoreVar *var, Value *value)
     b->env.at[var->id] = value;
 }
 
-/* Gives a variable its value. */
-static void bind(Build *b, CoreVar *var, Value *value)
+void build_bind(Build *b, CoreVar *var, Value *value)
 {
     if (var->type->kind != TY_IDX) {
         set(b, var, reads_of(b, var)->n > 1 ? named(b, value, var->name) : value);
@@ -120,13 +117,9 @@ static void bind(Build *b, CoreVar *var, Value *value)
     set(b, var, value);
 }
 
-typedef struct Mark {
-    int places, nats;
-} Mark;
+Mark mark_here(const Build *b) { return (Mark){b->places.n, b->copy.from.n}; }
 
-static Mark mark_here(const Build *b) { return (Mark){b->places.n, b->copy.from.n}; }
-
-static Value *back_to(Build *b, Mark mark, Value *value)
+Value *back_to(Build *b, Mark mark, Value *value)
 {
     b->copy.from.n = b->copy.to.n = mark.nats;
     return place_pop(b, mark.places, value);
@@ -136,10 +129,10 @@ static Value *eval_lets(Build *b, const Core *term, const char *name)
 {
     Mark mark = mark_here(b);
     for (; term->kind == CORE_LET; term = term->let.body) {
-        Value *value = eval(b, term->let.value, term->let.var->name);
-        bind(b, term->let.var, value);
+        Value *value = build_value(b, term->let.value, term->let.var->name);
+        build_bind(b, term->let.var, value);
     }
-    return back_to(b, mark, eval(b, term, name));
+    return back_to(b, mark, build_value(b, term, name));
 }
 
 /* ---- primitives that stay ---- */
@@ -180,7 +173,7 @@ static Core *as_it_is(Build *b, const Core *term, const char *name)
     for (int i = 0; i < term->prim.n_args; i++) {
         const Core *arg = term->prim.args[i];
         Core *copy = arg->kind == CORE_LAMBDA ? copy_term(&b->copy, arg)
-                                              : value_as_term(&b->v, eval(b, arg, name));
+                                              : value_as_term(&b->v, build_value(b, arg, name));
         new->prim.args[i] = copy;
         if (copy->height >= new->height)
             new->height = copy->height + 1;
@@ -207,20 +200,20 @@ static Value *eval_generate(Build *b, const Core *term, const char *name)
     Mark mark = mark_here(b);
     Nat n = copy_nat(&b->copy, term->prim.nats[0]);
     CoreVar *axis = open_axis(b, f->lambda.params[0]->name, n, term->span);
-    bind(b, f->lambda.params[0], value_term(&b->v, make_ref(b->ctx, axis, term->span)));
-    Value *element = stored(b, eval(b, f->lambda.body, name), name);
+    build_bind(b, f->lambda.params[0], value_term(&b->v, make_ref(b->ctx, axis, term->span)));
+    Value *element = stored(b, build_value(b, f->lambda.body, name), name);
     return value_each(&b->v, axis, n, back_to(b, mark, element));
 }
 
 static Value *eval_map(Build *b, const Core *term, const char *name)
 {
     const Core *f = term->prim.args[0];
-    Value *array = eval(b, term->prim.args[1], name);
+    Value *array = build_value(b, term->prim.args[1], name);
     Mark mark = mark_here(b);
     Nat n = array->type->size;
     CoreVar *axis = open_axis(b, "i", n, term->span);
-    bind(b, f->lambda.params[0], value_at(&b->v, array, axis->nat));
-    Value *element = stored(b, eval(b, f->lambda.body, name), name);
+    build_bind(b, f->lambda.params[0], value_at(&b->v, array, axis->nat));
+    Value *element = stored(b, build_value(b, f->lambda.body, name), name);
     return value_each(&b->v, axis, n, back_to(b, mark, element));
 }
 
@@ -236,8 +229,7 @@ static Value *eval_whole(Build *b, const Core *term, const char *name,
     if (!b->ragged || !outermost)
         return value;
     b->ragged = false;
-    b->nests->list.n = nests;
-    b->by_key = (Table){0};
+    nests_forget(b, nests);
     return eval_node(b, term, name);
 }
 
@@ -246,7 +238,7 @@ static Value *view_of(Build *b, ValueKind kind, const Core *term, int first)
     Value *items[4];
     int n = term->prim.n_args - first;
     for (int i = 0; i < n; i++)
-        items[i] = eval(b, term->prim.args[first + i], "view");
+        items[i] = build_value(b, term->prim.args[first + i], "view");
     return value_new(&b->v, kind, copy_type(&b->copy, term->type), term->span, n, items);
 }
 
@@ -266,8 +258,8 @@ static Value *eval_index_map(Build *b, const Core *term)
 static Value *eval_pad(Build *b, const Core *term)
 {
     bool both = term->prim.id == P_padCst; /* {n} (l) (r), or {n} (k) */
-    Value *pad = stored(b, eval(b, term->prim.args[0], "pad"), "pad");
-    Value *items[2] = {eval(b, term->prim.args[1], "padded"), pad};
+    Value *pad = stored(b, build_value(b, term->prim.args[0], "pad"), "pad");
+    Value *items[2] = {build_value(b, term->prim.args[1], "padded"), pad};
     Value *view = value_new(&b->v, VALUE_PAD, copy_type(&b->copy, term->type), term->span, 2, items);
     view->lo = both ? nat_of(b, term, 1) : nat_const(b->ctx, 0);
     return view;
@@ -278,7 +270,7 @@ static Value *eval_pad(Build *b, const Core *term)
 static Value *eval_vectors(Build *b, const Core *term, const char *name)
 {
     enum { FEW = 16 };
-    Value *array = stored(b, eval(b, term->prim.args[0], name), name);
+    Value *array = stored(b, build_value(b, term->prim.args[0], name), name);
     bool few = nat_is_const(array->type->size) && array->type->size->value <= FEW;
     if (!few && (array->kind != VALUE_TERM || array->type != array->term->type))
         array = copied(b, array, name);
@@ -292,7 +284,7 @@ static Value *eval_vectors(Build *b, const Core *term, const char *name)
 
 static Value *eval_unzip(Build *b, const Core *term)
 {
-    Value *pairs = eval(b, term->prim.args[0], "pairs"), *items[2];
+    Value *pairs = build_value(b, term->prim.args[0], "pairs"), *items[2];
     Type type = copy_type(&b->copy, term->type);
     for (int i = 0; i < 2; i++) {
         items[i] = value_new(&b->v, VALUE_PART, type->items[i], term->span, 1, &pairs);
@@ -307,10 +299,18 @@ static Value *eval_reorder(Build *b, const Core *term)
     Mark mark = mark_here(b);
     Nat n = nat_of(b, term, 0);
     CoreVar *axis = open_axis(b, "i", n, term->span);
-    bind(b, f->lambda.params[0], value_term(&b->v, make_ref(b->ctx, axis, term->span)));
-    Value *at = back_to(b, mark, eval(b, f->lambda.body, "at"));
-    Value *items[2] = {value_each(&b->v, axis, n, at), eval(b, term->prim.args[1], "reordered")};
+    build_bind(b, f->lambda.params[0], value_term(&b->v, make_ref(b->ctx, axis, term->span)));
+    Value *at = back_to(b, mark, build_value(b, f->lambda.body, "at"));
+    Value *items[2] = {value_each(&b->v, axis, n, at), build_value(b, term->prim.args[1], "reordered")};
     return value_new(&b->v, VALUE_GATHER, copy_type(&b->copy, term->type), term->span, 2, items);
+}
+
+/* ---- sequences ---- */
+
+static Value *eval_steps(Build *b, const Core *term, const char *name)
+{
+    Value *value = eval_sequence(b, term, name);
+    return value ? value : eval_node(b, term, name);
 }
 
 /* ---- scalars and branches ---- */
@@ -320,12 +320,12 @@ static Value *eval_under(Build *b, const Core *term, Core *cond, const char *nam
 {
     int mark = b->places.n;
     place_push(b, PLACE_GUARD, NULL, cond);
-    return place_pop(b, mark, eval(b, term, name));
+    return place_pop(b, mark, build_value(b, term, name));
 }
 
 static Value *eval_if(Build *b, const Core *term, const char *name)
 {
-    Value *cond = eval(b, term->cond.cond, "condition");
+    Value *cond = build_value(b, term->cond.cond, "condition");
     if (value_has_arrays(term->type))
         cond = stored(b, cond, "condition");
     Value *then = eval_under(b, term->cond.then, cond->term, name);
@@ -338,7 +338,7 @@ static Value *eval_scalar(Build *b, const Core *term)
     PrimId id = term->prim.id;
     if (id != P_and && id != P_or)
         return value_term(&b->v, as_it_is(b, term, "value"));
-    Core *first = eval(b, term->prim.args[0], "condition")->term;
+    Core *first = build_value(b, term->prim.args[0], "condition")->term;
     Core *under = id == P_and ? first : make_not(b->ctx, first);
     Core *args[2] = {first, eval_under(b, term->prim.args[1], under, "condition")->term};
     return value_term(&b->v, make_prim(b->ctx, id, term->type, 0, NULL, 2, args, term->span));
@@ -348,7 +348,7 @@ static Value *eval_tuple(Build *b, const Core *term, const char *name)
 {
     Value **items = NEWN(b->ctx, Value *, term->tuple.n + 1);
     for (int i = 0; i < term->tuple.n; i++)
-        items[i] = eval(b, term->tuple.items[i], name);
+        items[i] = build_value(b, term->tuple.items[i], name);
     return value_tuple(&b->v, term->tuple.n, items, term->span);
 }
 
@@ -359,11 +359,13 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
     switch ((int)term->prim.id) {
     case P_id: case P_readOnce: case P_keepCached: case P_readTogether: case P_toGlobal:
     case P_toShared: case P_toPrivate:
-        return eval(b, term->prim.args[0], name);
+        return build_value(b, term->prim.args[0], name);
     case P_map: case P_mapSeq: case P_mapSeqUnroll:
         return eval_whole(b, term, name, eval_map);
     case P_generate:
         return eval_whole(b, term, name, eval_generate);
+    case P_reduceSeq: case P_iterate:
+        return eval_whole(b, term, name, eval_steps);
     case P_zip: case P_zip3: case P_zip4:
         return view_of(b, VALUE_ZIP, term, 0);
     case P_unzip:
@@ -380,15 +382,15 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
         return view;
     }
     case P_index:
-        return value_at(&b->v, eval(b, term->prim.args[0], name),
+        return value_at(&b->v, build_value(b, term->prim.args[0], name),
                         nat_simplify(b->ctx, b->v.facts, nat_of(b, term, 1)));
     case P_single:
-        return value_at(&b->v, eval(b, term->prim.args[0], name), nat_const(b->ctx, 0));
+        return value_at(&b->v, build_value(b, term->prim.args[0], name), nat_const(b->ctx, 0));
     case P_nextKernel: case P_lastBlock: case P_gridSync: {
         const Core *f = term->prim.args[0];
         Mark mark = mark_here(b);
-        bind(b, f->lambda.params[0], named(b, eval(b, term->prim.args[1], name), name));
-        return back_to(b, mark, eval(b, f->lambda.body, name));
+        build_bind(b, f->lambda.params[0], named(b, build_value(b, term->prim.args[1], name), name));
+        return back_to(b, mark, build_value(b, f->lambda.body, name));
     }
     }
     if (term->prim.id == P_asVector || term->prim.id == P_asScalar)
@@ -400,7 +402,7 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
     return eval_node(b, term, name);
 }
 
-static Value *eval(Build *b, const Core *term, const char *name)
+Value *build_value(Build *b, const Core *term, const char *name)
 {
     ctx_look(b->ctx);
     switch (term->kind) {
@@ -416,7 +418,7 @@ static Value *eval(Build *b, const Core *term, const char *name)
     case CORE_TUPLE:
         return eval_tuple(b, term, name);
     case CORE_PROJ:
-        return value_part(&b->v, eval(b, term->proj.value, name), term->proj.index);
+        return value_part(&b->v, build_value(b, term->proj.value, name), term->proj.index);
     case CORE_IF:
         return eval_if(b, term, name);
     case CORE_LIT: case CORE_LAMBDA: case CORE_UNIT_ERROR:
@@ -478,21 +480,53 @@ static Nests *build(Build *b, const Core *term)
     b->nests = nests;
     Mark mark = mark_here(b);
     for (; term->kind == CORE_LET && term->let.var->type->kind != TY_IDX; term = term->let.body)
-        bind(b, term->let.var, eval(b, term->let.value, term->let.var->name));
+        build_bind(b, term->let.var, build_value(b, term->let.value, term->let.var->name));
     if (term->kind == CORE_IF && over_sizes(term->cond.cond)) {
         nests->cond = term->cond.cond;
         nests->then = build_side(b, term->cond.then, nests->cond, true);
         nests->otherwise = build_side(b, term->cond.otherwise, nests->cond, false);
         return nests;
     }
-    Value *result = stored(b, back_to(b, mark, eval(b, term, "result")), "result");
+    Value *result = stored(b, back_to(b, mark, build_value(b, term, "result")), "result");
     nests->result = value_as_term(&b->v, of_type(b, result, copy_type(&b->copy, term->type)));
     return nests;
 }
 
-Nests *nests_of(Ctx *ctx, const CoreEntry *entry, int *next_var)
+/* Notes what a term reads. */
+static void note_read(Build *b, const Core *term, Table *read)
 {
-    Build b = {.ctx = ctx, .known = nat_facts_new(ctx, (NatFacts *)(uintptr_t)entry->known)};
+    for (; term->kind == CORE_LET; term = term->let.body)
+        note_read(b, term->let.value, read);
+    if (term->kind == CORE_VAR)
+        table_put(b->ctx, read, term->var, (void *)(uintptr_t)term);
+    for (int i = 0; i < term_children(term); i++)
+        note_read(b, term_child(term, i), read);
+}
+
+/* Leaves out what nothing reads. */
+static void drop_unread(Build *b, Nests *nests, Table *read)
+{
+    if (nests->result)
+        note_read(b, nests->result, read);
+    else {
+        note_read(b, nests->cond, read);
+        drop_unread(b, nests->then, read);
+        drop_unread(b, nests->otherwise, read);
+    }
+    int n = nests->list.n;
+    for (int i = n - 1; i >= 0; i--)
+        if (table_get(read, nests->list.at[i]->var))
+            note_read(b, nests->list.at[i]->element, read);
+    nests->list.n = 0;
+    for (int i = 0; i < n; i++)
+        if (table_get(read, nests->list.at[i]->var))
+            vec_push(b->ctx, &nests->list, nests->list.at[i]);
+}
+
+Nests *nests_of(Ctx *ctx, const CoreEntry *entry, EndsOpen ends_open, int *next_var)
+{
+    Build b = {.ctx = ctx, .entry = entry, .ends_open = ends_open};
+    b.known = nat_facts_new(ctx, (NatFacts *)(uintptr_t)entry->known);
     b.v = (Values){.ctx = ctx, .next_var = &b.next_var, .facts = b.known};
     b.copy = (TermCopy){.ctx = ctx, .next_var = &b.next_var, .by = outer_term, .user = &b};
     b.next_var = *next_var;
@@ -500,6 +534,8 @@ Nests *nests_of(Ctx *ctx, const CoreEntry *entry, int *next_var)
         set(&b, entry->inputs[i], value_term(&b.v, make_ref(ctx, entry->inputs[i], entry->span)));
     count_uses(&b, entry->body, 0);
     Nests *nests = build(&b, entry->body);
+    Table read = {0};
+    drop_unread(&b, nests, &read);
     *next_var = b.next_var;
     return nests;
 }

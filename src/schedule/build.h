@@ -4,7 +4,13 @@
  * The place of a term is a stack: axes that are open, conditions that hold, and indices that are
  * data. A nest that is made there has the axes that it mentions. The conditions stand around its
  * element, in their order, with the indices that they or the element mention; an axis that it does
- * not mention has at least one element, unless the reads are in bounds without that. */
+ * not mention has at least one element, unless the reads are in bounds without that.
+ *
+ * Note [Sequences]
+ * A sequence has arrays as state. Its step is evaluated as the body of a map over the steps is, with a
+ * variable for each array of the state. A nest that does not depend on the state has an element for
+ * each step, and is of the list around. Others are of the sequence's own list, and have the axes that
+ * are opened inside of it. */
 #ifndef RISEC_SCHEDULE_BUILD_H
 #define RISEC_SCHEDULE_BUILD_H
 
@@ -25,11 +31,20 @@ typedef struct Reads { /* of a variable */
     int functions; /* around where it gets its value */
 } Reads;
 
+typedef struct Sequence { /* whose step is evaluated */
+    int places;    /* outside of the step */
+    Nests *nests;  /* that depend on its state */
+} Sequence;
+
 typedef struct Build {
     Values v; /* v.facts: of the place */
     Ctx *ctx;
     NatFacts *known; /* of the entry */
     Nests *nests;
+    VEC(Sequence) sequences; /* the innermost last */
+    Table depth_of;   /* variables of a state, and nests that depend on one: of how many sequences */
+    EndsOpen ends_open;
+    const CoreEntry *entry;
     VEC(Place) places;
     VEC(Value *) env;  /* by id of the variable */
     VEC(Reads) reads;  /* the same */
@@ -54,5 +69,25 @@ bool is_read(const Core *term);
 Core *close_nest(Ctx *ctx, const Nest *nest);
 /* What the term is at this place, as a nest; gives what reads it here. */
 Core *nest_of(Build *b, Core *element, const char *name);
+/* Forgets the nests from number n on of the outermost list. */
+void nests_forget(Build *b, int n);
+
+/* ---- build.c ---- */
+
+typedef struct Mark {
+    int places, nats;
+} Mark;
+
+Mark mark_here(const Build *b);
+Value *back_to(Build *b, Mark mark, Value *value);
+Value *build_value(Build *b, const Core *term, const char *name);
+/* Gives a variable its value. */
+void build_bind(Build *b, CoreVar *var, Value *value);
+bool holds_index(Type type);
+
+/* ---- sequence.c ---- */
+
+/* A sequence whose state has arrays; NULL where it stays as it is. */
+Value *eval_sequence(Build *b, const Core *term, const char *name);
 
 #endif

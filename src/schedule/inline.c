@@ -38,6 +38,7 @@ typedef struct Inline {
     VEC(Info *) infos;
     Table of_var;     /* CoreVar -> Info */
     VEC(Bind) binds;  /* in the functions and branches around */
+    bool deep;        /* what an inlined element reads is not inlined yet */
 } Inline;
 
 static Bind *bind_of(const Inline *in, const Core *read)
@@ -91,6 +92,16 @@ static double times(const Inline *in, Nat reads, Nat cells)
     return UNKNOWN;
 }
 
+/* How often the pattern calls its function; NULL: nobody knows. */
+static Nat trips(const Core *term)
+{
+    if (term->kind != CORE_PRIM)
+        return NULL;
+    if (term->prim.id == P_reduceSeq || term->prim.id == P_scanSeq || term->prim.id == P_scanSeqExcl)
+        return term->prim.args[2]->type->size;
+    return term->prim.id == P_generate ? term->prim.nats[0] : NULL;
+}
+
 /* Notes what a term reads, which is evaluated so many times; NULL: nobody knows how many. */
 static void count_reads(Inline *in, const Core *term, Nat evaluated)
 {
@@ -110,8 +121,8 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
         int mark = in->binds.n;
         Nat inside = evaluated;
         if (part->kind == CORE_LAMBDA) {
-            bool generate = term->kind == CORE_PRIM && term->prim.id == P_generate;
-            inside = generate && evaluated ? nat_mul(in->ctx, evaluated, term->prim.nats[0]) : NULL;
+            Nat n = trips(term);
+            inside = n && evaluated ? nat_mul(in->ctx, evaluated, n) : NULL;
         }
         count_reads(in, part, inside);
         if (opens_scope(term, i))
@@ -258,6 +269,8 @@ static Core *with_inlined(Inline *in, Core *term)
     Bind *bound = bind_of(in, term);
     if (!bound) {
         Core *value = element_at(in, info, term, indices);
+        if (in->deep)
+            value = with_inlined(in, value);
         if (value->type->kind == TY_ARRAY || value->kind == CORE_LIT || value->kind == CORE_VAR)
             return value;
         CoreVar *var = make_var(in->ctx, in->next_var, info->nest->var->name, value->type, term->span);
@@ -270,7 +283,7 @@ static Core *with_inlined(Inline *in, Core *term)
 
 /* ---- the list ---- */
 
-static void add_infos(Inline *in, const Nests *nests)
+static void add_list(Inline *in, const Nests *nests)
 {
     for (int i = 0; i < nests->list.n; i++) {
         Info *info = NEW(in->ctx, Info);
@@ -278,13 +291,19 @@ static void add_infos(Inline *in, const Nests *nests)
         table_put(in->ctx, &in->of_var, info->nest->var, info);
         vec_push(in->ctx, &in->infos, info);
     }
+}
+
+static void add_infos(Inline *in, const Nests *nests)
+{
+    add_list(in, nests);
     if (!nests->result) {
         add_infos(in, nests->then);
         add_infos(in, nests->otherwise);
     }
 }
 
-static void count_all(Inline *in, const Nests *nests)
+/* What the elements of a list read. */
+static void count_list(Inline *in, const Nests *nests)
 {
     for (int i = 0; i < nests->list.n; i++) {
         const Nest *nest = nests->list.at[i];
@@ -294,6 +313,11 @@ static void count_all(Inline *in, const Nests *nests)
         count_reads(in, nest->element, evaluated);
         in->binds.n = 0;
     }
+}
+
+static void count_all(Inline *in, const Nests *nests)
+{
+    count_list(in, nests);
     if (nests->result) {
         count_results(in, nests->result);
         in->binds.n = 0;
@@ -352,4 +376,24 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
     for (int i = 0; i < in.infos.n; i++)
         choose(&in, in.infos.at[i]);
     return inlined(&in, nests);
+}
+
+Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,
+                    Nat evaluated, EndsOpen ends_open, int *next_var)
+{
+    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var, .deep = true};
+    add_list(&in, nests);
+    count_list(&in, nests);
+    count_reads(&in, term, evaluated);
+    in.binds.n = 0;
+    for (int i = 0; i < in.infos.n; i++) {
+        Info *info = in.infos.at[i];
+        choose(&in, info);
+        bool scalar = !info->heavy && info->nest->n_axes == 0 && info->cost <= MOST;
+        if (!info->inlined && !scalar && info->reads > 1)
+            return NULL;
+        info->inlined = true;
+        info->closed = info->places > 1 ? rounded(&in, info->nest->element) : info->nest->element;
+    }
+    return whole_inlined(&in, term);
 }

@@ -23,13 +23,17 @@ struct Nests {
     Nests *then, *otherwise;
 };
 
-/* Ids of variables from *next_var on are fresh; raised. */
-Nests *nests_of(Ctx *ctx, const CoreEntry *entry, int *next_var);
 /* Does a term end with a product, or may it, that could become part of a sum? */
 typedef bool (*EndsOpen)(const Core *term);
+/* Ids of variables from *next_var on are fresh; raised. */
+Nests *nests_of(Ctx *ctx, const CoreEntry *entry, EndsOpen ends_open, int *next_var);
 /* The list of those that are stored; others are computed where they are read. */
 Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
                     int *next_var);
+/* The term, which is evaluated so many times, with the arrays of a list computed where it reads them;
+ * NULL where that would compute something much oftener than once. */
+Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,
+                    Nat evaluated, EndsOpen ends_open, int *next_var);
 /* As the body of an entry: each nest a `let` of `generate`s. */
 Core *nests_body(Ctx *ctx, const Nests *nests);
 

@@ -189,12 +189,13 @@ static bool leaves_axis(Build *b, const Marks *m, int i)
            !nat_le(b->ctx, p->outer, nat_const(b->ctx, 1), p->var->type->size);
 }
 
-/* Puts the element under the conditions of the place, and marks what it mentions. */
-static Core *under_guards(Build *b, Core *element, Marks *m)
+/* Puts the element under the conditions of the places from the first one on, and marks what it
+ * mentions. */
+static Core *under_guards(Build *b, Core *element, Marks *m, int first)
 {
     Ctx *ctx = b->ctx;
     bool asked = false, safe = false;
-    for (int i = b->places.n - 1; i >= 0; i--) {
+    for (int i = b->places.n - 1; i >= first; i--) {
         const Place *p = &b->places.at[i];
         if (p->kind == PLACE_INDEX && m->used[i]) {
             element = make_let(ctx, p->var, p->term, element);
@@ -219,7 +220,7 @@ static Core *under_guards(Build *b, Core *element, Marks *m)
 
 /* The element under the conditions of the place. Of a fold, scan or the like that has a length
  * without them, what it is of stands under them: it can then be computed as any other. */
-static Core *guarded(Build *b, Core *element, Marks *m)
+static Core *guarded(Build *b, Core *element, Marks *m, int first)
 {
     Ctx *ctx = b->ctx;
     bool high = element->kind == CORE_PRIM && prim_rows[element->prim.id].level == LEVEL_HIGH;
@@ -227,10 +228,10 @@ static Core *guarded(Build *b, Core *element, Marks *m)
     bool has_length = array && with_value(b, array->type->size) == array->type->size &&
                       nat_le(ctx, b->known, nat_const(ctx, 0), array->type->size);
     if (!has_length)
-        return under_guards(b, element, m);
+        return under_guards(b, element, m, first);
     Type index = type_idx(ctx, array->type->size);
     CoreVar *k = make_var(ctx, &b->next_var, "k", index, array->span);
-    Core *cell = make_index(ctx, array, k->nat, array->span), *under = under_guards(b, cell, m);
+    Core *cell = make_index(ctx, array, k->nat, array->span), *under = under_guards(b, cell, m, first);
     if (under == cell)
         return element;
     Core *new = term_copy(ctx, element);
@@ -249,8 +250,27 @@ Core *close_nest(Ctx *ctx, const Nest *nest)
     return closed;
 }
 
+/* Of how many of the sequences around does the term depend on the state? */
+static int depth_of(const Build *b, const Core *term)
+{
+    int depth = 0;
+    if (b->sequences.n == 0)
+        return 0;
+    for (; term->kind == CORE_LET; term = term->let.body) {
+        int value = depth_of(b, term->let.value);
+        depth = value > depth ? value : depth;
+    }
+    if (term->kind == CORE_VAR)
+        depth = (int)(uintptr_t)table_get(&b->depth_of, term->var);
+    for (int i = 0; i < term_children(term); i++) {
+        int part = depth_of(b, term_child(term, i));
+        depth = part > depth ? part : depth;
+    }
+    return depth;
+}
+
 /* The nest itself, or one that is equal. */
-static Nest *known_nest(Build *b, Nest *nest)
+static Nest *known_nest(Build *b, Nest *nest, int depth)
 {
     Core *closed = close_nest(b->ctx, nest);
     void *key = (void *)(uintptr_t)(core_key(b->ctx, closed) | 1);
@@ -261,28 +281,47 @@ static Nest *known_nest(Build *b, Nest *nest)
     *new = (Known){closed, nest};
     table_put(b->ctx, &b->by_key, key, new);
     nest->var->type = closed->type;
-    vec_push(b->ctx, &b->nests->list, nest);
+    Nests *nests = depth ? b->sequences.at[depth - 1].nests : b->nests;
+    vec_push(b->ctx, &nests->list, nest);
+    if (depth)
+        table_put(b->ctx, &b->depth_of, nest->var, (void *)(uintptr_t)depth);
     return nest;
+}
+
+void nests_forget(Build *b, int n)
+{
+    b->nests->list.n = n;
+    b->by_key = (Table){0};
+}
+
+/* Gives the nest its element, under the conditions from a place on. */
+static Marks guarded_from(Build *b, Core *element, int first, Nest *nest)
+{
+    Marks m = marks_new(b);
+    term_each_nat(b->ctx, element, mark, &m);
+    type_each_nat(b->ctx, element->type, mark, &m);
+    nest->element = guarded(b, element, &m, first);
+    return m;
 }
 
 /* What the term is at this place, as a nest; gives what reads it here. */
 Core *nest_of(Build *b, Core *element, const char *name)
 {
     Ctx *ctx = b->ctx;
-    Marks m = marks_new(b);
-    term_each_nat(ctx, element, mark, &m);
-    type_each_nat(ctx, element->type, mark, &m);
     Nest *nest = NEW(ctx, Nest);
-    nest->element = guarded(b, element, &m);
+    Marks m = guarded_from(b, element, 0, nest);
+    int depth = depth_of(b, nest->element), first = depth ? b->sequences.at[depth - 1].places : 0;
+    if (depth)
+        m = guarded_from(b, element, first, nest);
     nest->axes = NEWN(ctx, CoreVar *, b->places.n + 1);
-    for (int i = 0; i < b->places.n; i++)
+    for (int i = first; i < b->places.n; i++)
         if (b->places.at[i].kind == PLACE_AXIS && m.used[i])
             nest->axes[nest->n_axes++] = b->places.at[i].var;
     nest->var = NEW(ctx, CoreVar);
     *nest->var = (CoreVar){.id = b->next_var++, .name = name, .named = true, .span = element->span};
     CoreVar **axes = nest->axes;
     int n = nest->n_axes;
-    nest = known_nest(b, nest);
+    nest = known_nest(b, nest, depth);
     Core *read = make_ref(ctx, nest->var, element->span);
     for (int i = 0; i < n; i++)
         read = make_index(ctx, read, axes[i]->nat, element->span);

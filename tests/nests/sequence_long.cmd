@@ -1,0 +1,1 @@
+run sequences.rise doubled --scheduler=nests --set n=3 --set steps=10007 --arg xs=uniform --verify
