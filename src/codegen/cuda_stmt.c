@@ -168,10 +168,12 @@ static const ImpStmt *only_simple(const ImpBlock *block, bool without_notes)
 
 static void print_plain_for(Cuda *c, const ImpStmt *s)
 {
-    if (s->loop.unroll || s->loop.rolled) {
-        put(c, s->loop.unroll ? "#pragma unroll\n" : "#pragma unroll 1\n");
+    if (s->loop.unroll)
+        put(c, "#pragma unroll\n");
+    else if (s->loop.at_once)
+        sb_printf(c->out, "#pragma unroll %d\n", s->loop.at_once);
+    if (s->loop.unroll || s->loop.at_once)
         cuda_indent(c);
-    }
     CudaScope scope = cuda_enter(c);
     const char *name = c_name_claim_loop(c->names, s->loop.var->name);
     bool large = nat_is_const(s->loop.hi) && s->loop.hi->value > INDEX_MAX;

@@ -157,7 +157,7 @@ struct ImpStmt {
             bool tiles;    /* of several elements: that is what it counts */
             bool first;    /* fetches for the first step of a loop that follows: not worth a copy without guards */
             bool unroll;   /* constant trip count, to be unrolled (#pragma unroll) */
-            bool rolled;   /* by no means (#pragma unroll 1) */
+            int at_once;   /* so many steps are written out together (#pragma unroll 4), 1: each stays alone; 0: as CUDA's compiler likes */
             bool repeats;  /* unrolled statements that repeat themselves, of pass roll: they count as written out */
             ImpExpr *full; /* in a full tile, in which all `spared` conditions of the body hold; it becomes code of its own (full_tiles.h). NULL: there is none */
             ImpBlock body;

@@ -21,8 +21,11 @@
 
 enum {
     MIN_SPARED = 4,            /* guards that a full tile must spare a thread, for the text to be worth it */
+    MAX_WORK = 512,            /* operations for each of them: what is spared of more is less than 3 % of the instructions */
     MAX_FULL_CONDITIONS = 3
 };
+
+#define MANY ((int64_t)1 << 40) /* are as good as more */
 
 typedef struct Tiles {
     Ctx *ctx;
@@ -36,6 +39,7 @@ typedef struct Tiles {
     bool vectors;        /* vectors are loaded under guards that are spared */
     bool rare;           /* only the last block gets here, and once: guards cost nothing */
     int64_t spared;      /* guards per run of the loop in one thread */
+    int64_t work;        /* operations, likewise */
 } Tiles;
 
 /* ---- guards ----------------------------------------------------------------------------------------------------------- */
@@ -95,9 +99,13 @@ typedef struct Place {
     int first;     /* its variables are the bounds from here on */
 } Place;
 
+static int64_t add_capped(int64_t a, int64_t b) { return a < MANY && b < MANY - a ? a + b : MANY; }
+
 static void visit_expr(void *user, ImpExpr **at)
 {
     const Place *p = user;
+    if ((*at)->kind == IE_OP)
+        p->tiles->work = add_capped(p->tiles->work, p->times);
     if ((*at)->kind == IE_SHFL)
         p->tiles->blocked = true;
     if ((*at)->kind == IE_COND)
@@ -113,11 +121,10 @@ static int64_t trips(const ImpStmt *loop)
     return MIN_SPARED; /* unknown: taken for a few */
 }
 
-/* Loops in loops; many are as good as more. */
+/* Loops in loops. */
 static int64_t times_each(int64_t times, int64_t trips)
 {
-    const int64_t many = (int64_t)1 << 40;
-    return trips > 0 && times > many / trips ? many : times * trips < many ? times * trips : many;
+    return trips > 0 && times > MANY / trips ? MANY : times * trips < MANY ? times * trips : MANY;
 }
 
 static void push_bound(Tiles *t, const ImpStmt *loop)
@@ -350,7 +357,7 @@ static void begin(Tiles *t)
 {
     t->full.n = t->guards.n = 0;
     t->blocked = t->waits = t->vectors = false;
-    t->spared = 0;
+    t->spared = t->work = 0;
 }
 
 /* Looks for the guards of the loop: of all its trips together (`whole`), or of each for itself. */
@@ -371,7 +378,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
     if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal || loop->loop.first || (t->rare && constant))
         return false;
     look_at(t, loop, constant);
-    if (t->blocked || t->spared < MIN_SPARED)
+    if (t->blocked || t->spared < MIN_SPARED || t->work / t->spared > MAX_WORK)
         return false;
     if (t->waits && t->vectors && !constant)
         look_at(t, loop, true);

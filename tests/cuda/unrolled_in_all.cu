@@ -13,7 +13,7 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         #pragma unroll 1
         for (int j = 0; j < 32; j++) {
             const Index base = j*n*1024;
-            #pragma unroll
+            #pragma unroll 2
             for (int k = 0; k < 32; k++) {
                 const Index base_1 = k*n*32;
                 #pragma unroll

@@ -1,6 +1,7 @@
 /* The first launch of one-line programs: which kernels are compiled, and how much text that is. On a driver of our own (fake_gpu.h).
  *
- * test_first --measure: with NVIDIA's NVRTC in place of the fake one, each program five times in a process of its own; prints the table of docs/compiled.md. */
+ * test_first --measure: with NVIDIA's NVRTC in place of the fake one, each program five times in a process of its own; prints the table of docs/compiled.md.
+ * test_first --kernels FILE...: how long NVIDIA's NVRTC takes for the text of each kernel of the files, in processor seconds. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -235,11 +236,60 @@ static void measure_all(void)
     }
 }
 
+/* ---- kernel by kernel --------------------------------------------------------------------------------------------------------------- */
+
+static void time_kernels(const Nvrtc *nvrtc, const char *path, rise_entry *entry)
+{
+    const char *all;
+    GOOD(rise_entry_cuda(entry, &all, NULL, &err));
+    for (int k = 0; k < entry->plan.n_variants; k++) {
+        Ctx *ctx = ctx_new(NULL, NULL);
+        StrBuf text;
+        sb_init(&text, ctx);
+        cuda_piece_text(&entry->pieces, k, entry->cuda, &text);
+        CodeWork work = {.request = {.name = "e.cu", .text = text.text, .arch = 90, .form = CODE_CUBIN}}, *works = &work;
+        double start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+        nvrtc_compile(ctx, nvrtc, 1, &works);
+        CHECK(work.status == CODE_GOOD);
+        printf("%.3f %6zu %s %s\n", clock_of(CLOCK_PROCESS_CPUTIME_ID) - start, strlen(text.text), path, entry->plan.variants[k]->name);
+        ctx_free(ctx);
+    }
+}
+
+static void time_file(const Nvrtc *nvrtc, const char *path)
+{
+    First f = {0};
+    rise_context_options options = {.size = sizeof options, .device = RISE_GPU};
+    RiseSeams seams = {.loader = &fake_loader, .cache_dir = ""};
+    fake_gpu_start();
+    GOOD(context_new(&options, &seams, &f.context, &err));
+    GOOD(rise_program_from_file(f.context, path, &f.program, &err));
+    for (int i = 0; i < rise_program_entry_count(f.program); i++) {
+        GOOD(rise_entry_get(f.program, rise_program_entry_name(f.program, i), NULL, &f.entry, &err));
+        time_kernels(nvrtc, path, f.entry);
+    }
+    close_first(&f);
+}
+
+static void time_files(int n, char **paths)
+{
+    Nvrtc nvrtc;
+    char why[NVRTC_WHY_MAX];
+    if (!nvrtc_load(&library_loader, 0, &nvrtc, why)) {
+        puts(why);
+        exit(2);
+    }
+    for (int i = 0; i < n; i++)
+        time_file(&nvrtc, paths[i]);
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1 && strcmp(argv[1], "--measure") == 0)
         measure_all();
+    else if (argc > 1 && strcmp(argv[1], "--kernels") == 0)
+        time_files(argc - 2, argv + 2);
     else
         for (int i = 0; i < N_PROGRAMS; i++)
             test_what(i);
