@@ -444,6 +444,8 @@ void pass_sink(Lowering *lw);
 void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
 void pass_values(Lowering *lw);
+void values_of_folds(Lowering *lw); /* folds.c */
+void values_round(ImpExpr *e);      /* for several uses */
 void pass_unrolling(Lowering *lw);
 void pass_roll(Lowering *lw);
 int *roll_count_reads(Ctx *ctx, ImpKernel *kernel); /* roll_loads.c */

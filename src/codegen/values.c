@@ -8,7 +8,7 @@
  * statement is a loop in one thread that loads it from an input in each trip. The loop may have no
  * trip, so the index has to be seen to lie within the input where the loop stands. What a condition
  * in the loop chooses stays there. Loops over blocks and over the grid's threads usually run once:
- * they count as no loop.
+ * they count as no loop. Folds that stand again come first (folds.c).
  *
  * Requires: barriers are placed. Keeps every value; takes loads away, adds none. */
 #include "codegen/defs.h"
@@ -239,18 +239,18 @@ static const char *value_name(Ctx *ctx, const ImpExpr *e)
 
 /* A value with a name has several uses, and is the same in all of them: see Note [A value has one
  * value] in contraction.c. */
-static void round_product(ImpExpr *e)
+void values_round(ImpExpr *e)
 {
     if (e->kind == IE_CAST) {
-        round_product(e->cast.value);
+        values_round(e->cast.value);
     } else if (e->kind == IE_COND) {
-        round_product(e->cond.then);
-        round_product(e->cond.otherwise);
+        values_round(e->cond.then);
+        values_round(e->cond.otherwise);
     } else if (e->kind == IE_OP) {
         e->op.rounded |= e->op.id == P_mul && (e->type == SC_F32 || e->type == SC_F64);
         bool hands_on = e->op.id == P_neg || e->op.id == P_select;
         for (int i = e->op.id == P_select; hands_on && i < e->op.n; i++)
-            round_product(e->op.args[i]);
+            values_round(e->op.args[i]);
     }
 }
 
@@ -267,7 +267,7 @@ static void name_value(Values *v, ImpBlock *block, int i, ImpExpr *value)
     ImpVar *var = lower_new_var(v->lw, value_name(v->ctx, value), value->type, value->span);
     var->constant = true;
     uses_from(v, block, i, value, var);
-    round_product(value);
+    values_round(value);
     ImpStmt *decl = imp_stmt(v->ctx, NULL, IS_DECL, first->span);
     decl->var.var = var;
     decl->var.value = value;
@@ -322,7 +322,7 @@ static bool share_one(Values *v, ImpBlock *block, int i)
         }
         uses_from(v, block, i + 1, value, s->var.var);
         forward_names(v, block, i, s->var.var);
-        round_product(value);
+        values_round(value);
     }
     return false;
 }
@@ -453,6 +453,7 @@ void pass_values(Lowering *lw)
 {
     Values v = {.lw = lw, .ctx = lw->ctx, .defs = {.ctx = lw->ctx}};
     dead_vector_copies(lw);
+    values_of_folds(lw);
     defs_note(&v.defs, &lw->kernel->body, NULL);
     walk_stmts(&lw->kernel->body, hash_stmt, &v);
     lw->facts = nat_facts_new(lw->ctx, (NatFacts *)lw->kernel->known);
