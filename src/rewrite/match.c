@@ -525,7 +525,8 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
     if (!t.ast) {
         if (t.n_args)
             return differ(m, "a variable is applied");
-        return (term->kind == CORE_VAR && term->var == t.local) || wanted(m, t.local->name, term);
+        bool as_size = term->kind == CORE_SIZE && t.local->nat && term->size == t.local->nat;
+        return as_size || (term->kind == CORE_VAR && term->var == t.local) || wanted(m, t.local->name, term);
     }
     const Ast *ast = t.ast;
     switch (ast->kind) {

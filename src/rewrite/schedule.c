@@ -35,6 +35,15 @@ Core *make_stored(Runner *r, Span span, const Here *here)
     return strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
 }
 
+/* The split of an array that is one of two, or of more, by sizes: of each of them. */
+static Core *split_of(Ctx *ctx, const Core *split, Core *array)
+{
+    if (array->kind != CORE_IF)
+        return term_with_child(ctx, split, 0, array);
+    Core *then = split_of(ctx, split, array->cond.then), *otherwise = split_of(ctx, split, array->cond.otherwise);
+    return make_if(ctx, array->cond.cond, then, otherwise, array->span);
+}
+
 Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
 {
     const Core *term = here->term;
@@ -43,7 +52,7 @@ Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
     const Here *array = here_child(r->ctx, here, 0);
     bool again = array->term->kind == CORE_PRIM && array->term->prim.id == P_split;
     Core *after = again ? in_split(r, s, array, span) : run_strategy(r, s, array);
-    return after ? term_with_child(r->ctx, term, 0, after) : NULL;
+    return after ? split_of(r->ctx, term, after) : NULL;
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
@@ -126,12 +135,27 @@ static Core *run_stage(const Stages *s, Strategy strategy, const Here *here)
     return after;
 }
 
+static bool is_scalar_term(const Core *term)
+{
+    for (int i = 0; i < term_children(term); i++)
+        if (!is_scalar_term(term_child(term, i)))
+            return false;
+    return term->kind != CORE_PRIM || term->prim.id == P_index || prim_rows[term->prim.id].level == LEVEL_SCALAR;
+}
+
+/* A fold and what is made of it alone, which the kernel that folds gives. */
+static bool is_fold_then(const Core *term)
+{
+    return term->kind == CORE_LET && term->let.value->kind == CORE_PRIM && term->let.value->prim.id == P_reduce &&
+           is_scalar_term(term->let.body);
+}
+
 /* Each array is stored by kernels of its own, and the rest is what comes next. */
 static Core *run_stages(const Stages *s, const Here *here)
 {
     Runner *r = s->r;
     Ctx *ctx = r->ctx;
-    if (here->term->kind != CORE_LET)
+    if (here->term->kind != CORE_LET || is_fold_then(here->term))
         return run_stage(s, s->result, here);
     Core *value = run_stage(s, s->stage, here_child(ctx, here, 0));
     if (!value)

@@ -474,6 +474,18 @@ static Value *of_type(Build *b, Value *value, Type type)
     return same;
 }
 
+/* What the program gives: arrays are nests, or inputs. */
+static Value *result_of(Build *b, Value *value)
+{
+    if (value->kind == VALUE_TUPLE) {
+        Value **items = NEWN(b->ctx, Value *, value->n + 1);
+        for (int i = 0; i < value->n; i++)
+            items[i] = result_of(b, value->items[i]);
+        return value_tuple(&b->v, value->n, items, value->span);
+    }
+    return value->kind == VALUE_TERM ? value : copied(b, value, "result");
+}
+
 static Nests *build(Build *b, const Core *term)
 {
     Nests *nests = NEW(b->ctx, Nests);
@@ -488,6 +500,7 @@ static Nests *build(Build *b, const Core *term)
         return nests;
     }
     Value *result = stored(b, back_to(b, mark, build_value(b, term, "result")), "result");
+    result = result_of(b, result);
     nests->result = value_as_term(&b->v, of_type(b, result, copy_type(&b->copy, term->type)));
     return nests;
 }

@@ -1,20 +1,36 @@
-/* Which arrays are computed together: those of a row with the one that reads them. */
+/* Which arrays are computed together: those of a row, or of nothing, with the one that reads them. */
 #include "schedule/shape.h"
+
+typedef struct Reader {
+    const Nest *nest;
+    int own; /* the first indices that are the reader's axes */
+} Reader;
 
 typedef struct Group {
     Nest *nest;
-    bool taken;             /* by its reader */
-    bool elsewhere;         /* read otherwise than by row, or a result beside that */
-    int results;            /* that it is */
-    VEC(const Nest *) rows; /* that read row i of it for their row i */
+    bool taken;     /* by its reader */
+    bool elsewhere; /* a result, beside other reads */
+    int results;    /* that it is */
+    VEC(Reader) readers;
 } Group;
 
 typedef struct Groups {
     Ctx *ctx;
+    const CoreEntry *entry;
     int n;
     Group *at;
     Table of_var;
 } Groups;
+
+int own_indices(const Core *read, const Nest *reader)
+{
+    int indices, own = 0;
+    const Core *first;
+    term_base(read, &indices, &first);
+    for (int k = indices - 1; k >= 0; k--, read = read->prim.args[0])
+        own = k < reader->n_axes && read->prim.nats[1] == reader->axes[k]->nat ? own + 1 : 0;
+    return own;
+}
 
 /* Notes what the term of a nest, or a result, reads. */
 static void note_reads(Groups *g, const Nest *reader, const Core *term)
@@ -22,60 +38,89 @@ static void note_reads(Groups *g, const Nest *reader, const Core *term)
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
     Group *read = base->kind == CORE_VAR ? table_get(&g->of_var, base->var) : NULL;
-    if (read && reader && reader->n_axes && first && first->prim.nats[1] == reader->axes[0]->nat)
-        vec_push(g->ctx, &read->rows, reader);
+    if (read && reader)
+        vec_push(g->ctx, &read->readers, ((Reader){reader, own_indices(term, reader)}));
     else if (read)
         read->elsewhere = true;
     for (int i = 0; !read && i < term_children(term); i++)
         note_reads(g, reader, term_child(term, i));
 }
 
-static bool has_row_axis(const Nest *nest) { return nest->n_axes == 1 || nest->n_axes == 2; }
-
-/* Is all that reads it among these? */
-static bool read_by(const Group *read, int n, Nest *const *members)
+/* Is the term worked out with functions of scalars alone? */
+static bool is_elementwise(const Core *term)
 {
-    for (int i = 0; i < read->rows.n; i++) {
+    PrimLevel level = term->kind == CORE_PRIM ? prim_rows[term->prim.id].level : LEVEL_SCALAR;
+    if (level != LEVEL_SCALAR && term->prim.id != P_index)
+        return false;
+    for (int i = 0; i < term_children(term); i++)
+        if (!is_elementwise(term_child(term, i)))
+            return false;
+    return true;
+}
+
+/* Has the array one element for each of these rows, or a row of what is no fold? */
+static bool has_rows(const Nest *nest, int rows, const Nest *of)
+{
+    if (nest->n_axes > rows && !is_elementwise(nest->element))
+        return false;
+    for (int i = 0; i < rows && i < nest->n_axes; i++)
+        if (nest->axes[i]->type != of->axes[i]->type)
+            return false;
+    return nest->n_axes == rows || (rows > 0 && nest->n_axes == rows + 1);
+}
+
+/* Is all that reads it among these, each for its own row? */
+static bool read_by(const Group *read, int rows, int n, Nest *const *members)
+{
+    for (int i = 0; i < read->readers.n; i++) {
         bool found = false;
         for (int k = 0; k < n && !found; k++)
-            found = members[k] == read->rows.at[i];
+            found = members[k] == read->readers.at[i].nest && read->readers.at[i].own >= rows;
         if (!found)
             return false;
     }
-    return read->rows.n > 0 && !read->elsewhere;
+    return read->readers.n > 0 && !read->elsewhere;
 }
 
-static void give_value(Groups *g, const CoreEntry *entry, int last, int *next_var)
+/* What a nest is, with those before it that it alone reads, over so many rows; NULL: nothing that is
+ * known. */
+static Core *program_of(Groups *g, int last, int rows, int *next_var)
 {
     Nest **members = NEWN(g->ctx, Nest *, last + 1), *nest = g->at[last].nest;
     int n = 0;
-    members[n++] = nest;
-    nest->value = nest->n_axes == 2 ? known_term(g->ctx, entry, nest, next_var) : NULL;
-    for (int i = last - 1; i >= 0 && has_row_axis(nest) && !nest->value; i--) {
-        Nest *other = g->at[i].nest;
-        if (!g->at[i].taken && has_row_axis(other) && other->axes[0]->type == nest->axes[0]->type &&
-            read_by(&g->at[i], n, members))
-            members[n++] = other;
-    }
-    for (int i = 0; i < n / 2; i++) {
-        Nest *swap = members[i];
-        members[i] = members[n - 1 - i];
-        members[n - 1 - i] = swap;
-    }
-    if (n > 1)
-        nest->value = rows_program(g->ctx, n, members, next_var);
-    for (int i = 0; i < last && nest->value && n > 1; i++)
+    if (!has_rows(nest, rows, nest))
+        return NULL;
+    members[last] = nest;
+    for (int i = last; i >= 0; i--)
+        if (i == last || (!g->at[i].taken && has_rows(g->at[i].nest, rows, nest) &&
+                          read_by(&g->at[i], rows, n, members + last + 1 - n)))
+            members[last - n++] = g->at[i].nest;
+    members += last + 1 - n;
+    Core *program = rows ? rows_program(g->ctx, g->entry, rows, n, members, next_var)
+                         : fold_program(g->ctx, n, members, next_var);
+    for (int i = 0; program && i < last; i++)
         for (int k = 0; k < n - 1; k++)
             g->at[i].taken |= members[k] == g->at[i].nest;
-    if (!nest->value)
-        nest->value = stage_term(g->ctx, entry, nest, next_var);
+    return program;
 }
 
-/* Results that nothing reads: their value stands in their place. */
-static Core *results_valued(Groups *g, Core *result)
+static void give_value(Groups *g, int last, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    nest->value = known_term(g->ctx, g->entry, nest, next_var);
+    for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
+        nest->value = program_of(g, last, rows, next_var);
+    if (!nest->value)
+        nest->value = stage_term(g->ctx, g->entry, nest, next_var);
+}
+
+/* Results that nothing reads: their value stands in their place, but for one of several that a kernel
+ * of its own computes as a scalar. */
+static Core *results_valued(Groups *g, Core *result, bool several)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
-    if (group && group->rows.n == 0 && !group->elsewhere) {
+    bool apart = group && several && group->nest->var->type->kind != TY_ARRAY;
+    if (group && !apart && group->readers.n == 0 && !group->elsewhere) {
         group->taken = true;
         return group->nest->value;
     }
@@ -83,7 +128,7 @@ static Core *results_valued(Groups *g, Core *result)
         return result;
     Core *new = term_copy(g->ctx, result);
     for (int i = 0; i < term_children(result); i++)
-        term_set_child(new, i, results_valued(g, term_child(result, i)));
+        term_set_child(new, i, results_valued(g, term_child(result, i), true));
     return new;
 }
 
@@ -94,14 +139,14 @@ static void note_results(Groups *g, const Core *result)
     for (int i = 0; result->kind == CORE_TUPLE && i < term_children(result); i++)
         note_results(g, term_child(result, i));
     if (group)
-        group->elsewhere |= group->rows.n > 0 || group->results++ > 0;
+        group->elsewhere |= group->readers.n > 0 || group->results++ > 0;
     else if (result->kind != CORE_TUPLE)
         note_reads(g, NULL, result);
 }
 
 void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var)
 {
-    Groups g = {.ctx = ctx, .n = nests->list.n};
+    Groups g = {.ctx = ctx, .entry = entry, .n = nests->list.n};
     g.at = NEWN(ctx, Group, g.n + 1);
     for (int i = 0; i < g.n; i++) {
         g.at[i] = (Group){.nest = nests->list.at[i], .elsewhere = !nests->result};
@@ -113,9 +158,9 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var)
         note_results(&g, nests->result);
     for (int i = g.n - 1; i >= 0; i--)
         if (!g.at[i].taken)
-            give_value(&g, entry, i, next_var);
+            give_value(&g, i, next_var);
     if (nests->result)
-        nests->result = results_valued(&g, nests->result);
+        nests->result = results_valued(&g, nests->result, false);
     int n = 0;
     for (int i = 0; i < g.n; i++)
         if (!g.at[i].taken)

@@ -18,6 +18,9 @@ typedef struct Info {
     int whole;    /* how often the result is the array itself */
     int places;   /* where elements are read */
     bool alone;   /* nothing reads it, and it is a result */
+    bool elsewhere; /* it is read otherwise than row by row */
+    bool on_chip; /* who reads a row of it computes that row, and keeps it */
+    bool refuted; /* that was thought, and is not so */
     bool inlined;
     Core *closed; /* inlined: the element, once what it reads is inlined */
 } Info;
@@ -39,6 +42,8 @@ typedef struct Inline {
     Table of_var;     /* CoreVar -> Info */
     VEC(Bind) binds;  /* in the functions and branches around */
     bool deep;        /* what an inlined element reads is not inlined yet */
+    const Nest *reader;
+    bool again;       /* something was thought that is not so */
 } Inline;
 
 static Bind *bind_of(const Inline *in, const Core *read)
@@ -67,6 +72,12 @@ static Info *info_of(const Inline *in, const Core *term, int *indices)
 {
     const Core *first, *base = term_base(term, indices, &first);
     return base->kind == CORE_VAR ? table_get(&in->of_var, base->var) : NULL;
+}
+
+/* Is it of that row of this array, of which row the reader is computed? */
+static bool is_own_row(const Inline *in, const Core *read, const Nest *of)
+{
+    return in->reader && own_indices(read, in->reader) >= of->n_axes - 1;
 }
 
 /* ---- how often elements are read ---- */
@@ -112,6 +123,7 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
     if (info) {
         Nat reads = evaluated ? nat_mul(in->ctx, evaluated, cells(in->ctx, term->type)) : NULL;
         info->places++;
+        info->elsewhere |= !is_own_row(in, term, info->nest);
         info->reads += reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
         vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
         return;
@@ -196,7 +208,9 @@ static void choose(Inline *in, Info *info)
     info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
     info->cost = c;
     info->alone = info->whole == 1 && r == 0;
-    info->inlined = !info->alone && !info->heavy && c <= MOST &&
+    info->on_chip = info->nest->n_axes >= 2 && info->places > 1 && c > 1 && !info->elsewhere && !info->whole &&
+                    !info->heavy && !info->refuted;
+    info->inlined = !info->alone && !info->heavy && !info->on_chip && c <= MOST &&
                     (r <= 1 || r * (c - 1) <= c + 1);
 }
 
@@ -310,7 +324,9 @@ static void count_list(Inline *in, const Nests *nests)
         Nat evaluated = nat_const(in->ctx, 1);
         for (int k = 0; k < nest->n_axes; k++)
             evaluated = nat_mul(in->ctx, evaluated, nest->axes[k]->type->size);
+        in->reader = nest;
         count_reads(in, nest->element, evaluated);
+        in->reader = NULL;
         in->binds.n = 0;
     }
 }
@@ -343,6 +359,17 @@ static Core *rounded(Inline *in, Core *term)
     return new;
 }
 
+/* Gives values to the arrays of a list; those that were to stay on chip and do not are refuted. */
+static void give_values(Inline *in, Nests *stored)
+{
+    nests_valued(in->ctx, in->entry, stored, in->next_var);
+    for (int i = 0; i < stored->list.n; i++) {
+        Info *info = table_get(&in->of_var, stored->list.at[i]->var);
+        info->refuted |= info->on_chip;
+        in->again |= info->on_chip;
+    }
+}
+
 static Nests *inlined(Inline *in, const Nests *nests)
 {
     Nests *stored = NEW(in->ctx, Nests);
@@ -357,10 +384,10 @@ static Nests *inlined(Inline *in, const Nests *nests)
     }
     if (nests->result) {
         stored->result = whole_inlined(in, nests->result);
-        nests_valued(in->ctx, in->entry, stored, in->next_var);
+        give_values(in, stored);
         return stored;
     }
-    nests_valued(in->ctx, in->entry, stored, in->next_var);
+    give_values(in, stored);
     stored->cond = nests->cond;
     stored->then = inlined(in, nests->then);
     stored->otherwise = inlined(in, nests->otherwise);
@@ -370,12 +397,21 @@ static Nests *inlined(Inline *in, const Nests *nests)
 Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
                     int *next_var)
 {
+    enum { TRIES = 3 };
     Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var};
     add_infos(&in, nests);
     count_all(&in, nests);
-    for (int i = 0; i < in.infos.n; i++)
-        choose(&in, in.infos.at[i]);
-    return inlined(&in, nests);
+    Nests *stored;
+    for (int tries = 1;; tries++) {
+        in.again = false;
+        for (int i = 0; i < in.infos.n; i++) {
+            in.infos.at[i]->refuted |= tries == TRIES;
+            choose(&in, in.infos.at[i]);
+        }
+        stored = inlined(&in, nests);
+        if (!in.again)
+            return stored;
+    }
 }
 
 Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,
@@ -388,6 +424,7 @@ Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *
     in.binds.n = 0;
     for (int i = 0; i < in.infos.n; i++) {
         Info *info = in.infos.at[i];
+        info->refuted = true;
         choose(&in, info);
         bool scalar = !info->heavy && info->nest->n_axes == 0 && info->cost <= MOST;
         if (!info->inlined && !scalar && info->reads > 1)

@@ -4,7 +4,6 @@
  *   top[i] = reduce(max, xs[i]);  e[i][j] = exp(xs[i][j] - top[i])
  *     ->  map(fun row => let top = reduce(max, row) in map(fun x => exp(x - top), row), xs)
  */
-#include "ir/key.h"
 #include "schedule/shape.h"
 
 typedef struct Member {
@@ -15,9 +14,11 @@ typedef struct Member {
 typedef struct Rows {
     Ctx *ctx;
     int *next_var;
+    int rows; /* axes that say which row */
     VEC(Member) members; /* in order; the last one is what all is for */
-    CoreVar *row;        /* of the matrix */
+    CoreVar *row;        /* of the matrix, or a column */
     const CoreVar *matrix;
+    bool columns;
     bool fits;
 } Rows;
 
@@ -29,23 +30,41 @@ static Member *member_of(Rows *r, const CoreVar *array)
     return NULL;
 }
 
-static Core *row_term(Rows *r, const Nest *nest, Core *term);
-
-/* A read of row i: of a member, or of the matrix. */
-static Core *row_read(Rows *r, const Nest *nest, Core *read, const CoreVar *array)
+/* The array that the rows, or columns, are of. */
+static void take_matrix(Rows *r, const CoreVar *array, bool columns, Span span)
 {
-    if (read->prim.args[0]->kind != CORE_VAR) { /* an element of it */
-        Core *inner = row_read(r, nest, read->prim.args[0], array);
+    Type row = array->type;
+    for (int i = 0; i < r->rows && row->kind == TY_ARRAY; i++)
+        row = row->elem;
+    if (!r->matrix && row->kind == TY_ARRAY && row->elem->kind == TY_SCALAR) {
+        Type column = type_array(r->ctx, array->type->size, row->elem);
+        r->matrix = array;
+        r->columns = columns;
+        r->row = make_var(r->ctx, r->next_var, columns ? "column" : "row", columns ? column : row, span);
+    }
+    r->fits &= array == r->matrix && columns == r->columns;
+}
+
+/* A read of this row: of a member, or of the matrix. */
+static Core *row_read(Rows *r, Core *read, const CoreVar *array, int indices)
+{
+    if (indices > r->rows) { /* an element of it */
+        Core *inner = row_read(r, read->prim.args[0], array, indices - 1);
         return make_index(r->ctx, inner, read->prim.nats[1], read->span);
     }
     const Member *member = member_of(r, array);
-    if (!member && !r->matrix && array->type->elem->kind == TY_ARRAY && array->type->elem->elem->kind == TY_SCALAR) {
-        r->matrix = array;
-        r->row = make_var(r->ctx, r->next_var, "row", array->type->elem, read->span);
-    }
-    r->fits &= member || array == r->matrix;
+    if (!member)
+        take_matrix(r, array, false, read->span);
     CoreVar *var = member ? member->var : r->row;
     return var ? make_ref(r->ctx, var, read->span) : read;
+}
+
+/* A read of column i of the matrix: xs[k][i]. */
+static Core *column_read(Rows *r, Core *read, const CoreVar *array)
+{
+    take_matrix(r, array, true, read->span);
+    return r->fits ? make_index(r->ctx, make_ref(r->ctx, r->row, read->span), read->prim.args[0]->prim.nats[1], read->span)
+                   : read;
 }
 
 /* The term of a member in terms of the row. */
@@ -53,8 +72,12 @@ static Core *row_term(Rows *r, const Nest *nest, Core *term)
 {
     int indices;
     const Core *first, *array = term_base(term, &indices, &first);
-    if (array->kind == CORE_VAR && first && first->prim.nats[1] == nest->axes[0]->nat)
-        return row_read(r, nest, term, array->var);
+    bool memory = array->kind == CORE_VAR && indices > 0;
+    if (memory && own_indices(term, nest) >= r->rows)
+        return row_read(r, term, array->var, indices);
+    bool column = memory && r->rows == 1 && indices == 2 && term->prim.nats[1] == nest->axes[0]->nat;
+    if (column && !member_of(r, array->var))
+        return column_read(r, term, array->var);
     if (array->kind == CORE_VAR && member_of(r, array->var))
         r->fits = false;
     if (term_children(term) == 0)
@@ -65,108 +88,52 @@ static Core *row_term(Rows *r, const Nest *nest, Core *term)
     return new;
 }
 
-/* ---- vectors ---- */
-
-typedef struct Vectors {
-    Rows *r;
-    CoreVar *axis;
-    VEC(Core *) arrays;
-    bool fits;
-} Vectors;
-
-static void add_vector(Vectors *v, Core *term)
-{
-    int indices;
-    const Core *first, *array = term_base(term, &indices, &first);
-    if (array->kind == CORE_VAR && indices == 1 && term->prim.nats[1] == v->axis->nat) {
-        for (int i = 0; i < v->arrays.n; i++)
-            if (v->arrays.at[i]->var == array->var)
-                return;
-        vec_push(v->r->ctx, &v->arrays, term->prim.args[0]);
-        return;
-    }
-    if (term->kind == CORE_VAR && term->var == v->axis)
-        v->fits = false;
-    for (int i = 0; i < term_children(term); i++)
-        add_vector(v, term_child(term, i));
-}
-
-static Core *with_elements(Vectors *v, Core *term, Core *elements)
-{
-    int indices;
-    const Core *first, *array = term_base(term, &indices, &first);
-    if (array->kind == CORE_VAR && indices == 1 && term->prim.nats[1] == v->axis->nat)
-        for (int i = 0; i < v->arrays.n; i++)
-            if (v->arrays.at[i]->var == array->var)
-                return v->arrays.n == 1 ? elements : make_proj(v->r->ctx, elements, i, term->span);
-    if (term_children(term) == 0)
-        return term;
-    Core *new = term_copy(v->r->ctx, term);
-    for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, with_elements(v, term_child(term, i), elements));
-    return new;
-}
-
-static Core *zipped(Rows *r, int n, Core *const *arrays, Span span)
-{
-    static const PrimId zips[5] = {P_COUNT, P_COUNT, P_zip, P_zip3, P_zip4};
-    if (n == 1)
-        return arrays[0];
-    Type types[4];
-    for (int i = 0; i < n; i++)
-        types[i] = arrays[i]->type->elem;
-    Nat size = arrays[0]->type->size;
-    Type type = type_array(r->ctx, size, type_tuple(r->ctx, n, types));
-    return make_prim(r->ctx, zips[n], type, 1, &size, n, arrays, span);
-}
-
-/* generate(axis => element) as a map over the vectors whose elements it reads. */
-static Core *vector_over(Rows *r, CoreVar *axis, Core *element)
-{
-    Vectors v = {.r = r, .axis = axis, .fits = true};
-    add_vector(&v, element);
-    if (!v.fits || v.arrays.n < 1 || v.arrays.n > 4)
-        return make_generate(r->ctx, axis, element, element->span);
-    for (int i = 0; i < v.arrays.n; i++)
-        if (v.arrays.at[i]->type->size != axis->type->size)
-            return make_generate(r->ctx, axis, element, element->span);
-    Core *vectors = zipped(r, v.arrays.n, v.arrays.at, element->span);
-    CoreVar *x = make_var(r->ctx, r->next_var, v.arrays.n == 1 ? "x" : "p", vectors->type->elem, element->span);
-    Core *body = with_elements(&v, element, make_ref(r->ctx, x, element->span));
-    if (term_mentions_nat(r->ctx, body, axis->nat))
-        return make_generate(r->ctx, axis, element, element->span);
-    if (body->kind == CORE_VAR && body->var == x)
-        return vectors;
-    return make_map(r->ctx, x, body, vectors);
-}
-
-/* Folds in the term, of vectors. */
-static Core *with_vectors(Rows *r, Core *term)
-{
-    if (term_children(term) == 0)
-        return term;
-    Core *new = term_copy(r->ctx, term);
-    for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, with_vectors(r, term_child(term, i)));
-    if (new->kind == CORE_PRIM && new->prim.id == P_generate)
-        return vector_over(r, new->prim.args[0]->lambda.params[0], new->prim.args[0]->lambda.body);
-    return new;
-}
-
 /* ---- the function ---- */
 
 static Core *member_value(Rows *r, const Nest *nest)
 {
-    Core *term = with_vectors(r, row_term(r, nest, nest->element));
-    for (int i = nest->n_axes - 1; i >= 1; i--)
-        term = vector_over(r, nest->axes[i], term);
-    r->fits &= !term_mentions_nat(r->ctx, term, nest->axes[0]->nat);
+    Core *term = with_vectors(r->ctx, r->next_var, row_term(r, nest, nest->element));
+    for (int i = nest->n_axes - 1; i >= r->rows; i--)
+        term = vector_over(r->ctx, r->next_var, nest->axes[i], term);
+    for (int i = 0; i < r->rows; i++)
+        r->fits &= !term_mentions_nat(r->ctx, term, nest->axes[i]->nat);
     return term;
 }
 
-Core *rows_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)
+static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
+
+/* Is there something for a block, or for the threads that have columns? */
+static bool worth_it(const Rows *r, int n, Nest *const *nests)
 {
-    Rows r = {.ctx = ctx, .next_var = next_var, .fits = true};
+    bool fold = is_prim(nests[0]->element, P_reduce), scan = false;
+    for (int i = 0; i < n; i++)
+        scan |= is_prim(nests[i]->element, P_scan) || is_prim(nests[i]->element, P_scanExcl);
+    if (n == 1)
+        return fold || scan;
+    return !scan && (!r->columns || (n == 2 && fold && nests[1]->n_axes == 1));
+}
+
+/* The matrix as rows, or as columns. */
+static Core *all_rows(Rows *r, Span span)
+{
+    Ctx *ctx = r->ctx;
+    Core *all = make_ref(ctx, (CoreVar *)(uintptr_t)r->matrix, span);
+    for (int i = r->rows; i > 1; i--) {
+        Nat nats[2] = {all->type->size, all->type->elem->size};
+        Type type = type_array(ctx, nat_mul(ctx, nats[0], nats[1]), all->type->elem->elem);
+        all = make_prim(ctx, P_join, type, 2, nats, 1, &all, span);
+    }
+    if (!r->columns)
+        return all;
+    Nat nats[2] = {all->type->size, all->type->elem->size};
+    Type type = type_array(ctx, nats[1], type_array(ctx, nats[0], all->type->elem->elem));
+    return make_prim(ctx, P_transpose, type, 2, nats, 1, &all, span);
+}
+
+Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, int *next_var)
+{
+    Rows r = {.ctx = ctx, .next_var = next_var, .rows = rows, .fits = true};
+    const Nest *last = nests[n - 1];
     Core **values = NEWN(ctx, Core *, n + 1);
     for (int i = 0; i < n; i++) {
         values[i] = member_value(&r, nests[i]);
@@ -175,11 +142,23 @@ Core *rows_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)
         if (!r.fits)
             return NULL;
     }
-    if (!r.matrix || r.matrix->type->size != nests[n - 1]->axes[0]->type->size)
+    if (!r.matrix || !worth_it(&r, n, nests))
         return NULL;
-    Core *body = values[n - 1];
+    Core *body = values[n - 1], *all = all_rows(&r, body->span);
     for (int i = n - 2; i >= 0; i--)
         body = make_let(ctx, r.members.at[i].var, values[i], body);
-    Core *matrix = make_ref(ctx, (CoreVar *)(uintptr_t)r.matrix, body->span);
-    return make_map(ctx, r.row, body, matrix);
+    Nat size = nat_const(ctx, 1);
+    for (int i = 0; i < rows; i++)
+        size = nat_mul(ctx, size, last->axes[i]->type->size);
+    return all->type->size == size ? rows_split(ctx, entry, rows, last->axes, make_map(ctx, r.row, body, all), next_var)
+                                   : NULL;
+}
+
+Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)
+{
+    const Core *fold = nests[0]->element;
+    Core *value = with_vectors(ctx, next_var, nests[0]->element);
+    if (n > 2 || !is_prim(fold, P_reduce))
+        return NULL;
+    return n == 1 ? value : make_let(ctx, nests[0]->var, value, nests[1]->element);
 }

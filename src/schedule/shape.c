@@ -132,18 +132,38 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     each_read(element, look_at_read, &n);
     if (term_mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
         return NULL;
-    Core *rows;
-    if (n.along_kept > n.along_fold)
-        rows = transposed(s, array_over(s, axis, array_over(s, kept, element)));
-    else
-        rows = array_over(s, kept, array_over(s, axis, element));
+    if (n.along_kept <= n.along_fold) {
+        Core *each = vector_over(s->ctx, s->next_var, kept, with_vectors(s->ctx, s->next_var, (Core *)(uintptr_t)fold));
+        if (is_prim(each, P_map))
+            return each;
+    }
+    Core *rows = n.along_kept > n.along_fold ? transposed(s, array_over(s, axis, array_over(s, kept, element)))
+                                             : array_over(s, kept, array_over(s, axis, element));
     CoreVar *row = make_var(s->ctx, s->next_var, "row", rows->type->elem, fold->span);
     return mapped(s, row, fold_of(s, fold, make_ref(s->ctx, row, fold->span)), rows);
 }
 
-/* Folds of rows over several kept axes: of all rows, one after the other. Where rows of rows may be
- * empty, that is a condition. */
-static Core *joined_rows(const Shape *s, const Nest *nest, Core *plain)
+Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var)
+{
+    Core *term = rows, *cond = NULL;
+    Span span = rows->span;
+    for (int i = n_axes - 1; i > 0; i--) {
+        Nat size = axes[i]->type->size, n_rows = nat_const(ctx, 1);
+        for (int k = 0; k < i; k++)
+            n_rows = nat_mul(ctx, n_rows, axes[k]->type->size);
+        Nat nats[2] = {nat_mul(ctx, n_rows, size), size};
+        Type type = type_array(ctx, n_rows, type_array(ctx, size, term->type->elem));
+        term = make_prim(ctx, P_split, type, 2, nats, 1, &term, span);
+        if (!nat_le(ctx, entry->known, nat_const(ctx, 1), size)) {
+            Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), size, span);
+            cond = cond ? make_both(ctx, cond, some) : some;
+        }
+    }
+    return cond ? make_if(ctx, cond, term, make_zero(ctx, next_var, term->type, span), span) : term;
+}
+
+/* Folds of rows over several kept axes: of all rows, one after the other. */
+static Core *joined_rows(const Shape *s, const Nest *nest)
 {
     Ctx *ctx = s->ctx;
     CoreVar *axis;
@@ -158,7 +178,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest, Core *plain)
             nat_mentions(axis->type->size, nest->axes[i]->nat))
             return NULL;
     }
-    if (n.along_fold == 0 || n.along_kept >= n.along_fold)
+    if (is_prim(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))
         return NULL;
     CoreVar *p = make_var(ctx, s->next_var, "p", type_idx(ctx, rows), fold->span);
     Nat left = p->nat;
@@ -169,20 +189,8 @@ static Core *joined_rows(const Shape *s, const Nest *nest, Core *plain)
     }
     Core *all = array_over(s, p, array_over(s, axis, element));
     CoreVar *row = make_var(ctx, s->next_var, "row", all->type->elem, fold->span);
-    Core *term = mapped(s, row, fold_of(s, fold, make_ref(ctx, row, fold->span)), all), *cond = NULL;
-    for (int i = nest->n_axes - 1; i > 0; i--) {
-        Nat size = nest->axes[i]->type->size, n_rows = nat_const(ctx, 1);
-        for (int k = 0; k < i; k++)
-            n_rows = nat_mul(ctx, n_rows, nest->axes[k]->type->size);
-        Nat nats[2] = {nat_mul(ctx, n_rows, size), size};
-        Type type = type_array(ctx, n_rows, type_array(ctx, size, term->type->elem));
-        term = make_prim(ctx, P_split, type, 2, nats, 1, &term, fold->span);
-        if (!nat_le(ctx, s->entry->known, nat_const(ctx, 1), size)) {
-            Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), size, fold->span);
-            cond = cond ? make_both(ctx, cond, some) : some;
-        }
-    }
-    return cond ? make_if(ctx, cond, term, plain, fold->span) : term;
+    Core *folds = mapped(s, row, fold_of(s, fold, make_ref(ctx, row, fold->span)), all);
+    return rows_split(ctx, s->entry, nest->n_axes, nest->axes, folds, s->next_var);
 }
 
 /* ---- two kept axes ---- */
@@ -255,17 +263,30 @@ static Core *product(const Shape *s, CoreVar *const *kept, const Core *fold)
     return mapped(s, row, mapped(s, column, dot, columns), rows);
 }
 
-/* What is read across is a transposition, and something made of its elements. */
+typedef struct OneRead {
+    Ctx *ctx;
+    Core *read;
+    bool other; /* there is another one */
+} OneRead;
+
+static void take_read(void *user, Core *read)
+{
+    OneRead *one = user;
+    one->other |= one->read && !core_same(one->ctx, one->read, read);
+    one->read = read;
+}
+
+/* What reads one array across is a transposition, and something made of its elements. */
 static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
 {
     Ctx *ctx = s->ctx;
-    const Core *read = element;
-    while (read->kind == CORE_PRIM && read->prim.n_args == 1 && prim_rows[read->prim.id].level == LEVEL_SCALAR)
-        read = read->prim.args[0];
-    if (!is_prim(read, P_index) || !is_prim(read->prim.args[0], P_index) ||
-        read->prim.nats[1] != kept[0]->nat || read->prim.args[0]->prim.nats[1] != kept[1]->nat)
+    OneRead one = {.ctx = ctx};
+    each_read(element, take_read, &one);
+    Core *read = one.read, *column = read ? read->prim.args[0] : NULL;
+    if (!read || one.other || read->prim.nats[1] != kept[0]->nat || !is_prim(column, P_index) ||
+        column->prim.nats[1] != kept[1]->nat)
         return NULL;
-    Core *source = array_over(s, kept[1], array_over(s, kept[0], (Core *)(uintptr_t)read));
+    Core *source = array_over(s, kept[1], array_over(s, kept[0], read));
     if (source->kind != CORE_VAR)
         return NULL;
     Core *across = transposed(s, source);
@@ -274,6 +295,8 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     CoreVar *row = make_var(ctx, s->next_var, "row", across->type->elem, element->span);
     CoreVar *x = make_var(ctx, s->next_var, "x", read->type, element->span);
     Core *body = with_reads(s, element, read, make_ref(ctx, x, element->span), NULL, NULL);
+    if (term_mentions_nat(ctx, body, kept[0]->nat) || term_mentions_nat(ctx, body, kept[1]->nat))
+        return NULL;
     return mapped(s, row, mapped(s, x, body, make_ref(ctx, row, element->span)), across);
 }
 
@@ -288,17 +311,18 @@ static Core *plain_term(Ctx *ctx, const Nest *nest)
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     const Shape s = {ctx, entry, next_var};
-    Core *term = nest->element, *known = NULL;
-    bool fold = is_prim(term, P_reduce);
-    if (nest->n_axes == 1 && fold)
-        return rows_folded(&s, nest->axes[0], term);
-    if (nest->n_axes == 2)
-        known = fold ? product(&s, nest->axes, term) : transposition(&s, nest->axes, term);
-    return known || !fold || nest->n_axes < 2 ? known : joined_rows(&s, nest, plain_term(ctx, nest));
+    if (nest->n_axes != 2)
+        return NULL;
+    return is_prim(nest->element, P_reduce) ? product(&s, nest->axes, nest->element)
+                                            : transposition(&s, nest->axes, nest->element);
 }
 
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
-    Core *known = known_term(ctx, entry, nest, next_var);
+    const Shape s = {ctx, entry, next_var};
+    Core *term = nest->element, *known = NULL;
+    bool fold = is_prim(term, P_reduce) || is_prim(term, P_scan) || is_prim(term, P_scanExcl);
+    if (fold && nest->n_axes > 0)
+        known = nest->n_axes == 1 ? rows_folded(&s, nest->axes[0], term) : joined_rows(&s, nest);
     return known ? known : plain_term(ctx, nest);
 }

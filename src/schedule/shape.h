@@ -4,17 +4,29 @@
 #include "ir/terms.h"
 #include "schedule/nests.h"
 
-/* The array of a nest, as the library's rules know it. */
+/* The array of a nest, as the library's rules know it, if they do. */
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
-
-/* The same; NULL where they know none of its form. */
+/* A product of matrices, or a transposition; else NULL. */
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
 /* Gives each array of the list its value; of those that are read once for each row, the reader takes
  * them in, and results are values themselves. */
 void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var);
-/* The last of n arrays, of which each has row i by row i of those before it and of one matrix alone,
- * and which nothing else reads; NULL where they are not of this form. */
-Core *rows_program(Ctx *ctx, int n, Nest *const *nests, int *next_var);
+/* How many of the first indices of a read are the reader's axes, in their order. */
+int own_indices(const Core *read, const Nest *reader);
+/* The last of n arrays, each of which has a row, or an element, for each of the first `rows` axes, by
+ * the same row of those before it and of one array alone, and which nothing else reads; NULL where
+ * they are not of this form. */
+Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, int *next_var);
+/* The last of n scalars: a fold, or what is made of the fold before it; else NULL. */
+Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var);
+
+/* generate(axis => element), as an array, a zip of arrays or a map over them, where it reads such. */
+Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element);
+/* The term, with all arrays in it written so. */
+Core *with_vectors(Ctx *ctx, int *next_var, Core *term);
+/* An array of rows over all these axes, one after the other, by the axes; under the condition that
+ * there are rows, unless that is known. */
+Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);
 
 #endif

@@ -1,0 +1,1 @@
+lower scans.rise middle --strategy stored

@@ -1,0 +1,1 @@
+lower stages.rise softmax3 --strategy stored
