@@ -217,6 +217,8 @@ typedef struct Temp { /* a buffer in the workspace (codegen/workspace.h), in the
 
 typedef struct PlanBuffer {
     int argument, temp; /* which one it is; the other is -1 */
+    int swap;           /* the temp with which it changes places; -1: none */
+    Nat turns;          /* so often before the launch; NAT_TURN: as often as the group of the launch has been launched */
     int align;          /* 0: as its elements */
     Nat cells;          /* TEMP; may mention the device's sizes */
     int cell_bytes;
@@ -240,6 +242,8 @@ typedef struct Choice { /* what is launched where all conditions hold */
 } Choice;
 
 typedef struct Step { /* one launch: the first of its choices that may be launched is, none where no conditions hold */
+    Nat repeat; /* how often the launches beside each other that have this number as `group` are launched; NULL: once */
+    int group;
     int n;
     Choice *choices;
 } Step;
@@ -365,6 +369,8 @@ typedef struct CallTemp { /* GPU, once prepared */
 
 typedef struct CallStep {
     const Variant *variant;
+    int group;        /* launches beside each other with the same one repeat; 0: none */
+    int64_t repeat;   /* so often */
     unsigned grid[3];
     unsigned shared;
     int64_t max_resident; /* blocks of the kernel that fit on the device, or RESIDENT_UNKNOWN */

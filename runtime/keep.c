@@ -138,13 +138,15 @@ static void variant(Keeping *k, Variant *to, const Variant *from)
     for (int i = 0; i < from->n_buffers; i++) {
         to->buffers[i] = from->buffers[i];
         to->buffers[i].cells = nat(k, from->buffers[i].cells);
+        to->buffers[i].turns = from->buffers[i].turns ? nat(k, from->buffers[i].turns) : NULL;
     }
     guards(k, &to->guards, &from->guards);
 }
 
 static void step(Keeping *k, Step *to, const Step *from)
 {
-    *to = (Step){from->n, NEWN(k->to, Choice, from->n + 1)};
+    *to = (Step){.n = from->n, .choices = NEWN(k->to, Choice, from->n + 1), .group = from->group};
+    to->repeat = from->repeat ? nat(k, from->repeat) : NULL;
     for (int i = 0; i < from->n; i++) {
         const ImpWhens *when = &from->choices[i].when;
         for (int w = 0; w < when->n; w++)

@@ -256,10 +256,10 @@ static int workspace_get(rise_call *call, rise_error *error)
 }
 
 /* Where the launch finds the value of a kernel's parameter: an address, or the scalar itself, which the driver copies when the launch is enqueued. */
-static void *buffer_param(rise_call *call, const PlanBuffer *b)
+static void *buffer_param(rise_call *call, const PlanBuffer *b, int64_t turns)
 {
     if (b->temp >= 0)
-        return &call->temps[b->temp].memory;
+        return &call->temps[b->swap >= 0 && turns % 2 ? b->swap : b->temp].memory;
     CallArgument *c = &call->arguments[b->argument];
     return call->entry->plan.arguments[b->argument].by_value ? (void *)c->data : &c->address;
 }
@@ -268,8 +268,12 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
 {
     const Variant *v = step->variant;
     int n = 0, status = RISE_OK;
-    for (; n < v->n_buffers; n++)
-        step->params[n] = buffer_param(call, &v->buffers[n]);
+    for (; n < v->n_buffers && status == RISE_OK; n++) {
+        int64_t turns = 0;
+        if (v->buffers[n].swap >= 0)
+            status = number(call, step, v->buffers[n].turns, &turns, error);
+        step->params[n] = buffer_param(call, &v->buffers[n], turns);
+    }
     for (int i = 0; status == RISE_OK && i < v->kernel->n_sizes; i++) {
         int64_t value;
         status = number(call, step, v->kernel->sizes[i], &value, error);
@@ -284,6 +288,20 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
         step->params[n++] = &step->numbers[i];
     }
     return status;
+}
+
+/* What turns change among the parameters, for this one. */
+static void set_turn(rise_call *call, CallStep *step, int64_t turn)
+{
+    const Variant *v = step->variant;
+    for (int i = 0; i < v->n_buffers; i++)
+        if (v->buffers[i].swap >= 0 && v->buffers[i].turns->device == NAT_TURN)
+            step->params[i] = buffer_param(call, &v->buffers[i], turn);
+    for (int i = 0; i < v->kernel->n_sizes; i++) {
+        int narrow = (int)turn;
+        if (v->kernel->sizes[i]->device == NAT_TURN)
+            memcpy(&step->numbers[i], v->kernel->wide ? (void *)&turn : &narrow, v->kernel->wide ? sizeof turn : sizeof narrow);
+    }
 }
 
 static int clear(rise_call *call, CUdeviceptr at, int64_t bytes, CUstream stream, rise_error *error)
@@ -316,6 +334,10 @@ static int prepare_step(rise_call *call, const Step *from, rise_error *error)
     CallStep *step = &call->steps[call->n_steps];
     bool some;
     int status = choose_variant(call, from, step, &some, error);
+    step->group = from->group;
+    step->repeat = 1;
+    if (status == RISE_OK && some && from->repeat)
+        status = number(call, step, from->repeat, &step->repeat, error);
     if (status == RISE_OK && some)
         status = measure_grid(call, step, &some, error);
     if (status == RISE_OK && some)
@@ -419,20 +441,34 @@ static int clear_flags(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-static int start_kernels(rise_call *call, CUstream stream, rise_error *error)
+static int start_kernel(rise_call *call, const CallStep *s, CUstream stream, rise_error *error)
 {
     const CudaApi *api = &call->context->gpu.api;
-    for (int i = 0; i < call->n_steps; i++) {
-        const CallStep *s = &call->steps[i];
-        const ImpKernel *k = s->variant->kernel;
-        const unsigned t[3] = {(unsigned)k->threads[0], (unsigned)k->threads[1], (unsigned)k->threads[2]};
-        CUfunction f = call->entry->functions[s->variant->number].function;
-        CUresult result = k->cooperative ? api->launch_cooperative(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params)
-                                         : api->launch(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params, NULL);
-        if (result != CU_SUCCESS)
-            return gpu_check(call->context, result, error, "%s: launching %s on %u x %u x %u blocks", call->entry->plan.core->name, s->variant->name, s->grid[0], s->grid[1], s->grid[2]);
+    const ImpKernel *k = s->variant->kernel;
+    const unsigned t[3] = {(unsigned)k->threads[0], (unsigned)k->threads[1], (unsigned)k->threads[2]};
+    CUfunction f = call->entry->functions[s->variant->number].function;
+    CUresult result = k->cooperative ? api->launch_cooperative(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params)
+                                     : api->launch(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params, NULL);
+    if (result == CU_SUCCESS)
+        return RISE_OK;
+    return gpu_check(call->context, result, error, "%s: launching %s on %u x %u x %u blocks", call->entry->plan.core->name, s->variant->name, s->grid[0], s->grid[1], s->grid[2]);
+}
+
+/* Those that repeat together stand beside each other. */
+static int start_kernels(rise_call *call, CUstream stream, rise_error *error)
+{
+    int status = RISE_OK;
+    for (int i = 0, n; i < call->n_steps && status == RISE_OK; i += n) {
+        CallStep *first = &call->steps[i];
+        for (n = 1; first->group && i + n < call->n_steps && first[n].group == first->group;)
+            n++;
+        for (int64_t turn = 0; turn < first->repeat && status == RISE_OK; turn++)
+            for (int k = 0; k < n && status == RISE_OK; k++) {
+                set_turn(call, &first[k], turn);
+                status = start_kernel(call, &first[k], stream, error);
+            }
     }
-    return RISE_OK;
+    return status;
 }
 
 static int copy_out(rise_call *call, CUstream stream, rise_error *error)

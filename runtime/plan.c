@@ -110,7 +110,11 @@ static void make_variant(Ctx *ctx, Plan *plan, const ImpKernel *kernel, const ch
         if (buf->space == SPACE_SHARED)
             continue;
         PlanBuffer *b = &v->buffers[v->n_buffers++];
-        *b = (PlanBuffer){-1, -1, imp_align(kernel, buf), kernel_cells(ctx, kernel, buf), scalar_bytes(buf->elem)};
+        *b = (PlanBuffer){.argument = -1, .temp = -1, .swap = -1, .align = imp_align(kernel, buf), .cells = kernel_cells(ctx, kernel, buf), .cell_bytes = scalar_bytes(buf->elem)};
+        if (buf->swap) {
+            b->swap = temp_of(plan, buf->swap);
+            b->turns = buf->turns;
+        }
         if (buf->space == SPACE_TEMP)
             b->temp = temp_of(plan, buf);
         else
@@ -147,6 +151,7 @@ static void make_step(Ctx *ctx, const Plan *plan, const ImpLaunch *place, Step *
         for (const ImpKernel *k = place->variants.at[i].kernel; k; k = k->otherwise)
             n++;
     step->choices = NEWN(ctx, Choice, n + 1);
+    step->repeat = place->group ? place->group->count : NULL;
     for (int i = 0; i < place->variants.n; i++) {
         int form = 0;
         for (const ImpKernel *k = place->variants.at[i].kernel; k; k = k->otherwise)
@@ -163,8 +168,12 @@ static void make_kernels(Ctx *ctx, const ImpProgram *imp, Plan *plan)
         make_variant(ctx, plan, imp_form(imp, k), names.kernels[k], &variants[k]);
     plan->n_steps = imp->launches.n;
     plan->steps = NEWN(ctx, Step, plan->n_steps + 1);
-    for (int i = 0; i < plan->n_steps; i++)
+    for (int i = 0; i < plan->n_steps; i++) {
+        const ImpGroup *group = imp->launches.at[i].group;
         make_step(ctx, plan, &imp->launches.at[i], &plan->steps[i]);
+        bool again = group && i > 0 && imp->launches.at[i - 1].group == group;
+        plan->steps[i].group = !group ? 0 : again ? plan->steps[i - 1].group : i + 1;
+    }
 }
 
 void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *plan)

@@ -6,7 +6,7 @@ static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 static void note_device(void *user, Nat var)
 {
     CudaHostUse *use = user;
-    if (imp_is_device_size(var))
+    if (imp_is_device_size(var) && var->device != NAT_TURN)
         *(var->device == NAT_NUM_SM ? &use->sms : &use->resident) = true;
 }
 
@@ -29,7 +29,7 @@ CudaHostUse host_device_use(Ctx *ctx, const ImpKernel *k)
 static void set_device_names(void *user, Nat var)
 {
     Cuda *c = user;
-    if (imp_is_device_size(var))
+    if (imp_is_device_size(var) && var->device != NAT_TURN)
         c_names_set(c->names, var, var->name);
 }
 
@@ -99,11 +99,15 @@ static void put_narrow_guard(Host *h, const ImpKernel *k)
     const IndexGuards *guards = index_guards(c->ctx, k);
     int n = 0;
     for (int i = 0; i < k->n_sizes; i++) {
-        bool said = imp_is_device_size(k->sizes[i]); /* an int of CUDA's, or a product that a grid holds */
+        Nat size = k->sizes[i]->device == NAT_TURN ? k->group->count : k->sizes[i];
+        bool said = imp_is_device_size(size); /* an int of CUDA's, or a product that a grid holds */
         for (int g = 0; g < guards->at_most_max.n; g++)
-            said |= nat_le(c->ctx, k->known, k->sizes[i], guards->at_most_max.at[g]);
-        if (!said)
-            sb_printf(c->out, "%s%s <= %lld", n++ ? " && " : "", c_names_get(c->names, k->sizes[i]), (long long)INDEX_MAX);
+            said |= nat_le(c->ctx, k->known, size, guards->at_most_max.at[g]);
+        if (said)
+            continue;
+        put(c, n++ ? " && " : "");
+        cuda_nat(c, size, C_SUM);
+        sb_printf(c->out, " <= %lld", (long long)INDEX_MAX);
     }
     for (int g = 0; g < guards->at_most_max.n; g++) {
         put(c, n++ ? " && " : "");
@@ -379,14 +383,52 @@ static void put_sides(Host *h, const HostRun *run, int depth, HostPut put_each)
     put(c, "}\n");
 }
 
-/* Launches that begin with the same test stand within it: of two sides only one is launched. */
+/* How many from number i on repeat together; 0: it does not, or a loop around it does that. */
+static int same_group(const Host *h, const HostRun *run, int i)
+{
+    const ImpGroup *group = run->at[i]->kernel->group;
+    int n = 0;
+    while (group && group != h->group && i + n < run->n && run->at[i + n]->kernel->group == group)
+        n++;
+    return n;
+}
+
+/* A loop around launches that repeat. */
+static void put_group(Host *h, const HostRun *run, int depth, HostPut put_each)
+{
+    Cuda *c = h->c;
+    const ImpGroup *group = h->group = run->at[0]->kernel->group;
+    int mark = c_names_mark(c->names);
+    const char *turn = c_name_claim(c->names, group->turn->name);
+    host_indent(h);
+    sb_printf(c->out, "for (long long %s = 0; %s < ", turn, turn);
+    c_names_set(c->names, group->turn, turn);
+    cuda_nat(c, group->count, C_SUM);
+    sb_printf(c->out, "; %s++) {\n", turn);
+    h->depth++;
+    host_put_run(h, run, depth, put_each);
+    h->depth--;
+    host_indent(h);
+    put(c, "}\n");
+    c_names_release(c->names, mark);
+    h->group = NULL;
+}
+
+/* Launches that begin with the same test stand within it: of two sides only one is launched. What repeats
+ * under one test as a whole is a loop on each side. */
 void host_put_run(Host *h, const HostRun *run, int depth, HostPut put_each)
 {
     int mark = h->refused.n;
     for (int i = 0; i < run->n;) {
-        int n = same_test(run, i, depth);
+        int n = same_test(run, i, depth), repeat = h->loops ? same_group(h, run, i) : 0;
+        if (n < repeat) {
+            HostRun part = {run->at + i, repeat, repeat};
+            put_group(h, &part, depth, put_each);
+            i += repeat;
+            continue;
+        }
         if (!n) {
-            put_each(h, run->at[i++], depth && run->n == 1);
+            put_each(h, run->at[i++], (depth || h->group) && run->n == 1);
             continue;
         }
         HostRun part = {run->at + i, n, n};
@@ -435,5 +477,7 @@ void host_put_test_sizes(Host *h)
 void host_put_launches(Host *h)
 {
     const HostRun all = host_all(h->c->ctx, h->program);
+    h->loops = true;
     host_put_run(h, &all, 0, put_variant);
+    h->loops = false;
 }

@@ -85,13 +85,14 @@ void host_put_base(Host *h)
     sb_printf(h->c->out, "    char *const %s = (char *)%s;\n", h->base, h->workspace);
 }
 
-static bool has(const Host *h, const ImpKernel *k, const WorkBuffer *b)
+/* What the kernel has of the buffer; NULL: nothing. */
+static const ImpBuf *had(const Host *h, const ImpKernel *k, const WorkBuffer *b)
 {
     for (; k; k = k->otherwise)
         for (int i = 0; i < k->bufs.n; i++)
             if (k->bufs.at[i]->space == SPACE_TEMP && workspace_buffer(&h->space, k->bufs.at[i]) == b)
-                return true;
-    return false;
+                return k->bufs.at[i];
+    return NULL;
 }
 
 bool host_has_places(const ImpKernel *k)
@@ -101,6 +102,28 @@ bool host_has_places(const ImpKernel *k)
             if (k->bufs.at[i]->space == SPACE_TEMP)
                 return true;
     return false;
+}
+
+/* The place of a buffer that has changed places with another one. */
+static const char *place_by_turns(Host *h, const WorkBuffer *b, const WorkBuffer *other, Nat turns)
+{
+    Nat odd = nat_mod(h->c->ctx, turns, nat_const(h->c->ctx, 2));
+    return ctx_printf(h->c->ctx, "(%s *)(%s + (%s != 0 ? %s : %s))", cuda_type(b->buf->elem), h->base, nat_in_c(h, odd, C_SUM), nat_in_c(h, other->offset, C_ANY),
+                      nat_in_c(h, b->offset, C_ANY));
+}
+
+static void put_swapped_place(Host *h, const WorkBuffer *b, const ImpBuf *buf)
+{
+    Cuda *c = h->c;
+    const WorkBuffer *other = workspace_buffer(&h->space, buf->swap);
+    const WorkBuffer *both[2] = {b, other};
+    for (int i = 0; i < 2; i++)
+        if (workspace_may_overflow(&h->space, both[i]))
+            host_refuse_large(h, both[i]->offset);
+    host_indent(h);
+    sb_printf(c->out, "%s *const %s = %s; // ", cuda_type(b->buf->elem), b->name, place_by_turns(h, b, other, buf->turns));
+    cuda_comment_text(c->out, nat_text(c->ctx, b->cells));
+    put(c, "\n");
 }
 
 static void put_place(Host *h, const WorkBuffer *b)
@@ -123,16 +146,24 @@ void host_put_places(Host *h, const ImpKernel *k)
     DeviceVars found = {.ctx = ctx};
     for (int i = 0; i < h->space.buffers.n; i++) {
         const WorkBuffer *b = &h->space.buffers.at[i];
-        if (!b->offset || !has(h, k, b))
+        const ImpBuf *buf = b->offset ? had(h, k, b) : NULL;
+        if (!buf)
             continue;
         nat_each_var(ctx, b->offset, note_var, &found);
+        if (buf->swap)
+            nat_each_var(ctx, workspace_buffer(&h->space, buf->swap)->offset, note_var, &found);
         if (b->flag >= 0)
             nat_each_var(ctx, b->bytes, note_var, &found);
     }
     put_device_sizes(h, &found);
-    for (int i = 0; i < h->space.buffers.n; i++)
-        if (has(h, k, &h->space.buffers.at[i]))
-            put_place(h, &h->space.buffers.at[i]);
+    for (int i = 0; i < h->space.buffers.n; i++) {
+        const WorkBuffer *b = &h->space.buffers.at[i];
+        const ImpBuf *buf = had(h, k, b);
+        if (buf && buf->swap)
+            put_swapped_place(h, b, buf);
+        else if (buf)
+            put_place(h, b);
+    }
 }
 
 /* ---- its functions ------------------------------------------------------------------------------------------------------------------ */

@@ -45,6 +45,7 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_toShared] = {lower_read_memory, lower_write_through},
     [P_toPrivate] = {lower_read_memory, lower_write_through},
     /* grid */
+    [P_repeatKernels] = {lower_read_repeat, NULL},
     [P_nextKernel] = {lower_read_next_kernel, lower_write_next_kernel},
     [P_lastBlock] = {.write = lower_write_last_block},
     [P_gridSync] = {.write = lower_write_grid_sync},

@@ -1,5 +1,7 @@
 /* How the blocks of a kernel meet: nextKernel, lastBlock, gridSync. Each first stores x in global memory; then f(x) is written
  *
+ * In a nextKernel, repeatKernels(k, f, x) first stores x, then begins kernels that are launched again and again (repeat.c).
+ *
  *   nextKernel(f, x)  by a new kernel
  *   lastBlock(f, x)   by the block that takes the last ticket: if (thread 0) last = ticket; if (last) ...
  *   gridSync(f, x)    by all blocks, after a barrier of the grid */
@@ -126,7 +128,9 @@ static bool begin_next(Lowering *lw, const Core *e)
     const Core *f = e->prim.args[0];
     if (!lower_at_grid_level(lw, e))
         return false;
-    View *x = stage(lw, e->prim.args[1], stage_name(f));
+    const Core *given = e->prim.args[1];
+    bool repeats = given->kind == CORE_PRIM && given->prim.id == P_repeatKernels;
+    View *x = (repeats ? lower_repeat : stage)(lw, given, stage_name(f));
     if (x->kind == VIEW_ERROR || lw->failed)
         return false;
     kernel_begin(lw, e, f->lambda.body);

@@ -196,7 +196,7 @@ bool imp_same_when(const ImpWhens *a, const ImpWhens *b)
 
 void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel)
 {
-    ImpLaunch place = {{0}};
+    ImpLaunch place = {.group = kernel->group};
     vec_push(ctx, &place.variants, ((ImpVariant){.kernel = kernel}));
     vec_push(ctx, &program->launches, place);
 }
@@ -238,6 +238,15 @@ bool imp_divides_safely(Ctx *ctx, const NatFacts *known, Nat nat)
         for (int k = 0; k < nat->terms[i].n_factors; k++)
             safe = safe && imp_divides_safely(ctx, known, nat->terms[i].factors[k]);
     return safe;
+}
+
+int imp_group_size(const ImpProgram *program, int i)
+{
+    const ImpGroup *group = program->launches.at[i].group;
+    int n = 1;
+    while (group && i + n < program->launches.n && program->launches.at[i + n].group == group)
+        n++;
+    return n;
 }
 
 bool imp_is_device_size(Nat var)

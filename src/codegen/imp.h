@@ -39,6 +39,8 @@ typedef struct ImpBuf {
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
+    struct ImpBuf *swap; /* TEMP: with which this one changes places; NULL: none */
+    Nat turns;        /* ... so many times before the launch: after an odd number the kernel gets the address of `swap` */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Forms] */
 } ImpBuf;
 
@@ -182,6 +184,12 @@ struct ImpStmt {
  * its `align`, as workspace does anyway), unless the kernel is `unaligned`, and that 31 bits hold every index (index_guards.h), unless it is `wide`.
  * lower.c makes the chain: wide indices, then no alignment either. All have one body, and one text with two parameters (cuda_print.c). The manifest has each form as a variant of the
  * launch, the host's function tests the guards, and the simulator runs the form it is told to. */
+/* Launches that repeat: all of them in their order, then again. */
+typedef struct ImpGroup {
+    Nat count; /* over the sizes */
+    Nat turn;  /* the number of the turn, for its kernels: 0 .. count - 1 */
+} ImpGroup;
+
 typedef struct ImpKernel {
     const char *name;
     const CoreEntry *entry;
@@ -204,6 +212,7 @@ typedef struct ImpKernel {
     ImpBlock body;
     bool wide;            /* sizes, and indices over them, have 64 bits; else they fit 31 (index_guards.h), which is a guard */
     bool unaligned;       /* arrays of the caller's are aligned as their elements: a vector of their cells is accessed cell by cell */
+    const ImpGroup *group; /* that it is launched in; NULL: once */
     struct ImpKernel *init; /* the kernel before it that only prepares it; NULL: none */
     struct ImpKernel *otherwise; /* see Note [Forms]; NULL: none */
     const struct IndexGuards *guards; /* index_guards.h; NULL while passes may still change the kernel */
@@ -214,7 +223,9 @@ typedef struct ImpKernel {
  * host decides them before it launches anything.
  *
  * So classes of one launch do not multiply those of another. A kernel that several classes launch stands once in the program, and its text once in the
- * file. What is launched in a branch of a test with more launches than the other branch has that test among its conditions. */
+ * file. What is launched in a branch of a test with more launches than the other branch has that test among its conditions.
+ *
+ * Launches that stand together and whose kernels are of one group repeat. */
 typedef struct ImpWhen {
     const Core *test; /* a condition over sizes */
     bool holds;       /* or does not */
@@ -229,6 +240,7 @@ typedef struct ImpVariant {
 
 typedef struct ImpLaunch {
     VEC(ImpVariant) variants;
+    const ImpGroup *group; /* of its kernels; NULL: none */
 } ImpLaunch;
 
 typedef struct ImpProgram {
@@ -243,6 +255,8 @@ bool imp_when_holds(Ctx *ctx, const CoreEntry *entry, const ImpWhens *when, cons
 /* Is the kernel, in this form or another one, launched anywhere? */
 bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const Launch *launch);
 bool imp_same_when(const ImpWhens *a, const ImpWhens *b);
+/* The launches from number i on that repeat together, or that one. */
+int imp_group_size(const ImpProgram *program, int i);
 /* One more launch, always of this kernel. */
 void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel);
 

@@ -347,6 +347,11 @@ static void print_buf(Printer *p, const ImpBuf *buf)
         sb_printf(p->out, ", group %d", buf->group);
     if (buf->align)
         sb_printf(p->out, ", aligned to %d", buf->align);
+    if (buf->swap) {
+        sb_printf(p->out, ", or %s where ", buf->swap->name);
+        print_nat(p, buf->turns, 2);
+        put(p, " is odd");
+    }
     put(p, "\n");
 }
 
@@ -380,6 +385,11 @@ static void print_rest(Printer *p, const ImpKernel *k)
         threads[a] = nat_const(p->ctx, k->threads[a]);
     print_per_axis(p, "threads", threads);
     print_per_axis(p, "blocks", k->blocks);
+    if (k->group) {
+        put(p, "  repeated for turn until ");
+        print_nat(p, k->group->count, 0);
+        put(p, "\n");
+    }
     for (int i = 0; i < k->bufs.n; i++)
         print_buf(p, k->bufs.at[i]);
     if (k->shared_bytes && !nat_is(k->shared_bytes, 0)) {

@@ -87,7 +87,7 @@ static Nat bound_var(Bounds *b, Nat var)
     for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
         if (var == k->entry->sizes[i])
             return var;
-    if (imp_is_device_size(var))
+    if (imp_is_device_size(var) && var->device != NAT_TURN)
         return nat_const(b->ctx, LAUNCH_MAX_GRID);
     /* Thread ids and idx registers have a bound from the start. What has none is an idx that the sizes bound elsewhere. */
     return var->hi ? highest(b, var->hi) : nat_const(b->ctx, INDEX_MAX / 4);
@@ -411,7 +411,7 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k)
     bool hold = index_guards(ctx, k)->at_most_max.n == 0;
     for (int i = 0; i < k->n_sizes; i++) {
         NatRange r = nat_range(ctx, k->known, k->sizes[i]);
-        hold &= imp_is_device_size(k->sizes[i]) || (r.has_hi && r.hi <= INDEX_MAX);
+        hold &= (imp_is_device_size(k->sizes[i]) && k->sizes[i]->device != NAT_TURN) || (r.has_hi && r.hi <= INDEX_MAX);
     }
     return hold;
 }
@@ -592,6 +592,8 @@ const IndexGuards *index_guards(Ctx *ctx, const ImpKernel *kernel)
         guard_nat(&b, kernel_cells(ctx, kernel, kernel->bufs.at[i]));
     if (kernel->shared_bytes)
         guard_nat(&b, kernel->shared_bytes);
+    if (kernel->group)
+        guard_nat(&b, kernel->group->count);
     b.here = nat_facts_new(ctx, b.facts);
     guard_block(&b, &kernel->body);
     return guards;

@@ -22,6 +22,7 @@ ImpKernel *kernel_before(Lowering *lw)
     ImpKernel *init = NEW(ctx, ImpKernel);
     init->entry = kernel->entry;
     init->known = kernel->known;
+    init->group = kernel->group;
     init->warp = init->lane = zero;
     for (int a = 0; a < 3; a++) {
         init->threads[a] = 1;
@@ -46,6 +47,7 @@ void kernel_begin(Lowering *lw, const Core *start, const Core *scope)
     ImpKernel *kernel = NEW(ctx, ImpKernel);
     kernel->name = entry->name; /* until all kernels are there */
     kernel->entry = entry;
+    kernel->group = lw->group;
     way_kernel(lw, kernel, start);
     kernel->known = lw->known;
     lw->kernel = kernel;

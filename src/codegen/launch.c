@@ -28,7 +28,7 @@ struct DeviceSubst {
 static void without_device_size(void *user, Nat var)
 {
     const struct DeviceSubst *s = user;
-    if (imp_is_device_size(var))
+    if (imp_is_device_size(var) && var->device != NAT_TURN)
         *s->nat = nat_subst(s->ctx, *s->nat, var, nat_const(s->ctx, 1));
 }
 
@@ -109,6 +109,8 @@ static void plan_background(Plan *plan, const Core *e)
         plan->copied = larger(plan, plan->copied, lower_nat(plan->lw, e->type->size));
 }
 
+static bool begins_kernel(PrimId id) { return id == P_nextKernel || id == P_repeatKernels; }
+
 /* In the order of the translation: what a pattern works on, then the pattern itself. */
 static void plan_walk(Plan *plan, const Core *e)
 {
@@ -122,12 +124,12 @@ static void plan_walk(Plan *plan, const Core *e)
         plan_background(plan, e);
         plan_scan_blocks(plan, e);
         for (int i = 0; i < e->prim.n_args; i++) {
-            if (e == plan->start && e->prim.id != P_nextKernel && i == e->prim.n_args - 1)
+            if (e == plan->start && !begins_kernel(e->prim.id) && i == e->prim.n_args - 1)
                 plan->here = e; /* a scatter whose background the kernel before has written */
             if (e->prim.args[i]->kind != CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
         }
-        if (e->prim.id == P_nextKernel)
+        if (begins_kernel(e->prim.id))
             plan->here = e;
         if (is_parallel_map(e->prim.id))
             plan_map(plan, e);
@@ -161,11 +163,11 @@ static void plan_walk(Plan *plan, const Core *e)
     }
 }
 
-/* What the program says of the launch: behind the entry's result type (of the class that is being lowered), or in the brackets of nextKernel. */
+/* What the program says of the launch: behind the entry's result type (of the class that is being lowered), or in the brackets of nextKernel or repeatKernels. */
 static CoreLaunch launch_clause(const Lowering *lw, const Core *start)
 {
     const CoreEntry *entry = lw->entry;
-    if (start && start->prim.id == P_nextKernel)
+    if (start && begins_kernel(start->prim.id))
         return (CoreLaunch){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
     const Core *body = entry->body;
     int k = 0;

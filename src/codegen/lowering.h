@@ -130,6 +130,7 @@ typedef struct Lowering {
     View **inputs;         /* by parameter of the entry */
     NatFacts *known;       /* what holds in all of the kernel */
     Decisions decisions;
+    const ImpGroup *group; /* of the kernels that begin now */
     Ways *ways;
     ImpBlock *out;     /* statements go to its end */
     const Env *env;
@@ -392,6 +393,9 @@ void workspace_of(Lowering *lw, ImpBuf *buf);
 /* ---- grid.c: how the blocks of a kernel meet ------------------------------------------------------------------------------------ */
 
 View *lower_read_next_kernel(Lowering *lw, const Core *term);
+/* repeat.c: the state after the last turn, for the kernel that begins next. */
+View *lower_repeat(Lowering *lw, const Core *term, const char *name);
+View *lower_read_repeat(Lowering *lw, const Core *term);
 bool lower_write_next_kernel(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_last_block(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_grid_sync(Lowering *lw, const Core *term, View *acceptor);

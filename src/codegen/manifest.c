@@ -151,6 +151,23 @@ static void parameter(Json *j, const char *kind, const char *of, const char *typ
     sb_puts(j->out, "}");
 }
 
+/* Of two buffers that change places, which one depends on how often they have. */
+static void workspace_parameter(Json *j, const ImpBuf *buf, const char *type)
+{
+    if (!buf->swap) {
+        parameter(j, "workspace", buf->name, type);
+        return;
+    }
+    next(j);
+    open(j, '{');
+    text(j, "workspace", buf->name);
+    text(j, "odd", buf->swap->name);
+    if (buf->turns->device != NAT_TURN)
+        nat(j, "turns", buf->turns);
+    text(j, "type", type);
+    close(j, '}');
+}
+
 static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
 {
     key(j, "parameters");
@@ -163,10 +180,10 @@ static void parameters(Json *j, const ImpKernel *k, const Arguments *names)
         else if (buf->space == SPACE_INPUT && buf->component < names->inputs.n)
             parameter(j, "argument", names->inputs.at[buf->component], type);
         else if (buf->space == SPACE_TEMP)
-            parameter(j, "workspace", buf->name, type);
+            workspace_parameter(j, buf, type);
     }
     for (int i = 0; i < k->n_sizes; i++)
-        parameter(j, "size", k->sizes[i]->name, k->wide ? "long long" : "int");
+        parameter(j, k->sizes[i]->device == NAT_TURN ? "turn" : "size", k->sizes[i]->name, k->wide ? "long long" : "int");
     close(j, ']');
 }
 
@@ -303,21 +320,39 @@ static int form_number(const ImpProgram *program, const ImpKernel *kernel)
     return k;
 }
 
+static void launch(Json *j, const ImpProgram *program, const ImpLaunch *place, const char *const *kernels)
+{
+    next(j);
+    open(j, '{');
+    key(j, "variants");
+    open(j, '[');
+    for (int v = 0; v < place->variants.n; v++)
+        for (const ImpKernel *k = place->variants.at[v].kernel; k; k = k->otherwise)
+            under_conditions(j, "kernel", kernels[form_number(program, k)], &place->variants.at[v].when);
+    close(j, ']');
+    close(j, '}');
+}
+
 static void launches(Json *j, const ImpProgram *program, const char *const *kernels)
 {
     key(j, "launches");
     open(j, '[');
-    for (int i = 0; i < program->launches.n; i++) {
+    for (int i = 0, n; i < program->launches.n; i += n) {
         const ImpLaunch *place = &program->launches.at[i];
-        next(j);
-        open(j, '{');
-        key(j, "variants");
-        open(j, '[');
-        for (int v = 0; v < place->variants.n; v++)
-            for (const ImpKernel *k = place->variants.at[v].kernel; k; k = k->otherwise)
-                under_conditions(j, "kernel", kernels[form_number(program, k)], &place->variants.at[v].when);
-        close(j, ']');
-        close(j, '}');
+        n = imp_group_size(program, i);
+        if (place->group) {
+            next(j);
+            open(j, '{');
+            nat(j, "repeat", place->group->count);
+            key(j, "launches");
+            open(j, '[');
+        }
+        for (int k = 0; k < n; k++)
+            launch(j, program, &place[k], kernels);
+        if (place->group) {
+            close(j, ']');
+            close(j, '}');
+        }
     }
     close(j, ']');
 }

@@ -148,17 +148,20 @@ static void keep_registers(Lowering *lw)
         k->vars.at[i]->id = i;
 }
 
-/* numSM and maxResident where indices mention them: parameters like the sizes. */
+/* numSM, maxResident and the turn where indices mention them: parameters like the sizes. */
 typedef struct DeviceSizes {
     Ctx *ctx;
-    Nat at[2];
+    Nat at[3];
     int n;
 } DeviceSizes;
 
 static void find_device_size(void *user, Nat var)
 {
     DeviceSizes *d = user;
-    if (imp_is_device_size(var) && !(d->n && d->at[0] == var) && d->n < 2)
+    bool known = !imp_is_device_size(var);
+    for (int i = 0; i < d->n; i++)
+        known |= d->at[i] == var;
+    if (!known)
         d->at[d->n++] = var;
 }
 
@@ -189,12 +192,17 @@ void pass_names(Lowering *lw)
         sorted[i]->id = i;
         sorted[i]->name = sorted[i]->space == SPACE_TEMP ? workspace_name(&naming, sorted[i]) : c_name_claim(naming.scope, sorted[i]->name);
     }
+    for (int i = 0; i < n; i++)
+        if (sorted[i]->swap) {
+            sorted[i]->swap = lw->globals.at[sorted[i]->swap->component];
+            workspace_name(&naming, sorted[i]->swap);
+        }
     keep_registers(lw);
     naming.named = NEWN(ctx, bool, k->vars.n + 1);
     name_registers(&naming, &k->body);
     DeviceSizes device = {.ctx = ctx};
     walk_stmts(&k->body, stmt_device_sizes, &device);
-    k->sizes = NEWN(ctx, Nat, lw->entry->n_sizes + 2);
+    k->sizes = NEWN(ctx, Nat, lw->entry->n_sizes + 3);
     k->n_sizes = 0;
     for (int i = 0; i < lw->entry->n_sizes; i++) {
         SizeUse u = {lw->entry->sizes[i], false};

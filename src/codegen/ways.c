@@ -30,21 +30,33 @@ const Core *lower_decided(const Lowering *lw, const Core *e)
     return !d ? NULL : d->holds ? e->cond.then : e->cond.otherwise;
 }
 
-static void note_unknown(void *user, Nat var) { *(bool *)user |= var->device == NAT_MAX_RESIDENT; }
+typedef struct HostKnows {
+    const CoreEntry *entry;
+    bool all;
+} HostKnows;
 
-/* Does the number of blocks that fit, which is another one for each kernel, stand in it? */
-static bool asks_resident(Ctx *ctx, Nat nat)
+static void note_unknown(void *user, Nat var)
 {
-    bool found = false;
-    nat_each_var(ctx, nat, note_unknown, &found);
-    return found;
+    HostKnows *h = user;
+    bool known = var->device == NAT_NUM_SM;
+    for (int i = 0; i < h->entry->n_sizes; i++)
+        known |= h->entry->sizes[i] == var;
+    h->all &= known;
+}
+
+/* Not so where the number of blocks that fit, which is another one for each kernel, or that of a step stands in it. */
+static bool host_knows(const Lowering *lw, Nat nat)
+{
+    HostKnows h = {lw->entry, true};
+    nat_each_var(lw->ctx, nat, note_unknown, &h);
+    return h.all;
 }
 
 /* A condition that the host can decide before it launches. */
-static bool is_size_test(Ctx *ctx, const Core *e)
+static bool is_size_test(const Lowering *lw, const Core *e)
 {
     if (e->kind == CORE_SIZE)
-        return !asks_resident(ctx, e->size);
+        return host_knows(lw, e->size);
     if (e->kind != CORE_PRIM)
         return false;
     PrimId id = e->prim.id;
@@ -52,7 +64,7 @@ static bool is_size_test(Ctx *ctx, const Core *e)
     if (!compares && id != P_and && id != P_or && id != P_not)
         return false;
     for (int i = 0; i < e->prim.n_args; i++)
-        if ((compares && e->prim.args[i]->kind != CORE_SIZE) || (!compares && e->prim.args[i]->kind == CORE_SIZE) || !is_size_test(ctx, e->prim.args[i]))
+        if ((compares && e->prim.args[i]->kind != CORE_SIZE) || (!compares && e->prim.args[i]->kind == CORE_SIZE) || !is_size_test(lw, e->prim.args[i]))
             return false;
     return true;
 }
@@ -164,7 +176,14 @@ static void tests_staged(TestWalk *w, const Core *e)
 
 static void tests_next_kernel(TestWalk *w, const Core *e, bool writes)
 {
-    tests_staged(w, e->prim.args[1]);
+    const Core *x = e->prim.args[1];
+    if (x->kind == CORE_PRIM && x->prim.id == P_repeatKernels) {
+        tests_staged(w, x->prim.args[1]);
+        w->here = x;
+        tests_staged(w, x->prim.args[0]->lambda.body);
+    } else {
+        tests_staged(w, x);
+    }
     w->here = e;
     if (writes)
         tests_write(w, e->prim.args[0]->lambda.body, true, false);
@@ -203,7 +222,7 @@ static void tests_write(TestWalk *w, const Core *e, bool head, bool top)
     for (; e->kind == CORE_LET; e = e->let.body)
         tests_read(w, e->let.value);
     if (e->kind == CORE_IF) {
-        if (!lower_decided(lw, e) && head && w->here == w->start && is_size_test(lw->ctx, e->cond.cond))
+        if (!lower_decided(lw, e) && head && w->here == w->start && is_size_test(lw, e->cond.cond))
             decide(lw, e, top);
         const Core *decided = lower_decided(lw, e);
         if (decided)
@@ -257,6 +276,18 @@ void way_kernel(Lowering *lw, ImpKernel *kernel, const Core *at)
             vec_push(lw->ctx, &b.tests, lw->decisions.at[i]);
     vec_push(lw->ctx, &ways->begun, b);
     lw->known = known_here(lw, false);
+}
+
+const ImpGroup *way_group(Lowering *lw, const Core *at, Nat count)
+{
+    Ways *ways = lw->ways;
+    for (int i = 0; i < ways->groups.n; i++)
+        if (ways->groups.at[i].at == at)
+            return ways->groups.at[i].group;
+    ImpGroup *group = NEW(lw->ctx, ImpGroup);
+    *group = (ImpGroup){count, nat_turn_var(lw->ctx, count)};
+    vec_push(lw->ctx, &ways->groups, ((Repeated){at, group}));
+    return group;
 }
 
 void way_facts(Lowering *lw) { lw->facts = nat_facts_new(lw->ctx, known_here(lw, true)); }
@@ -344,13 +375,23 @@ static bool does_nothing(const ImpKernel *kernel)
     return true;
 }
 
+/* Not between launches that repeat together, of which it is none. */
+static int behind_group(const Lowering *lw, const Begun *b, int at)
+{
+    const ImpProgram *program = lw->program;
+    const ImpGroup *group = at > 0 ? program->launches.at[at - 1].group : NULL;
+    while (group && group != b->kernel->group && at < program->launches.n && program->launches.at[at].group == group)
+        at++;
+    return at;
+}
+
 static void insert_launch(Lowering *lw, int at)
 {
     ImpProgram *program = lw->program;
-    vec_push(lw->ctx, &program->launches, ((ImpLaunch){{0}}));
+    vec_push(lw->ctx, &program->launches, ((ImpLaunch){.group = NULL}));
     for (int i = program->launches.n - 1; i > at; i--)
         program->launches.at[i] = program->launches.at[i - 1];
-    program->launches.at[at] = (ImpLaunch){{0}};
+    program->launches.at[at] = (ImpLaunch){.group = NULL};
     for (int i = 0; i < lw->ways->starts.n; i++)
         lw->ways->starts.at[i].launch += lw->ways->starts.at[i].launch >= at;
 }
@@ -370,9 +411,10 @@ static void place_kernels(Lowering *lw)
             continue;
         }
         if (b->prepares || at < 0) {
-            at = b->prepares && start->launch >= 0 ? start->launch : last + 1;
-            if (b->prepares || at >= end)
+            at = b->prepares && start->launch >= 0 ? start->launch : behind_group(lw, b, last + 1);
+            if (b->prepares || at >= end || program->launches.at[at].group != b->kernel->group)
                 insert_launch(lw, at);
+            program->launches.at[at].group = b->kernel->group;
         }
         if (!b->prepares)
             start->launch = at;

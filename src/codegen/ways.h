@@ -38,6 +38,11 @@ typedef struct Space { /* workspace: number `number` that is made inside of thes
     int shares; /* which one's memory it is */
 } Space;
 
+typedef struct Repeated {
+    const Core *at; /* the repeatKernels */
+    const ImpGroup *group;
+} Repeated;
+
 struct Ways {
     View *result;
     VEC(Decisions) left;
@@ -49,12 +54,15 @@ struct Ways {
     VEC(Decisions) made; /* workspace so far: the branches around it */
     VEC(Space) spaces;   /* of all ways */
     VEC(Placed) placed;
+    VEC(Repeated) groups; /* of all ways */
     VEC(Decisions) classes;
 };
 
 void ways_go(Lowering *lw, View *result);
 /* The kernel begins at the nextKernel, or first: its tests are decided, and lw->known is what holds in all of it. */
 void way_kernel(Lowering *lw, ImpKernel *kernel, const Core *at);
+/* The group of a repeatKernels, the same on all ways. */
+const ImpGroup *way_group(Lowering *lw, const Core *at, Nat count);
 void way_facts(Lowering *lw); /* lw->facts is what holds at the place of translation */
 void way_kernel_before(Lowering *lw, ImpKernel *init);
 

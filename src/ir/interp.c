@@ -276,6 +276,23 @@ static void iterate(Interp *in, Code *code)
     copy_cells(in, code->at, f->params[0], row->n);
 }
 
+static void repeat_kernels(Interp *in, Code *code)
+{
+    const Lambda *f = code->lambda;
+    int64_t k = interp_size(in, &code->nats[0]);
+    State state;
+    state_init(in, code, code->shape, &state);
+    state_set(in, &state, &in->cells[code->args[1]->at]);
+    Mark mark = interp_mark(in);
+    for (int64_t i = 0; i < k; i++) {
+        interp_set_index(in, code->span, f->params[1], i);
+        interp_eval(in, f->body);
+        state_set(in, &state, &in->cells[f->body->at]);
+        interp_release(in, mark);
+    }
+    copy_cells(in, code->at, state.at, code->shape->n);
+}
+
 /* Each element by f and then g, with the state of a fold over the first components of what f gives. */
 static void scan_blocks(Interp *in, const Code *code)
 {
@@ -716,6 +733,9 @@ static void eval_prim(Interp *in, Code *code)
         return;
     case P_scanBlocks:
         scan_blocks(in, code);
+        return;
+    case P_repeatKernels:
+        repeat_kernels(in, code);
         return;
     case P_nextKernel:
     case P_lastBlock:

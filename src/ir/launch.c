@@ -16,6 +16,10 @@ bool launch_device_value(const Launch *launch, Nat var, int64_t *value)
 {
     if (!launch_device_size(var, value))
         return false;
+    if (var->device == NAT_TURN) {
+        *value = launch->turn;
+        return true;
+    }
     int64_t own = var->device == NAT_NUM_SM ? launch->num_sm : launch->max_resident;
     *value = own ? own : *value;
     return *value >= 0;

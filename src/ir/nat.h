@@ -39,7 +39,10 @@ typedef struct NatTerm {
 } NatTerm;
 
 /* What a variable stands for that is the device's, and known at launch. */
-typedef enum NatDevice { NAT_NO_DEVICE, NAT_NUM_SM, NAT_MAX_RESIDENT } NatDevice;
+typedef enum NatDevice {
+    NAT_NO_DEVICE, NAT_NUM_SM, NAT_MAX_RESIDENT,
+    NAT_TURN /* of a group of launches that repeat: what its kernels are told */
+} NatDevice;
 
 struct NatNode {
     NatKind kind;
@@ -63,6 +66,8 @@ Nat nat_const(Ctx *ctx, int64_t value);
 Nat nat_var(Ctx *ctx, const char *name, Nat lo, Nat hi);
 /* At least 1; its name is the word of the language. */
 Nat nat_device_var(Ctx *ctx, NatDevice which);
+/* From 0 to count - 1. */
+Nat nat_turn_var(Ctx *ctx, Nat count);
 /* The one with this name; NAT_NO_DEVICE: there is none. */
 NatDevice nat_device_find(const char *name);
 Nat nat_add(Ctx *ctx, Nat a, Nat b);

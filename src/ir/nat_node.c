@@ -420,6 +420,13 @@ Nat nat_device_var(Ctx *ctx, NatDevice which)
     return &f->nat;
 }
 
+Nat nat_turn_var(Ctx *ctx, Nat count)
+{
+    NatFull *f = new_var(ctx, "turn", nat_const(ctx, 0), nat_add_k(ctx, count, -1));
+    f->nat.device = NAT_TURN;
+    return &f->nat;
+}
+
 Nat nat_atom(Ctx *ctx, NatKind kind, Nat a, Nat b, bool divisor_ok)
 {
     NatFull f = {.nat = {.kind = kind, .a = a, .b = b}, .divisor_ok = divisor_ok};

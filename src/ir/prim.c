@@ -44,7 +44,7 @@ const PrimRegroups *prim_regroups(PrimId id)
 bool prim_takes_elements(PrimId id)
 {
     switch ((int)id) {
-    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate:
+    case P_nextKernel: case P_lastBlock: case P_gridSync: case P_iterate: case P_reorder: case P_generate: case P_repeatKernels:
         return false;
     }
     return true;

@@ -94,6 +94,15 @@ static bool set_threads(Run *run)
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */
 
+/* Which of two buffers that change places a kernel gets. */
+static const ImpBuf *buffer_now(Run *run, const ImpBuf *buf)
+{
+    int64_t turns = 0;
+    if (buf->swap)
+        run->failed |= !launch_nat(run->ctx, run->program->entry, run->launch, buf->turns, &turns);
+    return turns % 2 ? buf->swap : buf;
+}
+
 static Global *find_global(Run *run, const ImpBuf *buf)
 {
     for (int i = 0; i < run->globals.n; i++) {
@@ -143,6 +152,7 @@ static bool set_input(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
 static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
 {
     const Launch *l = run->launch;
+    buf = buffer_now(run, buf);
     Global *g = find_global(run, buf);
     if (buf->space == SPACE_OUTPUT &&
         (buf->component < 0 || buf->component >= l->n_results || l->results[buf->component].elem != buf->elem ||
@@ -395,6 +405,24 @@ static void run_launch(Run *run, const ImpLaunch *place)
         run_kernel(run, chosen_form(run, kernel));
 }
 
+/* Launches from number i on, again and again where they are a group; gives how many they are. */
+static int run_launches(Run *run, int i)
+{
+    const ImpLaunch *places = &run->program->launches.at[i];
+    int n = imp_group_size(run->program, i);
+    int64_t count = 1;
+    if (places->group)
+        run->failed |= !launch_nat(run->ctx, run->program->entry, run->launch, places->group->count, &count);
+    for (int64_t turn = 0; turn < count; turn++) {
+        run->launch->turn = turn;
+        for (int k = 0; k < n && !run->failed && !run->stop; k++)
+            run_launch(run, &places[k]);
+        if (run->failed || run->stop)
+            break;
+    }
+    return n;
+}
+
 static void sim_body(Ctx *ctx, void *user)
 {
     Run *run = user;
@@ -417,8 +445,8 @@ static void sim_body(Ctx *ctx, void *user)
     }
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
-    for (int i = 0; i < run->program->launches.n && !run->failed && !run->stop; i++)
-        run_launch(run, &run->program->launches.at[i]);
+    for (int i = 0; i < run->program->launches.n && !run->failed && !run->stop;)
+        i += run_launches(run, i);
     count_finish(run);
     if (run->failed)
         return;

@@ -482,7 +482,8 @@ static Node *output(Gen *g, Shape shape, int axes, bool alone)
     }
     for (int k = 0; k < 2 && alone && shape != ONE_THREAD && shape != BLOCKS_ONLY && e->type->kind == R_ARRAY && chance(g, 16); k++)
         e = finished(g, e);
-    return e;
+    Node *repeated = alone && shape != ONE_THREAD && shape != BLOCKS_ONLY && chance(g, 12) ? random_repeated(g, e) : NULL;
+    return repeated ? repeated : e;
 }
 
 static Shape choose_shape(Gen *g, int *axes)

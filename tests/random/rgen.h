@@ -77,6 +77,7 @@ Node *random_as_vector(Gen *g, Node *xs);
 Node *random_vector(Gen *g, RVar *v, int depth);
 Node *random_shfl(Gen *g, Node *xs);
 Node *random_block_scan(Gen *g, Node *xs);
+Node *random_repeated(Gen *g, Node *start);
 Node *random_reduce_warp(Gen *g, Node *xs);
 /* These give e where they do not fit. */
 Node *random_scatter(Gen *g, Node *e);

@@ -358,6 +358,33 @@ Node *random_block_scan(Gen *g, Node *xs)
     return random_write_views(g, node_prim(g, P_scanBlocks, 5, args), below(g, 2));
 }
 
+/* Steps of the grid, of which each element reads the one across from it; and what goes on with them. NULL: not of this array. */
+Node *random_repeated(Gen *g, Node *start)
+{
+    const RType *t = start->type;
+    if (t->kind != R_ARRAY || t->elem->kind != R_SCALAR)
+        return NULL;
+    RSize count = size_const(below(g, 4));
+    RVar *vars[2] = {var_new(g, t), var_new(g, type_of_idx(g->p, count))}, *after = var_new(g, t);
+    Node *sides[2] = {node_var(g, vars[0]), node_prim1(g, P_reverse, node_var(g, vars[0]))};
+    Node *both = node_prim(g, P_zip, 2, sides), *e = node_new(g, N_PRIM);
+    RVar *x = var_new(g, both->type->elem);
+    int scope = g->n_scope;
+    scope_push(g, vars[1]);
+    scope_push(g, x);
+    Node *value = random_value_of(g, x, t->elem->scalar, 2);
+    g->n_scope = scope;
+    e->prim = P_repeatKernels;
+    e->n_sizes = 1;
+    e->sizes[0] = count;
+    e->n = 2;
+    e->args[0] = node_lambda(g, 2, vars, mapped(g, P_mapGlobal, x, value, both));
+    e->args[1] = start;
+    node_done(g, e);
+    Node *args[2] = {node_lambda(g, 1, &after, copied(g, P_mapGlobal, node_var(g, after))), e};
+    return node_prim(g, P_nextKernel, 2, args);
+}
+
 /* Both branches give the same; the second one goes on in a kernel of its own, sometimes. */
 Node *random_size_test(Gen *g, Node *body)
 {

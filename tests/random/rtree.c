@@ -193,7 +193,7 @@ int prim_functions(PrimId id)
     switch (id) {
     case P_mapSeq: case P_mapSeqUnroll: case P_mapGlobal: case P_mapBlock: case P_mapThreads: case P_mapWarp: case P_mapLane: case P_reduceSeq:
     case P_reduceSeqUnroll: case P_generate: case P_scanSeq: case P_scanSeqExcl: case P_circularBuffer: case P_rotateValues: case P_reduceWarp: case P_nextKernel:
-    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks: case P_map: case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex:
+    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks: case P_repeatKernels: case P_map: case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex:
         return 1;
     default: return 0;
     }
@@ -334,6 +334,8 @@ static const RType *prim_type(RProgram *p, const Node *e)
     const RType *last = e->args[e->n - 1]->type;
     if (e->prim == P_nextKernel || e->prim == P_lastBlock || e->prim == P_gridSync)
         return e->args[0]->type;
+    if (e->prim == P_repeatKernels)
+        return rtype_equal(e->args[0]->type, last) ? last : NULL;
     if (e->prim == P_scanBlocks) {
         const RType *unit = e->args[1]->type, *taken = e->args[2]->type;
         bool fits = last->kind == R_ARRAY && taken->kind == R_TUPLE && taken->n == 2 && rtype_equal(e->args[0]->type, unit) && rtype_equal(taken->items[0], unit);
@@ -442,6 +444,11 @@ static bool bind_lambda(RProgram *p, const Node *e, const Node *f)
     const RType *last = e->prim == P_generate && e->kind == N_PRIM ? NULL : e->args[e->n - 1]->type;
     if (e->kind == N_PRIM && (e->prim == P_nextKernel || e->prim == P_lastBlock || e->prim == P_gridSync)) {
         f->vars[0]->type = last;
+        return true;
+    }
+    if (e->kind == N_PRIM && e->prim == P_repeatKernels) {
+        f->vars[0]->type = last;
+        f->vars[1]->type = type_of_idx(p, e->sizes[0]);
         return true;
     }
     if (e->kind == N_PRIM && e->prim == P_scanBlocks && f != e->args[2]) {

@@ -276,6 +276,80 @@ static void test_classes(void)
     end(&f);
 }
 
+/* ---- launches that repeat ---- */
+
+#define REPEATED                                                                                  \
+    "entry repeated {n steps: nat} (xs: n.i32): n.i32 =\n"                                        \
+    "  xs |> mapGlobal(id) |> repeatKernels(steps, fun ys k =>\n"                                  \
+    "    generate{n = n}(fun i => 3 * ys[n - 1 - i] + cast(i32)(k)) |> mapGlobal(id))\n"          \
+    "  |> nextKernel(mapGlobal(fun y => y - 1))\n"
+
+enum { CELLS = 5 };
+static int last_turn;
+
+/* What the kernels above do, to the addresses and numbers that they are given. */
+static void work(const FakeLaunch *l)
+{
+    int *a, *b, turn;
+    memcpy(&a, l->params[0], sizeof a);
+    memcpy(&b, l->params[1], sizeof b);
+    bool starts = strcmp(l->name, "repeated") == 0, ends = strcmp(l->name, "repeated_finish") == 0;
+    CHECK(starts || ends || strcmp(l->name, "repeated_2") == 0);
+    for (int i = 0; i < CELLS && starts; i++)
+        b[i] = a[i];
+    for (int i = 0; i < CELLS && ends; i++)
+        a[i] = b[i] - 1;
+    if (starts || ends)
+        return;
+    memcpy(&turn, l->params[3], sizeof turn);
+    CHECK(turn == last_turn++ && a != b);
+    for (int i = 0; i < CELLS; i++)
+        b[i] = 3 * a[CELLS - 1 - i] + turn;
+}
+
+static void want_repeated(const int *xs, int steps, const int *result)
+{
+    int state[2][CELLS];
+    memcpy(state[0], xs, sizeof state[0]);
+    for (int k = 0; k < steps; k++)
+        for (int i = 0; i < CELLS; i++)
+            state[(k + 1) % 2][i] = 3 * state[k % 2][CELLS - 1 - i] + k;
+    for (int i = 0; i < CELLS; i++)
+        CHECK(result[i] == state[steps % 2][i] - 1);
+    CHECK(last_turn == steps);
+    last_turn = 0;
+}
+
+/* The same call with other counts, at once and as a recording, which keeps each turn's parameters. */
+static void test_repeated(void)
+{
+    static const int64_t counts[] = {0, 1, 2, 5, 4, 16};
+    Fixture f;
+    char stream;
+    int xs[CELLS] = {4, -1, 0, 7, 2}, result[CELLS];
+    int64_t n = CELLS;
+    start(&f, "repeated.rise", REPEATED);
+    fake_gpu.kernel = work;
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, xs, RISE_DEVICE, &err));
+    GOOD(rise_call_output(f.call, "result", RISE_I32, result, sizeof result, RISE_DEVICE, &err));
+    for (int k = 0; k < 6; k++) {
+        int steps = (int)counts[k];
+        long before = fake_gpu.launches;
+        GOOD(rise_call_size(f.call, "steps", steps, &err));
+        GOOD(rise_call_launch(f.call, NULL, &err));
+        want_repeated(xs, steps, result);
+        CHECK(fake_gpu.launches == before + steps + 2);
+        GOOD(rise_call_prepare(f.call, &err));
+        fake_gpu_record(&stream);
+        GOOD(rise_call_launch(f.call, &stream, &err));
+        fake_gpu_record_end();
+        memset(result, 0, sizeof result);
+        fake_gpu_replay();
+        want_repeated(xs, steps, result);
+    }
+    end(&f);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -286,5 +360,6 @@ int main(void)
     test_growing();
     test_classes();
     test_scalars();
+    test_repeated();
     return unit_end();
 }

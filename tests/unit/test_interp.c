@@ -196,6 +196,15 @@ LAW(shfl_xor) { EACH(g, w->n) EACH(i, 32) want(w, XS[g * 32 + (i ^ 6)]); }
 LAW(shfl_any) { EACH(i, 32) want(w, YS[XS[i]]); }
 LAW(broadcasted) { EACH(g, w->n) EACH(i, 32) want(w, XS[g * 32 + 9]); }
 LAW(warp_sums) { EACH(g, w->n) { int64_t s = 0; EACH(i, 32) s += XS[g * 32 + i]; want(w, s); } }
+LAW(repeated)
+{
+    EACH(i, w->n) { /* the element that it becomes, back to where it comes from */
+        int64_t v = 0, at = i, factor = 1;
+        for (int64_t k = w->n % 4; k-- > 0; at = w->n - 1 - at, factor *= 2)
+            v += factor * k;
+        want(w, v + factor * XS[at]);
+    }
+}
 LAW(plus_one) { EACH(i, w->n) want(w, XS[i] + 1); }
 LAW(mean) { int64_t s = 0; EACH(i, w->n) s += XS[i]; want(w, s / w->n); }
 
@@ -207,6 +216,7 @@ static const Test meeting[] = {
     {"entry e {n: nat} (xs: n.32.i32): n.32.i32 = xs |> mapWarp(broadcast(9))", broadcasted},
     {"entry e {n: nat} (xs: n.32.i32): n.1.i32 = xs |> mapWarp(reduceWarp((+)))", warp_sums},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> nextKernel(mapGlobal(fun x => x + 1))", plus_one},
+    {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> repeatKernels(n % 4, fun ys k => generate{n = n}(fun i => 2 * ys[n - 1 - i] + cast(i32)(k)) |> mapGlobal(id))", repeated},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> lastBlock(mapGlobal(fun x => x + 1))", plus_one},
     {"entry e {n: nat} (xs: n.i32): n.i32 = xs |> gridSync(mapGlobal(fun x => x + 1))", plus_one},
     {"entry e {n: nat} (xs: n.i32): 1.i32 = xs |> atomicReduce((+), 0)", sum},
