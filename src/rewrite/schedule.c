@@ -150,6 +150,32 @@ static bool is_fold_then(const Core *term)
            is_scalar_term(term->let.body);
 }
 
+static Core *run_stages(const Stages *s, const Here *here);
+
+/* A sequence of launches: what it starts with and its step have stages of their own. */
+static Core *run_repeated(const Stages *s, const Here *here)
+{
+    Runner *r = s->r;
+    Ctx *ctx = r->ctx;
+    Core *start = run_stage(s, s->stage, here_child(ctx, here, 1));
+    if (!start)
+        return NULL;
+    CoreLaunch launch = r->entry->launch;
+    here = here_as(ctx, here, term_with_child(ctx, here->term, 1, start));
+    const Here *f = here_child(ctx, here, 0);
+    Stages inner = *s;
+    inner.result = s->stage;
+    Core *step = run_stages(&inner, here_child(ctx, f, 0));
+    if (!step)
+        return NULL;
+    Core *new = term_with_child(ctx, here->term, 0, term_with_child(ctx, f->term, 0, step));
+    new->prim.options.blocks = r->entry->launch.blocks;
+    new->prim.options.threads = r->entry->launch.threads;
+    new->prim.options.min_blocks = r->entry->launch.min_blocks;
+    r->entry->launch = launch;
+    return new;
+}
+
 /* Each array is stored by kernels of its own, and the rest is what comes next. */
 static Core *run_stages(const Stages *s, const Here *here)
 {
@@ -157,7 +183,9 @@ static Core *run_stages(const Stages *s, const Here *here)
     Ctx *ctx = r->ctx;
     if (here->term->kind != CORE_LET || is_fold_then(here->term))
         return run_stage(s, s->result, here);
-    Core *value = run_stage(s, s->stage, here_child(ctx, here, 0));
+    const Here *first = here_child(ctx, here, 0);
+    bool repeats = first->term->kind == CORE_PRIM && first->term->prim.id == P_repeatKernels;
+    Core *value = repeats ? run_repeated(s, first) : run_stage(s, s->stage, first);
     if (!value)
         return NULL;
     CoreLaunch launch = r->entry->launch;

@@ -516,7 +516,6 @@ static void note_read(Build *b, const Core *term, Table *read)
         note_read(b, term_child(term, i), read);
 }
 
-/* Leaves out what nothing reads. */
 static void drop_unread(Build *b, Nests *nests, Table *read)
 {
     if (nests->result)
@@ -536,6 +535,12 @@ static void drop_unread(Build *b, Nests *nests, Table *read)
             vec_push(b->ctx, &nests->list, nests->list.at[i]);
 }
 
+void nests_drop_unread(Build *b, Nests *nests)
+{
+    Table read = {0};
+    drop_unread(b, nests, &read);
+}
+
 Nests *nests_of(Ctx *ctx, const CoreEntry *entry, EndsOpen ends_open, int *next_var)
 {
     Build b = {.ctx = ctx, .entry = entry, .ends_open = ends_open};
@@ -547,8 +552,7 @@ Nests *nests_of(Ctx *ctx, const CoreEntry *entry, EndsOpen ends_open, int *next_
         set(&b, entry->inputs[i], value_term(&b.v, make_ref(ctx, entry->inputs[i], entry->span)));
     count_uses(&b, entry->body, 0);
     Nests *nests = build(&b, entry->body);
-    Table read = {0};
-    drop_unread(&b, nests, &read);
+    nests_drop_unread(&b, nests);
     *next_var = b.next_var;
     return nests;
 }

@@ -69,6 +69,8 @@ bool is_read(const Core *term);
 Core *close_nest(Ctx *ctx, const Nest *nest);
 /* What the term is at this place, as a nest; gives what reads it here. */
 Core *nest_of(Build *b, Core *element, const char *name);
+/* Leaves out what nothing reads. */
+void nests_drop_unread(Build *b, Nests *nests);
 /* Forgets the nests from number n on of the outermost list. */
 void nests_forget(Build *b, int n);
 

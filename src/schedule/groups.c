@@ -58,10 +58,11 @@ static bool is_elementwise(const Core *term)
     return true;
 }
 
-/* Has the array one element for each of these rows, or a row of what is no fold? */
+/* Has the array one element for each of these rows, or a row of what is no fold? One that launches
+ * leave is none of them. */
 static bool has_rows(const Nest *nest, int rows, const Nest *of)
 {
-    if (nest->n_axes > rows && !is_elementwise(nest->element))
+    if (nest->steps || (nest->n_axes > rows && !is_elementwise(nest->element)))
         return false;
     for (int i = 0; i < rows && i < nest->n_axes; i++)
         if (nest->axes[i]->type != of->axes[i]->type)
@@ -107,7 +108,7 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
 static void give_value(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
-    nest->value = known_term(g->ctx, g->entry, nest, next_var);
+    nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
         nest->value = program_of(g, last, rows, next_var);
     if (!nest->value)
@@ -115,11 +116,11 @@ static void give_value(Groups *g, int last, int *next_var)
 }
 
 /* Results that nothing reads: their value stands in their place, but for one of several that a kernel
- * of its own computes as a scalar. */
+ * of its own computes as a scalar, and for one that turns leave in one of two places. */
 static Core *results_valued(Groups *g, Core *result, bool several)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
-    bool apart = group && several && group->nest->var->type->kind != TY_ARRAY;
+    bool apart = group && (group->nest->steps || (several && group->nest->var->type->kind != TY_ARRAY));
     if (group && !apart && group->readers.n == 0 && !group->elsewhere) {
         group->taken = true;
         return group->nest->value;

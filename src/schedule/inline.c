@@ -110,7 +110,8 @@ static Nat trips(const Core *term)
         return NULL;
     if (term->prim.id == P_reduceSeq || term->prim.id == P_scanSeq || term->prim.id == P_scanSeqExcl)
         return term->prim.args[2]->type->size;
-    return term->prim.id == P_generate ? term->prim.nats[0] : NULL;
+    bool says = term->prim.id == P_generate || term->prim.id == P_repeatKernels;
+    return says ? term->prim.nats[0] : NULL;
 }
 
 /* Notes what a term reads, which is evaluated so many times; NULL: nobody knows how many. */
@@ -370,6 +371,13 @@ static void give_values(Inline *in, Nests *stored)
     }
 }
 
+/* A sequence whose steps store what they need to. */
+static Core *stored_steps(Inline *in, const NestSteps *steps)
+{
+    const Nests *step = nests_stored(in->ctx, in->entry, steps->nests, in->ends_open, in->next_var);
+    return nests_repeated(in->ctx, steps, step, in->next_var);
+}
+
 static Nests *inlined(Inline *in, const Nests *nests)
 {
     Nests *stored = NEW(in->ctx, Nests);
@@ -377,6 +385,8 @@ static Nests *inlined(Inline *in, const Nests *nests)
         Info *info = table_get(&in->of_var, nests->list.at[i]->var);
         Nest *nest = NEW(in->ctx, Nest);
         *nest = *info->nest;
+        if (nest->steps)
+            nest->element = stored_steps(in, nest->steps);
         nest->element = whole_inlined(in, nest->element);
         info->closed = info->inlined && info->places > 1 ? rounded(in, nest->element) : nest->element;
         if (!info->inlined)

@@ -4,6 +4,18 @@
 
 #include "ir/core.h"
 
+typedef struct Nests Nests;
+
+/* A sequence whose steps are lists of their own: repeatKernels(n, fun state step => list, start). */
+typedef struct NestSteps {
+    Nat n;
+    CoreVar *state, *step;
+    Nests *nests; /* of a step; the result is the next state */
+    int n_arrays;
+    CoreVar **arrays; /* that the list has for those of the state; numbers are arrays of one in it */
+    Core *start;
+} NestSteps;
+
 /* An array and the term of an element. */
 typedef struct Nest {
     CoreVar *var;   /* the array; without axes, the element itself */
@@ -12,10 +24,10 @@ typedef struct Nest {
     Core *element;  /* over the axes, the inputs and the nests before it; an array, where one
                        primitive makes it */
     Core *value;    /* the whole, where it is stored; else NULL */
+    const NestSteps *steps; /* of which the element is a group of launches; else NULL */
 } Nest;
 
 /* A list, and what comes after it: the result, or one of two lists by a condition over sizes. */
-typedef struct Nests Nests;
 struct Nests {
     VEC(Nest *) list; /* each reads only those before it */
     Core *result;     /* the nests and inputs that it is read from; NULL: */
@@ -34,6 +46,8 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
  * NULL where that would compute something much oftener than once. */
 Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,
                     Nat evaluated, EndsOpen ends_open, int *next_var);
+/* The sequence with this list for a step. */
+Core *nests_repeated(Ctx *ctx, const NestSteps *steps, const Nests *step, int *next_var);
 /* As the body of an entry: each nest a `let` of `generate`s. */
 Core *nests_body(Ctx *ctx, const Nests *nests);
 

@@ -360,6 +360,108 @@ static bool by_scalars(Steps *s, const char *name)
     return s->fits;
 }
 
+/* ---- groups of launches ---- */
+
+static Value *with_element(Steps *s, int k, Value *value, Type type, Nat *at, int n)
+{
+    Build *b = s->b;
+    Leaf *leaf = &s->leaves.at[k];
+    if (type->kind == TY_ARRAY) {
+        Span span = s->term->span;
+        CoreVar *axis = make_var(b->ctx, &b->next_var, "i", type_idx(b->ctx, type->size), span);
+        at[n] = axis->nat;
+        Value *element = with_element(s, k, value, type->elem, at, n + 1);
+        return value_each(&b->v, axis, type->size, element);
+    }
+    for (int i = 0; i < n; i++)
+        leaf->at[i] = at[i];
+    return value_term(&b->v, element_of(s, value, k));
+}
+
+/* The array that a leaf of the value is stored as. */
+static Core *leaf_array(Steps *s, Value *value, int k)
+{
+    Build *b = s->b;
+    Nat at[MOST_RANK];
+    Value *array = with_element(s, k, value, s->leaves.at[k].type, at, 0);
+    if (array->type->kind == TY_ARRAY)
+        return value_as_term(&b->v, array);
+    Type one = type_idx(b->ctx, nat_const(b->ctx, 1));
+    CoreVar *axis = make_var(b->ctx, &b->next_var, "i", one, s->term->span);
+    return make_generate(b->ctx, axis, value_as_term(&b->v, array), s->term->span);
+}
+
+/* All of a value, as it is stored. */
+static Core *stored_state(Steps *s, Value *value)
+{
+    int n = s->leaves.n;
+    Core **items = NEWN(s->b->ctx, Core *, n + 1);
+    for (int i = 0; i < n; i++)
+        items[i] = leaf_array(s, value, i);
+    return n == 1 ? items[0] : make_tuple(s->b->ctx, n, items, s->term->span);
+}
+
+/* What a leaf is of a stored state. */
+static Core *stored_leaf(Ctx *ctx, Core *state, int n, int k, bool number)
+{
+    Core *array = n == 1 ? state : make_proj(ctx, state, k, state->span);
+    return number ? make_index(ctx, array, nat_const(ctx, 0), state->span) : array;
+}
+
+typedef struct Renaming {
+    Ctx *ctx;
+    const NestSteps *steps;
+} Renaming;
+
+static Core *of_state(void *user, const CoreVar *var)
+{
+    const Renaming *r = user;
+    const NestSteps *steps = r->steps;
+    for (int i = 0; i < steps->n_arrays; i++)
+        if (steps->arrays[i] == var) {
+            Core *state = make_ref(r->ctx, steps->state, var->span);
+            return stored_leaf(r->ctx, state, steps->n_arrays, i, var->type->kind != TY_ARRAY);
+        }
+    return NULL;
+}
+
+Core *nests_repeated(Ctx *ctx, const NestSteps *steps, const Nests *step, int *next_var)
+{
+    Renaming r = {ctx, steps};
+    TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = of_state, .user = &r};
+    Core *body = copy_term(&copy, nests_body(ctx, step));
+    CoreVar *params[2] = {steps->state, steps->step};
+    Core *args[2] = {make_function(ctx, 2, params, body), steps->start};
+    return make_prim(ctx, P_repeatKernels, steps->start->type, 1, &steps->n, 2, args, steps->start->span);
+}
+
+/* The state after the steps by launches that repeat; false: they would have to stand inside of something. */
+static bool by_kernels(Steps *s, const char *name)
+{
+    Build *b = s->b;
+    if (b->places.n || b->sequences.n)
+        return false;
+    NestSteps *steps = NEW(b->ctx, NestSteps);
+    *steps = (NestSteps){.n = s->n, .step = s->step, .nests = s->nests, .n_arrays = s->leaves.n};
+    steps->arrays = NEWN(b->ctx, CoreVar *, s->leaves.n + 1);
+    for (int i = 0; i < s->leaves.n; i++)
+        steps->arrays[i] = s->leaves.at[i].var;
+    s->nests->result = stored_state(s, s->next);
+    nests_drop_unread(b, s->nests);
+    steps->start = stored_state(s, s->start);
+    steps->state = make_var(b->ctx, &b->next_var, "state", steps->start->type, s->term->span);
+    int lists = b->nests->list.n;
+    Core *state = nest_of(b, nests_repeated(b->ctx, steps, s->nests, &b->next_var), name);
+    if (b->nests->list.n > lists)
+        b->nests->list.at[lists]->steps = steps;
+    for (int i = 0; i < s->leaves.n; i++) {
+        bool number = s->leaves.at[i].rank == 0;
+        Core *leaf = stored_leaf(b->ctx, state, s->leaves.n, i, number);
+        s->leaves.at[i].final = value_term(&b->v, leaf);
+    }
+    return true;
+}
+
 Value *eval_sequence(Build *b, const Core *term, const char *name)
 {
     Type type = copy_type(&b->copy, term->type);
@@ -370,7 +472,7 @@ Value *eval_sequence(Build *b, const Core *term, const char *name)
     int lists = b->nests->list.n;
     Steps s = {.b = b, .term = term, .f = term->prim.args[0], .fits = true};
     eval_step(&s, name);
-    if (by_scalars(&s, name))
+    if (s.fits && (by_scalars(&s, name) || by_kernels(&s, name)))
         return with_leaves(&s, type, state_final);
     nests_forget(b, lists);
     return NULL;
