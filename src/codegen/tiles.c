@@ -21,7 +21,7 @@
 
 enum {
     MIN_SPARED = 4,            /* guards that a full tile must spare a thread, for the text to be worth it */
-    MAX_WORK = 512,            /* operations for each of them: what is spared of more is less than 3 % of the instructions */
+    MAX_WORK = 48,             /* operations for each instruction that is spared: of more it is less than 3 % */
     MAX_FULL_CONDITIONS = 3
 };
 
@@ -39,7 +39,9 @@ typedef struct Tiles {
     bool vectors;        /* vectors are loaded under guards that are spared */
     bool rare;           /* only the last block gets here, and once: guards cost nothing */
     int64_t spared;      /* guards per run of the loop in one thread */
+    int64_t cost;        /* of these, in instructions */
     int64_t work;        /* operations, likewise */
+    bool busy;           /* the loop around has so much to do that its guards do not count */
 } Tiles;
 
 /* ---- guards ----------------------------------------------------------------------------------------------------------- */
@@ -101,6 +103,19 @@ typedef struct Place {
 
 static int64_t add_capped(int64_t a, int64_t b) { return a < MANY && b < MANY - a ? a + b : MANY; }
 
+/* Loops in loops. */
+static int64_t times_each(int64_t times, int64_t trips)
+{
+    return trips > 0 && times > MANY / trips ? MANY : times * trips < MANY ? times * trips : MANY;
+}
+
+/* A guard: a comparison, and zeros for what it guards. */
+static void spare(Tiles *t, int bytes, int64_t times)
+{
+    t->spared = add_capped(t->spared, times);
+    t->cost = add_capped(t->cost, times_each(times, 1 + div_up(bytes, 4)));
+}
+
 static void visit_expr(void *user, ImpExpr **at)
 {
     const Place *p = user;
@@ -108,8 +123,8 @@ static void visit_expr(void *user, ImpExpr **at)
         p->tiles->work = add_capped(p->tiles->work, p->times);
     if ((*at)->kind == IE_SHFL)
         p->tiles->blocked = true;
-    if ((*at)->kind == IE_COND)
-        p->tiles->spared += note_guard(p->tiles, (*at)->cond.cond, p->first) ? p->times : 0;
+    if ((*at)->kind == IE_COND && note_guard(p->tiles, (*at)->cond.cond, p->first))
+        spare(p->tiles, scalar_bytes((*at)->type), p->times);
 }
 
 static int64_t trips(const ImpStmt *loop)
@@ -119,12 +134,6 @@ static int64_t trips(const ImpStmt *loop)
         return hi <= lo ? 0 : (int64_t)(((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)loop->loop.step->value) + 1;
     }
     return MIN_SPARED; /* unknown: taken for a few */
-}
-
-/* Loops in loops. */
-static int64_t times_each(int64_t times, int64_t trips)
-{
-    return trips > 0 && times > MANY / trips ? MANY : times * trips < MANY ? times * trips : MANY;
 }
 
 static void push_bound(Tiles *t, const ImpStmt *loop)
@@ -146,6 +155,13 @@ static Nat narrow_bound(Tiles *t, const ImpExpr *cond, int first)
 
 static bool loads_vectors(const ImpStmt *choice) { return choice->branch.then.list.n && choice->branch.then.list.at[0]->kind == IS_VLOAD; }
 
+/* Of the vector that is loaded there. */
+static int guarded_bytes(const ImpBlock *then)
+{
+    const ImpStmt *s = then->list.n ? then->list.at[0] : NULL;
+    return s && s->kind == IS_VLOAD ? s->vec.n * scalar_bytes(s->vec.var->type) : 4;
+}
+
 static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
 {
     for (int i = 0; i < block->list.n; i++) {
@@ -162,7 +178,8 @@ static void visit_block(Tiles *t, ImpBlock *block, int64_t times, int first)
             break;
         case IS_IF:
             spared = note_guard(t, s->branch.cond, first);
-            t->spared += spared ? times : 0;
+            if (spared)
+                spare(t, guarded_bytes(&s->branch.then), times);
             t->vectors |= spared && loads_vectors(s);
             hi = narrow_bound(t, s->branch.cond, first);
             visit_block(t, &s->branch.then, times, first);
@@ -353,11 +370,13 @@ static bool split_range(Tiles *t, ImpBlock *block, int i)
     return true;
 }
 
+static bool is_busy(const Tiles *t) { return t->cost && t->work / t->cost > MAX_WORK; }
+
 static void begin(Tiles *t)
 {
     t->full.n = t->guards.n = 0;
     t->blocked = t->waits = t->vectors = false;
-    t->spared = t->work = 0;
+    t->spared = t->cost = t->work = 0;
 }
 
 /* Looks for the guards of the loop: of all its trips together (`whole`), or of each for itself. */
@@ -378,7 +397,7 @@ static bool split(Tiles *t, ImpBlock *block, int i)
     if (loop->loop.level == P_mapBlock || loop->loop.level == P_mapGlobal || loop->loop.first || (t->rare && constant))
         return false;
     look_at(t, loop, constant);
-    if (t->blocked || t->spared < MIN_SPARED || t->work / t->spared > MAX_WORK)
+    if (t->blocked || t->spared < MIN_SPARED || is_busy(t))
         return false;
     if (t->waits && t->vectors && !constant)
         look_at(t, loop, true);
@@ -457,7 +476,7 @@ static bool differ(const Tiles *t)
 static bool split_run(Tiles *t, ImpBlock *block, int i)
 {
     Ctx *ctx = t->ctx;
-    if (t->rare || !is_straight(block->list.at[i]) || !guards_of(t, block, i, 1))
+    if (t->rare || t->busy || !is_straight(block->list.at[i]) || !guards_of(t, block, i, 1))
         return false;
     int end = i + 1;
     for (int k = i + 1; k < block->list.n && is_straight(block->list.at[k]); k++)
@@ -494,7 +513,11 @@ static void split_loops(Tiles *t, ImpBlock *block)
             }
             NatFacts *facts = t->facts;
             bool rare = t->rare;
+            bool busy = t->busy;
             t->rare &= nat_is_const(s->loop.hi);
+            begin(t);
+            visit_block(t, &s->loop.body, 1, t->bounds.n);
+            t->busy = is_busy(t);
             t->facts = nat_facts_new(ctx, facts);
             nat_fact_le(ctx, t->facts, nat_add_k(ctx, s->loop.var, 1), s->loop.hi);
             nat_fact_le(ctx, t->facts, s->loop.lo, s->loop.var);
@@ -503,6 +526,7 @@ static void split_loops(Tiles *t, ImpBlock *block)
             t->bounds.n--;
             t->facts = facts;
             t->rare = rare;
+            t->busy = busy;
         }
         if (s->kind == IS_IF) {
             bool rare = t->rare;
