@@ -9,6 +9,8 @@ RProgram *generate_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUN
 
 /* High-level ones. */
 RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
+/* The same with sequences whose state is an array. */
+RProgram *generate_high_sequences(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
 
 /* ---- between the files of the generator ------------------------------------------------------------------------------------------------- */
 
@@ -22,6 +24,7 @@ typedef struct Gen {
     int counter;            /* of names */
     int thread_axes;        /* of mapThreads in this program: 1 .. 3 */
     bool by_threads, by_warps; /* what divides a block */
+    bool sequences;         /* of arrays, in high-level programs */
 } Gen;
 
 static inline int below(Gen *g, int n) { return random_below(&g->rng, n); }

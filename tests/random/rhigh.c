@@ -136,10 +136,42 @@ static Node *binned(Gen *g, Node *xs)
     return node_done(g, e);
 }
 
+/* The state after a step for each element of xs: each element by itself, or with the one across from it. NULL: not of this array. */
+static Node *sequence(Gen *g, Node *xs)
+{
+    const RType *t = xs->type->elem;
+    bool rows = t->kind == R_ARRAY && t->elem->kind == R_SCALAR;
+    RVar *start = rows || t->kind == R_SCALAR ? input_of(g, rows ? t : xs->type) : NULL;
+    if (!start)
+        return NULL;
+    RVar *vars[2] = {var_new(g, start->type), var_new(g, t)};
+    Node *state = node_var(g, vars[0]), *all = state;
+    if (chance(g, 40)) {
+        Node *sides[2] = {state, node_prim1(g, P_reverse, node_var(g, vars[0]))};
+        all = node_prim(g, P_zip, 2, sides);
+    }
+    if (rows) {
+        Node *sides[2] = {all, node_var(g, vars[1])};
+        all = node_prim(g, P_zip, 2, sides);
+    }
+    RVar *x = var_new(g, all->type->elem);
+    int scope = g->n_scope;
+    if (!rows)
+        scope_push(g, vars[1]);
+    scope_push(g, x);
+    Node *value = random_value_of(g, x, start->type->elem->scalar, 2);
+    g->n_scope = scope;
+    Node *elements[2] = {node_lambda(g, 1, &x, value), all};
+    Node *args[3] = {node_lambda(g, 2, vars, node_prim(g, P_map, 2, elements)), node_var(g, start), xs};
+    return node_prim(g, P_reduceSeq, 3, args);
+}
+
 /* What is made of an array: another one, or one value. */
 static Node *result(Gen *g, Node *xs, int depth)
 {
     xs = random_views(g, xs, below(g, 3));
+    Node *after = g->sequences && depth > 0 && xs->type->kind == R_ARRAY && chance(g, 25) ? sequence(g, xs) : NULL;
+    xs = after ? after : xs;
     for (int k = below(g, 3); k > 0 && xs->type->kind == R_ARRAY && depth > 0; k--) {
         int what = below(g, 10);
         Node *more = what < 6 ? mapped(g, xs, depth) : what < 7 ? folded(g, P_scan, xs) : what < 8 ? folded(g, P_scanExcl, xs) : what < 9 ? binned(g, xs) : NULL;
@@ -180,11 +212,11 @@ static bool has_pattern(const Node *e)
     return has;
 }
 
-RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT])
+static RProgram *high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT], bool sequences)
 {
     RProgram *p = POOL_NEW(pool, RProgram);
     p->pool = pool;
-    Gen *g = &(Gen){.p = p, .rng = seed * 0x2545f4914f6cdd1du + 0x51f7, .scalars = scalars};
+    Gen *g = &(Gen){.p = p, .rng = seed * 0x2545f4914f6cdd1du + 0x51f7, .scalars = scalars, .sequences = sequences};
     p->prelude = "operator affine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
                  "operator sums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
     make_names(g);
@@ -205,3 +237,7 @@ RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC
     }
     return p;
 }
+
+RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]) { return high_program(pool, seed, scalars, false); }
+
+RProgram *generate_high_sequences(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]) { return high_program(pool, seed, scalars, true); }

@@ -2,7 +2,7 @@
  *
  *     test_random [--high 1] [--scheduler nests] [--count N] [--seed N] [--least N] [--only K] [--show K]
  *
- * --high 1: high-level programs, which the standard strategy lowers. Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
+ * --high 1: high-level programs, which the standard strategy lowers, or the scheduler, with sequences of arrays among them. Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
  * process, so that a crash is a result too. A failing program is shrunk before it is shown. A primitive that is lowered has to be in so many of the programs that were run (--least; 1 in a run of
  * the default length or more). */
 #include <signal.h>
@@ -47,7 +47,7 @@ static bool high; /* high-level programs */
 
 static RProgram *program_of(Pool *pool, uint64_t seed, long k, const bool *scalars)
 {
-    return (high ? generate_high_program : generate_program)(pool, program_seed(seed, k), scalars);
+    return (!high ? generate_program : executors_by_nests ? generate_high_sequences : generate_high_program)(pool, program_seed(seed, k), scalars);
 }
 
 static RResult check_one(uint64_t seed, long k, const bool *scalars, bool say)
