@@ -9,8 +9,9 @@
  * Note [Sequences]
  * A sequence has arrays as state. Its step is evaluated as the body of a map over the steps is, with a
  * variable for each array of the state. A nest that does not depend on the state has an element for
- * each step, and is of the list around. Others are of the sequence's own list, and have the axes that
- * are opened inside of it. */
+ * each step, and is of the list around. Others are of the sequence's own list: of one sequence for all
+ * elements of the axes around, which are axes of its state, too; but in the step of another one, of the
+ * sequence that stands there. */
 #ifndef RISEC_SCHEDULE_BUILD_H
 #define RISEC_SCHEDULE_BUILD_H
 
@@ -32,7 +33,8 @@ typedef struct Reads { /* of a variable */
 } Reads;
 
 typedef struct Sequence { /* whose step is evaluated */
-    int places;    /* outside of the step */
+    int places;    /* outside of it, whose axes its nests do not have */
+    int from, to;  /* places of the step's number */
     Nests *nests;  /* that depend on its state */
 } Sequence;
 
@@ -69,6 +71,12 @@ bool is_read(const Core *term);
 Core *close_nest(Ctx *ctx, const Nest *nest);
 /* What the term is at this place, as a nest; gives what reads it here. */
 Core *nest_of(Build *b, Core *element, const char *name);
+/* What has a value at this place without its conditions, under them: else 0. */
+Core *guarded_here(Build *b, Core *element);
+/* The nest of a term that is the same at all places. */
+Core *nest_of_all(Build *b, Core *element, const char *name);
+/* Is it the same at all places? */
+bool nat_of_all(Build *b, Nat nat);
 /* Leaves out what nothing reads. */
 void nests_drop_unread(Build *b, Nests *nests);
 /* Forgets the nests from number n on of the outermost list. */

@@ -189,14 +189,21 @@ static bool leaves_axis(Build *b, const Marks *m, int i)
            !nat_le(b->ctx, p->outer, nat_const(b->ctx, 1), p->var->type->size);
 }
 
-/* Puts the element under the conditions of the places from the first one on, and marks what it
- * mentions. */
-static Core *under_guards(Build *b, Core *element, Marks *m, int first)
+/* Is the place one of those that nests of the list have around them? */
+static bool is_around(const Sequence *of, int i)
+{
+    return !of || (i >= of->places && (i < of->from || i >= of->to));
+}
+
+/* Puts the element under the conditions of the places, and marks what it mentions. */
+static Core *under_guards(Build *b, Core *element, Marks *m, const Sequence *of)
 {
     Ctx *ctx = b->ctx;
     bool asked = false, safe = false;
-    for (int i = b->places.n - 1; i >= first; i--) {
+    for (int i = b->places.n - 1; i >= 0; i--) {
         const Place *p = &b->places.at[i];
+        if (!is_around(of, i))
+            continue;
         if (p->kind == PLACE_INDEX && m->used[i]) {
             element = make_let(ctx, p->var, p->term, element);
             term_each_nat(ctx, p->term, mark, m);
@@ -220,7 +227,7 @@ static Core *under_guards(Build *b, Core *element, Marks *m, int first)
 
 /* The element under the conditions of the place. Of a fold, scan or the like that has a length
  * without them, what it is of stands under them: it can then be computed as any other. */
-static Core *guarded(Build *b, Core *element, Marks *m, int first)
+static Core *guarded(Build *b, Core *element, Marks *m, const Sequence *of)
 {
     Ctx *ctx = b->ctx;
     bool high = element->kind == CORE_PRIM && prim_rows[element->prim.id].level == LEVEL_HIGH;
@@ -228,10 +235,10 @@ static Core *guarded(Build *b, Core *element, Marks *m, int first)
     bool has_length = array && with_value(b, array->type->size) == array->type->size &&
                       nat_le(ctx, b->known, nat_const(ctx, 0), array->type->size);
     if (!has_length)
-        return under_guards(b, element, m, first);
+        return under_guards(b, element, m, of);
     Type index = type_idx(ctx, array->type->size);
     CoreVar *k = make_var(ctx, &b->next_var, "k", index, array->span);
-    Core *cell = make_index(ctx, array, k->nat, array->span), *under = under_guards(b, cell, m, first);
+    Core *cell = make_index(ctx, array, k->nat, array->span), *under = under_guards(b, cell, m, of);
     if (under == cell)
         return element;
     Core *new = term_copy(ctx, element);
@@ -294,14 +301,44 @@ void nests_forget(Build *b, int n)
     b->by_key = (Table){0};
 }
 
-/* Gives the nest its element, under the conditions from a place on. */
-static Marks guarded_from(Build *b, Core *element, int first, Nest *nest)
+/* Gives the nest its element, under the conditions of the places that it has around it. */
+static Marks guarded_in(Build *b, Core *element, const Sequence *of, Nest *nest)
 {
     Marks m = marks_new(b);
     term_each_nat(b->ctx, element, mark, &m);
     type_each_nat(b->ctx, element->type, mark, &m);
-    nest->element = guarded(b, element, &m, first);
+    nest->element = guarded(b, element, &m, of);
     return m;
+}
+
+Core *guarded_here(Build *b, Core *element)
+{
+    Marks m = marks_new(b);
+    term_each_nat(b->ctx, element, mark, &m);
+    for (int i = 0; i < b->places.n; i++) /* whoever has all axes has elements */
+        m.used[i] |= b->places.at[i].kind == PLACE_AXIS;
+    return under_guards(b, element, &m, NULL);
+}
+
+bool nat_of_all(Build *b, Nat nat)
+{
+    Marks m = marks_new(b);
+    nat_each_var(b->ctx, nat, mark, &m);
+    return !m.any;
+}
+
+static CoreVar *nest_var(Build *b, const Core *element, const char *name)
+{
+    CoreVar *var = NEW(b->ctx, CoreVar);
+    *var = (CoreVar){.id = b->next_var++, .name = name, .named = true, .span = element->span};
+    return var;
+}
+
+Core *nest_of_all(Build *b, Core *element, const char *name)
+{
+    Nest *nest = NEW(b->ctx, Nest);
+    *nest = (Nest){.element = element, .var = nest_var(b, element, name)};
+    return make_ref(b->ctx, known_nest(b, nest, 0)->var, element->span);
 }
 
 /* What the term is at this place, as a nest; gives what reads it here. */
@@ -309,16 +346,16 @@ Core *nest_of(Build *b, Core *element, const char *name)
 {
     Ctx *ctx = b->ctx;
     Nest *nest = NEW(ctx, Nest);
-    Marks m = guarded_from(b, element, 0, nest);
-    int depth = depth_of(b, nest->element), first = depth ? b->sequences.at[depth - 1].places : 0;
+    Marks m = guarded_in(b, element, NULL, nest);
+    int depth = depth_of(b, nest->element);
+    const Sequence *of = depth ? &b->sequences.at[depth - 1] : NULL;
     if (depth)
-        m = guarded_from(b, element, first, nest);
+        m = guarded_in(b, element, of, nest);
     nest->axes = NEWN(ctx, CoreVar *, b->places.n + 1);
-    for (int i = first; i < b->places.n; i++)
-        if (b->places.at[i].kind == PLACE_AXIS && m.used[i])
+    for (int i = 0; i < b->places.n; i++)
+        if (b->places.at[i].kind == PLACE_AXIS && m.used[i] && is_around(of, i))
             nest->axes[nest->n_axes++] = b->places.at[i].var;
-    nest->var = NEW(ctx, CoreVar);
-    *nest->var = (CoreVar){.id = b->next_var++, .name = name, .named = true, .span = element->span};
+    nest->var = nest_var(b, element, name);
     CoreVar **axes = nest->axes;
     int n = nest->n_axes;
     nest = known_nest(b, nest, depth);

@@ -22,6 +22,8 @@ typedef struct Leaf { /* an array of scalars in the state, or a scalar */
 
 typedef struct Steps {
     Build *b;
+    int n_outer;  /* axes around, which are the first ones of each leaf */
+    CoreVar *outer[MOST_RANK];
     const Core *term, *f;
     Value *start, *next;
     Nat n;         /* steps */
@@ -99,8 +101,11 @@ static Value *of_leaves(Steps *s, Type type, LeafValue value, int *k, const Nat 
 
 static Value *with_leaves(Steps *s, Type type, LeafValue value)
 {
+    Nat at[MOST_RANK];
     int k = 0;
-    return of_leaves(s, type, value, &k, NULL, 0);
+    for (int i = 0; i < s->n_outer; i++)
+        at[i] = s->outer[i]->nat;
+    return of_leaves(s, type, value, &k, at, s->n_outer);
 }
 
 /* The element of leaf number k at these indices. */
@@ -120,10 +125,28 @@ static Core *element_of(Steps *s, Value *value, int k)
 {
     const Leaf *leaf = &s->leaves.at[k];
     Type type = copy_type(&s->b->copy, s->f->type);
-    return value_as_term(&s->b->v, leaf_element(s, type, value, &k, leaf->at));
+    return value_as_term(&s->b->v, leaf_element(s, type, value, &k, leaf->at + s->n_outer));
 }
 
 /* ---- one step ---- */
+
+/* The axes around, unless this is in the step of another sequence. */
+static void find_outer(Steps *s)
+{
+    const Build *b = s->b;
+    for (int i = 0; i < b->places.n && b->sequences.n == 0 && s->n_outer < MOST_RANK; i++)
+        if (b->places.at[i].kind == PLACE_AXIS)
+            s->outer[s->n_outer++] = b->places.at[i].var;
+    s->fits &= s->n_outer < MOST_RANK;
+}
+
+static void find_leaves(Steps *s, Type type)
+{
+    Type around[MOST_RANK];
+    for (int i = 0; i < s->n_outer; i++)
+        around[i] = type_array(s->b->ctx, s->outer[i]->type->size, type);
+    add_leaves(s, type, around, s->n_outer);
+}
 
 /* Evaluates the start and a step, in which the state is variables. */
 static void eval_step(Steps *s, const char *name)
@@ -140,10 +163,13 @@ static void eval_step(Steps *s, const char *name)
         vec_push(b->ctx, &b->copy.to, copy_nat(&b->copy, term->prim.nats[0]));
     }
     Type type = copy_type(&b->copy, s->f->type);
-    add_leaves(s, type, NULL, 0);
+    find_outer(s);
+    find_leaves(s, type);
+    int from = b->places.n;
     s->step = open_axis(b, "step", s->n, term->span);
     s->nests = NEW(b->ctx, Nests);
-    vec_push(b->ctx, &b->sequences, ((Sequence){b->places.n, s->nests}));
+    int outside = b->sequences.n ? b->places.n : 0;
+    vec_push(b->ctx, &b->sequences, ((Sequence){outside, from, b->places.n, s->nests}));
     for (int i = 0; i < s->leaves.n; i++) {
         Leaf *leaf = &s->leaves.at[i];
         leaf->var = make_var(b->ctx, &b->next_var, "state", leaf->type, term->span);
@@ -190,10 +216,16 @@ static void take_leaf(Steps *s, Leaf *leaf, const Core *read, int indices)
         at[i] = nat_simplify(b->ctx, b->v.facts, t->prim.nats[1]);
         nat_each_var(b->ctx, at[i], look_inside, &binds);
         s->fits &= !binds.found;
+        if (i < s->n_outer) {
+            s->fits &= nat_equal(b->ctx, b->v.facts, at[i], s->outer[i]->nat);
+            at[i] = s->outer[i]->nat;
+        }
     }
     for (int i = 0; i < leaf->rank && s->fits; i++) {
-        s->fits &= !leaf->taken || nat_equal(b->ctx, b->v.facts, leaf->at[i], at[i]);
-        leaf->at[i] = at[i];
+        if (leaf->taken)
+            s->fits &= nat_equal(b->ctx, b->v.facts, leaf->at[i], at[i]);
+        else
+            leaf->at[i] = at[i];
     }
     if (leaf->taken || !s->fits)
         return;
@@ -328,7 +360,7 @@ static void leaf_by_scalars(Steps *s, int number, const char *name, bool wanted)
     Mark mark = mark_here(b);
     Type type = leaf->type;
     for (int i = 0; i < leaf->rank; i++, type = type->elem) {
-        axes[i] = open_axis(b, "j", type->size, s->term->span);
+        axes[i] = i < s->n_outer ? s->outer[i] : open_axis(b, "j", type->size, s->term->span);
         leaf->at[i] = axes[i]->nat;
         evaluated = nat_mul(b->ctx, evaluated, axes[i]->type->size);
     }
@@ -368,14 +400,16 @@ static Value *with_element(Steps *s, int k, Value *value, Type type, Nat *at, in
     Leaf *leaf = &s->leaves.at[k];
     if (type->kind == TY_ARRAY) {
         Span span = s->term->span;
-        CoreVar *axis = make_var(b->ctx, &b->next_var, "i", type_idx(b->ctx, type->size), span);
+        CoreVar *axis = s->outer[n];
+        if (n >= s->n_outer)
+            axis = make_var(b->ctx, &b->next_var, "i", type_idx(b->ctx, type->size), span);
         at[n] = axis->nat;
         Value *element = with_element(s, k, value, type->elem, at, n + 1);
         return value_each(&b->v, axis, type->size, element);
     }
     for (int i = 0; i < n; i++)
         leaf->at[i] = at[i];
-    return value_term(&b->v, element_of(s, value, k));
+    return value_term(&b->v, guarded_here(b, element_of(s, value, k)));
 }
 
 /* The array that a leaf of the value is stored as. */
@@ -435,11 +469,29 @@ Core *nests_repeated(Ctx *ctx, const NestSteps *steps, const Nests *step, int *n
     return make_prim(ctx, P_repeatKernels, steps->start->type, 1, &steps->n, 2, args, steps->start->span);
 }
 
-/* The state after the steps by launches that repeat; false: they would have to stand inside of something. */
+/* A term without variables that it shares with others. */
+static Core *with_own_variables(Build *b, const Core *term)
+{
+    TermCopy copy = {.ctx = b->ctx, .next_var = &b->next_var};
+    return copy_term(&copy, term);
+}
+
+/* Do all elements of the axes around have the same number of steps, and arrays of the same lengths? */
+static bool is_alike(Steps *s)
+{
+    bool alike = nat_of_all(s->b, s->n);
+    for (int i = 0; i < s->leaves.n; i++)
+        for (Type type = s->leaves.at[i].type; type->kind == TY_ARRAY; type = type->elem)
+            alike &= nat_of_all(s->b, type->size);
+    return alike;
+}
+
+/* The state after the steps by launches that repeat, of all elements of the axes around together; false:
+ * they would have to stand inside of something. */
 static bool by_kernels(Steps *s, const char *name)
 {
     Build *b = s->b;
-    if (b->places.n || b->sequences.n)
+    if (b->sequences.n || !is_alike(s))
         return false;
     NestSteps *steps = NEW(b->ctx, NestSteps);
     *steps = (NestSteps){.n = s->n, .step = s->step, .nests = s->nests, .n_arrays = s->leaves.n};
@@ -448,10 +500,10 @@ static bool by_kernels(Steps *s, const char *name)
         steps->arrays[i] = s->leaves.at[i].var;
     s->nests->result = stored_state(s, s->next);
     nests_drop_unread(b, s->nests);
-    steps->start = stored_state(s, s->start);
+    steps->start = with_own_variables(b, stored_state(s, s->start));
     steps->state = make_var(b->ctx, &b->next_var, "state", steps->start->type, s->term->span);
     int lists = b->nests->list.n;
-    Core *state = nest_of(b, nests_repeated(b->ctx, steps, s->nests, &b->next_var), name);
+    Core *state = nest_of_all(b, nests_repeated(b->ctx, steps, s->nests, &b->next_var), name);
     if (b->nests->list.n > lists)
         b->nests->list.at[lists]->steps = steps;
     for (int i = 0; i < s->leaves.n; i++) {
