@@ -544,7 +544,7 @@ static void begin_block(Run *run, int64_t n)
     for (int b = 0; b < run->kernel->bufs.n; b++)
         run->tickets[b].acquired = (TicketMark){0};
     if (run->block_eras.n < LIMIT_BLOCK_ERAS)
-        run_push(run->arena, &run->block_eras, run->block_era);
+        run_push(run->lasting, &run->block_eras, run->block_era);
     block_coordinates(run, n, run->block);
     if (run->era > UINT32_MAX - (1u << 30)) /* eras are numbered in 32 bits */
         run->stop = true;

@@ -7,7 +7,7 @@ bool sim_repeats(Run *run, SimFindingKind kind, FindingPlace place)
 {
     for (int i = 0; i < run->keys.n; i++) {
         const FindingKey *k = &run->keys.at[i];
-        if (k->code == run->code && k->kind == (int)kind && k->site == place.site && k->other == place.other && k->buf == place.buf) {
+        if (k->kernel == run->kernel && k->kind == (int)kind && k->site == place.site && k->other == place.other && k->buf == place.buf) {
             run->report->findings.at[k->finding].times++;
             return true;
         }
@@ -57,8 +57,8 @@ void sim_find(Run *run, SimFindingKind kind, FindingPlace place, const char *fmt
         f.span = place.buf->span;
     if (thread >= 0)
         memcpy(f.block, run->block, sizeof f.block);
-    run_push(run->arena, &run->keys,
-             (FindingKey){run->code, kind, place.site, place.other, place.buf, run->report->findings.n});
+    run_push(run->lasting, &run->keys,
+             (FindingKey){run->kernel, kind, place.site, place.other, place.buf, run->report->findings.n});
     vec_push(ctx, &run->report->findings, f);
     run->found++;
     if (run->found >= run->max_findings)

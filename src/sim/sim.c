@@ -165,13 +165,13 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
             return false;
         Global new_one = {.space = buf->space, .component = buf->component, .name = buf->name, .elem = buf->elem, .count = count, .buf = buf};
         new_one.bytes = buf->space == SPACE_OUTPUT ? l->results[buf->component].bytes
-                                                   : arena_alloc(run->arena, (size_t)count * (size_t)scalar_bytes(buf->elem));
+                                                   : arena_alloc(run->lasting, (size_t)count * (size_t)scalar_bytes(buf->elem));
         if (buf->zero)
             memset(new_one.bytes, 0, (size_t)count * (size_t)scalar_bytes(buf->elem));
-        new_one.shadow = ARENA_NEWN(run->arena, Shadow, count);
+        new_one.shadow = ARENA_NEWN(run->lasting, Shadow, count);
         if (run->options->roundings)
-            new_one.counts = ARENA_NEWN(run->arena, uint32_t, count);
-        run_push(run->arena, &run->globals, new_one);
+            new_one.counts = ARENA_NEWN(run->lasting, uint32_t, count);
+        run_push(run->lasting, &run->globals, new_one);
         g = &run->globals.at[run->globals.n - 1];
     } else if (g->elem != buf->elem) {
         sim_bug(run, buf->span, "%s has elements of several types", buf->name);
@@ -403,6 +403,8 @@ static void run_launch(Run *run, const ImpLaunch *place)
     run->failed |= !imp_choose(run->ctx, run->program->entry, place, run->launch, &kernel);
     if (kernel && !run->failed)
         run_kernel(run, chosen_form(run, kernel));
+    arena_free(run->arena);
+    arena_init(run->arena, run->ctx);
 }
 
 /* Launches from number i on, again and again where they are a group; gives how many they are. */
@@ -463,17 +465,19 @@ static void sim_body(Ctx *ctx, void *user)
 bool sim_run(Ctx *ctx, const ImpProgram *program, Launch *launch, const SimOptions *options, SimReport *report)
 {
     static const SimOptions defaults;
-    Arena arena;
+    Arena lasting, arena;
+    arena_init(&lasting, ctx);
     arena_init(&arena, ctx);
     if (!options)
         options = &defaults;
     memset(report, 0, sizeof *report);
-    Run run = {.ctx = ctx, .arena = &arena, .program = program, .launch = launch, .options = options, .report = report};
+    Run run = {.ctx = ctx, .lasting = &lasting, .arena = &arena, .program = program, .launch = launch, .options = options, .report = report};
     run.max_findings = options->max_findings > 0 ? options->max_findings : SIM_MAX_FINDINGS;
     run.steps_left = options->max_steps ? options->max_steps : UINT64_MAX;
     run.random = options->seed;
     bool enough = ctx_try(ctx, sim_body, &run);
     arena_free(&arena);
+    arena_free(&lasting);
     if (!enough)
         ctx_out_of_memory(ctx);
     return !run.failed && run.found == 0;

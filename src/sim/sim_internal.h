@@ -216,7 +216,7 @@ typedef struct Resident {
 } Resident;
 
 typedef struct FindingKey {
-    const Code *code;
+    const ImpKernel *kernel;
     int kind;
     uint32_t site, other;
     const ImpBuf *buf;
@@ -225,7 +225,8 @@ typedef struct FindingKey {
 
 typedef struct Run {
     Ctx *ctx;
-    Arena *arena;        /* of this run: gone at its end */
+    Arena *lasting;      /* of this run: gone at its end */
+    Arena *arena;        /* of the kernel that runs: gone at its end */
     const ImpProgram *program;
     Launch *launch;
     const SimOptions *options;
