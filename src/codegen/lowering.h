@@ -452,6 +452,7 @@ void values_of_folds(Lowering *lw); /* folds.c */
 void values_round(ImpExpr *e);      /* for several uses */
 void pass_unrolling(Lowering *lw);
 void pass_roll(Lowering *lw);
+void roll_make_arrays(Lowering *lw); /* roll_arrays.c */
 int *roll_count_reads(Ctx *ctx, ImpKernel *kernel); /* roll_loads.c */
 int roll_sink_loads(Lowering *lw, const ImpBlock *block, int i, const int *reads, ImpBlock *at_steps, int *first);
 void pass_zeros(Lowering *lw);

@@ -50,6 +50,11 @@ void prefetch_mark(Lowering *lw, View *view, int from)
 
 /* ---- one loop ------------------------------------------------------------------------------------------------------------- */
 
+typedef struct NextName { /* of registers that are stored to the buffer */
+    const ImpBuf *buf;
+    const char *name;
+} NextName;
+
 typedef struct Prefetch {
     Lowering *lw;
     Ctx *ctx;
@@ -60,6 +65,7 @@ typedef struct Prefetch {
     VEC(Nat) vars;          /* loop variables, integer registers, and */
     VEC(Nat) by;            /* what each is now */
     ImpBlock load, store;
+    VEC(NextName) named;
     int kept;
 } Prefetch;
 
@@ -380,6 +386,17 @@ static void mention_nat(void *user, Nat nat)
 
 static void mention_stmt(void *user, ImpStmt *s) { walk_nats(s, mention_nat, user); }
 
+/* What is fetched ahead for a buffer has one name. */
+static const char *name_of_next(Prefetch *p, const ImpBuf *buf)
+{
+    for (int i = 0; i < p->named.n; i++)
+        if (p->named.at[i].buf == buf)
+            return p->named.at[i].name;
+    const char *name = ctx_printf(p->ctx, "%sNext", buf->name);
+    vec_push(p->ctx, &p->named, ((NextName){buf, name}));
+    return name;
+}
+
 /* Registers that the stores mention are declared for the whole step. */
 static void keep_registers(Prefetch *p, ImpBlock *step)
 {
@@ -402,7 +419,7 @@ static void keep_registers(Prefetch *p, ImpBlock *step)
         if (kept.var)
             continue;
         if (kept.buf)
-            var->name = ctx_printf(ctx, "%sNext", kept.buf->name);
+            var->name = name_of_next(p, kept.buf);
         var->constant = var->named = false;
         imp_stmt(ctx, step, IS_DECL, var->span)->var.var = var;
         undeclare(&p->load, var, ctx);

@@ -546,5 +546,6 @@ static void roll_block(Lowering *lw, ImpBlock *block, const int *reads)
 
 void pass_roll(Lowering *lw)
 {
+    roll_make_arrays(lw);
     roll_block(lw, &lw->kernel->body, roll_count_reads(lw->ctx, lw->kernel));
 }
