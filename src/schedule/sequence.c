@@ -167,6 +167,8 @@ static void eval_step(Steps *s, const char *name)
     find_leaves(s, type);
     int from = b->places.n;
     s->step = open_axis(b, "step", s->n, term->span);
+    if (nat_of_all(b, s->n)) /* that has a value whatever the conditions are */
+        s->n = s->step->type->size;
     s->nests = NEW(b->ctx, Nests);
     int outside = b->sequences.n ? b->places.n : 0;
     vec_push(b->ctx, &b->sequences, ((Sequence){outside, from, b->places.n, s->nests}));
