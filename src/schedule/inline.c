@@ -240,26 +240,39 @@ static Core *element_at(Inline *in, const Info *info, const Core *read, int indi
     return element;
 }
 
-typedef struct Once {
-    const CoreVar *var;
-    Core *value;
-} Once;
+typedef struct Scope { /* what is bound in it, as far as that is put together */
+    const Bind *binds;
+    int n;
+} Scope;
 
 static Core *value_once(void *user, const CoreVar *var)
 {
-    const Once *once = user;
-    return var == once->var ? once->value : NULL;
+    const Scope *scope = user;
+    for (int i = scope->n - 1; i >= 0; i--)
+        if (scope->binds[i].var == var && scope->binds[i].uses == 1)
+            return scope->binds[i].value;
+    return NULL;
 }
 
-/* Ends a scope: what was bound in it gets its names around the term. */
+/* Ends a scope: what was bound in it gets its names around the term, or stands where it is used once. Each
+ * term is copied once, however many there are. */
 static Core *end_scope(Inline *in, int mark, Core *term)
 {
+    Scope scope = {in->binds.at + mark, 0};
+    TermCopy copy = {.ctx = in->ctx, .next_var = in->next_var, .by = value_once, .user = &scope};
+    bool once = false;
+    for (int n = in->binds.n - mark; scope.n < n; scope.n++) {
+        Bind *bind = &in->binds.at[mark + scope.n];
+        if (once)
+            bind->value = copy_term(&copy, bind->value);
+        once |= bind->uses == 1;
+    }
+    if (once)
+        term = copy_term(&copy, term);
     while (in->binds.n > mark) {
         const Bind *bind = &in->binds.at[--in->binds.n];
-        Once once = {bind->var, bind->value};
-        TermCopy copy = {.ctx = in->ctx, .next_var = in->next_var, .by = value_once, .user = &once};
-        term = bind->uses == 1 ? copy_term(&copy, term)
-                               : make_let(in->ctx, bind->var, bind->value, term);
+        if (bind->uses != 1)
+            term = make_let(in->ctx, bind->var, bind->value, term);
     }
     return term;
 }
