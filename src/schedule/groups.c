@@ -105,8 +105,55 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
     return program;
 }
 
+/* ---- an element, and what is made of it ---- */
+
+/* The term with a value for what it reads of an array. */
+static Core *with_value(Ctx *ctx, Core *term, const CoreVar *array, CoreVar *value)
+{
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    if (base->kind == CORE_VAR && base->var == array)
+        return make_ref(ctx, value, term->span);
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, with_value(ctx, term_child(term, i), array, value));
+    return new;
+}
+
+/* Is an element of it worked out in order, by a thread, for this reader's element alone? */
+static bool is_for_element(const Group *g, const Nest *reader)
+{
+    const Nest *nest = g->nest;
+    bool in_order = nest->element->kind == CORE_PRIM && nest->element->prim.id == P_reduceSeq;
+    if (g->taken || !in_order || nest->element->type->kind == TY_ARRAY || nest->n_axes != reader->n_axes)
+        return false;
+    for (int i = 0; i < nest->n_axes; i++)
+        if (nest->axes[i]->type != reader->axes[i]->type)
+            return false;
+    return read_by(g, nest->n_axes, 1, (Nest *const[]){(Nest *)(uintptr_t)reader});
+}
+
+static void take_elements(Groups *g, int last, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    for (int i = last - 1; i >= 0; i--) {
+        const Nest *other = g->at[i].nest;
+        if (!is_for_element(&g->at[i], nest))
+            continue;
+        Core *element = other->element;
+        for (int k = 0; k < other->n_axes; k++)
+            element = term_with_nat(g->ctx, next_var, element, other->axes[k]->nat, nest->axes[k]->nat);
+        CoreVar *value = make_var(g->ctx, next_var, other->var->name, element->type, element->span);
+        nest->element = make_let(g->ctx, value, element, with_value(g->ctx, nest->element, other->var, value));
+        g->at[i].taken = true;
+    }
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
+    take_elements(g, last, next_var);
     Nest *nest = g->at[last].nest;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)

@@ -297,6 +297,16 @@ Value *value_each(Values *v, CoreVar *axis, Nat n, Value *element)
     return each;
 }
 
+/* The tuple of which these are all components, in their order; NULL. */
+static Core *taken_apart(int n, Core *const *items)
+{
+    const Core *whole = n > 0 && items[0]->kind == CORE_PROJ ? items[0]->proj.value : NULL;
+    for (int i = 0; i < n && whole; i++)
+        if (items[i]->kind != CORE_PROJ || items[i]->proj.index != i || items[i]->proj.value != whole)
+            return NULL;
+    return (Core *)(uintptr_t)whole;
+}
+
 Core *value_as_term(Values *v, const Value *value)
 {
     if (value->kind == VALUE_TERM && value->type == value->term->type)
@@ -305,7 +315,8 @@ Core *value_as_term(Values *v, const Value *value)
         Core **items = NEWN(v->ctx, Core *, value->n + 1);
         for (int i = 0; i < value->n; i++)
             items[i] = value_as_term(v, value->items[i]);
-        return make_tuple(v->ctx, value->n, items, value->span);
+        Core *whole = taken_apart(value->n, items);
+        return whole && whole->type == value->type ? whole : make_tuple(v->ctx, value->n, items, value->span);
     }
     if (value->type->kind != TY_ARRAY)
         return value->term;
