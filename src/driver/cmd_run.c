@@ -282,6 +282,9 @@ static void print_text(Run *run, StrBuf *out)
         judge_put(out, c);
         sb_putc(out, '\n');
     }
+    if (option_on(run->d->line, OPT_STATS) && run->device == DEVICE_REF)
+        sb_printf(out, "%-18s %12lld\n%-18s %12lld\n", "functions", (long long)run->launch.work.functions, "loads",
+                  (long long)run->launch.work.loads);
     for (int k = 0; option_on(run->d->line, OPT_STATS) && run->device == DEVICE_SIM && k < COUNTERS; k++) {
         StrBuf name;
         sb_init(&name, run->ctx);
@@ -333,6 +336,9 @@ static void print_json(Run *run, StrBuf *out)
             sb_printf(out, "%s\"%s\": %llu", k ? ", " : ", \"stats\": {", counters[k].name, counter(run, k));
         sb_puts(out, "}");
     }
+    if (option_on(run->d->line, OPT_STATS) && run->device == DEVICE_REF)
+        sb_printf(out, ", \"work\": {\"functions\": %lld, \"loads\": %lld}", (long long)run->launch.work.functions,
+                  (long long)run->launch.work.loads);
     if (run->report.profile) {
         sb_puts(out, ", \"profile\": ");
         profile_json(run->ctx, out, run->report.profile);

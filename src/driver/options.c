@@ -71,7 +71,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
                           "Stop the simulator after N findings (races, bad accesses). Default: 10."},
     [OPT_STATS] = {"stats", 0, OK_FLAG, "", RUN, false, false,
-                   "Print what the simulator counted: instructions, memory accesses, barriers."},
+                   "Print what was counted. sim: instructions, memory accesses, barriers. ref: the work of the program as written, that is functions of scalars applied, and elements read of arrays with a name."},
     [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", LOWER | RUN, false, false,
                      "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
                      "`risec help profile`. lower: with --trace or --json, what each step changes in these counts, for sizes given by --set or small ones."},

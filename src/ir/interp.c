@@ -777,10 +777,12 @@ void interp_eval(Interp *in, Code *code)
         case CODE_SCALAR:
             step(in);
             interp_scalar(in, code);
+            interp_count(in, code);
             return;
         case CODE_PRIM:
             step(in);
             eval_prim(in, code);
+            interp_count(in, code);
             return;
         case CODE_LET:
             for (int k = 0; k < code->n - 1; k++)
@@ -799,6 +801,7 @@ void interp_eval(Interp *in, Code *code)
         }
         case CODE_IF:
             interp_eval(in, code->args[0]);
+            interp_count(in, code);
             interp_choose(in, code, code->args[0], code->args[1], code->args[2]);
             return;
         }

@@ -13,6 +13,11 @@ typedef struct HostBuf {
     unsigned char *bytes; /* count * scalar_bytes(elem) */
 } HostBuf;
 
+/* What a program does, each `let` once: functions of scalars applied, elements read of named arrays. */
+typedef struct EntryWork {
+    int64_t functions, loads;
+} EntryWork;
+
 /* What an entry is called with: values of its sizes and one HostBuf per component of each input, in order. */
 typedef struct Launch {
     int n_sizes;
@@ -26,6 +31,7 @@ typedef struct Launch {
     int64_t max_steps;  /* interp_run gives up after so many scalar functions and primitives; 0: never */
     bool gave_up;       /* it did: there is no diagnostic then */
     bool order_open;    /* it folded with `reduce`, `scan`, `atomicReduce` or their kin, in some order */
+    EntryWork work;          /* what it did */
     bool place_repeats; /* it wrote a cell of scatterUnchecked or scatterDrop again: which of the writes stays is open */
     Arena *memory;      /* where launch_buffer takes bytes from; NULL: the context's own */
 } Launch;

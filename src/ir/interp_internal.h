@@ -163,6 +163,7 @@ void interp_write_again(const Interp *in, const Shape *row, const Cell *array, i
 void interp_close(const Interp *in, const Shape *row, const Cell *array, int64_t from, int64_t n, double chain);
 /* One of two values, by a condition that has been evaluated; of CODE_IF, the one that is taken is evaluated now. */
 void interp_choose(Interp *in, Code *code, Code *cond, Code *then, Code *otherwise);
+void interp_count(Interp *in, const Code *code);
 void interp_scalar(Interp *in, Code *code);     /* CODE_SCALAR */
 void interp_vector(Interp *in, Code *code);     /* a scalar function of vectors, or select of whole values */
 void interp_literal(Interp *in, Code *code);

@@ -101,6 +101,7 @@ static bool run_as(Interp *in, Ctx *ctx, const CoreEntry *entry, Launch *launch)
     in->entry = entry;
     in->launch = launch;
     in->steps_left = launch->max_steps > 0 ? launch->max_steps : INT64_MAX;
+    launch->work = (EntryWork){0};
     launch->gave_up = launch->order_open = launch->place_repeats = false;
     in->scratch.top = -1;
     arena_init(&in->arena, ctx);

@@ -222,7 +222,11 @@ static Counts counts_of(const Run *run, int at)
     if (weight) {
         c.at[kind] = c.at[COUNT_instructions] = weight * executed.times;
         c.at[COUNT_laneInstructions] = weight * executed.lanes;
+        if (kind == COUNT_arithmetic)
+            c.at[COUNT_laneFunctions] = weight * executed.lanes;
     }
+    if (ins->op == X_LOAD || ins->op == X_VLOAD)
+        c.at[COUNT_laneLoads] = executed.lanes * (uint64_t)(ins->op == X_VLOAD ? ins->k : 1);
     c.at[ins->op == X_IF && ins->prim ? COUNT_divergentSelects : COUNT_divergentBranches] = t->splits;
     if (ins->op == X_SYNC_BLOCK)
         c.at[COUNT_blockBarriers] = t->meetings;

@@ -188,6 +188,7 @@ static void test_masks(void)
         CHECK(at_line(t, 3, COUNT_globalRequests) == 2 && at_line(t, 3, COUNT_sectors) == 8 + 1 && at_line(t, 3, COUNT_sectorsNeeded) == 1 + 1);
         CHECK(at_line(t, 2, COUNT_branches) == 2 && at_line(t, 2, COUNT_divergentBranches) == 1); /* the second warp goes on together */
         CHECK(at_line(t, 3, COUNT_loads) == 1 && at_line(t, 3, COUNT_laneInstructions) == 8 * at_line(t, 3, COUNT_instructions));
+        CHECK(at_line(t, 3, COUNT_laneLoads) == 8 && at_line(t, 3, COUNT_laneFunctions) == 8 * at_line(t, 3, COUNT_arithmetic));
         CHECK(total(t, COUNT_warps) == 2 && total(t, COUNT_threads) == 64 && total(t, COUNT_blocks) == 1 && total(t, COUNT_kernels) == 1);
         CHECK(total(t, COUNT_elements) == CELLS);
     }
