@@ -91,8 +91,9 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
     int n = 0;
     if (!has_rows(nest, rows, nest))
         return NULL;
+    bool alone = rows == 0 && !is_elementwise(nest->element); /* else: made of a whole fold */
     members[last] = nest;
-    for (int i = last; i >= 0; i--)
+    for (int i = last; i >= 0 && !(alone && n); i--)
         if (i == last || (!g->at[i].taken && has_rows(g->at[i].nest, rows, nest) &&
                           read_by(&g->at[i], rows, n, members + last + 1 - n)))
             members[last - n++] = g->at[i].nest;

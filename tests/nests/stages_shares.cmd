@@ -1,0 +1,1 @@
+lower stages.rise shares --strategy stored
