@@ -2,7 +2,7 @@
  *
  *     gpu_check [options] files FILE.rise...      every entry of each file
  *     gpu_check [options] random COUNT            random low-level programs (tests/random)
- *     gpu_check [options] high COUNT              random high-level ones, under the standard strategy
+ *     gpu_check [options] high COUNT              random high-level ones
  *
  *       --jobs N         processes; 0: none but this one (for tools that watch it). Default 1
  *       --seed N         of the random programs and of inputs. Default 1
@@ -14,6 +14,7 @@
  *       --plant low      change the lowest bit of each result's first element: everything that is compared to the bit must be found wrong
  *       --plant high     the highest bit but one instead: everything must be found wrong
  *       --device sim     (default: gpu) the simulator instead, so that this program is tested itself
+ *       --scheduler nests      what lowers high-level entries that name no strategy. Default: standard
  *       --compile sm_90  only compile, by NVRTC, without a GPU
  *
  * A result must be the reference's bit for bit (any NaN is any NaN), or what driver/judge.h takes for right; the line says how far it is off.
@@ -43,6 +44,7 @@ typedef struct Options {
     long first;
     Plant plant;
     const char *compile;
+    unsigned flags; /* of entries */
     uint64_t seed;
     int64_t cells, steps;
     int n_classes;
@@ -317,7 +319,8 @@ static void check_file(Ctx *ctx, void *user)
     }
     Subject p = {.ctx = ctx, .entry = entry, .result = r, .imp = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1))};
     rise_error error;
-    rise_entry_options how = {.size = sizeof how, .settings = ours, .n_settings = (size_t)options.n_settings};
+    rise_entry_options how = {.size = sizeof how, .settings = ours, .n_settings = (size_t)options.n_settings,
+                             .flags = options.flags};
     int status = rise_program_from_file(gpu, job->path, &p.program, &error);
     if (status == RISE_OK)
         status = rise_entry_get(p.program, name, &how, &p.compiled, &error);
@@ -387,9 +390,10 @@ static void check_random(const RProgram *rp, bool high, uint64_t seed, Result *r
         return;
     }
     Subject p = {.ctx = c.ctx, .entry = c.entry, .imp = c.imp, .result = r, .loose = is_loose(text)};
+    rise_entry_options how = {.size = sizeof how, .flags = options.flags};
     int status = rise_program_from_text(gpu, "random", text, (size_t)-1, &p.program, &error);
     if (status == RISE_OK)
-        status = rise_entry_get(p.program, NULL, NULL, &p.compiled, &error);
+        status = rise_entry_get(p.program, NULL, &how, &p.compiled, &error);
     if (status == RISE_OK)
         status = make_ready(p.compiled, r, &error);
     if (status != RISE_OK)
@@ -446,7 +450,9 @@ static void run_unit(long k, Result *r)
     if (units.random) {
         Pool *pool = pool_new();
         uint64_t seed = program_seed(k);
-        check_random((units.high ? generate_high_program : generate_program)(pool, seed, units.scalars), units.high, seed, r);
+        check_random((!units.high          ? generate_program
+                      : executors_by_nests ? generate_high_sequences
+                                           : generate_high_program)(pool, seed, units.scalars), units.high, seed, r);
         pool_free(pool);
     } else {
         FileJob job = {.path = units.files[k], .which = units.entries[k], .result = r};
@@ -625,7 +631,10 @@ static bool read_option(const char *name, const char *value)
         options.cells = number;
     else if (strcmp(name, "--device") == 0 && (strcmp(value, "sim") == 0 || strcmp(value, "gpu") == 0))
         options.device = value[0] == 's' ? RISE_SIM : RISE_GPU;
-    else if (strcmp(name, "--steps") == 0)
+    else if (strcmp(name, "--scheduler") == 0 && (strcmp(value, "nests") == 0 || strcmp(value, "standard") == 0)) {
+        executors_by_nests = value[0] == 'n';
+        options.flags = executors_by_nests ? RISE_NESTS : 0;
+    } else if (strcmp(name, "--steps") == 0)
         options.steps = number;
     else if (strcmp(name, "--compile") == 0) {
         options.compile = value;
@@ -648,7 +657,7 @@ int main(int argc, char **argv)
     units.high = at < argc && strcmp(argv[at], "high") == 0;
     units.random = units.high || (at < argc && strcmp(argv[at], "random") == 0);
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--scheduler standard|nests] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
         return 2;
     }
     if (units.random) {
