@@ -415,34 +415,6 @@ static void check_prim(Verifier *v, const Core *term)
     }
 }
 
-/* What a condition over sizes says, into the facts of a branch. */
-static void learn(Verifier *v, NatFacts *facts, const Core *cond, bool holds)
-{
-    if (cond->kind != CORE_PRIM)
-        return;
-    PrimId id = cond->prim.id;
-    if (id == P_not) {
-        learn(v, facts, cond->prim.args[0], !holds);
-    } else if ((id == P_and && holds) || (id == P_or && !holds)) {
-        learn(v, facts, cond->prim.args[0], holds);
-        learn(v, facts, cond->prim.args[1], holds);
-    } else if (cond->prim.n_args == 2 && cond->prim.args[0]->kind == CORE_SIZE && cond->prim.args[1]->kind == CORE_SIZE) {
-        Nat a = cond->prim.args[0]->size, b = cond->prim.args[1]->size;
-        if ((id == P_eq && holds) || (id == P_ne && !holds))
-            nat_fact_eq(v->ctx, facts, a, b);
-        else if (id == P_eq || id == P_ne)
-            nat_fact_ne(v->ctx, facts, a, b);
-        else if ((id == P_le && holds) || (id == P_gt && !holds))
-            nat_fact_le(v->ctx, facts, a, b);
-        else if ((id == P_ge && holds) || (id == P_lt && !holds))
-            nat_fact_le(v->ctx, facts, b, a);
-        else if (id == P_lt || id == P_ge)
-            nat_fact_le(v->ctx, facts, nat_add_k(v->ctx, a, 1), b);
-        else if (id == P_gt || id == P_le)
-            nat_fact_le(v->ctx, facts, nat_add_k(v->ctx, b, 1), a);
-    }
-}
-
 static void check_if(Verifier *v, const Core *term)
 {
     check(v, term->cond.cond);
@@ -454,7 +426,7 @@ static void check_if(Verifier *v, const Core *term)
     const Core *branches[2] = {term->cond.then, term->cond.otherwise};
     for (int i = 0; i < 2 && !v->wrong; i++) {
         v->facts = nat_facts_new(v->ctx, outer);
-        learn(v, v->facts, term->cond.cond, i == 0);
+        core_cond_facts(v->ctx, v->facts, term->cond.cond, i == 0);
         check(v, branches[i]);
         if (!v->wrong && !equal(v, branches[i]->type, term->type))
             fail(v, term, "a branch of another type");
@@ -604,7 +576,7 @@ static void enter_child(Verifier *v, const Core *term, int child)
     }
     if (term->kind == CORE_IF && child > 0) {
         v->facts = nat_facts_new(v->ctx, v->facts);
-        learn(v, v->facts, term->cond.cond, child == 1);
+        core_cond_facts(v->ctx, v->facts, term->cond.cond, child == 1);
     }
 }
 
