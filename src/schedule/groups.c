@@ -139,7 +139,7 @@ static bool is_for_element(const Group *g, const Nest *reader)
 static void take_elements(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
-    for (int i = last - 1; i >= 0; i--) {
+    for (int i = last - 1; i >= 0 && is_elementwise(nest->element); i--) {
         const Nest *other = g->at[i].nest;
         if (!is_for_element(&g->at[i], nest))
             continue;

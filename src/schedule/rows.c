@@ -102,15 +102,37 @@ static Core *member_value(Rows *r, const Nest *nest)
 
 static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
-/* Is there something for a block, or for the threads that have columns? */
-static bool worth_it(const Rows *r, int n, Nest *const *nests)
+/* Is the term made of maps and folds of whole rows and vectors of their length? */
+static bool is_of_whole_rows(const Rows *r, const Core *term)
 {
-    bool fold = is_prim(nests[0]->element, P_reduce), scan = false;
-    for (int i = 0; i < n; i++)
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    if (indices > 0 && base->kind == CORE_VAR && base->var->type->kind == TY_ARRAY) {
+        bool own = base->var == r->row;
+        for (int i = 0; i < r->members.n; i++)
+            own |= r->members.at[i].var == base->var;
+        return !own;
+    }
+    PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_map;
+    bool known = id == P_map || id == P_reduce || id == P_zip || id == P_zip3 || id == P_zip4 ||
+                 prim_rows[id].level == LEVEL_SCALAR;
+    for (int i = 0; i < term_children(term) && known; i++)
+        known = is_of_whole_rows(r, term_child(term, i));
+    return known;
+}
+
+/* Is there something for a block, or for the threads that have columns? */
+static bool worth_it(const Rows *r, int n, Nest *const *nests, Core *const *values)
+{
+    bool fold = is_prim(nests[0]->element, P_reduce), scan = false, whole = true;
+    for (int i = 0; i < n; i++) {
         scan |= is_prim(nests[i]->element, P_scan) || is_prim(nests[i]->element, P_scanExcl);
+        whole &= is_of_whole_rows(r, values[i]);
+    }
     if (n == 1)
         return fold || scan;
-    return !scan && (!r->columns || (n == 2 && fold && nests[1]->n_axes == 1));
+    bool numbers = r->row->type->elem->scalar != SC_BOOL;
+    return whole && numbers && (!r->columns || (n == 2 && fold && nests[1]->n_axes == 1));
 }
 
 /* The matrix as rows, or as columns. */
@@ -142,7 +164,7 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
         if (!r.fits)
             return NULL;
     }
-    if (!r.matrix || !worth_it(&r, n, nests))
+    if (!r.matrix || !worth_it(&r, n, nests, values))
         return NULL;
     Core *body = values[n - 1], *all = all_rows(&r, body->span);
     for (int i = n - 2; i >= 0; i--)

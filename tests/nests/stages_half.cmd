@@ -1,0 +1,1 @@
+lower stages.rise half --strategy stored
