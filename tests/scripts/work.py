@@ -58,7 +58,7 @@ def arguments_of(sizes, inputs, size):
         if kind.strip() == "nat":
             out += ["--set", f"{name}={size}"]
             continue
-        tuples = re.search(r"\(([^()]*)\)", kind)
+        tuples = re.search(r"\(([^()]*,[^()]*)\)", kind)
         parts = [f"{name}.{k + 1}" for k in range(tuples.group(1).count(",") + 1)] if tuples else [name]
         for part in parts:
             out += ["--arg", f"{part}=uniform"]
