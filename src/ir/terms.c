@@ -470,3 +470,11 @@ void type_each_nat(Ctx *ctx, Type type, void (*fn)(void *user, Nat var), void *u
     EachNat e = {ctx, fn, user};
     each_in_type(&e, type);
 }
+
+bool term_is_elementwise(const Core *term)
+{
+    for (int i = 0; i < term_children(term); i++)
+        if (!term_is_elementwise(term_child(term, i)))
+            return false;
+    return term->kind != CORE_PRIM || term->prim.id == P_index || prim_rows[term->prim.id].level == LEVEL_SCALAR;
+}

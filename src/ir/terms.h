@@ -56,6 +56,8 @@ Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
 /* What a chain of indices reads, which may be the term itself; how many they are, and the one that is
  * applied first, or NULL. */
 const Core *term_base(const Core *term, int *indices, const Core **first);
+/* Is it worked out with functions of scalars alone, of elements that are read? */
+bool term_is_elementwise(const Core *term);
 bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var);
 /* Calls fn for each variable of nats in the term: those that it binds, too. */
 void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), void *user);

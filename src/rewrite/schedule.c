@@ -135,19 +135,11 @@ static Core *run_stage(const Stages *s, Strategy strategy, const Here *here)
     return after;
 }
 
-static bool is_scalar_term(const Core *term)
-{
-    for (int i = 0; i < term_children(term); i++)
-        if (!is_scalar_term(term_child(term, i)))
-            return false;
-    return term->kind != CORE_PRIM || term->prim.id == P_index || prim_rows[term->prim.id].level == LEVEL_SCALAR;
-}
-
 /* A fold and what is made of it alone, which the kernel that folds gives. */
 static bool is_fold_then(const Core *term)
 {
     return term->kind == CORE_LET && term->let.value->kind == CORE_PRIM && term->let.value->prim.id == P_reduce &&
-           is_scalar_term(term->let.body);
+           term_is_elementwise(term->let.body);
 }
 
 static Core *run_stages(const Stages *s, const Here *here);

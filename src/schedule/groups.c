@@ -46,23 +46,11 @@ static void note_reads(Groups *g, const Nest *reader, const Core *term)
         note_reads(g, reader, term_child(term, i));
 }
 
-/* Is the term worked out with functions of scalars alone? */
-static bool is_elementwise(const Core *term)
-{
-    PrimLevel level = term->kind == CORE_PRIM ? prim_rows[term->prim.id].level : LEVEL_SCALAR;
-    if (level != LEVEL_SCALAR && term->prim.id != P_index)
-        return false;
-    for (int i = 0; i < term_children(term); i++)
-        if (!is_elementwise(term_child(term, i)))
-            return false;
-    return true;
-}
-
 /* Has the array one element for each of these rows, or a row of what is no fold? One that launches
  * leave is none of them. */
 static bool has_rows(const Nest *nest, int rows, const Nest *of)
 {
-    if (nest->steps || (nest->n_axes > rows && !is_elementwise(nest->element)))
+    if (nest->steps || (nest->n_axes > rows && !term_is_elementwise(nest->element)))
         return false;
     for (int i = 0; i < rows && i < nest->n_axes; i++)
         if (nest->axes[i]->type != of->axes[i]->type)
@@ -91,7 +79,7 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
     int n = 0;
     if (!has_rows(nest, rows, nest))
         return NULL;
-    bool alone = rows == 0 && !is_elementwise(nest->element); /* else: made of a whole fold */
+    bool alone = rows == 0 && !term_is_elementwise(nest->element); /* else: made of a whole fold */
     members[last] = nest;
     for (int i = last; i >= 0 && !(alone && n); i--)
         if (i == last || (!g->at[i].taken && has_rows(g->at[i].nest, rows, nest) &&
@@ -139,7 +127,9 @@ static bool is_for_element(const Group *g, const Nest *reader)
 static void take_elements(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
-    for (int i = last - 1; i >= 0 && is_elementwise(nest->element); i--) {
+    if (!term_is_elementwise(nest->element))
+        return;
+    for (int i = last - 1; i >= 0; i--) {
         const Nest *other = g->at[i].nest;
         if (!is_for_element(&g->at[i], nest))
             continue;
