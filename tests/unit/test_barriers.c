@@ -12,6 +12,8 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes, N_GRIDS = sizeof grids / sizeof *
 static const int64_t lengths[] = {2052, 70003, 300007, 300008};
 static const int64_t shapes[][2] = {{3, 2500}, {3, 2498}, {3, 3999}, {3, 4000}, {2, 5000}, {2, 4999}, {9001, 8}, {9001, 9}};
 enum { SMALL_CELLS = 70000 };
+/* Warp instructions after which a run is given up: the work of a program may grow with the square of its size. */
+enum { MOST_STEPS = 1 << 22 };
 enum { N_LENGTHS = sizeof lengths / sizeof *lengths, N_SHAPES = sizeof shapes / sizeof *shapes, SHAPE_CELLS = 400000 };
 
 typedef struct Totals {
@@ -33,7 +35,7 @@ static bool notices(Compiled *c, const ImpKernel *kernel, int64_t first, int64_t
         values[k] = k ? others : first;
     if (!launches(c, kernel, values))
         return false;
-    Outcome o = run_trial_at(c, (Trial){0, grid, 11, false, true, cells}, values, 0, NULL);
+    Outcome o = run_trial_at(c, (Trial){0, grid, 11, false, true, cells}, values, MOST_STEPS, NULL);
     *reached |= o != CANNOT;
     return o == FINDING;
 }
