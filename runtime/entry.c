@@ -80,7 +80,7 @@ static int settings_copy(rise_entry *entry, const rise_entry_options *options, r
 
 static bool same_entry(const rise_entry *a, const rise_entry *b)
 {
-    if (a->number != b->number || a->n_settings != b->n_settings || ((a->flags ^ b->flags) & (RISE_UNTUNED | RISE_NESTS)))
+    if (a->number != b->number || a->n_settings != b->n_settings || ((a->flags ^ b->flags) & RISE_UNTUNED))
         return false;
     if (!a->strategy != !b->strategy || (a->strategy && strcmp(a->strategy, b->strategy) != 0))
         return false;
@@ -281,7 +281,7 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     *out = NULL;
     if (!program)
         return argument_null(error, "program");
-    if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)(RISE_SPECIALIZE | RISE_UNTUNED | RISE_NESTS)))
+    if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)(RISE_SPECIALIZE | RISE_UNTUNED)))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know");
     if (options.n_settings && !options.settings)
         return argument_null(error, "settings");

@@ -60,7 +60,6 @@ static void elaborate(Ctx *ctx, void *user)
     Making *m = user;
     const rise_program *p = m->entry->program;
     Program *program = m->instance->program = program_inside(ctx, m->instance->base->program);
-    program_by_nests(program, m->entry->flags & RISE_NESTS);
     const TuneSection *section;
     ElabClass all = {.strategy = m->entry->strategy};
     if (all.strategy)

@@ -213,6 +213,7 @@ typedef struct Temp { /* a buffer in the workspace (codegen/workspace.h), in the
     bool zero;          /* it must be zero before a launch */
     bool data;          /* it has a place among the data */
     int64_t flag, room; /* its place among the flags, and the bytes there; flag -1: none */
+    int over;           /* one before it, which is done with then, whose place it has; -1: its own */
 } Temp;
 
 typedef struct PlanBuffer {

@@ -33,9 +33,55 @@ static int ensure(rise_call *call, CUdeviceptr *memory, size_t *has, size_t byte
     return status;
 }
 
+/* What is to be allocated beside what the call has already. */
+typedef struct Wanted {
+    int64_t bytes, largest; /* INT64_MAX: more than can be counted */
+    const char *name;       /* of the largest part */
+} Wanted;
+
+static void want(Wanted *wanted, int64_t bytes, const char *name)
+{
+    if (!add_fits(wanted->bytes, bytes, &wanted->bytes))
+        wanted->bytes = INT64_MAX;
+    if (bytes > wanted->largest) {
+        wanted->largest = bytes;
+        wanted->name = name;
+    }
+}
+
+/* Refuses what the device has no room for before any of it is allocated. `given_back`: bytes that the allocation frees first. */
+static int refuse_large(rise_call *call, const Wanted *wanted, size_t given_back, const char *what, rise_error *error)
+{
+    enum { LITTLE = 1 << 24 }; /* asks nobody */
+    rise_context *context = call->context;
+    size_t has, all;
+    if (call->recording || wanted->bytes <= LITTLE)
+        return RISE_OK;
+    int status = gpu_check(context, context->gpu.api.mem_info(&has, &all), error, "asking for the memory of the device");
+    if (status != RISE_OK || (uint64_t)wanted->bytes <= has + given_back)
+        return status;
+    return rise_fail(error, RISE_ERROR_DEVICE_MEMORY, "%s: for these sizes %s take %lld bytes on the device, %lld of them for `%s`, and %s has %zu of its %zu bytes free",
+                     call->entry->plan.core->name, what, (long long)wanted->bytes, (long long)wanted->largest, wanted->name, context->name, has + given_back, all);
+}
+
+static int refuse_large_arguments(rise_call *call, rise_error *error)
+{
+    Wanted wanted = {0};
+    size_t given_back = 0;
+    for (int k = 0; k < call->entry->plan.n_arguments; k++) {
+        const CallArgument *c = &call->arguments[k];
+        const Argument *a = &call->entry->plan.arguments[k];
+        if (a->by_value || (c->given && c->where == RISE_DEVICE) || (c->own && c->own_bytes >= c->bytes))
+            continue;
+        want(&wanted, c->bytes > INT64_MAX ? INT64_MAX : (int64_t)c->bytes, a->name);
+        given_back += c->own ? c->own_bytes : 0;
+    }
+    return refuse_large(call, &wanted, given_back, "inputs and results", error);
+}
+
 static int place_arguments(rise_call *call, rise_error *error)
 {
-    int status = RISE_OK;
+    int status = refuse_large_arguments(call, error);
     for (int k = 0; status == RISE_OK && k < call->entry->plan.n_arguments; k++) {
         CallArgument *c = &call->arguments[k];
         if (call->entry->plan.arguments[k].by_value)
@@ -216,6 +262,17 @@ static int measure_temps(rise_call *call, const CallStep *step, rise_error *erro
     return status;
 }
 
+/* The bytes of places that several have, one after the other. */
+static void measure_shared_places(rise_call *call)
+{
+    const Plan *plan = &call->entry->plan;
+    for (int i = 0; i < plan->n_temps; i++) {
+        int64_t *bytes = plan->temps[i].over >= 0 ? &call->temps[plan->temps[i].over].bytes : NULL;
+        if (bytes && call->temps[i].bytes > *bytes)
+            *bytes = call->temps[i].bytes;
+    }
+}
+
 /* As codegen/workspace.c places them: offsets from the workspace's first byte. */
 static bool place_temps(rise_call *call, int64_t *bytes, bool *any)
 {
@@ -229,6 +286,10 @@ static bool place_temps(rise_call *call, int64_t *bytes, bool *any)
         if (c->bytes < 0)
             continue;
         *any = true;
+        if (temp->over >= 0) {
+            c->memory = call->temps[temp->over].memory;
+            continue;
+        }
         c->clears = temp->zero && c->bytes > temp->room;
         c->memory = (CUdeviceptr)(temp->zero && !c->clears ? temp->flag : at);
         if (!temp->data)
@@ -239,17 +300,32 @@ static bool place_temps(rise_call *call, int64_t *bytes, bool *any)
     return fits;
 }
 
+static int refuse_large_workspace(rise_call *call, int64_t bytes, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    Wanted wanted = {0};
+    if (call->workspace && call->workspace_bytes >= (size_t)bytes)
+        return RISE_OK;
+    for (int i = 0; i < plan->n_temps; i++)
+        want(&wanted, call->temps[i].bytes > 0 ? call->temps[i].bytes : 0, plan->temps[i].name);
+    wanted.bytes = bytes;
+    return refuse_large(call, &wanted, call->workspace ? call->workspace_bytes : 0, "arrays between kernels", error);
+}
+
 static int workspace_get(rise_call *call, rise_error *error)
 {
     int64_t bytes;
     bool any;
+    measure_shared_places(call);
     if (!place_temps(call, &bytes, &any))
         return workspace_too_large(call, error);
     if (!any)
         return RISE_OK;
     call->has_memory = true;
     call->ready &= call->workspace_bytes >= (size_t)bytes;
-    int status = ensure(call, &call->workspace, &call->workspace_bytes, (size_t)bytes, "the workspace", error);
+    int status = refuse_large_workspace(call, bytes, error);
+    if (status == RISE_OK)
+        status = ensure(call, &call->workspace, &call->workspace_bytes, (size_t)bytes, "the workspace", error);
     for (int i = 0; status == RISE_OK && i < call->entry->plan.n_temps; i++)
         call->temps[i].memory += call->workspace;
     return status;

@@ -79,7 +79,7 @@ static void make_temps(Ctx *ctx, const ImpProgram *imp, Plan *plan)
     plan->flags = space.flags;
     for (int i = 0; i < space.buffers.n; i++) {
         const WorkBuffer *b = &space.buffers.at[i];
-        plan->temps[i] = (Temp){.name = b->buf->name, .zero = b->zero, .data = b->offset != NULL, .flag = b->flag, .room = b->room};
+        plan->temps[i] = (Temp){.name = b->buf->name, .zero = b->zero, .data = b->offset != NULL, .flag = b->flag, .room = b->room, .over = b->over};
     }
 }
 

@@ -221,7 +221,7 @@ typedef struct rise_entry_options {
     size_t size;                  /* sizeof(rise_entry_options) */
     const rise_setting *settings; /* tunables; with RISE_SPECIALIZE also sizes */
     size_t n_settings;
-    uint32_t flags;               /* RISE_SPECIALIZE, RISE_UNTUNED, RISE_NESTS */
+    uint32_t flags;               /* RISE_SPECIALIZE, RISE_UNTUNED */
     uint32_t reserved;
     const char *strategy;         /* by which the entry is lowered instead of its own, as `risec lower --strategy` takes it; or NULL. It is then not tuned */
 } rise_entry_options;
@@ -231,8 +231,6 @@ enum { RISE_SPECIALIZE = 1 };
 /* What `risec tune` found is used where it lies beside the program (its name with `.tune` behind), is of the context's device and of this entry, and the settings name
  * no tunable: docs/tuning.md. With this flag it is not. RISE_REF never uses it. */
 enum { RISE_UNTUNED = 2 };
-/* A high-level entry that names no strategy is lowered by the scheduler, as `risec --scheduler=nests` does: docs/nests.md. Its bits may be others. */
-enum { RISE_NESTS = 4 };
 
 /* The entry of that name, or the only one where name is NULL, typed and lowered. options: NULL for the defaults. The entry belongs to the
  * program and lives as long as it, or until it is freed. The same settings give the same entry, whatever their order. */

@@ -35,6 +35,7 @@ typedef struct Barriers {
     Uniform uniform;
     State now;
     int n_accesses;
+    Table read;          /* buffers that the kernel reads */
     VEC(int) grid_syncs; /* how many accesses stand before each barrier of the grid */
     bool trial;    /* only look: is something not ordered? */
     bool violated, inserted;
@@ -244,9 +245,21 @@ static Conflict conflict(Barriers *b, Access *x, Access *y, int still)
     return (Conflict)(*met - 1);
 }
 
+/* Does a kernel that gives an array, an output or one for the next kernel, write it in two places? Each
+ * element of a map has cells of its own there. A scatter writes over its background. */
+static bool is_given(const Barriers *b, const Access *a, const Pending *p)
+{
+    const Access *other = p->access;
+    bool carried = p->carried != INT32_MAX;
+    if (a->buf->space == SPACE_OUTPUT)
+        return carried;
+    return a->buf->space == SPACE_TEMP && other->buf == a->buf && a->write && other->write && !a->atomic &&
+           !other->atomic && !table_get(&b->read, a->buf) && (carried || !a->buf->rewritten);
+}
+
 static Conflict needed(Barriers *b, Access *a, Pending *p, const Access **other)
 {
-    if (a->buf->space == SPACE_OUTPUT && p->carried != INT32_MAX) /* elements of a map have cells of their own in the result */
+    if (is_given(b, a, p))
         return CONFLICT_NONE;
     int still = common_depth(a->scope, p->access->scope);
     if (p->carried <= still)
@@ -578,6 +591,9 @@ void pass_barriers(Lowering *lw)
     check_grid(&b, &all);
     if (lw->failed || !all.nested.n)
         return;
+    for (int i = 0; i < all.nested.n; i++)
+        if (!all.nested.at[i]->write)
+            table_put(b.ctx, &b.read, all.nested.at[i]->buf, all.nested.at[i]);
     walk(&b, &lw->kernel->body, (Place){true, true});
     if (lw->failed)
         return;

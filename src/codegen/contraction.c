@@ -403,7 +403,7 @@ static void visit_scalar(Contraction *c, const Core *e, const Demand *d, bool ag
 {
     Use use = any_of(c, d);
     PrimId id = e->prim.id;
-    bool one_value = use.uses > 1 || use.computed || table_get(c->found, e);
+    bool one_value = use.uses > 1 || use.computed || e->prim.options.rounded || table_get(c->found, e);
     if (use.sums && one_value && contraction_ends_open(e)) {
         if (id == P_mul)
             table_put(c->ctx, c->found, e, c);

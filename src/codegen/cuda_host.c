@@ -126,7 +126,7 @@ void host_buffers(Ctx *ctx, const ImpProgram *program, HostBuffers *list)
 
 const char *host_param(const Host *h, const ImpBuf *buf)
 {
-    return buf->space == SPACE_TEMP ? workspace_buffer(&h->space, buf)->name : h->names[buffer_at(&h->buffers, buf)];
+    return buf->space == SPACE_TEMP ? workspace_buffer(h->c->ctx, &h->space, buf)->name : h->names[buffer_at(&h->buffers, buf)];
 }
 
 static void name_workspace(Host *h)
@@ -395,6 +395,7 @@ void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names)
 void cuda_host_use(Ctx *ctx, const ImpProgram *program, CudaHostUse *any)
 {
     any->sms |= host_test_use(ctx, program).sms;
+    any->workspace |= workspace_is_used(program);
     for (int k = 0; k < program->kernels.n; k++) {
         const CudaHostUse use = host_device_use(ctx, program->kernels.at[k]);
         any->sms |= use.sms;
@@ -415,6 +416,14 @@ void cuda_host_helpers(StrBuf *out, const CudaHostUse *any)
                      "        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);\n"
                      "    *count = sms;\n"
                      "    return error;\n"
+                     "}\n\n");
+    if (any->workspace)
+        sb_puts(out, "// Does the current device have so much memory? Of 1 GB nobody asks.\n"
+                     "static cudaError_t rise_fits(size_t bytes)\n"
+                     "{\n"
+                     "    size_t unused, all = bytes;\n"
+                     "    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;\n"
+                     "    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;\n"
                      "}\n\n");
     if (any->resident)
         sb_puts(out, "// Blocks of a kernel that fit on the current device at once.\n"

@@ -165,7 +165,7 @@ void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names);
 bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
 /* What host functions ask the device: each asks for a function that they share. */
 typedef struct CudaHostUse {
-    bool sms, resident;
+    bool sms, resident, workspace;
 } CudaHostUse;
 void cuda_host_use(Ctx *ctx, const ImpProgram *program, CudaHostUse *use); /* adds the program's */
 void cuda_host_helpers(StrBuf *out, const CudaHostUse *use);

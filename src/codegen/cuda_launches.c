@@ -20,7 +20,7 @@ static void each_device_size(Ctx *ctx, const ImpKernel *k, void (*fn)(void *user
 
 CudaHostUse host_device_use(Ctx *ctx, const ImpKernel *k)
 {
-    CudaHostUse use = {false, false};
+    CudaHostUse use = {0};
     each_device_size(ctx, k, note_device, &use);
     use.resident |= k->cooperative;
     return use;
@@ -303,19 +303,14 @@ static void put_forms(Host *h, const ImpKernel *k, const char *const *names, boo
 
 const char *host_kernel_name(const Host *h, const ImpKernel *kernel)
 {
-    int number = 0;
-    while (imp_form(h->program, number) != kernel)
-        number++;
-    return h->kernels[number];
+    return h->kernels[imp_form_number(h->program, kernel)];
 }
 
 static void put_variant(Host *h, const ImpVariant *variant, bool alone)
 {
     const ImpKernel *k = variant->kernel;
-    int number = 0, mark = c_names_mark(h->c->names);
+    int number = imp_form_number(h->program, k), mark = c_names_mark(h->c->names);
     const bool block = host_has_places(k) && !alone, had_sms = h->has_sms;
-    while (imp_form(h->program, number) != k)
-        number++;
     h->c->facts = k->known;
     if (block) {
         host_indent(h);
@@ -458,7 +453,7 @@ static void each_tests_size(Ctx *ctx, const ImpProgram *program, void (*fn)(void
 
 CudaHostUse host_test_use(Ctx *ctx, const ImpProgram *program)
 {
-    CudaHostUse use = {false, false};
+    CudaHostUse use = {0};
     each_tests_size(ctx, program, note_device, &use);
     return use;
 }

@@ -1,6 +1,7 @@
 /* Negations of integers, which ptxas of CUDA 13.0 must not see: of two signed 32-bit minima or maxima that it joins to one instruction (VIMNMX3, sm_90) it
  * loses the sign of an operand that is a plain negation, so that acc = min(acc, -x) takes x. A negation of another width ends as one of 32 bits by a cast.
- * So all are written by wrap_neg, and so are differences of what the compiler may know to be 0, as where a loop is unrolled. */
+ * So all are written by wrap_neg, and so are those that the compiler may find: products by negative numbers, as in x + x * -2, differences of terms that share something, as in
+ * y - (x + y), and differences of what it may know to be 0, as where a loop is unrolled. */
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
 
@@ -21,6 +22,51 @@ static const ImpExpr *negated(const ImpExpr *e)
     case P_mul: return is_number(args[1], -1) ? args[0] : is_number(args[0], -1) ? args[1] : NULL;
     }
     return NULL;
+}
+
+/* ---- what may become one ---------------------------------------------------------------------------------------------------------- */
+
+/* x * -k: k; else 0. The least value has no k. */
+static int64_t negative_factor(const ImpExpr *e, const ImpExpr **x)
+{
+    for (int i = 0; e->op.id == P_mul && i < 2; i++) {
+        const ImpExpr *k = e->op.args[i];
+        bool negative = k->kind == IE_LIT && scalar_is_signed(k->type) && k->lit.i < 0 && k->lit.i > INT32_MIN;
+        *x = e->op.args[1 - i];
+        if (negative)
+            return -k->lit.i;
+    }
+    return 0;
+}
+
+/* What is computed from terms so that the compiler may take it apart. */
+static bool is_arithmetic(const ImpExpr *e)
+{
+    return e->kind == IE_OP && (e->op.id == P_add || e->op.id == P_sub || e->op.id == P_mul || e->op.id == P_neg);
+}
+
+/* Does the term add up, among others, this variable or cell? */
+static bool has_leaf(const ImpExpr *e, const ImpExpr *leaf)
+{
+    for (int i = 0; is_arithmetic(e) && i < e->op.n; i++)
+        if (has_leaf(e->op.args[i], leaf))
+            return true;
+    if (e->kind != leaf->kind)
+        return false;
+    if (e->kind == IE_VAR)
+        return e->var.var == leaf->var.var && e->var.slot == leaf->var.slot;
+    return e->kind == IE_LOAD && e->mem.buf == leaf->mem.buf && e->mem.index == leaf->mem.index;
+}
+
+/* Do both read a variable or a cell? */
+static bool share(const ImpExpr *a, const ImpExpr *b)
+{
+    if (!is_arithmetic(a))
+        return has_leaf(b, a);
+    for (int i = 0; i < a->op.n; i++)
+        if (share(a->op.args[i], b))
+            return true;
+    return false;
 }
 
 /* ---- what the compiler may know ----------------------------------------------------------------------------------------------- */
@@ -90,7 +136,15 @@ bool cuda_put_negation(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         put_negated(c, positive, t);
         return true;
     }
-    if (e->op.id != P_sub || e->op.args[0]->kind == IE_LIT || !may_be_known(c, e->op.args[0]))
+    int64_t factor = negative_factor(e, &positive);
+    if (factor) {
+        ImpExpr product = *e, k = {.kind = IE_LIT, .type = e->type, .span = e->span, .lit = {e->type, {factor}}};
+        product.op.args = (ImpExpr *[]){(ImpExpr *)(uintptr_t)positive, &k};
+        put_negated(c, &product, t);
+        return true;
+    }
+    if (e->op.id != P_sub || e->op.args[0]->kind == IE_LIT ||
+        !(may_be_known(c, e->op.args[0]) || share(e->op.args[0], e->op.args[1])))
         return false;
     bool wraps = scalar_is_signed(t) && scalar_bytes(t) >= 4, paren = !wraps && prec > C_SUM;
     if (wraps)

@@ -564,8 +564,7 @@ CNames *cuda_globals(Ctx *ctx)
 CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
 {
     CudaNames names = {0};
-    while (imp_form(program, names.n_kernels))
-        names.n_kernels++;
+    names.n_kernels = imp_form_number(program, NULL);
     names.kernels = NEWN(ctx, const char *, names.n_kernels + 1);
     for (int j = 0; j < names.n_kernels; j++)
         names.kernels[j] = c_name_claim_global(globals, imp_form(program, j)->name);
@@ -581,6 +580,11 @@ CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
         names.init = c_name_claim_global(globals, ctx_printf(ctx, "%s_workspace_init", entry));
     }
     return names;
+}
+
+const char *const *cuda_kernel_names(Ctx *ctx, const ImpProgram *program)
+{
+    return cuda_names(ctx, cuda_globals(ctx), program).kernels;
 }
 
 /* Names inside the entry's functions hide none of its own functions; what others are called makes no difference to its text. */

@@ -90,7 +90,7 @@ static const ImpBuf *had(const Host *h, const ImpKernel *k, const WorkBuffer *b)
 {
     for (; k; k = k->otherwise)
         for (int i = 0; i < k->bufs.n; i++)
-            if (k->bufs.at[i]->space == SPACE_TEMP && workspace_buffer(&h->space, k->bufs.at[i]) == b)
+            if (k->bufs.at[i]->space == SPACE_TEMP && workspace_buffer(h->c->ctx, &h->space, k->bufs.at[i]) == b)
                 return k->bufs.at[i];
     return NULL;
 }
@@ -115,7 +115,7 @@ static const char *place_by_turns(Host *h, const WorkBuffer *b, const WorkBuffer
 static void put_swapped_place(Host *h, const WorkBuffer *b, const ImpBuf *buf)
 {
     Cuda *c = h->c;
-    const WorkBuffer *other = workspace_buffer(&h->space, buf->swap);
+    const WorkBuffer *other = workspace_buffer(h->c->ctx, &h->space, buf->swap);
     const WorkBuffer *both[2] = {b, other};
     for (int i = 0; i < 2; i++)
         if (workspace_may_overflow(&h->space, both[i]))
@@ -151,7 +151,7 @@ void host_put_places(Host *h, const ImpKernel *k)
             continue;
         nat_each_var(ctx, b->offset, note_var, &found);
         if (buf->swap)
-            nat_each_var(ctx, workspace_buffer(&h->space, buf->swap)->offset, note_var, &found);
+            nat_each_var(ctx, workspace_buffer(h->c->ctx, &h->space, buf->swap)->offset, note_var, &found);
         if (b->flag >= 0)
             nat_each_var(ctx, b->bytes, note_var, &found);
     }
@@ -221,7 +221,8 @@ void host_put_workspace(Host *h, const CudaNames *names)
     const HostRun all = host_all(c->ctx, h->program);
     h->bytes = c_name_claim(c->names, "bytes");
     h->several = conditions_mix(&all);
-    sb_printf(c->out, "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs; gives 0 or a cudaError_t.\n", entry);
+    sb_printf(c->out, "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs; gives 0 or a cudaError_t:\n"
+                      "// cudaErrorMemoryAllocation where the current device has less memory than these bytes.\n", entry);
     HostLine line = host_line_begin(h, names->workspace);
     for (int i = 0; i < h->sizes.n; i++)
         host_put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
@@ -231,7 +232,7 @@ void host_put_workspace(Host *h, const CudaNames *names)
     if (h->several && all.at[0]->when.n)
         sb_printf(c->out, "    *%s = %lld;\n", h->bytes, (long long)h->space.flags);
     host_put_run(h, &all, 0, put_bytes);
-    put(c, "    return 0;\n}\n\n");
+    sb_printf(c->out, "    return (int)rise_fits(*%s);\n}\n\n", h->bytes);
     c_names_release(c->names, mark);
     sb_printf(c->out, "// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.\n"
                       "extern \"C\" int %s(void *%s, cudaStream_t stream)\n{\n    return (int)cudaMemsetAsync(%s, 0, %lld, stream);\n}\n\n",

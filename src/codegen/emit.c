@@ -27,8 +27,8 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
 
 ImpStmt *lower_emit(Lowering *lw, ImpStmtKind kind, Span span)
 {
-    if (++lw->n_statements == LIMIT_IMP_STATEMENTS)
-        lower_error(lw, E0503, lw->entry->name_span, "`%s` becomes more than %d statements", lw->entry->name, LIMIT_IMP_STATEMENTS);
+    if (++lw->n_statements == lw->most_statements)
+        lower_error(lw, E0503, lw->entry->name_span, "a kernel of `%s` becomes more than %d statements", lw->entry->name, LIMIT_IMP_STATEMENTS);
     ImpStmt *s = imp_stmt(lw->ctx, lw->out, kind, span);
     if (!span_is_users(lw->ctx, span))
         s->users = lw->users;

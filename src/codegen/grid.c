@@ -6,6 +6,7 @@
  *   lastBlock(f, x)   by the block that takes the last ticket: if (thread 0) last = ticket; if (last) ...
  *   gridSync(f, x)    by all blocks, after a barrier of the grid */
 #include "codegen/lowering.h"
+#include "ir/result_place.h"
 
 /* ---- what the blocks leave in global memory ------------------------------------------------------------------------------ */
 
@@ -34,15 +35,15 @@ static bool is_stored(const Core *e)
     return false;
 }
 
-static View *stage(Lowering *lw, const Core *e, const char *name);
+static View *stage(Lowering *lw, const Core *e, const CoreVar *of);
 
-static View *stage_items(Lowering *lw, ViewKind kind, const Core *e, int n, Core **items, const char *name)
+static View *stage_items(Lowering *lw, ViewKind kind, const Core *e, int n, Core **items, const CoreVar *of)
 {
     View *v = view_new(lw, kind, lower_type(lw, e->type), e->span);
     v->n = n;
     v->items = NEWN(lw->ctx, View *, n);
     for (int k = 0; k < n; k++) {
-        v->items[k] = stage(lw, items[k], name);
+        v->items[k] = stage(lw, items[k], of);
         if (v->items[k]->kind == VIEW_ERROR)
             return v->items[k];
     }
@@ -62,9 +63,15 @@ static bool is_applied_view(const Core *e)
     return true;
 }
 
+/* The parameter's name when the program gave it one that says something. */
+const char *lower_stage_name(const CoreVar *of)
+{
+    return of->named && of->name && strlen(of->name) > 1 ? of->name : "temp";
+}
+
 /* Makes the term readable by all blocks, later: what it computes is written to global memory, here. Layout views around what is computed stay
  * views, and what lies in global memory stays where it is. */
-static View *stage(Lowering *lw, const Core *e, const char *name)
+static View *stage(Lowering *lw, const Core *e, const CoreVar *of)
 {
     if (is_stored(e))
         return lower_read(lw, e);
@@ -74,37 +81,30 @@ static View *stage(Lowering *lw, const Core *e, const char *name)
         View *value = lower_read(lw, e->let.value);
         lw->hint = NULL;
         lower_bind(lw, e->let.var, value, e->let.body);
-        View *v = stage(lw, e->let.body, name);
+        View *v = stage(lw, e->let.body, of);
         lw->env = env;
         return v;
     }
     if (e->kind == CORE_TUPLE)
-        return stage_items(lw, VIEW_TUPLE, e, e->tuple.n, e->tuple.items, name);
+        return stage_items(lw, VIEW_TUPLE, e, e->tuple.n, e->tuple.items, of);
     if (e->kind == CORE_PROJ)
-        return view_proj(lw, stage(lw, e->proj.value, name), e->proj.index);
+        return view_proj(lw, stage(lw, e->proj.value, of), e->proj.index);
     if (e->kind == CORE_PRIM) {
         PrimId id = e->prim.id;
         if (is_zip(id))
-            return stage_items(lw, VIEW_ZIP, e, e->prim.n_args, e->prim.args, name);
+            return stage_items(lw, VIEW_ZIP, e, e->prim.n_args, e->prim.args, of);
         if (is_applied_view(e))
-            return lower_apply_view(lw, e, stage(lw, e->prim.args[e->prim.n_args - 1], name));
+            return lower_apply_view(lw, e, stage(lw, e->prim.args[e->prim.n_args - 1], of));
         if (id == P_toPrivate || id == P_toShared)
-            return stage(lw, e->prim.args[0], name);
+            return stage(lw, e->prim.args[0], of);
         if (id == P_toGlobal) {
-            lw->hint = name;
+            lw->hint = lower_stage_name(of);
             return lower_read(lw, e);
         }
     }
-    View *v = lower_buffers(lw, lower_type(lw, e->type), (BufMaker){.space = SPACE_TEMP, .name = name, .span = e->span});
+    View *v = lower_buffers(lw, lower_type(lw, e->type), (BufMaker){.space = SPACE_TEMP, .name = lower_stage_name(of), .span = e->span, .holds = of});
     lower_write(lw, e, v);
     return v;
-}
-
-/* The parameter's name when the program gave it one that says something. */
-static const char *stage_name(const Core *f)
-{
-    const CoreVar *stage = f->lambda.params[0];
-    return stage->named && stage->name && strlen(stage->name) > 1 ? stage->name : "temp";
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------- */
@@ -122,15 +122,69 @@ bool lower_at_grid_level(Lowering *lw, const Core *e)
 
 /* ---- nextKernel --------------------------------------------------------------------------------------------------------------- */
 
+/* Memory as it lies. */
+static bool is_plain(const View *v)
+{
+    bool plain = v->kind == VIEW_BUF || v->kind == VIEW_TUPLE || v->kind == VIEW_ZIP;
+    for (int k = 0; plain && k < v->n; k++)
+        plain = is_plain(v->items[k]);
+    return plain;
+}
+
+/* The same cells as an array of one. */
+static View *as_array_of_one(Lowering *lw, const View *v)
+{
+    View *array = view_copy(lw, v);
+    array->kind = v->kind == VIEW_TUPLE ? VIEW_ZIP : v->kind;
+    array->type = type_array(lw->ctx, nat_const(lw->ctx, 1), v->type);
+    array->items = NEWN(lw->ctx, View *, v->n + 1);
+    for (int k = 0; k < v->n; k++)
+        array->items[k] = as_array_of_one(lw, v->items[k]);
+    return array;
+}
+
+View *lower_result_place(Lowering *lw, const Core *rest, const CoreVar *var, View *acceptor)
+{
+    ResultPlace place = {0};
+    View *v = acceptor;
+    if (!v || !result_place(lw->ctx, rest, var, &place))
+        return NULL;
+    for (int i = 0; i < place.path.n && is_plain(v); i++)
+        v = place.path.at[i] == PLACE_OF_ONE ? as_array_of_one(lw, v) : view_proj(lw, v, place.path.at[i]);
+    return is_plain(v) ? v : NULL;
+}
+
+/* Tells the parts of a state by their names in its step: a result is the same on all ways, and has no name. */
+static void mark_part(const View *v, const CoreVar *name)
+{
+    if (v->kind == VIEW_BUF && v->buf->space == SPACE_TEMP)
+        v->buf->part = name;
+    for (int k = 0; k < v->n; k++)
+        mark_part(v->items[k], name);
+}
+
+/* Stores what nextKernel goes on with: in the place that it has among the results, or in the workspace. */
+static View *stored_for_next(Lowering *lw, const Core *e, View *acceptor)
+{
+    const Core *f = e->prim.args[0], *given = e->prim.args[1];
+    const CoreVar *param = f->lambda.params[0];
+    if (given->kind == CORE_PRIM && given->prim.id == P_repeatKernels)
+        return lower_repeat(lw, given, param);
+    View *into = result_is_made(given) ? lower_result_place(lw, f->lambda.body, param, acceptor) : NULL;
+    if (!into)
+        return stage(lw, given, param);
+    mark_part(into, param);
+    lower_write(lw, given, into);
+    return into;
+}
+
 /* Begins the next kernel with f's parameter bound; false when it cannot (diagnosed). */
-static bool begin_next(Lowering *lw, const Core *e)
+static bool begin_next(Lowering *lw, const Core *e, View *acceptor)
 {
     const Core *f = e->prim.args[0];
     if (!lower_at_grid_level(lw, e))
         return false;
-    const Core *given = e->prim.args[1];
-    bool repeats = given->kind == CORE_PRIM && given->prim.id == P_repeatKernels;
-    View *x = (repeats ? lower_repeat : stage)(lw, given, stage_name(f));
+    View *x = stored_for_next(lw, e, acceptor);
     if (x->kind == VIEW_ERROR || lw->failed)
         return false;
     kernel_begin(lw, e, f->lambda.body);
@@ -141,7 +195,7 @@ static bool begin_next(Lowering *lw, const Core *e)
 bool lower_write_next_kernel(Lowering *lw, const Core *e, View *acceptor)
 {
     const Env *env = lw->env;
-    if (begin_next(lw, e))
+    if (begin_next(lw, e, acceptor))
         lower_write(lw, e->prim.args[0]->lambda.body, acceptor);
     lw->env = env;
     return true;
@@ -150,7 +204,7 @@ bool lower_write_next_kernel(Lowering *lw, const Core *e, View *acceptor)
 View *lower_read_next_kernel(Lowering *lw, const Core *e)
 {
     const Env *env = lw->env;
-    View *v = begin_next(lw, e) ? lower_read(lw, e->prim.args[0]->lambda.body) : view_error(lw, e->type);
+    View *v = begin_next(lw, e, NULL) ? lower_read(lw, e->prim.args[0]->lambda.body) : view_error(lw, e->type);
     lw->env = env;
     return v;
 }
@@ -189,7 +243,7 @@ static View *staged(Lowering *lw, const Core *e)
 {
     if (!lower_at_grid_level(lw, e))
         return NULL;
-    View *x = stage(lw, e->prim.args[1], stage_name(e->prim.args[0]));
+    View *x = stage(lw, e->prim.args[1], e->prim.args[0]->lambda.params[0]);
     return x->kind == VIEW_ERROR || lw->failed ? NULL : x;
 }
 

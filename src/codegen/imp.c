@@ -210,6 +210,16 @@ ImpKernel *imp_form(const ImpProgram *program, int k)
     return NULL;
 }
 
+int imp_form_number(const ImpProgram *program, const ImpKernel *kernel)
+{
+    int number = 0;
+    for (int i = 0; i < program->kernels.n; i++)
+        for (const ImpKernel *k = program->kernels.at[i]; k; k = k->otherwise, number++)
+            if (k == kernel)
+                return number;
+    return number;
+}
+
 const ImpKernel *imp_wide_twin(const ImpKernel *k)
 {
     return k->otherwise && k->otherwise->wide && !k->wide && k->otherwise->unaligned == k->unaligned ? k->otherwise : NULL;

@@ -39,6 +39,8 @@ typedef struct ImpBuf {
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
+    const CoreVar *holds; /* TEMP: by which the next kernel, or the next step of those that repeat, knows it; NULL: none */
+    const CoreVar *part;  /* TEMP: of a state: by which the kernels of a step know this part of it, which they write and read on; NULL: none */
     struct ImpBuf *swap; /* TEMP: with which this one changes places; NULL: none */
     Nat turns;        /* ... so many times before the launch: after an odd number the kernel gets the address of `swap` */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Forms] */
@@ -262,6 +264,8 @@ void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel);
 
 /* The kernels of a program with their forms: each one's chain follows it. Number k, or NULL. */
 ImpKernel *imp_form(const ImpProgram *program, int k);
+/* Which one it is; of one that is not there, how many there are. */
+int imp_form_number(const ImpProgram *program, const ImpKernel *kernel);
 /* The next form, where it is this very kernel with wide indices; else NULL. */
 const ImpKernel *imp_wide_twin(const ImpKernel *kernel);
 /* Bytes that a buffer has to be aligned to for this kernel, as an array of the caller's; workspace is aligned to any vector anyway. 0: as its elements. */

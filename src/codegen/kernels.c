@@ -51,6 +51,7 @@ void kernel_begin(Lowering *lw, const Core *start, const Core *scope)
     way_kernel(lw, kernel, start);
     kernel->known = lw->known;
     lw->kernel = kernel;
+    lw->most_statements = lw->n_statements + LIMIT_IMP_STATEMENTS;
     lw->out = &kernel->body;
     lw->facts = nat_facts_new(ctx, lw->known);
     launch_plan(lw, start);
@@ -276,7 +277,8 @@ void lower_kernels(Lowering *lw)
     int first = 0;
     for (int i = 0; i < entry->n_inputs; i++) {
         CoreVar *var = entry->inputs[i];
-        lw->inputs[i] = lower_buffers(lw, var->type, (BufMaker){.space = SPACE_INPUT, .name = var->name, .span = var->span, .first = first});
+        View *written = i >= entry->n_inputs - entry->n_names ? lower_result_place(lw, entry->body, var, result) : NULL;
+        lw->inputs[i] = written ? written : lower_buffers(lw, var->type, (BufMaker){.space = SPACE_INPUT, .name = var->name, .span = var->span, .first = first});
         first += type_component_count(var->type);
     }
     ways_go(lw, result);

@@ -1,4 +1,5 @@
 #include "codegen/lowering.h"
+#include "ir/terms.h"
 
 enum { MAX_THREADS = 1024, MAX_UNROLLED_SLOTS = 32 };
 
@@ -17,6 +18,7 @@ typedef struct Plan {
     bool alone;    /* in the part of the last block */
     bool meets;    /* the blocks meet: there is one at least */
     bool answers;  /* one block answers the others */
+    bool begun;    /* the walk was there */
     const Core *start, *here; /* the kernel that is planned, and the one that the walk is in: see launch_plan */
 } Plan;
 
@@ -111,9 +113,26 @@ static void plan_background(Plan *plan, const Core *e)
 
 static bool begins_kernel(PrimId id) { return id == P_nextKernel || id == P_repeatKernels; }
 
-/* In the order of the translation: what a pattern works on, then the pattern itself. */
+/* May a kernel begin in the term? Noted of each, as many kernels ask. */
+static bool has_start(Lowering *lw, const Core *e)
+{
+    static const char yes, no;
+    const char *known = table_get(&lw->starts, e);
+    bool has = known == &yes || (e->kind == CORE_PRIM && (begins_kernel(e->prim.id) || prim_is_scatter(e->prim.id)));
+    for (int i = 0; !known && !has && i < term_children(e); i++)
+        has = has_start(lw, term_child(e, i));
+    if (!known)
+        table_put(lw->ctx, &lw->starts, e, (void *)(uintptr_t)(has ? &yes : &no));
+    return has;
+}
+
+/* In the order of the translation: what a pattern works on, then the pattern itself. Of kernels before and behind the one that is planned
+ * nothing counts. */
 static void plan_walk(Plan *plan, const Core *e)
 {
+    plan->begun |= plan->here == plan->start;
+    if (plan->here != plan->start && (plan->begun || !has_start(plan->lw, e)))
+        return;
     const Core *decided = lower_decided(plan->lw, e);
     if (decided) {
         plan_walk(plan, decided);

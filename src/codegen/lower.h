@@ -61,6 +61,8 @@ typedef struct CudaFile CudaFile;
 CudaFile *cuda_file_new(Ctx *ctx, bool line_directives);
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program);
 void cuda_file_print(const CudaFile *file, StrBuf *out);
+/* What its kernels are called in the text of a file of its own, as imp_form counts. */
+const char *const *cuda_kernel_names(Ctx *ctx, const ImpProgram *program);
 /* Which parts of an entry's text are a kernel's own, so that each can be compiled alone: its body, and the helpers that it calls. Kernels as imp_form counts. */
 typedef struct CudaPiece {
     size_t body, end_body;        /* bytes of the text: what it shares with its other forms */

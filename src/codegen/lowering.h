@@ -141,12 +141,13 @@ typedef struct Lowering {
     const ImpBlock *step; /* statements of the innermost step of a sequential pattern, or NULL */
     int prefetches;    /* toShared[prefetch] so far */
     bool failed;
-    int n_statements;
+    int64_t n_statements, most_statements; /* so far; when the kernel has its limit */
     int64_t copies; /* of this place, by loops around it that are written out; 0 as 1 */
     struct Sharing *sharing;  /* of the reading that is going on (share.c); or NULL */
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */
     Table uses;        /* by scope: those of the variables that it is the scope of (uses.c) */
+    Table starts;      /* by term: whether a kernel may begin in it (launch.c) */
     Table footprints;  /* by scope: those of the accesses in it (footprint.c) */
     Span users;        /* the user's text that is being translated */
 } Lowering;
@@ -252,6 +253,7 @@ typedef struct BufMaker {
     bool several; /* components: number the names */
     Span span;
     int first;    /* component number of the first */
+    const CoreVar *holds;       /* ImpBuf.holds */
     const PrimOptions *options; /* of toShared, or NULL */
 } BufMaker;
 View *lower_buffers(Lowering *lw, Type type, BufMaker maker);
@@ -393,8 +395,13 @@ void workspace_of(Lowering *lw, ImpBuf *buf);
 /* ---- grid.c: how the blocks of a kernel meet ------------------------------------------------------------------------------------ */
 
 View *lower_read_next_kernel(Lowering *lw, const Core *term);
+/* Where `rest`, which is written to the acceptor, is to have an array as it is: its kernels write it
+ * there, and later ones read it there. NULL: nowhere. */
+View *lower_result_place(Lowering *lw, const Core *rest, const CoreVar *var, View *acceptor);
 /* repeat.c: the state after the last turn, for the kernel that begins next. */
-View *lower_repeat(Lowering *lw, const Core *term, const char *name);
+View *lower_repeat(Lowering *lw, const Core *term, const CoreVar *of);
+/* Of the buffers for what the next kernel calls so. */
+const char *lower_stage_name(const CoreVar *of);
 View *lower_read_repeat(Lowering *lw, const Core *term);
 bool lower_write_next_kernel(Lowering *lw, const Core *term, View *acceptor);
 bool lower_write_last_block(Lowering *lw, const Core *term, View *acceptor);

@@ -5,7 +5,7 @@
 #include "codegen/workspace.h"
 #include "version.h"
 
-enum { MANIFEST_FORMAT = 3 }; /* docs/manifest.md tells what each has changed */
+enum { MANIFEST_FORMAT = 4 }; /* docs/manifest.md tells what each has changed */
 
 typedef struct Json {
     Ctx *ctx;
@@ -78,7 +78,7 @@ static void texts(Json *j, const char *name, int n, const char *const *values)
 /* "xs", or "xs.2" for the second component of a tuple: as the command line names it. */
 static const char *argument_name(Ctx *ctx, const char *base, int k, int n) { return n == 1 ? base : ctx_printf(ctx, "%s.%d", base, k + 1); }
 
-static void argument(Json *j, const char *name, const char *direction, Type type)
+static void argument(Json *j, const char *name, const char *direction, Type type, bool read_again)
 {
     Ctx *ctx = j->ctx;
     const char *shape[LIMIT_ARRAY_RANK];
@@ -104,6 +104,10 @@ static void argument(Json *j, const char *name, const char *direction, Type type
     number(j, "alignment", scalar_bytes(elem));
     if (t->kind == TY_IDX)
         nat(j, "below", t->size);
+    if (read_again) {
+        key(j, "readAgain");
+        sb_puts(j->out, "true");
+    }
     close(j, '}');
 }
 
@@ -112,9 +116,23 @@ typedef struct Arguments {
     VEC(const char *) outputs, inputs;
 } Arguments;
 
-static Arguments arguments(Json *j, const CoreEntry *entry)
+/* Does a kernel read this component of the result? One before has written it. */
+static bool is_read_again(const ImpProgram *program, int component)
+{
+    const ImpKernel *kernel;
+    for (int k = 0; (kernel = imp_form(program, k)); k++)
+        for (int b = 0; b < kernel->bufs.n; b++) {
+            const ImpBuf *buf = kernel->bufs.at[b];
+            if (buf->space == SPACE_OUTPUT && buf->component == component && kernel_reads(kernel, buf))
+                return true;
+        }
+    return false;
+}
+
+static Arguments arguments(Json *j, const ImpProgram *program)
 {
     Ctx *ctx = j->ctx;
+    const CoreEntry *entry = program->entry;
     Arguments names = {0};
     key(j, "arguments");
     open(j, '[');
@@ -122,7 +140,7 @@ static Arguments arguments(Json *j, const CoreEntry *entry)
     for (int k = 0; k < n; k++) {
         const char *name = argument_name(ctx, "result", k, n);
         vec_push(ctx, &names.outputs, name);
-        argument(j, name, "out", type_component(ctx, entry->result, k));
+        argument(j, name, "out", type_component(ctx, entry->result, k), is_read_again(program, k));
     }
     for (int i = 0; i < entry->n_inputs; i++) {
         const CoreVar *input = entry->inputs[i];
@@ -130,7 +148,7 @@ static Arguments arguments(Json *j, const CoreEntry *entry)
         for (int k = 0; k < n; k++) {
             const char *name = argument_name(ctx, input->name, k, n);
             vec_push(ctx, &names.inputs, name);
-            argument(j, name, "in", type_component(ctx, input->type, k));
+            argument(j, name, "in", type_component(ctx, input->type, k), false);
         }
     }
     close(j, ']');
@@ -312,14 +330,6 @@ static void under_conditions(Json *j, const char *what, const char *value, const
     sb_puts(j->out, "]}");
 }
 
-static int form_number(const ImpProgram *program, const ImpKernel *kernel)
-{
-    int k = 0;
-    while (imp_form(program, k) != kernel)
-        k++;
-    return k;
-}
-
 static void launch(Json *j, const ImpProgram *program, const ImpLaunch *place, const char *const *kernels)
 {
     next(j);
@@ -328,7 +338,7 @@ static void launch(Json *j, const ImpProgram *program, const ImpLaunch *place, c
     open(j, '[');
     for (int v = 0; v < place->variants.n; v++)
         for (const ImpKernel *k = place->variants.at[v].kernel; k; k = k->otherwise)
-            under_conditions(j, "kernel", kernels[form_number(program, k)], &place->variants.at[v].when);
+            under_conditions(j, "kernel", kernels[imp_form_number(program, k)], &place->variants.at[v].when);
     close(j, ']');
     close(j, '}');
 }
@@ -482,7 +492,7 @@ static void entry_json(Json *j, const ImpProgram *program, const CudaNames *call
     entry_facts(j, entry);
     key(j, "exact");
     sb_puts(j->out, entry->exact ? "true" : "false");
-    Arguments names = arguments(j, entry);
+    Arguments names = arguments(j, program);
     workspace(j, program, called);
     key(j, "kernels");
     open(j, '[');

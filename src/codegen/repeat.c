@@ -39,8 +39,9 @@ static View *turn_view(Lowering *lw, const ImpGroup *group, Span span)
     return v;
 }
 
-View *lower_repeat(Lowering *lw, const Core *e, const char *name)
+View *lower_repeat(Lowering *lw, const Core *e, const CoreVar *of)
 {
+    const char *name = lower_stage_name(of);
     const Core *f = e->prim.args[0];
     const Env *env = lw->env;
     Type type = lower_type(lw, e->type);
@@ -49,10 +50,10 @@ View *lower_repeat(Lowering *lw, const Core *e, const char *name)
         diag_help(lw->ctx, d, "let the step compute it in one kernel, or write the two as one repetition");
         return view_error(lw, type);
     }
-    View *state = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = name, .span = e->span});
+    View *state = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = name, .span = e->span, .holds = of});
     lower_write(lw, e->prim.args[1], state);
     const char *next_name = ctx_printf(lw->ctx, "%s_next", name);
-    View *next = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = next_name, .span = e->span});
+    View *next = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = next_name, .span = e->span, .holds = of});
     const ImpGroup *group = way_group(lw, e, lower_nat(lw, e->prim.nats[0]));
     lw->group = group;
     kernel_begin(lw, e, f->lambda.body);

@@ -101,7 +101,7 @@ static bool is_nested_scalar(Type type)
 
 static View *compute(Lowering *lw, const View *array, Nat i, ViewElement element, Table *elements)
 {
-    int statements = lw->n_statements;
+    int64_t statements = lw->n_statements;
     if (++lw->sharing->n == MAX_ELEMENTS)
         lower_error(lw, E0503, array->span, "one element of this takes more than %d elements of other arrays", MAX_ELEMENTS);
     if (lw->failed)

@@ -68,6 +68,7 @@ static View *buf_leaf(Lowering *lw, Type t, int component, void *user)
     if (maker->space != SPACE_TEMP)
         buf->component = maker->first + component;
     buf->type = t;
+    buf->holds = maker->holds;
     buf->by_value = imp_by_value(maker->space, t);
     View *v = view_new(lw, VIEW_BUF, t, maker->span);
     v->buf = buf;

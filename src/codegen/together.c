@@ -60,7 +60,9 @@ static void join_choices(Together *t, const Places *p)
     const ScalarValue *before = begin_guarded(t, guarded, t->n, &pad);
     join_places(t, &cond);
     t->sometimes++;
+    guards_begin(t, &then);
     join_places(t, &then);
+    guards_end(t);
     join_places(t, &otherwise);
     t->sometimes--;
     end_guarded(t, guarded, t->n, before);
@@ -111,10 +113,12 @@ static void join_conds(Together *t, const Places *p)
     for (int i = 0; i < c.list.n; i++)
         assume(t->lw, c.list.at[i]);
     bool load = all_of_kind(t, &inside, IE_LOAD) && all_literals(t, others);
+    guards_begin(t, &inside);
     if (load)
         join_loads(t, &inside, p->at, others);
     else
         join_inside(t, &inside, guarded, n);
+    guards_end(t);
     t->lw->facts = facts;
 }
 
@@ -163,6 +167,7 @@ static void join_registers(Together *t, const Places *p)
     Conjuncts c = {.indices = true};
     NatFacts *facts = t->lw->facts;
     Guarded guarded[LIMIT_VECTOR_WIDTH];
+    ImpStmt *choices[LIMIT_VECTOR_WIDTH] = {NULL};
     int n = 0;
     for (int k = 0; k < t->n; k++) {
         ImpStmt *choice = NULL;
@@ -171,23 +176,25 @@ static void join_registers(Together *t, const Places *p)
         values.at[k] = t->from < 0 ? NULL : register_value(t->lw->out, t->from, (*p->at[k])->var.var, &choice);
         for (int j = 0; j < k && values.at[k]; j++)
             values.at[k] = values.at[j] == values.at[k] ? NULL : values.at[k];
-        if (!values.at[k])
+        if (!values.at[k] || !guard_of_readers(t, (*p->at[k])->var.var, k, &values.guard[k]))
             return;
         if (!choice)
             continue;
         add_conjuncts(t->ctx, &c, choice->branch.cond);
-        values.guard[k] = both_hold(t->ctx, p->guard[k], choice->branch.cond);
+        values.guard[k] = both_hold(t->ctx, values.guard[k], choice->branch.cond);
+        choices[k] = choice;
         guarded[n++] = (Guarded){NULL, choice};
     }
     if (!c.indices)
         return;
-    for (int k = 0; k < t->n; k++)
-        if (values.at[k] != p->at[k])
-            *values.at[k] = imp_copy_expr(t->ctx, *values.at[k]);
     t->lw->facts = nat_facts_new(t->ctx, facts);
     for (int i = 0; i < c.list.n; i++)
         assume(t->lw, c.list.at[i]);
+    int under = t->under.n;
+    values_begin(t, p, &values, choices);
     join_inside(t, &values, guarded, n);
+    t->guarding.n--;
+    t->under.n = under;
     t->lw->facts = facts;
 }
 
@@ -208,7 +215,11 @@ static void join_operands(Together *t, const Places *p)
                 inside.guard[k] = both_hold(t->ctx, p->guard[k], index_part(t->ctx, e->op.args[0]));
         }
         t->sometimes += sometimes;
+        if (sometimes)
+            guards_begin(t, &inside);
         join_places(t, &inside);
+        if (sometimes)
+            guards_end(t);
         t->sometimes -= sometimes;
     }
 }
@@ -255,17 +266,23 @@ static bool names_index(const Lowering *lw, int from)
     return found;
 }
 
-/* Looks at n expressions, which are changed where their loads are joined. */
+static void add_exprs(Together *t, ImpExpr **exprs, int n)
+{
+    for (int k = 0; k < n; k++) {
+        exprs[k] = imp_copy_expr(t->ctx, exprs[k]);
+        vec_push(t->ctx, &t->exprs, &exprs[k]);
+    }
+}
+
+/* Looks at n of the expressions, which are changed where their loads are joined. */
 static void join_exprs(Together *t, ImpExpr **exprs, int n)
 {
     Places p = {{0}, {0}};
     t->n = n;
     if (n < 2 || n > LIMIT_VECTOR_WIDTH)
         return;
-    for (int k = 0; k < n; k++) {
-        exprs[k] = imp_copy_expr(t->ctx, exprs[k]);
+    for (int k = 0; k < n; k++)
         p.at[k] = &exprs[k];
-    }
     join_places(t, &p);
 }
 
@@ -278,7 +295,10 @@ static void emit_loads(Together *t, int from)
 
 static Together together_begin(Lowering *lw, int from, const char *name, Span span)
 {
-    return (Together){.lw = lw, .ctx = lw->ctx, .name = name, .span = span, .facts = lw->facts, .from = names_index(lw, from) ? -1 : from};
+    Together t = {.lw = lw, .ctx = lw->ctx, .name = name, .span = span, .facts = lw->facts, .from = names_index(lw, from) ? -1 : from};
+    ImpBlock emitted = stmts_from(lw->out, from);
+    imp_own_all(lw->ctx, &emitted);
+    return t;
 }
 
 void read_together(Lowering *lw, ImpExpr **exprs, int n, int from, const char *name, Span span)
@@ -286,6 +306,7 @@ void read_together(Lowering *lw, ImpExpr **exprs, int n, int from, const char *n
     if (n < 2 || lw->failed)
         return;
     Together t = together_begin(lw, from, name, span);
+    add_exprs(&t, exprs, n);
     join_exprs(&t, exprs, n);
     emit_loads(&t, from);
 }
@@ -494,6 +515,8 @@ View *lower_read_together(Lowering *lw, const Core *e)
     if (lw->failed)
         return view_error(lw, e->type);
     Together t = together_begin(lw, from, "v", e->span);
+    for (int c = 0; c < components.n; c++)
+        add_exprs(&t, components.at[c].exprs, (int)n * type_width(components.at[c].type));
     for (int c = 0; c < components.n; c++)
         if (type_width(components.at[c].type) == 1)
             join_exprs(&t, components.at[c].exprs, (int)n);

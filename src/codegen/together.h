@@ -12,6 +12,18 @@ typedef struct Access {
     ImpStmt *choice; /* that asks whether all guards hold; NULL: nothing does */
 } Access;
 
+/* What is evaluated under guards: an expression, or else statements. */
+typedef struct Evaluated {
+    ImpExpr **expr;
+    ImpBlock *block;
+} Evaluated;
+
+struct Places;
+typedef struct Guarding { /* guards around what is looked at, and the first that is evaluated there */
+    const struct Places *places;
+    int from;
+} Guarding;
+
 typedef struct Together {
     Lowering *lw;
     Ctx *ctx;
@@ -23,6 +35,9 @@ typedef struct Together {
     NatFacts *facts; /* where the loads are put: there guards around an expression say nothing */
     int from;        /* statements of lw->out emitted for them; -1: none that may be changed */
     int sometimes;   /* what is looked at now is behind so many conditions over data */
+    VEC(ImpExpr **) exprs;  /* all of them */
+    VEC(Evaluated) under;   /* guards: parts of them, and of the statements that give registers their values */
+    VEC(Guarding) guarding; /* the innermost last */
     const ScalarValue *pad; /* what loads give where guards do not hold, if nobody says it; NULL: 0 */
 } Together;
 
@@ -47,6 +62,18 @@ ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n);
 /* All places load. `whole`: the guarded expressions around them, with these values otherwise;
  * NULL: what the loads give without their guards matters not. */
 void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *const *otherwise);
+
+/* ---- together_guards.c ---- */
+
+/* Begins with what is evaluated only under guards: parts of what is looked at here. */
+void guards_begin(Together *t, const Places *inside);
+/* Begins with the values of the registers at p, some of which are set on both sides of an `if`: what
+ * else that evaluates is under the guards around alone. */
+void values_begin(Together *t, const Places *p, const Places *values, ImpStmt *const *choices);
+void guards_end(Together *t);
+/* The guard of all that reads a register: that of place k, unless something else reads it, too, and must
+ * find it loaded. False: there is none that says where it gets its value. */
+bool guard_of_readers(const Together *t, const ImpVar *var, int k, ImpExpr **guard);
 
 /* ---- together_pads.c ---- */
 

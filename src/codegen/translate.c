@@ -128,6 +128,19 @@ static void no_writer(Lowering *lw, const Core *e)
               o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal");
 }
 
+/* Is it there already, in the very cells that it is to be written to? */
+static bool is_there(const Lowering *lw, const View *v, const View *acceptor)
+{
+    if (v->kind != acceptor->kind || v->n != acceptor->n)
+        return false;
+    if (v->kind == VIEW_BUF)
+        return v->buf == acceptor->buf && v->type == acceptor->type && nat_equal(lw->ctx, lw->facts, v->offset, acceptor->offset);
+    bool there = v->kind == VIEW_TUPLE || v->kind == VIEW_ZIP;
+    for (int k = 0; there && k < v->n; k++)
+        there = is_there(lw, v->items[k], acceptor->items[k]);
+    return there;
+}
+
 static bool is_nested_scalars(Type type)
 {
     bool scalars = type->kind != TY_ARRAY;
@@ -161,11 +174,14 @@ static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
         return;
     }
     Value values[LIMIT_TUPLE_ITEMS];
+    bool there[LIMIT_TUPLE_ITEMS];
     bool in_place = (n > 1 || type_width(e->type) > 1) && view_is_in_place(acceptor);
     for (int k = 0; k < n; k++) {
         View *component = lower_component(lw, v, k, n);
-        values[k] = value_of(lw, component, "v");
-        if (!in_place)
+        there[k] = is_there(lw, component, lower_component(lw, acceptor, k, n));
+        if (!there[k])
+            values[k] = value_of(lw, component, "v");
+        if (!in_place || there[k])
             continue;
         Registers regs = registers_new(lw, "value", component->type, e->span); /* all is read before any of it is written over */
         for (int r = 0; r < regs.n / regs.width; r++)
@@ -174,7 +190,8 @@ static void write_scalars(Lowering *lw, const Core *e, View *acceptor)
         values[k] = registers_value(lw, regs, e->span);
     }
     for (int k = 0; k < n; k++)
-        value_store(lw, lower_component(lw, acceptor, k, n), values[k], e->span);
+        if (!there[k])
+            value_store(lw, lower_component(lw, acceptor, k, n), values[k], e->span);
 }
 
 static void write_if(Lowering *lw, const Core *e, View *acceptor)
@@ -251,7 +268,8 @@ static void write_term(Lowering *lw, const Core *e, View *acceptor)
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
     bool registers = e->kind == CORE_VAR || e->kind == CORE_PROJ || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL);
-    if (array && !(registers && copy_registers(lw, lower_read(lw, e), acceptor, e->span)))
+    View *v = array && registers ? lower_read(lw, e) : NULL;
+    if (array && !(v && (is_there(lw, v, acceptor) || copy_registers(lw, v, acceptor, e->span))))
         no_writer(lw, e);
     else if (!array)
         write_scalars(lw, e, acceptor);

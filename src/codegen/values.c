@@ -384,6 +384,56 @@ static bool is_fixed(const Out *o, ImpExpr *value)
            is_safe(o->values, value);
 }
 
+typedef struct Declared {
+    const ImpVar *var;
+    int times;
+} Declared;
+
+static void count_declared(void *user, ImpStmt *s)
+{
+    Declared *d = user;
+    d->times += s->kind == IS_DECL && s->var.var == d->var;
+}
+
+/* The same name is declared in another loop, too: the two were one. */
+static bool is_declared_again(const Values *v, const ImpVar *var)
+{
+    Declared own = {var, 0};
+    walk_stmts(&v->lw->kernel->body, count_declared, &own);
+    return own.times > 1;
+}
+
+/* Another variable for a name of the loop's body. */
+static void rename_in(Values *v, ImpStmt *loop, ImpStmt *name)
+{
+    const ImpVar *from = name->var.var;
+    Copy copy = {v, from, lower_new_var(v->lw, from->name, from->type, from->span)};
+    copy.to->constant = true;
+    name->var.var = copy.to;
+    walk_block(&loop->loop.body, read_original, &copy);
+    walk_stmts(&loop->loop.body, hash_stmt, v);
+}
+
+/* Statement k of the body goes before the loop. It stays where it would be known in another loop that
+ * declares it, and its indices mention it. */
+static bool move_name(Out *o, ImpBlock *body, int k)
+{
+    Values *v = o->values;
+    ImpStmt *name = body->list.at[k], *loop = o->block->list.at[o->at];
+    bool again = is_declared_again(v, name->var.var);
+    if (again && name->var.var->nat)
+        return false;
+    if (again)
+        rename_in(v, loop, name);
+    name->info->around = loop->info->around;
+    block_remove(body, k);
+    block_insert(v->ctx, o->block, o->at++, name);
+    if (again)
+        defs_note_stmt(&v->defs, name, name->info->around);
+    o->left--;
+    return true;
+}
+
 /* What these statements in the loop load; what has a name there moves with it. */
 static void move_out(Out *o, ImpBlock *body)
 {
@@ -393,11 +443,9 @@ static void move_out(Out *o, ImpBlock *body)
         if (s->kind == IS_FOR)
             move_out(o, &s->loop.body);
         Candidates list = candidates(v->ctx, s);
-        if (o->left && is_name(s) && list.at[0].has & LOADS && is_fixed(o, s->var.value)) {
-            s->info->around = o->block->list.at[o->at]->info->around;
-            block_remove(body, k--);
-            block_insert(v->ctx, o->block, o->at++, s);
-            o->left--;
+        if (o->left && is_name(s) && list.at[0].has & LOADS && is_fixed(o, s->var.value) &&
+            move_name(o, body, k)) {
+            k--;
             continue;
         }
         for (int c = 0; c < list.n && o->left; c++) {

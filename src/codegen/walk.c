@@ -288,9 +288,35 @@ static void find_write(void *user, ImpStmt *s)
 
 bool kernel_writes(const ImpKernel *kernel, const ImpBuf *buf)
 {
-    FindWrite f = {buf, buf->space == SPACE_OUTPUT};
+    FindWrite f = {buf, false};
     ImpBlock body = kernel->body;
     walk_stmts(&body, find_write, &f);
+    return f.found;
+}
+
+typedef struct FindRead {
+    const ImpBuf *buf;
+    bool found;
+} FindRead;
+
+static void find_load(void *user, ImpExpr **at)
+{
+    FindRead *f = user;
+    f->found |= (*at)->kind == IE_LOAD && (*at)->mem.buf == f->buf;
+}
+
+static void find_read(void *user, ImpStmt *s)
+{
+    FindRead *f = user;
+    f->found |= s->kind == IS_VLOAD && s->vec.buf == f->buf;
+    walk_own(s, find_load, f);
+}
+
+bool kernel_reads(const ImpKernel *kernel, const ImpBuf *buf)
+{
+    FindRead f = {buf, false};
+    ImpBlock body = kernel->body;
+    walk_stmts(&body, find_read, &f);
     return f.found;
 }
 

@@ -41,6 +41,7 @@ typedef void (*BufFn)(void *user, ImpBuf **at);
 void walk_bufs(ImpStmt *stmt, BufFn fn, void *user);
 /* Does some statement of the kernel change cells of the buffer? */
 bool kernel_writes(const ImpKernel *kernel, const ImpBuf *buf);
+bool kernel_reads(const ImpKernel *kernel, const ImpBuf *buf);
 /* Takes statement i out of the list, or puts one in before it. */
 void block_remove(ImpBlock *block, int i);
 void block_insert(Ctx *ctx, ImpBlock *block, int i, ImpStmt *stmt);

@@ -13,6 +13,7 @@
  * view comes out of a branch; what a branch knows of sizes is forgotten at its end; workspace is told apart by the branches around the place where it is
  * made, and by its number there (workspace_of), so that it is the same on all ways. */
 #include "codegen/ways.h"
+#include "ir/key.h"
 
 /* ---- decisions ------------------------------------------------------------------------------------------------------------ */
 
@@ -396,6 +397,17 @@ static void insert_launch(Lowering *lw, int at)
         lw->ways->starts.at[i].launch += lw->ways->starts.at[i].launch >= at;
 }
 
+/* Tests that say the same are one: where one stage takes a class, so do others by it. */
+static const Core *one_test(Lowering *lw, const Core *cond)
+{
+    Ways *ways = lw->ways;
+    for (int i = 0; i < ways->conds.n; i++)
+        if (core_same(lw->ctx, ways->conds.at[i], cond))
+            return ways->conds.at[i];
+    vec_push(lw->ctx, &ways->conds, cond);
+    return cond;
+}
+
 /* The launches of a way stand beside those of the way that it parts from: where that has no more, new ones. */
 static void place_kernels(Lowering *lw)
 {
@@ -421,7 +433,7 @@ static void place_kernels(Lowering *lw)
         last = at;
         ImpVariant variant = {.kernel = b->kernel};
         for (int d = 0; d < b->tests.n; d++)
-            vec_push(lw->ctx, &variant.when, ((ImpWhen){b->tests.at[d].test->cond.cond, b->tests.at[d].holds}));
+            vec_push(lw->ctx, &variant.when, ((ImpWhen){one_test(lw, b->tests.at[d].test->cond.cond), b->tests.at[d].holds}));
         if (!b->nothing)
             vec_push(lw->ctx, &program->launches.at[at].variants, variant);
     }

@@ -56,6 +56,7 @@ struct Ways {
     VEC(Placed) placed;
     VEC(Repeated) groups; /* of all ways */
     VEC(Decisions) classes;
+    VEC(const Core *) conds; /* of tests, each once */
 };
 
 void ways_go(Lowering *lw, View *result);

@@ -1,5 +1,6 @@
 /* Plans the workspace. First come the flags: tickets, barriers and mail, which must be zero before a launch. Their places depend on no size, and launches that exclude
  * each other use the same ones, so that a caller clears them once for all sizes and classes. Behind them lies the data, where buffers that no launch has both share bytes.
+ * So do arrays whose launches are over before those of the other begin.
  *
  * Two kinds of flags do not share places. What is zero again after a launch may lie anywhere among its like; a barrier's second word counts rounds and has any value
  * then, so barriers only lie upon barriers. Mail has a word or two for each block's total. It lies among the flags as long as it fits there, and beyond that among the
@@ -7,6 +8,8 @@
 #include "codegen/workspace.h"
 
 #include "codegen/index_guards.h"
+
+#include <limits.h>
 
 bool workspace_is_used(const ImpProgram *program)
 {
@@ -19,12 +22,23 @@ bool workspace_is_used(const ImpProgram *program)
 }
 
 /* Kernels and their forms know it by one name (names.c). */
-WorkBuffer *workspace_buffer(const Workspace *space, const ImpBuf *buf)
+static const char *name_of(Ctx *ctx, const ImpBuf *buf) { return intern(ctx, buf->name, strlen(buf->name)); }
+
+WorkBuffer *workspace_buffer(Ctx *ctx, const Workspace *space, const ImpBuf *buf)
 {
-    for (int i = 0; i < space->buffers.n; i++)
-        if (!strcmp(space->buffers.at[i].buf->name, buf->name))
-            return &space->buffers.at[i];
-    return NULL;
+    const int *place = table_get(&space->by_name, name_of(ctx, buf));
+    return place ? &space->buffers.at[*place] : NULL;
+}
+
+/* Tells names where their buffers stand in the list. */
+static void list_names(Ctx *ctx, Workspace *space)
+{
+    space->by_name = (Table){0};
+    int *places = NEWN(ctx, int, space->buffers.n + 1);
+    for (int i = 0; i < space->buffers.n; i++) {
+        places[i] = i;
+        table_put(ctx, &space->by_name, name_of(ctx, space->buffers.at[i].buf), &places[i]);
+    }
 }
 
 /* ---- what there is --------------------------------------------------------------------------------------------------------------- */
@@ -57,25 +71,29 @@ static Nat with_resident(Ctx *ctx, Workspace *space, const ImpKernel *kernel, Na
 }
 
 /* `asked`: the form of which the host asks how many blocks fit. */
-static void add_buffer(Ctx *ctx, Workspace *space, const ImpWhens *when, const ImpKernel *asked, const ImpKernel *kernel, const ImpBuf *buf)
+static WorkBuffer *add_buffer(Ctx *ctx, Workspace *space, const ImpWhens *when, const ImpKernel *asked, const ImpKernel *kernel, const ImpBuf *buf)
 {
     Nat own = kernel_cells(ctx, kernel, buf), cells = with_resident(ctx, space, asked, own);
     NatRange range = nat_range(ctx, kernel->known, nat_mul_k(ctx, own, scalar_bytes(buf->elem)));
     int64_t most = range.has_hi && range.hi >= 0 ? range.hi : -1;
-    WorkBuffer *b = workspace_buffer(space, buf);
+    WorkBuffer *b = workspace_buffer(ctx, space, buf);
     if (!b) {
-        vec_push(ctx, &space->buffers, ((WorkBuffer){.buf = buf, .name = buf->name, .cells = cells, .zero = buf->zero, .flag = -1, .most = most}));
+        int *place = NEW(ctx, int);
+        *place = space->buffers.n;
+        table_put(ctx, &space->by_name, name_of(ctx, buf), place);
+        vec_push(ctx, &space->buffers, ((WorkBuffer){.buf = buf, .name = buf->name, .cells = cells, .zero = buf->zero, .flag = -1, .most = most, .over = -1, .first = INT_MAX}));
         b = &space->buffers.at[space->buffers.n - 1];
     }
     b->cells = nat_max(ctx, b->cells, cells);
     b->most = most < 0 || b->most < 0 ? -1 : most > b->most ? most : b->most;
     for (int i = 0; i < b->whens.n; i++)
         if (imp_same_when(b->whens.at[i], when))
-            return;
+            return b;
     vec_push(ctx, &b->whens, when);
+    return b;
 }
 
-static void find_buffers(Ctx *ctx, const ImpVariant *variant, Workspace *space)
+static void find_buffers(Ctx *ctx, const ImpProgram *program, int launch, const ImpVariant *variant, Workspace *space)
 {
     const ImpKernel *asked = variant->kernel;
     for (const ImpKernel *k = asked; k; asked = imp_wide_twin(k) ? asked : k->otherwise, k = k->otherwise)
@@ -83,7 +101,10 @@ static void find_buffers(Ctx *ctx, const ImpVariant *variant, Workspace *space)
             const ImpBuf *buf = k->bufs.at[b];
             if (buf->space != SPACE_TEMP)
                 continue;
-            add_buffer(ctx, space, &variant->when, asked, k, buf);
+            WorkBuffer *added = add_buffer(ctx, space, &variant->when, asked, k, buf);
+            added->first = launch < added->first ? launch : added->first;
+            added->last = launch;
+            added->alone |= program->launches.at[launch].group != NULL;
             space->align = buf->align > space->align ? buf->align : space->align;
         }
 }
@@ -181,21 +202,62 @@ static void sort(Ctx *ctx, Workspace *space)
         }
 }
 
-/* The end of the last ones of the first n buffers that `wanted` picks; `steps`: where the next one may begin. Those that lie before another one of them say nothing. */
+typedef struct End { /* of buffers that begin at one place: of the longest */
+    Nat offset, bytes;
+} End;
+
+static Nat in_steps(Ctx *ctx, Nat bytes)
+{
+    return nat_mul_k(ctx, nat_ceil_div(ctx, bytes, nat_const(ctx, WORKSPACE_STEP)), WORKSPACE_STEP);
+}
+
+/* Arrays of one length, under the same conditions, of which one is read for the last time before the other is written: the later one lies upon the
+ * earlier one. What turns leave stays where it is. */
+static bool lies_upon(Ctx *ctx, const WorkBuffer *below, const WorkBuffer *b)
+{
+    bool may = !b->zero && !b->alone && !below->zero && !below->alone && below->over < 0 && below->bytes == b->bytes && below->last < b->first &&
+               !resident_in(ctx, b->bytes) && below->whens.n == b->whens.n;
+    for (int i = 0; may && i < b->whens.n; i++)
+        may = imp_same_when(below->whens.at[i], b->whens.at[i]);
+    return may;
+}
+
+static void share_places(Ctx *ctx, Workspace *space)
+{
+    for (int i = 0; i < space->buffers.n; i++) {
+        WorkBuffer *b = &space->buffers.at[i];
+        for (int k = 0; k < i && b->over < 0; k++)
+            b->over = lies_upon(ctx, &space->buffers.at[k], b) ? k : -1;
+        if (b->over >= 0)
+            space->buffers.at[b->over].last = b->last;
+    }
+}
+
+static bool has_place(const WorkBuffer *b) { return b->offset && b->over < 0; }
+
+/* The end of the last ones of the first n buffers that `wanted` picks; `steps`: where the next one may begin. Those that lie before another one of them say nothing.
+ * What begins at one place is said once: else the text of each end would have that of the one before several times. */
 static Nat end_of(Ctx *ctx, const Workspace *space, int n, bool (*wanted)(const WorkBuffer *b, const void *user), const void *user, bool steps)
 {
-    Nat end = nat_const(ctx, space->flags);
+    VEC(End) ends = {0};
     for (int i = 0; i < n; i++) {
         const WorkBuffer *b = &space->buffers.at[i];
-        bool last = b->offset && wanted(b, user);
+        bool last = has_place(b) && wanted(b, user);
         for (int k = i + 1; last && k < n; k++)
-            last = !(space->buffers.at[k].offset && wanted(&space->buffers.at[k], user) && meet(b, &space->buffers.at[k]));
+            last = !(has_place(&space->buffers.at[k]) && wanted(&space->buffers.at[k], user) && meet(b, &space->buffers.at[k]));
         if (!last)
             continue;
-        Nat bytes = b->bytes;
-        if (steps)
-            bytes = nat_mul_k(ctx, nat_ceil_div(ctx, bytes, nat_const(ctx, WORKSPACE_STEP)), WORKSPACE_STEP);
-        Nat own = nat_add(ctx, b->offset, bytes);
+        Nat bytes = steps ? in_steps(ctx, b->bytes) : b->bytes;
+        int k = 0;
+        while (k < ends.n && ends.at[k].offset != b->offset)
+            k++;
+        if (k == ends.n)
+            vec_push(ctx, &ends, ((End){b->offset, bytes}));
+        ends.at[k].bytes = nat_max(ctx, ends.at[k].bytes, bytes);
+    }
+    Nat end = nat_const(ctx, space->flags);
+    for (int k = 0; k < ends.n; k++) {
+        Nat own = nat_add(ctx, ends.at[k].offset, ends.at[k].bytes);
         end = nat_is(end, space->flags) ? own : nat_max(ctx, end, own);
     }
     return end;
@@ -214,14 +276,18 @@ void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space)
     *space = (Workspace){.align = WORKSPACE_ALIGN};
     for (int i = 0; i < program->launches.n; i++)
         for (int v = 0; v < program->launches.at[i].variants.n; v++)
-            find_buffers(ctx, &program->launches.at[i].variants.at[v], space);
+            find_buffers(ctx, program, i, &program->launches.at[i].variants.at[v], space);
     for (int i = 0; i < space->buffers.n; i++)
         space->buffers.at[i].bytes = nat_mul_k(ctx, space->buffers.at[i].cells, scalar_bytes(space->buffers.at[i].buf->elem));
     int64_t rounds = place_flags(ctx, space, true, WORKSPACE_FIRST_FLAG);
     space->flags = rounded_up(place_flags(ctx, space, false, rounds), WORKSPACE_FLAGS_STEP);
     sort(ctx, space);
+    list_names(ctx, space);
+    share_places(ctx, space);
     for (int i = 0; i < space->buffers.n; i++)
-        if (space->buffers.at[i].flag < 0 || space->buffers.at[i].offset)
+        if (space->buffers.at[i].over >= 0)
+            space->buffers.at[i].offset = space->buffers.at[space->buffers.at[i].over].offset;
+        else if (space->buffers.at[i].flag < 0 || space->buffers.at[i].offset)
             space->buffers.at[i].offset = end_of(ctx, space, i, wanted_beside, &space->buffers.at[i], true);
 }
 

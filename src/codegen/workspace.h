@@ -3,6 +3,7 @@
 #define RISEC_CODEGEN_WORKSPACE_H
 
 #include "codegen/imp.h"
+#include "support/table.h"
 
 enum {
     WORKSPACE_ALIGN = 16,         /* of its address, at least */
@@ -23,6 +24,9 @@ typedef struct WorkBuffer {
     Nat offset;          /* its place among the data; NULL: none. With both, it lies among the flags where `bytes` is at most `room`; else each launch clears it */
     int64_t most;        /* bytes, by what is known of its kernels; -1: nothing is */
     VEC(const ImpWhens *) whens; /* of the launches that have it */
+    int first, last;     /* of these; and of those whose place it is */
+    bool alone;          /* it shares its place with none by their times */
+    int over;            /* the buffer whose place it has, as that is done with before; -1: its own */
 } WorkBuffer;
 
 /* What `maxResident` of a kernel is in the sizes of buffers, where kernels may differ in it. */
@@ -36,11 +40,12 @@ typedef struct Workspace {
     int align;     /* of its address, in bytes */
     VEC(WorkBuffer) buffers; /* in the order of their places */
     VEC(WorkResident) residents;
+    Table by_name; /* from interned names to places in the list of buffers */
 } Workspace;
 
 bool workspace_is_used(const ImpProgram *program); /* does a launch need any? */
 void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space);
-WorkBuffer *workspace_buffer(const Workspace *space, const ImpBuf *buf);
+WorkBuffer *workspace_buffer(Ctx *ctx, const Workspace *space, const ImpBuf *buf);
 /* Its bytes, where the conditions hold: the most that this takes over all of the program's launches is what they need. */
 Nat workspace_bytes(Ctx *ctx, const Workspace *space, const ImpWhens *when);
 /* No run of the program has both. */

@@ -327,7 +327,7 @@ int bench_floors(BenchGpu *gpu, BenchFloors *floors, rise_error *error)
         return status;
     floors->empty_chain = empty.chain;
     floors->empty_alone = empty.alone;
-    TRY(gpu->more.memory_info(&free_bytes, &total), "asking for free memory");
+    TRY(gpu->api.mem_info(&free_bytes, &total), "asking for free memory");
     CopyWork work = {.gpu = gpu, .bytes = free_bytes / 8 < COPY_BYTES ? free_bytes / 8 : COPY_BYTES};
     TRY(gpu->api.mem_alloc(&work.from, work.bytes), "memory to copy");
     status = bench_check(gpu, gpu->api.mem_alloc(&work.to, work.bytes), error, "memory to copy to");

@@ -207,7 +207,7 @@ int bench_work_copy(BenchWork *work, rise_error *error)
     BenchGpu *gpu = work->gpu;
     size_t free_bytes = 0, total = 0;
     int status = RISE_OK;
-    TRY(gpu->more.memory_info(&free_bytes, &total), "asking for free memory");
+    TRY(gpu->api.mem_info(&free_bytes, &total), "asking for free memory");
     work->copies = bench_copies(work->all_bytes, gpu->cache_bytes, free_bytes);
     work->at = NEWN(work->ctx, CUdeviceptr *, work->copies);
     for (int c = 0; c < work->copies; c++)

@@ -1,21 +1,18 @@
 /* `risec check FILE.rise...` */
 #include "driver/each_entry.h"
 #include "driver/expect.h"
+#include "driver/slow_warnings.h"
 #include "ir/padding.h"
 #include "rewrite/rewrite.h"
 
-/* Says where the standard strategy found nothing fast. */
-static void check_speed(Ctx *ctx, const CoreEntry *entry)
+/* Says where nothing fast was found. */
+static void check_speed(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
     Rewriting r = {0};
     if (!entry_is_high(entry) || !rewrite_by_its_own(ctx, entry, -1, &r))
         return;
-    const Core *walk = rewriting_is_slow(ctx, &r);
-    if (!walk)
-        return;
-    Diag *diag = diag_warning(ctx, W0704, entry->name_span, "`%s` is lowered right, but slowly: threads go through whole arrays alone", entry->name);
-    diag_note(ctx, diag, NO_SPAN, "`risec lower FILE %s --trace` shows how; a strategy of its own, `lowered by`, can do better, and so can whole patterns: rows that are folded, "
-                                  "columns, products, transpositions, reductions, scans", entry->name);
+    warn_slow_walks(ctx, entry, &r);
+    warn_stored(ctx, imp, NULL);
 }
 
 /* Private arrays that cannot lie in registers. The compiler may need only a part of them at a time, up to half in kernels that were looked at. */
@@ -52,12 +49,12 @@ typedef struct Checking {
 } Checking;
 
 /* What is to be said where nothing is wrong. */
-static void advise(Ctx *ctx, Checking *c, const CoreEntry *entry)
+static void advise(Ctx *ctx, Checking *c, const CoreEntry *entry, const ImpProgram *imp)
 {
     const Diags said = ctx->diags;
     ctx->diags = (Diags){0};
     padding_check(ctx, entry);
-    check_speed(ctx, entry);
+    check_speed(ctx, entry, imp);
     diags_keep_aside(c->ctx, c->advice, ctx);
     ctx->diags = said;
 }
@@ -72,7 +69,7 @@ static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
     }
     check_private(ctx, entry, imp);
     if (c->advice && ctx->diags.errors == 0)
-        advise(ctx, c, entry);
+        advise(ctx, c, entry, imp);
 }
 
 static void check_operators(Ctx *ctx, void *user)

@@ -7,9 +7,7 @@
 
 static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Program *(*how)(Ctx *ctx, const char *path))
 {
-    const char *scheduler = option_text(d->line, OPT_SCHEDULER);
     *program = how(ctx, path);
-    program_by_nests(*program, scheduler && strcmp(scheduler, "nests") == 0);
     if (program_ast(*program))
         return true;
     driver_no_errors(ctx, d);

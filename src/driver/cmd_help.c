@@ -119,6 +119,22 @@ static const Topic topics[] = {
      "\n"
      "It says nothing about time. `--device ref` is the reference interpreter instead: the meaning of the program as mathematics, without "
      "threads or memory.\n"},
+    {"plan", "what kernels there will be, and why",
+     "  risec lower soft.rise --plan --set n=8 --set m=512 --set k=1024\n"
+     "\n"
+     "prints what an entry becomes: nothing runs. Without sizes there are formulas; with them, given by --set, also their values and the class of each kernel that is launched, marked "
+     "by a star. Where that depends on the device, `--set numSM=132 --set maxResident=4` say which one.\n"
+     "\n"
+     "First the arrays: inputs and results with their bytes, those that are stored between kernels and why, those that are not stored. Then each kernel: its term as the scheduler leaves "
+     "it to the rules, who computes an element, what it reads and how often, why it is no part of the kernel before, and for each class of sizes the blocks and threads.\n"
+     "\n"
+     "`each element n times` counts what the term asks for: a read that stands twice in one function is one. Where threads of a "
+     "block keep what they read on chip, there are two bounds: once, if all of that fits, and what the term asks for.\n"
+     "\n"
+     "Entries that are lowered by hand or by another strategy have kernels, stored arrays and blocks, and no reasons.\n"
+     "\n"
+     "With --json: \"arrays\", \"notStored\", \"stages\" (what one kernel, or several that follow each other, compute) and \"launches\". A formula has its value at the sizes "
+     "beside it: \"bytes\" and \"bytesHere\". Kernels and stages count from 1; a variant that is \"launched\" has its blocks in \"gridHere\".\n"},
     {"profile", "what the simulator counts, and `expect` clauses",
      "`risec run FILE --profile` prints a table with a row for each line of the program: what a GPU would do for it, and a verdict in words. "
      "With --json it is \"profile\". Nothing is measured in time; docs/profiling.md says how each counter is counted.\n"

@@ -1,4 +1,6 @@
 /* `risec lower`: the program that a strategy makes of a high-level one, and the steps between. */
+#include "driver/plan.h"
+#include "driver/slow_warnings.h"
 #include "driver/steps.h"
 #include "rewrite/laws.h"
 
@@ -75,6 +77,20 @@ void cmd_lower(Ctx *ctx, Driver *d)
         return;
     StrBuf out;
     sb_init(&out, ctx);
+    if (option_on(d->line, OPT_PLAN)) {
+        const Plan *plan = good ? driver_plan(ctx, d, entry, &r) : NULL;
+        if (plan)
+            (json ? plan_json : plan_text)(&out, plan);
+        if (plan)
+            driver_write(ctx, d, "-", out.text, out.len);
+        if (plan && entry_is_high(entry))
+            warn_slow_walks(ctx, entry, &r);
+        if (plan && entry_is_high(entry))
+            warn_stored(ctx, plan->program, plan->at);
+        if (plan && plan->scheduled)
+            warn_few_blocks(ctx, plan);
+        return;
+    }
     if (trace && !json)
         show_trace(ctx, &out, entry, &r, known);
     if (good && json) {

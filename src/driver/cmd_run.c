@@ -7,6 +7,7 @@
 #include "driver/profile.h"
 #include "driver/results.h"
 #include "driver/run_gpu.h"
+#include "driver/slow_warnings.h"
 #include "frontend/tuning.h"
 #include "sim/sim.h"
 
@@ -481,7 +482,10 @@ void cmd_run(Ctx *ctx, Driver *d)
         driver_usage(ctx, d, E0621, "`--grid` is a number of blocks from 1 to 2147483647");
         return;
     }
-    if (prepare_program(run) && make_arguments(run) && execute(run))
+    if (prepare_program(run) && make_arguments(run) && execute(run)) {
+        if (run->imp && entry_is_high(run->entry))
+            warn_stored(ctx, run->imp, &run->launch);
         show(run);
+    }
     rise_context_free(run->gpu);
 }

@@ -22,8 +22,7 @@ static void count_one(Ctx *ctx, void *user)
     c->to->counts = report.profile->total;
 }
 
-/* As it stands: no strategy works on it any more. */
-static const CoreEntry *as_it_stands(Ctx *ctx, const CoreEntry *entry, Core *body, CoreLaunch launch)
+const CoreEntry *steps_as_it_stands(Ctx *ctx, const CoreEntry *entry, Core *body, CoreLaunch launch)
 {
     CoreEntry *new = NEW(ctx, CoreEntry);
     *new = *entry;
@@ -70,7 +69,7 @@ bool count_steps(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r
     const CoreEntry *from = r->entry ? r->entry : entry;
     for (int i = 0; i <= r->steps.n; i++) {
         RewriteStep *s = i ? &r->steps.at[i - 1] : NULL;
-        Counting c = {as_it_stands(ctx, from, s ? step_body(ctx, s) : entry->body, s ? s->launch : entry->launch), launch, &out->at[i]};
+        Counting c = {steps_as_it_stands(ctx, from, s ? step_body(ctx, s) : entry->body, s ? s->launch : entry->launch), launch, &out->at[i]};
         int before = ctx->diags.list.n, errors = ctx->diags.errors, warnings = ctx->diags.warnings;
         if (!ctx_try(ctx, count_one, &c))
             ctx_out_of_memory(ctx);

@@ -43,9 +43,7 @@ const OptRow option_rows[OPT_COUNT] = {
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
                   "sm_75."},
     [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, true, false,
-                 "Give a tunable, or (for run and bench) a size. NAT is an integer, or a sum of products such as 2^20+1."},
-    [OPT_SCHEDULER] = {"scheduler", 0, OK_CHOICE, "standard|nests", COMPILE | CHECK | LOWER | RUN | BENCH, false, false,
-                       "What lowers high-level entries that name no strategy. nests: the scheduler, which computes each array once; it is not whole yet (docs/nests.md). Default: standard."},
+                 "Give a tunable, or (for run, bench and lower --plan) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | LOWER | RUN, false, false,
                          "lower: evaluate the program before and after each step on random inputs of several small sizes, and name the first step that changes the result. "
                          "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},
@@ -93,6 +91,9 @@ const OptRow option_rows[OPT_COUNT] = {
                       "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`. The file imports the modules of the rules that are named: "
                       "`import rules.lowering`."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
+    [OPT_PLAN] = {"plan", 0, OK_FLAG, "", LOWER, false, false,
+                  "Print the plan instead: its kernels in order, what each computes and who does it, what is stored between them and why, how often arrays are read, blocks and threads; with "
+                  "numbers where --set gives the sizes. With --json as an object. See `risec help plan`."},
     [OPT_STEP] = {"step", 0, OK_NUMBER, "N", LOWER, false, false, "Stop after N steps."},
     [OPT_SAVE] = {"save", 0, OK_TEXT, "TRACE", LOWER, false, false, "Write the steps to the file TRACE, from which --replay makes them again."},
     [OPT_REPLAY] = {"replay", 0, OK_TEXT, "TRACE", LOWER, false, false,

@@ -47,8 +47,6 @@ int gpu_entry(Ctx *ctx, rise_context *gpu, const CoreEntry *core, rise_program *
     for (int i = 0; i < core->n_tunables; i++)
         settings[i] = (rise_setting){core->tunable_names[i], core->tunable_values[i]};
     rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = tuned ? 0 : (size_t)core->n_tunables, .flags = tuned ? 0 : RISE_UNTUNED};
-    if (program_is_by_nests(core->program))
-        options.flags |= RISE_NESTS;
     int status = program_of_file(gpu, source->name, source->text, source->size, program, error);
     return status == RISE_OK ? rise_entry_get(*program, core->name, &options, entry, error) : status;
 }

@@ -5,7 +5,7 @@
 #include "support/json.h"
 #include "version.h"
 
-enum { TRACE_VERSION = 1, MAX_FILE = 64 << 20 };
+enum { TRACE_VERSION = 2, MAX_FILE = 64 << 20 };
 
 /* ---- paths ------------------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +120,13 @@ static const Json *read_trace(Ctx *ctx, Driver *d, const char *path)
     const Json *version = json_member(json, "trace", JSON_NUMBER), *steps = json_member(json, "steps", JSON_ARRAY);
     if (version && version->number == TRACE_VERSION && steps)
         return steps;
-    no_trace(ctx, d, (Span){json->span.file, 0, 1}, "`\"trace\": 1` and `\"steps\"` are missing");
+    if (version && version->number != TRACE_VERSION) {
+        Diag *diag = diag_error(ctx, E0807, version->span, "this trace is of version %lld, and this risec makes steps of version %d again: what steps are has changed", (long long)version->number, TRACE_VERSION);
+        diag_help(ctx, diag, "save it again: `risec lower FILE --save %s`", path);
+        driver_fail(d, STATUS_PROGRAM);
+        return NULL;
+    }
+    no_trace(ctx, d, (Span){json->span.file, 0, 1}, ctx_printf(ctx, "`\"trace\": %d` and `\"steps\"` are missing", TRACE_VERSION));
     return NULL;
 }
 

@@ -31,6 +31,8 @@ typedef struct StepsCounted {
     StepCounts *at;     /* before the first step, then after each */
 } StepsCounted;
 
+/* The entry with this body, as it stands: no strategy works on it any more. */
+const CoreEntry *steps_as_it_stands(Ctx *ctx, const CoreEntry *entry, Core *body, CoreLaunch launch);
 /* Runs the program on the simulator as it is after each step, where it compiles. False with diagnostics. */
 bool count_steps(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r, StepsCounted *out);
 

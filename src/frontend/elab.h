@@ -54,9 +54,6 @@ const char *item_size(const Item *entry, int k, bool *tunable);
 const AstFile *program_ast(const Program *program);
 /* True when program_load reported an error: entries may still be elaborated to find more, but none will be given. */
 bool program_failed(const Program *program);
-/* High-level entries that name no strategy: by the scheduler, and not by the standard strategy. */
-void program_by_nests(Program *program, bool by_nests);
-bool program_is_by_nests(const Program *program);
 /* Operators declared in the file itself, for `check --laws`. */
 int program_operator_count(const Program *program);
 const Item *program_operator_item(const Program *program, int k);

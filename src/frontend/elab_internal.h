@@ -46,7 +46,6 @@ struct Program {
     VEC(const Item *) operators;
     VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
     bool failed;
-    bool by_nests; /* entries without a strategy of their own are lowered by strategies.scheduled */
 };
 
 /* The item a name means in this file, and the file that holds it; NULL when there is none. */

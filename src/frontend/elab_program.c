@@ -219,8 +219,6 @@ Program *program_inside(Ctx *part, const Program *whole)
     return p;
 }
 
-void program_by_nests(Program *program, bool by_nests) { program->by_nests = by_nests; }
-bool program_is_by_nests(const Program *program) { return program->by_nests; }
 
 int program_more_count(const Program *part, const Program *whole) { return part->files.n - whole->files.n; }
 const char *program_more_module(const Program *part, const Program *whole, int k) { return part->files.at[whole->files.n + k]->path; }

@@ -124,6 +124,7 @@ typedef struct CoreEntry {
     CoreValues *tunable_candidates; /* what stands behind `in` */
     int n_inputs;
     CoreVar **inputs;
+    int n_names;          /* of these, the last ones: names around a stage that is lowered by itself. Where one is a result as it is, it is written already */
     Type result;
     int n_facts;          /* to check at each launch: conditions over the sizes */
     Core **facts;         /* of type bool, over CORE_SIZE */

@@ -471,6 +471,16 @@ static void keep_all(Verifier *v, const Core *before)
     }
 }
 
+/* A `let` becomes a function: what stood in the scope of its variable stands there still. */
+static void keep_body(Verifier *v, const Core *let, const Core *part)
+{
+    for (int i = 0; let->kind == CORE_LET && part->kind == CORE_PRIM && i < part->prim.n_args; i++) {
+        const Core *f = part->prim.args[i];
+        if (f->kind == CORE_LAMBDA && f->lambda.n == 1 && f->lambda.params[0] == let->let.var && f->lambda.body == let->let.body)
+            keep(v, let->let.body);
+    }
+}
+
 static void check(Verifier *v, const Core *term)
 {
     int vars = v->vars.n, nats = v->nats.n;
@@ -587,6 +597,7 @@ const char *core_verify_part(Ctx *ctx, const CoreEntry *entry, int depth, const 
     for (int i = 0; i < depth; i++)
         enter_child(&v, around[i], path[i]);
     keep_all(&v, before);
+    keep_body(&v, before, part);
     check(&v, part);
     return v.wrong;
 }

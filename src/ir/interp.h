@@ -49,7 +49,9 @@ enum { LAUNCH_RESIDENT_BLOCKS = 4 };
 bool launch_device_size(Nat var, int64_t *value);
 /* The same under this launch, which may say what device it is for; false, too, where the launch does not know. */
 bool launch_device_value(const Launch *launch, Nat var, int64_t *value);
-/* Checks sizes >= 0, the entry's facts, the shapes of the inputs, idx values in range. False with diagnostics. */
+/* Checks sizes >= 0 and the entry's facts. False with diagnostics. */
+bool launch_check_sizes(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
+/* The same, and the shapes of the inputs, idx values in range. False with diagnostics. */
 bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch);
 
 /* Runs the entry, after launch_check; fills launch->results. False with diagnostics (E06xx). */

@@ -276,7 +276,7 @@ static bool check_indices(Ctx *ctx, const CoreEntry *entry, const Launch *launch
     return true;
 }
 
-bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+bool launch_check_sizes(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
 {
     if (launch->n_sizes != entry->n_sizes) {
         diag_error(ctx, E0602, entry->name_span, "%s has %d sizes, and %d are given", entry->name, entry->n_sizes, launch->n_sizes);
@@ -291,8 +291,14 @@ bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
         }
     for (int i = 0; i < entry->n_facts; i++)
         good &= check_fact(ctx, entry, launch, entry->facts[i]);
-    if (!good)
+    return good;
+}
+
+bool launch_check(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+{
+    if (!launch_check_sizes(ctx, entry, launch))
         return false;
+    bool good = true;
     int buffers = 0;
     for (int i = 0; i < entry->n_inputs; i++)
         buffers += type_component_count(entry->inputs[i]->type);

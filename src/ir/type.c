@@ -226,6 +226,14 @@ Scalar type_scalar_of(Ctx *ctx, Type t)
 bool type_is_vector(Type t) { return t->kind == TY_VEC && nat_is_const(t->size) && t->size->value >= 1 && t->size->value <= LIMIT_VECTOR_WIDTH; }
 int type_width(Type t) { return type_is_vector(t) ? (int)t->size->value : 1; }
 
+bool type_gives_arrays(Type type)
+{
+    bool arrays = type->kind == TY_ARRAY;
+    for (int i = 0; i < type->n_items && !arrays; i++)
+        arrays = type_gives_arrays(type->items[i]);
+    return arrays;
+}
+
 int type_component_count(Type t)
 {
     if (t->kind == TY_ARRAY)

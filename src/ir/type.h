@@ -57,6 +57,7 @@ bool type_is_scalar_like(Type t);
 Scalar type_scalar_of(Ctx *ctx, Type t);
 bool type_is_vector(Type t); /* one of a width that a thread can hold: others are refused where they are made (E0417) */
 int type_width(Type t); /* components; 1 of what is no such vector */
+bool type_gives_arrays(Type t);      /* an array, or a tuple with one in it */
 int type_component_count(Type t);    /* scalars after tuples are taken apart, arrays counted once: n.(f32, i32) has 2 */
 /* Component k of t with tuples taken apart: n.(f32, i32) gives n.f32 and n.i32. */
 Type type_component(Ctx *ctx, Type t, int k);

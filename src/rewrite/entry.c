@@ -48,11 +48,8 @@ CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry)
     return nests;
 }
 
-/* What an entry without a strategy is lowered by. */
-typedef struct Default {
-    const char *module, *strategy;
-} Default;
-static const Default standard = {"strategies.standard", "standard"}, scheduled = {"strategies.scheduled", "scheduled"};
+/* What an entry without a strategy is lowered by, a strategy of the module strategies.scheduled. */
+static const char scheduled[] = "scheduled";
 
 /* The strategy that an entry is lowered by, and where its names are looked up. False with diagnostics. */
 static bool strategy_of(Ctx *ctx, const CoreEntry *entry, const Ast **ast, const char **home)
@@ -61,13 +58,12 @@ static bool strategy_of(Ctx *ctx, const CoreEntry *entry, const Ast **ast, const
     *home = program_path(entry->program);
     if (*ast || !is_high(entry->body))
         return true;
-    const Default *by = program_is_by_nests(entry->program) ? &scheduled : &standard;
-    *home = program_module(ctx, entry->program, by->module);
+    *home = program_module(ctx, entry->program, "strategies.scheduled");
     if (!*home)
         return false;
     Ast *name = NEW(ctx, Ast);
     *name = (Ast){.kind = AST_NAME, .span = NO_SPAN}; /* nobody wrote it */
-    name->name.text = intern(ctx, by->strategy, strlen(by->strategy));
+    name->name.text = intern(ctx, scheduled, sizeof scheduled - 1);
     *ast = name;
     return true;
 }

@@ -40,8 +40,6 @@ bool level_find(const char *name, PlaceLevel *level);
 const char *level_name(PlaceLevel level);
 /* The children in reading order, as in `x |> p(f)`: x, then p itself (-1), then f. Gives their number; order has room for one more than there are children. */
 int reading_order(const Core *term, int *order);
-/* An array, or a tuple with one in it. */
-bool type_gives_arrays(Type type);
 
 /* ---- place.c ---- */
 /* The places in and below `here` that the words of an `at` name, in reading order. False when the words are wrong: then `bad` is, and `why` says why. */

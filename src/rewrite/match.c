@@ -653,6 +653,38 @@ static int missing(const Matcher *m, const Ast *ast)
     }
 }
 
+/* What the left side begins with. */
+static const Ast *side_head(const Ast *side)
+{
+    for (;;)
+        switch (side->kind) {
+        case AST_CALL: case AST_NAMED:
+            side = side->call.fn;
+            break;
+        case AST_PIPE: case AST_COMPOSE:
+            side = side->bin.rhs;
+            break;
+        default:
+            return side;
+        }
+}
+
+bool may_match(const Item *rule, const Core *term)
+{
+    const Ast *head = side_head(rule->body->bin.lhs);
+    if (head->kind == AST_LET)
+        return term->kind == CORE_LET;
+    if (head->kind != AST_NAME)
+        return true;
+    for (int i = 0; i < rule->n_params; i++)
+        if (rule->params[i].name == head->name.text)
+            return true;
+    PrimId id = prim_find(head->name.text);
+    if (id == P_COUNT || id == P_id)
+        return true;
+    return term->kind == CORE_PRIM && (term->prim.id == id || term->prim.id == prim_mirrored(id));
+}
+
 int match_arguments(Ctx *ctx, const Item *rule)
 {
     RuleUse use = {.rule = rule};

@@ -14,6 +14,9 @@
 /* Fills use->bound, sizes, n_extra and extra. `given`: bindings that the strategy gave, beside the parameters. False: *why says what differs. */
 bool match_rule(Ctx *ctx, RuleUse *use, Core *term, const char **why);
 
+/* False only where match_rule would not find the rule's first primitive: found out at once. */
+bool may_match(const Item *rule, const Core *term);
+
 /* How many arguments the left side of a rule still takes; -1 where that cannot be said. */
 int match_arguments(Ctx *ctx, const Item *rule);
 

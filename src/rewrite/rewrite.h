@@ -4,6 +4,7 @@
 #define RISEC_REWRITE_REWRITE_H
 
 #include "frontend/elab.h"
+#include "schedule/nests.h"
 
 typedef struct RewriteStep {
     const char *rule;  /* as the strategy says it, with its arguments: `reduceSplit(4096)` */
@@ -19,6 +20,7 @@ typedef struct RewriteStep {
     const struct Here *here;      /* the place */
     Core *body;                   /* the whole, after; NULL until step_body is asked for it */
     CoreLaunch launch;            /* after */
+    const NestChoices *choices;   /* of the step `stored`; else NULL */
 } RewriteStep;
 
 Core *step_body(Ctx *ctx, RewriteStep *step);
@@ -38,7 +40,7 @@ typedef struct StrategySetting {
  * number). False, with diagnostics (E08xx), where it does not apply; the steps made until then stay in `out`. */
 bool rewrite_entry(Ctx *ctx, const CoreEntry *entry, const Ast *strategy, int n_settings, const StrategySetting *settings, int most, Rewriting *out);
 
-/* By the strategy after its `lowered by`; where there is none and the entry has high-level patterns, by the standard one; else it stays as it is. */
+/* By the strategy after its `lowered by`; where there is none and the entry has high-level patterns, by the scheduler; else it stays as it is. */
 bool rewrite_by_its_own(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out);
 /* A step that was made before, to be made again. */
 typedef struct ReplayStep {
@@ -54,12 +56,15 @@ typedef struct ReplayStep {
  * make the same of it. False with E0807, which says at which step that ends, what was expected there and what is there instead. */
 bool rewrite_replay(Ctx *ctx, const CoreEntry *entry, int n, const ReplayStep *steps, int most, Rewriting *out);
 
-/* As a list of nests (schedule/nests.h), if the standard strategy lowers it; else the entry itself. */
+/* As a list of nests (schedule/nests.h), if the scheduler lowers it; else the entry itself. */
 CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry);
-/* Whether the standard strategy lowers the entry. */
+/* Whether the scheduler lowers the entry. */
 bool entry_is_high(const CoreEntry *entry);
-/* A fold or scan that one thread does alone over an array of any length, where whole patterns would have it done by many; NULL: there is none. */
-const Core *rewriting_is_slow(Ctx *ctx, const Rewriting *r);
+/* Folds and scans that one thread does alone over an array of any length, where whole patterns would have it done by many. */
+typedef VEC(const Core *) SlowWalks;
+void rewriting_slow_walks(Ctx *ctx, const Rewriting *r, SlowWalks *out);
+/* The same of a lowered term. */
+void term_slow_walks(Ctx *ctx, const NatFacts *known, const Core *term, SlowWalks *out);
 /* The entry that is compiled: the one given, or what the strategy after its `lowered by` makes of it. NULL with diagnostics. */
 const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry);
 

@@ -5,7 +5,9 @@
 #include "rewrite/internal.h"
 #include "support/table.h"
 
-enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200 };
+enum { LIMIT_REWRITE_STEPS = 10000, LIMIT_STRATEGY_DEPTH = 200, LIMIT_TRIED = 1000000, LIMIT_BOUNDED = 100000 };
+/* A look at a term where a rule cannot apply costs less than to try it. */
+enum { LOOKS_A_TRY = 10 };
 
 typedef struct SEnv { /* a strategy's parameters */
     const char *name;
@@ -33,14 +35,16 @@ typedef struct Runner {
     Program *program;
     CoreEntry *entry;
     Rewriting *out;
-    int next_var, most, depth, tried;
+    int next_var, most, depth;
+    int64_t tried, most_tried; /* in looks */
+    bool bounded, exhausted;   /* within `bounded`; and that has tried what it may */
     int highest; /* a term that becomes so many levels grows for ever */
     Nat num_sm, max_resident;
     bool stopped; /* after `most` steps, or a mistake that was reported */
     bool mistake;
     bool verified; /* the whole was well typed once, and each step since then keeps it so */
     int searching, fail_rank; /* within traversals; how near the failure was that is noted */
-    Span asked;           /* the innermost part of the strategy that runs and is the user's text; nowhere in the standard one */
+    Span asked;           /* the innermost part of the strategy that runs and is the user's text; nowhere in the default one */
     const Here *here;     /* where it runs */
     const Here *stage;     /* what has a launch of its own there; NULL: the whole entry */
     Span fail_span, fail_users; /* of what failed last: Note [Where a message stands] */
@@ -49,7 +53,7 @@ typedef struct Runner {
     int n_settings;
     const StrategySetting *settings;
     VEC(TriedOperator) lawful;
-    Table without_reduction; /* terms: invariant.c */
+    Table words;              /* from what the strategies' text calls to what that is: strategy.c */
 } Runner;
 
 /* ---- step.c ---- */
@@ -69,6 +73,8 @@ Core *strategy_fail(Runner *r, Span span, const char *what, const Here *here, co
 Diag *strategy_error(Runner *r, DiagCode code, Span span, const char *words);
 /* The same, with one note or NULL. Gives NULL. */
 Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, const char *help);
+/* What goes on and on: reported as E0805, but within `bounded`, which then does not apply. Gives NULL. */
+Core *strategy_endless(Runner *r, Span span, const char *words, const char *note);
 
 /* ---- arguments.c ---- */
 /* `f(a, b)` and `f{k = a}`: the function and what it is given. */
@@ -103,29 +109,42 @@ Core *name_reduce(Runner *r, Span span, const Here *here);
 Core *named_before(Runner *r, const Here *here, const Here *at);
 Core *lowers(Runner *r, Span span, const Here *here);
 Core *set_launch(Runner *r, const SCall *call, const SEnv *env, const Here *here);
+/* A step that tells of the entry's launch, where that was another one before. */
+Core *launch_entry(Runner *r, Span span, const Here *here, const CoreLaunch *before);
+typedef Core *LaunchedStep(Runner *r, Span span, const Here *here, CoreLaunch launch);
+/* `let xs = value in rest` as value |> nextKernel(fun xs => rest), launched so; repeatKernels whose first kernel is. */
+LaunchedStep stage_to_kernel, launch_repeated;
+/* The term behind a kernel that does nothing, and so is none: what begins there has this launch. schedule.c. */
+LaunchedStep begin_again;
+/* The word with what a launch says. */
+const char *launch_text(Ctx *ctx, const char *word, const CoreLaunch *launch);
+/* The step with the launch that the call gives: steps that are made again. */
+Core *launched(Runner *r, const SCall *call, const SEnv *env, const Here *here, LaunchedStep *step);
 
 /* ---- stages.c ---- */
 /* s at the first place on the way to the results; s at all results. */
 Core *on_way(Runner *r, Strategy s, const Here *here);
 Core *on_results(Runner *r, Strategy s, const Here *here);
-Core *name_stage(Runner *r, Span span, const Here *here);
-Core *inline_scalar(Runner *r, Span span, const Here *here);
 /* What is here, where there is one stage in it. */
 Core *one_stage(Runner *r, Span span, const Here *here);
+/* What is here, where that says who computes it. */
+Core *is_computed(Runner *r, Span span, const Here *here);
 /* What is here, where s does not apply. */
 Core *unless(Runner *r, Strategy s, const Here *here, Span span);
 
 /* ---- schedule.c ---- */
 Core *make_nests(Runner *r, Span span, const Here *here);
 Core *make_stored(Runner *r, Span span, const Here *here);
+Core *split_branches(Runner *r, Span span, const Here *here);
 Core *in_split(Runner *r, Strategy s, const Here *here, Span span);
+/* A value that is stored as an array of one, as that; NULL: it is not. */
+Core *as_array(Ctx *ctx, Core *term);
+Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch);
 Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here);
 
 /* ---- copies.c ---- */
 /* What is here, copied by a thread for each element of its first dimension. */
 Core *copy_in_order(Runner *r, Span span, const Here *here);
 
-/* ---- invariant.c ---- */
-Core *name_invariant(Runner *r, Span span, const Here *here);
 
 #endif

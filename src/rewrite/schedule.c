@@ -3,6 +3,7 @@
 #include "codegen/contraction.h"
 #include "rewrite/runner.h"
 #include "schedule/nests.h"
+#include "ir/scalar.h"
 #include "ir/terms.h"
 
 static Core *whole_entry(Runner *r, const char *name, Span span, const Here *here, CoreEntry *entry)
@@ -31,8 +32,20 @@ Core *make_stored(Runner *r, Span span, const Here *here)
     if (!whole_entry(r, "stored", span, here, &entry))
         return NULL;
     const Nests *nests = nests_of(r->ctx, &entry, contraction_ends_open, &r->next_var);
-    nests = nests_stored(r->ctx, &entry, nests, contraction_ends_open, &r->next_var);
-    return strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
+    NestChoices *said = NEW(r->ctx, NestChoices);
+    nests = nests_stored(r->ctx, &entry, nests, contraction_ends_open, &r->next_var, said);
+    Core *after = strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
+    if (after)
+        r->out->steps.at[r->out->steps.n - 1].choices = said;
+    return after;
+}
+
+static const Here *here_as(Ctx *ctx, const Here *here, Core *term)
+{
+    Here *new = NEW(ctx, Here);
+    *new = *here;
+    new->term = term;
+    return new;
 }
 
 /* The split of an array that is one of two, or of more, by sizes: of each of them. */
@@ -44,6 +57,14 @@ static Core *split_of(Ctx *ctx, const Core *split, Core *array)
     return make_if(ctx, array->cond.cond, then, otherwise, array->span);
 }
 
+Core *split_branches(Runner *r, Span span, const Here *here)
+{
+    const Core *term = here->term;
+    if (term->kind != CORE_PRIM || term->prim.id != P_split || term->prim.args[0]->kind != CORE_IF)
+        return strategy_fail(r, span, "splitBranches", here, "it is no split of an `if`");
+    return strategy_step(r, "splitBranches", NULL, here, split_of(r->ctx, term, term->prim.args[0]), span);
+}
+
 Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
 {
     const Core *term = here->term;
@@ -52,7 +73,10 @@ Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
     const Here *array = here_child(r->ctx, here, 0);
     bool again = array->term->kind == CORE_PRIM && array->term->prim.id == P_split;
     Core *after = again ? in_split(r, s, array, span) : run_strategy(r, s, array);
-    return after ? split_of(r->ctx, term, after) : NULL;
+    if (!after)
+        return NULL;
+    const Here *split = here_as(r->ctx, here, term_with_child(r->ctx, term, 0, after));
+    return after->kind == CORE_IF ? split_branches(r, span, split) : split->term;
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
@@ -61,18 +85,11 @@ typedef struct Stages {
     Runner *r;
     Strategy stage, result;
     Span span;
+    CoreLaunch given; /* what the entry says of the first launch that there is */
 } Stages;
 
-static const Here *here_as(Ctx *ctx, const Here *here, Core *term)
-{
-    Here *new = NEW(ctx, Here);
-    *new = *here;
-    new->term = term;
-    return new;
-}
-
 /* A value that is stored as an array of one, as that; NULL: it is not. */
-static Core *as_array(Ctx *ctx, Core *term)
+Core *as_array(Ctx *ctx, Core *term)
 {
     if (term->kind == CORE_PRIM && term->prim.id == P_single)
         return term->prim.args[0];
@@ -91,7 +108,7 @@ static Core *as_array(Ctx *ctx, Core *term)
 }
 
 /* `let xs = value in rest` as value |> nextKernel(fun xs => rest), which has this launch. */
-static Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch)
+Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch)
 {
     Ctx *ctx = r->ctx;
     Core *f = NEW(ctx, Core), *next = NEW(ctx, Core), *value = let->let.value, *rest = let->let.body;
@@ -124,12 +141,14 @@ static Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch)
 }
 
 /* A strategy at a stage, which has a launch of its own. */
-static Core *run_stage(const Stages *s, Strategy strategy, const Here *here)
+static Core *run_stage(Stages *s, Strategy strategy, const Here *here)
 {
     Runner *r = s->r;
     const Here *outer = r->stage;
     r->stage = here;
-    r->entry->launch = (CoreLaunch){0};
+    r->entry->launch = s->given;
+    s->given = (CoreLaunch){0};
+    r->tried = 0;
     Core *after = run_strategy(r, strategy, here);
     r->stage = outer;
     return after;
@@ -139,13 +158,13 @@ static Core *run_stage(const Stages *s, Strategy strategy, const Here *here)
 static bool is_fold_then(const Core *term)
 {
     return term->kind == CORE_LET && term->let.value->kind == CORE_PRIM && term->let.value->prim.id == P_reduce &&
-           term_is_elementwise(term->let.body);
+           term_is_elementwise(term->let.body) && !type_gives_arrays(term->type);
 }
 
-static Core *run_stages(const Stages *s, const Here *here);
+static Core *run_stages(Stages *s, const Here *here);
 
 /* A sequence of launches: what it starts with and its step have stages of their own. */
-static Core *run_repeated(const Stages *s, const Here *here)
+static Core *run_repeated(Stages *s, const Here *here)
 {
     Runner *r = s->r;
     Ctx *ctx = r->ctx;
@@ -160,19 +179,67 @@ static Core *run_repeated(const Stages *s, const Here *here)
     Core *step = run_stages(&inner, here_child(ctx, f, 0));
     if (!step)
         return NULL;
-    Core *new = term_with_child(ctx, here->term, 0, term_with_child(ctx, f->term, 0, step));
-    new->prim.options.blocks = r->entry->launch.blocks;
-    new->prim.options.threads = r->entry->launch.threads;
-    new->prim.options.min_blocks = r->entry->launch.min_blocks;
+    Core *repeated = term_with_child(ctx, here->term, 0, term_with_child(ctx, f->term, 0, step));
+    Core *new = launch_repeated(r, s->span, here_as(ctx, here, repeated), r->entry->launch);
     r->entry->launch = launch;
     return new;
 }
 
+static bool has_stages(const Core *term)
+{
+    if (term->kind == CORE_IF)
+        return has_stages(term->cond.then) || has_stages(term->cond.otherwise);
+    return term->kind == CORE_LET && !is_fold_then(term);
+}
+
+static bool same_launch(const CoreLaunch *a, const CoreLaunch *b)
+{
+    return a->blocks == b->blocks && a->threads == b->threads && a->min_blocks == b->min_blocks;
+}
+
+Core *begin_again(Runner *r, Span span, const Here *here, CoreLaunch launch)
+{
+    Ctx *ctx = r->ctx;
+    Type type = type_scalar(ctx, SC_I32);
+    Core *nothing = NEW(ctx, Core);
+    *nothing = (Core){.kind = CORE_LIT, .span = here->term->span, .users = here->term->users, .type = type, .height = 1};
+    nothing->lit = scalar_int(SC_I32, 0);
+    CoreVar *param = make_var(ctx, &r->next_var, "_", type, here->term->span);
+    Core *behind = next_kernel(r, make_let(ctx, param, nothing, here->term), launch);
+    return strategy_step(r, launch_text(ctx, "beginAgain", &launch), NULL, here, behind, span);
+}
+
+/* Of two lists by sizes, each has its own stages, and its first kernel its own launch. */
+static Core *run_branches(Stages *s, const Here *here)
+{
+    Runner *r = s->r;
+    const CoreLaunch given = s->given;
+    CoreLaunch launches[2];
+    for (int i = 0; i < 2; i++) {
+        s->given = given;
+        Core *branch = run_stages(s, here_child(r->ctx, here, i + 1));
+        if (!branch)
+            return NULL;
+        launches[i] = r->entry->launch;
+        here = here_as(r->ctx, here, term_with_child(r->ctx, here->term, i + 1, branch));
+    }
+    for (int i = 0; i < 2 && !same_launch(&launches[0], &launches[1]); i++) {
+        Core *branch = begin_again(r, s->span, here_child(r->ctx, here, i + 1), launches[i]);
+        if (!branch)
+            return NULL;
+        r->entry->launch = (CoreLaunch){0};
+        here = here_as(r->ctx, here, term_with_child(r->ctx, here->term, i + 1, branch));
+    }
+    return here->term;
+}
+
 /* Each array is stored by kernels of its own, and the rest is what comes next. */
-static Core *run_stages(const Stages *s, const Here *here)
+static Core *run_stages(Stages *s, const Here *here)
 {
     Runner *r = s->r;
     Ctx *ctx = r->ctx;
+    if (here->term->kind == CORE_IF && has_stages(here->term))
+        return run_branches(s, here);
     if (here->term->kind != CORE_LET || is_fold_then(here->term))
         return run_stage(s, s->result, here);
     const Here *first = here_child(ctx, here, 0);
@@ -186,14 +253,18 @@ static Core *run_stages(const Stages *s, const Here *here)
     if (!rest)
         return NULL;
     here = here_as(ctx, here, term_with_child(ctx, here->term, 1, rest));
-    Core *next = next_kernel(r, here->term, r->entry->launch);
+    Core *next = stage_to_kernel(r, s->span, here, r->entry->launch);
     r->entry->launch = launch;
-    return strategy_step(r, "stageToKernel", NULL, here, next, s->span);
+    return next;
 }
 
 Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here)
 {
     CoreEntry entry;
-    Stages s = {r, stage, result, span};
-    return whole_entry(r, "stages", span, here, &entry) ? run_stages(&s, here) : NULL;
+    Stages s = {r, stage, result, span, r->entry->launch};
+    if (!whole_entry(r, "stages", span, here, &entry))
+        return NULL;
+    const CoreLaunch before = r->entry->launch;
+    Core *body = run_stages(&s, here);
+    return body ? launch_entry(r, span, here_as(r->ctx, here, body), &before) : NULL;
 }

@@ -1,5 +1,6 @@
 /* The way from an entry to its results: through the bodies of lets, the functions that go on in the next kernel, branches, the components of tuples, and the
  * elements that are scattered, which are written like results. */
+#include "ir/result_place.h"
 #include "rewrite/runner.h"
 
 static bool is_scatter(const Core *term) { return term->kind == CORE_PRIM && prim_is_scatter(term->prim.id); }
@@ -70,38 +71,6 @@ static bool is_stage(const Core *term)
     return prim_is_scatter(id) || id == P_reduce || id == P_scan || id == P_scanExcl || id == P_reduceByIndex;
 }
 
-/* The first one in reading order, innermost first, that stands in no function. `result`: this term is a result, or a component of one, and needs no name. */
-static const Here *find_stage(Runner *r, const Here *here, bool result)
-{
-    if (here->term->kind == CORE_LAMBDA || here->term->kind == CORE_LET || here->term->kind == CORE_IF)
-        return NULL;
-    int first;
-    bool results = result && here->term->kind == CORE_TUPLE && way_on(here->term, &first) > 0;
-    for (int i = 0; i < term_children(here->term); i++) {
-        const Here *found = find_stage(r, here_child(r->ctx, here, i), results);
-        if (found)
-            return found;
-    }
-    return is_stage(here->term) && !result ? here : NULL;
-}
-
-Core *name_stage(Runner *r, Span span, const Here *here)
-{
-    const Here *whole = here->term->kind == CORE_LET ? here_child(r->ctx, here, 0) : here;
-    const Here *at = find_stage(r, whole, whole == here);
-    if (!at || at == whole)
-        return strategy_fail(r, span, "nameStage", here, "nothing here is worked out from a whole reduction, scan, scatter or reduceByIndex");
-    return strategy_step(r, "nameStage", NULL, here, named_before(r, here, at), span);
-}
-
-Core *inline_scalar(Runner *r, Span span, const Here *here)
-{
-    Core *let = here->term;
-    if (let->kind != CORE_LET || type_gives_arrays(let->let.value->type) || is_stage(let->let.value) || let->let.var->nat)
-        return strategy_fail(r, span, "inlineScalar", here, "it is no `let` of a scalar that is worked out here");
-    return strategy_step(r, "inlineScalar", NULL, here, rule_substitute(r->ctx, r->program, let->let.body, let->let.var, let->let.value, &r->next_var), span);
-}
-
 static int count_stages(const Core *term)
 {
     int n = is_stage(term);
@@ -113,6 +82,58 @@ static int count_stages(const Core *term)
 Core *one_stage(Runner *r, Span span, const Here *here)
 {
     return count_stages(here->term) == 1 ? here->term : strategy_fail(r, span, "oneStage", here, "there is more than one whole reduction, scan, scatter or reduceByIndex, or none");
+}
+
+static bool says_who(const Core *term)
+{
+    PrimLevel level = term->kind == CORE_PRIM ? prim_rows[term->prim.id].level : LEVEL_VIEW;
+    bool says = level == LEVEL_GRID || level == LEVEL_BLOCK || level == LEVEL_WARP || level == LEVEL_THREAD || level == LEVEL_LANE;
+    for (int i = 0; i < term_children(term) && !says; i++)
+        says = says_who(term_child(term, i));
+    return says;
+}
+
+static bool is_zip(PrimId id) { return id == P_zip || id == P_zip3 || id == P_zip4; }
+
+/* Is the variable that is bound here an array that kernels store? A `let` is where it stands around the stage that is looked at. */
+static bool is_stored_by(const Here *binder, bool around)
+{
+    if (binder->term->kind == CORE_LET)
+        return around && result_is_made(binder->term->let.value);
+    const Core *next = binder->up ? binder->up->term : NULL;
+    return next && next->kind == CORE_PRIM && next->prim.id == P_nextKernel && result_is_made(next->prim.args[1]);
+}
+
+/* Is it an array that a kernel before has written, here where it is a result? */
+static bool is_written(Runner *r, const Here *here)
+{
+    Ctx *ctx = r->ctx;
+    const Core *term = here->term, *array = term->kind == CORE_PRIM && term->prim.id == P_index ? term->prim.args[0] : term;
+    if (array->kind != CORE_VAR || !result_is(term, array->var))
+        return false;
+    ResultPlace place = {0}, own = {0}, up = {0}; /* up: the way from here, backwards */
+    bool around = false;
+    if (array != term)
+        vec_push(ctx, &up.path, PLACE_OF_ONE);
+    for (; here->up; here = here->up) {
+        const Core *outer = here->up->term;
+        around |= r->stage && here->up == r->stage->up && here->child == r->stage->child;
+        bool let = outer->kind == CORE_LET && outer->let.var == array->var;
+        if (let || (outer->kind == CORE_LAMBDA && outer->lambda.n == 1 && outer->lambda.params[0] == array->var)) {
+            for (int i = up.path.n - 1; i >= 0; i--)
+                vec_push(ctx, &own.path, up.path.at[i]);
+            return is_stored_by(here->up, around) && result_place(ctx, here->term, array->var, &place) && result_place_same(&place, &own);
+        }
+        if (outer->kind == CORE_TUPLE || (outer->kind == CORE_PRIM && is_zip(outer->prim.id)))
+            vec_push(ctx, &up.path, here->child);
+    }
+    return false;
+}
+
+Core *is_computed(Runner *r, Span span, const Here *here)
+{
+    return says_who(here->term) || is_written(r, here) ? here->term
+                                                        : strategy_fail(r, span, "computed", here, "it does not say who computes it");
 }
 
 Core *unless(Runner *r, Strategy s, const Here *here, Span span)

@@ -46,9 +46,11 @@ static Span term_users(const Runner *r, const Here *here)
 
 static const char library_step[] = "this step of the library's strategy";
 
+static int fail_rank(const Runner *r, Near near) { return r->out->steps.n * NEARNESSES + (int)near; }
+
 static Core *fail_near(Runner *r, Near near, Span span, const char *what, const Here *here, const char *why)
 {
-    int rank = r->out->steps.n * NEARNESSES + (int)near;
+    int rank = fail_rank(r, near);
     if (r->searching && rank <= r->fail_rank)
         return NULL;
     r->fail_rank = rank;
@@ -79,6 +81,12 @@ Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, c
     if (note)
         diag_note(r->ctx, d, NO_SPAN, "%s", note);
     return NULL;
+}
+
+Core *strategy_endless(Runner *r, Span span, const char *words, const char *note)
+{
+    r->exhausted = r->bounded;
+    return r->bounded ? NULL : strategy_mistake(r, E0805, span, words, note);
 }
 
 static const Here *here_with(Ctx *ctx, const Here *here, Core *term)
@@ -144,27 +152,56 @@ static bool operator_is_lawful(void *user, const Core *lambda, const char **why)
     return !*why;
 }
 
-static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCall *call, const SEnv *env, const Here *here)
+typedef struct Word { /* of a strategy's text */
+    int which;         /* a combinator, or -1: */
+    const Item *item;  /* a rule or a strategy */
+    const char *home;  /* of the item */
+    bool checked;      /* what a rule is given has been found right once */
+} Word;
+
+/* What the rule's parameters are given. False, and reported, where that does not fit. */
+static bool rule_given(Runner *r, const Item *rule, const SCall *call, const SEnv *env, RuleBound *bound)
 {
-    Ctx *ctx = r->ctx;
-    RuleBound *bound = NEWN(ctx, RuleBound, rule->n_params + 1);
     for (int i = 0; i < call->n; i++) {
         int k = param_for(r, rule, call, i);
         if (k < 0)
-            return NULL;
-        if (!is_nat_param(&rule->params[k]))
-            return strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(ctx, "`%s` of `%s` is no size: what the left side of a rule fixes is not given", rule->params[k].name, rule->name), takes_text(ctx, rule));
+            return false;
+        if (!is_nat_param(&rule->params[k])) {
+            strategy_mistake(r, E0804, call->args[i]->span, ctx_printf(r->ctx, "`%s` of `%s` is no size: what the left side of a rule fixes is not given", rule->params[k].name, rule->name), takes_text(r->ctx, rule));
+            return false;
+        }
         bound[k].nat = size_of(r, call->args[i], env);
         if (!bound[k].nat)
-            return NULL;
+            return false;
     }
+    return true;
+}
+
+/* Most of what a traversal tries is not there, and nobody hears of it: that costs no memory. */
+static bool is_elsewhere(const Runner *r, const Word *word, const Here *here)
+{
+    return word->checked && r->searching && r->fail_rank >= fail_rank(r, NOT_THERE) && !may_match(word->item, here->term);
+}
+
+static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *env, const Here *here)
+{
+    Ctx *ctx = r->ctx;
+    const Item *rule = word->item;
+    bool elsewhere = is_elsewhere(r, word, here);
+    r->tried += elsewhere ? 1 : LOOKS_A_TRY;
+    if (r->tried > r->most_tried)
+        return strategy_endless(r, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
+    if (elsewhere)
+        return NULL;
+    RuleBound *bound = NEWN(ctx, RuleBound, rule->n_params + 1);
+    if (!rule_given(r, rule, call, env, bound))
+        return NULL;
+    word->checked = true;
     const char *text = rule_text(r, rule, bound), *why = NULL;
     PlaceLevel level;
-    if (++r->tried > 100 * LIMIT_REWRITE_STEPS)
-        return strategy_mistake(r, E0805, call->span, "the strategy tries too much: more than 1,000,000 rules", NULL);
     if (rule->level && !level_find(rule->level, &level))
         return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
-    RuleUse use = {.rule = rule, .home = home, .bound = bound, .facts = here->facts, .type = here->term->type, .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
+    RuleUse use = {.rule = rule, .home = word->home, .bound = bound, .facts = here->facts, .type = here->term->type, .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
     if (rule->level && !here_has_level(here, level))
@@ -179,39 +216,68 @@ static Core *apply_rule(Runner *r, const Item *rule, const char *home, const SCa
         return strategy_fail(r, call->span, text, here, "it would change nothing");
     Core *made = strategy_step(r, text, rule, here, after, call->span);
     if (made)
-        note_rule(r, rule, home, bound);
+        note_rule(r, rule, word->home, bound);
     return made;
 }
 
 /* ---- traversals -------------------------------------------------------------------------------------------------------------- */
 
-typedef Core *(*Traversal)(Runner *r, Strategy s, const Here *here);
+/* Note [Trails]
+ * A traversal that is made again and again finds most of what it has seen as it was: what lies before the place of the last step, in
+ * the order of the traversal, has refused the strategy, and nothing around it has changed. So it goes on at that place and at those
+ * around it. `trail` has the way there: which child, in reading order. */
+typedef struct Trail {
+    VEC(int) at;
+} Trail;
+
+/* Of a term so deep, which is on the trail or not. */
+typedef Core *(*Traversal)(Runner *r, Strategy s, const Here *here, Trail *trail, int depth, bool on);
 
 /* The first child, in reading order, where it applies. */
-static Core *one_child(Runner *r, Strategy s, const Here *here, Traversal go)
+static Core *one_child(Runner *r, Strategy s, const Here *here, Traversal go, Trail *trail, int depth, bool on)
 {
     int *order = NEWN(r->ctx, int, term_children(here->term) + 1);
-    int n = reading_order(here->term, order);
-    for (int i = 0; i < n && !r->mistake; i++) {
+    int n = reading_order(here->term, order), first = on && depth < trail->at.n ? trail->at.at[depth] : 0;
+    for (int i = first; i < n && !r->mistake; i++) {
         if (order[i] < 0)
             continue;
-        Core *after = go(r, s, here_child(r->ctx, here, order[i]));
-        if (after)
+        Core *after = go(r, s, here_child(r->ctx, here, order[i]), trail, depth + 1, on && i == first && depth < trail->at.n);
+        if (after) {
+            trail->at.at[depth] = i;
             return term_with_child(r->ctx, here->term, order[i], after);
+        }
     }
     return NULL;
 }
 
-static Core *top_down(Runner *r, Strategy s, const Here *here)
+/* The strategy here, where a step ends the trail. */
+static Core *run_on_trail(Runner *r, Strategy s, const Here *here, Trail *trail, int depth)
 {
     Core *after = run_strategy(r, s, here);
-    return after || r->mistake ? after : one_child(r, s, here, top_down);
+    if (after) {
+        trail->at.n = 0;
+        while (trail->at.n < depth)
+            vec_push(r->ctx, &trail->at, 0);
+    }
+    return after;
 }
 
-static Core *bottom_up(Runner *r, Strategy s, const Here *here)
+static Core *top_down(Runner *r, Strategy s, const Here *here, Trail *trail, int depth, bool on)
 {
-    Core *after = one_child(r, s, here, bottom_up);
-    return after || r->mistake ? after : run_strategy(r, s, here);
+    Core *after = run_on_trail(r, s, here, trail, depth);
+    return after || r->mistake ? after : one_child(r, s, here, top_down, trail, depth, on);
+}
+
+static Core *bottom_up(Runner *r, Strategy s, const Here *here, Trail *trail, int depth, bool on)
+{
+    Core *after = one_child(r, s, here, bottom_up, trail, depth, on);
+    return after || r->mistake ? after : run_on_trail(r, s, here, trail, depth);
+}
+
+static Core *repeated(Runner *r, Strategy s, const Here *here, Trail *trail, int depth, bool on)
+{
+    (void)trail, (void)depth, (void)on;
+    return run_strategy(r, s, here);
 }
 
 static Core *everywhere(Runner *r, Strategy s, const Here *here)
@@ -248,13 +314,14 @@ static Core *downwards(Runner *r, Strategy s, const Here *here)
 static Core *again(Runner *r, Strategy s, const Here *here, Traversal go, int least, Span span)
 {
     int times = 0;
+    Trail trail = {0};
     while (!r->stopped) {
-        Core *after = go(r, s, here);
+        Core *after = go(r, s, here, &trail, 0, times > 0);
         if (!after)
             break;
         here = here_with(r->ctx, here, after);
         if (++times > LIMIT_REWRITE_STEPS)
-            return strategy_mistake(r, E0805, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "perhaps a rule undoes what another one did");
+            return strategy_endless(r, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "perhaps a rule undoes what another one did");
     }
     return r->mistake || times < least ? NULL : here->term;
 }
@@ -301,6 +368,21 @@ static Core *in_branch(Runner *r, Strategy s, const Here *here, int child, const
     const Here *at = here_child(r->ctx, here, child);
     Core *after = run_strategy(r, s, at);
     return after ? lift(r->ctx, here, at, after) : NULL;
+}
+
+/* A strategy that does not apply where it takes too long. */
+static Core *bounded(Runner *r, Strategy s, const Here *here, Span span)
+{
+    int64_t most = r->most_tried, end = r->tried + LIMIT_BOUNDED * LOOKS_A_TRY;
+    bool outer = r->bounded;
+    r->most_tried = end < most ? end : most;
+    r->bounded = true;
+    Core *after = run_strategy(r, s, here);
+    bool exhausted = r->exhausted;
+    r->bounded = outer;
+    r->most_tried = most;
+    r->exhausted = outer && r->tried > most;
+    return exhausted && !r->mistake ? strategy_fail(r, span, "bounded", here, "it takes too long") : after;
 }
 
 /* ---- at a place ---------------------------------------------------------------------------------------------------------------- */
@@ -471,11 +553,11 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         after = run_strategy(r, a, here);
         return after || r->mistake ? after : here->term;
     case S_repeat:
-        return again(r, a, here, run_strategy, 0, call->span);
+        return again(r, a, here, repeated, 0, call->span);
     case S_topDown:
-        return top_down(r, a, here);
+        return top_down(r, a, here, &(Trail){0}, 0, false);
     case S_bottomUp:
-        return bottom_up(r, a, here);
+        return bottom_up(r, a, here, &(Trail){0}, 0, false);
     case S_everywhere:
         return everywhere(r, a, here);
     case S_downwards:
@@ -502,24 +584,30 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return on_way(r, a, here);
     case S_onResults:
         return on_results(r, a, here);
-    case S_inlineScalar:
-        return inline_scalar(r, call->span, here);
     case S_oneStage:
         return one_stage(r, call->span, here);
+    case S_bounded:
+        return bounded(r, a, here, call->span);
+    case S_computed:
+        return is_computed(r, call->span, here);
     case S_unless:
         return unless(r, a, here, call->span);
-    case S_nameStage:
-        return name_stage(r, call->span, here);
     case S_inSplit:
         return in_split(r, a, here, call->span);
+    case S_splitBranches:
+        return split_branches(r, call->span, here);
     case S_stored:
         return make_stored(r, call->span, here);
     case S_stages:
         return stages_to_kernels(r, a, (Strategy){call->args[1], s.env, s.home}, call->span, here);
+    case S_stageToKernel:
+        return launched(r, call, s.env, here, stage_to_kernel);
+    case S_launchRepeated:
+        return launched(r, call, s.env, here, launch_repeated);
+    case S_beginAgain:
+        return launched(r, call, s.env, here, begin_again);
     case S_nests:
         return make_nests(r, call->span, here);
-    case S_nameInvariant:
-        return name_invariant(r, call->span, here);
     case S_copyInOrder:
         return copy_in_order(r, call->span, here);
     case S_lowers:
@@ -544,6 +632,33 @@ static Core *run_combinator(Runner *r, Combinator which, const SCall *call, Stra
     return after;
 }
 
+static bool takes_launch(int word) { return word == S_launch || word == S_stageToKernel || word == S_launchRepeated || word == S_beginAgain; }
+
+/* What a name in a strategy stands for, which is looked up once. NULL, and reported, where it is nothing. */
+static Word *word_of(Runner *r, Strategy s, const SCall *call)
+{
+    Word *word = table_get(&r->words, s.ast);
+    if (word)
+        return word;
+    int n = 0;
+    word = NEW(r->ctx, Word);
+    *word = (Word){.which = combinator(call->name, &n)};
+    if (word->which < 0)
+        word->item = program_rule(r->program, s.home, call->name, &word->home);
+    if (word->which >= 0 && call->n != n && !takes_launch(word->which)) {
+        strategy_mistake(r, E0804, call->span, ctx_printf(r->ctx, n ? "`%s` takes one strategy" : "`%s` takes nothing", call->name), NULL);
+        return NULL;
+    }
+    if (word->which < 0 && !word->item) {
+        const LibFile *module = library_with(call->name);
+        const char *note = module ? ctx_printf(r->ctx, "the library has it: the program has to say `import %s`", library_module(r->ctx, module)) : NULL;
+        strategy_mistake(r, E0804, call->span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call->name), note);
+        return NULL;
+    }
+    table_put(r->ctx, &r->words, s.ast, word);
+    return word;
+}
+
 static Core *run_call(Runner *r, Strategy s, const Here *here)
 {
     SCall call;
@@ -554,20 +669,14 @@ static Core *run_call(Runner *r, Strategy s, const Here *here)
         return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is a size, and a strategy is needed here", call.name), NULL);
     if (own)
         return run_strategy(r, (Strategy){own->ast, own->env, own->home}, here);
-    int n = 0, which = combinator(call.name, &n);
-    if (which >= 0) {
-        if (call.n != n && which != S_launch)
-            return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, n ? "`%s` takes one strategy" : "`%s` takes nothing", call.name), NULL);
-        return run_combinator(r, (Combinator)which, &call, s, here);
-    }
-    const char *home;
-    const Item *item = program_rule(r->program, s.home, call.name, &home);
-    if (!item) {
-        const LibFile *module = library_with(call.name);
-        const char *note = module ? ctx_printf(r->ctx, "the library has it: the program has to say `import %s`", library_module(r->ctx, module)) : NULL;
-        return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call.name), note);
-    }
-    return item->kind == ITEM_RULE ? apply_rule(r, item, home, &call, s.env, here) : run_item(r, item, home, &call, s, here);
+    Word *word = word_of(r, s, &call);
+    if (!word)
+        return NULL;
+    if (!word->item)
+        return run_combinator(r, (Combinator)word->which, &call, s, here);
+    if (word->item->kind == ITEM_STRATEGY)
+        return run_item(r, word->item, word->home, &call, s, here);
+    return apply_rule(r, word, &call, s.env, here);
 }
 
 /* `unroll s in [16, 8, 4] (a)`: a with s = 16, then with s = 8, then with s = 4. */
@@ -617,7 +726,7 @@ Core *run_strategy(Runner *r, Strategy s, const Here *here)
     const CoreLaunch launch = r->entry->launch;
     const Span asked_before = r->asked;
     const Here *here_before = r->here;
-    if (r->mistake)
+    if (r->mistake || r->exhausted)
         return NULL;
     if (r->stopped)
         return here->term;
@@ -659,7 +768,7 @@ static void report(Runner *r, Span span)
 Runner *runner_new(Ctx *ctx, const CoreEntry *entry, int most, Rewriting *out)
 {
     Runner *r = NEW(ctx, Runner);
-    *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .stopped = most == 0, .num_sm = entry->num_sm, .max_resident = entry->max_resident};
+    *r = (Runner){.ctx = ctx, .program = entry->program, .out = out, .most = most, .stopped = most == 0, .most_tried = LIMIT_TRIED * LOOKS_A_TRY, .num_sm = entry->num_sm, .max_resident = entry->max_resident};
     int bearable = ctx->stack.levels, grown = entry->body->height < bearable / 4 ? 1000 + 4 * entry->body->height : bearable;
     r->highest = grown < bearable ? grown : bearable;
     r->entry = NEW(ctx, CoreEntry);

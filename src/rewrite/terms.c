@@ -144,11 +144,3 @@ int reading_order(const Core *term, int *order)
             order[n++] = i;
     return n;
 }
-
-bool type_gives_arrays(Type type)
-{
-    bool arrays = type->kind == TY_ARRAY;
-    for (int i = 0; i < type->n_items && !arrays; i++)
-        arrays = type_gives_arrays(type->items[i]);
-    return arrays;
-}

@@ -14,7 +14,7 @@ bool holds_index(Type type)
 static Value *stored(Build *b, Value *value, const char *name)
 {
     if (value->kind == VALUE_TUPLE) {
-        bool reads = true, whole = !value_has_arrays(value->type) && !holds_index(value->type);
+        bool reads = true, whole = !type_gives_arrays(value->type) && !holds_index(value->type);
         for (int i = 0; i < value->n; i++)
             reads &= value->items[i]->kind == VALUE_TERM && is_read(value->items[i]->term);
         if (whole && !reads)
@@ -24,7 +24,7 @@ static Value *stored(Build *b, Value *value, const char *name)
             items[i] = stored(b, value->items[i], name);
         return value_tuple(&b->v, value->n, items, value->span);
     }
-    bool scalar = value->kind == VALUE_TERM && !value_has_arrays(value->type);
+    bool scalar = value->kind == VALUE_TERM && !type_gives_arrays(value->type);
     if (!scalar || holds_index(value->type) || is_read(value->term))
         return value;
     return value_term(&b->v, nest_of(b, value->term, name));
@@ -65,6 +65,43 @@ static Value *copied(Build *b, const Value *value, const char *name)
     Value *element = copied(b, value_at(&b->v, value, axis->nat), name);
     element = place_pop(b, mark, element);
     return value_each(&b->v, axis, value->type->size, element);
+}
+
+/* The nest of this name is stored, whatever that costs. */
+static void keep_nest(Build *b, const CoreVar *var)
+{
+    for (int i = 0; i <= b->sequences.n; i++) {
+        const Nests *nests = i < b->sequences.n ? b->sequences.at[i].nests : b->nests;
+        for (int k = nests->list.n - 1; k >= 0; k--)
+            if (nests->list.at[k]->var == var)
+                nests->list.at[k]->kept = true;
+    }
+}
+
+/* What the program says is stored: of what is computed, each array of scalars. */
+static Value *kept(Build *b, Value *value, const char *name)
+{
+    if (value->kind == VALUE_TUPLE) {
+        Value **items = NEWN(b->ctx, Value *, value->n + 1);
+        for (int i = 0; i < value->n; i++)
+            items[i] = kept(b, value->items[i], name);
+        return value_tuple(&b->v, value->n, items, value->span);
+    }
+    if (value->type->kind == TY_ARRAY) {
+        int mark = b->places.n;
+        CoreVar *axis = open_axis(b, "i", value->type->size, value->span);
+        Value *element = kept(b, value_at(&b->v, value, axis->nat), name);
+        return value_each(&b->v, axis, value->type->size, place_pop(b, mark, element));
+    }
+    Core *term = value_as_term(&b->v, value);
+    if (holds_index(term->type))
+        return value;
+    Core *read = is_read(term) ? term : nest_of(b, term, name);
+    int indices;
+    const Core *first, *base = term_base(read, &indices, &first);
+    if (base->kind == CORE_VAR)
+        keep_nest(b, base->var);
+    return value_term(&b->v, read);
 }
 
 /* ---- names and functions ---- */
@@ -326,7 +363,7 @@ static Value *eval_under(Build *b, const Core *term, Core *cond, const char *nam
 static Value *eval_if(Build *b, const Core *term, const char *name)
 {
     Value *cond = build_value(b, term->cond.cond, "condition");
-    if (value_has_arrays(term->type))
+    if (type_gives_arrays(term->type))
         cond = stored(b, cond, "condition");
     Value *then = eval_under(b, term->cond.then, cond->term, name);
     Value *otherwise = eval_under(b, term->cond.otherwise, make_not(b->ctx, cond->term), name);
@@ -357,9 +394,11 @@ static Value *eval_tuple(Build *b, const Core *term, const char *name)
 static Value *eval_prim(Build *b, const Core *term, const char *name)
 {
     switch ((int)term->prim.id) {
-    case P_id: case P_readOnce: case P_keepCached: case P_readTogether: case P_toGlobal:
-    case P_toShared: case P_toPrivate:
+    case P_id: case P_readOnce: case P_keepCached: case P_readTogether: case P_toShared:
+    case P_toPrivate:
         return build_value(b, term->prim.args[0], name);
+    case P_toGlobal:
+        return kept(b, build_value(b, term->prim.args[0], name), name);
     case P_map: case P_mapSeq: case P_mapSeqUnroll:
         return eval_whole(b, term, name, eval_map);
     case P_generate:
@@ -389,7 +428,9 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
     case P_nextKernel: case P_lastBlock: case P_gridSync: {
         const Core *f = term->prim.args[0];
         Mark mark = mark_here(b);
-        build_bind(b, f->lambda.params[0], named(b, build_value(b, term->prim.args[1], name), name));
+        Value *array = build_value(b, term->prim.args[1], f->lambda.params[0]->name);
+        array = term->prim.id == P_nextKernel ? kept(b, array, f->lambda.params[0]->name) : named(b, array, name);
+        build_bind(b, f->lambda.params[0], array);
         return back_to(b, mark, build_value(b, f->lambda.body, name));
     }
     }
@@ -397,7 +438,7 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
         return eval_vectors(b, term, name);
     if (index_map_rank(term->prim.id, false))
         return eval_index_map(b, term);
-    if (prim_rows[term->prim.id].level == LEVEL_SCALAR && !value_has_arrays(term->type))
+    if (prim_rows[term->prim.id].level == LEVEL_SCALAR && !type_gives_arrays(term->type))
         return eval_scalar(b, term);
     return eval_node(b, term, name);
 }

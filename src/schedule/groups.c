@@ -10,9 +10,12 @@ typedef struct Group {
     Nest *nest;
     bool taken;     /* by its reader */
     bool elsewhere; /* a result, beside other reads */
+    bool each;      /* an element by a thread, whatever the others are */
     int results;    /* that it is */
     VEC(Reader) readers;
 } Group;
+
+typedef VEC(Group *) GroupList;
 
 typedef struct Groups {
     Ctx *ctx;
@@ -68,7 +71,13 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
         if (!found)
             return false;
     }
-    return read->readers.n > 0 && !read->elsewhere;
+    return read->readers.n > 0 && !read->elsewhere && !read->nest->kept;
+}
+
+static void take(Group *g, const Nest *reader)
+{
+    g->taken = true;
+    g->nest->with = reader;
 }
 
 /* What a nest is, with those before it that it alone reads, over so many rows; NULL: nothing that is
@@ -90,7 +99,8 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
                          : fold_program(g->ctx, n, members, next_var);
     for (int i = 0; program && i < last; i++)
         for (int k = 0; k < n - 1; k++)
-            g->at[i].taken |= members[k] == g->at[i].nest;
+            if (members[k] == g->at[i].nest)
+                take(&g->at[i], nest);
     return program;
 }
 
@@ -138,7 +148,7 @@ static void take_elements(Groups *g, int last, int *next_var)
             element = term_with_nat(g->ctx, next_var, element, other->axes[k]->nat, nest->axes[k]->nat);
         CoreVar *value = make_var(g->ctx, next_var, other->var->name, element->type, element->span);
         nest->element = make_let(g->ctx, value, element, with_value(g->ctx, nest->element, other->var, value));
-        g->at[i].taken = true;
+        take(&g->at[i], nest);
     }
 }
 
@@ -147,19 +157,57 @@ static void give_value(Groups *g, int last, int *next_var)
     take_elements(g, last, next_var);
     Nest *nest = g->at[last].nest;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
+    g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
         nest->value = program_of(g, last, rows, next_var);
     if (!nest->value)
         nest->value = stage_term(g->ctx, g->entry, nest, next_var);
 }
 
-/* Results that nothing reads: their value stands in their place, but for one of several that a kernel
- * of its own computes as a scalar, and for one that turns leave in one of two places. */
-static Core *results_valued(Groups *g, Core *result, bool several)
+/* The array that is this result, and that nothing reads; else NULL. */
+static Group *own_result(const Groups *g, const Core *result)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
-    bool apart = group && (group->nest->steps || (several && group->nest->var->type->kind != TY_ARRAY));
-    if (group && !apart && group->readers.n == 0 && !group->elsewhere) {
+    return group && group->readers.n == 0 && !group->elsewhere ? group : NULL;
+}
+
+static bool same_axes(const Nest *a, const Nest *b)
+{
+    bool same = a->n_axes == b->n_axes;
+    for (int i = 0; same && i < a->n_axes; i++)
+        same = a->axes[i]->type == b->axes[i]->type;
+    return same;
+}
+
+static void add_each(const Groups *g, const Core *result, GroupList *each)
+{
+    Group *group = own_result(g, result);
+    if (group && group->each)
+        vec_push(g->ctx, each, group);
+    for (int i = 0; result->kind == CORE_TUPLE && i < term_children(result); i++)
+        add_each(g, term_child(result, i), each);
+}
+
+/* Of several results, one of those that one kernel computes, as their elements are over the same axes;
+ * NULL: each has kernels of its own. */
+static const Nest *shared_result(const Groups *g, const Core *result)
+{
+    GroupList each = {0};
+    add_each(g, result, &each);
+    for (int i = 0; i < each.n; i++)
+        for (int k = 0; k < i; k++)
+            if (same_axes(each.at[i]->nest, each.at[k]->nest))
+                return each.at[i]->nest;
+    return NULL;
+}
+
+/* The value of a result stands in its place where the last kernel computes it: where it is the only one, or is
+ * computed with `shared`. What turns leave in one of two places is copied. */
+static Core *results_valued(Groups *g, Core *result, bool several, const Nest *shared)
+{
+    Group *group = own_result(g, result);
+    bool last = group && !group->nest->steps && (!several || (shared && group->each && same_axes(group->nest, shared)));
+    if (last) {
         group->taken = true;
         return group->nest->value;
     }
@@ -167,7 +215,7 @@ static Core *results_valued(Groups *g, Core *result, bool several)
         return result;
     Core *new = term_copy(g->ctx, result);
     for (int i = 0; i < term_children(result); i++)
-        term_set_child(new, i, results_valued(g, term_child(result, i), true));
+        term_set_child(new, i, results_valued(g, term_child(result, i), true, shared));
     return new;
 }
 
@@ -183,7 +231,7 @@ static void note_results(Groups *g, const Core *result)
         note_reads(g, NULL, result);
 }
 
-void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var)
+void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, int *next_var)
 {
     Groups g = {.ctx = ctx, .entry = entry, .n = nests->list.n};
     g.at = NEWN(ctx, Group, g.n + 1);
@@ -199,7 +247,7 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var)
         if (!g.at[i].taken)
             give_value(&g, i, next_var);
     if (nests->result)
-        nests->result = results_valued(&g, nests->result, false);
+        nests->result = results_valued(&g, nests->result, of_two, shared_result(&g, nests->result));
     int n = 0;
     for (int i = 0; i < g.n; i++)
         if (!g.at[i].taken)

@@ -1,17 +1,20 @@
 /* Which arrays of a list are stored, and which are computed where they are read.
  *
  * An array whose element costs C, and is read R times, costs C + 1 + R stored (computed once,
- * written, read) and R * C where it is read: it is stored where that is less. C is in reads from
- * memory: functions cost parts of one. Folds, and all that is one primitive, are stored: others can
+ * written, read) and R * C where it is read: it is stored where that is less. A result is written
+ * anyway: R stored, unless its readers are of the same axes and can be one kernel with it. C is in
+ * reads from memory: functions cost parts of one. Folds, and all that is one primitive, are stored: others can
  * compute them together. */
 #include "ir/key.h"
 #include "schedule/nests.h"
 #include "schedule/shape.h"
 
-#define UNKNOWN 1e9 /* reads of an element, or its cost: not known, or many */
+#define UNKNOWN NEST_MANY
 
-typedef struct Info {
+typedef struct Info Info;
+struct Info {
     Nest *nest;
+    const Nest *made; /* the same, for the list of those that are stored */
     bool heavy;   /* a fold, or another primitive that stays */
     double reads; /* of an element */
     double cost;
@@ -22,8 +25,11 @@ typedef struct Info {
     bool on_chip; /* who reads a row of it computes that row, and keeps it */
     bool refuted; /* that was thought, and is not so */
     bool inlined;
-    Core *closed; /* inlined: the element, once what it reads is inlined */
-} Info;
+    bool spread;  /* a read of it is another than of the reader's own element, once */
+    bool local;   /* all that read it are parts of one element: it is worked out there, once */
+    VEC(Info *) readers; /* unless it is spread */
+    Core *closed; /* inlined: the element, once what it reads is inlined, unless it is local */
+};
 
 /* A read that stands in several places of an element is one value. */
 typedef struct Bind {
@@ -43,6 +49,7 @@ typedef struct Inline {
     VEC(Bind) binds;  /* in the functions and branches around */
     bool deep;        /* what an inlined element reads is not inlined yet */
     const Nest *reader;
+    NestChoices *said;
     bool again;       /* something was thought that is not so */
 } Inline;
 
@@ -114,6 +121,13 @@ static Nat trips(const Core *term)
     return says ? term->prim.nats[0] : NULL;
 }
 
+/* Is it the element of the same axes as the reader's? */
+static bool is_own_element(const Inline *in, const Core *read, const Nest *of)
+{
+    return in->reader && in->reader->n_axes == of->n_axes && own_indices(read, in->reader) == of->n_axes &&
+           read->type->kind != TY_ARRAY;
+}
+
 /* Notes what a term reads, which is evaluated so many times; NULL: nobody knows how many. */
 static void count_reads(Inline *in, const Core *term, Nat evaluated)
 {
@@ -125,7 +139,12 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
         Nat reads = evaluated ? nat_mul(in->ctx, evaluated, cells(in->ctx, term->type)) : NULL;
         info->places++;
         info->elsewhere |= !is_own_row(in, term, info->nest);
-        info->reads += reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
+        double n = reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
+        info->reads += n;
+        if (n <= 1 && is_own_element(in, term, info->nest))
+            vec_push(in->ctx, &info->readers, table_get(&in->of_var, in->reader->var));
+        else
+            info->spread = true;
         vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
         return;
     }
@@ -165,7 +184,7 @@ static const double MOST = 64;
 
 typedef struct Cost {
     const Nest *nest;
-    double sum;
+    double sum, shared; /* of what is read; of what others read, too, and is worked out once: the most */
     bool heavy;
 } Cost;
 
@@ -186,7 +205,10 @@ static void add_cost(const Inline *in, const Core *term, Cost *cost)
     const Core *first, *base = term_base(term, &indices, &first);
     if (base->kind == CORE_VAR) {
         const Info *info = table_get(&in->of_var, base->var);
-        cost->sum += info && info->inlined           ? info->cost
+        bool shared = info && info->inlined && info->local && info->places > 1;
+        cost->shared = shared && info->cost > cost->shared ? info->cost : cost->shared;
+        cost->sum += shared                      ? 0
+                     : info && info->inlined           ? info->cost
                      : indices >= cost->nest->n_axes ? indices > 0
                                                      : SMALL_READ;
         return;
@@ -201,18 +223,51 @@ static void add_cost(const Inline *in, const Core *term, Cost *cost)
         add_cost(in, term_child(term, i), cost);
 }
 
+static bool is_heavy(const Inline *in, const Nest *nest)
+{
+    Cost cost = {.nest = nest};
+    add_cost(in, nest->element, &cost);
+    return cost.heavy || nest->element->type->kind == TY_ARRAY;
+}
+
+/* The element that it is a part of, in the end, if there is one for all its readers; else itself. */
+static Info *part_of(Table *whole, Info *info)
+{
+    Info *all = NULL;
+    for (int i = 0; i < info->readers.n; i++) {
+        Info *of = table_get(whole, info->readers.at[i]);
+        if (!of || (all && of != all))
+            return info;
+        all = of;
+    }
+    return all ? all : info;
+}
+
+/* What is named within one element, however often it is read there, is no array. */
+static void find_local(Inline *in)
+{
+    Table whole = {0};
+    for (int i = in->infos.n - 1; i >= 0; i--) {
+        Info *info = in->infos.at[i];
+        bool may = !info->spread && !info->whole && !info->nest->kept && !info->nest->steps && !is_heavy(in, info->nest);
+        Info *of = may ? part_of(&whole, info) : info;
+        info->local = of != info;
+        table_put(in->ctx, &whole, info, of);
+    }
+}
+
 static void choose(Inline *in, Info *info)
 {
     Cost cost = {.nest = info->nest};
     add_cost(in, info->nest->element, &cost);
-    double c = cost.sum, r = info->reads;
+    double c = cost.sum + cost.shared, r = info->local ? 1 : info->reads;
     info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
     info->cost = c;
     info->alone = info->whole == 1 && r == 0;
     info->on_chip = info->nest->n_axes >= 2 && info->places > 1 && c > 1 && !info->elsewhere && !info->whole &&
-                    !info->heavy && !info->refuted;
-    info->inlined = !info->alone && !info->heavy && !info->on_chip && c <= MOST &&
-                    (r <= 1 || r * (c - 1) <= c + 1);
+                    !info->heavy && !info->refuted && !info->nest->kept && !info->local;
+    bool cheap = info->whole && info->spread ? r * (c - 1) <= 1 : r <= 1 || r * (c - 1) <= c + 1;
+    info->inlined = !info->alone && !info->heavy && !info->on_chip && !info->nest->kept && c <= MOST && cheap;
 }
 
 /* ---- computing it there ---- */
@@ -297,7 +352,7 @@ static Core *with_inlined(Inline *in, Core *term)
     Bind *bound = bind_of(in, term);
     if (!bound) {
         Core *value = element_at(in, info, term, indices);
-        if (in->deep)
+        if (in->deep || info->local)
             value = with_inlined(in, value);
         if (value->type->kind == TY_ARRAY || value->kind == CORE_LIT || value->kind == CORE_VAR)
             return value;
@@ -345,6 +400,35 @@ static void count_list(Inline *in, const Nests *nests)
     }
 }
 
+/* How often, and in how many places, each array is read. */
+typedef struct Counts {
+    double reads;
+    int places;
+} Counts;
+
+static void count_all(Inline *in, const Nests *nests);
+
+/* Of two lists one is computed: what is read counts as in the one that reads it oftener. */
+static void count_sides(Inline *in, const Nests *nests)
+{
+    Counts *before = NEWN(in->ctx, Counts, in->infos.n + 1), *then = NEWN(in->ctx, Counts, in->infos.n + 1);
+    for (int i = 0; i < in->infos.n; i++)
+        before[i] = (Counts){in->infos.at[i]->reads, in->infos.at[i]->places};
+    count_all(in, nests->then);
+    for (int i = 0; i < in->infos.n; i++) {
+        Info *info = in->infos.at[i];
+        then[i] = (Counts){info->reads, info->places};
+        info->reads = before[i].reads;
+        info->places = before[i].places;
+    }
+    count_all(in, nests->otherwise);
+    for (int i = 0; i < in->infos.n; i++) {
+        Info *info = in->infos.at[i];
+        info->reads = info->reads > then[i].reads ? info->reads : then[i].reads;
+        info->places = info->places > then[i].places ? info->places : then[i].places;
+    }
+}
+
 static void count_all(Inline *in, const Nests *nests)
 {
     count_list(in, nests);
@@ -353,11 +437,13 @@ static void count_all(Inline *in, const Nests *nests)
         in->binds.n = 0;
         return;
     }
-    count_all(in, nests->then);
-    count_all(in, nests->otherwise);
+    count_sides(in, nests);
 }
 
-static Core *whole_inlined(Inline *in, Core *term) { return end_scope(in, 0, with_inlined(in, term)); }
+static Core *whole_inlined(Inline *in, Core *term)
+{
+    return conditions_decided(in->ctx, end_scope(in, 0, with_inlined(in, term)));
+}
 
 /* What is computed in several places has the same bits in all of them: no part of it is joined with
  * what is made of it. */
@@ -373,10 +459,23 @@ static Core *rounded(Inline *in, Core *term)
     return new;
 }
 
-/* Gives values to the arrays of a list; those that were to stay on chip and do not are refuted. */
-static void give_values(Inline *in, Nests *stored)
+/* Arrays that are results stay what they are. */
+static Core *results_inlined(Inline *in, Core *result)
 {
-    nests_valued(in->ctx, in->entry, stored, in->next_var);
+    if (result->kind == CORE_VAR)
+        return result;
+    if (result->kind != CORE_TUPLE)
+        return whole_inlined(in, result);
+    Core *new = term_copy(in->ctx, result);
+    for (int i = 0; i < result->tuple.n; i++)
+        term_set_child(new, i, results_inlined(in, result->tuple.items[i]));
+    return new;
+}
+
+/* Gives values to the arrays of a list; those that were to stay on chip and do not are refuted. */
+static void give_values(Inline *in, Nests *stored, bool of_two)
+{
+    nests_valued(in->ctx, in->entry, stored, of_two, in->next_var);
     for (int i = 0; i < stored->list.n; i++) {
         Info *info = table_get(&in->of_var, stored->list.at[i]->var);
         info->refuted |= info->on_chip;
@@ -387,53 +486,74 @@ static void give_values(Inline *in, Nests *stored)
 /* A sequence whose steps store what they need to. */
 static Core *stored_steps(Inline *in, const NestSteps *steps)
 {
-    const Nests *step = nests_stored(in->ctx, in->entry, steps->nests, in->ends_open, in->next_var);
+    const Nests *step = nests_stored(in->ctx, in->entry, steps->nests, in->ends_open, in->next_var, in->said);
     return nests_repeated(in->ctx, steps, step, in->next_var);
 }
 
-static Nests *inlined(Inline *in, const Nests *nests)
+static Nests *inlined(Inline *in, const Nests *nests, bool of_two)
 {
     Nests *stored = NEW(in->ctx, Nests);
     for (int i = 0; i < nests->list.n; i++) {
         Info *info = table_get(&in->of_var, nests->list.at[i]->var);
         Nest *nest = NEW(in->ctx, Nest);
         *nest = *info->nest;
+        info->made = nest;
         if (nest->steps)
             nest->element = stored_steps(in, nest->steps);
-        nest->element = whole_inlined(in, nest->element);
-        info->closed = info->inlined && info->places > 1 ? rounded(in, nest->element) : nest->element;
-        if (!info->inlined)
+        if (!info->inlined || !info->local) /* else it is, once, where all that reads it is */
+            nest->element = whole_inlined(in, nest->element);
+        info->closed = info->inlined && info->places + info->whole > 1 ? rounded(in, nest->element) : nest->element;
+        if (info->whole)
+            nest->element = info->closed;
+        if (!info->inlined || info->whole) /* a result is an array, too, where others compute it again */
             vec_push(in->ctx, &stored->list, nest);
     }
     if (nests->result) {
-        stored->result = whole_inlined(in, nests->result);
-        give_values(in, stored);
+        stored->result = results_inlined(in, nests->result);
+        give_values(in, stored, of_two);
         return stored;
     }
-    give_values(in, stored);
+    give_values(in, stored, of_two);
     stored->cond = nests->cond;
-    stored->then = inlined(in, nests->then);
-    stored->otherwise = inlined(in, nests->otherwise);
+    stored->then = inlined(in, nests->then, true);
+    stored->otherwise = inlined(in, nests->otherwise, true);
     return stored;
 }
 
+static void say(const Inline *in)
+{
+    for (int i = 0; i < in->infos.n; i++) {
+        const Info *info = in->infos.at[i];
+        vec_push(in->ctx, in->said, ((NestChoice){.nest = info->nest, .with = info->made->with, .inlined = info->inlined,
+                                                  .whole = info->heavy, .too_long = info->cost > MOST,
+                                                  
+                                                  .reads = info->local ? 1 : info->reads, .cost = info->cost}));
+    }
+}
+
 Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
-                    int *next_var)
+                    int *next_var, NestChoices *said)
 {
     enum { TRIES = 3 };
-    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var};
+    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var, .said = said};
+    nests = scans_parted(ctx, entry, nests, next_var);
     add_infos(&in, nests);
     count_all(&in, nests);
+    find_local(&in);
     Nests *stored;
+    const int first = said->n;
     for (int tries = 1;; tries++) {
         in.again = false;
+        said->n = first;
         for (int i = 0; i < in.infos.n; i++) {
             in.infos.at[i]->refuted |= tries == TRIES;
             choose(&in, in.infos.at[i]);
         }
-        stored = inlined(&in, nests);
-        if (!in.again)
-            return stored;
+        stored = inlined(&in, nests, false);
+        if (in.again)
+            continue;
+        say(&in);
+        return stored;
     }
 }
 

@@ -24,8 +24,23 @@ typedef struct Nest {
     Core *element;  /* over the axes, the inputs and the nests before it; an array, where one
                        primitive makes it */
     Core *value;    /* the whole, where it is stored; else NULL */
+    bool in_parts;  /* its element is the whole, written for its threads */
+    bool kept;      /* the program says that it is stored: toGlobal, nextKernel */
     const NestSteps *steps; /* of which the element is a group of launches; else NULL */
+    const struct Nest *with; /* whose kernel computes it, too, and keeps it on chip; else NULL */
 } Nest;
+
+/* What was decided of an array, and by which numbers. */
+typedef struct NestChoice {
+    const Nest *nest;
+    const Nest *with;   /* as nest has it, once that is decided */
+    bool inlined;       /* computed where it is read */
+    bool whole;         /* a fold, or another primitive that kernels are made for: never inlined */
+    bool too_long;      /* its term would grow without bound */
+    double reads, cost; /* of an element; cost in reads from memory */
+} NestChoice;
+typedef VEC(NestChoice) NestChoices;
+enum { NEST_MANY = 1000000000 }; /* reads of an element, or its cost: not known, or many */
 
 /* A list, and what comes after it: the result, or one of two lists by a condition over sizes. */
 struct Nests {
@@ -39,9 +54,10 @@ struct Nests {
 typedef bool (*EndsOpen)(const Core *term);
 /* Ids of variables from *next_var on are fresh; raised. */
 Nests *nests_of(Ctx *ctx, const CoreEntry *entry, EndsOpen ends_open, int *next_var);
-/* The list of those that are stored; others are computed where they are read. */
+/* The list of those that are stored; others are computed where they are read. What was decided of
+ * each array is added to *said. */
 Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
-                    int *next_var);
+                    int *next_var, NestChoices *said);
 /* The term, which is evaluated so many times, with the arrays of a list computed where it reads them;
  * NULL where that would compute something much oftener than once. */
 Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,

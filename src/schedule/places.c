@@ -341,11 +341,14 @@ Core *nest_of_all(Build *b, Core *element, const char *name)
     return make_ref(b->ctx, known_nest(b, nest, 0)->var, element->span);
 }
 
-/* What the term is at this place, as a nest; gives what reads it here. */
+/* What the term is at this place, as a nest; gives what reads it here. Of no elements, nothing needs to be
+ * lowered. */
 Core *nest_of(Build *b, Core *element, const char *name)
 {
     Ctx *ctx = b->ctx;
     Nest *nest = NEW(ctx, Nest);
+    if (element->type->kind == TY_ARRAY && nat_is(element->type->size, 0))
+        element = make_zero(ctx, &b->next_var, element->type, element->span);
     Marks m = guarded_in(b, element, NULL, nest);
     int depth = depth_of(b, nest->element);
     const Sequence *of = depth ? &b->sequences.at[depth - 1] : NULL;

@@ -50,6 +50,9 @@ static Core *row_read(Rows *r, Core *read, const CoreVar *array, int indices)
 {
     if (indices > r->rows) { /* an element of it */
         Core *inner = row_read(r, read->prim.args[0], array, indices - 1);
+        r->fits &= inner->type->kind == TY_ARRAY; /* else another array, of higher rank */
+        if (!r->fits)
+            return read;
         return make_index(r->ctx, inner, read->prim.nats[1], read->span);
     }
     const Member *member = member_of(r, array);

@@ -519,7 +519,7 @@ static bool by_kernels(Steps *s, const char *name)
 Value *eval_sequence(Build *b, const Core *term, const char *name)
 {
     Type type = copy_type(&b->copy, term->type);
-    if (!value_has_arrays(type) || holds_index(type))
+    if (!type_gives_arrays(type) || holds_index(type))
         return NULL;
     if (term->prim.id == P_iterate && !nat_is(copy_nat(&b->copy, term->prim.nats[1]), 1))
         return NULL;

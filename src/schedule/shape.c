@@ -123,6 +123,16 @@ static Core *fold_element(const Shape *s, const Core *fold, CoreVar **axis)
     return make_index(s->ctx, array, (*axis)->nat, array->span);
 }
 
+bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    const Shape s = {ctx, entry, next_var};
+    CoreVar *axis;
+    Core *element = fold_element(&s, nest->element, &axis);
+    Neighbours n = {.s = &s, .fold = axis->nat, .kept = nest->axes[nest->n_axes - 1]->nat};
+    each_read(element, look_at_read, &n);
+    return n.along_kept > n.along_fold;
+}
+
 /* Folds of rows, or of columns. */
 static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
 {
@@ -147,6 +157,14 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
 {
     Core *term = rows, *cond = NULL;
     Span span = rows->span;
+    Type all = rows->type->elem;
+    bool none = false; /* nothing is split into rows of no elements */
+    for (int i = n_axes - 1; i >= 0; i--) {
+        all = type_array(ctx, axes[i]->type->size, all);
+        none |= i > 0 && axes[i]->type->size == nat_const(ctx, 0);
+    }
+    if (none)
+        return make_zero(ctx, next_var, all, span);
     for (int i = n_axes - 1; i > 0; i--) {
         Nat size = axes[i]->type->size, n_rows = nat_const(ctx, 1);
         for (int k = 0; k < i; k++)

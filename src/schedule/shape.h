@@ -10,8 +10,8 @@ Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
 /* Gives each array of the list its value; of those that are read once for each row, the reader takes
- * them in, and results are values themselves. */
-void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, int *next_var);
+ * them in. A result that is the only one is a value itself, unless the list is one of two. */
+void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, int *next_var);
 /* How many of the first indices of a read are the reader's axes, in their order. */
 int own_indices(const Core *read, const Nest *reader);
 /* The last of n arrays, each of which has a row, or an element, for each of the first `rows` axes, by
@@ -20,6 +20,13 @@ int own_indices(const Core *read, const Nest *reader);
 Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, int *next_var);
 /* The last of n scalars: a fold, or what is made of the fold before it; else NULL. */
 Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var);
+
+/* The term without conditions that those around them decide. */
+Core *conditions_decided(Ctx *ctx, Core *term);
+/* The list in which prefixes of rows, of columns and of tuples come in parts. */
+const Nests *scans_parted(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
+/* Of a fold or scan over axes: do neighbours of what it reads lie along the last axis rather than along the fold? */
+bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
 /* generate(axis => element), as an array, a zip of arrays or a map over them, where it reads such. */
 Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element);

@@ -27,14 +27,6 @@ Value *value_tuple(Values *v, int n, Value *const *items, Span span)
     return value_new(v, VALUE_TUPLE, type_tuple(v->ctx, n, types), span, n, items);
 }
 
-bool value_has_arrays(Type type)
-{
-    bool arrays = type->kind == TY_ARRAY;
-    for (int i = 0; i < type->n_items && !arrays; i++)
-        arrays = value_has_arrays(type->items[i]);
-    return arrays;
-}
-
 static Nat simplify(const Values *v, Nat nat) { return nat_simplify(v->ctx, v->facts, nat); }
 
 /* ---- another index for an axis ---- */

@@ -58,6 +58,5 @@ Value *value_let(Values *v, CoreVar *var, Core *term, Value *in);
 Value *value_each(Values *v, CoreVar *axis, Nat n, Value *element);
 /* As a term; arrays that do not stand in memory are generated. */
 Core *value_as_term(Values *v, const Value *value);
-bool value_has_arrays(Type type);
 
 #endif

@@ -72,6 +72,14 @@ static cudaError_t rise_multiprocessors(long long *count)
     return error;
 }
 
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // Blocks of a kernel that fit on the current device at once.
 static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t shared,
     long long *count)
@@ -86,7 +94,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
 }
 
 // The bytes of workspace, in device memory, that a launch of f with these sizes needs; gives 0 or a
-// cudaError_t.
+// cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int f_workspace(long long n, long long m, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
@@ -96,7 +105,7 @@ extern "C" int f_workspace(long long n, long long m, size_t *bytes)
     if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     *bytes = m*n*4 + 4096;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

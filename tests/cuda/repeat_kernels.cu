@@ -227,8 +227,17 @@ classes_large_2_64(const int *__restrict__ temp_1, const long long *__restrict__
 }
 
 #ifndef __CUDACC_RTC__
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // The bytes of workspace, in device memory, that a launch of turned with these sizes needs; gives 0
-// or a cudaError_t.
+// or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int turned_workspace(long long n, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
@@ -236,7 +245,7 @@ extern "C" int turned_workspace(long long n, long long steps, size_t *bytes)
     if ((double)steps*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     *bytes = ((n + 63) / 64)*256 + n*4 + 4096;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
@@ -306,7 +315,8 @@ extern "C" int turned_launch(int *result, const int *xs, const int *rows, void *
 }
 
 // The bytes of workspace, in device memory, that a launch of classes with these sizes needs; gives
-// 0 or a cudaError_t.
+// 0 or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int classes_workspace(long long n, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
@@ -317,7 +327,7 @@ extern "C" int classes_workspace(long long n, long long steps, size_t *bytes)
     } else {
         *bytes = nat_max((long long)*bytes, ((n + 63) / 64)*512 + ((n + 31) / 32)*512 + 4356);
     }
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

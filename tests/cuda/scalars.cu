@@ -193,6 +193,14 @@ static cudaError_t rise_multiprocessors(long long *count)
     return error;
 }
 
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // Blocks of a kernel that fit on the current device at once.
 static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t shared,
     long long *count)
@@ -235,13 +243,14 @@ extern "C" int all_launch(float *result, float a, double b, unsigned short h, un
 }
 
 // The bytes of workspace, in device memory, that a launch of cooperative with these sizes needs;
-// gives 0 or a cudaError_t.
+// gives 0 or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int cooperative_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     *bytes = n*4 + 4096;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
@@ -294,13 +303,14 @@ extern "C" int cooperative_launch(float *result, float a, int q, const float *xs
 }
 
 // The bytes of workspace, in device memory, that a launch of two with these sizes needs; gives 0 or
-// a cudaError_t.
+// a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int two_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     *bytes = n*2 + 4096;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

@@ -275,6 +275,14 @@ static cudaError_t rise_multiprocessors(long long *count)
     return error;
 }
 
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // Blocks of a kernel that fit on the current device at once.
 static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t shared,
     long long *count)
@@ -289,13 +297,14 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
 }
 
 // The bytes of workspace, in device memory, that a launch of running with these sizes needs; gives
-// 0 or a cudaError_t.
+// 0 or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int running_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     *bytes = ((n + 63) / 64)*8 + 266240;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
@@ -351,13 +360,14 @@ extern "C" int running_launch(float *result, const float *xs, void *workspace, l
 }
 
 // The bytes of workspace, in device memory, that a launch of products with these sizes needs; gives
-// 0 or a cudaError_t.
+// 0 or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int products_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     *bytes = n*16 + 266240;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

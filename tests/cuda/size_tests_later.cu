@@ -189,8 +189,17 @@ centred_large_3_64(int *__restrict__ sum, const int *__restrict__ more, long lon
 }
 
 #ifndef __CUDACC_RTC__
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // The bytes of workspace, in device memory, that a launch of centred with these sizes needs; gives
-// 0 or a cudaError_t.
+// 0 or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int centred_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -206,7 +215,7 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
     } else {
         *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
     }
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

@@ -37,15 +37,15 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // users_lines.rise:2: mapBlock of lib/rules/rows.rise:43
-#line 2 "users_lines.rise"
+    // users_lines.rise:3: mapBlock of lib/rules/rows.rise:43
+#line 3 "users_lines.rise"
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // users_lines.rise:2: mapSeq of lib/rules/rows.rise:20
-#line 2 "users_lines.rise"
+        // users_lines.rise:3: mapSeq of lib/rules/rows.rise:20
+#line 3 "users_lines.rise"
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#line 2 "users_lines.rise"
+#line 3 "users_lines.rise"
         if (thread < 64) {
-#line 2 "users_lines.rise"
+#line 3 "users_lines.rise"
             v = load4<aligned>(xs + block*256 + thread*4);
         }
 

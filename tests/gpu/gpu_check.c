@@ -14,7 +14,6 @@
  *       --plant low      change the lowest bit of each result's first element: everything that is compared to the bit must be found wrong
  *       --plant high     the highest bit but one instead: everything must be found wrong
  *       --device sim     (default: gpu) the simulator instead, so that this program is tested itself
- *       --scheduler nests      what lowers high-level entries that name no strategy. Default: standard
  *       --compile sm_90  only compile, by NVRTC, without a GPU
  *
  * A result must be the reference's bit for bit (any NaN is any NaN), or what driver/judge.h takes for right; the line says how far it is off.
@@ -450,9 +449,7 @@ static void run_unit(long k, Result *r)
     if (units.random) {
         Pool *pool = pool_new();
         uint64_t seed = program_seed(k);
-        check_random((!units.high          ? generate_program
-                      : executors_by_nests ? generate_high_sequences
-                                           : generate_high_program)(pool, seed, units.scalars), units.high, seed, r);
+        check_random((units.high ? generate_scheduled_program : generate_program)(pool, seed, units.scalars), units.high, seed, r);
         pool_free(pool);
     } else {
         FileJob job = {.path = units.files[k], .which = units.entries[k], .result = r};
@@ -631,10 +628,7 @@ static bool read_option(const char *name, const char *value)
         options.cells = number;
     else if (strcmp(name, "--device") == 0 && (strcmp(value, "sim") == 0 || strcmp(value, "gpu") == 0))
         options.device = value[0] == 's' ? RISE_SIM : RISE_GPU;
-    else if (strcmp(name, "--scheduler") == 0 && (strcmp(value, "nests") == 0 || strcmp(value, "standard") == 0)) {
-        executors_by_nests = value[0] == 'n';
-        options.flags = executors_by_nests ? RISE_NESTS : 0;
-    } else if (strcmp(name, "--steps") == 0)
+    else if (strcmp(name, "--steps") == 0)
         options.steps = number;
     else if (strcmp(name, "--compile") == 0) {
         options.compile = value;
@@ -657,7 +651,7 @@ int main(int argc, char **argv)
     units.high = at < argc && strcmp(argv[at], "high") == 0;
     units.random = units.high || (at < argc && strcmp(argv[at], "random") == 0);
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--scheduler standard|nests] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
         return 2;
     }
     if (units.random) {

@@ -17,7 +17,7 @@ SIZES = {1: [[3000001], [3000000]], 2: [[1003, 4099], [1024, 4096]], 3: [[500, 3
 def manifest(risec, program):
     out = subprocess.run([risec, program, "--emit=manifest", "-o", "-"], check=True, stdout=subprocess.PIPE).stdout
     found = json.loads(out)
-    if found["format"] != 3:
+    if found["format"] != 4:
         raise SystemExit(f"repeat.py knows manifests of format 3, and risec writes {found['format']}")
     return found["entries"]
 

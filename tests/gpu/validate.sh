@@ -142,7 +142,7 @@ programs() {
     check programs files tests/programs/*.rise tests/gpu/*.rise
     check high files examples/high/*.rise
     check bench files bench/programs/*.rise
-    check nests --scheduler nests files examples/high/*.rise tests/nests/*.rise
+    check nests files tests/nests/*.rise
     check large-examples --sizes 131071,1000003 --cells 1100000 --steps 2000000000 files examples/{argmin,asum,axpy,block_scan,device_scan,dot,harris3,harris7,histogram,max,minmax,minmax_last,minmax_two,reverse,scal,sum,sum_down,sum_naive,sum_tree,warp_scan}.rise
 }
 
@@ -168,7 +168,6 @@ random() {
     local new=${NEW_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
     check random --seed "${SEED:-1}" random "$RANDOM_PROGRAMS"
     check random-high --seed "${SEED:-1}" high "$HIGH_PROGRAMS"
-    check random-nests --scheduler nests --seed "${SEED:-1}" high "$HIGH_PROGRAMS"
     say "# new seed: $new"
     check random-new --seed "$new" random "$RANDOM_PROGRAMS"
     check random-new-high --seed "$new" high "$HIGH_PROGRAMS"

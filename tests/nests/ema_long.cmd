@@ -1,1 +1,1 @@
-run ema.rise --scheduler=nests --set n=131072 --set m=3 --arg xs=uniform --verify
+run ema.rise --set n=131072 --set m=3 --arg xs=uniform --verify

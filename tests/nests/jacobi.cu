@@ -85,8 +85,17 @@ jacobi_finish_64(float *__restrict__ result, const float *__restrict__ result_1,
 }
 
 #ifndef __CUDACC_RTC__
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // The bytes of workspace, in device memory, that a launch of jacobi with these sizes needs; gives 0
-// or a cudaError_t.
+// or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || steps < 0
@@ -97,7 +106,7 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
     if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     *bytes = m*n*4 + ((m*n + 63) / 64)*256 + 4096;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

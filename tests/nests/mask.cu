@@ -92,12 +92,21 @@ mask_finish(bool *__restrict__ result, const float *__restrict__ a, const float 
 }
 
 #ifndef __CUDACC_RTC__
+// Does the current device have so much memory? Of 1 GB nobody asks.
+static cudaError_t rise_fits(size_t bytes)
+{
+    size_t unused, all = bytes;
+    cudaError_t error = bytes > 1 << 30 ? cudaMemGetInfo(&unused, &all) : cudaSuccess;
+    return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
+}
+
 // The bytes of workspace, in device memory, that a launch of mask with these sizes needs; gives 0
-// or a cudaError_t.
+// or a cudaError_t:
+// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
 extern "C" int mask_workspace(size_t *bytes)
 {
     *bytes = 4100;
-    return 0;
+    return (int)rise_fits(*bytes);
 }
 
 // Makes the workspace ready: once before its first launch, of whatever sizes, and again after a

@@ -1,1 +1,1 @@
-run sequences.rise doubled --scheduler=nests --set n=3 --set steps=10007 --arg xs=uniform --verify
+run sequences.rise doubled --set n=3 --set steps=10007 --arg xs=uniform --verify

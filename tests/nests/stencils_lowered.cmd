@@ -1,1 +1,1 @@
-lower stencils.rise blur --scheduler=nests
+lower stencils.rise blur

@@ -20,7 +20,6 @@ static void compile(Ctx *ctx, void *user)
 {
     Job *job = user;
     Program *program = program_from_text(ctx, "random", job->text, strlen(job->text));
-    program_by_nests(program, executors_by_nests);
     if (program_entry_count(program) < 1)
         return;
     job->entry = elab_entry(ctx, program, 0, 0, NULL);
@@ -183,6 +182,13 @@ Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimRep
     return run_trial_at(c, trial, sizes, MAX_STEPS, report);
 }
 
+static unsigned features_at(const Compiled *c, const RProgram *p, const RTrial *t)
+{
+    int64_t sizes[NAMES_MAX] = {0};
+    random_sizes(c, p, t, sizes);
+    return features_of(c->entry, sizes);
+}
+
 /* ---- the verdict ---------------------------------------------------------------------------------------------------------------------------------------- */
 
 int first_error(const Ctx *ctx)
@@ -239,6 +245,7 @@ RResult check_program(const RProgram *p, uint64_t seed, bool say)
         int code = first_error(c.ctx);
         r.trial = t;
         r.agreed += o == AGREE;
+        r.features |= o == AGREE ? features_at(&c, p, &t) : 0;
         r.cannot += o == CANNOT;
         if (o == AGREE)
             r.verdict = V_GOOD;

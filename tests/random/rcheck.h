@@ -3,6 +3,7 @@
 #define RISEC_TESTS_RCHECK_H
 
 #include "executors.h"
+#include "rfeatures.h"
 #include "rtree.h"
 
 typedef enum Verdict {
@@ -39,6 +40,7 @@ typedef struct RResult {
     RTrial trial;  /* FAILS in a run: which one */
     unsigned char reads[P_COUNT], writes[P_COUNT]; /* is the primitive in the program, on which side */
     unsigned char forms[FORM_COUNT];
+    unsigned features; /* a bit for each Feature, of the launches that agree */
 } RResult;
 
 /* Which scalar types this version lowers: found by compiling. */

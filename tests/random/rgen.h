@@ -9,8 +9,9 @@ RProgram *generate_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUN
 
 /* High-level ones. */
 RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
-/* The same with sequences whose state is an array. */
-RProgram *generate_high_sequences(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
+/* Those that only the scheduler takes: sequences whose state is an array, arrays with several readers,
+ * of three axes, and by conditions. */
+RProgram *generate_scheduled_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]);
 
 /* ---- between the files of the generator ------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +25,7 @@ typedef struct Gen {
     int counter;            /* of names */
     int thread_axes;        /* of mapThreads in this program: 1 .. 3 */
     bool by_threads, by_warps; /* what divides a block */
-    bool sequences;         /* of arrays, in high-level programs */
+    bool scheduled;         /* high-level programs: for the scheduler */
 } Gen;
 
 static inline int below(Gen *g, int n) { return random_below(&g->rng, n); }
@@ -85,8 +86,21 @@ Node *random_reduce_warp(Gen *g, Node *xs);
 /* These give e where they do not fit. */
 Node *random_scatter(Gen *g, Node *e);
 Node *random_size_test(Gen *g, Node *body);
+/* A condition over one of the sizes, of which there is one. */
+Node *random_test(Gen *g);
 Node *random_hits(Gen *g, Node *xs, PrimId map);
 Node *random_atomic(Gen *g, Node *e);
+
+/* rhigh.c: reduce, scan or scanExcl, of something made of the elements where they have no operator. */
+Node *random_fold(Gen *g, PrimId id, Node *xs);
+
+/* rstages.c */
+/* Something of each element of an array that is given three axes. */
+Node *random_cube(Gen *g, Node *xs);
+/* One of two arrays by a condition. */
+Node *random_branches(Gen *g, Node *xs);
+/* What is made of an array that is computed, by several readers. */
+Node *random_shared(Gen *g, Node *xs);
 
 /* n random views on the reading side, and on the writing side. */
 Node *random_views(Gen *g, Node *xs, int n);

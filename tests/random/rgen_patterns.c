@@ -385,18 +385,23 @@ Node *random_repeated(Gen *g, Node *start)
     return node_prim(g, P_nextKernel, 2, args);
 }
 
-/* Both branches give the same; the second one goes on in a kernel of its own, sometimes. */
-Node *random_size_test(Gen *g, Node *body)
+Node *random_test(Gen *g)
 {
     static const int limits[] = {1, 2, 31, 40, 100, 1000};
-    if (!g->p->n_names)
-        return body;
     const RAtom *a = g->p->names[below(g, g->p->n_names)];
-    Node *test = node_new(g, N_TEST), *e = node_new(g, N_IF), *other = node_copy(g->p, body);
+    Node *test = node_new(g, N_TEST);
     test->n_sizes = 1;
     test->sizes[0] = (RSize){a->unit, a, 0};
     test->value = limits[below(g, 6)] * a->unit;
-    node_done(g, test);
+    return node_done(g, test);
+}
+
+/* Both branches give the same; the second one goes on in a kernel of its own, sometimes. */
+Node *random_size_test(Gen *g, Node *body)
+{
+    if (!g->p->n_names)
+        return body;
+    Node *test = random_test(g), *e = node_new(g, N_IF), *other = node_copy(g->p, body);
     const RType *t = body->type;
     if (t->kind == R_ARRAY && rtype_is_flat(t->elem) && t->elem->kind != R_IDX && chance(g, 50)) {
         RVar *v = var_new(g, t);

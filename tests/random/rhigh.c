@@ -104,7 +104,7 @@ static Node *with_operator(Gen *g, Node *xs, Node **op, Node **unit)
     return xs;
 }
 
-static Node *folded(Gen *g, PrimId id, Node *xs)
+Node *random_fold(Gen *g, PrimId id, Node *xs)
 {
     Node *op, *unit;
     xs = with_operator(g, xs, &op, &unit);
@@ -114,8 +114,6 @@ static Node *folded(Gen *g, PrimId id, Node *xs)
 
 static Node *binned(Gen *g, Node *xs)
 {
-    if (!only_inputs(xs)) /* it is written twice below */
-        return NULL;
     RType *idx = POOL_NEW(g->p->pool, RType);
     idx->kind = R_IDX;
     idx->size = size_const(1 + below(g, 20));
@@ -170,11 +168,13 @@ static Node *sequence(Gen *g, Node *xs)
 static Node *result(Gen *g, Node *xs, int depth)
 {
     xs = random_views(g, xs, below(g, 3));
-    Node *after = g->sequences && depth > 0 && xs->type->kind == R_ARRAY && chance(g, 25) ? sequence(g, xs) : NULL;
+    Node *after = g->scheduled && depth > 0 && xs->type->kind == R_ARRAY && chance(g, 25) ? sequence(g, xs) : NULL;
     xs = after ? after : xs;
+    if (g->scheduled && depth > 0 && xs->type->kind == R_ARRAY && chance(g, 10))
+        xs = random_branches(g, xs);
     for (int k = below(g, 3); k > 0 && xs->type->kind == R_ARRAY && depth > 0; k--) {
         int what = below(g, 10);
-        Node *more = what < 6 ? mapped(g, xs, depth) : what < 7 ? folded(g, P_scan, xs) : what < 8 ? folded(g, P_scanExcl, xs) : what < 9 ? binned(g, xs) : NULL;
+        Node *more = what < 6 ? mapped(g, xs, depth) : what < 7 ? random_fold(g, P_scan, xs) : what < 8 ? random_fold(g, P_scanExcl, xs) : what < 9 ? binned(g, xs) : NULL;
         if (more && rtype_volume(more->type) < 20000)
             xs = random_views(g, more, below(g, 2));
     }
@@ -182,26 +182,46 @@ static Node *result(Gen *g, Node *xs, int depth)
         RVar *v = var_new(g, xs->type);
         int scope = g->n_scope;
         scope_push(g, v);
-        Node *zips[2] = {node_var(g, v), chance(g, 50) ? node_prim1(g, P_reverse, node_var(g, v)) : folded(g, P_scan, node_var(g, v))};
-        Node *body = chance(g, 40) ? folded(g, P_reduce, node_var(g, v)) : mapped(g, node_prim(g, P_zip, 2, zips), 0);
+        Node *zips[2] = {node_var(g, v), chance(g, 50) ? node_prim1(g, P_reverse, node_var(g, v)) : random_fold(g, P_scan, node_var(g, v))};
+        Node *body = chance(g, 40) ? random_fold(g, P_reduce, node_var(g, v)) : mapped(g, node_prim(g, P_zip, 2, zips), 0);
         g->n_scope = scope;
         return node_let(g, v, xs, body);
     }
     if (xs->type->kind == R_ARRAY && chance(g, 40))
-        return folded(g, P_reduce, xs);
+        return random_fold(g, P_reduce, xs);
     return xs;
 }
 
 /* Something that depends on a whole reduction. */
 static Node *about_total(Gen *g, Node *xs)
 {
-    Node *total = folded(g, P_reduce, node_copy(g->p, xs));
+    Node *total = random_fold(g, P_reduce, node_copy(g->p, xs));
     RVar *v = var_new(g, total->type);
     int scope = g->n_scope;
     scope_push(g, v);
     Node *body = chance(g, 30) ? random_flat(g, v, 2) : mapped(g, xs, 1);
     g->n_scope = scope;
     return node_let(g, v, total, body);
+}
+
+/* Stages that only the scheduler takes, one after the other. */
+static Node *staged(Gen *g, Node *xs)
+{
+    int what = below(g, 100);
+    if (what < 30)
+        xs = random_cube(g, random_views(g, xs, below(g, 2)));
+    if (what >= 20 && what < 55)
+        xs = random_branches(g, random_views(g, xs, below(g, 2)));
+    if (what < 10 || what >= 50)
+        xs = random_shared(g, random_views(g, xs, below(g, 2)));
+    return xs->type->kind == R_ARRAY && chance(g, 40) ? result(g, xs, 1) : xs;
+}
+
+static Node *one_result(Gen *g, Node *xs)
+{
+    if (g->scheduled && chance(g, 50))
+        return staged(g, xs);
+    return chance(g, 12) ? about_total(g, xs) : result(g, xs, 2);
 }
 
 static bool has_pattern(const Node *e)
@@ -212,19 +232,24 @@ static bool has_pattern(const Node *e)
     return has;
 }
 
-static RProgram *high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT], bool sequences)
+static RProgram *high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT], bool scheduled)
 {
     RProgram *p = POOL_NEW(pool, RProgram);
     p->pool = pool;
-    Gen *g = &(Gen){.p = p, .rng = seed * 0x2545f4914f6cdd1du + 0x51f7, .scalars = scalars, .sequences = sequences};
+    Gen *g = &(Gen){.p = p, .rng = seed * 0x2545f4914f6cdd1du + 0x51f7, .scalars = scalars, .scheduled = scheduled};
     p->prelude = "operator affine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
                  "operator sums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
     make_names(g);
     int outputs = chance(g, 80) ? 1 : 2 + below(g, 2);
     Node *items[3] = {NULL};
+    RVar *all = NULL; /* what all results are made of, some of the time */
+    Node *computed = NULL;
+    if (scheduled && outputs > 1 && chance(g, 50)) {
+        computed = mapped(g, random_views(g, random_source(g), below(g, 3)), 1);
+        all = var_new(g, computed->type);
+    }
     for (int k = 0; k < outputs; k++) {
-        Node *xs = random_source(g);
-        items[k] = chance(g, 12) ? about_total(g, xs) : result(g, xs, 2);
+        items[k] = one_result(g, all ? node_var(g, all) : random_source(g));
         if (!has_pattern(items[k]) && items[k]->type->kind == R_ARRAY)
             items[k] = mapped(g, items[k], 2);
     }
@@ -235,9 +260,11 @@ static RProgram *high_program(Pool *pool, uint64_t seed, const bool scalars[SC_C
         memcpy(e->args, items, sizeof *items * (size_t)outputs);
         p->body = node_done(g, e);
     }
+    if (all)
+        p->body = node_let(g, all, computed, p->body);
     return p;
 }
 
 RProgram *generate_high_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]) { return high_program(pool, seed, scalars, false); }
 
-RProgram *generate_high_sequences(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]) { return high_program(pool, seed, scalars, true); }
+RProgram *generate_scheduled_program(Pool *pool, uint64_t seed, const bool scalars[SC_COUNT]) { return high_program(pool, seed, scalars, true); }

@@ -1,8 +1,8 @@
 /* Random well-typed programs: what is compiled runs on the simulator without a finding and gives what the reference interpreter gives.
  *
- *     test_random [--high 1] [--scheduler nests] [--count N] [--seed N] [--least N] [--only K] [--show K]
+ *     test_random [--high 1] [--count N] [--seed N] [--least N] [--only K] [--show K]
  *
- * --high 1: high-level programs, which the standard strategy lowers, or the scheduler, with sequences of arrays among them. Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
+ * --high 1: high-level programs, which the scheduler lowers; a tenth of them has to have each of the features in rfeatures.h. Program k of a seed is always the same. --only runs one, with all that is said about it, and shrinks it when it fails; --show prints it. The programs run in a child
  * process, so that a crash is a result too. A failing program is shrunk before it is shown. A primitive that is lowered has to be in so many of the programs that were run (--least; 1 in a run of
  * the default length or more). */
 #include <signal.h>
@@ -18,10 +18,10 @@
 #include "rgen.h"
 #include "rshrink.h"
 
-enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 60, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85 };
+enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 60, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85, FEATURE_PERCENT = 10, FEATURE_PROGRAMS = 100 };
 
 typedef struct Totals {
-    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], forms[FORM_COUNT], agreed, cannot;
+    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], forms[FORM_COUNT], features[FEATURES], agreed, cannot;
 } Totals;
 
 static uint64_t program_seed(uint64_t seed, long k) { return seed * 1000003u + (uint64_t)k; }
@@ -41,13 +41,15 @@ static void add(Totals *t, const RResult *r)
     }
     for (int k = 0; k < FORM_COUNT && r->verdict == V_GOOD; k++)
         t->forms[k] += r->forms[k];
+    for (int k = 0; k < FEATURES && r->verdict == V_GOOD; k++)
+        t->features[k] += r->features >> k & 1;
 }
 
 static bool high; /* high-level programs */
 
 static RProgram *program_of(Pool *pool, uint64_t seed, long k, const bool *scalars)
 {
-    return (!high ? generate_program : executors_by_nests ? generate_high_sequences : generate_high_program)(pool, program_seed(seed, k), scalars);
+    return (high ? generate_scheduled_program : generate_program)(pool, program_seed(seed, k), scalars);
 }
 
 static RResult check_one(uint64_t seed, long k, const bool *scalars, bool say)
@@ -86,7 +88,7 @@ static long run_child(uint64_t seed, long first, long count, const bool *scalars
     long k = first;
     for (; child > 0 && k < count && fread(&r, sizeof r, 1, in) == 1; k++) {
         add(t, &r);
-        if (verdict_fails(r.verdict) || (high && r.verdict == V_REFUSED)) /* the standard strategy is for any program */
+        if (verdict_fails(r.verdict) || (high && r.verdict == V_REFUSED)) /* the scheduler is for any program */
             failed(k, &r, user);
     }
     fclose(in);
@@ -163,6 +165,20 @@ static int print_prims(const Totals *t, long least)
     return rare;
 }
 
+/* Of the programs that ran. How many features are too rare. */
+static int print_features(const Totals *t)
+{
+    int rare = 0;
+    for (int k = 0; k < FEATURES; k++) {
+        printf("%s%s %ld", k ? ", " : "with ", feature_names[k], t->features[k]);
+        rare += t->features[k] * 100 < t->verdicts[V_GOOD] * FEATURE_PERCENT;
+    }
+    printf("\n");
+    if (rare)
+        printf("%d features in fewer than %d %% of the programs that ran\n", rare, FEATURE_PERCENT);
+    return rare;
+}
+
 static void print_verdicts(const Totals *t)
 {
     for (int v = 0; v < V_COUNT; v++)
@@ -191,8 +207,6 @@ int main(int argc, char **argv)
             least = value;
         else if (strcmp(argv[i], "--high") == 0)
             high = value != 0;
-        else if (strcmp(argv[i], "--scheduler") == 0)
-            executors_by_nests = strcmp(argv[i + 1], "nests") == 0;
         else if (strcmp(argv[i], "--only") == 0)
             only = value;
         else if (strcmp(argv[i], "--show") == 0)
@@ -226,6 +240,8 @@ int main(int argc, char **argv)
         k = run_child(seed, k, count, scalars, totals, show_failure, &failures);
     print_verdicts(totals);
     int rare = print_prims(totals, least >= 0 ? least : count >= DEFAULT_COUNT);
+    if (high && totals->verdicts[V_GOOD] >= FEATURE_PROGRAMS)
+        rare += print_features(totals);
     bool enough = totals->verdicts[V_GOOD] * 100 >= count * ACCEPTED_PERCENT;
     if (!enough)
         printf("only %ld of %ld programs were accepted and run\n", totals->verdicts[V_GOOD], count);

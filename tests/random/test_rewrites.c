@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     printf("rewrites: seed %llu, %ld programs, %d rules\n", (unsigned long long)seed, count, n_rules);
     for (long k = 0; k < count; k++) {
         Pool *pool = pool_new();
-        Job job = {.program = (given ? generate_high_sequences : generate_high_program)(pool, seed * 1000003u + (uint64_t)k, scalars), .seed = seed * 1000003u + (uint64_t)k, .result = UNTYPED};
+        Job job = {.program = (given ? generate_scheduled_program : generate_high_program)(pool, seed * 1000003u + (uint64_t)k, scalars), .seed = seed * 1000003u + (uint64_t)k, .result = UNTYPED};
         Ctx *ctx = ctx_new(NULL, NULL);
         if (!ctx_try(ctx, do_job, &job))
             job.result = NOT_RUN;

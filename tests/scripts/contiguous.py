@@ -6,7 +6,8 @@
 Makes programs from a seed. Each is a chain of `join`, `split` and `transpose`, of which a `join`
 takes two axes only where they lie one after the other in memory, and then a map of all elements, a
 fold of each row, or the sum of all. The text of its kernels divides nothing that a thread computes:
-sizes alone, and the thread's number by constants. Prints `ok NAME` or `not ok NAME`."""
+sizes alone, and the thread's number by constants. Where rows are taken in another order than they lie
+in, the number of a row is divided, once for the row. Prints `ok NAME` or `not ok NAME`."""
 import os
 import random
 import re
@@ -84,9 +85,11 @@ def program(rng):
     else:
         steps.append(mapped(len(axes), "fun x => x + 1"))
         result = ".".join(lengths) + ".f32"
+    kept = axes[:-1] if end == "rows" and len(axes) > 1 else []
+    moved = any(a.next != b.factors + b.next for a, b in zip(kept, kept[1:]))
     facts = ", ".join(f"{name} >= 1" for name in names)
     head = f"entry f {{{' '.join(names)}: nat}} (xs: {given}): {result} where {facts}"
-    return f"{head} =\n  xs |> {' |> '.join(steps)}\n"
+    return f"{head} =\n  xs |> {' |> '.join(steps)}\n", moved
 
 
 # What a thread, warp or lane is of its block, by a constant: shifts.
@@ -95,9 +98,9 @@ KNOWN = {"const", "int", "long", "Index", "if", "else", "numSM", "nat_min", "nat
 NAMED = re.compile(r"\s*const (?:int|long long|Index) (\w+) = (.*);")
 
 
-def divisions(text):
-    """Lines of kernels that divide something else than sizes."""
-    found = []
+def divisions(text, rows=False):
+    """Lines of kernels that divide something else than sizes; `rows`: than sizes, and a row's number for its place."""
+    found, number = [], {"i", "block", "thread"} if rows else set()
     for kernel in re.findall(r'^(?:extern "C" __global__|static __device__ __forceinline__ void\n).*?^\}', text, re.M | re.S):
         sizes = set(KNOWN)
         for line in kernel.splitlines()[2:]:
@@ -106,6 +109,8 @@ def divisions(text):
             words = set(re.findall(r"[A-Za-z_]\w*", named[2] if named else line))
             if named and words <= sizes:
                 sizes.add(named[1])
+            elif named and named[1] == "base" and words <= sizes | number:
+                continue
             elif re.search(r" / | % |floor_(?:div|mod)", line) and not words <= sizes:
                 found.append(line.strip())
     return found
@@ -129,12 +134,12 @@ def main(args):
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "chain.rise")
         for k in range(count):
-            source = program(rng)
+            source, moved = program(rng)
             done = emitted(path, source)
             said = [line for line in done.stderr.splitlines() if "error" in line]
             if done.returncode:
                 refused += [f"program {k}: {line}" for line in source.splitlines() + said[:1]]
-            found = divisions(done.stdout)
+            found = divisions(done.stdout, moved)
             if found:
                 wrong += [f"program {k}: {line}" for line in source.splitlines() + found[:3]]
         seen = divisions(emitted(path, APART).stdout)

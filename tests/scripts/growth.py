@@ -45,8 +45,25 @@ def conditions(n):
 
 
 def maps(n):
-    """Without a level: the standard strategy fuses them."""
+    """Without a level: they are fused."""
     return "entry e {n: nat} (xs: n.f32): n.f32 = xs" + "".join(f" |> map(fun x => x + {i}.5)" for i in range(n)) + "\n"
+
+
+def readers(n):
+    """Arrays that are read by three others: stages."""
+    named = "".join(f"  let x{i} = zip3(x{i - 1}, x{i - 2}, x{i - 3}) |> map(fun (a, b, c) => a * 1.5 + exp(b) - c) in\n" for i in range(4, n + 4))
+    return "entry e {n: nat} (x1 x2 x3: n.f32): n.f32 =\n" + named + f"  x{n + 3}\n"
+
+
+def names(n):
+    """Of a function, each read twice."""
+    return scalars(n).replace("mapGlobal", "map").replace("* x", "+ 0.5 * x")
+
+
+def folds(n):
+    """Of a row, each of what the one before gave."""
+    named = "".join(f"    let s{i} = x{i} |> reduce((+), 0) in let x{i + 1} = x{i} |> map(fun x => exp(x - s{i})) in\n" for i in range(n))
+    return "entry e {n m: nat} (xs: n.m.f32): n.m.f32 =\n  xs |> map(fun x0 =>\n" + named + f"    x{n})\n"
 
 
 def entries(n):
@@ -99,14 +116,16 @@ def instructions(text, options):
 
 def main():
     compiled, core = ("FILE", "-o", "FILE.cu"), ("--emit=core", "FILE")
+    nests = ("FILE", "-o", "FILE.cu")
     kinds = ((lets, 100, 500, compiled), (scalars, 100, 500, compiled), (scalars, 500, 500, core), (same_names, 500, 500, core), (terms, 100, 500, compiled),
              (statements, 128, 512, compiled), (conditions, 50, 500, compiled), (entries, 40, 500, compiled),
+             (readers, 50, 100, nests), (names, 100, 200, nests), (maps, 250, 500, nests), (folds, 4, 2, nests),
              (maps, 250, 250, compiled))
     for make, short, at_all, options in kinds:
         short, long = (at_all, 16 * at_all) if ALL else (short, 2 * short)
         a, b = instructions(make(short), options), instructions(make(long), options)
         exponent = math.log(b / a) / math.log(long / short)
-        print(f"{'ok' if exponent <= EXPONENT else 'not ok'} {make.__name__}{', as core' * (options is core)}")
+        print(f"{'ok' if exponent <= EXPONENT else 'not ok'} {make.__name__}{', as core' * (options is core)}{', by nests' * (options is nests)}")
         print(f"# {short} take {a:,} instructions, {long} take {b:,}: exponent {exponent:.2f}, at most {EXPONENT}")
 
 

@@ -21,7 +21,6 @@ LOOKED_UP = "looks up what the user wrote: a name in its scope, a setting, a lab
 WORDS = "reads words of the language, or of the compiler's own tables"
 TRIAL = "a trial of a law writes a program as text, of the names in the rule's header, and reads its types back"
 C_NAMES = "chooses names for the text, and keeps them apart"
-WORKSPACE = "buffers of the workspace have one name in all kernels, which names.c has given them"
 EDIT = "where a hint's edit goes in the user's text"
 NATS = "compares lists of nats, which are no texts"
 ALLOWED = {
@@ -29,7 +28,6 @@ ALLOWED = {
     "src/codegen/c_names.c": (5, C_NAMES),
     "src/codegen/names.c": (1, C_NAMES),
     "src/codegen/cuda_helpers.c": (3, WORDS),
-    "src/codegen/workspace.c": (1, WORKSPACE),
     "src/codegen/cuda_launches.c": (4, "whether the text of a size is 0, or has a cast"),
     "src/codegen/cuda_wrap.c": (1, "signs of C, where a line may be broken"),
     "src/codegen/footprint.c": (2, "bytes of a struct, no text"),
@@ -166,7 +164,7 @@ def first_difference(a, b):
 
 
 def renamed_library(folder, words):
-    """The library as files, with all its names changed; the new name of `standard`."""
+    """The library as files, with all its names changed; the new name of `scheduled`."""
     texts = {}
     for path in glob.glob(f"{ROOT}/lib/*/*.rise"):
         with open(path) as file:
@@ -187,7 +185,7 @@ def renamed_library(folder, words):
         os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
         with open(os.path.join(folder, path), "w") as file:
             file.write("\n".join(lines) + "\n")
-    return new["standard"]
+    return new["scheduled"]
 
 
 def lowered(folder, text, entry, strategy):
@@ -201,15 +199,15 @@ def lowered(folder, text, entry, strategy):
 
 
 def library(folder):
-    standard, wrong, tried = renamed_library(folder, table()), [], 0
+    scheduled, wrong, tried = renamed_library(folder, table()), [], 0
     for name in ("reductions", "matrices", "rows", "arrays", "chains", "points"):
         with open(f"{ROOT}/examples/high/{name}.rise") as file:
             text = file.read()
         for entry in re.findall(r"^entry (\w+)", text, re.M):
-            before, _ = lowered(folder, "import strategies.standard\n" + text, entry, "standard")
+            before, _ = lowered(folder, "import strategies.scheduled\n" + text, entry, "scheduled")
             if before is None:
                 continue
-            after, told = lowered(folder, 'import "strategies/standard.rise"\n' + text, entry, standard)
+            after, told = lowered(folder, 'import "strategies/scheduled.rise"\n' + text, entry, scheduled)
             tried += 1
             if after is None:
                 wrong.append(f"{name} {entry}: with the library renamed, it is refused: {told[:300]}")

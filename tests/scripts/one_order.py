@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A fold that is computed in several places adds in one order: its readers see the same bits, under the standard strategy, on the simulator.
+"""A fold that is computed in several places adds in one order: its readers see the same bits, by the scheduler, on the simulator.
 
     tests/scripts/one_order.py [SEED]
 

@@ -32,6 +32,15 @@ def check(path, entry, trace):
     return "" if again == re.sub(r"(?m)^-- each step gives.*\n", "", program) else "the steps made again give another program"
 
 
+def check_nests(path, entry, trace):
+    """The same of the scheduler, whose steps are compared with the reference elsewhere."""
+    code, program, err = lower(path, entry, "--save", trace)
+    if code:
+        return f"exit code {code}\n{err}"
+    code, again, err = lower(path, entry, "--replay", trace)
+    return "" if not code and again == program else f"the steps made again give another program: exit code {code}\n{err}"
+
+
 # Its laws hold of the values that the program makes, where a count of 0 has the mean 0; not of all values of its type.
 ONLY_REACHABLE = {"examples/high/chains.rise"}
 
@@ -61,19 +70,28 @@ def report(name, wrong):
     return not wrong
 
 
+def replayed(name, path, check_entry):
+    with open(f"{ROOT}/{path}", encoding="utf-8") as file:
+        entries = re.findall(r"^entry (\w+)", file.read(), re.M)
+    wrong = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for entry in entries:
+            why = check_entry(path, entry, f"{scratch}/{entry}.json")
+            if why:
+                wrong.append(f"{entry}: {why}")
+    return report(name, wrong)
+
+
+NESTS = ("centred", "dimensions", "kernels", "repeated", "rows", "scans", "sequences", "stages", "toglobal")
+
+
 def main():
     good = report("laws-of-operators", laws())
     for path in sorted(glob.glob(f"{ROOT}/examples/high/*.rise")):
         path = os.path.relpath(path, ROOT)
-        with open(f"{ROOT}/{path}", encoding="utf-8") as file:
-            entries = re.findall(r"^entry (\w+)", file.read(), re.M)
-        wrong = []
-        with tempfile.TemporaryDirectory() as scratch:
-            for entry in entries:
-                why = check(path, entry, f"{scratch}/{entry}.json")
-                if why:
-                    wrong.append(f"{entry}: {why}")
-        good &= report(f"steps-{os.path.basename(path)[: -len('.rise')]}", wrong)
+        good &= replayed(f"steps-{os.path.basename(path)[: -len('.rise')]}", path, check)
+    for name in NESTS:
+        good &= replayed(f"steps-nests-{name}", f"tests/nests/{name}.rise", check_nests)
     return 0 if good else 1
 
 

@@ -7,7 +7,7 @@ reference by the tolerance, and then the text has the simulator's bits.
     tests/scripts/text_random.py            some of both kinds
     tests/scripts/text_random.py [--high] [--count N] [--seed N] [--first K] [--fast]
 
-Program K of a seed is what `test_random --seed N --show K` prints. --high: high-level programs, which the standard strategy lowers (`test_random --high 1`). --fast: without sanitizers, for long runs. A program that risec refuses, or that accepts none of the sizes, shows
+Program K of a seed is what `test_random --seed N --show K` prints. --high: high-level programs, which the scheduler lowers (`test_random --high 1`). --fast: without sanitizers, for long runs. A program that risec refuses, or that accepts none of the sizes, shows
 nothing: these are counted, and too many of them are a failure. That a high-level one is refused is one."""
 import argparse
 import collections

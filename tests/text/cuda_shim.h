@@ -376,6 +376,7 @@ cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value);
 cudaError_t occupancy(int *blocks, int threads, size_t shared);
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all);
 cudaError_t cudaMalloc(void **at, size_t bytes);
 cudaError_t cudaFree(void *at);
 cudaError_t cudaMemset(void *at, int value, size_t bytes);

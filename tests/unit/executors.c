@@ -13,7 +13,6 @@ typedef struct Request {
     ImpProgram *imp;
 } Request;
 
-bool executors_by_nests;
 
 static void compile(Ctx *ctx, void *user)
 {
@@ -28,7 +27,6 @@ static void compile(Ctx *ctx, void *user)
         settings[n++] = (ElabSetting){intern_z(ctx, at), strtoll(eq + 1, NULL, 10), NO_SPAN, false};
     }
     Program *program = r->text ? program_from_text(ctx, r->name, r->text, strlen(r->text)) : program_load(ctx, r->name);
-    program_by_nests(program, executors_by_nests);
     r->n_entries = program_entry_count(program);
     if (r->n_entries <= r->which)
         return;

@@ -15,9 +15,6 @@ typedef struct Compiled {
     ImpProgram *imp;
 } Compiled;
 
-/* Whether high-level entries are lowered by the scheduler. */
-extern bool executors_by_nests;
-
 /* Compiles the first entry of a text or a file, with tunables given as "name=value name=value". Prints diagnostics and gives imp NULL when
  * that fails. The context is made here; compiled_free frees it. */
 Compiled compile_text(const char *name, const char *text, const char *settings);

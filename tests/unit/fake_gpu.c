@@ -66,7 +66,7 @@ bool fake_drop(void **list, void *object, long *counter)
 void fake_gpu_start(void)
 {
     destroy();
-    fake_gpu = (FakeGpu){.version = 13000, .devices = 1, .arch = 90, .sms = 132, .max_shared = 232448, .cooperative = 1, .resident = 2, .max_threads = 1024, .nvrtc_newest = 120};
+    fake_gpu = (FakeGpu){.version = 13000, .devices = 1, .arch = 90, .sms = 132, .max_shared = 232448, .cooperative = 1, .resident = 2, .max_threads = 1024, .nvrtc_newest = 120, .memory = (size_t)1 << 40};
     depth = 0;
     fake_gpu_record_end();
 }
@@ -364,6 +364,19 @@ CUresult fake_mem_alloc(CUdeviceptr *memory, size_t bytes)
     fake_gpu.memories = n_memories;
     pthread_mutex_unlock(&fake_lock);
     *memory = (CUdeviceptr)(uintptr_t)at;
+    return CU_SUCCESS;
+}
+
+CUresult fake_mem_info(size_t *free_bytes, size_t *total)
+{
+    INSIDE();
+    size_t used = 0;
+    pthread_mutex_lock(&fake_lock);
+    for (int i = 0; i < n_memories; i++)
+        used += memories[i].bytes;
+    pthread_mutex_unlock(&fake_lock);
+    *total = fake_gpu.memory;
+    *free_bytes = fake_gpu.memory - used;
     return CU_SUCCESS;
 }
 

@@ -37,6 +37,7 @@ typedef struct FakeGpu {
     long calls, misuse, launches, compilations;
     const char *failed;      /* the function that was made to fail */
     int retained;            /* holds on the primary context */
+    size_t memory;       /* bytes that the device has */
     long memories, modules, events, streams, pushed; /* that are there now */
     char *log;               /* each thing that was enqueued on a stream, a line each; set it to a text of `log_room` bytes, or NULL */
     size_t log_room;

@@ -264,35 +264,6 @@ static void test_sizes_and_indices(int device)
     rise_context_free(context);
 }
 
-/* With RISE_NESTS the mean of each column is computed once, and not at each element: by other kernels, which give the same. */
-static void test_nests(int device)
-{
-    static const char centre[] = "entry centre {n m: nat} (xs: n.m.f32): n.m.f32 =\n"
-                                 "  let mean = xs |> transpose |> map(fun col => reduce((+), 0, col) / cast(f32)(n)) in\n"
-                                 "  xs |> map(fun row => zip(row, mean) |> map(fun (x, y) => x - y))\n";
-    rise_context *context = open_context(device, NULL, NULL);
-    rise_program *program = open_program(context, centre);
-    rise_entry *entries[2];
-    const char *texts[2];
-    float xs[6] = {1, 2, 3, 5, 8, 13}, out[2][6];
-    int64_t shape[2] = {2, 3};
-    for (int nests = 0; nests < 2; nests++) {
-        rise_entry_options options = {.size = sizeof options, .flags = nests ? RISE_NESTS : 0};
-        rise_call *call = NULL;
-        GOOD(rise_entry_get(program, "centre", &options, &entries[nests], &err));
-        GOOD(rise_entry_cuda(entries[nests], &texts[nests], NULL, &err));
-        GOOD(rise_call_new(entries[nests], &call, &err));
-        GOOD(rise_call_input(call, "xs", RISE_F32, 2, shape, xs, RISE_HOST, &err));
-        GOOD(rise_call_launch(call, NULL, &err));
-        GOOD(rise_call_read(call, "result", out[nests], sizeof out[nests], &err));
-        rise_call_free(call);
-    }
-    CHECK(entries[0] != entries[1] && strcmp(texts[0], texts[1]) != 0);
-    CHECK(memcmp(out[0], out[1], sizeof out[0]) == 0 && out[1][0] == -2 && out[1][5] == 5);
-    rise_program_free(program);
-    rise_context_free(context);
-}
-
 static void test_texts(void)
 {
     rise_context *context = open_context(RISE_SIM, NULL, NULL);
@@ -710,7 +681,6 @@ int main(int argc, char **argv)
         test_scale(device);
         test_many(device);
         test_sizes_and_indices(device);
-        test_nests(device);
         test_too_large(device);
         test_out_of_memory(device);
         test_threads(device, threads < MAX_THREADS ? threads : MAX_THREADS, operations);

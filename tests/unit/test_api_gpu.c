@@ -499,6 +499,38 @@ static void test_workspace(void)
     end(&f);
 }
 
+/* What the device has no room for is refused before anything of it is allocated. */
+static void test_large(void)
+{
+    static const char TWICE[] = "entry twice {n: nat} (xs: n.i32): n.i32 =\n"
+                                "  xs |> mapGlobal(fun x => x + 1) |> nextKernel(fun ys => ys |> reverse |> mapGlobal(fun y => 2 * y))\n";
+    const int64_t n = 1 << 25, more = (int64_t)1 << 29;
+    fake_gpu_start();
+    fake_gpu.memory = ((size_t)1 << 28) + 4096;
+    Fixture f = start(TWICE);
+    GOOD(launch_far(&f, RISE_I32, n, 0));
+    CHECK(fake_gpu.memories == 1);
+    BAD(launch_far(&f, RISE_I32, more, 0), RISE_ERROR_DEVICE_MEMORY, "twice: for these sizes arrays between kernels take 2147487744 bytes on the device, 2147483648 of them for `");
+    CHECK(strstr(err.text, "has 268439552 of its 268439552 bytes free") && fake_gpu.memories == 1 && err.cuda == 0);
+    GOOD(launch_far(&f, RISE_I32, 2 * n, 0)); /* in place of the smaller one */
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &more, FAR, RISE_HOST, &err));
+    BAD(rise_call_launch(f.call, NULL, &err), RISE_ERROR_DEVICE_MEMORY, "twice: for these sizes inputs and results take 2147483648 bytes on the device, 2147483648 of them for `xs`");
+    end(&f);
+}
+
+/* Of a chain of arrays two are there at once: they lie upon those before. */
+static void test_places(void)
+{
+    static const char CHAIN[] = "entry chain {n: nat} (xs: n.i32): n.i32 =\n"
+                                "  xs |> mapGlobal(fun x => x + 1) |> nextKernel(reverse >> mapGlobal(fun x => x + 2)) |> nextKernel(reverse >> mapGlobal(fun x => x + 3))\n"
+                                "     |> nextKernel(reverse >> mapGlobal(fun x => x + 4)) |> nextKernel(reverse >> mapGlobal(fun x => x + 5)) |> nextKernel(mapGlobal(id))\n";
+    fake_gpu_start();
+    Fixture f = start(CHAIN);
+    GOOD(launch_far(&f, RISE_I32, 1 << 24, 0));
+    CHECK(f.call->n_steps == 6 && f.call->workspace_bytes == 4096 + ((size_t)2 << 26));
+    end(&f);
+}
+
 static void test_cooperative(void)
 {
     fake_gpu_start();
@@ -728,6 +760,8 @@ int main(void)
     test_many_rows();
     test_shared();
     test_workspace();
+    test_large();
+    test_places();
     test_cooperative();
     test_indices();
     test_compiler();

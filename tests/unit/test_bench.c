@@ -36,7 +36,7 @@ static void spend(double us)
         fake.now += us;
 }
 
-static CUresult more_memory_info(size_t *free_bytes, size_t *total)
+static CUresult clock_mem_info(size_t *free_bytes, size_t *total)
 {
     *free_bytes = *total = 64 << 20;
     return turn();
@@ -167,6 +167,7 @@ static void *loader_symbol(void *user, void *library, const char *name)
 #define CUDA_FN(name, symbol, params) {symbol, (AnyFunction)more_##name},
 #include "driver/bench_gpu.def"
 #undef CUDA_FN
+        {"cuMemGetInfo_v2", (AnyFunction)clock_mem_info},
         {"cuStreamCreate", (AnyFunction)clock_stream_create},
         {"cuStreamDestroy_v2", (AnyFunction)clock_stream_destroy},
         {"cuEventRecord", (AnyFunction)clock_record},

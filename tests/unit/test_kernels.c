@@ -39,8 +39,12 @@ typedef struct Fixture {
     rise_call *call;
 } Fixture;
 
-static int (*poll_now)(void *user);
-static int poll_host(void *user) { return poll_now ? poll_now(user) : 0; }
+static _Atomic(int (*)(void *user)) poll_now; /* threads that compile call it */
+static int poll_host(void *user)
+{
+    int (*poll)(void *user) = poll_now;
+    return poll ? poll(user) : 0;
+}
 
 static Fixture start(const char *text)
 {

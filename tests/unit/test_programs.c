@@ -43,10 +43,6 @@ int main(int argc, char **argv)
     Totals t = {0, 0};
     int64_t largest = INT64_MAX;
     for (int f = 1; f < argc; f++) {
-        if (strcmp(argv[f], "--scheduler=nests") == 0) {
-            executors_by_nests = true;
-            continue;
-        }
         if (argv[f][0] >= '0' && argv[f][0] <= '9') {
             largest = strtoll(argv[f], NULL, 10);
             continue;

@@ -1,0 +1,543 @@
+/* Gathers the plan of an entry. Arrays and what computes them come from the term that the scheduler left
+ * (the step `stored`), who computes each from the steps that were made there, kernels and their grids
+ * from the program that is compiled. */
+#include "driver/plan.h"
+
+#include "codegen/index_guards.h"
+#include "codegen/walk.h"
+#include "driver/sizes.h"
+#include "driver/steps.h"
+#include "ir/key.h"
+#include "ir/result_place.h"
+#include "ir/terms.h"
+
+typedef struct Place { /* in the body, while the scheduler's stages are lowered */
+    int n;
+    const int *path;
+} Place;
+
+typedef struct Making {
+    Plan *plan;
+    const Rewriting *r;
+    int first; /* the first step after `stored` */
+    bool repeats;
+    ImpWhens when; /* branches of the program, by sizes, that the stage stands in */
+    int whole;     /* of Plan.arrays: the result, or the state whose step it is */
+    int parts;     /* components of that that stages before it have written */
+} Making;
+
+/* ---- arrays ------------------------------------------------------------------------------------ */
+
+static Nat bytes_of(Ctx *ctx, Type type)
+{
+    Nat bytes = nat_const(ctx, 0);
+    for (int k = 0; k < type_component_count(type); k++) {
+        Type part = type_component(ctx, type, k);
+        bytes = nat_add(ctx, bytes, nat_mul_k(ctx, type_cells(ctx, part), scalar_bytes(type_scalar_of(ctx, part))));
+    }
+    return bytes;
+}
+
+static bool is_name(const Plan *plan, const char *name)
+{
+    bool found = false;
+    for (int i = 0; i < plan->arrays.n; i++)
+        found |= strcmp(plan->arrays.at[i].name, name) == 0;
+    return found;
+}
+
+static const char *new_name(const Plan *plan, const char *name)
+{
+    const char *unique = name;
+    for (int k = 1; is_name(plan, unique); k++)
+        unique = ctx_printf(plan->ctx, "%s_%d", name, k);
+    return unique;
+}
+
+static int add_array(Plan *plan, PlanArray array)
+{
+    array.name = new_name(plan, array.name);
+    array.bytes = bytes_of(plan->ctx, array.type);
+    vec_push(plan->ctx, &plan->arrays, array);
+    return plan->arrays.n - 1;
+}
+
+static void add_arguments(Plan *plan)
+{
+    const CoreEntry *entry = plan->entry;
+    for (int i = 0; i < entry->n_inputs; i++) {
+        CoreVar *var = entry->inputs[i];
+        add_array(plan, (PlanArray){.place = PLAN_INPUT, .name = var->name, .var = var, .type = var->type, .span = var->span});
+    }
+    add_array(plan, (PlanArray){.place = PLAN_RESULT, .name = "result", .type = entry->result, .span = entry->name_span});
+}
+
+static const NestChoice *choice_of(const Plan *plan, const CoreVar *var)
+{
+    for (int i = 0; plan->choices && i < plan->choices->n; i++)
+        if (plan->choices->at[i].nest->var == var)
+            return &plan->choices->at[i];
+    return NULL;
+}
+
+/* An array that is stored: as terms of the scheduler know it, and as kernels do; `named`: how it is
+ * called, if not as either. */
+static int add_stored(Plan *plan, PlanArray array, CoreVar *var, const CoreVar *holds, const char *named)
+{
+    const NestChoice *choice = var ? choice_of(plan, var) : NULL;
+    const char *name = named ? named : var ? var->name : holds->name;
+    bool whole = false; /* called as all of the result is */
+    for (int i = 0; i < plan->arrays.n && name && array.place == PLAN_PART; i++)
+        whole |= plan->arrays.at[i].place == PLAN_RESULT && strcmp(plan->arrays.at[i].name, name) == 0;
+    array.name = whole ? plan_part(plan, &array) : name ? name : "temp";
+    array.var = var;
+    array.holds = holds;
+    array.span = choice ? choice->nest->element->span : holds->span;
+    array.choice = choice;
+    int at = add_array(plan, array);
+    if (var)
+        var->name = plan->arrays.at[at].name; /* as terms are shown */
+    return at;
+}
+
+/* Those that are not stored, and no results. */
+static void add_kept(Plan *plan)
+{
+    for (int i = 0; plan->choices && i < plan->choices->n; i++) {
+        const NestChoice *choice = &plan->choices->at[i];
+        if (!choice->inlined && !choice->with)
+            continue;
+        CoreVar *var = choice->nest->var;
+        const char *name = var->name;
+        bool taken = true;
+        for (int k = 1; taken; k++) {
+            taken = is_name(plan, name);
+            for (int j = 0; j < plan->kept.n; j++)
+                taken |= strcmp(plan->kept.at[j].name, name) == 0;
+            name = taken ? ctx_printf(plan->ctx, "%s_%d", var->name, k) : name;
+        }
+        vec_push(plan->ctx, &plan->kept, ((PlanKept){name, choice}));
+    }
+}
+
+/* ---- stages ------------------------------------------------------------------------------------ */
+
+static Place below(Ctx *ctx, Place p, int child)
+{
+    int *path = NEWN(ctx, int, p.n + 1);
+    for (int i = 0; i < p.n; i++)
+        path[i] = p.path[i];
+    path[p.n] = child;
+    return (Place){p.n + 1, path};
+}
+
+static bool is_in(const RewriteStep *step, Place p)
+{
+    bool inside = step->depth >= p.n;
+    for (int i = 0; i < p.n && inside; i++)
+        inside = step->path[i] == p.path[i];
+    return inside;
+}
+
+static const RewriteStep *rule_at(const Making *m, Place p)
+{
+    for (int i = m->first; i < m->r->steps.n; i++) {
+        const RewriteStep *step = &m->r->steps.at[i];
+        if (step->law && is_in(step, p))
+            return step;
+    }
+    return NULL;
+}
+
+static bool has_prim(const Core *term, bool (*is)(PrimId id))
+{
+    if (term->kind == CORE_PRIM && is(term->prim.id))
+        return true;
+    for (int i = 0; i < term_children(term); i++)
+        if (has_prim(term_child(term, i), is))
+            return true;
+    return false;
+}
+
+static bool is_of_blocks(PrimId id)
+{
+    PrimLevel level = prim_rows[id].level;
+    return level == LEVEL_BLOCK || level == LEVEL_THREAD || level == LEVEL_WARP || level == LEVEL_LANE;
+}
+
+static bool is_of_chip(PrimId id) { return id == P_toShared || id == P_toPrivate; }
+
+/* A part that is named as the result that it is, is not read there. */
+static void add_read(Plan *plan, PlanStage *stage, int array, ArrayReads reads)
+{
+    const PlanArray *a = &plan->arrays.at[array];
+    if (a->place == PLAN_PART && stage->rest) {
+        Nat cells = type_cells(plan->ctx, a->type);
+        reads.once = nat_sub(plan->ctx, reads.once, cells);
+        reads.uses = nat_sub(plan->ctx, reads.uses, cells);
+        if (nat_is(reads.uses, 0))
+            return;
+    }
+    vec_push(plan->ctx, &stage->reads, ((PlanReads){array, reads}));
+}
+
+static void add_reads(Making *m, PlanStage *stage)
+{
+    Plan *plan = m->plan;
+    ReadsOf all = {0};
+    term_reads(plan->ctx, plan->lowered->known, stage->term, &all);
+    for (int i = 0; i < all.n; i++)
+        for (int a = 0; a < plan->arrays.n; a++)
+            if (plan->arrays.at[a].var && plan->arrays.at[a].var == all.at[i].array)
+                add_read(plan, stage, a, all.at[i]);
+}
+
+static void add_stage(Making *m, PlanStage stage, Place at)
+{
+    Ctx *ctx = m->plan->ctx;
+    if (stage.term)
+        add_reads(m, &stage);
+    stage.rule = rule_at(m, at);
+    SlowWalks walks = {0};
+    term_slow_walks(ctx, m->plan->lowered->known, stage.lowered, &walks);
+    stage.walk = walks.n ? walks.at[0] : NULL;
+    stage.by_blocks = has_prim(stage.lowered, is_of_blocks);
+    stage.keeps = stage.by_blocks && has_prim(stage.lowered, is_of_chip);
+    stage.step = m->repeats;
+    for (int i = 0; i < m->when.n; i++)
+        vec_push(ctx, &stage.when, m->when.at[i]);
+    vec_push(ctx, &m->plan->stages, stage);
+}
+
+static bool is_prim(const Core *term, PrimId id) { return term && term->kind == CORE_PRIM && term->prim.id == id; }
+
+static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes);
+
+/* What is stored before the next kernel. */
+static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes)
+{
+    bool repeats = is_prim(lowered, P_repeatKernels);
+    if (!repeats || (value && !is_prim(value, P_repeatKernels))) {
+        add_stage(m, (PlanStage){.makes = makes, .term = value, .lowered = lowered}, at);
+        return;
+    }
+    Ctx *ctx = m->plan->ctx;
+    const Core *f = lowered->prim.args[0], *step = value ? value->prim.args[0] : NULL;
+    add_stage(m, (PlanStage){.makes = makes, .start = true, .term = value ? value->prim.args[1] : NULL,
+                             .lowered = lowered->prim.args[1]}, below(ctx, at, 1));
+    const int whole = m->whole, parts = m->parts;
+    m->repeats = true;
+    m->whole = makes;
+    m->parts = 0;
+    if (step) { /* a step reads the state by its own name */
+        step->lambda.params[0]->name = m->plan->arrays.at[makes].name;
+        m->plan->arrays.at[makes].var = step->lambda.params[0];
+    }
+    add_stages(m, step ? step->lambda.body : NULL, f->lambda.body, below(ctx, below(ctx, at, 0), 0), makes);
+    m->repeats = false;
+    m->whole = whole;
+    m->parts = parts;
+}
+
+/* Where the array is a result as it is: a part of that, and nothing that is stored beside. */
+static PlanArray part_of_result(Making *m, const Core *next)
+{
+    Ctx *ctx = m->plan->ctx;
+    const Core *f = next->prim.args[0];
+    PlanArray array = {.place = PLAN_STORED};
+    ResultPlace place = {0};
+    if (!result_is_made(next->prim.args[1]) || !result_place(ctx, f->lambda.body, f->lambda.params[0], &place))
+        return array;
+    Type type = m->plan->arrays.at[m->whole].type;
+    array.of = m->whole;
+    for (int i = 0; i < place.path.n; i++) {
+        int k = place.path.at[i];
+        while (type->kind == TY_ARRAY && k != PLACE_OF_ONE)
+            type = type->elem;
+        for (int item = 0; item < k; item++)
+            array.first += type_component_count(type->items[item]);
+        type = k == PLACE_OF_ONE ? type : type->items[k];
+    }
+    array.place = PLAN_PART;
+    array.n = type_component_count(type);
+    m->parts += array.n;
+    return array;
+}
+
+/* Of a list for each of two branches. */
+static void add_branches(Making *m, const Core *term, const Core *lowered, Place at)
+{
+    Ctx *ctx = m->plan->ctx;
+    const int parts = m->parts;
+    for (int i = 1; i <= 2; i++) {
+        const Core *branch = term_child(lowered, i);
+        if (is_prim(branch, P_nextKernel) && branch->prim.args[1]->kind == CORE_LIT) /* for its launch alone: beginAgain */
+            branch = branch->prim.args[0]->lambda.body;
+        vec_push(ctx, &m->when, ((ImpWhen){term->cond.cond, i == 1}));
+        m->parts = parts;
+        add_stages(m, term_child(term, i), branch, below(ctx, at, i), -1);
+        m->when.n--;
+    }
+}
+
+/* Each array that is stored, and then what the list is for. */
+static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes)
+{
+    Plan *plan = m->plan;
+    Ctx *ctx = plan->ctx;
+    while (is_prim(lowered, P_nextKernel) && (!term || term->kind == CORE_LET)) {
+        const Core *f = lowered->prim.args[0], *value = lowered->prim.args[1];
+        CoreVar *var = term ? term->let.var : NULL;
+        bool repeats = term && is_prim(term->let.value, P_repeatKernels);
+        const char *state = repeats ? term->let.value->prim.args[0]->lambda.params[0]->name : NULL;
+        PlanArray stored = part_of_result(m, lowered);
+        stored.type = value->type;
+        int array = add_stored(plan, stored, var, f->lambda.params[0], state);
+        add_value(m, term ? term->let.value : NULL, value, below(ctx, at, 0), array);
+        plan->arrays.at[array].var = var;
+        lowered = f->lambda.body;
+        term = term ? term->let.body : NULL;
+        at = below(ctx, at, 1);
+    }
+    bool branches = term && term->kind == CORE_IF && lowered->kind == CORE_IF &&
+                    (is_prim(lowered->cond.then, P_nextKernel) || is_prim(lowered->cond.otherwise, P_nextKernel));
+    if (branches)
+        add_branches(m, term, lowered, at);
+    else if (m->parts < type_component_count(plan->arrays.at[m->whole].type))
+        add_stage(m, (PlanStage){.makes = makes, .rest = true, .term = term, .lowered = lowered}, at);
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
+
+/* Does the stage write the buffer? */
+static bool is_of(const Plan *plan, const PlanStage *stage, const ImpBuf *buf)
+{
+    const PlanArray *array = stage->makes >= 0 ? &plan->arrays.at[stage->makes] : NULL;
+    if (buf->space != SPACE_OUTPUT)
+        return array && ((buf->holds && array->holds == buf->holds) || (buf->part && array->holds == buf->part));
+    if (array)
+        return array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && buf->component >= array->first && buf->component < array->first + array->n;
+    return true;
+}
+
+bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
+{
+    for (int i = 0; i < a->n; i++)
+        for (int k = 0; k < b->n; k++)
+            if (a->at[i].holds != b->at[k].holds && core_same(plan->ctx, a->at[i].test, b->at[k].test))
+                return true;
+    return false;
+}
+
+/* The stage whose array the kernel leaves, or whose part of the result. */
+static int stage_of(const Plan *plan, const ImpVariant *variant)
+{
+    const ImpKernel *kernel = variant->kernel;
+    int found = -1;
+    for (int i = 0; i < kernel->bufs.n; i++) {
+        const ImpBuf *buf = kernel->bufs.at[i];
+        if ((buf->space != SPACE_TEMP && buf->space != SPACE_OUTPUT) || !kernel_writes(kernel, buf))
+            continue;
+        int own = -1; /* the first: the last stage writes what the others have left */
+        for (int s = 0; s < plan->stages.n && own < 0; s++) {
+            const PlanStage *stage = &plan->stages.at[s];
+            if (stage->step == (kernel->group != NULL) && !plan_excludes(plan, &stage->when, &variant->when) && is_of(plan, stage, buf))
+                own = s;
+        }
+        found = own >= 0 ? own : found;
+    }
+    return found;
+}
+
+static const char *name_of(const Plan *plan, const ImpKernel *kernel)
+{
+    int k = 0;
+    while (imp_form(plan->program, k) != kernel)
+        k++;
+    return plan->names[k];
+}
+
+static void add_launches(Plan *plan)
+{
+    Ctx *ctx = plan->ctx;
+    plan->names = cuda_kernel_names(ctx, plan->program);
+    for (int i = 0; i < plan->program->launches.n; i++) {
+        PlanLaunch launch = {.launch = &plan->program->launches.at[i]};
+        for (int v = 0; v < launch.launch->variants.n; v++) {
+            const ImpVariant *variant = &launch.launch->variants.at[v];
+            PlanVariant new = {.variant = variant, .stage = stage_of(plan, variant), .name = name_of(plan, variant->kernel)};
+            vec_push(ctx, &launch.variants, new);
+        }
+        vec_push(ctx, &plan->launches, launch);
+    }
+}
+
+/* A stage that one of the launch's variants is of; else, as it leaves only what is its own stage's, that
+ * of the next launch. */
+static int stage_beside(const Plan *plan, int launch)
+{
+    const PlanLaunch *here = &plan->launches.at[launch];
+    for (int v = 0; v < here->variants.n; v++)
+        if (here->variants.at[v].stage >= 0)
+            return here->variants.at[v].stage;
+    if (launch + 1 < plan->launches.n)
+        return plan->launches.at[launch + 1].variants.at[0].stage;
+    return plan->stages.n - 1;
+}
+
+/* Of kernels that write no array of the plan: those of empty arrays, and those that only prepare. */
+static void complete_stages(Plan *plan)
+{
+    for (int i = plan->launches.n - 1; i >= 0; i--) {
+        PlanLaunch *launch = &plan->launches.at[i];
+        int beside = stage_beside(plan, i);
+        for (int v = 0; v < launch->variants.n; v++)
+            if (launch->variants.at[v].stage < 0)
+                launch->variants.at[v].stage = beside;
+    }
+    for (int i = 0; i < plan->launches.n; i++)
+        for (int v = 0; v < plan->launches.at[i].variants.n; v++) {
+            int s = plan->launches.at[i].variants.at[v].stage;
+            PlanStage *stage = s >= 0 ? &plan->stages.at[s] : NULL;
+            if (stage && (!stage->kernels.n || stage->kernels.at[stage->kernels.n - 1] != i))
+                vec_push(plan->ctx, &stage->kernels, i);
+        }
+}
+
+/* Stored arrays have the bytes of their buffers: two of them, where launches that repeat change them. */
+static void measure_stored(Plan *plan)
+{
+    for (int i = 0; i < plan->arrays.n; i++) {
+        PlanArray *array = &plan->arrays.at[i];
+        Nat bytes = nat_const(plan->ctx, 0);
+        for (int b = 0; b < plan->space.buffers.n; b++) {
+            const WorkBuffer *buffer = &plan->space.buffers.at[b];
+            if (array->holds && buffer->buf->holds == array->holds) {
+                bytes = nat_add(plan->ctx, bytes, buffer->bytes);
+                array->buffers++;
+            }
+        }
+        array->bytes = array->buffers ? bytes : array->bytes;
+    }
+}
+
+/* ---- at sizes ---------------------------------------------------------------------------------- */
+
+bool plan_value(const Plan *plan, Nat nat, int64_t *value)
+{
+    return plan->at && launch_nat(NULL, plan->entry, plan->at, nat, value);
+}
+
+static void choose_form(Plan *plan, PlanVariant *v)
+{
+    const ImpKernel *kernel = v->variant->kernel, *twin = imp_wide_twin(kernel);
+    bool narrow = index_guards_admit(plan->program->entry, index_guards(plan->ctx, kernel), plan->at, false);
+    v->form = twin && !narrow ? twin : kernel;
+    v->name = name_of(plan, v->form);
+    for (int a = 0; a < 3; a++)
+        if (!plan_value(plan, kernel_grid(plan->ctx, v->form, a), &v->blocks[a])) {
+            v->blocks[a] = -1;
+            plan->device_open = true;
+        }
+}
+
+static void choose_variants(Plan *plan)
+{
+    for (int i = 0; i < plan->launches.n; i++) {
+        PlanLaunch *launch = &plan->launches.at[i];
+        ImpKernel *chosen;
+        if (!imp_choose(NULL, plan->program->entry, launch->launch, plan->at, &chosen)) {
+            plan->device_open = true;
+            continue;
+        }
+        bool found = false;
+        for (int v = 0; v < launch->variants.n && chosen; v++) {
+            PlanVariant *variant = &launch->variants.at[v];
+            bool holds = false;
+            imp_when_holds(NULL, plan->program->entry, &variant->variant->when, plan->at, &holds);
+            variant->chosen = holds && !found;
+            found |= holds;
+            if (variant->chosen)
+                choose_form(plan, variant);
+        }
+    }
+}
+
+static int64_t workspace_at(Plan *plan)
+{
+    int64_t most = 0, bytes;
+    for (int i = 0; i < plan->launches.n; i++)
+        for (int v = 0; v < plan->launches.at[i].variants.n; v++) {
+            const PlanVariant *variant = &plan->launches.at[i].variants.at[v];
+            if (!variant->chosen)
+                continue;
+            if (!plan_value(plan, workspace_bytes(plan->ctx, &plan->space, &variant->variant->when), &bytes))
+                return -1;
+            most = bytes > most ? bytes : most;
+        }
+    return most;
+}
+
+/* The sizes that --set gives, if it gives any: then it gives all. False with diagnostics. */
+static bool take_sizes(Plan *plan, Driver *d)
+{
+    Ctx *ctx = plan->ctx;
+    Launch *at = NEW(ctx, Launch);
+    bool any = false;
+    at->num_sm = at->max_resident = -1;
+    for (int i = 0; i < plan->entry->n_sizes; i++)
+        any |= option_sets(d->line, plan->entry->sizes[i]->name);
+    for (int i = 0; i < d->line->given.n; i++) {
+        const Given *given = &d->line->given.at[i];
+        if (given->id == OPT_SET && !strcmp(given->name, "numSM"))
+            at->num_sm = given->number;
+        if (given->id == OPT_SET && !strcmp(given->name, "maxResident"))
+            at->max_resident = given->number;
+    }
+    if (!any && plan->entry->n_sizes)
+        return true;
+    if (!sizes_infer(ctx, d, plan->entry, 0, NULL, at))
+        return false;
+    if (!launch_check_sizes(ctx, plan->entry, at) || !index_guards_take(ctx, plan->program, at)) {
+        driver_fail(d, STATUS_PROGRAM);
+        return false;
+    }
+    plan->at = at;
+    return true;
+}
+
+Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r)
+{
+    Plan *plan = NEW(ctx, Plan);
+    Making making = {.plan = plan, .r = r};
+    const Core *term = NULL;
+    *plan = (Plan){.ctx = ctx, .entry = entry, .lowered = r->entry, .workspace_bytes = -1};
+    const CoreEntry *as_is = steps_as_it_stands(ctx, r->entry, r->entry->body, r->entry->launch);
+    plan->program = lower_entry(ctx, as_is, (LowerPass)(PASS_COUNT - 1));
+    if (!plan->program) {
+        driver_fail(d, STATUS_PROGRAM);
+        return NULL;
+    }
+    for (int i = 0; i < r->steps.n; i++)
+        if (r->steps.at[i].choices) {
+            making.first = i + 1;
+            term = r->steps.at[i].after;
+            plan->choices = r->steps.at[i].choices;
+            plan->scheduled = true;
+        }
+    add_arguments(plan);
+    making.whole = plan->arrays.n - 1;
+    add_stages(&making, term, r->entry->body, (Place){0}, -1);
+    add_kept(plan);
+    add_launches(plan);
+    complete_stages(plan);
+    workspace_plan(ctx, plan->program, &plan->space);
+    measure_stored(plan);
+    if (!take_sizes(plan, d))
+        return NULL;
+    if (plan->at) {
+        choose_variants(plan);
+        plan->workspace_bytes = workspace_at(plan);
+    }
+    return plan;
+}

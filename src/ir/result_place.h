@@ -1,0 +1,24 @@
+/* Where an array that kernels store stands among the results, so that they write it there. */
+#ifndef RISEC_IR_RESULT_PLACE_H
+#define RISEC_IR_RESULT_PLACE_H
+
+#include "ir/core.h"
+
+/* The way to it: components of tuples and zips, the outermost first; then, if it is an array of one
+ * whose element is the result, PLACE_OF_ONE. */
+enum { PLACE_OF_ONE = -1 };
+typedef struct ResultPlace {
+    VEC(int) path;
+} ResultPlace;
+
+/* The first place where the array is a result of `rest`, as it is: the same one in all branches, and
+ * in what nextKernel goes on with. False: there is none. */
+bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace *place);
+bool result_place_same(const ResultPlace *a, const ResultPlace *b);
+/* Does the term compute what it gives, so that it can be written anywhere? Else it is what stands in
+ * memory, looked at in some way, or a state that launches leave in one of two places. */
+bool result_is_made(const Core *value);
+/* Is it the array itself, or the element of one? */
+bool result_is(const Core *term, const CoreVar *array);
+
+#endif

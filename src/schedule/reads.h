@@ -1,0 +1,22 @@
+/* How often a term reads the elements of the arrays that it mentions. */
+#ifndef RISEC_SCHEDULE_READS_H
+#define RISEC_SCHEDULE_READS_H
+
+#include "ir/core.h"
+
+typedef struct ArrayReads {
+    const CoreVar *array;
+    Nat once;     /* if an array, a row say, that a function is given stays where the function is computed */
+    Nat uses;     /* if it does not: all that the term asks for */
+    bool at_most; /* conditions, paddings or lengths that depend on an index leave some out */
+} ArrayReads;
+typedef VEC(ArrayReads) ReadsOf;
+
+/* Of all that is free in the term, in the order in which it is met. */
+void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, ReadsOf *out);
+/* How many elements an array has, in all dimensions; 1 of a scalar. */
+Nat type_cells(Ctx *ctx, Type type);
+/* The quotient, if it is one without remainder whatever the sizes are; else NULL. */
+Nat nat_exact_quotient(Ctx *ctx, Nat a, Nat b);
+
+#endif

@@ -1,0 +1,2 @@
+run w0707.rise --set n=520 --arg xs=ones --arg ys=ones
+exit 0

@@ -1,0 +1,1 @@
+lower decided.rise both --strategy stored

@@ -1,0 +1,1 @@
+lower decided.rise bySize --strategy stored

@@ -1,0 +1,1 @@
+lower local.rise powers --strategy stored

@@ -1,0 +1,1 @@
+lower plan.rise attention --plan

@@ -1,0 +1,1 @@
+lower plan.rise hand --plan --set n=1000

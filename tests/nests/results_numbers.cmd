@@ -1,0 +1,1 @@
+lower results.rise numbers --plan --json

@@ -1,0 +1,1 @@
+lower results.rise unitRows --plan

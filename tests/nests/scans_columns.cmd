@@ -1,0 +1,1 @@
+lower scans.rise columns --strategy stored

@@ -1,0 +1,1 @@
+lower toglobal.rise stored --strategy stored

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""What `risec lower --plan` says is what is compiled and launched. For the programs of tests/nests and a few others:
+
+- its launches are those of the manifest: kernels, conditions, grids, how often they repeat,
+- every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers,
+- kernels and blocks that it says are launched at sizes are those that the simulator launches,
+- a kernel without blocks reads as many elements as it says, counted by the simulator; fewer where it says `at most`.
+
+RISEC names the binary."""
+import glob
+import json
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
+SIZES = (3, 40)
+LANES = 32
+MANY = 20
+
+
+def risec(*words):
+    done = subprocess.run([RISEC, *words], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def variants(launches):
+    return [[(v["kernel"], v["when"]) for v in launch["variants"] if not re.search(r"_(64|unaligned)(_\d+)?$", v["kernel"])]
+            for launch in launches]
+
+
+def flat(launches):
+    """Launches of the manifest, each with how often it repeats."""
+    for launch in launches:
+        if "repeat" in launch:
+            for inner in launch["launches"]:
+                yield {**inner, "repeat": launch["repeat"]}
+        else:
+            yield launch
+
+
+def manifest_faults(plan, manifest):
+    launches = list(flat(manifest["launches"]))
+    kernels = {k["name"]: k for k in manifest["kernels"]}
+    if variants(plan["launches"]) != variants(launches):
+        yield f"launches {variants(plan['launches'])}, and the manifest has {variants(launches)}"
+    if [x.get("repeat") for x in plan["launches"]] != [x.get("repeat") for x in launches]:
+        yield "other launches repeat"
+    for launch in plan["launches"]:
+        for v in launch["variants"]:
+            if v["grid"] != kernels[v["kernel"]]["grid"] or v["block"] != kernels[v["kernel"]]["block"]:
+                yield f"{v['kernel']}: another grid or block"
+            if v["stage"] == 0:
+                yield f"{v['kernel']} is of no stage"
+    for number, stage in enumerate(plan["stages"]):
+        if not stage["kernels"]:
+            yield f"stage {number + 1} has no kernel"
+    data = [b["bytes"] for b in manifest.get("workspace", {}).get("buffers", []) if not b["zero"]]
+    for array in plan["arrays"]:
+        if array["place"] == "stored" and plan["scheduled"] and array["buffers"] == 0:
+            yield f"{array['name']} is in no buffer"
+        if array["place"] == "stored" and array["buffers"] == 1 and array["bytes"] not in data:
+            yield f"{array['name']} has {array['bytes']} bytes, the buffers {data}"
+
+
+def value(expression, sizes):
+    text = re.sub(r"ceilDiv\(", "ceil_div(", expression).replace("^", "**").replace("/", "//")
+    return eval(text, {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max}, dict(sizes))
+
+
+def cells(array, sizes):
+    n = 1
+    for size in re.findall(r"(?:\(([^(),]*)\)|(\w+))\.", array["type"]):
+        n *= value(size[0] or size[1], sizes)
+    return n
+
+
+def reads(plan, kernel):
+    """How many elements the stage of the kernel reads, and whether it may be fewer; None: not known."""
+    arrays, all_of, at_most = {a["name"]: a for a in plan["arrays"]}, 0, False
+    for array in plan["arrays"]:
+        for reader in array["readers"]:
+            if reader["stage"] == kernel["stage"]:
+                n = reader.get("elementsHere")
+                if "," in array["type"] or (n is None and "mostHere" not in reader):
+                    return None
+                all_of += n if n is not None else reader["mostHere"] * cells(array, plan["sizes"])
+                at_most |= reader["atMost"]
+    return all_of, at_most
+
+
+def sequence(plan, manifest):
+    """The variants that are launched, one after the other, as often as they repeat."""
+    number = 0
+    for launch in manifest["launches"]:
+        n = len(launch["launches"]) if "repeat" in launch else 1
+        places = plan["launches"][number : number + n]
+        number += n
+        for _ in range(places[0].get("repeatHere", 1)):
+            yield from (v for place in places for v in place["variants"] if v["launched"] and 0 not in v.get("gridHere", [1]))
+
+
+def launch_faults(plan, manifest, profile):
+    said, kernels = list(sequence(plan, manifest)), profile["kernels"]
+    if len(kernels) != len(said):
+        yield f"{[v['kernel'] for v in said]} are said to be launched, and {[k['name'] for k in kernels]} are"
+        return
+    for v, ran in zip(said, kernels):  # in their order: names that CUDA has already are others in the manifest
+        name = v["kernel"]
+        if v.get("gridHere", ran["grid"]) != ran["grid"]:
+            yield f"{name}: {v['gridHere']} blocks are said, and {ran['grid']} launched"
+        stage = plan["stages"][v["stage"] - 1]
+        count = reads(plan, v)
+        if not plan["scheduled"] or stage["byBlocks"] or count is None:
+            continue
+        loads = ran["laneLoads"]
+        if loads == LANES * count[0] and ran["block"] == [LANES, 1, 1] and ran["grid"] == [1, 1, 1]:
+            loads //= LANES  # which all work out the one number that there is
+        if loads > count[0] or (loads < count[0] and not count[1]):
+            yield f"{name}: {count[0]} elements are said to be read, and {loads} are"
+
+
+def judge(path, entry):
+    code, out, _ = risec("lower", path, entry, "--plan", "--json")
+    if code:
+        return None
+    plan = json.loads(out)
+    manifest = json.loads(risec(path, "--entry", entry, "--emit=manifest")[1])["entries"][0]
+    faults = list(manifest_faults(plan, manifest))
+    for size in SIZES:
+        settings = [word for s in manifest["sizes"] for word in ("--set", f"{s}={size}")]
+        code, out, _ = risec("lower", path, entry, "--plan", "--json", *settings, "--set", "numSM=1", "--set", "maxResident=4")
+        inputs = [word for a in manifest["arguments"] if a["direction"] == "in" for word in ("--arg", f"{a['name']}=ones")]
+        again, profile, _ = risec("run", path, entry, "--profile", "--json", *settings, *inputs)
+        if code == 0 and again == 0:
+            faults += [f"at {size}: {f}" for f in launch_faults(json.loads(out), manifest, json.loads(profile)["profile"])]
+    return faults
+
+
+def main():
+    tried = 0
+    for path in sorted(glob.glob(f"{ROOT}/tests/nests/*.rise")) + [f"{ROOT}/examples/high/chains.rise", f"{ROOT}/examples/high/matrices.rise"]:
+        with open(path, encoding="utf-8") as file:
+            entries = re.findall(r"^entry (\w+)", file.read(), re.M)
+        for entry in entries:
+            faults = judge(path, entry)
+            if faults is None:
+                continue
+            tried += 1
+            name = f"plan-{os.path.basename(path)[:-5]}-{entry}"
+            print(f"{'not ok' if faults else 'ok'} {name}")
+            for fault in faults:
+                print(f"# {fault}")
+    print(f"{'ok' if tried > MANY else 'not ok'} plan-many")
+
+
+main()
