@@ -751,9 +751,10 @@ static void eval_prim(Interp *in, Code *code)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-static void step(Interp *in)
+void interp_steps(Interp *in, int64_t n)
 {
-    if (--in->steps_left > 0)
+    in->steps_left -= n;
+    if (in->steps_left > 0)
         return;
     in->launch->gave_up = true;
     interp_stop(in);
@@ -775,12 +776,12 @@ void interp_eval(Interp *in, Code *code)
             interp_size_value(in, code);
             return;
         case CODE_SCALAR:
-            step(in);
+            interp_steps(in, 1);
             interp_scalar(in, code);
             interp_count(in, code);
             return;
         case CODE_PRIM:
-            step(in);
+            interp_steps(in, 1);
             eval_prim(in, code);
             interp_count(in, code);
             return;

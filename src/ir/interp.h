@@ -28,7 +28,7 @@ typedef struct Launch {
     HostBuf *results;   /* filled by who runs it: components of entry->result */
     int64_t num_sm, max_resident; /* of the device; 0: as launch_device_size says; below 0: not known */
     int64_t turn;       /* of the group of launches that is repeated */
-    int64_t max_steps;  /* interp_run gives up after so many scalar functions and primitives; 0: never */
+    int64_t max_steps;  /* interp_run gives up after so many scalar functions, primitives and KiB of what they make; 0: never */
     bool gave_up;       /* it did: there is no diagnostic then */
     bool order_open;    /* it folded with `reduce`, `scan`, `atomicReduce` or their kin, in some order */
     EntryWork work;          /* what it did */

@@ -120,6 +120,8 @@ static inline int64_t scalar_room(const Interp *in, Scalar scalar) { return in->
 
 /* Ends the run: a diagnostic is in the context. */
 _Noreturn void interp_stop(Interp *in);
+/* Counts so many; ends the run where max_steps are used up. */
+void interp_steps(Interp *in, int64_t n);
 _Noreturn void interp_too_large(Interp *in, Span span);
 
 typedef struct Mark {

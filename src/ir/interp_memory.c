@@ -12,6 +12,7 @@ void interp_stop(Interp *in)
 /* ---- scratch memory --------------------------------------------------------------------------------------------- */
 
 static const int64_t largest_total = INT64_C(1) << 34, chunk_smallest = 1 << 20, chunk_usual = 64 << 20;
+enum { STEP_BYTES = 1024 };
 
 static void scratch_trim(Interp *in, int count)
 {
@@ -56,6 +57,7 @@ unsigned char *interp_alloc(Interp *in, Span span, int64_t size)
     if (size < 0 || size > largest_total)
         interp_too_large(in, span);
     size = (size + 16) / 16 * 16; /* at least one byte, so that an empty array has an address */
+    interp_steps(in, size / STEP_BYTES);
     if (s->top < 0 || s->chunks[s->top].size - s->chunks[s->top].used < size) {
         if (s->top + 1 < s->count && s->chunks[s->top + 1].size < size)
             scratch_trim(in, s->top + 1);
