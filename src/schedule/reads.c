@@ -157,6 +157,14 @@ static bool was_seen(Counting *c, const Core *read)
 }
 
 static void visit(Counting *c, const Core *term, Nat times);
+static void visit_generate(Counting *c, const Core *term, Nat elements, Nat times);
+
+/* Of how many elements of an array these cells are; all, where that is not known. */
+static Nat elements_asked(const Counting *c, Type array, Nat cells)
+{
+    Nat n = nat_exact_quotient(c->ctx, cells, type_cells(c->ctx, array->elem));
+    return n && nat_le(c->ctx, c->known, n, array->size) ? n : array->size;
+}
 
 static bool is_zip(PrimId id) { return id == P_zip || id == P_zip3 || id == P_zip4; }
 
@@ -177,6 +185,10 @@ static void ask(Counting *c, const Core *array, Nat cells, Nat times, Asked what
         if (!was_seen(c, array))
             for (int i = 0; i < of.n; i++)
                 add(c, of.at[i], (what & ASKED_ONCE) && !inside ? all : NULL, what & ASKED_USES ? all : NULL);
+        return;
+    }
+    if (is_generate(array)) {
+        visit_generate(c, array, elements_asked(c, array->type, cells), times);
         return;
     }
     if (!is_view(array)) {
@@ -215,12 +227,12 @@ static void visit_function(Counting *c, const Core *f, const Core *array, Nat ti
     c->bound.n = bound;
 }
 
-static void visit_generate(Counting *c, const Core *term, Nat times)
+static void visit_generate(Counting *c, const Core *term, Nat elements, Nat times)
 {
     const Core *f = term->prim.args[0];
     int seen = c->seen.n, bound = c->bound.n;
     bind(c, f->lambda.params[0], (Arrays){0});
-    visit(c, f->lambda.body, nat_mul(c->ctx, times, term->prim.nats[0]));
+    visit(c, f->lambda.body, nat_mul(c->ctx, times, elements));
     c->seen.n = seen;
     c->bound.n = bound;
 }
@@ -231,7 +243,7 @@ static void visit_prim(Counting *c, const Core *term, Nat times)
     const Core *array = n && term->prim.args[n - 1]->type->kind == TY_ARRAY ? term->prim.args[n - 1] : NULL;
     bool of_function = false;
     if (is_generate(term)) {
-        visit_generate(c, term, times);
+        visit_generate(c, term, term->prim.nats[0], times);
         return;
     }
     for (int i = 0; i < n; i++) {
