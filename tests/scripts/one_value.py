@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
 RISEC = os.environ.get("RISEC") or os.path.join(BUILD, "release", "risec")
 COUNTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fma.txt")
-PROGRAMS, LIBRARY_PROGRAMS, SEED = 100, 40, 1
+PROGRAMS, LIBRARY_PROGRAMS, SEED = 200, 60, 1
 
 # A product of x and y, and what is made of one alone.
 VALUES = ("x * y", "-(x * y)", "(if x < y then x * y else y * y)", "x * y * x", "(let z = x * x in z * y)", "(if x < y then x * y else 0)")
