@@ -58,6 +58,8 @@ static int settings_copy(rise_entry *entry, const rise_entry_options *options, r
     entry->flags = options->flags | (options->strategy ? RISE_UNTUNED : 0);
     if (options->strategy && !(entry->strategy = context_copy(context, options->strategy, strlen(options->strategy), error)))
         return RISE_ERROR_MEMORY;
+    if (options->costs && !(entry->costs = context_copy(context, options->costs, strlen(options->costs), error)))
+        return RISE_ERROR_MEMORY;
     entry->settings = context_alloc(context, sizeof(ElabSetting) * options->n_settings, error);
     if (!entry->settings)
         return RISE_ERROR_MEMORY;
@@ -78,11 +80,13 @@ static int settings_copy(rise_entry *entry, const rise_entry_options *options, r
     return RISE_OK;
 }
 
+static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
 static bool same_entry(const rise_entry *a, const rise_entry *b)
 {
     if (a->number != b->number || a->n_settings != b->n_settings || ((a->flags ^ b->flags) & RISE_UNTUNED))
         return false;
-    if (!a->strategy != !b->strategy || (a->strategy && strcmp(a->strategy, b->strategy) != 0))
+    if (!same_text(a->strategy, b->strategy) || !same_text(a->costs, b->costs))
         return false;
     for (size_t i = 0; i < a->n_settings; i++)
         if (a->settings[i].value != b->settings[i].value || strcmp(a->settings[i].name, b->settings[i].name) != 0)
@@ -315,6 +319,7 @@ void entry_free(rise_entry *entry)
         context_dealloc(context, (char *)entry->settings[i].name);
     context_dealloc(context, entry->settings);
     context_dealloc(context, entry->strategy);
+    context_dealloc(context, entry->costs);
     turn_destroy(&entry->turn);
     context_dealloc(context, entry);
 }

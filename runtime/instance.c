@@ -1,4 +1,5 @@
 /* The compiler on one entry, in a Ctx of its own. Any number of them may run at once; see Instance. */
+#include "frontend/costs.h"
 #include "frontend/tuning.h"
 #include "internal.h"
 
@@ -62,7 +63,12 @@ static void elaborate(Ctx *ctx, void *user)
     Program *program = m->instance->program = program_inside(ctx, m->instance->base->program);
     const TuneSection *section;
     ElabClass all = {.strategy = m->entry->strategy};
-    if (all.strategy)
+    const char *costs = m->entry->costs;
+    if (costs)
+        ctx->costs = costs_parse(ctx, source_add(ctx, "costs", costs, strlen(costs)));
+    if (costs && !ctx->costs)
+        m->instance->core = NULL;
+    else if (all.strategy)
         m->instance->core = elab_entry_tuned(ctx, program, m->entry->number, (int)m->entry->n_settings, m->entry->settings, 1, &all);
     else
         m->instance->core = tuned_entry(ctx, program, m->entry->number, p->name, tuned_for(ctx, m->entry), (int)m->entry->n_settings, m->entry->settings, &section);

@@ -295,7 +295,7 @@ struct rise_entry {
     size_t n_settings;
     ElabSetting *settings; /* ordered by name */
     uint32_t flags;
-    char *strategy;        /* or NULL */
+    char *strategy, *costs; /* or NULL */
     int refs;              /* threads in rise_entry_get, what they were given, calls: under the program's lock */
     _Atomic bool made;     /* then, and never changed again: */
     Ctx *kept;        /* the plan's memory */

@@ -224,6 +224,7 @@ typedef struct rise_entry_options {
     uint32_t flags;               /* RISE_SPECIALIZE, RISE_UNTUNED */
     uint32_t reserved;
     const char *strategy;         /* by which the entry is lowered instead of its own, as `risec lower --strategy` takes it; or NULL. It is then not tuned */
+    const char *costs;            /* the text of a table of costs, as `risec --costs FILE` reads it, by which the entry is scheduled instead of the library's; or NULL */
 } rise_entry_options;
 /* Sizes among the settings are compiled in: the entry is then for these sizes only, and its code knows them. Worth it where one size serves
  * many launches; otherwise leave sizes to the launch. */

@@ -149,7 +149,7 @@ bool lower_rewritten(Ctx *ctx, const CoreEntry *entry)
 static bool is_tried(const CoreEntry *a, const CoreEntry *b)
 {
     return a->item == b->item && a->known == b->known && a->sizes == b->sizes && a->inputs == b->inputs && a->tunable_values == b->tunable_values &&
-           a->n_classes == b->n_classes && a->exact == b->exact && a->num_sm == b->num_sm && a->max_resident == b->max_resident && a->body == b->body &&
+           a->n_classes == b->n_classes && a->exact == b->exact && a->num_sm == b->num_sm && a->max_resident == b->max_resident && a->costs == b->costs && a->body == b->body &&
            a->launch.blocks == b->launch.blocks && a->launch.threads == b->launch.threads && a->launch.min_blocks == b->launch.min_blocks;
 }
 

@@ -3,6 +3,7 @@
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
 #include "codegen/workspace.h"
+#include "frontend/costs.h"
 #include "version.h"
 
 enum { MANIFEST_FORMAT = 4 }; /* docs/manifest.md tells what each has changed */
@@ -489,6 +490,8 @@ static void entry_json(Json *j, const ImpProgram *program, const CudaNames *call
     tunables(j, entry, entry->tunable_values);
     if (entry->n_classes)
         tuning(j, entry);
+    if (entry->costs)
+        text(j, "costs", costs_hash_text(j->ctx, entry->costs));
     entry_facts(j, entry);
     key(j, "exact");
     sb_puts(j->out, entry->exact ? "true" : "false");

@@ -26,6 +26,8 @@ static void run_verb(Ctx *ctx, void *user)
         driver_fail(d, STATUS_USAGE);
         return;
     }
+    if (!driver_costs(ctx, d))
+        return;
     switch (d->line->verb) {
     case VERB_COMPILE:
         cmd_compile(ctx, d);

@@ -1,6 +1,8 @@
 /* What all verbs use to fail and to write. */
 #include "driver/driver.h"
 
+#include "frontend/costs.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -88,6 +90,22 @@ bool driver_no_errors(Ctx *ctx, Driver *d)
             driver_fail(d, STATUS_BUG);
     }
     return false;
+}
+
+bool driver_costs(Ctx *ctx, Driver *d)
+{
+    const char *path = option_text(d->line, OPT_COSTS);
+    char *text;
+    size_t size;
+    if (!path)
+        return true;
+    FileStatus status = ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, LIMIT_SOURCE_BYTES, &text, &size);
+    if (status != FILE_OK) {
+        driver_usage(ctx, d, E0621, "`--costs %s`: the file cannot be read: %s", path, file_status_text(status));
+        return false;
+    }
+    ctx->costs = costs_parse(ctx, source_add(ctx, path, text, size));
+    return ctx->costs || driver_no_errors(ctx, d);
 }
 
 ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass last)

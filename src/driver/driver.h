@@ -42,6 +42,8 @@ bool driver_may_tune(Ctx *ctx, Driver *d, const char *path);
 bool driver_write_tuning(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size);
 /* False, with the complaint, when the checker of typed programs finds a fault: a bug in risec. */
 bool driver_verify(Ctx *ctx, Driver *d, const CoreEntry *entry);
+/* Sets the table of costs that --costs names for all that is compiled. False with diagnostics. */
+bool driver_costs(Ctx *ctx, Driver *d);
 /* Sets the status for the errors that others have left in the context. True when there are none. */
 bool driver_no_errors(Ctx *ctx, Driver *d);
 

@@ -90,6 +90,9 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_STRATEGY] = {"strategy", 0, OK_TEXT, "STRATEGY", LOWER, false, false,
                       "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`. The file imports the modules of the rules that are named: "
                       "`import rules.lowering`."},
+    [OPT_COSTS] = {"costs", 0, OK_TEXT, "FILE", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, false, false,
+                   "Schedule for the device whose table of costs is in FILE, instead of that in lib/device.rise: by it the scheduler says which arrays are stored. `bench/costs` measures a "
+                   "table."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
     [OPT_PLAN] = {"plan", 0, OK_FLAG, "", LOWER, false, false,
                   "Print the plan instead: its kernels in order, what each computes and who does it, what is stored between them and why, how often arrays are read, blocks and threads; with "

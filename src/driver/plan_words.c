@@ -106,9 +106,12 @@ static const char *name_of(const Plan *plan, const CoreVar *var)
 /* Both costs, once r is known. */
 static const char *costs(Ctx *ctx, const NestChoice *c)
 {
-    return ctx_printf(ctx, "%s reads of an element, which costs %s to compute, cost %s * %s = %s so, and %s + 1 + %s = %s if it is stored",
+    const StoreCost s = c->stored;
+    const char *launch = s.launch > 0 ? ctx_printf(ctx, " + %s for a launch", plain(ctx, s.launch)) : "";
+    return ctx_printf(ctx, "%s reads of an element, which costs %s to compute, cost %s * %s = %s so, and %s + %s + %s%s = %s if it is stored",
                       plain(ctx, c->reads), plain(ctx, c->cost), plain(ctx, c->reads), plain(ctx, c->cost), plain(ctx, c->reads * c->cost),
-                      plain(ctx, c->cost), plain(ctx, c->reads), plain(ctx, c->cost + 1 + c->reads));
+                      plain(ctx, c->cost), plain(ctx, s.write), plain(ctx, c->reads * s.read), launch,
+                      plain(ctx, c->cost + s.write + c->reads * s.read + s.launch));
 }
 
 const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
@@ -132,7 +135,7 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
     if (c->whole)
         return "an element goes through an array: that is done once, and not again for each read";
     if (c->too_long)
-        return ctx_printf(ctx, "an element costs %s to compute, too much for a part of other elements", plain(ctx, c->cost));
+        return ctx_printf(ctx, "an element takes %d reads and functions, too many for a part of other elements", c->size);
     if (c->reads >= NEST_MANY)
         return ctx_printf(ctx, "an element costs %s to compute, more than a read, and has many reads", plain(ctx, c->cost));
     return costs(ctx, c);

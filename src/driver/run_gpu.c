@@ -1,6 +1,7 @@
 #include "driver/run_gpu.h"
 
 #include "driver/interrupt.h"
+#include "frontend/costs.h"
 #include "runtime/internal.h"
 
 void gpu_failed(Ctx *ctx, Driver *d, const char *what, const char *help, const rise_error *error)
@@ -46,7 +47,7 @@ int gpu_entry(Ctx *ctx, rise_context *gpu, const CoreEntry *core, rise_program *
     rise_setting *settings = NEWN(ctx, rise_setting, core->n_tunables + 1);
     for (int i = 0; i < core->n_tunables; i++)
         settings[i] = (rise_setting){core->tunable_names[i], core->tunable_values[i]};
-    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = tuned ? 0 : (size_t)core->n_tunables, .flags = tuned ? 0 : RISE_UNTUNED};
+    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = tuned ? 0 : (size_t)core->n_tunables, .flags = tuned ? 0 : RISE_UNTUNED, .costs = costs_of(ctx)->text};
     int status = program_of_file(gpu, source->name, source->text, source->size, program, error);
     return status == RISE_OK ? rise_entry_get(*program, core->name, &options, entry, error) : status;
 }

@@ -1,6 +1,7 @@
 /* Steps in a file: `risec lower --save` and `--replay`. docs/strategies.md says what is in it. */
 #include "driver/steps.h"
 
+#include "frontend/costs.h"
 #include "frontend/rule.h"
 #include "support/json.h"
 #include "version.h"
@@ -56,6 +57,8 @@ bool save_steps(Ctx *ctx, Driver *d, const char *path, const CoreEntry *entry, c
     sb_init(&out, ctx);
     sb_printf(&out, "{\"trace\": %d, \"by\": \"risec %s\", \"entry\": ", TRACE_VERSION, RISEC_VERSION);
     sb_put_json(&out, entry->name);
+    if (r->entry->costs)
+        put_member(&out, "costs", costs_hash_text(ctx, r->entry->costs));
     sb_puts(&out, ", \"steps\": [");
     for (int i = 0; i < r->steps.n; i++) {
         const RewriteStep *s = &r->steps.at[i];
@@ -104,6 +107,20 @@ static bool read_step(Ctx *ctx, Driver *d, const CoreEntry *entry, const Json *j
     return true;
 }
 
+/* Of another table of costs, other arrays would be stored. */
+static bool costs_fit(Ctx *ctx, Driver *d, const Json *trace, const char *path)
+{
+    const Json *saved = json_member(trace, "costs", JSON_TEXT);
+    const Costs *costs = saved ? costs_of(ctx) : NULL;
+    const char *hash = costs ? costs_hash_text(ctx, costs) : NULL;
+    if (!saved || strcmp(saved->text, hash) == 0)
+        return true;
+    Diag *diag = diag_error(ctx, E0807, saved->span, "this trace was made by the table of costs %s, and here it is %s: other arrays may be stored", saved->text, hash);
+    diag_help(ctx, diag, "give the table by `--costs`, or save the trace again: `risec lower FILE --save %s`", path);
+    driver_fail(d, STATUS_PROGRAM);
+    return false;
+}
+
 static const Json *read_trace(Ctx *ctx, Driver *d, const char *path)
 {
     char *text;
@@ -119,7 +136,7 @@ static const Json *read_trace(Ctx *ctx, Driver *d, const char *path)
     }
     const Json *version = json_member(json, "trace", JSON_NUMBER), *steps = json_member(json, "steps", JSON_ARRAY);
     if (version && version->number == TRACE_VERSION && steps)
-        return steps;
+        return costs_fit(ctx, d, json, path) ? steps : NULL;
     if (version && version->number != TRACE_VERSION) {
         Diag *diag = diag_error(ctx, E0807, version->span, "this trace is of version %lld, and this risec makes steps of version %d again: what steps are has changed", (long long)version->number, TRACE_VERSION);
         diag_help(ctx, diag, "save it again: `risec lower FILE --save %s`", path);

@@ -3,6 +3,7 @@
 #include "driver/arguments.h"
 #include "driver/run_gpu.h"
 #include "driver/tune.h"
+#include "frontend/costs.h"
 #include "runtime/internal.h"
 #include "sim/counters.h"
 #include "sim/sim.h"
@@ -163,7 +164,7 @@ static int compile(Tune *t, Candidate *c, rise_error *error)
     rise_setting *settings = NEWN(t->ctx, rise_setting, entry->n_tunables + 1);
     for (int i = 0; i < entry->n_tunables; i++)
         settings[i] = (rise_setting){entry->tunable_names[i], c->values[i]};
-    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)entry->n_tunables, .flags = RISE_UNTUNED, .strategy = c->strategy};
+    rise_entry_options options = {.size = sizeof options, .settings = settings, .n_settings = (size_t)entry->n_tunables, .flags = RISE_UNTUNED, .strategy = c->strategy, .costs = costs_of(t->ctx)->text};
     int status = program_of_file(t->gpu.rise, source->name, source->text, source->size, &c->program, error);
     if (status == RISE_OK)
         status = rise_entry_get(c->program, entry->name, &options, &c->compiled, error);

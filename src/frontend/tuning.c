@@ -319,16 +319,12 @@ const TuneSection *tuning_find(const Tuning *tuning, const char *entry, const ch
     return NULL;
 }
 
-/* FNV-1a: it only has to notice changes. */
 uint64_t tuning_hash(Ctx *ctx, const CoreEntry *defaults)
 {
     StrBuf text;
     sb_init(&text, ctx);
     core_print_entry(&text, defaults);
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.text[i]) * 0x100000001b3u;
-    return hash;
+    return text_hash(text.text, text.len);
 }
 
 const char *tuning_device(Ctx *ctx, const char *device_name) { return intern(ctx, device_name, strcspn(device_name, ",\"")); }

@@ -4,6 +4,7 @@
 #ifndef RISEC_IR_CORE_H
 #define RISEC_IR_CORE_H
 
+#include "ir/costs.h"
 #include "ir/prim.h"
 #include "ir/type.h"
 
@@ -135,6 +136,7 @@ typedef struct CoreEntry {
     bool exact;
     Nat num_sm, max_resident; /* the variables of the device's numSM and maxResident; NULL where the entry does not speak of them */
     const Item *item;          /* as written; its strategy, too */
+    const Costs *costs;        /* by which it was said what is stored; NULL: by none */
     struct Program *program;   /* in which it stands */
     Core *body;
 } CoreEntry;

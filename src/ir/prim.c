@@ -6,7 +6,8 @@
 #define NOT_YET false
 const PrimRow prim_rows[P_COUNT] = {
 #define PRIM(id, name, header, where, level, options, read, write, law, doc, lowered) \
-    [P_##id] = {name, header, where, level, options, read, write, law, doc, lowered},
+    [P_##id] = {name, header, where, level, options, read, write, law, doc, COST_COUNT, lowered},
+#define SCALAR(id, name, header, cost, law, doc) [P_##id] = {name, header, "", LEVEL_SCALAR, "", "", "", law, doc, COST_##cost, LOWERED},
 #include "ir/prims.def"
 #undef PRIM
 };

@@ -5,6 +5,7 @@
 #define RISEC_IR_PRIM_H
 
 #include "frontend/ast.h"
+#include "ir/costs.h"
 
 typedef enum PrimId {
 #define PRIM(id, ...) P_##id,
@@ -35,6 +36,7 @@ typedef struct PrimRow {
     const char *write;  /* view: the inverse, for the writing side: "p -> p / k, p % k"; with "| cond" when bounded */
     const char *law;    /* what its value is, as an equation */
     const char *doc;
+    CostId cost;        /* SCALAR: what it takes; else COST_COUNT */
     bool lowered;       /* this version compiles it to CUDA; if not, only the reference interpreter runs it */
 } PrimRow;
 

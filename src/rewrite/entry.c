@@ -119,6 +119,7 @@ static Core *rewrite_classes(Ctx *ctx, CoreEntry *to, Core *body, int k)
     class->launch = r.entry->launch;
     to->num_sm = r.entry->num_sm;
     to->max_resident = r.entry->max_resident;
+    to->costs = r.entry->costs ? r.entry->costs : to->costs;
     if (last)
         return r.entry->body;
     Core *otherwise = rewrite_classes(ctx, to, body->cond.otherwise, k + 1);

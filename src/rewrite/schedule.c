@@ -1,6 +1,7 @@
 /* The steps of the scheduler: the list of nests (docs/nests.md), those that are stored, and a kernel
  * for each. */
 #include "codegen/contraction.h"
+#include "frontend/costs.h"
 #include "rewrite/runner.h"
 #include "schedule/nests.h"
 #include "ir/scalar.h"
@@ -33,6 +34,7 @@ Core *make_stored(Runner *r, Span span, const Here *here)
         return NULL;
     const Nests *nests = nests_of(r->ctx, &entry, contraction_ends_open, &r->next_var);
     NestChoices *said = NEW(r->ctx, NestChoices);
+    r->entry->costs = costs_of(r->ctx);
     nests = nests_stored(r->ctx, &entry, nests, contraction_ends_open, &r->next_var, said);
     Core *after = strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
     if (after)

@@ -1,10 +1,11 @@
 /* Which arrays of a list are stored, and which are computed where they are read.
  *
- * An array whose element costs C, and is read R times, costs C + 1 + R stored (computed once,
- * written, read) and R * C where it is read: it is stored where that is less. A result is written
- * anyway: R stored, unless its readers are of the same axes and can be one kernel with it. C is in
- * reads from memory: functions cost parts of one. Folds, and all that is one primitive, are stored: others can
- * compute them together. */
+ * An array whose element costs C, and is read R times, costs C + w + R * r stored (computed once,
+ * written, read), and its part of a launch; R * C where it is read: it is stored where that is less.
+ * A result is written anyway: R * r stored, unless its readers are of the same axes and can be one
+ * kernel with it. All costs are in reads of an element from memory, by the table of the device
+ * (ir/costs.h). Folds, and all that is one primitive, are stored: others can compute them together. */
+#include "frontend/costs.h"
 #include "ir/key.h"
 #include "schedule/nests.h"
 #include "schedule/shape.h"
@@ -18,6 +19,8 @@ struct Info {
     bool heavy;   /* a fold, or another primitive that stays */
     double reads; /* of an element */
     double cost;
+    int size;     /* reads and functions of an element */
+    StoreCost stored;
     int whole;    /* how often the result is the array itself */
     int places;   /* where elements are read */
     bool alone;   /* nothing reads it, and it is a result */
@@ -43,6 +46,7 @@ typedef struct Inline {
     Ctx *ctx;
     EndsOpen ends_open;
     const CoreEntry *entry;
+    const Costs *costs;
     int *next_var;
     VEC(Info *) infos;
     Table of_var;     /* CoreVar -> Info */
@@ -176,27 +180,39 @@ static void count_results(Inline *in, const Core *term)
 
 /* ---- what an element costs ---- */
 
-/* In reads of an element from memory. An array of fewer axes stays in a cache. */
-static const double SMALL_READ = 0.25, FUNCTION = 0.25, LONG_FUNCTION = 1;
-/* What costs more is stored whoever reads it: a term that grows with each array of a chain would take
- * a time and a memory that is the square of their number. */
-static const double MOST = 64;
+/* Reads and functions of an element. What has more is stored whoever reads it, and whatever things
+ * cost: a term that grows with each array of a chain would take a time and a memory that is the
+ * square of their number. */
+enum { LARGEST = 128 };
+
+typedef struct Part {
+    double cost;
+    int size;
+} Part;
 
 typedef struct Cost {
     const Nest *nest;
-    double sum, shared; /* of what is read; of what others read, too, and is worked out once: the most */
+    Part sum, shared; /* of what is read; of what others read, too, and is worked out once: the most */
     bool heavy;
 } Cost;
 
-/* Takes many instructions. */
-static bool is_long(PrimId id)
+static void add_part(Cost *cost, double reads, int size)
 {
-    switch ((int)id) {
-    case P_div: case P_mod: case P_sqrt: case P_rsqrt: case P_exp: case P_exp2: case P_log:
-    case P_log2: case P_sin: case P_cos: case P_tanh: case P_pow:
-        return true;
+    cost->sum.cost += reads;
+    cost->sum.size += size;
+}
+
+static void add_read(const Inline *in, const Info *info, int indices, Cost *cost)
+{
+    if (!info || !info->inlined) { /* an array of fewer axes stays in a cache */
+        bool all = indices >= cost->nest->n_axes;
+        add_part(cost, !all ? cost_in_reads(in->costs, COST_cacheAccess) : indices > 0, 1);
+    } else if (info->local && info->places > 1) {
+        cost->shared.cost = info->cost > cost->shared.cost ? info->cost : cost->shared.cost;
+        cost->shared.size = info->size > cost->shared.size ? info->size : cost->shared.size;
+    } else {
+        add_part(cost, info->cost, info->size);
     }
-    return false;
 }
 
 static void add_cost(const Inline *in, const Core *term, Cost *cost)
@@ -204,30 +220,29 @@ static void add_cost(const Inline *in, const Core *term, Cost *cost)
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
     if (base->kind == CORE_VAR) {
-        const Info *info = table_get(&in->of_var, base->var);
-        bool shared = info && info->inlined && info->local && info->places > 1;
-        cost->shared = shared && info->cost > cost->shared ? info->cost : cost->shared;
-        cost->sum += shared                      ? 0
-                     : info && info->inlined           ? info->cost
-                     : indices >= cost->nest->n_axes ? indices > 0
-                                                     : SMALL_READ;
+        add_read(in, table_get(&in->of_var, base->var), indices, cost);
         return;
     }
     if (term->kind == CORE_PRIM) {
         PrimId id = term->prim.id;
         cost->heavy |= stays(id) || id == P_generate;
-        if (prim_rows[id].level == LEVEL_SCALAR && id != P_cast)
-            cost->sum += is_long(id) ? LONG_FUNCTION : FUNCTION;
+        if (prim_rows[id].level == LEVEL_SCALAR)
+            add_part(cost, cost_in_reads(in->costs, prim_rows[id].cost), 1);
     }
     for (int i = 0; i < term_children(term); i++)
         add_cost(in, term_child(term, i), cost);
 }
 
-static bool is_heavy(const Inline *in, const Nest *nest)
+static Cost cost_of(const Inline *in, const Nest *nest)
 {
     Cost cost = {.nest = nest};
     add_cost(in, nest->element, &cost);
-    return cost.heavy || nest->element->type->kind == TY_ARRAY;
+    return cost;
+}
+
+static bool is_heavy(const Inline *in, const Nest *nest)
+{
+    return cost_of(in, nest).heavy || nest->element->type->kind == TY_ARRAY;
 }
 
 /* The element that it is a part of, in the end, if there is one for all its readers; else itself. */
@@ -256,18 +271,50 @@ static void find_local(Inline *in)
     }
 }
 
+static int64_t bytes_of(Ctx *ctx, Type type)
+{
+    int64_t bytes = 0;
+    for (int i = 0; type->kind == TY_TUPLE && i < type->n_items; i++)
+        bytes += bytes_of(ctx, type->items[i]);
+    return type->kind == TY_TUPLE ? bytes : (int64_t)type_width(type) * scalar_bytes(type_scalar_of(ctx, type));
+}
+
+/* What it takes to store an element. Of an array whose length the program fixes it is known whether
+ * it stays in a cache, and what a launch is for each element; others are taken for large ones, and
+ * so are numbers, as a kernel of their own is not worth it. */
+static StoreCost store_cost(const Inline *in, const Nest *nest)
+{
+    const Costs *costs = in->costs;
+    StoreCost cost = {.write = cost_in_reads(costs, COST_memoryWrite), .read = 1};
+    Nat n = cells(in->ctx, nest->var->type);
+    if (nest->n_axes == 0 || !nat_is_const(n) || n->value == 0 || type_gives_arrays(nest->element->type))
+        return cost;
+    Type elem = nest->var->type;
+    while (elem->kind == TY_ARRAY)
+        elem = elem->elem;
+    if (n->value <= costs->of[COST_cacheBytes] / bytes_of(in->ctx, elem))
+        cost.write = cost.read = cost_in_reads(costs, COST_cacheAccess);
+    const int64_t lanes = costs->of[COST_lanes];
+    cost.launch = cost_in_reads(costs, COST_launch) / (double)(n->value > lanes ? n->value : lanes);
+    return cost;
+}
+
 static void choose(Inline *in, Info *info)
 {
-    Cost cost = {.nest = info->nest};
-    add_cost(in, info->nest->element, &cost);
-    double c = cost.sum + cost.shared, r = info->local ? 1 : info->reads;
+    const Cost cost = cost_of(in, info->nest);
+    double c = cost.sum.cost + cost.shared.cost, r = info->local ? 1 : info->reads;
     info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
     info->cost = c;
+    info->size = cost.sum.size + cost.shared.size;
+    info->stored = store_cost(in, info->nest);
+    const StoreCost s = info->stored;
     info->alone = info->whole == 1 && r == 0;
-    info->on_chip = info->nest->n_axes >= 2 && info->places > 1 && c > 1 && !info->elsewhere && !info->whole &&
+    info->on_chip = info->nest->n_axes >= 2 && info->places > 1 && c > s.read && !info->elsewhere && !info->whole &&
                     !info->heavy && !info->refuted && !info->nest->kept && !info->local;
-    bool cheap = info->whole && info->spread ? r * (c - 1) <= 1 : r <= 1 || r * (c - 1) <= c + 1;
-    info->inlined = !info->alone && !info->heavy && !info->on_chip && !info->nest->kept && c <= MOST && cheap;
+    /* Where a result is read on, a read more is accepted for one kernel less. */
+    double once = (info->whole && info->spread ? s.read : c + s.write) + s.launch;
+    bool cheap = (r <= 1 && !(info->whole && info->spread)) || r * (c - s.read) <= once;
+    info->inlined = !info->alone && !info->heavy && !info->on_chip && !info->nest->kept && info->size <= LARGEST && cheap;
 }
 
 /* ---- computing it there ---- */
@@ -525,9 +572,9 @@ static void say(const Inline *in)
     for (int i = 0; i < in->infos.n; i++) {
         const Info *info = in->infos.at[i];
         vec_push(in->ctx, in->said, ((NestChoice){.nest = info->nest, .with = info->made->with, .inlined = info->inlined,
-                                                  .whole = info->heavy, .too_long = info->cost > MOST,
-                                                  
-                                                  .reads = info->local ? 1 : info->reads, .cost = info->cost}));
+                                                  .whole = info->heavy, .too_long = info->size > LARGEST, .size = info->size,
+                                                  .reads = info->local ? 1 : info->reads, .cost = info->cost,
+                                                  .stored = info->stored}));
     }
 }
 
@@ -535,7 +582,7 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
                     int *next_var, NestChoices *said)
 {
     enum { TRIES = 3 };
-    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var, .said = said};
+    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said};
     nests = scans_parted(ctx, entry, nests, next_var);
     add_infos(&in, nests);
     count_all(&in, nests);
@@ -560,7 +607,7 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
 Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,
                     Nat evaluated, EndsOpen ends_open, int *next_var)
 {
-    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .next_var = next_var, .deep = true};
+    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .deep = true};
     add_list(&in, nests);
     count_list(&in, nests);
     count_reads(&in, term, evaluated);
@@ -569,7 +616,7 @@ Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *
         Info *info = in.infos.at[i];
         info->refuted = true;
         choose(&in, info);
-        bool scalar = !info->heavy && info->nest->n_axes == 0 && info->cost <= MOST;
+        bool scalar = !info->heavy && info->nest->n_axes == 0 && info->size <= LARGEST;
         if (!info->inlined && !scalar && info->reads > 1)
             return NULL;
         info->inlined = true;

@@ -30,6 +30,12 @@ typedef struct Nest {
     const struct Nest *with; /* whose kernel computes it, too, and keeps it on chip; else NULL */
 } Nest;
 
+/* To store an element of an array, and to have it there, in reads of an element from memory. */
+typedef struct StoreCost {
+    double write, read;
+    double launch; /* an element's part of it; 0 where it is not known how many elements there are */
+} StoreCost;
+
 /* What was decided of an array, and by which numbers. */
 typedef struct NestChoice {
     const Nest *nest;
@@ -38,6 +44,8 @@ typedef struct NestChoice {
     bool whole;         /* a fold, or another primitive that kernels are made for: never inlined */
     bool too_long;      /* its term would grow without bound */
     double reads, cost; /* of an element; cost in reads from memory */
+    int size;           /* reads and functions of an element */
+    StoreCost stored;
 } NestChoice;
 typedef VEC(NestChoice) NestChoices;
 enum { NEST_MANY = 1000000000 }; /* reads of an element, or its cost: not known, or many */

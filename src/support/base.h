@@ -80,6 +80,8 @@ const char *ctx_printf(Ctx *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Interned: equal texts are the same pointer, so names compare with ==. */
 const char *intern(Ctx *ctx, const char *text, size_t n);
 const char *intern_z(Ctx *ctx, const char *text);
+/* Only to notice changes. */
+uint64_t text_hash(const char *text, size_t n);
 
 /* ---- checked arithmetic: true when the exact result fits ------------------------------------------------------ */
 

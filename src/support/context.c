@@ -150,8 +150,10 @@ Ctx *ctx_new(const Allocator *alloc, const FileAccess *files)
 Ctx *ctx_new_part(const Ctx *whole)
 {
     Ctx *ctx = ctx_new(&whole->alloc, &whole->files);
-    if (ctx)
-        ctx->brake = whole->brake;
+    if (!ctx)
+        return NULL;
+    ctx->brake = whole->brake;
+    ctx->costs = whole->costs;
     return ctx;
 }
 
@@ -161,6 +163,7 @@ Ctx *ctx_new_inside(const Ctx *whole, const Allocator *alloc, const FileAccess *
     if (!ctx)
         return NULL;
     ctx->brake = whole->brake;
+    ctx->costs = whole->costs;
     ctx->whole = whole;
     ctx->sources = whole->sources;
     ctx->sources.of_whole = ctx->sources.list.cap = ctx->sources.list.n; /* the first one that is added moves the list */

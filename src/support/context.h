@@ -59,6 +59,7 @@ struct Ctx {
     struct NatStore *nats;   /* made by src/ir on first use */
     struct TypeStore *types;
     struct PrimTable *prims;
+    const struct Costs *costs;    /* of the device that is scheduled for (frontend/costs.h); NULL: nobody has asked */
     struct TriedLowering *tried;  /* by src/codegen: what lower_rewritten made last, until it is used; or NULL */
 };
 

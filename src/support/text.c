@@ -216,6 +216,14 @@ static uint32_t hash_bytes(const char *text, size_t n)
     return h;
 }
 
+uint64_t text_hash(const char *text, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return h;
+}
+
 static Interned *slot_of(const InternTable *table, const char *text, size_t n, uint32_t hash)
 {
     for (size_t i = hash;; i++) {

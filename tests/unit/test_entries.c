@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fake_gpu.h"
+#include "support/embedded.h"
 #include "unit.h"
 
 static rise_error err;
@@ -262,6 +263,63 @@ static void test_free(int device)
     CHECK(bytes.now == 0);
 }
 
+/* ---- tables of costs ------------------------------------------------------------------------------------------------------------ */
+
+/* The library's table with another number for one entry. */
+static char *costs_with(const char *entry, const char *number)
+{
+    const LibFile *file = NULL;
+    for (int i = 0; i < risec_lib_file_count; i++)
+        if (strcmp(risec_lib_files[i].name, "device.rise") == 0)
+            file = &risec_lib_files[i];
+    char *text = calloc(file->size + strlen(number) + 1, 1), head[64];
+    snprintf(head, sizeof head, "def %s: nat = ", entry);
+    const char *from = strstr(file->text, head) + strlen(head), *to = from + strcspn(from, "\n");
+    snprintf(text, file->size + strlen(number) + 1, "%.*s%s%s", (int)(from - file->text), file->text, number, to);
+    return text;
+}
+
+static int said_costs;
+
+static void hear(void *user, const rise_diagnostic *d)
+{
+    (void)user;
+    said_costs += strcmp(d->code, "E0663") == 0 && strcmp(d->file, "costs") == 0 && d->line > 1;
+}
+
+static const char COSTLY[] = "entry f {n: nat} (xs: n.f32): (n - 1).f32 where n >= 1 =\n"
+                             "  let ys = xs |> map(fun x => exp(exp(exp(exp(x))))) in zip(take(n - 1, ys), drop(1, ys)) |> map(fun (a, b) => b - a)\n";
+
+/* Entries by different tables are different ones: one kernel where exponentials cost nothing. */
+static void test_costs(int device)
+{
+    rise_context_options options = {.size = sizeof options, .device = device, .diagnostic = hear};
+    rise_context *context = NULL;
+    rise_program *program = NULL;
+    rise_entry *plain = NULL, *free_exp = NULL, *again = NULL, *none = NULL;
+    char *cheap = costs_with("exponential", "0"), *bad = costs_with("exponential", "-1");
+    rise_entry_options by_cheap = {.size = sizeof by_cheap, .costs = cheap}, by_bad = {.size = sizeof by_bad, .costs = bad};
+    const char *text, *other;
+    GOOD(rise_context_new(&options, &context, &err));
+    GOOD(rise_program_from_text(context, "costly.rise", COSTLY, (size_t)-1, &program, &err));
+    GOOD(rise_entry_get(program, NULL, NULL, &plain, &err));
+    GOOD(rise_entry_get(program, NULL, &by_cheap, &free_exp, &err));
+    GOOD(rise_entry_get(program, NULL, &by_cheap, &again, &err));
+    CHECK(plain != free_exp && again == free_exp);
+    GOOD(rise_entry_manifest(plain, &text, NULL, &err));
+    GOOD(rise_entry_manifest(free_exp, &other, NULL, &err));
+    CHECK(strstr(text, "f_finish") && !strstr(other, "f_finish"));
+    const char *hash = strstr(text, "\"costs\": \""), *other_hash = strstr(other, "\"costs\": \"");
+    CHECK(hash && other_hash && strncmp(hash, other_hash, 27) != 0);
+    said_costs = 0;
+    CHECK(rise_entry_get(program, NULL, &by_bad, &none, &err) == RISE_ERROR_PROGRAM && !none && said_costs == 1);
+    CHECK(strstr(err.text, "E0663"));
+    rise_program_free(program);
+    rise_context_free(context);
+    free(cheap);
+    free(bad);
+}
+
 /* ---- threads --------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Worker {
@@ -395,6 +453,8 @@ int main(int argc, char **argv)
     test_parsed_once();
     test_free(RISE_SIM);
     test_free(RISE_REF);
+    test_costs(RISE_SIM);
+    test_costs(RISE_REF);
     test_threads(RISE_SIM, n / 8);
     test_threads(RISE_REF, n / 8);
     for (int i = first; i < argc; i++)

@@ -1,0 +1,1 @@
+lower costs.rise few --plan --costs other.costs

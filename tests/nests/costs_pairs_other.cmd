@@ -1,0 +1,1 @@
+lower costs.rise pairs --plan --costs other.costs

@@ -1,0 +1,2 @@
+check axpy.rise --costs e0663.costs
+exit 1

@@ -1,0 +1,2 @@
+check axpy.rise --costs e0663_missing.costs
+exit 1

@@ -1,0 +1,1 @@
+check axpy.rise --costs ../nests/other.costs
