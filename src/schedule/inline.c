@@ -24,6 +24,7 @@ struct Info {
     int whole;    /* how often the result is the array itself */
     int places;   /* where elements are read */
     bool alone;   /* nothing reads it, and it is a result */
+    bool by_one;  /* one thread goes through it in order, alone */
     bool elsewhere; /* it is read otherwise than row by row */
     bool on_chip; /* who reads a row of it computes that row, and keeps it */
     bool refuted; /* that was thought, and is not so */
@@ -53,6 +54,7 @@ typedef struct Inline {
     VEC(Bind) binds;  /* in the functions and branches around */
     bool deep;        /* what an inlined element reads is not inlined yet */
     const Nest *reader;
+    bool in_order;    /* within what one thread does */
     NestChoices *said;
     bool again;       /* something was thought that is not so */
 } Inline;
@@ -143,6 +145,7 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
         Nat reads = evaluated ? nat_mul(in->ctx, evaluated, cells(in->ctx, term->type)) : NULL;
         info->places++;
         info->elsewhere |= !is_own_row(in, term, info->nest);
+        info->by_one |= in->in_order && (!in->reader || in->reader->n_axes == 0);
         double n = reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
         info->reads += n;
         if (n <= 1 && is_own_element(in, term, info->nest))
@@ -152,6 +155,8 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
         vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
         return;
     }
+    const bool in_order = in->in_order;
+    in->in_order |= term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_SEQ;
     for (int i = 0; i < term_children(term); i++) {
         const Core *part = term_child(term, i);
         int mark = in->binds.n;
@@ -164,6 +169,7 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
         if (opens_scope(term, i))
             in->binds.n = mark;
     }
+    in->in_order = in_order;
 }
 
 /* Notes what the result reads: an array that is all of a result is no read. */
@@ -215,12 +221,16 @@ static void add_read(const Inline *in, const Info *info, int indices, Cost *cost
     }
 }
 
-static void add_cost(const Inline *in, const Core *term, Cost *cost)
+/* A read that stands in several places of an element is one value. */
+static void add_cost(Inline *in, const Core *term, Cost *cost)
 {
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
     if (base->kind == CORE_VAR) {
+        if (bind_of(in, term))
+            return;
         add_read(in, table_get(&in->of_var, base->var), indices, cost);
+        vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
         return;
     }
     if (term->kind == CORE_PRIM) {
@@ -229,18 +239,24 @@ static void add_cost(const Inline *in, const Core *term, Cost *cost)
         if (prim_rows[id].level == LEVEL_SCALAR)
             add_part(cost, cost_in_reads(in->costs, prim_rows[id].cost), 1);
     }
-    for (int i = 0; i < term_children(term); i++)
+    for (int i = 0; i < term_children(term); i++) {
+        int mark = in->binds.n;
         add_cost(in, term_child(term, i), cost);
+        if (opens_scope(term, i))
+            in->binds.n = mark;
+    }
 }
 
-static Cost cost_of(const Inline *in, const Nest *nest)
+static Cost cost_of(Inline *in, const Nest *nest)
 {
     Cost cost = {.nest = nest};
+    int mark = in->binds.n;
     add_cost(in, nest->element, &cost);
+    in->binds.n = mark;
     return cost;
 }
 
-static bool is_heavy(const Inline *in, const Nest *nest)
+static bool is_heavy(Inline *in, const Nest *nest)
 {
     return cost_of(in, nest).heavy || nest->element->type->kind == TY_ARRAY;
 }
@@ -313,7 +329,8 @@ static void choose(Inline *in, Info *info)
                     !info->heavy && !info->refuted && !info->nest->kept && !info->local;
     /* Where a result is read on, a read more is accepted for one kernel less. */
     double once = (info->whole && info->spread ? s.read : c + s.write) + s.launch;
-    bool cheap = (r <= 1 && !(info->whole && info->spread)) || r * (c - s.read) <= once;
+    bool again = r * (c - s.read) <= (info->by_one ? 0 : once); /* it would be the longer for it */
+    bool cheap = (r <= 1 && !(info->whole && info->spread)) || again;
     info->inlined = !info->alone && !info->heavy && !info->on_chip && !info->nest->kept && info->size <= LARGEST && cheap;
 }
 
@@ -574,7 +591,7 @@ static void say(const Inline *in)
         vec_push(in->ctx, in->said, ((NestChoice){.nest = info->nest, .with = info->made->with, .inlined = info->inlined,
                                                   .whole = info->heavy, .too_long = info->size > LARGEST, .size = info->size,
                                                   .reads = info->local ? 1 : info->reads, .cost = info->cost,
-                                                  .stored = info->stored}));
+                                                  .stored = info->stored, .by_one = info->by_one}));
     }
 }
 

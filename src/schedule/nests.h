@@ -42,6 +42,7 @@ typedef struct NestChoice {
     const Nest *with;   /* as nest has it, once that is decided */
     bool inlined;       /* computed where it is read */
     bool whole;         /* a fold, or another primitive that kernels are made for: never inlined */
+    bool by_one;        /* one thread goes through it in order, alone: it computes nothing again */
     bool too_long;      /* its term would grow without bound */
     double reads, cost; /* of an element; cost in reads from memory */
     int size;           /* reads and functions of an element */

@@ -1,0 +1,1 @@
+lower costs.rise inOrder --plan
