@@ -109,21 +109,7 @@ bool fun_has_laws(const Fun *f)
         return false;
     if (f->kind == F_ITEM)
         return f->item->kind == ITEM_OPERATOR;
-    if (f->kind != F_PRIM)
-        return false;
-    switch ((int)f->prim) {
-    case P_add:
-    case P_mul:
-    case P_min:
-    case P_max:
-    case P_and:
-    case P_or:
-    case P_bitAnd:
-    case P_bitOr:
-    case P_bitXor:
-        return true;
-    }
-    return false;
+    return f->kind == F_PRIM && prim_has_laws(f->prim);
 }
 
 /* The function under a declared type, against which its arguments and results are checked. */

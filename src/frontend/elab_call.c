@@ -1,6 +1,7 @@
 /* Calls of what has a header, definitions, operators and primitives alike: the arguments fill the header's holes, what it demands is
  * proved, then its result type is known. See Note [Holes]. */
 #include "frontend/elab_internal.h"
+#include "ir/operator.h"
 
 /* ---- headers -------------------------------------------------------------------------------------------------------- */
 
@@ -187,10 +188,12 @@ static bool any_unfilled(const Call *c)
 /* Where order is left open. */
 static const PrimRegroups *regroups(const Call *c) { return c->f->kind == F_PRIM ? prim_regroups(c->f->prim) : NULL; }
 
-static bool check_laws(Call *c, Value v)
+static bool check_laws(Call *c, Value v, const Core *lambda)
 {
     Elab *e = c->e;
     const Fun *f = unwrapped(v.fun);
+    if (operator_parts(lambda, NULL, NULL))
+        return true;
     if (!fun_has_laws(f)) {
         Diag *d = elab_error(e, E0320, v.span, "`%s` wants a declared operator, whose laws are known", c->name);
         diag_label(e->ctx, d, f->kind == F_CLOSURE ? "nothing says that this function is associative" : "this has no declared laws");
@@ -200,8 +203,8 @@ static bool check_laws(Call *c, Value v)
             diag_note(e->ctx, d, NO_SPAN, "`reduceSeq` takes any function");
         return false;
     }
-    bool associative = f->kind == F_PRIM, commutative = f->kind == F_PRIM;
-    for (int i = 0; f->kind == F_ITEM && i < f->item->n_laws; i++) {
+    bool associative = false, commutative = false;
+    for (int i = 0; i < f->item->n_laws; i++) {
         associative |= strcmp(f->item->laws[i].name, "associative") == 0;
         commutative |= strcmp(f->item->laws[i].name, "commutative") == 0;
     }
@@ -228,6 +231,34 @@ Core *operator_unit(Elab *e, const Fun *f)
         return core_bad(e, f->item->unit->span);
     }
     return core;
+}
+
+typedef struct Units { /* of the components that an operator combines */
+    Elab *e;
+    PendingUnit whole;
+} Units;
+
+static void note_part(void *user, const OperatorPart *part)
+{
+    const Units *u = user;
+    PendingUnit p = u->whole;
+    Fun *op = NEW(u->e->ctx, Fun);
+    *op = (Fun){.kind = F_PRIM, .prim = part->id, .span = p.span};
+    p.op = op;
+    for (int i = 0; i < part->depth; i++)
+        p.unit = p.unit->kind == CORE_TUPLE ? p.unit->tuple.items[part->path[i]] : core_proj(u->e, p.unit, part->path[i], p.span);
+    p.type = p.unit->type;
+    p.span = p.unit->span.file ? p.unit->span : p.span;
+    vec_push(u->e->ctx, &u->e->units, p);
+}
+
+void note_unit(Elab *e, const Fun *op, const Core *lambda, Core *unit, Span span, const char *who)
+{
+    Units u = {e, {op, unit, operator_unit(e, op), unit->type, span, who, e->frame}};
+    if (u.whole.declared ? u.whole.declared->kind != CORE_UNIT_ERROR : op->kind == F_PRIM)
+        vec_push(e->ctx, &e->units, u.whole);
+    else if (!u.whole.declared)
+        operator_parts(lambda, note_part, &u);
 }
 
 /* The length of the array whose elements the function is applied to, for primitives that apply it only to those. */
@@ -270,10 +301,10 @@ static bool take_functions(Call *c)
         c->lets = lets_join(e, c->lets, v.lets);
         v.lets = NULL;
         if (prim) {
-            if (regroups(c) && i == argument_param(c->header, 0) && !check_laws(c, v))
-                return false;
             Core *lambda = elab_lambda(e, v, p->kind, c->env, elements_of(c), v.span);
             if (lambda->kind == CORE_UNIT_ERROR)
+                return false;
+            if (regroups(c) && i == argument_param(c->header, 0) && !check_laws(c, v, lambda))
                 return false;
             c->cores[i] = lambda;
             continue;
@@ -408,12 +439,8 @@ static Value prim_result(Call *c)
         core_done(e, core);
     }
     if (regroups(c) && regroups(c)->has_unit) {
-        int at = argument_param(h, 1);
-        const Fun *op = unwrapped(c->values[argument_param(h, 0)].fun);
-        Core *unit = c->cores[at];
-        PendingUnit p = {op, unit, operator_unit(e, op), unit->type, c->values[at].span, c->name, e->frame};
-        if (!p.declared || p.declared->kind != CORE_UNIT_ERROR)
-            vec_push(ctx, &e->units, p);
+        int operator = argument_param(h, 0), unit = argument_param(h, 1);
+        note_unit(e, unwrapped(c->values[operator].fun), c->cores[operator], c->cores[unit], c->values[unit].span, c->name);
     }
     return v_core(e, core);
 }

@@ -425,6 +425,8 @@ Value apply_core(Elab *e, const Core *lambda, const Value *args, Span span);
 Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want);
 
 Core *operator_unit(Elab *e, const Fun *f); /* the declared one; NULL: none */
+/* The operator, which is this function as core, is used with that unit: it is compared when types are known. */
+void note_unit(Elab *e, const Fun *op, const Core *lambda, Core *unit, Span span, const char *who);
 
 /* elab_lambda.c */
 /* elements: the length of an array to whose elements alone it is applied, or NULL. */

@@ -4,6 +4,7 @@
 #include "ir/choice.h"
 #include "ir/key.h"
 #include "ir/neighbours.h"
+#include "ir/operator.h"
 
 static FileScope *scope_of(const Program *p, const char *path)
 {
@@ -367,8 +368,7 @@ static bool is_unit(Using *u, const Fun *op, const Ast *cond)
     Core *core;
     if (!value_to_core(e, eval(e, cond->call.items[1], u->env, NULL), NULL, &core))
         return refuse(u, "the unit is no data");
-    PendingUnit p = {.op = op, .unit = core, .declared = op->kind == F_ITEM ? operator_unit(e, op) : NULL, .type = core->type, .span = cond->span, .who = u->rule->name, .frame = e->frame};
-    vec_push(e->ctx, &e->units, p);
+    note_unit(e, op, op->lambda, core, cond->span, u->rule->name);
     return true;
 }
 
@@ -379,13 +379,14 @@ static bool operator_has(Using *u, RuleCondition law, const Ast *cond)
     const char *name = cond->call.fn->name.text;
     Value f = eval(e, cond->call.items[0], u->env, NULL);
     const Fun *op = f.kind == V_FUN ? unwrapped(f.fun) : NULL;
-    if (!op || !fun_has_laws(op))
+    bool by_parts = op && op->kind == F_CORE && operator_parts(op->lambda, NULL, NULL);
+    if (!op || !(by_parts || fun_has_laws(op)))
         return refuse(u, ctx_printf(e->ctx, "`%s(%s)` is not known: it is no declared operator", name, pattern_text(e, cond->call.items[0], u->env)));
     if (law == RULE_lawful)
         return is_lawful(u, cond->call.items[0]);
     if (law == RULE_isUnit)
         return is_unit(u, op, cond);
-    return has_law(op, name) || refuse(u, ctx_printf(e->ctx, "`%s` is not declared %s", op->item->name, name));
+    return by_parts || has_law(op, name) || refuse(u, ctx_printf(e->ctx, "`%s` is not declared %s", op->item->name, name));
 }
 
 /* Whether a function that the left side names computes the same as another one, in whatever order that stands. */

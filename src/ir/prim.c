@@ -31,6 +31,15 @@ static struct PrimTable *table_of(Ctx *ctx)
     return ctx->prims;
 }
 
+bool prim_has_laws(PrimId id)
+{
+    switch ((int)id) {
+    case P_add: case P_mul: case P_min: case P_max: case P_and: case P_or: case P_bitAnd: case P_bitOr: case P_bitXor:
+        return true;
+    }
+    return false;
+}
+
 const PrimRegroups *prim_regroups(PrimId id)
 {
     static const PrimRegroups rows[] = {{P_reduce, true, true, false},      {P_reduceByIndex, true, true, false}, {P_scan, true, true, false},

@@ -58,6 +58,8 @@ typedef struct PrimRegroups {
     bool from_unit;   /* each part starts from it; else the laws are needed of all values */
     bool commutative; /* needed; else it is used where it is declared */
 } PrimRegroups;
+/* Of two values of one type: associative and commutative, with a unit (scalar_unit). */
+bool prim_has_laws(PrimId id);
 /* NULL: the text is the order. */
 const PrimRegroups *prim_regroups(PrimId id);
 /* The parsed header (parsed on first use, kept in the context). Its where-conditions are in item->where. */
