@@ -143,15 +143,30 @@ static View *as_array_of_one(Lowering *lw, const View *v)
     return array;
 }
 
+/* What there is of the results at this place, if it is memory; else NULL. */
+static View *at_place(Lowering *lw, const CoreVar *var, const ResultPlace *place, View *acceptor)
+{
+    View *v = acceptor;
+    if (place->n_parts) {
+        v = view_new(lw, VIEW_ZIP, lower_type(lw, var->type), acceptor->span);
+        v->n = place->n_parts;
+        v->items = NEWN(lw->ctx, View *, v->n);
+        for (int i = 0; i < v->n; i++) {
+            v->items[i] = at_place(lw, var, &place->parts[i], acceptor);
+            if (!v->items[i])
+                return NULL;
+        }
+        return v;
+    }
+    for (int i = 0; i < place->path.n && is_plain(v); i++)
+        v = place->path.at[i] == PLACE_OF_ONE ? as_array_of_one(lw, v) : view_proj(lw, v, place->path.at[i]);
+    return is_plain(v) ? v : NULL;
+}
+
 View *lower_result_place(Lowering *lw, const Core *rest, const CoreVar *var, View *acceptor)
 {
     ResultPlace place = {0};
-    View *v = acceptor;
-    if (!v || !result_place(lw->ctx, rest, var, &place))
-        return NULL;
-    for (int i = 0; i < place.path.n && is_plain(v); i++)
-        v = place.path.at[i] == PLACE_OF_ONE ? as_array_of_one(lw, v) : view_proj(lw, v, place.path.at[i]);
-    return is_plain(v) ? v : NULL;
+    return acceptor && result_place(lw->ctx, rest, var, &place) ? at_place(lw, var, &place, acceptor) : NULL;
 }
 
 /* Tells the parts of a state by their names in its step: a result is the same on all ways, and has no name. */

@@ -8,6 +8,7 @@
  * Requires core that core_verify accepts. Establishes: every index is a nat over sizes, ids and loop variables; every store has one writer.
  * Leaves out: barriers, places of shared buffers, names of C. */
 #include "codegen/sequences.h"
+#include "ir/result_place.h"
 
 /* ---- writing -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -220,6 +221,15 @@ static void write_if(Lowering *lw, const Core *e, View *acceptor)
     lw->facts = facts;
 }
 
+/* What the term is of registers, or of memory, as it stands; NULL: it is computed. */
+static View *stored_before(Lowering *lw, const Core *e)
+{
+    ResultRead read;
+    if (e->kind == CORE_VAR || e->kind == CORE_PROJ || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL))
+        return lower_read(lw, e);
+    return result_read(e, &read) && !read.of_one ? view_proj(lw, lower_read(lw, read.array), read.component) : NULL;
+}
+
 static void write_term(Lowering *lw, const Core *e, View *acceptor)
 {
     if (acceptor->kind == VIEW_ERROR)
@@ -267,8 +277,7 @@ static void write_term(Lowering *lw, const Core *e, View *acceptor)
         break;
     case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
-    bool registers = e->kind == CORE_VAR || e->kind == CORE_PROJ || (e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_SHFL);
-    View *v = array && registers ? lower_read(lw, e) : NULL;
+    View *v = array ? stored_before(lw, e) : NULL;
     if (array && !(v && (is_there(lw, v, acceptor) || copy_registers(lw, v, acceptor, e->span))))
         no_writer(lw, e);
     else if (!array)

@@ -239,28 +239,37 @@ static void add_value(Making *m, const Core *value, const Core *lowered, Place a
     m->parts = parts;
 }
 
-/* Where the array is a result as it is: a part of that, and nothing that is stored beside. */
-static PlanArray part_of_result(Making *m, const Core *next)
+/* Adds the components of the results that this place is of. */
+static void add_components(const Plan *plan, const ResultPlace *place, Type type, PlanArray *array)
 {
-    Ctx *ctx = m->plan->ctx;
-    const Core *f = next->prim.args[0];
-    PlanArray array = {.place = PLAN_STORED};
-    ResultPlace place = {0};
-    if (!result_is_made(next->prim.args[1]) || !result_place(ctx, f->lambda.body, f->lambda.params[0], &place))
-        return array;
-    Type type = m->plan->arrays.at[m->whole].type;
-    array.of = m->whole;
-    for (int i = 0; i < place.path.n; i++) {
-        int k = place.path.at[i];
+    int first = 0;
+    for (int i = 0; i < place->n_parts; i++)
+        add_components(plan, &place->parts[i], type, array);
+    for (int i = 0; i < place->path.n; i++) {
+        int k = place->path.at[i];
         while (type->kind == TY_ARRAY && k != PLACE_OF_ONE)
             type = type->elem;
         for (int item = 0; item < k; item++)
-            array.first += type_component_count(type->items[item]);
+            first += type_component_count(type->items[item]);
         type = k == PLACE_OF_ONE ? type : type->items[k];
     }
+    for (int i = 0; !place->n_parts && i < type_component_count(type); i++)
+        vec_push(plan->ctx, &array->components, first + i);
+}
+
+/* Where the array is a result as it is: parts of that, and nothing that is stored beside. */
+static PlanArray part_of_result(Making *m, const Core *next)
+{
+    const Plan *plan = m->plan;
+    const Core *f = next->prim.args[0];
+    PlanArray array = {.place = PLAN_STORED};
+    ResultPlace place = {0};
+    if (!result_is_made(next->prim.args[1]) || !result_place(plan->ctx, f->lambda.body, f->lambda.params[0], &place))
+        return array;
+    array.of = m->whole;
+    add_components(plan, &place, plan->arrays.at[m->whole].type, &array);
     array.place = PLAN_PART;
-    array.n = type_component_count(type);
-    m->parts += array.n;
+    m->parts += array.components.n;
     return array;
 }
 
@@ -315,9 +324,10 @@ static bool is_of(const Plan *plan, const PlanStage *stage, const ImpBuf *buf)
     const PlanArray *array = stage->makes >= 0 ? &plan->arrays.at[stage->makes] : NULL;
     if (buf->space != SPACE_OUTPUT)
         return array && ((buf->holds && array->holds == buf->holds) || (buf->part && array->holds == buf->part));
-    if (array)
-        return array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && buf->component >= array->first && buf->component < array->first + array->n;
-    return true;
+    bool found = !array;
+    for (int i = 0; array && array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && i < array->components.n; i++)
+        found |= array->components.at[i] == buf->component;
+    return found;
 }
 
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b)

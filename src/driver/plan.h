@@ -20,7 +20,8 @@ typedef struct PlanArray {
     Type type;
     Nat bytes;          /* of an input or result, all components; stored: of its buffers */
     int buffers;        /* stored: of the workspace that hold it */
-    int of, first, n;   /* a part: the array, and which components of it */
+    int of;             /* a part: the array, and */
+    VEC(int) components; /* which of it */
     Span span;          /* where the program computes it */
     const NestChoice *choice; /* stored: why; or NULL */
 } PlanArray;

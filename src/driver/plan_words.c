@@ -167,10 +167,18 @@ int plan_maker(const Plan *plan, int array)
 const char *plan_part(const Plan *plan, const PlanArray *part)
 {
     const PlanArray *of = &plan->arrays.at[part->of];
-    if (part->n == type_component_count(of->type))
+    const int *components = part->components.at, n = part->components.n;
+    bool run = true; /* one after the other */
+    for (int i = 1; i < n; i++)
+        run &= components[i] == components[i - 1] + 1;
+    if (run && n == type_component_count(of->type))
         return of->name;
-    const char *first = ctx_printf(plan->ctx, "%s.%d", of->name, part->first + 1);
-    return part->n == 1 ? first : ctx_printf(plan->ctx, "%s to %d", first, part->first + part->n);
+    const char *words = ctx_printf(plan->ctx, "%s.%d", of->name, components[0] + 1);
+    if (run && n > 1)
+        return ctx_printf(plan->ctx, "%s to %d", words, components[n - 1] + 1);
+    for (int i = 1; i < n; i++)
+        words = ctx_printf(plan->ctx, "%s%s%s.%d", words, i + 1 == n ? " and " : ", ", of->name, components[i] + 1);
+    return words;
 }
 
 const char *plan_rest(const Plan *plan, int array)

@@ -1,15 +1,57 @@
 #include "ir/result_place.h"
 
-static bool is_element(const Core *term, const CoreVar *array)
+/* The array whose elements these are, over so many axes, each at its own place; else NULL. */
+static const Core *array_at(const Core *element, int n, const Nat *axes)
 {
-    return term->kind == CORE_PRIM && term->prim.id == P_index && nat_is(term->prim.nats[1], 0) &&
-           term->prim.args[0]->kind == CORE_VAR && term->prim.args[0]->var == array &&
-           nat_is(array->type->size, 1);
+    for (int i = n - 1; i >= 0; i--, element = element->prim.args[0])
+        if (element->kind != CORE_PRIM || element->prim.id != P_index || element->prim.nats[1] != axes[i])
+            return NULL;
+    return element->kind == CORE_VAR ? element : NULL;
 }
 
-bool result_is(const Core *term, const CoreVar *array)
+/* generate(fun i => array[i].k), over any number of axes, or none: the array, and k. */
+static bool is_component(const Core *term, ResultRead *read)
 {
-    return (term->kind == CORE_VAR && term->var == array) || is_element(term, array);
+    enum { MOST_AXES = 8 };
+    Nat axes[MOST_AXES];
+    int n = 0;
+    const Core *t = term;
+    for (; n < MOST_AXES && t->kind == CORE_PRIM && t->prim.id == P_generate; t = t->prim.args[0]->lambda.body)
+        axes[n++] = t->prim.args[0]->lambda.params[0]->nat;
+    if (t->kind != CORE_PROJ)
+        return false;
+    const Core *array = array_at(t->proj.value, n, axes);
+    Type type = array ? array->type : NULL;
+    const Core *over = term;
+    for (int i = 0; i < n && type; i++, over = over->prim.args[0]->lambda.body) {
+        bool all = type->kind == TY_ARRAY && type->size == over->type->size;
+        type = all ? type->elem : NULL;
+    }
+    if (!type || type->kind != TY_TUPLE)
+        return false;
+    *read = (ResultRead){.array = array, .component = t->proj.index};
+    return true;
+}
+
+bool result_read(const Core *term, ResultRead *read)
+{
+    *read = (ResultRead){.component = WHOLE_ELEMENT};
+    if (term->kind == CORE_VAR) {
+        read->array = term;
+        return true;
+    }
+    if (is_component(term, read))
+        return true;
+    if (term->kind == CORE_PROJ) {
+        read->component = term->proj.index;
+        term = term->proj.value;
+    }
+    read->of_one = true;
+    if (term->kind != CORE_PRIM || term->prim.id != P_index || !nat_is(term->prim.nats[1], 0) ||
+        term->prim.args[0]->kind != CORE_VAR || !nat_is(term->prim.args[0]->type->size, 1))
+        return false;
+    read->array = term->prim.args[0];
+    return read->component == WHOLE_ELEMENT || read->array->type->elem->kind == TY_TUPLE;
 }
 
 /* Its results, if it is a tuple or zip of them; else none. */
@@ -25,7 +67,8 @@ static int results_of(const Core *term, Core ***items)
     return zip ? term->prim.n_args : 0;
 }
 
-bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace *place)
+/* The place of the array, or of one component of its elements. */
+static bool place_of(Ctx *ctx, const Core *rest, const CoreVar *array, int component, ResultPlace *place)
 {
     for (;;) {
         if (rest->kind == CORE_LET)
@@ -35,8 +78,9 @@ bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace 
         else
             break;
     }
-    if (result_is(rest, array)) {
-        if (rest->kind != CORE_VAR)
+    ResultRead read;
+    if (result_read(rest, &read) && read.array->var == array && read.component == component) {
+        if (read.of_one)
             vec_push(ctx, &place->path, PLACE_OF_ONE);
         return true;
     }
@@ -45,19 +89,43 @@ bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace 
         ResultPlace other = {0};
         for (int i = 0; i < depth; i++)
             vec_push(ctx, &other.path, place->path.at[i]);
-        bool both = result_place(ctx, rest->cond.then, array, place) &&
-                    result_place(ctx, rest->cond.otherwise, array, &other) && result_place_same(place, &other);
+        bool both = place_of(ctx, rest->cond.then, array, component, place) &&
+                    place_of(ctx, rest->cond.otherwise, array, component, &other) && result_place_same(place, &other);
         place->path.n = both ? place->path.n : depth;
         return both;
     }
     Core **items;
     for (int i = 0, n = results_of(rest, &items); i < n; i++) {
         vec_push(ctx, &place->path, i);
-        if (result_place(ctx, items[i], array, place))
+        if (place_of(ctx, items[i], array, component, place))
             return true;
         place->path.n = depth;
     }
     return false;
+}
+
+static Type element_of(Type type)
+{
+    while (type->kind == TY_ARRAY)
+        type = type->elem;
+    return type;
+}
+
+bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace *place)
+{
+    if (place_of(ctx, rest, array, WHOLE_ELEMENT, place))
+        return true;
+    Type element = element_of(array->type);
+    if (element->kind != TY_TUPLE)
+        return false;
+    place->n_parts = element->n_items;
+    place->parts = NEWN(ctx, ResultPlace, element->n_items);
+    for (int i = 0; i < element->n_items; i++) {
+        place->parts[i] = (ResultPlace){0};
+        if (!place_of(ctx, rest, array, i, &place->parts[i]))
+            return false;
+    }
+    return true;
 }
 
 static bool all_made(int n, Core *const *items)

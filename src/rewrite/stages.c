@@ -108,21 +108,25 @@ static bool is_stored_by(const Here *binder, bool around)
 static bool is_written(Runner *r, const Here *here)
 {
     Ctx *ctx = r->ctx;
-    const Core *term = here->term, *array = term->kind == CORE_PRIM && term->prim.id == P_index ? term->prim.args[0] : term;
-    if (array->kind != CORE_VAR || !result_is(term, array->var))
+    ResultRead read;
+    if (!result_read(here->term, &read))
         return false;
+    const CoreVar *array = read.array->var;
     ResultPlace place = {0}, own = {0}, up = {0}; /* up: the way from here, backwards */
     bool around = false;
-    if (array != term)
+    if (read.of_one)
         vec_push(ctx, &up.path, PLACE_OF_ONE);
     for (; here->up; here = here->up) {
         const Core *outer = here->up->term;
         around |= r->stage && here->up == r->stage->up && here->child == r->stage->child;
-        bool let = outer->kind == CORE_LET && outer->let.var == array->var;
-        if (let || (outer->kind == CORE_LAMBDA && outer->lambda.n == 1 && outer->lambda.params[0] == array->var)) {
+        bool let = outer->kind == CORE_LET && outer->let.var == array;
+        if (let || (outer->kind == CORE_LAMBDA && outer->lambda.n == 1 && outer->lambda.params[0] == array)) {
             for (int i = up.path.n - 1; i >= 0; i--)
                 vec_push(ctx, &own.path, up.path.at[i]);
-            return is_stored_by(here->up, around) && result_place(ctx, here->term, array->var, &place) && result_place_same(&place, &own);
+            if (!is_stored_by(here->up, around) || !result_place(ctx, here->term, array, &place))
+                return false;
+            bool whole = read.component == WHOLE_ELEMENT;
+            return whole == !place.n_parts && result_place_same(whole ? &place : &place.parts[read.component], &own);
         }
         if (outer->kind == CORE_TUPLE || (outer->kind == CORE_PRIM && is_zip(outer->prim.id)))
             vec_push(ctx, &up.path, here->child);

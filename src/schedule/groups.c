@@ -12,6 +12,7 @@ typedef struct Group {
     bool elsewhere; /* a result, beside other reads */
     bool each;      /* an element by a thread, whatever the others are */
     int results;    /* that it is */
+    int components; /* of its elements, that are results of their own */
     VEC(Reader) readers;
 } Group;
 
@@ -179,6 +180,33 @@ static bool same_axes(const Nest *a, const Nest *b)
     return same;
 }
 
+/* The array of which the nest is a component of all elements; else NULL. */
+static Group *whole_of(const Groups *g, const Nest *nest)
+{
+    const Core *read = nest->element->kind == CORE_PROJ ? nest->element->proj.value : NULL;
+    int indices;
+    const Core *first, *base = read ? term_base(read, &indices, &first) : NULL;
+    Group *whole = base && base->kind == CORE_VAR ? table_get(&g->of_var, base->var) : NULL;
+    return whole && own_indices(read, nest) == indices && same_axes(whole->nest, nest) ? whole : NULL;
+}
+
+/* Counts components that are results: where all of an array are, its kernel writes them in their places. */
+static void note_components(const Groups *g, const Core *result)
+{
+    const Group *group = own_result(g, result);
+    Group *whole = group ? whole_of(g, group->nest) : NULL;
+    if (whole)
+        whole->components++;
+    for (int i = 0; result->kind == CORE_TUPLE && i < term_children(result); i++)
+        note_components(g, term_child(result, i));
+}
+
+static bool is_in_place(const Groups *g, const Group *group)
+{
+    const Group *whole = whole_of(g, group->nest);
+    return whole && whole->components == whole->nest->element->type->n_items;
+}
+
 static void add_each(const Groups *g, const Core *result, GroupList *each)
 {
     Group *group = own_result(g, result);
@@ -206,7 +234,8 @@ static const Nest *shared_result(const Groups *g, const Core *result)
 static Core *results_valued(Groups *g, Core *result, bool several, const Nest *shared)
 {
     Group *group = own_result(g, result);
-    bool last = group && !group->nest->steps && (!several || (shared && group->each && same_axes(group->nest, shared)));
+    bool last = group && !group->nest->steps &&
+                (!several || is_in_place(g, group) || (shared && group->each && same_axes(group->nest, shared)));
     if (last) {
         group->taken = true;
         return group->nest->value;
@@ -246,8 +275,10 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, i
     for (int i = g.n - 1; i >= 0; i--)
         if (!g.at[i].taken)
             give_value(&g, i, next_var);
-    if (nests->result)
+    if (nests->result) {
+        note_components(&g, nests->result);
         nests->result = results_valued(&g, nests->result, of_two, shared_result(&g, nests->result));
+    }
     int n = 0;
     for (int i = 0; i < g.n; i++)
         if (!g.at[i].taken)

@@ -600,7 +600,7 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
 {
     enum { TRIES = 3 };
     Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said};
-    nests = scans_parted(ctx, entry, nests, next_var);
+    nests = folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var);
     add_infos(&in, nests);
     count_all(&in, nests);
     find_local(&in);

@@ -18,10 +18,7 @@ typedef struct Shape {
 
 /* ---- what is read ---- */
 
-typedef void (*ReadFn)(void *user, Core *read);
-
-/* Calls fn for each element of an array in memory that the term reads. */
-static void each_read(Core *term, ReadFn fn, void *user)
+void each_read(Core *term, ReadFn fn, void *user)
 {
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
@@ -110,24 +107,22 @@ static Core *fold_of(const Shape *s, const Core *fold, Core *array)
 
 /* ---- shapes ---- */
 
-/* The axis of the array that a fold is of, with its element; a row of memory gets one. */
-static Core *fold_element(const Shape *s, const Core *fold, CoreVar **axis)
+Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var)
 {
     Core *array = fold->prim.args[2];
     if (is_prim(array, P_generate) && array->prim.args[0]->kind == CORE_LAMBDA) {
         *axis = array->prim.args[0]->lambda.params[0];
         return array->prim.args[0]->lambda.body;
     }
-    Type index = type_idx(s->ctx, array->type->size);
-    *axis = make_var(s->ctx, s->next_var, "k", index, array->span);
-    return make_index(s->ctx, array, (*axis)->nat, array->span);
+    *axis = make_var(ctx, next_var, "k", type_idx(ctx, array->type->size), array->span);
+    return make_index(ctx, array, (*axis)->nat, array->span);
 }
 
 bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     const Shape s = {ctx, entry, next_var};
     CoreVar *axis;
-    Core *element = fold_element(&s, nest->element, &axis);
+    Core *element = fold_element(ctx, nest->element, &axis, next_var);
     Neighbours n = {.s = &s, .fold = axis->nat, .kept = nest->axes[nest->n_axes - 1]->nat};
     each_read(element, look_at_read, &n);
     return n.along_kept > n.along_fold;
@@ -137,7 +132,7 @@ bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_
 static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
 {
     CoreVar *axis;
-    Core *element = fold_element(s, fold, &axis);
+    Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
     Neighbours n = {.s = s, .fold = axis->nat, .kept = kept->nat};
     each_read(element, look_at_read, &n);
     if (term_mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
@@ -186,7 +181,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
     Ctx *ctx = s->ctx;
     CoreVar *axis;
     const Core *fold = nest->element;
-    Core *element = fold_element(s, fold, &axis);
+    Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
     Neighbours n = {.s = s, .fold = axis->nat, .kept = nest->axes[nest->n_axes - 1]->nat};
     each_read(element, look_at_read, &n);
     Nat rows = nat_const(ctx, 1);
@@ -258,7 +253,7 @@ static Core *product(const Shape *s, CoreVar *const *kept, const Core *fold)
 {
     Ctx *ctx = s->ctx;
     CoreVar *axis;
-    Core *element = fold_element(s, fold, &axis);
+    Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
     Operands o = {.s = s, .rows = kept[0]->nat, .columns = kept[1]->nat, .fold = axis->nat};
     each_read(element, take_operand, &o);
     if (o.other || !o.left || !o.right || axis->type->size->kind == NAT_ERROR)

@@ -28,6 +28,14 @@ const Nests *scans_parted(Ctx *ctx, const CoreEntry *entry, const Nests *nests, 
 /* Of a fold or scan over axes: do neighbours of what it reads lie along the last axis rather than along the fold? */
 bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
+/* Calls fn for each element of an array in memory that the term reads. */
+typedef void (*ReadFn)(void *user, Core *read);
+void each_read(Core *term, ReadFn fn, void *user);
+/* The axis of the array that a fold is of, with its element; a row of memory gets one. */
+Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var);
+/* The list in which folds of one array over the same axes are one fold of tuples. */
+const Nests *folds_merged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
+
 /* generate(axis => element), as an array, a zip of arrays or a map over them, where it reads such. */
 Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element);
 /* The term, with all arrays in it written so. */

@@ -97,10 +97,11 @@ static Core *zipped(const Vectors *v, int n, Core *const *arrays, Span span)
     return make_prim(v->ctx, zips[n], type, 1, &size, n, arrays, span);
 }
 
-/* The components of a tuple: arrays that are read, and what an index alone says. */
+/* The components of a tuple: different arrays that are read, and what an index alone says. */
 static Core *components(Vectors *v, Core *element)
 {
     Core *arrays[MOST_ZIPPED];
+    int reads = 0;
     if (element->kind != CORE_TUPLE || element->tuple.n > MOST_ZIPPED || v->arrays.n == 0)
         return NULL;
     for (int i = 0; i < element->tuple.n; i++) {
@@ -110,10 +111,11 @@ static Core *components(Vectors *v, Core *element)
         arrays[i] = array_read(v, item);
         if (!arrays[i] && own.arrays.n > 0)
             return NULL;
+        reads += arrays[i] != NULL;
         if (!arrays[i])
             arrays[i] = make_generate(v->ctx, v->axis, item, item->span);
     }
-    return zipped(v, element->tuple.n, arrays, element->span);
+    return reads == v->arrays.n ? zipped(v, element->tuple.n, arrays, element->span) : NULL;
 }
 
 Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element)

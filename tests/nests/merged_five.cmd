@@ -1,0 +1,1 @@
+lower merged.rise five --plan
