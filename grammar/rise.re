@@ -382,6 +382,7 @@ again:
     "by" { TOKEN(T_BY); }
     "within" { TOKEN(T_WITHIN); }
     "expect" { TOKEN(T_EXPECT); }
+    "accept" { TOKEN(T_ACCEPT); }
     "for" { TOKEN(T_FOR); }
     "level" { TOKEN(T_LEVEL); }
     "at" { TOKEN(T_AT); }

@@ -20,7 +20,7 @@ enum { PRIVATE_AT_A_TIME = 2 };
 
 static void check_private(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
-    for (int k = 0; k < imp->kernels.n; k++) {
+    for (int k = 0; k < imp->kernels.n && !item_accepts(entry->item, W0705); k++) {
         const ImpKernel *kernel = imp->kernels.at[k];
         PrivateMemory memory = private_memory(ctx, kernel);
         int registers = kernel_registers(kernel);

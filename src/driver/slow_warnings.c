@@ -10,6 +10,8 @@ static Span place_of(const Ctx *ctx, const CoreEntry *entry, const Core *walk)
 void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const Rewriting *r)
 {
     SlowWalks walks = {0};
+    if (item_accepts(entry->item, W0704))
+        return;
     rewriting_slow_walks(ctx, r, &walks);
     for (int i = 0; i < walks.n; i++) {
         const Core *walk = walks.at[i], *array = walk->prim.args[walk->prim.n_args - 1];
@@ -120,7 +122,7 @@ void warn_stored(Ctx *ctx, const ImpProgram *program, const Launch *at)
     Workspace space;
     Launch point;
     Bytes bytes;
-    if (!workspace_is_used(program))
+    if (!workspace_is_used(program) || item_accepts(entry->item, W0707))
         return;
     workspace_plan(ctx, program, &space);
     bool much = at ? bytes_at(ctx, program, &space, at, &bytes) && is_much(bytes) : is_much_at_all(ctx, program, &space, &point, &bytes);
@@ -177,7 +179,7 @@ static int64_t elements_read(const Plan *plan, const PlanStage *stage)
 
 void warn_few_blocks(Ctx *ctx, const Plan *plan)
 {
-    if (!plan->at || plan->at->num_sm <= 0)
+    if (!plan->at || plan->at->num_sm <= 0 || item_accepts(plan->entry->item, W0708))
         return;
     const CoreEntry *entry = plan->entry;
     for (int s = 0; s < plan->stages.n; s++) {

@@ -169,3 +169,11 @@ const char *ast_op_text(AstOp op)
 }
 
 bool ast_is_word(const Ast *ast, const char *word) { return ast && ast->kind == AST_NAME && strcmp(ast->name.text, word) == 0; }
+
+bool item_accepts(const Item *item, DiagCode code)
+{
+    for (int i = 0; item && i < item->n_accepts; i++)
+        if (item->accepts[i] == code)
+            return true;
+    return false;
+}

@@ -143,6 +143,8 @@ typedef struct Item {
     Law *laws;
     int n_expects;      /* ENTRY */
     Expect *expects;
+    int n_accepts;      /* ENTRY: warnings that it is not given, `accept [W0704]` */
+    DiagCode *accepts;
     const char *level;  /* RULE: where it may fire, or NULL */
     Span level_span;
     Ast *lowered;       /* ENTRY: `lowered by S`: the strategy; or NULL */
@@ -150,6 +152,9 @@ typedef struct Item {
     const char *path;   /* IMPORT: `import "file.rise"` the text; `import std.warp` the dotted name */
     bool is_file;       /* IMPORT: the quoted form */
 } Item;
+
+/* Does the entry say that this warning is known, and as it is wanted? item: or NULL. */
+bool item_accepts(const Item *item, DiagCode code);
 
 typedef struct AstFile {
     uint32_t file;

@@ -341,6 +341,8 @@ static void put_clauses(StrBuf *out, const Item *item)
         sb_printf(out, " level %s", item->level);
     if (item->exact)
         sb_puts(out, " exact");
+    for (int i = 0; i < item->n_accepts; i++)
+        sb_printf(out, "%s%s%s", i ? ", " : " accept [", diag_code_name(item->accepts[i]), i + 1 < item->n_accepts ? "" : "]");
     if (item->n_launch) {
         sb_puts(out, " launch [");
         for (int i = 0; i < item->n_launch; i++) {

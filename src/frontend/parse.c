@@ -402,6 +402,40 @@ void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast
     }
 }
 
+/* Warnings that are about an entry, and right where it is wanted so. */
+static const DiagCode acceptable[] = {W0704, W0705, W0706, W0707, W0708};
+
+static void bad_accept(Parser *ps, const Ast *ast, const char *why)
+{
+    StrBuf codes;
+    sb_init(&codes, ps->ctx);
+    for (size_t i = 0; i < sizeof acceptable / sizeof *acceptable; i++)
+        sb_printf(&codes, "%s%s", i ? ", " : "", diag_code_name(acceptable[i]));
+    Diag *diag = parse_mistake(ps, E0220, ast->span, "%s", why);
+    diag_note(ps->ctx, diag, NO_SPAN, "an entry may accept %s, each once", codes.text);
+}
+
+void parse_accept(Parser *ps, Token word, const AstList *codes)
+{
+    Item *item = ps->item;
+    if (!clause_fits(ps, token_span(ps, word), "accept", ITEM_ENTRY, item->n_accepts > 0))
+        return;
+    item->accepts = NEWN(ps->ctx, DiagCode, codes->items.n);
+    for (int i = 0; i < codes->items.n; i++) {
+        const Ast *ast = codes->items.at[i];
+        const char *name = ast->kind == AST_NAME ? ast->name.text : NULL;
+        size_t k = 0;
+        while (k < sizeof acceptable / sizeof *acceptable && (!name || acceptable[k] != diag_code_find(name)))
+            k++;
+        if (k == sizeof acceptable / sizeof *acceptable)
+            bad_accept(ps, ast, name ? ctx_printf(ps->ctx, "`%s` is no warning that an entry may accept", name) : "this is not the code of a warning");
+        else if (item_accepts(item, acceptable[k]))
+            bad_accept(ps, ast, ctx_printf(ps->ctx, "`%s` is accepted twice", name));
+        else
+            item->accepts[item->n_accepts++] = acceptable[k];
+    }
+}
+
 void parse_level(Parser *ps, Token word, Token name)
 {
     Item *item = ps->item;

@@ -71,6 +71,7 @@
     T(BY, "`by`")                                                                                                          \
     T(WITHIN, "`within`")                                                                                                  \
     T(EXPECT, "`expect`")                                                                                                  \
+    T(ACCEPT, "`accept`")                                                                                                  \
     T(FOR, "`for`")                                                                                                        \
     T(LEVEL, "`level`")                                                                                                    \
     T(AT, "`at`")                                                                                                          \
@@ -197,6 +198,7 @@ void parse_params(Parser *ps, ParamList *params, Token open, bool braces);
 void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit);
 typedef enum Clause { CLAUSE_WHERE, CLAUSE_LAUNCH, CLAUSE_EXACT, CLAUSE_LOWERED, CLAUSE_UNIT } Clause;
 void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast, uint32_t hi);
+void parse_accept(Parser *ps, Token word, const AstList *codes);
 void parse_level(Parser *ps, Token word, Token name);
 void parse_law(Parser *ps, Token word, Ast *within);
 /* `given` NULL: no `for`. entry.kind T_END: of the item itself. */

@@ -67,7 +67,7 @@ static void put_fitting(Printer *p, const Core *term, void (*put_it)(Printer *, 
 static const char *const words[] = {
     "fun", "let", "in", "if", "then", "else", "and", "or", "not", "unroll", "def", "entry", "operator", "import", "where", "launch",
     "true", "false", "inf", "nan", "lowest", "highest", "nat", "data", "num", "int", "float", "scalar", "idx", "vec", "ceilDiv",
-    "pow2", "numSM", "maxResident", "halving", "unit", "level", "lowered", "by", "at", "expect", "associative", "commutative",
+    "pow2", "numSM", "maxResident", "halving", "unit", "level", "lowered", "by", "at", "expect", "accept", "associative", "commutative",
     "within", "exact", "rule", "strategy"};
 
 static bool is_name(const char *text)
