@@ -135,7 +135,8 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
     if (c->whole)
         return "an element goes through an array: that is done once, and not again for each read";
     if (c->too_long)
-        return ctx_printf(ctx, "an element takes %d reads and functions, too many for a part of other elements", c->size);
+        return ctx_printf(ctx, "an element takes %d reads and functions, too many to be %s", c->size,
+                          c->reads >= NEST_MANY ? "computed for each of many reads" : "a part of other elements");
     if (c->by_one)
         return ctx_printf(ctx, "one thread goes through it in order, and an element costs %s to compute, more than a read", plain(ctx, c->cost));
     if (c->reads >= NEST_MANY)

@@ -7,59 +7,10 @@
  * (ir/costs.h). Folds, and all that is one primitive, are stored: others can compute them together. */
 #include "frontend/costs.h"
 #include "ir/key.h"
-#include "schedule/nests.h"
+#include "schedule/inline.h"
 #include "schedule/shape.h"
 
-#define UNKNOWN NEST_MANY
-
-typedef struct Info Info;
-struct Info {
-    Nest *nest;
-    const Nest *made; /* the same, for the list of those that are stored */
-    bool heavy;   /* a fold, or another primitive that stays */
-    double reads; /* of an element */
-    double cost;
-    int size;     /* reads and functions of an element */
-    StoreCost stored;
-    int whole;    /* how often the result is the array itself */
-    int places;   /* where elements are read */
-    bool alone;   /* nothing reads it, and it is a result */
-    bool by_one;  /* one thread goes through it in order, alone */
-    bool elsewhere; /* it is read otherwise than row by row */
-    bool on_chip; /* who reads a row of it computes that row, and keeps it */
-    bool refuted; /* that was thought, and is not so */
-    bool inlined;
-    bool spread;  /* a read of it is another than of the reader's own element, once */
-    bool local;   /* all that read it are parts of one element: it is worked out there, once */
-    VEC(Info *) readers; /* unless it is spread */
-    Core *closed; /* inlined: the element, once what it reads is inlined, unless it is local */
-};
-
-/* A read that stands in several places of an element is one value. */
-typedef struct Bind {
-    const Core *read;
-    CoreVar *var;
-    Core *value; /* while reads are counted: NULL */
-    int uses;
-} Bind;
-
-typedef struct Inline {
-    Ctx *ctx;
-    EndsOpen ends_open;
-    const CoreEntry *entry;
-    const Costs *costs;
-    int *next_var;
-    VEC(Info *) infos;
-    Table of_var;     /* CoreVar -> Info */
-    VEC(Bind) binds;  /* in the functions and branches around */
-    bool deep;        /* what an inlined element reads is not inlined yet */
-    const Nest *reader;
-    bool in_order;    /* within what one thread does */
-    NestChoices *said;
-    bool again;       /* something was thought that is not so */
-} Inline;
-
-static Bind *bind_of(const Inline *in, const Core *read)
+Bind *inline_bind_of(const Inline *in, const Core *read)
 {
     for (int i = in->binds.n - 1; i >= 0; i--)
         if (core_same(in->ctx, in->binds.at[i].read, read))
@@ -67,15 +18,14 @@ static Bind *bind_of(const Inline *in, const Core *read)
     return NULL;
 }
 
-/* Is the child of the term evaluated elsewhere, oftener, or under a condition? */
-static bool opens_scope(const Core *term, int child)
+bool inline_opens_scope(const Core *term, int child)
 {
     bool lazy = term->kind == CORE_PRIM && (term->prim.id == P_and || term->prim.id == P_or);
     return term->kind == CORE_LAMBDA ||
            ((term->kind == CORE_IF || term->kind == CORE_LET || lazy) && child > 0);
 }
 
-static bool stays(PrimId id)
+bool inline_stays(PrimId id)
 {
     PrimLevel level = prim_rows[id].level;
     return (level != LEVEL_VIEW && level != LEVEL_SCALAR) || prim_is_scatter(id);
@@ -95,7 +45,7 @@ static bool is_own_row(const Inline *in, const Core *read, const Nest *of)
 
 /* ---- how often elements are read ---- */
 
-static Nat cells(Ctx *ctx, Type type)
+Nat inline_cells(Ctx *ctx, Type type)
 {
     Nat n = nat_const(ctx, 1);
     for (; type->kind == TY_ARRAY; type = type->elem)
@@ -113,7 +63,7 @@ static double times(const Inline *in, Nat reads, Nat cells)
     for (int k = 1; k <= MOST; k++)
         if (nat_le(in->ctx, known, reads, nat_mul_k(in->ctx, cells, k)))
             return k;
-    return UNKNOWN;
+    return NEST_MANY;
 }
 
 /* How often the pattern calls its function; NULL: nobody knows. */
@@ -139,14 +89,14 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
 {
     int indices;
     Info *info = info_of(in, term, &indices);
-    if (info && bind_of(in, term))
+    if (info && inline_bind_of(in, term))
         return;
     if (info) {
-        Nat reads = evaluated ? nat_mul(in->ctx, evaluated, cells(in->ctx, term->type)) : NULL;
+        Nat reads = evaluated ? nat_mul(in->ctx, evaluated, inline_cells(in->ctx, term->type)) : NULL;
         info->places++;
         info->elsewhere |= !is_own_row(in, term, info->nest);
         info->by_one |= in->in_order && (!in->reader || in->reader->n_axes == 0);
-        double n = reads ? times(in, reads, cells(in->ctx, info->nest->var->type)) : UNKNOWN;
+        double n = reads ? times(in, reads, inline_cells(in->ctx, info->nest->var->type)) : NEST_MANY;
         info->reads += n;
         if (n <= 1 && is_own_element(in, term, info->nest))
             vec_push(in->ctx, &info->readers, table_get(&in->of_var, in->reader->var));
@@ -166,7 +116,7 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
             inside = n && evaluated ? nat_mul(in->ctx, evaluated, n) : NULL;
         }
         count_reads(in, part, inside);
-        if (opens_scope(term, i))
+        if (inline_opens_scope(term, i))
             in->binds.n = mark;
     }
     in->in_order = in_order;
@@ -182,156 +132,6 @@ static void count_results(Inline *in, const Core *term)
         info->whole++;
     else if (term->kind != CORE_TUPLE)
         count_reads(in, term, nat_const(in->ctx, 1));
-}
-
-/* ---- what an element costs ---- */
-
-/* Reads and functions of an element. What has more is stored whoever reads it, and whatever things
- * cost: a term that grows with each array of a chain would take a time and a memory that is the
- * square of their number. */
-enum { LARGEST = 128 };
-
-typedef struct Part {
-    double cost;
-    int size;
-} Part;
-
-typedef struct Cost {
-    const Nest *nest;
-    Part sum, shared; /* of what is read; of what others read, too, and is worked out once: the most */
-    bool heavy;
-} Cost;
-
-static void add_part(Cost *cost, double reads, int size)
-{
-    cost->sum.cost += reads;
-    cost->sum.size += size;
-}
-
-static void add_read(const Inline *in, const Info *info, int indices, Cost *cost)
-{
-    if (!info || !info->inlined) { /* an array of fewer axes stays in a cache */
-        bool all = indices >= cost->nest->n_axes;
-        add_part(cost, !all ? cost_in_reads(in->costs, COST_cacheAccess) : indices > 0, 1);
-    } else if (info->local && info->places > 1) {
-        cost->shared.cost = info->cost > cost->shared.cost ? info->cost : cost->shared.cost;
-        cost->shared.size = info->size > cost->shared.size ? info->size : cost->shared.size;
-    } else {
-        add_part(cost, info->cost, info->size);
-    }
-}
-
-/* A read that stands in several places of an element is one value. */
-static void add_cost(Inline *in, const Core *term, Cost *cost)
-{
-    int indices;
-    const Core *first, *base = term_base(term, &indices, &first);
-    if (base->kind == CORE_VAR) {
-        if (bind_of(in, term))
-            return;
-        add_read(in, table_get(&in->of_var, base->var), indices, cost);
-        vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
-        return;
-    }
-    if (term->kind == CORE_PRIM) {
-        PrimId id = term->prim.id;
-        cost->heavy |= stays(id) || id == P_generate;
-        if (prim_rows[id].level == LEVEL_SCALAR)
-            add_part(cost, cost_in_reads(in->costs, prim_rows[id].cost), 1);
-    }
-    for (int i = 0; i < term_children(term); i++) {
-        int mark = in->binds.n;
-        add_cost(in, term_child(term, i), cost);
-        if (opens_scope(term, i))
-            in->binds.n = mark;
-    }
-}
-
-static Cost cost_of(Inline *in, const Nest *nest)
-{
-    Cost cost = {.nest = nest};
-    int mark = in->binds.n;
-    add_cost(in, nest->element, &cost);
-    in->binds.n = mark;
-    return cost;
-}
-
-static bool is_heavy(Inline *in, const Nest *nest)
-{
-    return cost_of(in, nest).heavy || nest->element->type->kind == TY_ARRAY;
-}
-
-/* The element that it is a part of, in the end, if there is one for all its readers; else itself. */
-static Info *part_of(Table *whole, Info *info)
-{
-    Info *all = NULL;
-    for (int i = 0; i < info->readers.n; i++) {
-        Info *of = table_get(whole, info->readers.at[i]);
-        if (!of || (all && of != all))
-            return info;
-        all = of;
-    }
-    return all ? all : info;
-}
-
-/* What is named within one element, however often it is read there, is no array. */
-static void find_local(Inline *in)
-{
-    Table whole = {0};
-    for (int i = in->infos.n - 1; i >= 0; i--) {
-        Info *info = in->infos.at[i];
-        bool may = !info->spread && !info->whole && !info->nest->kept && !info->nest->steps && !is_heavy(in, info->nest);
-        Info *of = may ? part_of(&whole, info) : info;
-        info->local = of != info;
-        table_put(in->ctx, &whole, info, of);
-    }
-}
-
-static int64_t bytes_of(Ctx *ctx, Type type)
-{
-    int64_t bytes = 0;
-    for (int i = 0; type->kind == TY_TUPLE && i < type->n_items; i++)
-        bytes += bytes_of(ctx, type->items[i]);
-    return type->kind == TY_TUPLE ? bytes : (int64_t)type_width(type) * scalar_bytes(type_scalar_of(ctx, type));
-}
-
-/* What it takes to store an element. Of an array whose length the program fixes it is known whether
- * it stays in a cache, and what a launch is for each element; others are taken for large ones, and
- * so are numbers, as a kernel of their own is not worth it. */
-static StoreCost store_cost(const Inline *in, const Nest *nest)
-{
-    const Costs *costs = in->costs;
-    StoreCost cost = {.write = cost_in_reads(costs, COST_memoryWrite), .read = 1};
-    Nat n = cells(in->ctx, nest->var->type);
-    if (nest->n_axes == 0 || !nat_is_const(n) || n->value == 0 || type_gives_arrays(nest->element->type))
-        return cost;
-    Type elem = nest->var->type;
-    while (elem->kind == TY_ARRAY)
-        elem = elem->elem;
-    if (n->value <= costs->of[COST_cacheBytes] / bytes_of(in->ctx, elem))
-        cost.write = cost.read = cost_in_reads(costs, COST_cacheAccess);
-    const int64_t lanes = costs->of[COST_lanes];
-    cost.launch = cost_in_reads(costs, COST_launch) / (double)(n->value > lanes ? n->value : lanes);
-    return cost;
-}
-
-static void choose(Inline *in, Info *info)
-{
-    const Cost cost = cost_of(in, info->nest);
-    double c = cost.sum.cost + cost.shared.cost, r = info->local ? 1 : info->reads;
-    info->heavy = cost.heavy || info->nest->element->type->kind == TY_ARRAY;
-    info->cost = c;
-    info->size = cost.sum.size + cost.shared.size;
-    info->stored = store_cost(in, info->nest);
-    const StoreCost s = info->stored;
-    info->alone = info->whole == 1 && r == 0;
-    info->on_chip = info->nest->n_axes >= 2 && info->places > 1 && c > s.read && !info->elsewhere && !info->whole &&
-                    !info->heavy && !info->refuted && !info->nest->kept && !info->local;
-    /* Where a result is read on, a read more is accepted for one kernel less. */
-    double once = (info->whole && info->spread ? s.read : c + s.write) + s.launch;
-    bool again = r * (c - s.read) <= (info->by_one ? 0 : once); /* it would be the longer for it */
-    bool cheap = (r <= 1 && !(info->whole && info->spread)) || again;
-    info->inlined = !info->alone && !info->heavy && !info->on_chip && !info->nest->kept && info->size <= LARGEST && cheap;
 }
 
 /* ---- computing it there ---- */
@@ -402,7 +202,7 @@ static Core *parts_inlined(Inline *in, const Core *term)
     for (int i = 0; i < term_children(term); i++) {
         int mark = in->binds.n;
         Core *part = with_inlined(in, term_child(term, i));
-        term_set_child(new, i, opens_scope(term, i) ? end_scope(in, mark, part) : part);
+        term_set_child(new, i, inline_opens_scope(term, i) ? end_scope(in, mark, part) : part);
     }
     return new;
 }
@@ -413,7 +213,7 @@ static Core *with_inlined(Inline *in, Core *term)
     const Info *info = info_of(in, term, &indices);
     if (!info || !info->inlined)
         return info ? term : parts_inlined(in, term);
-    Bind *bound = bind_of(in, term);
+    Bind *bound = inline_bind_of(in, term);
     if (!bound) {
         Core *value = element_at(in, info, term, indices);
         if (in->deep || info->local)
@@ -589,7 +389,7 @@ static void say(const Inline *in)
     for (int i = 0; i < in->infos.n; i++) {
         const Info *info = in->infos.at[i];
         vec_push(in->ctx, in->said, ((NestChoice){.nest = info->nest, .with = info->made->with, .inlined = info->inlined,
-                                                  .whole = info->heavy, .too_long = info->size > LARGEST, .size = info->size,
+                                                  .whole = info->heavy, .too_long = info->too_long, .size = info->size,
                                                   .reads = info->local ? 1 : info->reads, .cost = info->cost,
                                                   .stored = info->stored, .by_one = info->by_one}));
     }
@@ -603,7 +403,7 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
     nests = folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var);
     add_infos(&in, nests);
     count_all(&in, nests);
-    find_local(&in);
+    inline_find_local(&in);
     Nests *stored;
     const int first = said->n;
     for (int tries = 1;; tries++) {
@@ -611,7 +411,7 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
         said->n = first;
         for (int i = 0; i < in.infos.n; i++) {
             in.infos.at[i]->refuted |= tries == TRIES;
-            choose(&in, in.infos.at[i]);
+            inline_choose(&in, in.infos.at[i]);
         }
         stored = inlined(&in, nests, false);
         if (in.again)
@@ -632,8 +432,8 @@ Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *
     for (int i = 0; i < in.infos.n; i++) {
         Info *info = in.infos.at[i];
         info->refuted = true;
-        choose(&in, info);
-        bool scalar = !info->heavy && info->nest->n_axes == 0 && info->size <= LARGEST;
+        inline_choose(&in, info);
+        bool scalar = !info->heavy && info->nest->n_axes == 0 && info->size <= INLINE_LARGEST;
         if (!info->inlined && !scalar && info->reads > 1)
             return NULL;
         info->inlined = true;

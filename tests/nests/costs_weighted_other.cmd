@@ -1,0 +1,1 @@
+lower costs.rise weighted --plan --costs other.costs
