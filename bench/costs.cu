@@ -2,7 +2,7 @@
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90 bench/costs.cu -o build/costs && build/costs > table.rise
 //
-// Each time is a median of several runs in which the whole device is busy with one thing, divided by the elements. It takes a few seconds and 2 GiB.
+// Each time is a median of several runs in which the whole device is busy with one thing, divided by the elements. It takes a few seconds and 1 GiB.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

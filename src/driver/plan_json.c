@@ -2,6 +2,7 @@
 #include "driver/plan.h"
 
 #include "codegen/index_guards.h"
+#include "frontend/costs.h"
 
 static void put_text(StrBuf *out, const char *key, const char *text)
 {
@@ -194,6 +195,8 @@ void plan_json(StrBuf *out, const Plan *plan)
     sb_puts(out, "{\"entry\": ");
     sb_put_json(out, plan->entry->name);
     put_flag(out, "scheduled", plan->scheduled);
+    if (plan->lowered->costs)
+        put_text(out, "costs", costs_hash_text(plan->ctx, plan->lowered->costs));
     if (plan->at) {
         sb_puts(out, ", \"sizes\": {");
         for (int i = 0; i < plan->entry->n_sizes; i++)
