@@ -272,6 +272,11 @@ static void add_inequality(NatEnv *env, Nat p)
 {
     if (nat_is_const(p) || nat_is_error(p))
         return;
+    Poly whole;
+    poly_init(env->ctx, &whole);
+    poly_add_nat(&whole, p, TERM_K(1));
+    poly_divide_content(&whole);
+    p = whole.overflow ? p : poly_nat_raw(&whole);
     for (int i = 0; i < env->inequalities.n; i++)
         if (env->inequalities.at[i] == p)
             return;

@@ -78,6 +78,8 @@ int64_t gcd_i64(int64_t a, int64_t b);                            /* the greates
 /* p = b * quotient + rest with no term of rest divisible by the leading term of b (constants: rest in [0, b), other
  * coefficients in (-b, b)). False when it does not end or fit. The order of terms is lexicographic, hence admissible. */
 bool poly_divide(Ctx *ctx, const Poly *p, Nat b, Poly *quotient, Poly *rest);
+/* By what all coefficients have in common: p >= 0 exactly when the result is, as all values are whole. */
+void poly_divide_content(Poly *p);
 /* The sum as it stands: hash-consed, but the rules that join div and mod are not applied. */
 Nat poly_nat_raw(Poly *p);
 

@@ -263,3 +263,17 @@ bool poly_divide(Ctx *ctx, const Poly *p, Nat b, Poly *q, Poly *r)
     }
     return true;
 }
+
+void poly_divide_content(Poly *p)
+{
+    int vars = poly_vars(p);
+    int64_t g = 0;
+    for (int i = 0; i < vars && g != 1; i++)
+        g = gcd_i64(g, p->at[i].coef);
+    if (g <= 1)
+        return;
+    for (int i = 0; i < vars; i++)
+        p->at[i].coef /= g;
+    if (vars < p->n && (p->at[vars].coef = floor_div(p->at[vars].coef, g)) == 0)
+        p->n--;
+}

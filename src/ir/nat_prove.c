@@ -345,16 +345,8 @@ static bool monotone(Search *s, const Poly *p, int depth, int uses, int64_t scal
 /* Divides by what cannot change the sign: p >= 0 exactly when the result is. */
 static void reduce(const Search *s, Poly *p)
 {
+    poly_divide_content(p);
     int vars = poly_vars(p);
-    int64_t g = 0;
-    for (int i = 0; i < vars && g != 1; i++)
-        g = gcd_i64(g, p->at[i].coef);
-    if (g > 1) {
-        for (int i = 0; i < vars; i++)
-            p->at[i].coef /= g;
-        if (vars < p->n && (p->at[vars].coef = floor_div(p->at[vars].coef, g)) == 0)
-            p->n--;
-    }
     for (bool again = vars > 0 && vars == p->n; again;) {
         again = false;
         for (int j = 0; j < p->at[0].n_factors && !again; j++) {

@@ -25,23 +25,11 @@ mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__res
 
     // mask.rise:4: mapLane of lib/std/device.rise:27
     float acc = -INFINITY;
-    float4 v;
-    float4 v_1;
+    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    float4 v_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (thread*4 < 509) {
         v = load4<aligned>(a + thread*4);
         v_1 = load4<aligned>(b + thread*4);
-    } else {
-        const int index = thread*4;
-        v = make_float4(
-            index < 512 ? a[index] : 0.0f,
-            index < 511 ? a[index + 1] : 0.0f,
-            index < 510 ? a[index + 2] : 0.0f,
-            0.0f);
-        v_1 = make_float4(
-            index < 512 ? b[index] : 0.0f,
-            index < 511 ? b[index + 1] : 0.0f,
-            index < 510 ? b[index + 2] : 0.0f,
-            0.0f);
     }
     if (thread*4 < 512) acc = fmaxf(acc, __fmul_rn(v.x, v_1.x));
     if (thread*4 < 511) acc = fmaxf(acc, __fmul_rn(v.y, v_1.y));

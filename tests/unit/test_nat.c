@@ -314,6 +314,10 @@ static const struct {
     {"n % 100 = 0; m % 4 = 0", ASK_LT, "m / 4*n25 + m / 4 - 1", "m*(n / 100)", true},
     {"n = 12*k", ASK_LE, "0", "3*k - n4 - 1", true},
     {"n = 12*k", ASK_LE, "0", "3*k - n4 - 2", false},
+    /* A sum of whole multiples of two is no 1. */
+    {"1 <= 66*n + 2*(n / 3)", ASK_LE, "2", "66*n + 2*(n / 3)", true},
+    {"1 <= 66*n + 2*(n / 3)", ASK_LE, "3", "66*n + 2*(n / 3)", false},
+    {"n % 100 = 0; 1 <= 2*(n / 3)", ASK_LE, "1", "n / 3", true},
     {"", ASK_LE, "4*(n / 100)", "n / 25", true},
     {"", ASK_LE, "n / 25", "4*(n / 100)", false},
     {"", ASK_LE, "n / 25", "4*(n / 100) + 3", true},
