@@ -354,6 +354,22 @@ static Core *stored_steps(Inline *in, const NestSteps *steps)
     return nests_repeated(in->ctx, steps, step, in->next_var);
 }
 
+static Nests *inlined(Inline *in, const Nests *nests, bool of_two);
+
+/* One of two lists, of which a condition over sizes is known. */
+static Nests *side_inlined(Inline *in, const Nests *nests, bool holds)
+{
+    const CoreEntry *entry = in->entry;
+    NatFacts *known = nat_facts_new(in->ctx, (NatFacts *)(uintptr_t)entry->known);
+    core_cond_facts(in->ctx, known, nests->cond, holds);
+    CoreEntry here = *entry;
+    here.known = known;
+    in->entry = &here;
+    Nests *side = inlined(in, holds ? nests->then : nests->otherwise, true);
+    in->entry = entry;
+    return side;
+}
+
 static Nests *inlined(Inline *in, const Nests *nests, bool of_two)
 {
     Nests *stored = NEW(in->ctx, Nests);
@@ -379,8 +395,8 @@ static Nests *inlined(Inline *in, const Nests *nests, bool of_two)
     }
     give_values(in, stored, of_two);
     stored->cond = nests->cond;
-    stored->then = inlined(in, nests->then, true);
-    stored->otherwise = inlined(in, nests->otherwise, true);
+    stored->then = side_inlined(in, nests, true);
+    stored->otherwise = side_inlined(in, nests, false);
     return stored;
 }
 

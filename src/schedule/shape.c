@@ -156,7 +156,7 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
     bool none = false; /* nothing is split into rows of no elements */
     for (int i = n_axes - 1; i >= 0; i--) {
         all = type_array(ctx, axes[i]->type->size, all);
-        none |= i > 0 && axes[i]->type->size == nat_const(ctx, 0);
+        none |= i > 0 && nat_le(ctx, entry->known, axes[i]->type->size, nat_const(ctx, 0));
     }
     if (none)
         return make_zero(ctx, next_var, all, span);
