@@ -119,7 +119,13 @@ View *vector_part(Lowering *lw, View *v, Nat j)
         return part;
     }
     case VIEW_COND: case VIEW_GUARD: return view_cond_map(lw, v, part_at, &j);
-    case VIEW_SCALAR: case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
+    case VIEW_SCALAR: /* a literal, which all components are */
+        if (v->expr->kind != IE_LIT)
+            break;
+        v = view_copy(lw, v);
+        v->type = v->type->elem;
+        return v;
+    case VIEW_TUPLE: case VIEW_ZIP: case VIEW_PROJ: case VIEW_MAP: case VIEW_PAD: case VIEW_GEN: case VIEW_EACH: case VIEW_GATHER: case VIEW_CONCAT:
     case VIEW_AS_VECTOR: case VIEW_AS_SCALAR: case VIEW_WINDOWS: case VIEW_RING: case VIEW_ATOMIC: break;
     }
     lower_error(lw, E0510, v->span, "risec lost track of a vector here");
