@@ -5,7 +5,8 @@
  *   ys           = for each part, the sequence that begins with its start
  *
  * What is before the parts is prefixes again, and comes in parts itself where it is long. Prefixes of
- * less than LONG elements are one part. Whole arrays of numbers have kernels of their own. */
+ * less than LONG elements are one part. Whole arrays of numbers have kernels of their own, unless these
+ * are too short for blocks to tell each other. */
 #include "schedule/build.h"
 #include "schedule/shape.h"
 
@@ -36,8 +37,9 @@ static bool comes_in_parts(const Parts *p, const Nest *nest)
     if (!is_scan(scan) || nest->steps)
         return false;
     Nat n = scan->type->size;
-    bool number = scan->type->elem->kind == TY_SCALAR && scan->type->elem->scalar != SC_BOOL;
-    if ((nest->n_axes == 0 && number) || (nat_is_const(n) && n->value < LONG) || holds_index(scan->type->elem))
+    Type t = scan->type->elem;
+    bool by_blocks = t->kind == TY_SCALAR && t->scalar != SC_BOOL && type_is_total(p->ctx, t);
+    if ((nest->n_axes == 0 && by_blocks) || (nat_is_const(n) && n->value < LONG) || holds_index(scan->type->elem))
         return false;
     for (int i = 0; i < nest->n_axes; i++)
         if (nat_mentions(n, nest->axes[i]->nat))
