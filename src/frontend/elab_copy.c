@@ -155,6 +155,13 @@ static Core *copy(Copy *c, const Core *core)
     return core_done(e, new);
 }
 
+/* The function of a map over one element, by one thread. */
+static bool is_called_once(const Core *map)
+{
+    return map->prim.id == P_mapGlobal && map->prim.args[0]->kind == CORE_LAMBDA &&
+           nat_is(map->prim.args[1]->type->size, 1);
+}
+
 /* How often a variable is read; twice at least where it is read in a function, which may be applied often. */
 static int uses(const Core *core, const CoreVar *var, bool inside)
 {
@@ -167,8 +174,10 @@ static int uses(const Core *core, const CoreVar *var, bool inside)
     case CORE_UNIT_ERROR:
         return 0;
     case CORE_PRIM:
-        for (int i = 0; i < core->prim.n_args && n < 2; i++)
-            n += uses(core->prim.args[i], var, inside);
+        for (int i = 0; i < core->prim.n_args && n < 2; i++) {
+            const Core *arg = core->prim.args[i];
+            n += i == 0 && is_called_once(core) ? uses(arg->lambda.body, var, inside) : uses(arg, var, inside);
+        }
         return n;
     case CORE_LAMBDA:
         return uses(core->lambda.body, var, true);

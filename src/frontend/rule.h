@@ -48,7 +48,7 @@ typedef struct RuleUse {
 Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why);
 /* A copy of `body` with a term for a variable, under fresh names. */
 Core *rule_substitute(Ctx *ctx, Program *program, Core *body, CoreVar *var, Core *by, int *next_var);
-/* 0, 1, or more than once; a use inside a function counts as several. */
+/* 0, 1, or more than once; a use inside a function counts as several, unless that is called once. */
 int rule_uses(const Core *body, const CoreVar *var);
 /* Whether it moves no data and computes nothing, so that it may stand wherever its variable does. */
 bool rule_is_view(Ctx *ctx, Program *program, const Core *term);
