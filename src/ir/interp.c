@@ -329,6 +329,14 @@ static void scan_blocks(Interp *in, const Code *code)
 
 /* ---- maps and views --------------------------------------------------------------------------------------------- */
 
+/* The value of a function for one element: a step, also where nothing is worked out. */
+static void call(Interp *in, const Lambda *f)
+{
+    if (f->body->kind == CODE_PLACE || f->body->kind == CODE_PART)
+        interp_steps(in, 1);
+    interp_eval(in, f->body);
+}
+
 /* out[i] = f(xs[i]) for rows of `row` in and `to` out. */
 static void map_rows(Interp *in, const Code *code, const Cell *out, const Shape *to, const Cell *xs, const Shape *row, int64_t n)
 {
@@ -336,7 +344,7 @@ static void map_rows(Interp *in, const Code *code, const Cell *out, const Shape 
     Mark mark = interp_mark(in);
     for (int64_t i = 0; i < n; i++) {
         get_row(row, xs, i, &in->cells[f->params[0]]);
-        interp_eval(in, f->body);
+        call(in, f);
         put_row(to, out, i, &in->cells[f->body->at]);
         interp_release(in, mark);
     }

@@ -1,6 +1,6 @@
-/* The work of a program as it is written, each `let` once: functions of scalars that are applied, and
- * elements that are read of arrays with a name. What has no name, as a map that is folded, is not read:
- * whoever folds it may compute it there. */
+/* The work of a program as it is written, each `let` once: functions of scalars that are applied, but
+ * for comparisons of sizes and indices, and elements that are read of arrays with a name. What has no
+ * name, as a map that is folded, is not read: whoever folds it may compute it there. */
 #include "ir/interp_internal.h"
 
 /* Is component c of the array in memory: an input's, or that of a `let`? */
@@ -45,7 +45,10 @@ void interp_count(Interp *in, const Code *code)
 {
     EntryWork *work = &in->launch->work;
     if (code->kind != CODE_PRIM) {
-        work->functions++;
+        bool of_sizes = code->id >= P_eq && code->id <= P_ge;
+        for (int k = 0; k < code->n && of_sizes; k++)
+            of_sizes = code->args[k]->kind == CODE_SIZE;
+        work->functions += !of_sizes;
         return;
     }
     if (code->id == P_index) {

@@ -120,6 +120,17 @@ static bool is_lazy(const ImpExpr *e)
     return right.loads && !right.shuffles;
 }
 
+/* A comparison of indices, or what is made of such. */
+static bool asks_indices(const ImpExpr *e)
+{
+    bool logic = e->kind == IE_OP && (e->op.id == P_and || e->op.id == P_or || e->op.id == P_not);
+    bool compares = e->kind == IE_OP && e->op.id >= P_eq && e->op.id <= P_ge;
+    for (int j = 0; (logic || compares) && j < e->op.n; j++)
+        if (logic ? !asks_indices(e->op.args[j]) : e->op.args[j]->kind != IE_NAT)
+            return false;
+    return logic || compares;
+}
+
 static int compile_op(Compiler *c, const ImpExpr *e)
 {
     if (is_lazy(e)) {
@@ -147,6 +158,7 @@ static int compile_op(Compiler *c, const ImpExpr *e)
     i->b = args[1];
     i->c = args[2];
     i->prim = (uint8_t)e->op.id;
+    i->m = asks_indices(e);
     if (e->op.id == P_cast) {
         i->k = e->op.args[0]->type;
         i->type = (uint8_t)e->type;

@@ -222,7 +222,8 @@ static Counts counts_of(const Run *run, int at)
     if (weight) {
         c.at[kind] = c.at[COUNT_instructions] = weight * executed.times;
         c.at[COUNT_laneInstructions] = weight * executed.lanes;
-        if (kind == COUNT_arithmetic)
+        bool of_values = ins->op == X_CAST || ins->op == X_NAT || (ins->op == X_APPLY && !ins->m);
+        if (kind == COUNT_arithmetic && of_values)
             c.at[COUNT_laneFunctions] = weight * executed.lanes;
     }
     if (ins->op == X_LOAD || ins->op == X_VLOAD)

@@ -78,7 +78,7 @@ typedef enum OpCode {
     X_STORE,     /* buffer b at a = dst */
     X_VLOAD,     /* registers dst .. dst+k-1 = buffer b from a on */
     X_VSTORE,    /* buffer b from a on = registers operands[c .. c+k) */
-    X_APPLY,     /* dst = prim(a, b, c) at `type` */
+    X_APPLY,     /* dst = prim(a, b, c) at `type`; m: of indices alone */
     X_CAST,      /* dst = a; k: type of a; `type`: of dst */
     X_SHFL,      /* dst = a, of `type`, shuffled as `prim` by b; P_reduceWarp: all lanes of a combined by the scalar function b */
     X_NAT,       /* dst = index value a as a value of `type` */
