@@ -348,4 +348,8 @@ void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, ReadsOf *out)
 {
     Counting c = {.ctx = ctx, .known = known, .out = out};
     visit(&c, term, nat_const(ctx, 1));
+    for (int i = 0; i < out->n; i++) {
+        out->at[i].once = nat_simplify(ctx, known, out->at[i].once);
+        out->at[i].uses = nat_simplify(ctx, known, out->at[i].uses);
+    }
 }
