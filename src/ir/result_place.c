@@ -54,8 +54,7 @@ bool result_read(const Core *term, ResultRead *read)
     return read->component == WHOLE_ELEMENT || read->array->type->elem->kind == TY_TUPLE;
 }
 
-/* Its results, if it is a tuple or zip of them; else none. */
-static int results_of(const Core *term, Core ***items)
+int result_items(const Core *term, Core ***items)
 {
     if (term->kind == CORE_TUPLE) {
         *items = term->tuple.items;
@@ -95,7 +94,7 @@ static bool place_of(Ctx *ctx, const Core *rest, const CoreVar *array, int compo
         return both;
     }
     Core **items;
-    for (int i = 0, n = results_of(rest, &items); i < n; i++) {
+    for (int i = 0, n = result_items(rest, &items); i < n; i++) {
         vec_push(ctx, &place->path, i);
         if (place_of(ctx, items[i], array, component, place))
             return true;
@@ -143,7 +142,7 @@ bool result_is_made(const Core *value)
     if (value->kind == CORE_IF)
         return result_is_made(value->cond.then) && result_is_made(value->cond.otherwise);
     Core **items;
-    int n = results_of(value, &items);
+    int n = result_items(value, &items);
     if (n)
         return all_made(n, items);
     if (value->kind != CORE_PRIM || value->prim.id == P_repeatKernels)

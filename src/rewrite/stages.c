@@ -5,6 +5,8 @@
 
 static bool is_scatter(const Core *term) { return term->kind == CORE_PRIM && prim_is_scatter(term->prim.id); }
 
+static bool is_zip(PrimId id) { return id == P_zip || id == P_zip3 || id == P_zip4; }
+
 /* The children through which the way goes on: numbers from *first to before the one that is given. None: a result is worked out here. */
 static int way_on(const Core *term, int *first)
 {
@@ -18,6 +20,8 @@ static int way_on(const Core *term, int *first)
     case CORE_PRIM:
         if (term->prim.id == P_nextKernel) /* f, x */
             return is_scatter(term->prim.args[1]) ? 2 : 1;
+        if (is_zip(term->prim.id) && type_gives_arrays(term->type->elem))
+            return term->prim.n_args;
         *first = is_scatter(term) ? 2 : 0; /* indices, background, elements */
         return is_scatter(term) ? 3 : 0;
     case CORE_IF:
@@ -92,8 +96,6 @@ static bool says_who(const Core *term)
         says = says_who(term_child(term, i));
     return says;
 }
-
-static bool is_zip(PrimId id) { return id == P_zip || id == P_zip3 || id == P_zip4; }
 
 /* Is the variable that is bound here an array that kernels store? A `let` is where it stands around the stage that is looked at. */
 static bool is_stored_by(const Here *binder, bool around)

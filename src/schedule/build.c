@@ -42,18 +42,16 @@ static int leaves(const Value *value)
     return n;
 }
 
-static Value *copied(Build *b, const Value *value, const char *name);
-
 /* What a name stands for: an array that is found by many steps is copied. */
 static Value *named(Build *b, Value *value, const char *name)
 {
     enum { MOST_LEAVES = 24 };
     if (value->type->kind == TY_ARRAY && leaves(value) > MOST_LEAVES)
-        return copied(b, value, name);
+        return build_copied(b, value, name);
     return stored(b, value, name);
 }
 
-static Value *copied(Build *b, const Value *value, const char *name)
+Value *build_copied(Build *b, const Value *value, const char *name)
 {
     if (value->type->kind != TY_ARRAY) {
         Core *term = value_as_term(&b->v, value);
@@ -62,7 +60,7 @@ static Value *copied(Build *b, const Value *value, const char *name)
     }
     int mark = b->places.n;
     CoreVar *axis = open_axis(b, "i", value->type->size, value->span);
-    Value *element = copied(b, value_at(&b->v, value, axis->nat), name);
+    Value *element = build_copied(b, value_at(&b->v, value, axis->nat), name);
     element = place_pop(b, mark, element);
     return value_each(&b->v, axis, value->type->size, element);
 }
@@ -310,7 +308,7 @@ static Value *eval_vectors(Build *b, const Core *term, const char *name)
     Value *array = stored(b, build_value(b, term->prim.args[0], name), name);
     bool few = nat_is_const(array->type->size) && array->type->size->value <= FEW;
     if (!few && (array->kind != VALUE_TERM || array->type != array->term->type))
-        array = copied(b, array, name);
+        array = build_copied(b, array, name);
     Nat *nats = NEWN(b->ctx, Nat, term->prim.n_nats + 1);
     for (int i = 0; i < term->prim.n_nats; i++)
         nats[i] = nat_of(b, term, i);
@@ -323,10 +321,8 @@ static Value *eval_unzip(Build *b, const Core *term)
 {
     Value *pairs = build_value(b, term->prim.args[0], "pairs"), *items[2];
     Type type = copy_type(&b->copy, term->type);
-    for (int i = 0; i < 2; i++) {
-        items[i] = value_new(&b->v, VALUE_PART, type->items[i], term->span, 1, &pairs);
-        items[i]->part = i;
-    }
+    for (int i = 0; i < 2; i++)
+        items[i] = value_component(&b->v, pairs, type->items[i], i);
     return value_tuple(&b->v, 2, items, term->span);
 }
 
@@ -498,35 +494,6 @@ static Nests *build_side(Build *b, const Core *term, const Core *cond, bool hold
     return side;
 }
 
-/* The same value of an equal type: a size may be written in two ways. */
-static Value *of_type(Build *b, Value *value, Type type)
-{
-    if (value->type == type)
-        return value;
-    if (value->kind == VALUE_TUPLE) {
-        Value **items = NEWN(b->ctx, Value *, value->n + 1);
-        for (int i = 0; i < value->n; i++)
-            items[i] = of_type(b, value->items[i], type->items[i]);
-        return value_tuple(&b->v, value->n, items, value->span);
-    }
-    Value *same = NEW(b->ctx, Value);
-    *same = *value;
-    same->type = type;
-    return same;
-}
-
-/* What the program gives: arrays are nests, or inputs. */
-static Value *result_of(Build *b, Value *value)
-{
-    if (value->kind == VALUE_TUPLE) {
-        Value **items = NEWN(b->ctx, Value *, value->n + 1);
-        for (int i = 0; i < value->n; i++)
-            items[i] = result_of(b, value->items[i]);
-        return value_tuple(&b->v, value->n, items, value->span);
-    }
-    return value->kind == VALUE_TERM ? value : copied(b, value, "result");
-}
-
 static Nests *build(Build *b, const Core *term)
 {
     Nests *nests = NEW(b->ctx, Nests);
@@ -541,8 +508,7 @@ static Nests *build(Build *b, const Core *term)
         return nests;
     }
     Value *result = stored(b, back_to(b, mark, build_value(b, term, "result")), "result");
-    result = result_of(b, result);
-    nests->result = value_as_term(&b->v, of_type(b, result, copy_type(&b->copy, term->type)));
+    nests->result = build_results(b, result, copy_type(&b->copy, term->type));
     return nests;
 }
 

@@ -94,6 +94,13 @@ Value *build_value(Build *b, const Core *term, const char *name);
 /* Gives a variable its value. */
 void build_bind(Build *b, CoreVar *var, Value *value);
 bool holds_index(Type type);
+/* An array of the list, in which it is computed. */
+Value *build_copied(Build *b, const Value *value, const char *name);
+
+/* ---- results.c ---- */
+
+/* The value as results of this type, each an array of the list or an input. */
+Core *build_results(Build *b, Value *value, Type type);
 
 /* ---- sequence.c ---- */
 

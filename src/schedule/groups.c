@@ -1,4 +1,5 @@
 /* Which arrays are computed together: those of a row, or of nothing, with the one that reads them. */
+#include "ir/result_place.h"
 #include "schedule/shape.h"
 
 typedef struct Reader {
@@ -212,8 +213,9 @@ static void add_each(const Groups *g, const Core *result, GroupList *each)
     Group *group = own_result(g, result);
     if (group && group->each)
         vec_push(g->ctx, each, group);
-    for (int i = 0; result->kind == CORE_TUPLE && i < term_children(result); i++)
-        add_each(g, term_child(result, i), each);
+    Core **items;
+    for (int i = 0, n = result_items(result, &items); i < n; i++)
+        add_each(g, items[i], each);
 }
 
 /* Of several results, one of those that one kernel computes, as their elements are over the same axes;
@@ -240,11 +242,13 @@ static Core *results_valued(Groups *g, Core *result, bool several, const Nest *s
         group->taken = true;
         return group->nest->value;
     }
-    if (result->kind != CORE_TUPLE)
+    Core **items;
+    int n = result_items(result, &items);
+    if (n == 0)
         return result;
     Core *new = term_copy(g->ctx, result);
-    for (int i = 0; i < term_children(result); i++)
-        term_set_child(new, i, results_valued(g, term_child(result, i), true, shared));
+    for (int i = 0; i < n; i++)
+        term_set_child(new, i, results_valued(g, items[i], true, shared));
     return new;
 }
 
@@ -252,11 +256,13 @@ static Core *results_valued(Groups *g, Core *result, bool several, const Nest *s
 static void note_results(Groups *g, const Core *result)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
-    for (int i = 0; result->kind == CORE_TUPLE && i < term_children(result); i++)
-        note_results(g, term_child(result, i));
+    Core **items;
+    int n = result_items(result, &items);
+    for (int i = 0; i < n; i++)
+        note_results(g, items[i]);
     if (group)
         group->elsewhere |= group->readers.n > 0 || group->results++ > 0;
-    else if (result->kind != CORE_TUPLE)
+    else if (n == 0)
         note_reads(g, NULL, result);
 }
 

@@ -7,6 +7,7 @@
  * (ir/costs.h). Folds, and all that is one primitive, are stored: others can compute them together. */
 #include "frontend/costs.h"
 #include "ir/key.h"
+#include "ir/result_place.h"
 #include "schedule/inline.h"
 #include "schedule/shape.h"
 
@@ -126,11 +127,13 @@ static void count_reads(Inline *in, const Core *term, Nat evaluated)
 static void count_results(Inline *in, const Core *term)
 {
     Info *info = term->kind == CORE_VAR ? table_get(&in->of_var, term->var) : NULL;
-    for (int i = 0; term->kind == CORE_TUPLE && i < term->tuple.n; i++)
-        count_results(in, term->tuple.items[i]);
+    Core **items;
+    int n = result_items(term, &items);
+    for (int i = 0; i < n; i++)
+        count_results(in, items[i]);
     if (info)
         info->whole++;
-    else if (term->kind != CORE_TUPLE)
+    else if (n == 0)
         count_reads(in, term, nat_const(in->ctx, 1));
 }
 
@@ -328,11 +331,13 @@ static Core *results_inlined(Inline *in, Core *result)
 {
     if (result->kind == CORE_VAR)
         return result;
-    if (result->kind != CORE_TUPLE)
+    Core **items;
+    int n = result_items(result, &items);
+    if (n == 0)
         return whole_inlined(in, result);
     Core *new = term_copy(in->ctx, result);
-    for (int i = 0; i < result->tuple.n; i++)
-        term_set_child(new, i, results_inlined(in, result->tuple.items[i]));
+    for (int i = 0; i < n; i++)
+        term_set_child(new, i, results_inlined(in, items[i]));
     return new;
 }
 

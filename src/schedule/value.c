@@ -265,6 +265,15 @@ Value *value_let(Values *v, CoreVar *var, Core *term, Value *in)
     return let;
 }
 
+Value *value_component(Values *v, Value *array, Type type, int k)
+{
+    if (array->kind == VALUE_ZIP)
+        return array->items[k];
+    Value *component = value_new(v, VALUE_PART, type, array->span, 1, &array);
+    component->part = k;
+    return component;
+}
+
 Value *value_each(Values *v, CoreVar *axis, Nat n, Value *element)
 {
     if (element->kind == VALUE_TUPLE) {

@@ -51,6 +51,8 @@ Value *value_tuple(Values *v, int n, Value *const *items, Span span);
 Value *value_at(Values *v, const Value *array, Nat at);
 /* Component k of a tuple. */
 Value *value_part(Values *v, const Value *tuple, int k);
+/* Component k of all elements of an array of tuples; it has this type. */
+Value *value_component(Values *v, Value *array, Type type, int k);
 Value *value_choice(Values *v, Core *cond, Value *then, Value *otherwise);
 /* What mentions an index that is data. */
 Value *value_let(Values *v, CoreVar *var, Core *term, Value *in);

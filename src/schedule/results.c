@@ -1,0 +1,85 @@
+/* What a program gives, as its list of arrays has it: tuples, and zips where elements are tuples that
+ * have arrays in them. */
+#include "schedule/build.h"
+
+/* The same value of an equal type: a size may be written in two ways. */
+static Value *of_type(Build *b, Value *value, Type type)
+{
+    if (value->type == type)
+        return value;
+    if (value->kind == VALUE_TUPLE) {
+        Value **items = NEWN(b->ctx, Value *, value->n + 1);
+        for (int i = 0; i < value->n; i++)
+            items[i] = of_type(b, value->items[i], type->items[i]);
+        return value_tuple(&b->v, value->n, items, value->span);
+    }
+    Value *same = NEW(b->ctx, Value);
+    *same = *value;
+    same->type = type;
+    if (value->kind == VALUE_ZIP) {
+        same->items = NEWN(b->ctx, Value *, value->n + 1);
+        for (int i = 0; i < value->n; i++)
+            same->items[i] = of_type(b, value->items[i],
+                                     type_array(b->ctx, type->size, type->elem->items[i]));
+    }
+    return same;
+}
+
+/* Tuples that arrays are part of are no elements for a thread: each component is an array of its
+ * own. */
+static bool comes_apart(const Value *value)
+{
+    enum { MOST_ZIPPED = 4 };
+    Type type = value->type;
+    return value->kind != VALUE_TERM && type->kind == TY_ARRAY && type->elem->kind == TY_TUPLE &&
+           type->elem->n_items <= MOST_ZIPPED && type_gives_arrays(type->elem);
+}
+
+/* What the program gives: arrays are nests, or inputs. */
+static Value *result_of(Build *b, Value *value)
+{
+    if (value->kind == VALUE_TUPLE) {
+        Value **items = NEWN(b->ctx, Value *, value->n + 1);
+        for (int i = 0; i < value->n; i++)
+            items[i] = result_of(b, value->items[i]);
+        return value_tuple(&b->v, value->n, items, value->span);
+    }
+    if (comes_apart(value)) {
+        Type type = value->type;
+        int n = type->elem->n_items;
+        Value **items = NEWN(b->ctx, Value *, n + 1);
+        for (int i = 0; i < n; i++) {
+            Type part = type_array(b->ctx, type->size, type->elem->items[i]);
+            items[i] = result_of(b, value_component(&b->v, value, part, i));
+        }
+        return value_new(&b->v, VALUE_ZIP, type, value->span, n, items);
+    }
+    return value->kind == VALUE_TERM ? value : build_copied(b, value, "result");
+}
+
+static bool has_zip(const Value *value)
+{
+    bool has = value->kind == VALUE_ZIP;
+    for (int i = 0; value->kind == VALUE_TUPLE && i < value->n && !has; i++)
+        has = has_zip(value->items[i]);
+    return has;
+}
+
+static Core *result_term(Build *b, const Value *value)
+{
+    if (!has_zip(value))
+        return value_as_term(&b->v, value);
+    static const PrimId zips[] = {P_COUNT, P_COUNT, P_zip, P_zip3, P_zip4};
+    Core **items = NEWN(b->ctx, Core *, value->n + 1);
+    for (int i = 0; i < value->n; i++)
+        items[i] = result_term(b, value->items[i]);
+    if (value->kind == VALUE_TUPLE)
+        return make_tuple(b->ctx, value->n, items, value->span);
+    return make_prim(b->ctx, zips[value->n], value->type, 1, &value->type->size, value->n, items,
+                     value->span);
+}
+
+Core *build_results(Build *b, Value *value, Type type)
+{
+    return result_term(b, of_type(b, result_of(b, value), type));
+}
