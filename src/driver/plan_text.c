@@ -248,10 +248,27 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
         put_launch(out, plan, stage->kernels.at[i], number);
 }
 
+/* How many kernels are launched at the sizes that are given. */
+static int launched(const Plan *plan)
+{
+    int n = 0;
+    for (int i = 0; i < plan->launches.n; i++) {
+        const PlanLaunch *launch = &plan->launches.at[i];
+        bool any = false;
+        for (int v = 0; v < launch->variants.n; v++)
+            any |= launch->variants.at[v].chosen;
+        n += any;
+    }
+    return n;
+}
+
 void plan_text(StrBuf *out, const Plan *plan)
 {
-    int n = plan->launches.n;
-    sb_printf(out, "plan of %s: %d kernel%s", plan->entry->name, n, n == 1 ? "" : "s, one after the other");
+    int n = plan->launches.n, here = launched(plan);
+    sb_printf(out, "plan of %s: %d kernel%s", plan->entry->name, n, n == 1 ? "" : "s");
+    if (plan->at && !plan->device_open && here < n)
+        sb_printf(out, ", of which %d %s launched", here, here == 1 ? "is" : "are");
+    sb_puts(out, n == 1 ? "" : ", one after the other");
     put_sizes(out, plan);
     put_arrays(out, plan);
     put_kept(out, plan);
