@@ -183,7 +183,7 @@ static View *stored_for_next(Lowering *lw, const Core *e, View *acceptor)
 {
     const Core *f = e->prim.args[0], *given = e->prim.args[1];
     const CoreVar *param = f->lambda.params[0];
-    if (given->kind == CORE_PRIM && given->prim.id == P_repeatKernels)
+    if (repeat_of(given))
         return lower_repeat(lw, given, param);
     View *into = result_is_made(given) ? lower_result_place(lw, f->lambda.body, param, acceptor) : NULL;
     if (!into)

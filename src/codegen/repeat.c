@@ -39,30 +39,67 @@ static View *turn_view(Lowering *lw, const ImpGroup *group, Span span)
     return v;
 }
 
-View *lower_repeat(Lowering *lw, const Core *e, const CoreVar *of)
+const Core *repeat_of(const Core *value)
 {
-    const char *name = lower_stage_name(of);
+    if (value->kind == CORE_IF) {
+        const Core *repeat = repeat_of(value->cond.then);
+        return repeat ? repeat : repeat_of(value->cond.otherwise);
+    }
+    return value->kind == CORE_PRIM && value->prim.id == P_repeatKernels ? value : NULL;
+}
+
+typedef struct State {
+    View *now, *next;
+    const ImpGroup *group;
+} State;
+
+/* Launches of a step, and what they begin with. */
+static void write_turns(Lowering *lw, const Core *e, const State *state)
+{
+    const ImpGroup *group = state->group;
     const Core *f = e->prim.args[0];
     const Env *env = lw->env;
+    lower_write(lw, e->prim.args[1], state->now);
+    lw->group = group;
+    kernel_begin(lw, e, f->lambda.body);
+    lower_bind(lw, f->lambda.params[0], swapped(lw, state->now, state->next, group->turn), f->lambda.body);
+    lower_bind(lw, f->lambda.params[1], turn_view(lw, group, e->span), f->lambda.body);
+    lower_write(lw, f->lambda.body, swapped(lw, state->next, state->now, group->turn));
+    lw->group = NULL;
+    lw->env = env;
+}
+
+/* Where sizes choose: what is no group goes to where the group would leave it. */
+static void write_state(Lowering *lw, const Core *value, const State *state)
+{
+    const Core *decided = lower_decided(lw, value);
+    if (decided) {
+        branch_enter(lw, value);
+        write_state(lw, decided, state);
+        branch_leave(lw, value);
+    } else if (value->kind == CORE_PRIM && value->prim.id == P_repeatKernels) {
+        write_turns(lw, value, state);
+    } else {
+        lower_write(lw, value, swapped(lw, state->now, state->next, state->group->count));
+    }
+}
+
+View *lower_repeat(Lowering *lw, const Core *value, const CoreVar *of)
+{
+    const char *name = lower_stage_name(of);
+    const Core *e = repeat_of(value);
     Type type = lower_type(lw, e->type);
     if (lw->group) {
         Diag *d = lower_error(lw, E0422, e->span, "repeatKernels stands in a step of another one");
         diag_help(lw->ctx, d, "let the step compute it in one kernel, or write the two as one repetition");
         return view_error(lw, type);
     }
-    View *state = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = name, .span = e->span, .holds = of});
-    lower_write(lw, e->prim.args[1], state);
     const char *next_name = ctx_printf(lw->ctx, "%s_next", name);
-    View *next = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = next_name, .span = e->span, .holds = of});
-    const ImpGroup *group = way_group(lw, e, lower_nat(lw, e->prim.nats[0]));
-    lw->group = group;
-    kernel_begin(lw, e, f->lambda.body);
-    lower_bind(lw, f->lambda.params[0], swapped(lw, state, next, group->turn), f->lambda.body);
-    lower_bind(lw, f->lambda.params[1], turn_view(lw, group, e->span), f->lambda.body);
-    lower_write(lw, f->lambda.body, swapped(lw, next, state, group->turn));
-    lw->group = NULL;
-    lw->env = env;
-    return swapped(lw, state, next, group->count);
+    State state = {.group = way_group(lw, e, lower_nat(lw, e->prim.nats[0]))};
+    state.now = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = name, .span = e->span, .holds = of});
+    state.next = lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = next_name, .span = e->span, .holds = of});
+    write_state(lw, value, &state);
+    return swapped(lw, state.now, state.next, state.group->count);
 }
 
 View *lower_read_repeat(Lowering *lw, const Core *e)

@@ -177,14 +177,7 @@ static void tests_staged(TestWalk *w, const Core *e)
 
 static void tests_next_kernel(TestWalk *w, const Core *e, bool writes)
 {
-    const Core *x = e->prim.args[1];
-    if (x->kind == CORE_PRIM && x->prim.id == P_repeatKernels) {
-        tests_staged(w, x->prim.args[1]);
-        w->here = x;
-        tests_staged(w, x->prim.args[0]->lambda.body);
-    } else {
-        tests_staged(w, x);
-    }
+    tests_staged(w, e->prim.args[1]);
     w->here = e;
     if (writes)
         tests_write(w, e->prim.args[0]->lambda.body, true, false);
@@ -207,6 +200,12 @@ static void tests_read(TestWalk *w, const Core *e)
     case CORE_PRIM:
         if (e->prim.id == P_nextKernel) {
             tests_next_kernel(w, e, false);
+            break;
+        }
+        if (e->prim.id == P_repeatKernels) {
+            tests_staged(w, e->prim.args[1]);
+            w->here = e;
+            tests_staged(w, e->prim.args[0]->lambda.body);
             break;
         }
         for (int i = 0; i < e->prim.n_args; i++)
