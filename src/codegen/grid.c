@@ -7,6 +7,7 @@
  *   gridSync(f, x)    by all blocks, after a barrier of the grid */
 #include "codegen/lowering.h"
 #include "ir/result_place.h"
+#include "ir/terms.h"
 
 /* ---- what the blocks leave in global memory ------------------------------------------------------------------------------ */
 
@@ -183,7 +184,7 @@ static View *stored_for_next(Lowering *lw, const Core *e, View *acceptor)
 {
     const Core *f = e->prim.args[0], *given = e->prim.args[1];
     const CoreVar *param = f->lambda.params[0];
-    if (repeat_of(given))
+    if (term_repeat(given))
         return lower_repeat(lw, given, param);
     View *into = result_is_made(given) ? lower_result_place(lw, f->lambda.body, param, acceptor) : NULL;
     if (!into)

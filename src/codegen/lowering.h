@@ -399,8 +399,7 @@ View *lower_read_next_kernel(Lowering *lw, const Core *term);
  * there, and later ones read it there. NULL: nowhere. */
 View *lower_result_place(Lowering *lw, const Core *rest, const CoreVar *var, View *acceptor);
 /* repeat.c: the state after the last turn, for the kernel that begins next. */
-/* The repeatKernels that the term is, or that one of its branches by sizes is; else NULL. */
-const Core *repeat_of(const Core *value);
+/* Of a term that term_repeat is of. */
 View *lower_repeat(Lowering *lw, const Core *value, const CoreVar *of);
 /* Of the buffers for what the next kernel calls so. */
 const char *lower_stage_name(const CoreVar *of);

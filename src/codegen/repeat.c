@@ -5,6 +5,7 @@
  * places with each turn: the host gives kernels their addresses (ImpBuf.swap), so that a kernel is one
  * text for all turns and its buffers are apart. */
 #include "codegen/ways.h"
+#include "ir/terms.h"
 
 /* The buffer as kernels know it that begin when it has changed places so many times. */
 static ImpBuf *swapped_buf(Lowering *lw, const ImpBuf *buf, ImpBuf *with, Nat turns)
@@ -37,15 +38,6 @@ static View *turn_view(Lowering *lw, const ImpGroup *group, Span span)
     View *v = view_new(lw, VIEW_SCALAR, type, span);
     v->expr = imp_nat(lw->ctx, group->turn, type_scalar_of(lw->ctx, type), span);
     return v;
-}
-
-const Core *repeat_of(const Core *value)
-{
-    if (value->kind == CORE_IF) {
-        const Core *repeat = repeat_of(value->cond.then);
-        return repeat ? repeat : repeat_of(value->cond.otherwise);
-    }
-    return value->kind == CORE_PRIM && value->prim.id == P_repeatKernels ? value : NULL;
 }
 
 typedef struct State {
@@ -87,7 +79,7 @@ static void write_state(Lowering *lw, const Core *value, const State *state)
 View *lower_repeat(Lowering *lw, const Core *value, const CoreVar *of)
 {
     const char *name = lower_stage_name(of);
-    const Core *e = repeat_of(value);
+    const Core *e = term_repeat(value);
     Type type = lower_type(lw, e->type);
     if (lw->group) {
         Diag *d = lower_error(lw, E0422, e->span, "repeatKernels stands in a step of another one");

@@ -213,10 +213,35 @@ static bool is_prim(const Core *term, PrimId id) { return term && term->kind == 
 
 static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes);
 
+static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes);
+
+/* What comes behind a kernel that does nothing, and gives it its launch. */
+static const Core *behind_nothing(const Core *term)
+{
+    bool nothing = term && is_prim(term, P_nextKernel) && term->prim.args[1]->kind == CORE_LIT;
+    return nothing ? term->prim.args[0]->lambda.body : term;
+}
+
+/* Of a value that sizes choose, each side. */
+static void add_sides(Making *m, const Core *value, const Core *lowered, Place at, int makes)
+{
+    Ctx *ctx = m->plan->ctx;
+    for (int i = 1; i <= 2; i++) {
+        vec_push(ctx, &m->when, ((ImpWhen){lowered->cond.cond, i == 1}));
+        add_value(m, behind_nothing(value ? term_child(value, i) : NULL), behind_nothing(term_child(lowered, i)),
+                  below(ctx, at, i), makes);
+        m->when.n--;
+    }
+}
+
 /* What is stored before the next kernel. */
 static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes)
 {
     bool repeats = is_prim(lowered, P_repeatKernels);
+    if (lowered->kind == CORE_IF && term_repeat(lowered)) {
+        add_sides(m, value && value->kind == CORE_IF ? value : NULL, lowered, at, makes);
+        return;
+    }
     if (!repeats || (value && !is_prim(value, P_repeatKernels))) {
         add_stage(m, (PlanStage){.makes = makes, .term = value, .lowered = lowered}, at);
         return;
@@ -279,9 +304,7 @@ static void add_branches(Making *m, const Core *term, const Core *lowered, Place
     Ctx *ctx = m->plan->ctx;
     const int parts = m->parts;
     for (int i = 1; i <= 2; i++) {
-        const Core *branch = term_child(lowered, i);
-        if (is_prim(branch, P_nextKernel) && branch->prim.args[1]->kind == CORE_LIT) /* for its launch alone: beginAgain */
-            branch = branch->prim.args[0]->lambda.body;
+        const Core *branch = behind_nothing(term_child(lowered, i));
         vec_push(ctx, &m->when, ((ImpWhen){term->cond.cond, i == 1}));
         m->parts = parts;
         add_stages(m, term_child(term, i), branch, below(ctx, at, i), -1);
@@ -297,8 +320,8 @@ static void add_stages(Making *m, const Core *term, const Core *lowered, Place a
     while (is_prim(lowered, P_nextKernel) && (!term || term->kind == CORE_LET)) {
         const Core *f = lowered->prim.args[0], *value = lowered->prim.args[1];
         CoreVar *var = term ? term->let.var : NULL;
-        bool repeats = term && is_prim(term->let.value, P_repeatKernels);
-        const char *state = repeats ? term->let.value->prim.args[0]->lambda.params[0]->name : NULL;
+        const Core *repeat = term ? term_repeat(term->let.value) : NULL;
+        const char *state = repeat ? repeat->prim.args[0]->lambda.params[0]->name : NULL;
         PlanArray stored = part_of_result(m, lowered);
         stored.type = value->type;
         int array = add_stored(plan, stored, var, f->lambda.params[0], state);

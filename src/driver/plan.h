@@ -124,5 +124,7 @@ const char *plan_part(const Plan *plan, const PlanArray *part);
 const char *plan_rest(const Plan *plan, int array);
 /* Of a stored array or the result: the stage that leaves it at last; -1: not known. */
 int plan_maker(const Plan *plan, int array);
+/* "kernels 1 and 3": all that write the array, by sizes, or one after the other. */
+const char *plan_makers(Ctx *ctx, const Plan *plan, int array, bool *several);
 
 #endif

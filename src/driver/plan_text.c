@@ -91,9 +91,9 @@ static void put_array(StrBuf *out, const Plan *plan, int number)
     put_type(out, plan, a);
     if (a->place == PLAN_STORED)
         put_origin(out, plan, a->span);
-    int maker = a->place == PLAN_INPUT ? -1 : plan_maker(plan, number);
-    if (maker >= 0)
-        sb_printf(out, "    written by %s%s\n", plan_kernels(plan->ctx, &plan->stages.at[maker]), plan_rest(plan, number));
+    bool several;
+    if (a->place != PLAN_INPUT && plan_maker(plan, number) >= 0)
+        sb_printf(out, "    written by %s%s\n", plan_makers(plan->ctx, plan, number, &several), plan_rest(plan, number));
     put_readers(out, plan, number);
     if (a->choice && a->place == PLAN_STORED)
         put_filled(out, 4, "stored: ", plan_why_choice(plan->ctx, plan, a->choice));

@@ -146,14 +146,34 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
 
 /* ---- stages ------------------------------------------------------------------------------------ */
 
-const char *plan_kernels(Ctx *ctx, const PlanStage *stage)
+static const char *kernels_text(Ctx *ctx, int n, const int *kernels)
 {
     StrBuf out;
     sb_init(&out, ctx);
-    sb_puts(&out, stage->kernels.n == 1 ? "kernel " : "kernels ");
-    for (int i = 0; i < stage->kernels.n; i++)
-        sb_printf(&out, "%s%d", i == 0 ? "" : i + 1 < stage->kernels.n ? ", " : " and ", stage->kernels.at[i] + 1);
-    return stage->kernels.n ? out.text : "no kernel of its own";
+    sb_puts(&out, n == 1 ? "kernel " : "kernels ");
+    for (int i = 0; i < n; i++)
+        sb_printf(&out, "%s%d", i == 0 ? "" : i + 1 < n ? ", " : " and ", kernels[i] + 1);
+    return n ? out.text : "no kernel of its own";
+}
+
+const char *plan_kernels(Ctx *ctx, const PlanStage *stage) { return kernels_text(ctx, stage->kernels.n, stage->kernels.at); }
+
+const char *plan_makers(Ctx *ctx, const Plan *plan, int array, bool *several)
+{
+    VEC(int) kernels = {0};
+    int made = plan->arrays.at[array].place == PLAN_RESULT ? -1 : array;
+    for (int k = 0; k < plan->launches.n; k++) {
+        bool makes = false;
+        for (int s = 0; s < plan->stages.n; s++) {
+            const PlanStage *stage = &plan->stages.at[s];
+            for (int i = 0; i < stage->kernels.n; i++)
+                makes |= stage->makes == made && stage->kernels.at[i] == k;
+        }
+        if (makes)
+            vec_push(ctx, &kernels, k);
+    }
+    *several = kernels.n > 1;
+    return kernels_text(ctx, kernels.n, kernels.at);
 }
 
 int plan_maker(const Plan *plan, int array)
@@ -229,7 +249,7 @@ const char *plan_who(Ctx *ctx, const Plan *plan, const PlanStage *stage)
     StrBuf out;
     sb_init(&out, ctx);
     if (stage->by_blocks)
-        sb_puts(&out, "threads together, by a template of the library");
+        sb_puts(&out, stage->rule ? "threads together, by a template of the library" : "threads of a block together, as the term says");
     else
         sb_puts(&out, gives_rows(stage->lowered) ? "a thread for each row, alone" : "a thread for each element, alone");
     if (stage->rule) {
@@ -280,8 +300,9 @@ const char *plan_why_apart(Ctx *ctx, const Plan *plan, int stage)
         int maker = made ? plan_maker(plan, s->reads.at[i].array) : -1;
         if (maker < 0 || maker == stage)
             continue;
-        sb_printf(&out, "%sit reads %s, which %s store%s", out.len ? "; " : "", array->name, plan_kernels(ctx, &plan->stages.at[maker]),
-                  plan->stages.at[maker].kernels.n == 1 ? "s" : "");
+        bool several;
+        const char *makers = plan_makers(ctx, plan, s->reads.at[i].array, &several);
+        sb_printf(&out, "%sit reads %s, which %s store%s", out.len ? "; " : "", array->name, makers, several ? "" : "s");
         Nat most = plan_often(ctx, plan, s, &s->reads.at[i]).most;
         if (most && most != nat_const(ctx, 1))
             sb_printf(&out, ": each element %s here", times(ctx, plan, most));

@@ -478,3 +478,12 @@ bool term_is_elementwise(const Core *term)
             return false;
     return term->kind != CORE_PRIM || term->prim.id == P_index || prim_rows[term->prim.id].level == LEVEL_SCALAR;
 }
+
+const Core *term_repeat(const Core *value)
+{
+    if (value->kind == CORE_IF) {
+        const Core *repeat = term_repeat(value->cond.then);
+        return repeat ? repeat : term_repeat(value->cond.otherwise);
+    }
+    return value->kind == CORE_PRIM && value->prim.id == P_repeatKernels ? value : NULL;
+}

@@ -187,6 +187,24 @@ static Core *run_repeated(Stages *s, const Here *here)
     return new;
 }
 
+/* What is stored: a stage, or launches that repeat; where sizes choose between them, both. */
+static Core *run_value(Stages *s, const Here *here)
+{
+    Ctx *ctx = s->r->ctx;
+    const Core *term = here->term;
+    if (term->kind == CORE_PRIM && term->prim.id == P_repeatKernels)
+        return run_repeated(s, here);
+    if (!term_repeat(term))
+        return run_stage(s, s->stage, here);
+    for (int i = 1; i <= 2; i++) {
+        Core *branch = run_value(s, here_child(ctx, here, i));
+        if (!branch)
+            return NULL;
+        here = here_as(ctx, here, term_with_child(ctx, here->term, i, branch));
+    }
+    return here->term;
+}
+
 static bool has_stages(const Core *term)
 {
     if (term->kind == CORE_IF)
@@ -244,9 +262,7 @@ static Core *run_stages(Stages *s, const Here *here)
         return run_branches(s, here);
     if (here->term->kind != CORE_LET || is_fold_then(here->term))
         return run_stage(s, s->result, here);
-    const Here *first = here_child(ctx, here, 0);
-    bool repeats = first->term->kind == CORE_PRIM && first->term->prim.id == P_repeatKernels;
-    Core *value = repeats ? run_repeated(s, first) : run_stage(s, s->stage, first);
+    Core *value = run_value(s, here_child(ctx, here, 0));
     if (!value)
         return NULL;
     CoreLaunch launch = r->entry->launch;

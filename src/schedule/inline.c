@@ -344,6 +344,8 @@ static Core *results_inlined(Inline *in, Core *result)
 /* Gives values to the arrays of a list; those that were to stay on chip and do not are refuted. */
 static void give_values(Inline *in, Nests *stored, bool of_two)
 {
+    if (in->elements)
+        return;
     nests_valued(in->ctx, in->entry, stored, of_two, in->next_var);
     for (int i = 0; i < stored->list.n; i++) {
         Info *info = table_get(&in->of_var, stored->list.at[i]->var);
@@ -352,11 +354,18 @@ static void give_values(Inline *in, Nests *stored, bool of_two)
     }
 }
 
+static Nests *stored_list(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open, int *next_var,
+                          NestChoices *said, bool elements);
+
 /* A sequence whose steps store what they need to. */
 static Core *stored_steps(Inline *in, const NestSteps *steps)
 {
-    const Nests *step = nests_stored(in->ctx, in->entry, steps->nests, in->ends_open, in->next_var, in->said);
-    return nests_repeated(in->ctx, steps, step, in->next_var);
+    Ctx *ctx = in->ctx;
+    NestChoices unsaid = {0};
+    const Nests *step = stored_list(ctx, in->entry, steps->nests, in->ends_open, in->next_var, in->said, false);
+    const Nests *elements = stored_list(ctx, in->entry, steps->nests, in->ends_open, in->next_var, &unsaid, true);
+    Core *repeated = nests_repeated(ctx, steps, step, in->next_var);
+    return steps_in_block(ctx, in->entry, steps, elements, repeated, in->next_var);
 }
 
 static Nests *inlined(Inline *in, const Nests *nests, bool of_two);
@@ -419,8 +428,14 @@ static void say(const Inline *in)
 Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open,
                     int *next_var, NestChoices *said)
 {
+    return stored_list(ctx, entry, nests, ends_open, next_var, said, false);
+}
+
+static Nests *stored_list(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open, int *next_var,
+                          NestChoices *said, bool elements)
+{
     enum { TRIES = 3 };
-    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said};
+    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said, .elements = elements};
     nests = folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var);
     add_infos(&in, nests);
     count_all(&in, nests);

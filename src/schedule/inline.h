@@ -53,6 +53,7 @@ typedef struct Inline {
     bool in_order;    /* within what one thread does */
     NestChoices *said;
     bool again;       /* something was thought that is not so */
+    bool elements;    /* wanted: elements of arrays, and not how they are computed */
 } Inline;
 
 /* Reads and functions of an element. What has more is stored whoever reads it, and whatever things

@@ -33,6 +33,9 @@ typedef void (*ReadFn)(void *user, Core *read);
 void each_read(Core *term, ReadFn fn, void *user);
 /* The axis of the array that a fold is of, with its element; a row of memory gets one. */
 Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var);
+/* What repeats the step, which is given as elements: by one block where the state is small. */
+Core *steps_in_block(Ctx *ctx, const CoreEntry *entry, const NestSteps *steps, const Nests *step, Core *repeated,
+                     int *next_var);
 /* The list in which folds of one array over the same axes are one fold of tuples. */
 const Nests *folds_merged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
 

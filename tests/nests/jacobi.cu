@@ -2,59 +2,79 @@
 // sm_75 and later.
 // To launch: jacobi_launch below, on a stream.
 
-// jacobi: 32 x 8 threads a block, ceilDiv(m, 32) x ceilDiv(n, 8) blocks
+#ifndef RISE_HELPERS
+template <typename A, typename B>
+static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
+    { return a > b ? a : b; }
+// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
+// these, and code for others.
+template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
+{
+    if (full)
+        tile(true);
+    else
+        tile(false);
+}
+#endif
+
+// jacobi_small for n*m <= 4096 and 1 <= m: 1024 threads a block, 1 block
 template <typename Index>
 static __device__ __forceinline__ void
-jacobi_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
+jacobi_small_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m,
+                  Index steps)
 {
-    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:92
-    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
-            const Index index = j*m + i;
-            result_1[index] = xs[index];
+    __shared__ float state[8192];
+    const int thread = threadIdx.x;
+
+    // jacobi.rise:2: mapThreads
+    full_or_not(m*n == 4096, [&](bool full) {
+        #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const int index = k*1024 + thread;
+            state[index] = full || index < m*n ? xs[index] : 0.0f;
         }
+    });
+    for (Index i = 0; i < steps; i++) {
+        float next[4];
+        __syncthreads();
+        full_or_not(m*n == 4096 && m >= 4097, [&](bool full) {
+            #pragma unroll
+            for (int k = 0; k < 4; k++)
+                next[k] = full || k*1024 + thread < m*n
+                    ? ((k*1024 + thread) / m > 0 && (k*1024 + thread) / m + 1 < n
+                    && (k*1024 + thread) % m > 0 && (full || (k*1024 + thread) % m + 1 < m)
+                    ? __fmul_rn(0.25f, state[(i % 2)*4096 + k*1024 + thread - m]
+                    + state[(i % 2)*4096 + k*1024 + m + thread]
+                    + state[(i % 2)*4096 + k*1024 + thread - 1]
+                    + state[(i % 2)*4096 + k*1024 + thread + 1])
+                    : state[(i % 2)*4096 + k*1024 + thread]) : 0.0f;
+        });
+        __syncthreads();
+        #pragma unroll
+        for (int k = 0; k < 4; k++)
+            state[((i + 1) % 2)*4096 + k*1024 + thread] = next[k];
     }
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-jacobi(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m)
-{
-    jacobi_body<int>(xs, result_1, n, m);
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-jacobi_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n, long long m)
-{
-    jacobi_body<long long>(xs, result_1, n, m);
-}
-
-// jacobi_2: 32 x 8 threads a block, ceilDiv(m, 32) x ceilDiv(n, 8) blocks
-template <typename Index>
-static __device__ __forceinline__ void
-jacobi_2_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n, Index m)
-{
-    // jacobi.rise:5: mapGlobal of lib/rules/lowering.rise:92
-    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
-            const Index index = j*m + i - 1;
-            result_next[index + 1] = j > 0 && j + 1 < n && i > 0 && i + 1 < m
-                ? __fmul_rn(0.25f, result_1[(j - 1)*m + i] + result_1[(j + 1)*m + i]
-                + result_1[index] + result_1[index + 2]) : result_1[index + 1];
+    const Index base = (steps % 2)*4096 + thread;
+    full_or_not(m*n == 4096, [&](bool full) {
+        #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const int index = k*1024 + thread;
+            if (full || index < m*n) result_1[index] = state[base + k*1024];
         }
-    }
+    });
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-jacobi_2(const float *__restrict__ result_1, float *__restrict__ result_next, int n, int m)
+extern "C" __global__ void __launch_bounds__(1024)
+jacobi_small(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m, int steps)
 {
-    jacobi_2_body<int>(result_1, result_next, n, m);
+    jacobi_small_body<int>(xs, result_1, n, m, steps);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-jacobi_2_64(const float *__restrict__ result_1, float *__restrict__ result_next, long long n,
-            long long m)
+extern "C" __global__ void __launch_bounds__(1024)
+jacobi_small_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+                long long m, long long steps)
 {
-    jacobi_2_body<long long>(result_1, result_next, n, m);
+    jacobi_small_body<long long>(xs, result_1, n, m, steps);
 }
 
 // jacobi_finish: 32 x 8 threads a block, ceilDiv(m, 32) x ceilDiv(n, 8) blocks
@@ -84,6 +104,65 @@ jacobi_finish_64(float *__restrict__ result, const float *__restrict__ result_1,
     jacobi_finish_body<long long>(result, result_1, n, m);
 }
 
+// jacobi_large for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block, ceilDiv(m, 32) x
+// ceilDiv(n, 8) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+jacobi_large_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
+{
+    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:92
+    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
+        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
+            const Index index = j*m + i;
+            result_1[index] = xs[index];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_large(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m)
+{
+    jacobi_large_body<int>(xs, result_1, n, m);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_large_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+                long long m)
+{
+    jacobi_large_body<long long>(xs, result_1, n, m);
+}
+
+// jacobi_large_2 for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block, ceilDiv(m, 32) x
+// ceilDiv(n, 8) blocks
+template <typename Index>
+static __device__ __forceinline__ void
+jacobi_large_2_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
+                    Index m)
+{
+    // jacobi.rise:5: mapGlobal of lib/rules/lowering.rise:92
+    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
+        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
+            const Index index = j*m + i - 1;
+            result_next[index + 1] = j > 0 && j + 1 < n && i > 0 && i + 1 < m
+                ? __fmul_rn(0.25f, result_1[(j - 1)*m + i] + result_1[(j + 1)*m + i]
+                + result_1[index] + result_1[index + 2]) : result_1[index + 1];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_large_2(const float *__restrict__ result_1, float *__restrict__ result_next, int n, int m)
+{
+    jacobi_large_2_body<int>(result_1, result_next, n, m);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_large_2_64(const float *__restrict__ result_1, float *__restrict__ result_next, long long n,
+                  long long m)
+{
+    jacobi_large_2_body<long long>(result_1, result_next, n, m);
+}
+
 #ifndef __CUDACC_RTC__
 // Does the current device have so much memory? Of 1 GB nobody asks.
 static cudaError_t rise_fits(size_t bytes)
@@ -103,9 +182,17 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    *bytes = m*n*4 + ((m*n + 63) / 64)*256 + 4096;
+    if (!(m*n <= 4096 && 1 <= m)) {
+        if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
+            return (int)cudaErrorInvalidValue;
+    }
+    *bytes = 4096;
+    if (m*n <= 4096 && 1 <= m) {
+        *bytes = nat_max((long long)*bytes, m*n*4 + 4096);
+    } else {
+        *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+    }
+    *bytes = nat_max((long long)*bytes, m*n*4 + 4096);
     return (int)rise_fits(*bytes);
 }
 
@@ -129,49 +216,61 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
-    if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
+    if (!(m*n <= 4096 && 1 <= m)) {
+        if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
+            return (int)cudaErrorInvalidValue;
+    }
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
-    {
-        float *const result_1 = (float *)(space + 4096); // n*m
-        long long blocks = (m + 31) / 32;
-        if (blocks > 65535)
-            blocks = 65535;
-        long long blocks_y = (n + 7) / 8;
-        if (blocks_y > 65535)
-            blocks_y = 65535;
-        if (blocks > 0 && blocks_y > 0) {
-            if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647)
-                jacobi<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                    stream>>>(xs, result_1, (int)n, (int)m);
-            else
-                jacobi_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                    stream>>>(xs, result_1, n, m);
-        }
-    }
-    for (long long turn = 0; turn < steps; turn++) {
+    if (m*n <= 4096 && 1 <= m) {
         // n*m
         float *const result_1 =
-            (float *)(space + (turn % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
-        // n*m
-        float *const result_next =
-            (float *)(space + (turn % 2 != 0 ? 4096 : ((m*n + 63) / 64)*256 + 4096));
-        long long blocks = (m + 31) / 32;
-        if (blocks > 65535)
-            blocks = 65535;
-        long long blocks_y = (n + 7) / 8;
-        if (blocks_y > 65535)
-            blocks_y = 65535;
-        if (blocks > 0 && blocks_y > 0) {
-            if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647
-                && (n + 1)*m - 1 <= 2147483647)
-                jacobi_2<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                    stream>>>(result_1, result_next, (int)n, (int)m);
-            else
-                jacobi_2_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                    stream>>>(result_1, result_next, n, m);
+            (float *)(space + (steps % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
+        if (n <= 2147483647 && steps <= 2147483647 && m + 8191 <= 2147483647)
+            jacobi_small<<<1, 1024, 0, stream>>>(xs, result_1, (int)n, (int)m, (int)steps);
+        else
+            jacobi_small_64<<<1, 1024, 0, stream>>>(xs, result_1, n, m, steps);
+    } else {
+        {
+            float *const result_1 = (float *)(space + 4096); // n*m
+            long long blocks = (m + 31) / 32;
+            if (blocks > 65535)
+                blocks = 65535;
+            long long blocks_y = (n + 7) / 8;
+            if (blocks_y > 65535)
+                blocks_y = 65535;
+            if (blocks > 0 && blocks_y > 0) {
+                if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647)
+                    jacobi_large<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
+                        stream>>>(xs, result_1, (int)n, (int)m);
+                else
+                    jacobi_large_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
+                        stream>>>(xs, result_1, n, m);
+            }
+        }
+        for (long long turn = 0; turn < steps; turn++) {
+            // n*m
+            float *const result_1 =
+                (float *)(space + (turn % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
+            // n*m
+            float *const result_next =
+                (float *)(space + (turn % 2 != 0 ? 4096 : ((m*n + 63) / 64)*256 + 4096));
+            long long blocks = (m + 31) / 32;
+            if (blocks > 65535)
+                blocks = 65535;
+            long long blocks_y = (n + 7) / 8;
+            if (blocks_y > 65535)
+                blocks_y = 65535;
+            if (blocks > 0 && blocks_y > 0) {
+                if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647
+                    && (n + 1)*m - 1 <= 2147483647)
+                    jacobi_large_2<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
+                        stream>>>(result_1, result_next, (int)n, (int)m);
+                else
+                    jacobi_large_2_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1),
+                        0, stream>>>(result_1, result_next, n, m);
+            }
         }
     }
     {
