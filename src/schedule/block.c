@@ -10,11 +10,11 @@
  * A block waits for its threads in less time than a launch takes. Arrays are flat, and CELLS long, so
  * that loops over threads have a constant number of trips. Each thread works out its elements alone:
  * steps with long folds stay launches, where threads share them. */
+#include "frontend/costs.h"
 #include "ir/scalar.h"
 #include "schedule/shape.h"
 
 enum {
-    MOST_CELLS = 4096,
     LEAST_CELLS = 1024,
     THREADS = 1024,
     SHARED_BYTES = 48 << 10, /* that a block has without asking */
@@ -143,11 +143,12 @@ static bool has_room(InBlock *b)
             return false;
         b->axes[b->n_axes++] = type->size;
     }
-    int64_t length = MOST_CELLS;
-    while (length * bytes > SHARED_BYTES)
-        length /= 2;
+    int64_t length = LEAST_CELLS;
+    while (2 * length * bytes <= SHARED_BYTES && 2 * length <= costs_of(b->ctx)->of[COST_blockCells])
+        length *= 2;
     b->length = nat_const(b->ctx, length);
-    return length >= LEAST_CELLS && (steps->n_arrays == 1 || b->n_axes == 1);
+    bool fits = length * bytes <= SHARED_BYTES && length <= costs_of(b->ctx)->of[COST_blockCells];
+    return fits && (steps->n_arrays == 1 || b->n_axes == 1);
 }
 
 static bool is_simple(const InBlock *b)

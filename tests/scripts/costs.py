@@ -33,7 +33,11 @@ EXPONENTIALS = twice("exp(exp(exp(exp(x))))")
 SQUARES = twice("x * x + 1.0f32", "4000000")
 FEW = twice("exp(exp(exp(exp(x))))", "1000")
 
-# entry: program, a value for which ys is stored, one for which it is not
+STEPS = """entry f {n: nat} (steps: nat) (xs: n.f32): n.f32 =
+  xs |> iterate{n = 1}(steps, fun l ys => generate{n = l}(fun i => if i + 1 < l then ys[i + 1] - ys[i] else ys[i]))
+"""
+
+# entry: program, a value for which ys is stored, one for which it is not; of blockCells, for which a block has all steps
 FLIPS = {
     "memoryRead": (EXPONENTIALS, 1000, 10 ** 6),
     "memoryWrite": (EXPONENTIALS, 1000, 10 ** 6),
@@ -47,6 +51,7 @@ FLIPS = {
     "launch": (FEW, 0, HUGE),
     "lanes": (FEW, 10 ** 6, 1),
     "cacheBytes": (SQUARES, 3 * 10 ** 7, 10 ** 6),
+    "blockCells": (STEPS, 1024, 1023),
 }
 
 
@@ -83,7 +88,9 @@ def is_stored(program, costs):
     code, out, said = risec("lower", program, "--plan", "--json", "--costs", costs)
     if code:
         return said
-    return any(a["name"] == "ys" for a in json.loads(out)["arrays"])
+    plan = json.loads(out)
+    by_block = any(v["block"] == [1024, 1, 1] for launch in plan["launches"] for v in launch["variants"])
+    return by_block or any(a["name"] == "ys" for a in plan["arrays"])
 
 
 def hash_of(program, *words):
