@@ -1,12 +1,15 @@
-/* Prefixes of rows, of columns, and of tuples: those of parts of 64 elements, a thread for each part.
+/* Prefixes of rows, of columns, and of tuples, and folds by operators that do not commute: those of
+ * parts of 64 elements, a thread for each part.
  *
  *   totals[r][b] = fold of part b of row r
- *   starts       = scanExcl of each row of totals
+ *   starts       = scanExcl of each row of totals, or the fold of each
  *   ys           = for each part, the sequence that begins with its start
  *
- * What is before the parts is prefixes again, and comes in parts itself where it is long. Prefixes of
- * less than LONG elements are one part. Whole arrays of numbers have kernels of their own, unless these
- * are too short for blocks to tell each other. */
+ * What is before the parts is prefixes again, or a fold, and comes in parts itself where it is long.
+ * Rows of less than LONG elements are one part. Whole arrays of numbers have kernels of their own,
+ * unless these are too short for blocks to tell each other. */
+#include "ir/choice.h"
+#include "ir/operator.h"
 #include "schedule/build.h"
 #include "schedule/shape.h"
 
@@ -31,15 +34,41 @@ static bool is_scan(const Core *term)
     return term->kind == CORE_PRIM && (term->prim.id == P_scan || term->prim.id == P_scanExcl);
 }
 
+static bool commutes(const Core *lambda)
+{
+    const Item *op = lambda->lambda.op;
+    for (int i = 0; op && i < op->n_laws; i++)
+        if (strcmp(op->laws[i].name, "commutative") == 0)
+            return true;
+    return operator_parts(lambda, NULL, NULL);
+}
+
+/* No kernel of the library takes it: its operator neither commutes nor chooses what comes first. */
+static bool is_ordered_fold(const Parts *p, const Core *term)
+{
+    if (term->kind != CORE_PRIM || term->prim.id != P_reduce)
+        return false;
+    const Core *op = term->prim.args[0];
+    ChoiceOrder order;
+    return op->kind == CORE_LAMBDA && !commutes(op) && !choice_order(p->ctx, op, 0, &order) &&
+           !choice_order(p->ctx, op, 1, &order);
+}
+
+/* What a scan or fold carries from element to element. */
+static Type state_of(const Core *scan) { return is_scan(scan) ? scan->type->elem : scan->type; }
+
 static bool comes_in_parts(const Parts *p, const Nest *nest)
 {
     const Core *scan = nest->element;
-    if (!is_scan(scan) || nest->steps)
+    bool fold = is_ordered_fold(p, scan);
+    if ((!is_scan(scan) && !fold) || nest->steps)
         return false;
-    Nat n = scan->type->size;
-    Type t = scan->type->elem;
-    bool by_blocks = t->kind == TY_SCALAR && t->scalar != SC_BOOL && type_is_total(p->ctx, t);
-    if ((nest->n_axes == 0 && by_blocks) || (nat_is_const(n) && n->value < LONG) || holds_index(scan->type->elem))
+    Nat n = scan->prim.args[2]->type->size;
+    Type t = state_of(scan);
+    bool number = t->kind == TY_SCALAR && t->scalar != SC_BOOL;
+    bool by_blocks = !fold && number && type_is_total(p->ctx, t);
+    bool is_short = nat_is_const(n) && n->value < LONG;
+    if ((nest->n_axes == 0 && by_blocks) || is_short || holds_index(t) || type_gives_arrays(t))
         return false;
     for (int i = 0; i < nest->n_axes; i++)
         if (nat_mentions(n, nest->axes[i]->nat))
@@ -57,14 +86,17 @@ static Core *of_row(const Parts *p, const Nest *nest, Core *term, const Nat *row
     return term;
 }
 
-/* The elements from `first` on, so many; those past the end are the last one. */
-static Core *part_of(const Parts *p, const Nest *nest, const Nat *rows, Nat first, Nat count)
+/* The elements from `first` on, so many; those past the end are `past`, or, if it is NULL, the last
+ * one. */
+static Core *part_of(const Parts *p, const Nest *nest, const Nat *rows, Nat first, Nat count,
+                     Core *past)
 {
     Ctx *ctx = p->ctx;
     Core *array = nest->element->prim.args[2];
     Nat n = array->type->size;
     CoreVar *j = make_var(ctx, p->next_var, "j", type_idx(ctx, count), array->span);
     Nat at = nat_add(ctx, first, j->nat);
+    Core *inside = past ? make_compare(ctx, P_lt, at, n, array->span) : NULL;
     if (count != n)
         at = nat_min(ctx, at, nat_add_k(ctx, n, -1));
     Core *element;
@@ -73,6 +105,8 @@ static Core *part_of(const Parts *p, const Nest *nest, const Nat *rows, Nat firs
         element = term_with_nat(ctx, p->next_var, f->lambda.body, f->lambda.params[0]->nat, at);
     } else
         element = make_index(ctx, array, at, array->span);
+    if (inside)
+        element = make_if(ctx, inside, element, past, array->span);
     return make_generate(ctx, j, of_row(p, nest, element, rows), array->span);
 }
 
@@ -80,7 +114,9 @@ static Core *part_of(const Parts *p, const Nest *nest, const Nat *rows, Nat firs
 static Core *in_order(const Parts *p, PrimId id, const Nest *nest, const Nat *rows, Core *start, Core *array)
 {
     const Core *scan = nest->element;
-    Type state = scan->type->elem, type = id == P_reduceSeq ? state : type_array(p->ctx, array->type->size, state);
+    Type state = state_of(scan);
+    bool fold = id == P_reduceSeq || id == P_reduce;
+    Type type = fold ? state : type_array(p->ctx, array->type->size, state);
     Core *unit = start ? start : of_row(p, nest, scan->prim.args[1], rows);
     Core *args[3] = {of_row(p, nest, scan->prim.args[0], rows), unit, array};
     Core *new = make_prim(p->ctx, id, type, scan->prim.n_nats, scan->prim.nats, 3, args, scan->span);
@@ -140,26 +176,50 @@ static Core *read_at(const Parts *p, CoreVar *array, int n, const Nat *at, Span 
 
 static void add_parted(Parts *p, Nest *nest, int level);
 
-/* The state before each part: [axes of the scan][part]. */
-static CoreVar *add_starts(Parts *p, const Nest *nest, Nat parts, int level)
+/* What is made of the totals of all parts, [axes of the scan][part]: the state before each, or the
+ * fold. */
+static CoreVar *add_of_totals(Parts *p, const Nest *nest, Nat parts, PrimId id, const char *name,
+                              int level)
 {
     Ctx *ctx = p->ctx;
     const Core *scan = nest->element;
+    Nat n = scan->prim.args[2]->type->size;
     Span span = scan->span;
     Nat *rows = NEWN(ctx, Nat, nest->n_axes + 1);
     CoreVar **axes = axes_of(p, nest, 1, rows);
     CoreVar *b = make_var(ctx, p->next_var, "part", type_idx(ctx, parts), span);
     axes[nest->n_axes] = b;
-    Core *part = part_of(p, nest, rows, nat_mul_k(ctx, b->nat, PART), nat_const(ctx, PART));
+    Core *past = id == P_reduce ? scan->prim.args[1] : NULL; /* nobody reads the last part's total else */
+    Core *part = part_of(p, nest, rows, nat_mul_k(ctx, b->nat, PART), nat_const(ctx, PART), past);
     Core *total = in_order(p, P_reduceSeq, nest, rows, NULL, part);
-    total = make_if(ctx, is_short(p, scan->type->size, parts, span), make_zero(ctx, p->next_var, total->type, span), total, span);
+    Core *zero = make_zero(ctx, p->next_var, total->type, span);
+    total = make_if(ctx, is_short(p, n, parts, span), zero, total, span);
     Nest *totals = new_nest(p, "totals", nest->n_axes + 1, axes, total);
     vec_push(ctx, &p->list, totals);
     axes = axes_of(p, nest, 0, rows);
-    Core *before = in_order(p, P_scanExcl, nest, rows, NULL, read_at(p, totals->var, nest->n_axes, rows, span));
-    Nest *starts = new_nest(p, "starts", nest->n_axes, axes, before);
-    add_parted(p, starts, level + 1);
-    return starts->var;
+    Core *row = read_at(p, totals->var, nest->n_axes, rows, span);
+    Core *made = in_order(p, id, nest, rows, NULL, row);
+    Nest *of_totals = new_nest(p, name, nest->n_axes, axes, made);
+    add_parted(p, of_totals, level + 1);
+    return of_totals->var;
+}
+
+/* A fold is that of its parts' folds, by a thread each. */
+static void add_fold(Parts *p, const Nest *nest, Nat parts, int level)
+{
+    Ctx *ctx = p->ctx;
+    Span span = nest->element->span;
+    Nat n = nest->element->prim.args[2]->type->size;
+    CoreVar *fold = add_of_totals(p, nest, parts, P_reduce, "folds", level);
+    Nat *rows = NEWN(ctx, Nat, nest->n_axes + 1);
+    CoreVar **axes = axes_of(p, nest, 0, rows);
+    Core *all = part_of(p, nest, rows, nat_const(ctx, 0), n, NULL);
+    Core *alone = in_order(p, P_reduceSeq, nest, rows, NULL, all);
+    Core *of_parts = read_at(p, fold, nest->n_axes, rows, span);
+    Core *element = make_if(ctx, is_short(p, n, parts, span), alone, of_parts, span);
+    Nest *whole = new_nest(p, nest->var->name, nest->n_axes, axes, element);
+    whole->var = nest->var;
+    vec_push(ctx, &p->list, whole);
 }
 
 /* ---- the sequences ---- */
@@ -265,7 +325,7 @@ static Core *sequences(const Parts *p, const Threads *t, CoreVar *starts)
     }
     rows[nest->n_axes] = part;
     Core *start = starts ? read_at(p, starts, nest->n_axes + 1, rows, span) : NULL;
-    Core *elements = part_of(p, nest, rows, nat_mul(ctx, part, t->part), t->part);
+    Core *elements = part_of(p, nest, rows, nat_mul(ctx, part, t->part), t->part, NULL);
     PrimId id = scan->prim.id == P_scan ? P_scanSeq : P_scanSeqExcl;
     Core *body = make_let(ctx, thread, make_ref(ctx, param, span), in_order(p, id, nest, rows, start, elements));
     Core *numbers = make_generate(ctx, number, make_ref(ctx, number, span), span);
@@ -374,8 +434,13 @@ static void add_parted(Parts *p, Nest *nest, int level)
         vec_push(ctx, &p->list, nest);
         return;
     }
-    Nat n = nest->element->type->size, parts = nat_ceil_div(ctx, n, nat_const(ctx, PART));
+    Nat n = nest->element->prim.args[2]->type->size;
+    Nat parts = nat_ceil_div(ctx, n, nat_const(ctx, PART));
     Span span = nest->element->span;
+    if (!is_scan(nest->element)) {
+        add_fold(p, nest, parts, level);
+        return;
+    }
     bool across = nest->n_axes > 0 && reads_across(ctx, p->entry, nest, p->next_var);
     Threads t = {.nest = nest, .across = across, .outer = nat_const(ctx, 1), .inner = nat_const(ctx, 1)};
     for (int i = 0; i < nest->n_axes; i++) {
@@ -383,7 +448,7 @@ static void add_parted(Parts *p, Nest *nest, int level)
         *rows = nat_mul(ctx, *rows, nest->axes[i]->type->size);
     }
     t.exchanged = across && !table_get(&p->wholes, nest->var) && !table_get(&p->fixed, nest->var);
-    CoreVar *starts = add_starts(p, nest, parts, level);
+    CoreVar *starts = add_of_totals(p, nest, parts, P_scanExcl, "starts", level);
     t.parts = parts;
     t.part = nat_const(ctx, PART);
     Core *in_parts = sequences(p, &t, starts);
