@@ -93,19 +93,20 @@ static WorkBuffer *add_buffer(Ctx *ctx, Workspace *space, const ImpWhens *when, 
     return b;
 }
 
+/* Of two buffers that change places a kernel gets the one or the other: both are there. */
 static void find_buffers(Ctx *ctx, const ImpProgram *program, int launch, const ImpVariant *variant, Workspace *space)
 {
     const ImpKernel *asked = variant->kernel;
     for (const ImpKernel *k = asked; k; asked = imp_wide_twin(k) ? asked : k->otherwise, k = k->otherwise)
         for (int b = 0; b < k->bufs.n; b++) {
-            const ImpBuf *buf = k->bufs.at[b];
-            if (buf->space != SPACE_TEMP)
-                continue;
-            WorkBuffer *added = add_buffer(ctx, space, &variant->when, asked, k, buf);
-            added->first = launch < added->first ? launch : added->first;
-            added->last = launch;
-            added->alone |= program->launches.at[launch].group != NULL;
-            space->align = buf->align > space->align ? buf->align : space->align;
+            const ImpBuf *both[2] = {k->bufs.at[b], k->bufs.at[b]->swap};
+            for (int i = 0; i < 2 && both[i] && both[0]->space == SPACE_TEMP; i++) {
+                WorkBuffer *added = add_buffer(ctx, space, &variant->when, asked, k, both[i]);
+                added->first = launch < added->first ? launch : added->first;
+                added->last = launch;
+                added->alone |= program->launches.at[launch].group != NULL || both[0]->swap;
+                space->align = both[i]->align > space->align ? both[i]->align : space->align;
+            }
         }
 }
 

@@ -321,7 +321,7 @@ extern "C" int classes_workspace(long long n, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 63) / 64)*256 + ((n + 31) / 32)*256 + 4100;
+    *bytes = ((n + 63) / 64)*512 + ((n + 31) / 32)*512 + 4356;
     if (n <= 40) {
         *bytes = nat_max((long long)*bytes, ((n + 63) / 64)*512 + ((n + 31) / 32)*512 + 4356);
     } else {

@@ -188,11 +188,11 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
     }
     *bytes = 4096;
     if (m*n <= 4096 && 1 <= m) {
-        *bytes = nat_max((long long)*bytes, m*n*4 + 4096);
+        *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
     } else {
         *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
     }
-    *bytes = nat_max((long long)*bytes, m*n*4 + 4096);
+    *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
     return (int)rise_fits(*bytes);
 }
 
