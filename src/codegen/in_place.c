@@ -7,7 +7,7 @@
  *   - every read of c comes before every write that may touch c, in the text and in every loop around both;
  *   - around both there are only loops of maps, whose iterations write different cells, and the iteration that reads c writes c: its writer, the
  *     partner of the read, has the same index and stands in the list of statements around the read, later than it or around it;
- *   - in memory, where other threads read, a read without a partner is stored elsewhere first: the barrier that this takes orders the writes, too. */
+ *   - in memory, where other threads read, a read without a partner stands in a statement before the writes: a barrier between both orders them. */
 #include "codegen/sequences.h"
 #include "codegen/walk.h"
 
@@ -31,7 +31,6 @@ typedef struct Spots {
     const ImpBlock *lists[MAX_NESTING];
     int pos[MAX_NESTING];
     const ImpStmt *stmts[MAX_NESTING];
-    int last_store; /* to other memory of the block, in the outermost list; -1: none */
     bool lost; /* too deep, or the present state is written: no answer */
 } Spots;
 
@@ -77,8 +76,6 @@ static void find_spots(Spots *s, ImpBlock *block)
             vec_push(s->lw->ctx, &s->writes, spot_here(s, stmt->var.slot, 1));
         if (buf && buf == s->leaf->next.buf)
             vec_push(s->lw->ctx, &s->writes, spot_here(s, vector ? stmt->vec.index : stmt->store.index, vector ? stmt->vec.n : 1));
-        else if (buf && buf->space != SPACE_OUTPUT && s->pos[0] > s->last_store)
-            s->last_store = s->pos[0];
         s->lost |= (var && var == s->leaf->now.var) || (buf && buf == s->leaf->now.buf);
         if (stmt->kind == IS_FOR)
             find_spots(s, &stmt->loop.body);
@@ -128,7 +125,7 @@ static bool pair_is_safe(const Spots *s, const Spot *read, const Spot *write, in
     if (read->pos[d] > write->pos[d])
         return nat_le(lw->ctx, lw->facts, nat_add_k(lw->ctx, read->at, read->n), write->at) ||
                nat_le(lw->ctx, lw->facts, nat_add_k(lw->ctx, write->at, write->n), read->at);
-    return partner >= d || s->leaf->now.var || (d == 0 && read->pos[0] <= s->last_store && s->last_store < write->pos[0]);
+    return partner >= d || s->leaf->now.var || (d == 0 && read->pos[0] < write->pos[0]);
 }
 
 bool state_in_place(Lowering *lw, ImpBlock *body, const StateLeaf *leaf)
@@ -136,7 +133,6 @@ bool state_in_place(Lowering *lw, ImpBlock *body, const StateLeaf *leaf)
     Spots *s = NEW(lw->ctx, Spots);
     s->lw = lw;
     s->leaf = leaf;
-    s->last_store = -1;
     find_spots(s, body);
     for (int i = 0; i < s->reads.n && !s->lost; i++) {
         int partner = partner_depth(s, &s->reads.at[i]);

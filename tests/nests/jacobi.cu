@@ -23,7 +23,7 @@ static __device__ __forceinline__ void
 jacobi_small_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m,
                   Index steps)
 {
-    __shared__ float state[8192];
+    __shared__ float state[4096];
     const int thread = threadIdx.x;
 
     // jacobi.rise:2: mapThreads
@@ -39,27 +39,25 @@ jacobi_small_body(const float *__restrict__ xs, float *__restrict__ result_1, In
         __syncthreads();
         full_or_not(m*n == 4096 && m >= 4097, [&](bool full) {
             #pragma unroll
-            for (int k = 0; k < 4; k++)
-                next[k] = full || k*1024 + thread < m*n
+            for (int k = 0; k < 4; k++) {
+                const int index = k*1024 + thread - 1;
+                next[k] = full || index + 1 < m*n
                     ? ((k*1024 + thread) / m > 0 && (k*1024 + thread) / m + 1 < n
                     && (k*1024 + thread) % m > 0 && (full || (k*1024 + thread) % m + 1 < m)
-                    ? __fmul_rn(0.25f, state[(i % 2)*4096 + k*1024 + thread - m]
-                    + state[(i % 2)*4096 + k*1024 + m + thread]
-                    + state[(i % 2)*4096 + k*1024 + thread - 1]
-                    + state[(i % 2)*4096 + k*1024 + thread + 1])
-                    : state[(i % 2)*4096 + k*1024 + thread]) : 0.0f;
+                    ? __fmul_rn(0.25f, state[k*1024 + thread - m] + state[k*1024 + m + thread]
+                    + state[index] + state[index + 2]) : state[index + 1]) : 0.0f;
+            }
         });
         __syncthreads();
         #pragma unroll
         for (int k = 0; k < 4; k++)
-            state[((i + 1) % 2)*4096 + k*1024 + thread] = next[k];
+            state[k*1024 + thread] = next[k];
     }
-    const Index base = (steps % 2)*4096 + thread;
     full_or_not(m*n == 4096, [&](bool full) {
         #pragma unroll
         for (int k = 0; k < 4; k++) {
             const int index = k*1024 + thread;
-            if (full || index < m*n) result_1[index] = state[base + k*1024];
+            if (full || index < m*n) result_1[index] = state[index];
         }
     });
 }
@@ -227,7 +225,7 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
         // n*m
         float *const result_1 =
             (float *)(space + (steps % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
-        if (n <= 2147483647 && steps <= 2147483647 && m + 8191 <= 2147483647)
+        if (n <= 2147483647 && steps <= 2147483647 && m + 4095 <= 2147483647)
             jacobi_small<<<1, 1024, 0, stream>>>(xs, result_1, (int)n, (int)m, (int)steps);
         else
             jacobi_small_64<<<1, 1024, 0, stream>>>(xs, result_1, n, m, steps);
