@@ -161,7 +161,7 @@ Table measured(const cudaDeviceProp &device)
     t.trigonometric = rounded(time_of_function<Cosine>(blocks, 0, 1, out));
     t.launch = rounded(time_of_launch());
     t.lanes = (long long)device.multiProcessorCount * device.maxThreadsPerMultiProcessor;
-    t.blockCells = 4096; // what is measured is nothing that a block's steps could be compared with yet
+    t.blockCells = 4096; // where a block and launches take about as long (docs/nests.md)
     t.cacheBytes = device.l2CacheSize / 2; // the other half is for what is read beside
     return t;
 }
