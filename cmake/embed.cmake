@@ -1,5 +1,5 @@
-# cmake -DROOT=lib -DLIST=files.txt -DOUT=embedded.c -P embed.cmake
-# Turns the files that are listed, one path a line, into the table of src/support/embedded.h.
+# cmake -DROOT=lib -DLIST=files.txt -DTABLE=risec_lib_file -DOUT=embedded.c -P embed.cmake
+# Turns the files that are listed, one path a line, into a table of src/support/embedded.h.
 
 file(STRINGS "${LIST}" FILES)
 set(TEXTS "")
@@ -19,9 +19,9 @@ endforeach()
 # The last row is there for a library without files: C has no empty arrays.
 file(WRITE "${OUT}" "#include \"support/embedded.h\"
 
-${TEXTS}const LibFile risec_lib_files[] = {
+${TEXTS}const LibFile ${TABLE}s[] = {
 ${ROWS}    {0, 0, 0},
 };
 
-const int risec_lib_file_count = ${COUNT};
+const int ${TABLE}_count = ${COUNT};
 ")

@@ -1,4 +1,4 @@
-/* The host's part of a .cu file: for each entry one plain function that checks the sizes and launches its kernels on a stream. */
+/* The functions of the host, in a .cu file or a header: for each entry one that checks the sizes and launches its kernels on a stream. */
 #include "codegen/cuda_host.h"
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
@@ -136,6 +136,7 @@ static void name_workspace(Host *h)
         return;
     h->workspace = c_name_claim(names, "workspace");
     h->base = c_name_claim(names, "space");
+    h->given = h->c->header ? c_name_claim(names, "workspace_bytes") : NULL;
     for (int i = 0; i < h->space.buffers.n; i++)
         h->space.buffers.at[i].name = c_name_claim(names, h->space.buffers.at[i].buf->name);
 }
@@ -166,65 +167,63 @@ static void find_params(Host *h)
     name_workspace(h);
 }
 
-HostLine host_line_begin(Host *h, const char *function)
+void host_put_size_params(HostFunction *f)
 {
-    const char *start = ctx_printf(h->c->ctx, "extern \"C\" int %s(", function);
-    put(h->c, start);
-    return (HostLine){h->c, strlen(start), strlen(start)};
+    for (int i = 0; i < f->h->sizes.n; i++)
+        host_put_param(f, "long long ", c_names_get(f->h->c->names, f->h->sizes.at[i]));
 }
 
-void host_put_param(HostLine *line, const char *text)
-{
-    bool first = line->at == line->start;
-    if (!first && line->at + strlen(text) + 1 > CUDA_WIDTH) {
-        put(line->c, "\n");
-        for (size_t i = 0; i < line->start; i++)
-            put(line->c, " ");
-        line->at = line->start;
-        first = true;
-    }
-    sb_printf(line->c->out, "%s%s", first ? "" : " ", text);
-    line->at += strlen(text) + !first;
-}
+/* Where a function is described. */
+StrBuf *host_comments(const Host *h) { return h->c->header ? h->declarations : h->c->out; }
+const char *host_what(const Host *h) { return h->program->entry ? h->program->entry->name : "the kernels"; }
+const char *host_errors(const Host *h) { return h->c->header ? "an error" : "a cudaError_t"; }
 
-static void put_signature(Host *h, const CudaNames *names)
+static Nat cells(const Host *h, const HostBuffer *p) { return p->kernel ? kernel_cells(h->c->ctx, p->kernel, p->buf) : p->buf->count; }
+
+static void put_cells(Host *h, const CudaNames *names)
 {
     Cuda *c = h->c;
+    StrBuf *out = host_comments(h);
     for (int i = 0; i < h->buffers.n; i++) {
         const HostBuffer *p = &h->buffers.at[i];
         if (p->buf->by_value) {
             if (cuda_is_half(p->buf->elem))
-                sb_printf(c->out, "//   %s: the bits of a number of type %s\n", h->names[i], scalar_name(p->buf->elem));
+                sb_printf(out, "//   %s: the bits of a number of type %s\n", h->names[i], scalar_name(p->buf->elem));
             continue;
         }
-        sb_printf(c->out, "//   %s: ", h->names[i]);
-        cuda_comment_text(c->out, nat_text(c->ctx, p->kernel ? kernel_cells(c->ctx, p->kernel, p->buf) : p->buf->count));
-        sb_printf(c->out, " %s\n", cuda_type(p->buf->elem));
+        sb_printf(out, "//   %s: ", h->names[i]);
+        cuda_comment_text(out, nat_text(c->ctx, cells(h, p)));
+        sb_printf(out, " %s\n", c->header && cuda_is_half(p->buf->elem) ? scalar_name(p->buf->elem) : host_type(h, p->buf->elem));
     }
     if (h->workspace)
-        sb_printf(c->out, "//   %s: the bytes that %s says, made ready by %s; for one launch at a time\n", h->workspace, names->workspace, names->init);
-    HostLine line = host_line_begin(h, names->launch);
+        sb_printf(out, "//   %s: the bytes that %s says, made ready by %s; for one launch at a time\n", h->workspace, names->workspace, names->init);
+}
+
+static void begin_launch(Host *h, const CudaNames *names, HostFunction *f)
+{
+    Cuda *c = h->c;
+    put_cells(h, names);
+    host_function_begin(h, f, names->launch, false);
     for (int i = 0; i < h->buffers.n; i++) {
         const ImpBuf *buf = h->buffers.at[i].buf;
-        host_put_param(&line, buf->by_value ? ctx_printf(c->ctx, "%s %s,", cuda_type(buf->elem), h->names[i])
-                                       : ctx_printf(c->ctx, "%s%s *%s,", buf->space == SPACE_INPUT ? "const " : "", cuda_type(buf->elem), h->names[i]));
+        const char *type = host_type(h, buf->elem);
+        host_put_param(f, buf->by_value ? ctx_printf(c->ctx, "%s ", type) : ctx_printf(c->ctx, "%s%s *", buf->space == SPACE_INPUT ? "const " : "", type), h->names[i]);
     }
     if (h->workspace)
-        host_put_param(&line, ctx_printf(c->ctx, "void *%s,", h->workspace));
-    for (int i = 0; i < h->sizes.n; i++)
-        host_put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
-    host_put_param(&line, "cudaStream_t stream)");
-    put(c, "\n");
+        host_put_param(f, "void *", h->workspace);
+    if (h->given)
+        host_put_param(f, "size_t ", h->given);
+    host_put_size_params(f);
+    host_put_param(f, host_stream_type(h), "stream");
+    host_function_body(f);
 }
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-void host_refuse_if(const Host *h, const char *cond)
+void host_refuse_if(const Host *h, HostRefusal why, const char *cond)
 {
-    host_indent(h);
-    sb_printf(h->c->out, "if (%s)\n", cond);
-    host_indent(h);
-    put(h->c, "    return (int)cudaErrorInvalidValue;\n");
+    const char *margin = host_margin(h);
+    sb_printf(h->c->out, "%sif (%s)\n%s    return %s;\n", margin, cond, margin, host_refusal(h, why));
 }
 
 static bool takes_wide(Ctx *ctx, const ImpKernel *k)
@@ -240,13 +239,13 @@ static bool all_take_wide(const Host *h)
     return all;
 }
 
-static void refuse_once(Host *h, const StrBuf *text)
+static void refuse_once(Host *h, HostRefusal why, const StrBuf *text)
 {
     const char *cond = intern_z(h->c->ctx, text->text);
     for (int i = 0; i < h->refused.n; i++)
         if (h->refused.at[i] == cond)
             return;
-    host_refuse_if(h, cond);
+    host_refuse_if(h, why, cond);
     vec_push(h->c->ctx, &h->refused, cond);
 }
 
@@ -255,9 +254,9 @@ void host_refuse_large(Host *h, Nat nat)
     Cuda *c = h->c;
     StrBuf text;
     sb_init(&text, c->ctx);
-    cuda_nat_helpers(c, nat_print_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0));
+    cuda_nat_helpers(c, nat_print_plain_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0, c->header ? c->header->lower : NULL));
     sb_printf(&text, " > %lld.0", (long long)WIDE_INDEX_MAX);
-    refuse_once(h, &text);
+    refuse_once(h, REFUSE_OVERFLOW, &text);
 }
 
 static void refuse_values(Host *h, const IndexGuards *values)
@@ -287,7 +286,7 @@ static void put_guards(Host *h, const ImpVariant *variant, bool alone)
         cuda_nat(c, guards->at_least_one.at[i], C_SUM);
         c->out = out;
         sb_puts(&text, " < 1");
-        refuse_once(h, &text);
+        refuse_once(h, REFUSE_SIZE, &text);
     }
     for (int i = 0; i < guards->at_most_max.n; i++) {
         Nat nat = guards->at_most_max.at[i];
@@ -302,7 +301,7 @@ static void put_guards(Host *h, const ImpVariant *variant, bool alone)
         cuda_nat(c, nat, C_SUM);
         c->out = out;
         sb_printf(&text, " > %lld", (long long)INDEX_MAX);
-        refuse_once(h, &text);
+        refuse_once(h, REFUSE_OVERFLOW, &text);
     }
 }
 
@@ -342,7 +341,7 @@ void host_put_checks(Host *h)
         sb_printf(&text, "%s%s < 0 || %s > %lld", i ? " || " : "", size, size, most);
     }
     if (h->sizes.n)
-        host_refuse_if(h, text.text);
+        host_refuse_if(h, REFUSE_SIZE, text.text);
     const CoreEntry *entry = h->program->entry;
     IndexGuards values;
     index_guards_of_tests(ctx, h->program, &values);
@@ -352,7 +351,7 @@ void host_put_checks(Host *h)
         sb_init(&text, ctx);
         sb_puts(&text, "!");
         if (cuda_fact(c, &text, entry->facts[i], C_UNARY)) {
-            host_refuse_if(h, text.text);
+            host_refuse_if(h, REFUSE_SIZE, text.text);
         } else {
             put(c, "    // not checked here: ");
             StrBuf fact;
@@ -366,29 +365,69 @@ void host_put_checks(Host *h)
     put_all_guards(h, false);
 }
 
+/* ---- results, in a header ------------------------------------------------------------------------------------------------ */
+
+static bool is_result(const HostBuffer *p) { return p->buf->space == SPACE_OUTPUT && !p->buf->by_value; }
+
+static void put_results(Host *h, const CudaNames *names)
+{
+    Cuda *c = h->c;
+    Ctx *ctx = c->ctx;
+    HostFunction f;
+    int mark = c_names_mark(c->names);
+    const NatFacts *facts = c->facts;
+    sb_printf(host_comments(h), "// The bytes of what a launch of %s with these sizes writes; gives 0 or %s.\n", host_what(h), host_errors(h));
+    host_function_begin(h, &f, names->results, false);
+    host_put_size_params(&f);
+    for (int i = 0; i < h->buffers.n; i++)
+        if (is_result(&h->buffers.at[i]))
+            host_put_param(&f, "size_t *", h->names[i]);
+    host_function_body(&f);
+    host_put_checks(h);
+    c->facts = facts;
+    for (int i = 0; i < h->buffers.n; i++) {
+        const HostBuffer *p = &h->buffers.at[i];
+        if (!is_result(p))
+            continue;
+        Nat bytes = nat_mul(ctx, cells(h, p), nat_const(ctx, scalar_bytes(p->buf->elem)));
+        host_put_device_sizes(h, bytes);
+        if (!nat_le(ctx, c->facts, bytes, nat_const(ctx, WIDE_INDEX_MAX)))
+            host_refuse_large(h, bytes);
+        sb_printf(c->out, nat_is_const(bytes) ? "    *%s = %s;\n" : "    *%s = (size_t)(%s);\n", h->names[i], host_nat(h, bytes, C_ANY));
+    }
+    host_function_end(&f, ctx_printf(ctx, "%sOK", c->header->upper));
+    host_put_gap(h);
+    c_names_release(c->names, mark);
+    h->refused.n = 0;
+    h->has_sms = false;
+}
+
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
-void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names)
+void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names, StrBuf *declarations)
 {
     int mark = c_names_mark(c->names);
-    Host h = {.c = c, .program = program, .kernels = names->kernels};
+    Host h = {.c = c, .program = program, .kernels = names->kernels, .declarations = declarations};
+    HostFunction f;
     c->kernel = NULL; /* sizes are long long here */
     c->facts = program->entry ? program->entry->known : NULL;
     c_name_claim(c->names, "stream");
+    if (c->header)
+        c_name_claim(c->names, "error");
     workspace_plan(c->ctx, program, &h.space);
     find_params(&h);
     const NatFacts *facts = c->facts;
+    if (c->header)
+        put_results(&h, names);
     host_put_workspace(&h, names);
     c->facts = facts;
     h.refused.n = 0;
-    sb_printf(c->out, "// Launches %s on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:\n",
-              program->entry ? program->entry->name : "the kernels");
-    put_signature(&h, names);
-    put(c, "{\n");
+    sb_printf(host_comments(&h), "// Launches %s on a stream. Buffers are in device memory; gives 0 or %s. Cells:\n", host_what(&h), host_errors(&h));
+    begin_launch(&h, names, &f);
     host_put_checks(&h);
-    host_put_base(&h);
+    host_put_base(&h, names);
     host_put_launches(&h);
-    put(c, "    return (int)cudaGetLastError();\n}\n");
+    host_function_end(&f, c->header ? ctx_printf(c->ctx, "%sOK", c->header->upper) : "(int)cudaGetLastError()");
     c_names_release(c->names, mark);
 }
 

@@ -1,7 +1,7 @@
 /* What the files of the CUDA printer share.
  *
  * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_tail.c: ends of arrays. cuda_helpers.c: the
- * small functions that expressions call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host. */
+ * small functions that expressions call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host; cuda_calls.c: what they call. cuda_header.c: the header for C. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
 
@@ -28,6 +28,11 @@ typedef enum CudaIndex {
     INDEX_PARAMETER /* Index, the parameter of a template: one of the two */
 } CudaIndex;
 
+/* What the functions of a header begin with. */
+typedef struct HeaderPrefix {
+    const char *lower, *upper; /* "sum_", "SUM_" */
+} HeaderPrefix;
+
 typedef struct Cuda {
     Ctx *ctx;
     StrBuf *out;
@@ -51,6 +56,7 @@ typedef struct Cuda {
     CudaIndex index;         /* the type of sizes and of what is computed from them */
     VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
     VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */
+    const HeaderPrefix *header; /* of host functions for a header, in C99; NULL: for a .cu file */
 } Cuda;
 
 /* ---- cuda_helpers.c ---------------------------------------------------------------------------------------------------- */
@@ -158,9 +164,10 @@ typedef struct CudaNames {
     const char **bodies;  /* of the program's kernels: the function that all its forms call; NULL: there is one form */
     const char *launch;   /* the host function */
     const char *workspace, *init; /* those for the workspace; NULL: there is none */
+    const char *results, *needed; /* only in a header: bytes of results, and of the workspace whatever the device has */
 } CudaNames;
-/* The functions of the host that launch a program. */
-void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names);
+/* The functions of the host that launch a program. declarations: where those of a header are declared, in which c->header is set; NULL: of a .cu file. */
+void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names, StrBuf *declarations);
 /* A condition over sizes as C; false when it is no such condition. */
 bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
 /* What host functions ask the device: each asks for a function that they share. */
@@ -169,6 +176,12 @@ typedef struct CudaHostUse {
 } CudaHostUse;
 void cuda_host_use(Ctx *ctx, const ImpProgram *program, CudaHostUse *use); /* adds the program's */
 void cuda_host_helpers(StrBuf *out, const CudaHostUse *use);
+
+/* ---- cuda_header.c ----------------------------------------------------------------------------------------------------- */
+
+Header *header_new(Ctx *ctx, const char *name);
+/* Adds the functions of an entry. `names`: of the kernels; c: as it printed them. */
+void header_add(Header *header, Cuda *c, const ImpProgram *program, const CudaNames *names);
 
 /* ---- cuda_print.c ------------------------------------------------------------------------------------------------------ */
 

@@ -33,21 +33,12 @@ static void set_device_names(void *user, Nat var)
         c_names_set(c->names, var, var->name);
 }
 
-void host_return_error(const Host *h, const char *margin, const char *call)
-{
-    Cuda *c = h->c;
-    int mark = c_names_mark(c->names);
-    const char *error = c_name_claim(c->names, "error");
-    sb_printf(c->out, "%sif (const cudaError_t %s = %s)\n%s    return (int)%s;\n", margin, error, call, margin, error);
-    c_names_release(c->names, mark);
-}
-
 void host_put_multiprocessors(Host *h, const char *margin)
 {
     if (h->has_sms)
         return;
     sb_printf(h->c->out, "%slong long numSM;\n", margin);
-    host_return_error(h, margin, "rise_multiprocessors(&numSM)");
+    host_return_error(h, margin, host_call_multiprocessors(h, "numSM"));
     h->has_sms = true;
 }
 
@@ -55,8 +46,7 @@ void host_put_resident(const Host *h, const char *margin, const ImpKernel *k, co
 {
     int threads = k->threads[0] * k->threads[1] * k->threads[2];
     sb_printf(h->c->out, "%slong long %s;\n", margin, var);
-    host_return_error(h, margin, ctx_printf(h->c->ctx, "rise_resident_blocks((const void *)%s, %d, %s%s, &%s)", name, threads, strcmp(shared, "0") ? "(size_t)" : "",
-                                            shared, var));
+    host_return_error(h, margin, host_call_resident(h, name, threads, shared, var));
 }
 
 /* The sizes of the device that the grid mentions. */
@@ -71,25 +61,6 @@ static void put_device_sizes(Host *h, const ImpKernel *k, const char *margin, co
         host_put_multiprocessors(h, margin);
     if (use.resident)
         host_put_resident(h, margin, k, name, shared, "maxResident");
-}
-
-static const char *block_text(Ctx *ctx, const ImpKernel *k)
-{
-    const int *t = k->threads;
-    return t[1] == 1 && t[2] == 1 ? ctx_printf(ctx, "%d", t[0]) : ctx_printf(ctx, "dim3(%d, %d, %d)", t[0], t[1], t[2]);
-}
-
-static void put_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
-{
-    Cuda *c = h->c;
-    sb_printf(c->out, "%s%s<<<%s, %s, %s%s, stream>>>(", margin, name, grid, block_text(c->ctx, k), strcmp(shared, "0") ? "(size_t)" : "", shared);
-    int n = 0;
-    for (int i = 0; i < k->bufs.n; i++)
-        if (k->bufs.at[i]->space != SPACE_SHARED)
-            sb_printf(c->out, "%s%s", n++ ? ", " : "", host_param(h, k->bufs.at[i]));
-    for (int i = 0; i < k->n_sizes; i++)
-        sb_printf(c->out, "%s%s%s", n++ ? ", " : "", k->wide ? "" : "(int)", c_names_get(c->names, k->sizes[i]));
-    put(c, ");\n");
 }
 
 /* 31 bits hold the sizes and whatever the kernel computes for an index. */
@@ -117,55 +88,23 @@ static void put_narrow_guard(Host *h, const ImpKernel *k)
     put(c, n ? "" : "true");
 }
 
-/* All blocks at once, or not at all. */
-static void put_cooperative_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
-{
-    Cuda *c = h->c;
-    int mark = c_names_mark(c->names), n = 0;
-    const char **sizes = NEWN(c->ctx, const char *, k->n_sizes + 1);
-    for (int i = 0; i < k->n_sizes; i++) {
-        const char *size = c_names_get(c->names, k->sizes[i]);
-        if (k->wide) {
-            sizes[i] = size;
-            continue;
-        }
-        sizes[i] = c_name_claim(c->names, ctx_printf(c->ctx, "%s_int", size));
-        sb_printf(c->out, "%sint %s = (int)%s;\n", margin, sizes[i], size);
-    }
-    const char *args = c_name_claim(c->names, "args");
-    sb_printf(c->out, "%svoid *%s[] = {", margin, args);
-    for (int i = 0; i < k->bufs.n; i++)
-        if (k->bufs.at[i]->space != SPACE_SHARED)
-            sb_printf(c->out, "%s(void *)&%s", n++ ? ", " : "", host_param(h, k->bufs.at[i]));
-    for (int i = 0; i < k->n_sizes; i++)
-        sb_printf(c->out, "%s&%s", n++ ? ", " : "", sizes[i]);
-    put(c, "};\n");
-    host_return_error(h, margin, ctx_printf(c->ctx, "cudaLaunchCooperativeKernel((const void *)%s, %s, %s, %s, %s%s, stream)", name, grid, block_text(c->ctx, k), args,
-                                       strcmp(shared, "0") ? "(size_t)" : "", shared));
-    c_names_release(c->names, mark);
-}
-
-static void put_one_call(Host *h, const ImpKernel *k, const char *name, const char *margin, const char *grid, const char *shared)
-{
-    (k->cooperative ? put_cooperative_call : put_call)(h, k, name, margin, grid, shared);
-}
-
 /* The kernel, or its twin where the indices are too large for it. */
-static void put_calls(Host *h, const ImpKernel *k, const char *const *names, const char *margin, const char *grid, const char *shared)
+static void put_calls(Host *h, const ImpKernel *k, const char *const *names, const char *margin, int n, const char *const blocks[3], const char *shared)
 {
     Cuda *c = h->c;
+    const bool braces = host_call_is_block(h, k);
     const ImpKernel *twin = imp_wide_twin(k);
     const char *inner = twin ? ctx_printf(c->ctx, "    %s", margin) : margin;
     if (twin) {
         sb_printf(c->out, "%sif (", margin);
         put_narrow_guard(h, k);
-        put(c, k->cooperative ? ") {\n" : ")\n");
+        put(c, braces ? ") {\n" : ")\n");
     }
-    put_one_call(h, k, names[0], inner, grid, shared);
+    host_put_call(h, k, names[0], inner, n, blocks, shared);
     if (twin) {
-        sb_printf(c->out, k->cooperative ? "%s} else {\n" : "%selse\n", margin);
-        put_one_call(h, twin, names[1], inner, grid, shared);
-        if (k->cooperative)
+        sb_printf(c->out, braces ? "%s} else {\n" : "%selse\n", margin);
+        host_put_call(h, twin, names[1], inner, n, blocks, shared);
+        if (braces)
             sb_printf(c->out, "%s}\n", margin);
     }
 }
@@ -217,7 +156,7 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
     for (int a = 0; a <= last; a++)
         block |= !nat_is_const(kernel_grid(ctx, k, a));
     CudaHostUse device = host_device_use(ctx, k);
-    block |= device.sms || device.resident;
+    block |= device.sms || device.resident || host_call_is_block(h, k);
     block &= !braces;
     if (block) {
         host_indent(h);
@@ -232,7 +171,7 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         cuda_nat(c, k->shared_bytes, C_ANY);
         put(c, ";\n");
         for (int i = 0; i < 1 + (imp_wide_twin(k) != NULL); i++)
-            host_return_error(h, margin, ctx_printf(ctx, "cudaFuncSetAttribute((const void *)%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)%s)", names[i], shared));
+            host_put_dynamic_shared(h, margin, names[i], shared);
     }
     put_device_sizes(h, k, margin, names[0], shared);
     for (int a = 0; a <= last; a++) {
@@ -249,23 +188,20 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         put(c, ";\n");
         int most = kernel_max_grid(k, a);
         if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, most))) {
-            const char *then = k->once[a] ? "return (int)cudaErrorInvalidValue" : ctx_printf(ctx, "%s = %d", var, most);
+            const char *then = k->once[a] ? ctx_printf(ctx, "return %s", host_refusal(h, REFUSE_OVERFLOW)) : ctx_printf(ctx, "%s = %d", var, most);
             sb_printf(c->out, "%sif (%s > %d)\n%s    %s;\n", margin, var, most, margin, then);
         }
         blocks[a] = ctx_printf(ctx, "(unsigned)%s", var);
         if (!nat_le(ctx, c->facts, nat_const(ctx, 1), grid))
             sb_printf(&some, "%s%s > 0", some.len ? " && " : "", var);
     }
-    bool opens = some.len && (k->cooperative || imp_wide_twin(k));
+    bool opens = some.len && (host_call_is_block(h, k) || imp_wide_twin(k));
     const char *inner = some.len ? ctx_printf(ctx, "    %s", margin) : margin;
     if (some.len)
         sb_printf(c->out, "%sif (%s)%s\n", margin, some.text, opens ? " {" : "");
     if (k->cooperative)
         limit_to_resident(h, k, inner, last, blocks);
-    const char *grid = last == 0   ? blocks[0]
-                       : last == 1 ? ctx_printf(ctx, "dim3(%s, %s)", blocks[0], blocks[1])
-                                   : ctx_printf(ctx, "dim3(%s, %s, %s)", blocks[0], blocks[1], blocks[2]);
-    put_calls(h, k, names, inner, grid, shared);
+    put_calls(h, k, names, inner, last + 1, blocks, shared);
     if (opens)
         sb_printf(c->out, "%s}\n", margin);
     if (block) {

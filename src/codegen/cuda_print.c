@@ -614,7 +614,14 @@ struct CudaFile {
     uint32_t helpers[HELP_COUNT]; /* as in Cuda */
     CudaPieces *pieces;           /* of the kernels, as places in `kernels`; NULL: not asked for */
     CudaHostUse use;
+    Header *header;               /* the functions of the host are in there; NULL: in `host` */
 };
+
+Header *cuda_file_header(CudaFile *file, const char *name)
+{
+    file->header = header_new(file->ctx, name);
+    return file->header;
+}
 
 CudaFile *cuda_file_new(Ctx *ctx, bool line_directives)
 {
@@ -630,6 +637,17 @@ static void add_helpers(CudaFile *file, const Cuda *c)
 {
     for (int h = 0; h < HELP_COUNT; h++)
         file->helpers[h] |= c->helpers[h];
+}
+
+static void add_host(CudaFile *file, Cuda *c, const ImpProgram *program, const CudaNames *names)
+{
+    const size_t host = file->host.len;
+    c->out = &file->host;
+    put(c, file->n ? "\n" : "");
+    cuda_host(c, program, names, NULL);
+    cuda_wrap(c->out, host);
+    cuda_host_use(c->ctx, program, &file->use);
+    add_helpers(file, c);
 }
 
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
@@ -652,14 +670,11 @@ void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
         at += n;
         put(&c, "\n");
     }
-    const size_t host = file->host.len;
-    c.out = &file->host;
     c.line_directives = false;
-    put(&c, file->n ? "\n" : "");
-    cuda_host(&c, program, &names);
-    cuda_wrap(c.out, host);
-    cuda_host_use(ctx, program, &file->use);
-    add_helpers(file, &c);
+    if (file->header)
+        header_add(file->header, &c, program, &names);
+    else
+        add_host(file, &c, program, &names);
     file->n++;
     if (c.lost)
         diag_error(ctx, E0504, program->entry->name_span, "a number that `%s` or its launch computes from the sizes is more than 64 bits can hold", program->entry->name);
@@ -687,6 +702,8 @@ void cuda_file_print(const CudaFile *file, StrBuf *out)
         piece->to += out->len;
     }
     sb_putn(out, file->kernels.text, file->kernels.len);
+    if (file->header)
+        return;
     sb_puts(out, "#ifndef __CUDACC_RTC__\n");
     cuda_host_helpers(out, &file->use);
     sb_putn(out, file->host.text, file->host.len);

@@ -1,4 +1,4 @@
-/* The workspace in the host's part of a .cu file: how large it is, how it becomes ready, and where in it a launch finds its buffers. */
+/* The workspace in the functions of the host: how large it is, how it becomes ready, and where in it a launch finds its buffers. */
 #include "codegen/cuda_host.h"
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
@@ -23,7 +23,7 @@ static void note_var(void *user, Nat var)
         vec_push(found->ctx, &found->residents, var);
 }
 
-static const char *nat_in_c(Host *h, Nat nat, CPrec prec)
+const char *host_nat(const Host *h, Nat nat, CPrec prec)
 {
     Cuda *c = h->c;
     StrBuf text, *out = c->out;
@@ -53,9 +53,16 @@ static void put_device_sizes(Host *h, const DeviceVars *found)
         const char *name = c_name_claim(c->names, "resident"), *shared = "0";
         c_names_set(c->names, r->var, name);
         if (kernel_shared_is_dynamic(r->kernel))
-            shared = nat_in_c(h, r->kernel->shared_bytes, C_ANY);
+            shared = host_nat(h, r->kernel->shared_bytes, C_ANY);
         host_put_resident(h, host_margin(h), r->kernel, host_kernel_name(h, r->kernel), shared, name);
     }
+}
+
+void host_put_device_sizes(Host *h, Nat nat)
+{
+    DeviceVars found = {.ctx = h->c->ctx};
+    nat_each_var(h->c->ctx, nat, note_var, &found);
+    put_device_sizes(h, &found);
 }
 
 /* ---- the places of a launch --------------------------------------------------------------------------------------------------------- */
@@ -64,24 +71,51 @@ static const char *place(Host *h, const WorkBuffer *b, Nat offset)
 {
     Ctx *ctx = h->c->ctx;
     const char *type = cuda_type(b->buf->elem);
-    return nat_is(offset, 0) ? ctx_printf(ctx, "(%s *)%s", type, h->base) : ctx_printf(ctx, "(%s *)(%s + %s)", type, h->base, nat_in_c(h, offset, C_ANY));
+    return nat_is(offset, 0) ? ctx_printf(ctx, "(%s *)%s", type, h->base) : ctx_printf(ctx, "(%s *)(%s + %s)", type, h->base, host_nat(h, offset, C_ANY));
 }
 
 /* Mail that may be longer than its place among the flags. */
 static void put_either_place(Host *h, const WorkBuffer *b)
 {
     Cuda *c = h->c;
-    const char *bytes = nat_in_c(h, b->bytes, C_SUM), *margin = host_margin(h);
+    const char *bytes = host_nat(h, b->bytes, C_SUM), *margin = host_margin(h);
     sb_printf(c->out, "%sif (%s > %lld) {\n%s    %s = %s;\n", margin, bytes, (long long)b->room, margin, b->name, place(h, b, b->offset));
-    host_return_error(h, ctx_printf(c->ctx, "    %s", margin), ctx_printf(c->ctx, "cudaMemsetAsync(%s, 0, (size_t)(%s), stream)", b->name, bytes));
+    host_return_error(h, ctx_printf(c->ctx, "    %s", margin), host_call_clear(h, b->name, ctx_printf(c->ctx, "(size_t)(%s)", bytes)));
     sb_printf(c->out, "%s}\n", margin);
 }
 
-void host_put_base(Host *h)
+/* Of a header: its function puts into `to` how many bytes a launch needs. */
+static void put_needed(Host *h, const CudaNames *names, const char *to)
+{
+    Cuda *c = h->c;
+    const char *call = ctx_printf(c->ctx, "%s(", names->needed);
+    for (int i = 0; i < h->sizes.n; i++)
+        call = ctx_printf(c->ctx, "%s%s, ", call, c_names_get(c->names, h->sizes.at[i]));
+    host_return_error(h, "    ", ctx_printf(c->ctx, "%s%s)", call, to));
+}
+
+/* In a header a launch knows how many bytes there are. */
+static void put_enough(Host *h, const CudaNames *names)
+{
+    Cuda *c = h->c;
+    int mark = c_names_mark(c->names);
+    const char *needed = c_name_claim(c->names, "needed");
+    sb_printf(c->out, "    size_t %s;\n", needed);
+    put_needed(h, names, ctx_printf(c->ctx, "&%s", needed));
+    host_refuse_if(h, REFUSE_WORKSPACE, ctx_printf(c->ctx, "%s < %s", h->given, needed));
+    c_names_release(c->names, mark);
+}
+
+/* The condition that there is none, or that it stands where kernels cannot use it. */
+static const char *misplaced(const Host *h) { return ctx_printf(h->c->ctx, "!%s || (size_t)%s %% %d != 0", h->workspace, h->workspace, h->space.align); }
+
+void host_put_base(Host *h, const CudaNames *names)
 {
     if (!h->workspace)
         return;
-    host_refuse_if(h, ctx_printf(h->c->ctx, "!%s || (size_t)%s %% %d != 0", h->workspace, h->workspace, h->space.align));
+    host_refuse_if(h, REFUSE_WORKSPACE, misplaced(h));
+    if (h->given)
+        put_enough(h, names);
     sb_printf(h->c->out, "    char *const %s = (char *)%s;\n", h->base, h->workspace);
 }
 
@@ -108,8 +142,8 @@ bool host_has_places(const ImpKernel *k)
 static const char *place_by_turns(Host *h, const WorkBuffer *b, const WorkBuffer *other, Nat turns)
 {
     Nat odd = nat_mod(h->c->ctx, turns, nat_const(h->c->ctx, 2));
-    return ctx_printf(h->c->ctx, "(%s *)(%s + (%s != 0 ? %s : %s))", cuda_type(b->buf->elem), h->base, nat_in_c(h, odd, C_SUM), nat_in_c(h, other->offset, C_ANY),
-                      nat_in_c(h, b->offset, C_ANY));
+    return ctx_printf(h->c->ctx, "(%s *)(%s + (%s != 0 ? %s : %s))", cuda_type(b->buf->elem), h->base, host_nat(h, odd, C_SUM), host_nat(h, other->offset, C_ANY),
+                      host_nat(h, b->offset, C_ANY));
 }
 
 static void put_swapped_place(Host *h, const WorkBuffer *b, const ImpBuf *buf)
@@ -187,16 +221,18 @@ static void put_bytes(Host *h, const ImpVariant *variant, bool alone)
     for (int i = 0; i < h->space.buffers.n; i++)
         if (workspace_may_overflow(&h->space, &h->space.buffers.at[i]))
             host_refuse_large(h, bytes);
-    const char *text = nat_in_c(h, bytes, C_ANY);
+    const char *text = host_nat(h, bytes, C_ANY);
     bool most = h->several && (h->said.n > 1 || variant->when.n);
     if (most)
         cuda_nat_helpers(c, NAT_C_MAX);
     host_indent(h);
     sb_printf(c->out, "*%s = ", h->bytes);
-    if (most)
+    if (most && c->header)
+        sb_printf(c->out, "(size_t)%snat_max_((long long)*%s, %s);\n", c->header->lower, h->bytes, text);
+    else if (most)
         sb_printf(c->out, "nat_max((long long)*%s, %s);\n", h->bytes, text);
     else
-        sb_printf(c->out, "%s;\n", text);
+        sb_printf(c->out, c->header && !nat_is_const(bytes) ? "(size_t)(%s);\n" : "%s;\n", text);
     h->has_sms = had_sms;
     c_names_release(c->names, mark);
 }
@@ -211,30 +247,79 @@ static bool conditions_mix(const HostRun *all)
     return false;
 }
 
-void host_put_workspace(Host *h, const CudaNames *names)
+void host_put_gap(const Host *h)
+{
+    put(h->c, "\n");
+    if (h->c->header)
+        sb_puts(h->declarations, "\n");
+}
+
+static void put_size_function(Host *h, const char *name, bool own)
 {
     Cuda *c = h->c;
-    const char *entry = h->program->entry ? h->program->entry->name : "the kernels";
-    if (!names->workspace)
-        return;
-    int mark = c_names_mark(c->names);
     const HostRun all = host_all(c->ctx, h->program);
-    h->bytes = c_name_claim(c->names, "bytes");
+    HostFunction f;
     h->several = conditions_mix(&all);
-    sb_printf(c->out, "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs; gives 0 or a cudaError_t:\n"
-                      "// cudaErrorMemoryAllocation where the current device has less memory than these bytes.\n", entry);
-    HostLine line = host_line_begin(h, names->workspace);
-    for (int i = 0; i < h->sizes.n; i++)
-        host_put_param(&line, ctx_printf(c->ctx, "long long %s,", c_names_get(c->names, h->sizes.at[i])));
-    host_put_param(&line, ctx_printf(c->ctx, "size_t *%s)", h->bytes));
-    put(c, "\n{\n");
+    host_function_begin(h, &f, name, own);
+    host_put_size_params(&f);
+    host_put_param(&f, "size_t *", h->bytes);
+    host_function_body(&f);
     host_put_checks(h);
     if (h->several && all.at[0]->when.n)
         sb_printf(c->out, "    *%s = %lld;\n", h->bytes, (long long)h->space.flags);
     host_put_run(h, &all, 0, put_bytes);
-    sb_printf(c->out, "    return (int)rise_fits(*%s);\n}\n\n", h->bytes);
+    host_function_end(&f, own ? ctx_printf(c->ctx, "%sOK", c->header->upper) : host_call_fits(h, ctx_printf(c->ctx, "*%s", h->bytes)));
+    put(c, "\n");
+}
+
+/* In a header: the bytes are those of a function of its own, that a launch calls too. */
+static void put_asked_function(Host *h, const CudaNames *names)
+{
+    Cuda *c = h->c;
+    HostFunction f;
+    host_function_begin(h, &f, names->workspace, false);
+    host_put_size_params(&f);
+    host_put_param(&f, "size_t *", h->bytes);
+    host_function_body(&f);
+    put_needed(h, names, h->bytes);
+    host_function_end(&f, host_call_fits(h, ctx_printf(c->ctx, "*%s", h->bytes)));
+    host_put_gap(h);
+}
+
+static void put_init_function(Host *h, const CudaNames *names)
+{
+    Cuda *c = h->c;
+    HostFunction f;
+    const char *flags = ctx_printf(c->ctx, "%lld", (long long)h->space.flags);
+    sb_printf(host_comments(h), "// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.\n");
+    host_function_begin(h, &f, names->init, false);
+    host_put_param(&f, "void *", h->workspace);
+    if (h->given)
+        host_put_param(&f, "size_t ", h->given);
+    host_put_param(&f, host_stream_type(h), "stream");
+    host_function_body(&f);
+    if (h->given)
+        host_refuse_if(h, REFUSE_WORKSPACE, ctx_printf(c->ctx, "%s || %s < %s", misplaced(h), h->given, flags));
+    host_function_end(&f, ctx_printf(c->ctx, c->header ? "%s" : "(int)%s", host_call_clear(h, h->workspace, flags)));
+    host_put_gap(h);
+}
+
+void host_put_workspace(Host *h, const CudaNames *names)
+{
+    Cuda *c = h->c;
+    if (!names->workspace)
+        return;
+    int mark = c_names_mark(c->names);
+    h->bytes = c_name_claim(c->names, "bytes");
+    if (c->header)
+        put_size_function(h, names->needed, true);
+    sb_printf(host_comments(h), "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs; gives 0 or %s%s\n", host_what(h), host_errors(h),
+              c->header ? ctx_printf(c->ctx, ": %sERROR_DEVICE_MEMORY where the current device has less memory.", c->header->upper)
+                        : ":\n// cudaErrorMemoryAllocation where the current device has less memory than these bytes.");
+    if (c->header)
+        put_asked_function(h, names);
+    else
+        put_size_function(h, names->workspace, false);
     c_names_release(c->names, mark);
-    sb_printf(c->out, "// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a launch that failed.\n"
-                      "extern \"C\" int %s(void *%s, cudaStream_t stream)\n{\n    return (int)cudaMemsetAsync(%s, 0, %lld, stream);\n}\n\n",
-              names->init, h->workspace, h->workspace, (long long)h->space.flags);
+    put_init_function(h, names);
 }

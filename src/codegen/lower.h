@@ -61,6 +61,18 @@ typedef struct CudaFile CudaFile;
 CudaFile *cuda_file_new(Ctx *ctx, bool line_directives);
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program);
 void cuda_file_print(const CudaFile *file, StrBuf *out);
+/* A header for C and C++ with the functions of the host and the code of the kernels: docs/header.md. To be asked for before the first entry is added; the text of
+ * the file has the kernels alone then. `name`: what it is called, from which the names of its functions are made. */
+typedef struct Header Header;
+Header *cuda_file_header(CudaFile *file, const char *name);
+typedef struct HeaderCode {
+    int arch;
+    bool ptx;
+    const char *bytes; /* with a zero byte behind them */
+    size_t size;
+} HeaderCode;
+/* codes: cubins from the newest architecture to the oldest, then PTX. source: name of the program. */
+void header_print(const Header *header, StrBuf *out, const char *source, int n, const HeaderCode *codes);
 /* What its kernels are called in the text of a file of its own, as imp_form counts. */
 const char *const *cuda_kernel_names(Ctx *ctx, const ImpProgram *program);
 /* Which parts of an entry's text are a kernel's own, so that each can be compiled alone: its body, and the helpers that it calls. Kernels as imp_form counts. */

@@ -152,14 +152,14 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, const Item *const *entrie
 
 /* ---- compiling ------------------------------------------------------------------------------------------------ */
 
-typedef enum Form { FORM_AST, FORM_CORE, FORM_NESTS, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_COUNT } Form;
+typedef enum Form { FORM_AST, FORM_CORE, FORM_NESTS, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_HEADER, FORM_COUNT } Form;
 
-static const char *const form_names[FORM_COUNT] = {"ast", "core", "nests", "imp", "cuda", "manifest", "ptx", "cubin"};
+static const char *const form_names[FORM_COUNT] = {"ast", "core", "nests", "imp", "cuda", "manifest", "ptx", "cubin", "header"};
 
 static const struct {
     const char *suffix;
     Form form;
-} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}, {".ptx", FORM_PTX}, {".cubin", FORM_CUBIN}};
+} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}, {".ptx", FORM_PTX}, {".cubin", FORM_CUBIN}, {".h", FORM_HEADER}};
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -188,7 +188,7 @@ static Form form_of_output(Ctx *ctx, Driver *d, const char *out)
         if (ends_with(out, suffixes[i].suffix))
             return suffixes[i].form;
     }
-    Diag *diag = driver_usage(ctx, d, E0630, "%s: the suffix of the output says its form, and is .cu, .ptx, .cubin or .json", out);
+    Diag *diag = driver_usage(ctx, d, E0630, "%s: the suffix of the output says its form, and is .cu, .h, .ptx, .cubin or .json", out);
     diag_help(ctx, diag, "`--emit=cuda -o %s` writes CUDA C whatever the suffix", out);
     return FORM_COUNT;
 }
@@ -196,7 +196,8 @@ static Form form_of_output(Ctx *ctx, Driver *d, const char *out)
 typedef struct Output {
     const char *path;
     Form form;
-    int arch; /* of PTX and cubins */
+    int arch;    /* of PTX and cubins */
+    Archs archs; /* of a header */
 } Output;
 
 typedef VEC(Output) Outputs;
@@ -210,6 +211,12 @@ static bool choose_archs(Ctx *ctx, Driver *d, const Outputs *outputs)
     bool code = false;
     for (int i = 0; i < outputs->n; i++) {
         Output *output = &outputs->at[i];
+        if (output->form == FORM_HEADER) {
+            code = true;
+            if (!aot_archs(ctx, d, output->path, &output->archs))
+                return false;
+            continue;
+        }
         if (!is_code(output->form))
             continue;
         code = true;
@@ -217,7 +224,7 @@ static bool choose_archs(Ctx *ctx, Driver *d, const Outputs *outputs)
             return false;
     }
     if (!code && option_on(d->line, OPT_ARCH)) {
-        Diag *diag = driver_usage(ctx, d, E0651, "`--arch` is for PTX and cubins, and none is written");
+        Diag *diag = driver_usage(ctx, d, E0651, "`--arch` is for PTX, cubins and headers, and none is written");
         diag_help(ctx, diag, "CUDA C and the manifest are for all architectures; `-o FILE.cubin` writes a cubin");
         return false;
     }
@@ -241,13 +248,13 @@ static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
         const Given *given = &d->line->given.at[i];
         if (given->id != OPT_OUTPUT)
             continue;
-        Output output = {given->value, form_of_output(ctx, d, given->value), 0};
+        Output output = {given->value, form_of_output(ctx, d, given->value), 0, {0}};
         if (output.form == FORM_COUNT)
             return false;
         vec_push(ctx, outputs, output);
     }
     if (outputs->n == 0) {
-        Output output = {"-", form_of_output(ctx, d, "-"), 0};
+        Output output = {"-", form_of_output(ctx, d, "-"), 0, {0}};
         vec_push(ctx, outputs, output);
     }
     return forms_tuned(ctx, d, outputs) && choose_archs(ctx, d, outputs);
@@ -285,7 +292,8 @@ static bool choose_pass(Ctx *ctx, Driver *d, const Outputs *outputs, LowerPass *
 
 /* What becomes of the entries, one after the other, for an output. */
 typedef struct Made {
-    CudaFile *cuda;         /* also of PTX and cubins */
+    CudaFile *cuda;         /* also of PTX, cubins and headers */
+    Header *header;
     ManifestFile *manifest;
     StrBuf imp;
 } Made;
@@ -299,11 +307,21 @@ typedef struct Compiling {
     Made *made;        /* beside the outputs */
 } Compiling;
 
-static void begin_output(Ctx *ctx, const Driver *d, Form form, Made *made)
+/* "dir/sum.rise" gives "sum". */
+static const char *stem(Ctx *ctx, const char *path)
 {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return ctx_printf(ctx, "%.*s", (int)(dot && dot > name ? dot - name : (long)strlen(name)), name);
+}
+
+static void begin_output(Ctx *ctx, const Driver *d, const Output *output, Made *made)
+{
+    const Form form = output->form;
     sb_init(&made->imp, ctx);
-    if (form == FORM_CUDA || is_code(form))
+    if (form == FORM_CUDA || form == FORM_HEADER || is_code(form))
         made->cuda = cuda_file_new(ctx, option_on(d->line, OPT_LINE));
+    if (form == FORM_HEADER)
+        made->header = cuda_file_header(made->cuda, stem(ctx, strcmp(output->path, "-") ? output->path : d->line->words.at[0]));
     if (form == FORM_MANIFEST)
         made->manifest = manifest_new(ctx);
 }
@@ -381,7 +399,7 @@ void cmd_compile(Ctx *ctx, Driver *d)
         c.nests |= form == FORM_NESTS;
         shows_core |= form == FORM_CORE || form == FORM_NESTS;
         c.lowered |= form >= FORM_IMP;
-        begin_output(ctx, d, form, &c.made[i]);
+        begin_output(ctx, d, &outputs.at[i], &c.made[i]);
     }
     /* A tree shows how the text was read, whatever its names mean. */
     if (!load(ctx, d, path, &program, typed ? program_load : program_parse))
@@ -410,6 +428,8 @@ void cmd_compile(Ctx *ctx, Driver *d)
         if (!driver_no_errors(ctx, d))
             return;
         if (is_code(output->form) && !aot_compile(ctx, d, code_form(output->form), output->arch, path, out.text, &bytes[i]))
+            return;
+        if (output->form == FORM_HEADER && !aot_header(ctx, d, c.made[i].header, &output->archs, path, out.text, &bytes[i]))
             return;
     }
     for (int i = 0; i < outputs.n; i++) {

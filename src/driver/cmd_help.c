@@ -246,6 +246,15 @@ static const Topic topics[] = {
      "\n"
      "--device sim estimates cycles from the simulator's counters and knows no latency; what it finds is used on the simulator alone. docs/tuning.md says how, and what the file looks "
      "like.\n"},
+    {"header", "headers for C and C++",
+     "  risec sum.rise -o sum.h\n"
+     "  risec sum.rise -o sum.h --arch=sm_80,sm_90\n"
+     "\n"
+     "Writes one file with compiled kernels and the C functions that launch them. It compiles as C99 and C++20 without nvcc, CUDA's headers or librise, and finds the driver when "
+     "the program runs. In one file of the program write `#define SUM_IMPLEMENTATION` before it is included. All names begin with the name of the file. docs/header.md says what the "
+     "functions are.\n"
+     "\n"
+     "It has cubins for sm_75, 80, 86, 89, 90, 100 and 120, as far as NVRTC knows them, or for those that --arch lists, and PTX of the oldest for all later GPUs.\n"},
     {"aot", "compiled ahead of time: PTX and cubins",
      "  risec sum.rise -o sum.cubin --arch=sm_90 -o sum.json\n"
      "  risec sum.rise -o sum.ptx -o sum.json\n"

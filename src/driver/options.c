@@ -29,9 +29,9 @@ const VerbRow verb_rows[VERB_COUNT] = {
 
 const OptRow option_rows[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE | TUNE, true, false,
-                    "Write to OUT: `.cu` CUDA C with host functions, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
+                    "Write to OUT: `.cu` CUDA C with host functions, `.h` a header for C and C++ with compiled kernels and functions that launch them, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
                     "output. tune: the tuning file. Default: FILE.rise.tune."},
-    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|nests|imp|cuda|manifest|ptx|cubin", COMPILE, false, false,
+    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|nests|imp|cuda|manifest|ptx|cubin|header", COMPILE, false, false,
                   "Print this form of the program instead, whatever the suffix of OUT."},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
                         "With --emit=imp: the program as it is after PASS: "
@@ -41,7 +41,7 @@ const OptRow option_rows[OPT_COUNT] = {
                   "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
-                  "sm_75."},
+                  "sm_75. A header takes a list, as in sm_80,sm_90, of what to have cubins for; default: sm_75 to sm_120, as far as NVRTC knows them."},
     [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give a tunable, or (for run, bench and lower --plan) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | LOWER | RUN, false, false,

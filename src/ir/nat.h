@@ -152,5 +152,8 @@ enum { NAT_C_FLOOR_DIV = 1, NAT_C_FLOOR_MOD = 2, NAT_C_MIN = 4, NAT_C_MAX = 8, N
 typedef enum NatNumbers { NAT_INT, NAT_LONG_LONG, NAT_DOUBLE } NatNumbers;
 int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var), void *user,
                 int min_prec);
+/* The same for C without templates: min is called PREFIXnat_min_, and of doubles PREFIXnat_min_double_. Without a prefix, as above. */
+int nat_print_plain_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var), void *user,
+                      int min_prec, const char *prefix);
 
 #endif

@@ -108,6 +108,7 @@ typedef struct Printer {
     const NatFacts *facts;
     const char *(*name_of)(void *user, Nat var);
     void *user;
+    const char *prefix; /* of the helpers, for a C that has no templates; NULL: none */
     int helpers;
 } Printer;
 
@@ -123,8 +124,7 @@ static void put_k(Printer *p, int64_t k)
 
 static void put_call(Printer *p, const char *name, Nat a, Nat b)
 {
-    sb_puts(p->out, name);
-    sb_putc(p->out, '(');
+    sb_printf(p->out, "%s%s%s(", p->prefix ? p->prefix : "", name, !p->prefix ? "" : p->numbers == NAT_DOUBLE ? "_double_" : "_");
     print(p, a, PREC_ANY);
     if (b) {
         sb_puts(p->out, ", ");
@@ -418,8 +418,11 @@ static void put_c_power(Printer *p, Nat a)
 {
     static const char *const suffixes[] = {[NAT_INT] = "", [NAT_LONG_LONG] = "ll", [NAT_DOUBLE] = ".0"};
     bool is_double = p->numbers == NAT_DOUBLE;
-    p->helpers |= is_double ? 0 : NAT_C_POW;
-    sb_puts(p->out, is_double ? "pow(" : "nat_pow(");
+    p->helpers |= is_double && !p->prefix ? 0 : NAT_C_POW;
+    if (p->prefix)
+        sb_printf(p->out, "%snat_pow%s(", p->prefix, is_double ? "_double_" : "_");
+    else
+        sb_puts(p->out, is_double ? "pow(" : "nat_pow(");
     print(p, a->a, PREC_ANY);
     sb_printf(p->out, "%s, ", nat_is_const(a->a) ? suffixes[p->numbers] : "");
     print(p, a->b, PREC_ANY);
@@ -508,7 +511,13 @@ const char *nat_text(Ctx *ctx, Nat a)
 int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var),
                 void *user, int min_prec)
 {
-    Printer p = {.ctx = ctx, .out = out, .c = true, .numbers = numbers, .facts = facts, .name_of = name_of, .user = user};
+    return nat_print_plain_c(ctx, out, a, facts, numbers, name_of, user, min_prec, NULL);
+}
+
+int nat_print_plain_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var),
+                      void *user, int min_prec, const char *prefix)
+{
+    Printer p = {.ctx = ctx, .out = out, .c = true, .numbers = numbers, .facts = facts, .name_of = name_of, .user = user, .prefix = prefix};
     print(&p, a, min_prec <= 0 ? PREC_ANY : min_prec == 1 ? PREC_PRODUCT : PREC_FACTOR);
     return p.helpers;
 }
