@@ -129,6 +129,23 @@ const char *host_param(const Host *h, const ImpBuf *buf)
     return buf->space == SPACE_TEMP ? workspace_buffer(h->c->ctx, &h->space, buf)->name : h->names[buffer_at(&h->buffers, buf)];
 }
 
+/* Has it letters, and are these capitals? */
+static bool is_in_capitals(const char *name)
+{
+    bool some = false;
+    for (; *name; name++) {
+        if (*name >= 'a' && *name <= 'z')
+            return false;
+        some |= *name >= 'A' && *name <= 'Z';
+    }
+    return some;
+}
+
+const char *host_claim(const Host *h, const char *name)
+{
+    return c_name_claim(h->c->names, h->c->header && is_in_capitals(name) ? ctx_printf(h->c->ctx, "%s_", name) : name);
+}
+
 static void name_workspace(Host *h)
 {
     CNames *names = h->c->names;
@@ -138,7 +155,7 @@ static void name_workspace(Host *h)
     h->base = c_name_claim(names, "space");
     h->given = h->c->header ? c_name_claim(names, "workspace_bytes") : NULL;
     for (int i = 0; i < h->space.buffers.n; i++)
-        h->space.buffers.at[i].name = c_name_claim(names, h->space.buffers.at[i].buf->name);
+        h->space.buffers.at[i].name = host_claim(h, h->space.buffers.at[i].buf->name);
 }
 
 static void find_params(Host *h)
@@ -148,7 +165,7 @@ static void find_params(Host *h)
     host_buffers(c->ctx, h->program, &h->buffers);
     h->names = NEWN(c->ctx, const char *, h->buffers.n);
     for (int i = 0; i < h->buffers.n; i++)
-        h->names[i] = c_name_claim(c->names, h->buffers.at[i].buf->name);
+        h->names[i] = host_claim(h, h->buffers.at[i].buf->name);
     for (int i = 0; entry && i < entry->n_sizes; i++)
         add_size(h, entry->sizes[i]);
     for (int i = 0; i < h->program->kernels.n; i++) {
@@ -163,7 +180,7 @@ static void find_params(Host *h)
     for (int i = 0; i < h->space.buffers.n; i++)
         nat_each_var(c->ctx, h->space.buffers.at[i].bytes, add_size, h);
     for (int i = 0; i < h->sizes.n; i++)
-        c_names_set(c->names, h->sizes.at[i], c_name_claim(c->names, h->sizes.at[i]->name));
+        c_names_set(c->names, h->sizes.at[i], host_claim(h, h->sizes.at[i]->name));
     name_workspace(h);
 }
 

@@ -50,6 +50,8 @@ const char *host_margin(const Host *h); /* the same as text */
 StrBuf *host_comments(const Host *h);      /* where a function is described */
 const char *host_what(const Host *h);      /* what is launched */
 const char *host_errors(const Host *h);    /* "a cudaError_t" */
+/* A name of the program. A header writes `N_` for N, as whoever includes it may have a macro of that name. */
+const char *host_claim(const Host *h, const char *name);
 /* Puts the sizes as parameters. */
 void host_put_size_params(HostFunction *f);
 void host_put_checks(Host *h);

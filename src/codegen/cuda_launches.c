@@ -330,7 +330,7 @@ static void put_group(Host *h, const HostRun *run, int depth, HostPut put_each)
     Cuda *c = h->c;
     const ImpGroup *group = h->group = run->at[0]->kernel->group;
     int mark = c_names_mark(c->names);
-    const char *turn = c_name_claim(c->names, group->turn->name);
+    const char *turn = host_claim(h, group->turn->name);
     host_indent(h);
     sb_printf(c->out, "for (long long %s = 0; %s < ", turn, turn);
     c_names_set(c->names, group->turn, turn);

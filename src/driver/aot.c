@@ -92,6 +92,11 @@ bool aot_archs(Ctx *ctx, Driver *d, const char *path, Archs *archs)
         int arch;
         end = text + strcspn(text, ",");
         const char *one = ctx_printf(ctx, "%.*s", (int)(end - text), text);
+        if (!*one) {
+            Diag *diag = driver_usage(ctx, d, E0651, "`--arch=%s` has a comma with no architecture beside it", option_text(d->line, OPT_ARCH));
+            diag_help(ctx, diag, "it is a list without blanks, as in `--arch=sm_80,sm_90`");
+            return false;
+        }
         if (!read_arch(ctx, d, one, &virtual, &arch))
             return false;
         if (virtual) {

@@ -159,7 +159,7 @@ static const char *const form_names[FORM_COUNT] = {"ast", "core", "nests", "imp"
 static const struct {
     const char *suffix;
     Form form;
-} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}, {".ptx", FORM_PTX}, {".cubin", FORM_CUBIN}, {".h", FORM_HEADER}};
+} suffixes[] = {{".cu", FORM_CUDA}, {".cuh", FORM_CUDA}, {".json", FORM_MANIFEST}, {".ptx", FORM_PTX}, {".cubin", FORM_CUBIN}, {".h", FORM_HEADER}, {".hpp", FORM_HEADER}};
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -291,10 +291,11 @@ static const Topic topics[] = {
      "  risec --emit=manifest FILE  JSON: kernels, launch sizes, buffers\n"
      "  risec --emit=ptx FILE       the kernels, compiled by NVRTC to PTX\n"
      "  risec --emit=cubin FILE     the same for one GPU: `risec help aot`\n"
+     "  risec --emit=header FILE    a header for C and C++: `risec help header`\n"
      "\n"
      "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names.\n"
      "\n"
-     "-o OUT writes to a file; without --emit its suffix chooses: .cu, .json, .ptx, .cubin. -o may be given several times.\n"},
+     "-o OUT writes to a file; without --emit its suffix chooses: .cu, .h, .json, .ptx, .cubin. -o may be given several times.\n"},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
 

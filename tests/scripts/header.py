@@ -473,10 +473,23 @@ def together(folder, env):
         bad("--arch is a list", codes)
 
 
+def words(folder, env):
+    """Names that are macros, types or functions of C, or that the header has for itself; N is the includer's macro. And entries that launch nothing or take nothing."""
+    write(folder, "words.rise", "entry stream {NULL N: nat} (RTLD_NOW: NULL.f32) (error: N.f32) (memcpy: f32) (size_t: u8): NULL.f32 = RTLD_NOW |> map(fun x => x * memcpy)\n"
+          "entry INT8_MAX {errno: nat} (workspace: errno.f32) (bytes: u8) (args: errno.i32): (f32, i32) = (workspace |> reduce((+), 0), args |> reduce((+), 0))\n"
+          "entry launch {unix: nat} (linux: unix.f32) (class: f32) (words_cuda_: unix.f32): f32 = zip(linux, words_cuda_) |> map(fun (a, b) => a * b * class) |> reduce((+), 0)\n"
+          "entry zero (xs: 0.f32): 0.f32 = xs |> map(fun x => x + 1)\nentry ones: 4.f32 = generate(fun (i: idx[4]) => 1.0)\nentry words {n: nat} (xs: n.f32): f32 = xs |> reduce((+), 0)\n")
+    write(folder, "words.c", '#define N 1000\n#define WORDS_IMPLEMENTATION\n#include "words.hpp"\n')
+    shutil.copyfile(f"{folder}/words.c", f"{folder}/words.cc")
+    if builds("words", folder, [[RISEC, "words.rise", "-o", "words.hpp"], [*C99, "-c", "words.c"], [*CXX20, "-c", "words.cc"]], env) is not None:
+        ok("names that C has taken")
+
+
 def refusals(folder, env):
     for name, args, code, message in (
         ("an architecture that NVRTC does not know", ["--arch=sm_90,sm_130"], 2, "E0651"),
         ("a word that is none", ["--arch=sm_90,hopper"], 2, "`--arch=hopper` is no architecture"),
+        ("a comma too many", ["--arch=sm_80,"], 2, "a comma with no architecture beside it"),
         ("a virtual architecture", ["--arch=compute_90"], 2, "a header has cubins"),
     ):
         got, _, err = run([RISEC, "sum.rise", "-o", "no.h", *args], env, folder)
@@ -539,12 +552,13 @@ def main():
                 bad(source, out + err)
                 return
         env = {**os.environ, "LD_LIBRARY_PATH": f"{folder}/fake", "XDG_CACHE_HOME": f"{folder}/cache"}
-        words = sys.argv[1:]
-        if "--write" not in words:
-            programs(folder, env, words)
-        if not words or "--write" in words:
+        given = sys.argv[1:]
+        if "--write" not in given:
+            programs(folder, env, given)
+        if not given or "--write" in given:
             written(folder, env)
-        if not words:
+        if not given:
+            words(folder, env)
             behaviour(folder, env)
             together(folder, env)
             refusals(folder, env)
