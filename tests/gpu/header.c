@@ -1,8 +1,11 @@
-/* A header on a real GPU: sums of integers, which are exact, of sizes of all classes and unlike addresses, on one workspace; errors; loading and unloading.
+/* A header on a real GPU: sums of integers, which are exact, of sizes of all classes and unlike addresses, on one workspace; a CUDA graph, replayed with other
+ * data; results of several types; errors; loading and unloading.
  *
- *     echo 'entry sum {n: nat} (xs: n.f32): f32 = xs |> reduce((+), 0)' >sum.rise && risec sum.rise -o sum.h
+ *     risec tests/gpu/header.rise -o sum.h
  *     cc -std=c99 -I. tests/gpu/header.c -o header && ./header        (ends with 3 where there is no driver) */
+#include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SUM_IMPLEMENTATION
 #include "sum.h"
@@ -29,6 +32,78 @@ static int right(float *result, const float *xs, void *workspace, size_t bytes, 
     if ((double)got != want)
         printf("not ok header: the sum of %lld numbers is %.0f, and not %.0f\n", n, (double)got, want);
     return (double)got == want;
+}
+
+/* A function of the driver, of which the header has none. */
+static int driver(const char *name, void *to)
+{
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
+    memcpy(to, &address, sizeof address);
+    if (!address)
+        printf("not ok header: the driver has no %s\n", name);
+    return !address;
+}
+
+/* Twice the first half is the sum of both halves, when the second has been written over with the first. */
+static int graph(float *result, float *xs, void *workspace, size_t bytes)
+{
+    enum { HALF = 500000, ALL = 2 * HALF };
+    int (*create)(void **, unsigned), (*begin)(void *, int), (*end)(void *, void **), (*instantiate)(void **, void *, unsigned long long), (*start)(void *, void *);
+    void *stream = NULL, *recorded = NULL, *ready = NULL;
+    double sums[2] = {0, 0};
+    float got[2] = {-1, -1};
+    if (driver("cuStreamCreate", &create) || driver("cuStreamBeginCapture_v2", &begin) || driver("cuStreamEndCapture", &end) ||
+        driver("cuGraphInstantiateWithFlags", &instantiate) || driver("cuGraphLaunch", &start))
+        return 0;
+    for (int i = 0; i < ALL; i++)
+        sums[i / HALF] += host[i];
+    if (failed("unloading", sum_unload()) || failed("loading", sum_load()) || failed("a stream", create(&stream, 1)) || failed("recording", begin(stream, 0)) ||
+        failed("a recorded launch", sum_launch(result, xs, workspace, bytes, ALL, stream)) || failed("the end of recording", end(stream, &recorded)) ||
+        failed("a graph", instantiate(&ready, recorded, 0)))
+        return 0;
+    for (int k = 0; k < 2; k++) {
+        if (failed("a graph's launch", start(ready, stream)) || failed("a graph's result", sum_copy_to_host(&got[k], result, sizeof *got, stream)) ||
+            failed("a graph's input", sum_copy_to_device(xs + HALF, host, HALF * sizeof *host, stream)))
+            return 0;
+    }
+    if ((double)got[0] != sums[0] + sums[1] || (double)got[1] != 2 * sums[0])
+        printf("not ok header: a graph gives %.0f and %.0f, and not %.0f and %.0f\n", (double)got[0], (double)got[1], sums[0] + sums[1], 2 * sums[0]);
+    return (double)got[0] == sums[0] + sums[1] && (double)got[1] == 2 * sums[0];
+}
+
+/* Halves by their bits, bytes and truth values; two of the inputs are scalars. */
+static int types(void)
+{
+    enum { N = 7000, TWO = 0x4000 };
+    static const uint16_t bits[7] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}, doubled[7] = {0, 0x4000, 0x4400, 0x4600, 0x4800, 0x4900, 0x4a00};
+    static uint16_t halves[N];
+    static uint8_t numbers[N], less[N];
+    size_t sizes[3] = {0, 0, 0};
+    void *device[5];
+    int wrong = 0;
+    if (failed("bytes of results", sum_types_result_bytes(N, &sizes[0], &sizes[1], &sizes[2])))
+        return 0;
+    wrong += sizes[0] != sizeof halves || sizes[1] != N || sizes[2] != N;
+    for (int i = 0; i < 5; i++)
+        if (failed("memory", sum_device_alloc(&device[i], sizeof halves)))
+            return 0;
+    for (int i = 0; i < N; i++) {
+        halves[i] = bits[i % 7];
+        numbers[i] = (uint8_t)i;
+    }
+    if (failed("halves", sum_copy_to_device(device[3], halves, sizeof halves, NULL)) || failed("bytes", sum_copy_to_device(device[4], numbers, N, NULL)) ||
+        failed("no elements", sum_types_launch((uint16_t *)device[0], (uint8_t *)device[1], (uint8_t *)device[2], TWO, 200, 1, (uint16_t *)device[3], (uint8_t *)device[4], 0, NULL)) ||
+        failed("types", sum_types_launch((uint16_t *)device[0], (uint8_t *)device[1], (uint8_t *)device[2], TWO, 200, 1, (uint16_t *)device[3], (uint8_t *)device[4], N, NULL)) ||
+        failed("halves", sum_copy_to_host(halves, device[0], sizeof halves, NULL)) || failed("bytes", sum_copy_to_host(numbers, device[1], N, NULL)) ||
+        failed("truth values", sum_copy_to_host(less, device[2], N, NULL)))
+        return 0;
+    for (int i = 0; i < N; i++)
+        wrong += halves[i] != doubled[i % 7] || numbers[i] != (uint8_t)(i + 200) || less[i] != (i % 7 < 2);
+    if (wrong)
+        printf("not ok header: %d of %d elements of several types are wrong\n", wrong, N);
+    for (int i = 0; i < 5; i++)
+        wrong += failed("freeing", sum_device_free(device[i])) != 0;
+    return !wrong;
 }
 
 int main(void)
@@ -65,8 +140,9 @@ int main(void)
         printf("not ok header: what cannot be launched is not refused\n");
         good = 0;
     }
+    good = good && types() && graph(result, xs, workspace, most);
     good = good && !failed("waiting", sum_wait(NULL)) && !failed("freeing", sum_device_free(xs) || sum_device_free(result) || sum_device_free(workspace));
     if (good)
-        printf("ok header: %d launches, of 1000000 numbers the last\n", 3 * 2 * SIZES);
+        printf("ok header: %d sums, three types, a graph\n", 3 * 2 * SIZES);
     return !good;
 }

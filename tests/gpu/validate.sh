@@ -392,6 +392,9 @@ interop() {
     for n in cubin ptx; do
         point "interop-c-aot-$n" "$WORK/aot" "$WORK/sum.$n" 1000003
     done
+    point interop-header "$RISEC" tests/gpu/header.rise -o "$WORK/sum.h"
+    point interop-header-build cc -std=c99 "-I$WORK" tests/gpu/header.c -o "$WORK/header" -ldl -pthread
+    point interop-header-run "$WORK/header"
     if has nvcc interop-c-cu; then
         point interop-c-cu-build nvcc "-arch=$arch" -c "$WORK/sum.cu" -o "$WORK/sum.o"
         point interop-c-cu-link cc examples/c/cu_launch.c "$WORK/sum.o" "-I$cuda/include" "-L$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcudart -lstdc++ -o "$WORK/cu_launch"

@@ -504,7 +504,7 @@ def refusals(folder, env):
         bad("refused: a cubin for two", f"exit code {got}\n{err}")
 
 
-def without(folder):
+def without(folder, fake):
     """Without NVRTC there is no header, and without a driver each function says so: dlopen does not find the libraries with the word $GONE in their names."""
     write(folder, "gone.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>\n#include <string.h>\nvoid *dlopen(const char *name, int mode)\n{\n'
           '    static void *(*real)(const char *, int);\n    if (!real)\n        *(void **)&real = dlsym(RTLD_NEXT, "dlopen");\n'
@@ -521,6 +521,15 @@ def without(folder):
         write(folder, "main.c", re.search(r"```c\n(.*?)```", file.read(), re.S).group(1))
     if builds("the program of docs/header.md", folder, [[*C99, f"-I{HERE}", "main.c", "-o", "main", "-pthread", "-ldl"]], None) is None:
         return
+    shutil.copyfile(f"{ROOT}/tests/gpu/header.rise", f"{folder}/gpu.rise")
+    if builds("tests/gpu/header.c", folder, [[RISEC, "gpu.rise", "--emit=header", "-o", "sum.h"], *([*c, "-I.", f"{ROOT}/tests/gpu/header.c", "-o", "gpu", "-pthread", "-ldl"]
+                                             for c in (C99, *(o for o in OTHERS if "++" not in o[0])))], fake) is None:
+        return
+    got, out, err = run([f"{folder}/gpu"], {**env, "GONE": "libcuda"})
+    if got == 3:
+        ok("without a driver, tests/gpu/header.c says so")
+    else:
+        bad("without a driver, tests/gpu/header.c says so", f"exit code {got}\n{out}{err}")
     got, out, err = run([f"{folder}/main"], {**env, "GONE": "libcuda"})
     if got == 1 and out == "there is no CUDA driver (libcuda.so.1) on this machine\n":
         ok("without a driver, the program of docs/header.md says so")
@@ -562,7 +571,7 @@ def main():
             behaviour(folder, env)
             together(folder, env)
             refusals(folder, env)
-            without(folder)
+            without(folder, env)
             true_code(folder)
 
 
