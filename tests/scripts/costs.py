@@ -16,6 +16,11 @@ ENTRY = re.compile(r"^def (\w+): nat = (\d+)$", re.M)
 HUGE = 10 ** 12
 
 
+def exponentials(times):
+    """The term of so many, one of another."""
+    return "exp(" * times + "x" + ")" * times
+
+
 def twice(term, length="n"):
     """An array of these terms, of which neighbours are read."""
     size = "{n: nat} " if length == "n" else ""
@@ -29,9 +34,9 @@ SMALL_READ = """entry f {n m: nat} (xs: n.m.f32) (ws: m.f32): n.(m - 1).f32 wher
   let ys = xs |> map(fun row => zip(row, ws) |> map(fun (x, w) => x * w)) in
   ys |> map(fun row => zip(take(m - 1, row), drop(1, row)) |> map(fun (a, b) => b - a))
 """
-EXPONENTIALS = twice("exp(exp(exp(exp(x))))")
-SQUARES = twice("x * x + 1.0f32", "4000000")
-FEW = twice("exp(exp(exp(exp(x))))", "1000")
+EXPONENTIALS = twice(exponentials(12))
+MANY = twice(exponentials(4), "4000000")
+FEW = twice(exponentials(12), "1000")
 
 STEPS = """entry f {n: nat} (steps: nat) (xs: n.f32): n.f32 =
   xs |> iterate{n = 1}(steps, fun l ys => generate{n = l}(fun i => if i + 1 < l then ys[i + 1] - ys[i] else ys[i]))
@@ -50,7 +55,7 @@ FLIPS = {
     "trigonometric": (twice("sin(x)"), 10 ** 6, 0),
     "launch": (FEW, 0, HUGE),
     "lanes": (FEW, 10 ** 6, 1),
-    "cacheBytes": (SQUARES, 3 * 10 ** 7, 10 ** 6),
+    "cacheBytes": (MANY, 3 * 10 ** 7, 10 ** 6),
     "blockCells": (STEPS, 1024, 1023),
 }
 

@@ -288,7 +288,8 @@ static void hear(void *user, const rise_diagnostic *d)
 }
 
 static const char COSTLY[] = "entry f {n: nat} (xs: n.f32): (n - 1).f32 where n >= 1 =\n"
-                             "  let ys = xs |> map(fun x => exp(exp(exp(exp(x))))) in zip(take(n - 1, ys), drop(1, ys)) |> map(fun (a, b) => b - a)\n";
+                             "  let ys = xs |> map(fun x => exp(exp(exp(exp(exp(exp(exp(exp(exp(exp(x))))))))))) in\n"
+                             "  zip(take(n - 1, ys), drop(1, ys)) |> map(fun (a, b) => b - a)\n";
 
 /* Entries by different tables are different ones: one kernel where exponentials cost nothing. */
 static void test_costs(int device)
