@@ -134,7 +134,7 @@ int rise_call_size(rise_call *call, const char *name, int64_t value, rise_error 
             return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the size %s is %lld, and sizes are at least 0", core->name, name, (long long)value);
         call->set[i] = true;
         call->set_values[i] = value;
-        call->prepared = false;
+        call->sized = call->prepared = false;
         return RISE_OK;
     }
     for (int i = 0; i < core->n_tunables; i++)
@@ -167,8 +167,10 @@ int rise_call_input(rise_call *call, const char *name, int type, int rank, const
     for (int d = 0; d < rank; d++)
         if (shape[d] < 0)
             return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s has the extent %lld in dimension %d", call->entry->plan.core->name, a->name, (long long)shape[d], d + 1);
+    size_t bytes = sizeof *shape * (size_t)rank;
+    call->sized &= c->given && (rank == 0 || memcmp(c->given_shape, shape, bytes) == 0);
     if (rank)
-        memcpy(c->given_shape, shape, sizeof *shape * (size_t)rank);
+        memcpy(c->given_shape, shape, bytes);
     c->given = true;
     c->is_scalar = false;
     c->where = where;
@@ -243,13 +245,22 @@ static int host_prepare(rise_call *call, rise_error *error)
     return RISE_OK;
 }
 
+int rise_call_infer(rise_call *call, rise_error *error)
+{
+    return call ? call_size(call, error) : argument_null(error, "call");
+}
+
 int rise_call_prepare(rise_call *call, rise_error *error)
 {
     if (!call)
         return argument_null(error, "call");
     if (call->prepared)
         return RISE_OK;
-    int status = call_fit(call, error);
+    int status = call_all_given(call, error);
+    if (status == RISE_OK)
+        status = call_size(call, error);
+    if (status == RISE_OK)
+        status = call_check_places(call, error);
     if (status == RISE_OK)
         status = call->context->device == RISE_GPU ? gpu_prepare(call, error) : host_prepare(call, error);
     call->prepared = status == RISE_OK;
@@ -288,11 +299,21 @@ static int must_be_prepared(const rise_call *call, rise_error *error)
                      call->entry->plan.core->name);
 }
 
+static int must_be_sized(const rise_call *call, rise_error *error)
+{
+    if (call->sized)
+        return RISE_OK;
+    return rise_fail(error, RISE_ERROR_ARGUMENT,
+                     "%s: the sizes of the call are not known: its shapes have changed, or there was "
+                     "no rise_call_infer, rise_call_prepare or launch yet",
+                     call->entry->plan.core->name);
+}
+
 int rise_call_size_value(rise_call *call, const char *name, int64_t *value, rise_error *error)
 {
     if (!call || !name || !value)
         return argument_null(error, !call ? "call" : !name ? "name" : "value");
-    int status = must_be_prepared(call, error);
+    int status = must_be_sized(call, error);
     const CoreEntry *core = call->entry->plan.core;
     for (int i = 0; status == RISE_OK && i < core->n_sizes; i++)
         if (strcmp(core->sizes[i]->name, name) == 0) {
@@ -309,7 +330,7 @@ int rise_call_shape(rise_call *call, const char *name, int max_rank, int *rank, 
     int k = plan_argument(&call->entry->plan, name);
     if (k < 0)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has no argument `%s`", call->entry->plan.core->name, name);
-    int status = must_be_prepared(call, error);
+    int status = must_be_sized(call, error);
     if (status != RISE_OK)
         return status;
     *rank = call->entry->plan.arguments[k].rank;
@@ -333,7 +354,7 @@ int rise_call_result(rise_call *call, const char *name, void **data, size_t *byt
     CallArgument *c = find(call, name, true, 0, &k, error);
     if (!c)
         return RISE_ERROR_ARGUMENT;
-    int status = must_be_prepared(call, error);
+    int status = data ? must_be_prepared(call, error) : must_be_sized(call, error);
     if (status != RISE_OK)
         return status;
     if (data)

@@ -392,6 +392,7 @@ struct rise_call {
     int *missing;    /* kernels that are not ready; of them */
     int n_missing;
     bool recording;  /* what is prepared will be launched on a stream that records: nothing may be compiled, loaded or allocated */
+    bool sized;      /* sizes and shapes are those of what is given */
     bool prepared;
     bool has_memory; /* of its own on the device */
     CUdeviceptr workspace;
@@ -406,8 +407,11 @@ struct rise_call {
 /* The sizes of the call as the rest of the compiler wants them; without buffers. */
 Launch call_sizes(const rise_call *call, int64_t max_resident);
 enum { RESIDENT_UNKNOWN = -1 }; /* on a GPU; elsewhere the executors say */
-/* Sizes from shapes, facts, shapes of all arguments. */
-int call_fit(rise_call *call, rise_error *error);
+/* Sizes from shapes, facts, shapes of all arguments. Nothing where they are known. */
+int call_size(rise_call *call, rise_error *error);
+int call_all_given(const rise_call *call, rise_error *error);
+/* Does it lie where it may? Of a call whose sizes are known. */
+int call_check_places(const rise_call *call, rise_error *error);
 int gpu_prepare(rise_call *call, rise_error *error);
 int gpu_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error);
 int gpu_launch(rise_call *call, CUstream stream, rise_error *error);

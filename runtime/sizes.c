@@ -114,14 +114,15 @@ static int missing_size(rise_call *call, rise_error *error)
                     rise_error_note(error, " here; rise_call_size sets a size");
                     return RISE_ERROR_ARGUMENT;
                 }
-        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: nothing gives the size %s: set it with rise_call_size", plan->core->name, name);
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: nothing gives the size %s: give an input whose shape has it, or set it with rise_call_size",
+                         plan->core->name, name);
     }
     return RISE_OK;
 }
 
 /* ---- what must hold ------------------------------------------------------------------------------------------------------------ */
 
-static int all_given(const rise_call *call, rise_error *error)
+int call_all_given(const rise_call *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     for (int k = plan->n_results; k < plan->n_arguments; k++)
@@ -193,7 +194,7 @@ static bool overlap(const CallArgument *a, const CallArgument *b)
     return a->bytes && b->bytes && p < q + b->bytes && q < p + a->bytes;
 }
 
-static int check_places(const rise_call *call, rise_error *error)
+int call_check_places(const rise_call *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     for (int k = 0; k < plan->n_arguments; k++) {
@@ -209,14 +210,14 @@ static int check_places(const rise_call *call, rise_error *error)
     return RISE_OK;
 }
 
-int call_fit(rise_call *call, rise_error *error)
+int call_size(rise_call *call, rise_error *error)
 {
-    const CoreEntry *core = call->entry->plan.core;
-    int status = all_given(call, error);
-    if (status != RISE_OK)
-        return status;
+    const Plan *plan = &call->entry->plan;
+    const CoreEntry *core = plan->core;
+    if (call->sized)
+        return RISE_OK;
     infer(call);
-    status = missing_size(call, error);
+    int status = missing_size(call, error);
     if (status != RISE_OK)
         return status;
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
@@ -225,7 +226,9 @@ int call_fit(rise_call *call, rise_error *error)
         holds = launch_test(NULL, core, &launch, core->facts[i], &holds) && holds;
     if (!holds || !measure(call, &launch))
         return host_explain(call, error);
-    for (int k = call->entry->plan.n_results; status == RISE_OK && k < call->entry->plan.n_arguments; k++)
-        status = check_shape(call, k, error);
-    return status == RISE_OK ? check_places(call, error) : status;
+    for (int k = plan->n_results; status == RISE_OK && k < plan->n_arguments; k++)
+        if (call->arguments[k].given)
+            status = check_shape(call, k, error);
+    call->sized = status == RISE_OK;
+    return status;
 }

@@ -339,6 +339,12 @@ RISE_API int rise_call_scalar(rise_call *call, const char *name, int type, const
  * data = NULL, the call has memory of its own for it. In memory of the host, the result is there once rise_call_wait has returned. */
 RISE_API int rise_call_output(rise_call *call, const char *name, int type, void *data, size_t bytes, int where, rise_error *error);
 
+/* Finds all sizes, and the shapes of all arguments and results, without data: inputs may have
+ * NULL for their address, and those that are needed for no size may be missing. Allocates,
+ * compiles and loads nothing, and does the same on all devices. What follows from the shapes is
+ * checked as for a launch: they agree, and the facts of the program hold. A launch may still
+ * refuse sizes that are too large for its kernels. */
+RISE_API int rise_call_infer(rise_call *call, rise_error *error);
 /* Checks the arguments and makes ready all that a launch needs: sizes, facts, memory, and the kernels that these sizes choose, compiled and loaded. rise_call_launch does it where something
  * has changed since. */
 RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
@@ -355,12 +361,14 @@ RISE_API int rise_call_launch(rise_call *call, void *stream, rise_error *error);
 /* Until the last launch has finished; tells what went wrong in it. */
 RISE_API int rise_call_wait(rise_call *call, rise_error *error);
 
-/* After rise_call_prepare or a launch: the value of a size. */
+/* After rise_call_infer, rise_call_prepare or a launch: the value of a size. What is set again keeps
+ * it, as long as no size or shape becomes another one. */
 RISE_API int rise_call_size_value(rise_call *call, const char *name, int64_t *value, rise_error *error);
 /* Likewise: the shape of an argument. Writes its rank, and up to max_rank extents. */
 RISE_API int rise_call_shape(rise_call *call, const char *name, int max_rank, int *rank, int64_t *shape, rise_error *error);
-/* Likewise: where a result is, on the device (SIM and REF: on the host), and how many bytes it has. The call's own memory lives until the call is
- * freed or prepared for other sizes. NULL where the result goes to memory of the host on a GPU. */
+/* After rise_call_prepare or a launch: where a result is, on the device (SIM and REF: on the host), and how many bytes it has. The call's own memory lives until the call is
+ * freed or prepared for other sizes. NULL where the result goes to memory of the host on a GPU. With `data` NULL,
+ * rise_call_infer is enough. */
 RISE_API int rise_call_result(rise_call *call, const char *name, void **data, size_t *bytes, rise_error *error);
 /* Waits, then copies a result to memory of the host; `bytes` must be all of it. */
 RISE_API int rise_call_read(rise_call *call, const char *name, void *to, size_t bytes, rise_error *error);

@@ -179,7 +179,7 @@ static void test_many(int device)
     /* A size that is given has to agree; facts and shapes are checked. */
     GOOD(rise_call_size(call, "m", 2, &err));
     BAD(rise_call_launch(call, NULL, &err), RISE_ERROR_ARGUMENT, "ys has the shape 7");
-    BAD(rise_call_result(call, "result.1", NULL, NULL, &err), RISE_ERROR_ARGUMENT, "not prepared");
+    BAD(rise_call_result(call, "result.1", NULL, NULL, &err), RISE_ERROR_ARGUMENT, "not known");
     GOOD(rise_call_size(call, "m", 3, &err));
     GOOD(rise_call_launch(call, NULL, &err));
     BAD(rise_call_output(call, "result.2", RISE_F32, b, sizeof b, RISE_HOST, &err), RISE_ERROR_ARGUMENT, "are i32, and those given are f32");
