@@ -267,6 +267,32 @@ int rise_call_prepare(rise_call *call, rise_error *error)
     return status;
 }
 
+int rise_call_workspace(rise_call *call, size_t *bytes, rise_error *error)
+{
+    if (!call || !bytes)
+        return argument_null(error, call ? "bytes" : "call");
+    *bytes = 0;
+    int status = call_size(call, error);
+    if (status == RISE_OK && call->context->device == RISE_GPU && !call->prepared)
+        status = gpu_measure(call, error);
+    if (status == RISE_OK)
+        *bytes = (size_t)call->needs;
+    return status;
+}
+
+int rise_call_use_workspace(rise_call *call, void *memory, size_t bytes, rise_error *error)
+{
+    if (!call)
+        return argument_null(error, "call");
+    if (!memory && bytes)
+        return argument_null(error, "memory");
+    call->is_lent = memory != NULL;
+    call->lent = memory;
+    call->lent_bytes = bytes;
+    call->prepared = false;
+    return RISE_OK;
+}
+
 int rise_call_launch(rise_call *call, void *stream, rise_error *error)
 {
     int status = RISE_OK;

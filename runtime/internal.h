@@ -7,6 +7,7 @@
  *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
  *   kernels.c   kernels of an entry, one by one      range.c    which of them sizes in a range choose
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
+ *   memory_gpu.c   memory of a call on the device    workspace_gpu.c  what kernels leave for one another
  *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
  *   folder.c    files of programs that are not trusted    stack.c    threads with a large stack
  *
@@ -259,6 +260,7 @@ typedef struct Plan {
     int n_temps;
     Temp *temps;
     int64_t flags; /* bytes at the start of the workspace */
+    int align;     /* of its address */
     int max_params;
     IndexGuards tests; /* facts and size tests must have values */
 } Plan;
@@ -364,6 +366,7 @@ typedef struct CallArgument {
 
 typedef struct CallTemp { /* GPU, once prepared */
     int64_t bytes; /* -1: no kernel of the launch has it */
+    int64_t offset; /* in the workspace */
     CUdeviceptr memory;
     bool clears;   /* each launch makes it zero first: it has no place among the flags */
 } CallTemp;
@@ -395,9 +398,15 @@ struct rise_call {
     bool sized;      /* sizes and shapes are those of what is given */
     bool prepared;
     bool has_memory; /* of its own on the device */
-    CUdeviceptr workspace;
+    CUdeviceptr workspace; /* of its own */
     size_t workspace_bytes;
     bool ready;      /* rise_call_prepare has cleared its flags, and waited; every complete launch leaves them so */
+    bool is_lent;    /* the caller has given the workspace, and nobody knows what is in it */
+    void *lent;
+    size_t lent_bytes;
+    int64_t needs;   /* bytes of the workspace that the launch needs; 0: it has none */
+    int64_t flags_end; /* of the flags that its kernels use; 0: it has none */
+    CUdeviceptr base; /* of the one that it uses */
     bool clears;     /* a launch has failed: each one clears them first from then on */
     bool busy;       /* launched, and not waited for */
     CUstream stream; /* where */
@@ -413,6 +422,8 @@ int call_all_given(const rise_call *call, rise_error *error);
 /* Does it lie where it may? Of a call whose sizes are known. */
 int call_check_places(const rise_call *call, rise_error *error);
 int gpu_prepare(rise_call *call, rise_error *error);
+/* Chooses the kernels of the launch, and finds call->needs; the call has to be prepared after it. */
+int gpu_measure(rise_call *call, rise_error *error);
 int gpu_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error);
 int gpu_launch(rise_call *call, CUstream stream, rise_error *error);
 int gpu_wait(rise_call *call, rise_error *error);

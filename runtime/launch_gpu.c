@@ -1,68 +1,25 @@
 /* A launch on the GPU: what the emitted host function does (codegen/cuda_host.c), from the same tables. Preparing does everything that can fail for the sizes;
  * the launch itself then only copies what lies on the host and starts kernels. */
-#include "internal.h"
+#include "gpu_call.h"
 
-#include "codegen/workspace.h"
-
-/* While a stream records, nothing may be compiled, loaded, allocated or waited for. */
-static int must_prepare(const rise_call *call, const char *what, rise_error *error)
+int must_prepare(const rise_call *call, const char *what, rise_error *error)
 {
-    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the stream is recording, and %s: call rise_call_prepare before the recording begins", call->entry->plan.core->name, what);
+    return rise_fail(error, RISE_ERROR_ARGUMENT,
+                     "%s: the stream is recording, and %s: call rise_call_prepare before the recording begins",
+                     call->entry->plan.core->name, what);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------------------ */
-
-/* At least so many bytes, and never none. Memory that is too small is given back first, which waits for whoever uses it. */
-static int ensure(rise_call *call, CUdeviceptr *memory, size_t *has, size_t bytes, const char *name, rise_error *error)
+int launch_number(rise_call *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error)
 {
-    const CudaApi *api = &call->context->gpu.api;
-    if (*memory && *has >= bytes)
+    Launch launch = call_sizes(call, step->max_resident);
+    if (launch_nat(NULL, call->entry->plan.core, &launch, nat, value))
         return RISE_OK;
-    if (call->recording)
-        return must_prepare(call, "the launch needs memory", error);
-    if (*memory)
-        api->mem_free(*memory);
-    *memory = 0;
-    *has = 0;
-    size_t wanted = bytes ? bytes : 1;
-    int status = gpu_check(call->context, api->mem_alloc(memory, wanted), error, "%s: allocating %zu bytes for %s", call->entry->plan.core->name, wanted, name);
-    if (status == RISE_OK)
-        *has = wanted;
-    else
-        *memory = 0;
-    return status;
+    return rise_fail(error, RISE_ERROR_ARGUMENT,
+                     "%s: these sizes are too large: what a launch of %s is computed from has no value in 64 bits",
+                     call->entry->plan.core->name, step->variant->name);
 }
 
-/* What is to be allocated beside what the call has already. */
-typedef struct Wanted {
-    int64_t bytes, largest; /* INT64_MAX: more than can be counted */
-    const char *name;       /* of the largest part */
-} Wanted;
-
-static void want(Wanted *wanted, int64_t bytes, const char *name)
-{
-    if (!add_fits(wanted->bytes, bytes, &wanted->bytes))
-        wanted->bytes = INT64_MAX;
-    if (bytes > wanted->largest) {
-        wanted->largest = bytes;
-        wanted->name = name;
-    }
-}
-
-/* Refuses what the device has no room for before any of it is allocated. `given_back`: bytes that the allocation frees first. */
-static int refuse_large(rise_call *call, const Wanted *wanted, size_t given_back, const char *what, rise_error *error)
-{
-    enum { LITTLE = 1 << 24 }; /* asks nobody */
-    rise_context *context = call->context;
-    size_t has, all;
-    if (call->recording || wanted->bytes <= LITTLE)
-        return RISE_OK;
-    int status = gpu_check(context, context->gpu.api.mem_info(&has, &all), error, "asking for the memory of the device");
-    if (status != RISE_OK || (uint64_t)wanted->bytes <= has + given_back)
-        return status;
-    return rise_fail(error, RISE_ERROR_DEVICE_MEMORY, "%s: for these sizes %s take %lld bytes on the device, %lld of them for `%s`, and %s has %zu of its %zu bytes free",
-                     call->entry->plan.core->name, what, (long long)wanted->bytes, (long long)wanted->largest, wanted->name, context->name, has + given_back, all);
-}
+/* ---- memory ------------------------------------------------------------------------------------ */
 
 static int refuse_large_arguments(rise_call *call, rise_error *error)
 {
@@ -73,41 +30,36 @@ static int refuse_large_arguments(rise_call *call, rise_error *error)
         const Argument *a = &call->entry->plan.arguments[k];
         if (a->by_value || (c->given && c->where == RISE_DEVICE) || (c->own && c->own_bytes >= c->bytes))
             continue;
-        want(&wanted, c->bytes > INT64_MAX ? INT64_MAX : (int64_t)c->bytes, a->name);
+        memory_want(&wanted, c->bytes > INT64_MAX ? INT64_MAX : (int64_t)c->bytes, a->name);
         given_back += c->own ? c->own_bytes : 0;
     }
-    return refuse_large(call, &wanted, given_back, "inputs and results", error);
+    return memory_refuse(call, &wanted, given_back, "inputs and results", error);
 }
 
-static int place_arguments(rise_call *call, rise_error *error)
+/* Where arrays lie. `get`: those that are not on the device get memory there; without it they have the
+ * address that they would have if it had been got, as far as alignment goes. */
+static int place_arguments(rise_call *call, bool get, rise_error *error)
 {
-    int status = refuse_large_arguments(call, error);
+    int status = get ? refuse_large_arguments(call, error) : RISE_OK;
     for (int k = 0; status == RISE_OK && k < call->entry->plan.n_arguments; k++) {
         CallArgument *c = &call->arguments[k];
-        if (call->entry->plan.arguments[k].by_value)
+        const Argument *a = &call->entry->plan.arguments[k];
+        if (a->by_value)
             continue;
         if (c->given && c->where == RISE_DEVICE) {
             c->address = (CUdeviceptr)(uintptr_t)c->data;
             continue;
         }
-        status = ensure(call, &c->own, &c->own_bytes, c->bytes, call->entry->plan.arguments[k].name, error);
+        if (get) {
+            status = memory_ensure(call, &c->own, &c->own_bytes, c->bytes, a->name, error);
+            call->has_memory = true;
+        }
         c->address = c->own;
-        call->has_memory = true;
     }
     return status;
 }
 
 /* ---- which variant, and how much of it ------------------------------------------------------------------------------------------------ */
-
-/* A number of the launch; an error where it has none. */
-static int number(rise_call *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error)
-{
-    Launch launch = call_sizes(call, step->max_resident);
-    if (launch_nat(NULL, call->entry->plan.core, &launch, nat, value))
-        return RISE_OK;
-    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large: what a launch of %s is computed from has no value in 64 bits", call->entry->plan.core->name,
-                     step->variant->name);
-}
 
 /* Is every index below the bound that the variant's width sets? */
 static bool indices_fit(rise_call *call, const CallStep *step)
@@ -134,7 +86,7 @@ static int measure_shared(rise_call *call, CallStep *step, rise_error *error)
     step->shared = 0;
     if (!v->dynamic_shared)
         return RISE_OK;
-    int status = number(call, step, v->kernel->shared_bytes, &bytes, error);
+    int status = launch_number(call, step, v->kernel->shared_bytes, &bytes, error);
     int64_t most = call->context->gpu.max_shared - f->shared;
     if (status == RISE_OK && (bytes < 0 || bytes > most))
         return rise_fail(error, RISE_ERROR_DEVICE, "%s: a block of %s needs %lld bytes of shared memory for these sizes, and %s gives it %lld", call->entry->plan.core->name, v->name,
@@ -218,7 +170,7 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
     *some = true;
     for (int a = 2; a >= 0; a--) {
         int64_t blocks;
-        int status = number(call, step, k->blocks[a], &blocks, error);
+        int status = launch_number(call, step, k->blocks[a], &blocks, error);
         if (status != RISE_OK)
             return status;
         int most = kernel_max_grid(k, a);
@@ -238,99 +190,6 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
     return RISE_OK;
 }
 
-static int workspace_too_large(const rise_call *call, rise_error *error)
-{
-    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: these sizes are too large: the bytes of the workspace have no value in 64 bits", call->entry->plan.core->name);
-}
-
-/* How much of the workspace the kernel wants. */
-static int measure_temps(rise_call *call, const CallStep *step, rise_error *error)
-{
-    int status = RISE_OK;
-    for (int i = 0; status == RISE_OK && i < step->variant->n_buffers; i++) {
-        const PlanBuffer *b = &step->variant->buffers[i];
-        int64_t cells, bytes;
-        if (b->temp < 0)
-            continue;
-        CallTemp *temp = &call->temps[b->temp];
-        status = number(call, step, b->cells, &cells, error);
-        if (status == RISE_OK && (cells < 0 || !mul_fits(cells, b->cell_bytes, &bytes)))
-            return workspace_too_large(call, error);
-        if (status == RISE_OK && bytes > temp->bytes)
-            temp->bytes = bytes;
-    }
-    return status;
-}
-
-/* The bytes of places that several have, one after the other. */
-static void measure_shared_places(rise_call *call)
-{
-    const Plan *plan = &call->entry->plan;
-    for (int i = 0; i < plan->n_temps; i++) {
-        int64_t *bytes = plan->temps[i].over >= 0 ? &call->temps[plan->temps[i].over].bytes : NULL;
-        if (bytes && call->temps[i].bytes > *bytes)
-            *bytes = call->temps[i].bytes;
-    }
-}
-
-/* As codegen/workspace.c places them: offsets from the workspace's first byte. */
-static bool place_temps(rise_call *call, int64_t *bytes, bool *any)
-{
-    const Plan *plan = &call->entry->plan;
-    int64_t at = *bytes = plan->flags;
-    bool fits = true;
-    *any = false;
-    for (int i = 0; fits && i < plan->n_temps; i++) {
-        const Temp *temp = &plan->temps[i];
-        CallTemp *c = &call->temps[i];
-        if (c->bytes < 0)
-            continue;
-        *any = true;
-        if (temp->over >= 0) {
-            c->memory = call->temps[temp->over].memory;
-            continue;
-        }
-        c->clears = temp->zero && c->bytes > temp->room;
-        c->memory = (CUdeviceptr)(temp->zero && !c->clears ? temp->flag : at);
-        if (!temp->data)
-            continue;
-        fits = add_fits(at, c->bytes, bytes) && add_fits(*bytes, WORKSPACE_STEP - 1, &at);
-        at = at / WORKSPACE_STEP * WORKSPACE_STEP;
-    }
-    return fits;
-}
-
-static int refuse_large_workspace(rise_call *call, int64_t bytes, rise_error *error)
-{
-    const Plan *plan = &call->entry->plan;
-    Wanted wanted = {0};
-    if (call->workspace && call->workspace_bytes >= (size_t)bytes)
-        return RISE_OK;
-    for (int i = 0; i < plan->n_temps; i++)
-        want(&wanted, call->temps[i].bytes > 0 ? call->temps[i].bytes : 0, plan->temps[i].name);
-    wanted.bytes = bytes;
-    return refuse_large(call, &wanted, call->workspace ? call->workspace_bytes : 0, "arrays between kernels", error);
-}
-
-static int workspace_get(rise_call *call, rise_error *error)
-{
-    int64_t bytes;
-    bool any;
-    measure_shared_places(call);
-    if (!place_temps(call, &bytes, &any))
-        return workspace_too_large(call, error);
-    if (!any)
-        return RISE_OK;
-    call->has_memory = true;
-    call->ready &= call->workspace_bytes >= (size_t)bytes;
-    int status = refuse_large_workspace(call, bytes, error);
-    if (status == RISE_OK)
-        status = ensure(call, &call->workspace, &call->workspace_bytes, (size_t)bytes, "the workspace", error);
-    for (int i = 0; status == RISE_OK && i < call->entry->plan.n_temps; i++)
-        call->temps[i].memory += call->workspace;
-    return status;
-}
-
 /* Where the launch finds the value of a kernel's parameter: an address, or the scalar itself, which the driver copies when the launch is enqueued. */
 static void *buffer_param(rise_call *call, const PlanBuffer *b, int64_t turns)
 {
@@ -347,12 +206,12 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
     for (; n < v->n_buffers && status == RISE_OK; n++) {
         int64_t turns = 0;
         if (v->buffers[n].swap >= 0)
-            status = number(call, step, v->buffers[n].turns, &turns, error);
+            status = launch_number(call, step, v->buffers[n].turns, &turns, error);
         step->params[n] = buffer_param(call, &v->buffers[n], turns);
     }
     for (int i = 0; status == RISE_OK && i < v->kernel->n_sizes; i++) {
         int64_t value;
-        status = number(call, step, v->kernel->sizes[i], &value, error);
+        status = launch_number(call, step, v->kernel->sizes[i], &value, error);
         if (status == RISE_OK && !v->kernel->wide) {
             int narrow = (int)value;
             if (narrow != value)
@@ -380,31 +239,6 @@ static void set_turn(rise_call *call, CallStep *step, int64_t turn)
     }
 }
 
-static int clear(rise_call *call, CUdeviceptr at, int64_t bytes, CUstream stream, rise_error *error)
-{
-    return gpu_check(call->context, call->context->gpu.api.set_bytes(at, 0, (size_t)bytes, stream), error, "%s: clearing the workspace", call->entry->plan.core->name);
-}
-
-/* The flags of a new workspace become zero here, on a stream of our own that is waited for. So no launch has to do it: one may be recorded and never run. */
-static int make_ready(rise_call *call, rise_error *error)
-{
-    const CudaApi *api = &call->context->gpu.api;
-    CUstream stream;
-    if (call->ready || !call->workspace)
-        return RISE_OK;
-    if (call->recording)
-        return must_prepare(call, "its workspace is not clear", error);
-    int status = gpu_check(call->context, api->stream_create(&stream, CU_STREAM_NON_BLOCKING), error, "making a stream");
-    if (status != RISE_OK)
-        return status;
-    status = clear(call, call->workspace, call->entry->plan.flags, stream, error);
-    if (status == RISE_OK)
-        status = gpu_check(call->context, api->stream_synchronize(stream), error, "%s: waiting until the workspace is clear", call->entry->plan.core->name);
-    api->stream_destroy(stream);
-    call->ready = status == RISE_OK;
-    return status;
-}
-
 static int prepare_step(rise_call *call, const Step *from, rise_error *error)
 {
     CallStep *step = &call->steps[call->n_steps];
@@ -413,11 +247,11 @@ static int prepare_step(rise_call *call, const Step *from, rise_error *error)
     step->group = from->group;
     step->repeat = 1;
     if (status == RISE_OK && some && from->repeat)
-        status = number(call, step, from->repeat, &step->repeat, error);
+        status = launch_number(call, step, from->repeat, &step->repeat, error);
     if (status == RISE_OK && some)
         status = measure_grid(call, step, &some, error);
     if (status == RISE_OK && some)
-        status = measure_temps(call, step, error);
+        status = workspace_add(call, step, error);
     if (status == RISE_OK && some)
         status = set_params(call, step, error);
     call->n_steps += some;
@@ -429,17 +263,14 @@ static int prepare_steps(rise_call *call, rise_error *error)
     const Plan *plan = &call->entry->plan;
     int status = RISE_OK;
     call->n_steps = call->n_missing = 0;
-    for (int i = 0; i < plan->n_temps; i++)
-        call->temps[i] = (CallTemp){.bytes = -1};
+    workspace_begin(call);
     for (int i = 0; status == RISE_OK && i < plan->n_steps; i++)
         status = prepare_step(call, &plan->steps[i], error);
-    if (status != RISE_OK || call->n_missing)
-        return status;
-    status = workspace_get(call, error);
-    return status == RISE_OK ? make_ready(call, error) : status;
+    return status == RISE_OK && !call->n_missing ? workspace_measure(call, error) : status;
 }
 
-static int prepare(rise_call *call, rise_error *error)
+/* `get`: with the memory that it needs. */
+static int prepare(rise_call *call, bool get, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
@@ -449,26 +280,31 @@ static int prepare(rise_call *call, rise_error *error)
     int status = gpu_enter(call->context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = place_arguments(call, error);
+    status = place_arguments(call, get, error);
     if (status == RISE_OK)
         status = prepare_steps(call, error);
+    if (status == RISE_OK && !call->n_missing && get)
+        status = workspace_get(call, error);
     gpu_leave(call->context, pushed);
     return status;
 }
 
 /* What is missing is made outside of the GPU's context, as callbacks run meanwhile. A kernel whose guards ask the device may turn out not to be the one: then the next is tried. */
-int gpu_prepare(rise_call *call, rise_error *error)
+static int prepare_all(rise_call *call, bool get, rise_error *error)
 {
-    int status = prepare(call, error);
+    int status = prepare(call, get, error);
     while (status == RISE_OK && call->n_missing) {
         if (call->recording)
             return must_prepare(call, "kernels of the launch are not compiled", error);
         status = kernels_get(call->entry, call->n_missing, call->missing, error);
         if (status == RISE_OK)
-            status = prepare(call, error);
+            status = prepare(call, get, error);
     }
     return status;
 }
+
+int gpu_prepare(rise_call *call, rise_error *error) { return prepare_all(call, true, error); }
+int gpu_measure(rise_call *call, rise_error *error) { return prepare_all(call, false, error); }
 
 /* ---- the launch ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -504,16 +340,6 @@ static int copy_in(rise_call *call, CUstream stream, rise_error *error)
             status = gpu_check(call->context, call->context->gpu.api.copy_in(c->address, c->data, c->bytes, stream), error, "%s: copying %s to the device", plan->core->name,
                                plan->arguments[k].name);
     }
-    return status;
-}
-
-/* After a launch that failed nobody knows what the flags are. */
-static int clear_flags(rise_call *call, CUstream stream, rise_error *error)
-{
-    int status = call->clears && call->workspace ? clear(call, call->workspace, call->entry->plan.flags, stream, error) : RISE_OK;
-    for (int i = 0; status == RISE_OK && i < call->entry->plan.n_temps; i++)
-        if (call->temps[i].clears)
-            status = clear(call, call->temps[i].memory, call->temps[i].bytes, stream, error);
     return status;
 }
 
@@ -576,7 +402,7 @@ static int enqueue(rise_call *call, CUstream stream, rise_error *error)
 {
     int status = copy_in(call, stream, error);
     if (status == RISE_OK)
-        status = clear_flags(call, stream, error);
+        status = workspace_clear(call, stream, error);
     if (status == RISE_OK)
         status = start_kernels(call, stream, error);
     return status == RISE_OK ? copy_out(call, stream, error) : status;

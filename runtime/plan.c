@@ -77,6 +77,7 @@ static void make_temps(Ctx *ctx, const ImpProgram *imp, Plan *plan)
     plan->n_temps = space.buffers.n;
     plan->temps = NEWN(ctx, Temp, space.buffers.n + 1);
     plan->flags = space.flags;
+    plan->align = space.align;
     for (int i = 0; i < space.buffers.n; i++) {
         const WorkBuffer *b = &space.buffers.at[i];
         plan->temps[i] = (Temp){.name = b->buf->name, .zero = b->zero, .data = b->offset != NULL, .flag = b->flag, .room = b->room, .over = b->over};

@@ -348,6 +348,19 @@ RISE_API int rise_call_infer(rise_call *call, rise_error *error);
 /* Checks the arguments and makes ready all that a launch needs: sizes, facts, memory, and the kernels that these sizes choose, compiled and loaded. rise_call_launch does it where something
  * has changed since. */
 RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
+/* The bytes of device memory that a launch of these sizes needs beside its arguments: what kernels
+ * leave for one another. 0 where it needs none, and always on SIM and REF. Shapes are enough, as for
+ * rise_call_infer: an address that is NULL counts as aligned. Kernels are compiled and loaded where
+ * that was not done, as some say only then how many blocks they have; nothing is allocated. */
+RISE_API int rise_call_workspace(rise_call *call, size_t *bytes, rise_error *error);
+/* Launches use this memory of the device as their workspace, and allocate none. It stays the caller's,
+ * is aligned to 256 bytes (or to what the manifest says), has at least the bytes that
+ * rise_call_workspace says, else preparing gives RISE_ERROR_ARGUMENT, and overlaps no argument. A
+ * launch expects nothing of what is in it, and leaves anything there: where kernels need flags that are
+ * zero, each launch clears them first, on its stream. So the memory may be another one for each launch.
+ * Nobody else may use it while a launch runs; the call does not order launches on several streams for
+ * it. NULL and 0: the call has a workspace of its own again. Ignored on SIM and REF. */
+RISE_API int rise_call_use_workspace(rise_call *call, void *memory, size_t bytes, rise_error *error);
 /* Launches on a stream (a CUstream or cudaStream_t; NULL: the legacy default stream) of the context's CUDA context, and returns without waiting. SIM and REF are done when it returns.
  * Launches of one call on one stream are in order. On another stream than before, a call with memory of its own first waits (on the device) for its
  * earlier launch, whose stream must still exist then unless rise_call_wait came in between. A launch needs nothing of an earlier one, whether that finished, failed or

@@ -98,7 +98,9 @@ static void check_log(const char *what, const char *head, const char *word, bool
 {
     char wanted[1024];
     int n = snprintf(wanted, sizeof wanted, "%s", head);
-    for (int i = 0; i < (clears && watched->workspace) + (kernels ? cleared_by_launch() : 0); i++)
+    /* A launch clears the flags that its kernels use, preparing all of them. */
+    bool flags = clears && (kernels ? watched->flags_end != 0 : watched->workspace != 0);
+    for (int i = 0; i < flags + (kernels ? cleared_by_launch() : 0); i++)
         n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%sclear\n", word);
     for (int i = 0; i < kernels; i++)
         n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%s%s\n", word, watched->steps[i].variant->name);

@@ -1,0 +1,43 @@
+/* What the files of a launch on the GPU share: launch_gpu.c, workspace_gpu.c and memory_gpu.c. */
+#ifndef RISE_RUNTIME_GPU_CALL_H
+#define RISE_RUNTIME_GPU_CALL_H
+
+#include "internal.h"
+
+/* While a stream records, nothing may be compiled, loaded, allocated or waited for. */
+int must_prepare(const rise_call *call, const char *what, rise_error *error);
+/* A number of the launch; an error where it has none. */
+int launch_number(rise_call *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error);
+
+/* ---- memory_gpu.c -------------------------------------------------------------------------------- */
+
+/* At least so many bytes, and never none, in place of what is there. */
+int memory_ensure(rise_call *call, CUdeviceptr *memory, size_t *has, size_t bytes, const char *name,
+                  rise_error *error);
+
+/* What is to be allocated beside what the call has already. */
+typedef struct Wanted {
+    int64_t bytes, largest; /* INT64_MAX: more than can be counted */
+    const char *name;       /* of the largest part */
+} Wanted;
+
+void memory_want(Wanted *wanted, int64_t bytes, const char *name);
+/* Refuses what the device has no room for before any of it is allocated. `given_back`: bytes that the
+ * allocation frees first. */
+int memory_refuse(rise_call *call, const Wanted *wanted, size_t given_back, const char *what,
+                  rise_error *error);
+
+/* ---- workspace_gpu.c ----------------------------------------------------------------------------- */
+
+/* Before the kernels of a launch are chosen. */
+void workspace_begin(rise_call *call);
+/* How much of the workspace the kernel of the step wants. */
+int workspace_add(rise_call *call, const CallStep *step, rise_error *error);
+/* Once all have been chosen: call->needs, and where each buffer lies. */
+int workspace_measure(rise_call *call, rise_error *error);
+/* Gives the launch its workspace: the caller's, or memory of the call whose flags are clear. */
+int workspace_get(rise_call *call, rise_error *error);
+/* What has to be clear before the kernels start, and is not known to be. */
+int workspace_clear(rise_call *call, CUstream stream, rise_error *error);
+
+#endif
