@@ -234,11 +234,11 @@ static int host_prepare(rise_call *call, rise_error *error)
     }
     for (int k = 0; k < call->entry->plan.n_results; k++) {
         CallArgument *c = &call->arguments[k];
-        if (c->given || (c->own_host && c->own_bytes >= c->bytes))
+        if (c->given || (c->own_host && c->own_host_bytes >= c->bytes))
             continue;
         context_dealloc(call->context, c->own_host);
         c->own_host = context_alloc(call->context, c->bytes, error);
-        c->own_bytes = c->own_host ? c->bytes : 0;
+        c->own_host_bytes = c->own_host ? c->bytes : 0;
         if (!c->own_host)
             return RISE_ERROR_MEMORY;
     }
@@ -250,17 +250,22 @@ int rise_call_infer(rise_call *call, rise_error *error)
     return call ? call_size(call, error) : argument_null(error, "call");
 }
 
+/* All that can be said without the device. */
+static int check(rise_call *call, rise_error *error)
+{
+    int status = call_all_given(call, error);
+    if (status == RISE_OK)
+        status = call_size(call, error);
+    return status == RISE_OK ? call_check_places(call, error) : status;
+}
+
 int rise_call_prepare(rise_call *call, rise_error *error)
 {
     if (!call)
         return argument_null(error, "call");
     if (call->prepared)
         return RISE_OK;
-    int status = call_all_given(call, error);
-    if (status == RISE_OK)
-        status = call_size(call, error);
-    if (status == RISE_OK)
-        status = call_check_places(call, error);
+    int status = check(call, error);
     if (status == RISE_OK)
         status = call->context->device == RISE_GPU ? gpu_prepare(call, error) : host_prepare(call, error);
     call->prepared = status == RISE_OK;
@@ -295,17 +300,15 @@ int rise_call_use_workspace(rise_call *call, void *memory, size_t bytes, rise_er
 
 int rise_call_launch(rise_call *call, void *stream, rise_error *error)
 {
-    int status = RISE_OK;
     if (!call)
         return argument_null(error, "call");
-    if (!call->prepared && call->context->device == RISE_GPU)
-        status = gpu_recording(call, stream, &call->recording, error);
-    if (status == RISE_OK)
-        status = rise_call_prepare(call, error);
-    call->recording = false;
+    bool gpu = call->context->device == RISE_GPU;
+    int status = RISE_OK;
+    if (!call->prepared)
+        status = gpu ? check(call, error) : rise_call_prepare(call, error);
     if (status != RISE_OK)
         return status;
-    return call->context->device == RISE_GPU ? gpu_launch(call, stream, error) : host_launch(call, error);
+    return gpu ? gpu_launch(call, stream, error) : host_launch(call, error);
 }
 
 int rise_call_wait(rise_call *call, rise_error *error)

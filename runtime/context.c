@@ -127,6 +127,8 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
         return rise_fail(error, RISE_ERROR_ARGUMENT, "programs from text read from a folder or by a function, and both are given");
     if (options.allocator && (!options.allocator->alloc || !options.allocator->free))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "an allocator has two functions, and one of them is NULL");
+    if (options.device_allocator && (!options.device_allocator->alloc || !options.device_allocator->free))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "a device_allocator has two functions, and one of them is NULL");
     usual_seams(&options, &seams);
     rise_context *context = seams.alloc.alloc(seams.alloc.user, sizeof *context);
     if (!context)
@@ -140,6 +142,8 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
     context->max_steps = options.max_steps;
     context->max_memory = options.max_memory;
     context->max_result = options.max_result;
+    if (options.device_allocator)
+        context->device_alloc = *options.device_allocator;
     context->read = options.read;
     context->read_user = options.read_user;
     context->job = (JobOptions){options.poll, options.poll_user, seams.job_tests};

@@ -25,7 +25,8 @@ enum { /* of a device */
     CU_MAJOR = 75,
     CU_MINOR = 76,
     CU_COOPERATIVE = 95,
-    CU_MAX_SHARED_OPTIN = 97 /* bytes of a block, with CU_FUNCTION_MAX_DYNAMIC_SHARED */
+    CU_MAX_SHARED_OPTIN = 97, /* bytes of a block, with CU_FUNCTION_MAX_DYNAMIC_SHARED */
+    CU_MEMORY_POOLS = 115     /* memory in the order of streams: mem_alloc_async */
 };
 enum { /* of a function */
     CU_FUNCTION_MAX_THREADS = 0,

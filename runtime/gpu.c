@@ -89,6 +89,20 @@ void gpu_leave(rise_context *context, bool pushed)
         context->gpu.api.ctx_pop(&popped);
 }
 
+int gpu_own_stream(rise_context *context, CUstream *stream, rise_error *error)
+{
+    Gpu *gpu = &context->gpu;
+    int status = RISE_OK;
+    pthread_mutex_lock(&context->lock);
+    if (!gpu->stream)
+        status = gpu_check(context, gpu->api.stream_create(&gpu->stream, CU_STREAM_NON_BLOCKING), error, "making a stream");
+    if (status != RISE_OK)
+        gpu->stream = NULL;
+    *stream = gpu->stream;
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
 /* ---- opening -------------------------------------------------------------------------------------------------------------- */
 
 static int start_driver(rise_context *context, rise_error *error)
@@ -164,11 +178,11 @@ static int ask_health(rise_context *context, rise_error *error)
 static int describe(rise_context *context, rise_error *error)
 {
     Gpu *gpu = &context->gpu;
-    int major = 0, minor = 0, cooperative = 0, version = 0;
+    int major = 0, minor = 0, cooperative = 0, pools = 0, version = 0;
     const struct {
         int attribute;
         int *value;
-    } asked[] = {{CU_MAJOR, &major}, {CU_MINOR, &minor}, {CU_MULTIPROCESSORS, &gpu->sms}, {CU_MAX_SHARED_OPTIN, &gpu->max_shared}, {CU_COOPERATIVE, &cooperative}};
+    } asked[] = {{CU_MAJOR, &major}, {CU_MINOR, &minor}, {CU_MULTIPROCESSORS, &gpu->sms}, {CU_MAX_SHARED_OPTIN, &gpu->max_shared}, {CU_COOPERATIVE, &cooperative}, {CU_MEMORY_POOLS, &pools}};
     char name[128] = "";
     int status = RISE_OK;
     for (size_t i = 0; status == RISE_OK && i < sizeof asked / sizeof asked[0]; i++)
@@ -182,6 +196,7 @@ static int describe(rise_context *context, rise_error *error)
     name[sizeof name - 1] = 0;
     gpu->arch = 10 * major + minor;
     gpu->cooperative = cooperative;
+    gpu->pools = pools;
     snprintf(context->arch, sizeof context->arch, "sm_%d", gpu->arch);
     snprintf(context->name, sizeof context->name, "%s, %s, driver %d.%d", name, context->arch, version / 1000, version % 1000 / 10);
     if (gpu->arch < ARCH_MIN)
@@ -213,6 +228,12 @@ int gpu_open(rise_context *context, const rise_context_options *options, rise_er
 void gpu_close(rise_context *context)
 {
     Gpu *gpu = &context->gpu;
+    bool pushed;
+    if (gpu->stream && gpu_enter(context, &pushed, NULL) == RISE_OK) {
+        gpu->api.stream_destroy(gpu->stream);
+        gpu_leave(context, pushed);
+    }
+    gpu->stream = NULL;
     if (gpu->owns_primary)
         gpu->api.primary_release(gpu->device);
     gpu->owns_primary = false;

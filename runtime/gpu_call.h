@@ -9,11 +9,18 @@ int must_prepare(const rise_call *call, const char *what, rise_error *error);
 /* A number of the launch; an error where it has none. */
 int launch_number(rise_call *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error);
 
+/* `stream` waits, on the device, for the last launch of the call. */
+int follow_launch(rise_call *call, CUstream stream, rise_error *error);
+
 /* ---- memory_gpu.c -------------------------------------------------------------------------------- */
 
-/* At least so many bytes, and never none, in place of what is there. */
-int memory_ensure(rise_call *call, CUdeviceptr *memory, size_t *has, size_t bytes, const char *name,
-                  rise_error *error);
+/* At least so many bytes, and never none, in place of what is there: for a launch in the order of its
+ * stream, else on a stream of ours. Waits for nothing, where the driver knows such an order. */
+int memory_ensure(rise_call *call, DeviceBlock *block, size_t bytes, const char *name, rise_error *error);
+/* Gives it back when the last launch is done with it. */
+void memory_give(rise_call *call, DeviceBlock *block);
+/* The stream on which memory for the call is made ready. */
+int memory_stream(rise_call *call, CUstream *stream, rise_error *error);
 
 /* What is to be allocated beside what the call has already. */
 typedef struct Wanted {

@@ -54,7 +54,8 @@ typedef struct Gpu {
     CUdevice device;
     bool owns_primary;
     int sms, max_shared, arch; /* 90 for sm_90 */
-    bool cooperative;
+    bool cooperative, pools;
+    CUstream stream; /* our own; NULL until it is needed; under the lock */
     _Atomic int lost; /* the CUresult after which nothing works any more; 0: none */
 } Gpu;
 
@@ -67,6 +68,7 @@ struct rise_context {
     char why[RISE_ERROR_TEXT]; /* there is no GPU; "" */
     uint64_t sim_seed;
     JobOptions job;
+    rise_device_allocator device_alloc; /* its functions NULL: the driver */
     uint64_t max_steps, max_memory, max_result; /* of launches on SIM and REF; 0: any */
     char *folder; /* this or `read`, or neither */
     rise_read_fn read;
@@ -99,6 +101,8 @@ void gpu_close(rise_context *context);
 /* Makes the context's CUDA context the current one of this thread until gpu_leave. RISE_ERROR_LOST where it is lost. */
 int gpu_enter(rise_context *context, bool *pushed, rise_error *error);
 void gpu_leave(rise_context *context, bool pushed);
+/* Inside gpu_enter: a stream on which nothing of the caller's runs. It lives as long as the context. */
+int gpu_own_stream(rise_context *context, CUstream *stream, rise_error *error);
 /* RISE_OK for CU_SUCCESS; else the error in words, "%s: what the driver says". Notes when the context is lost. */
 int gpu_check(rise_context *context, CUresult result, rise_error *error, const char *fmt, ...) RISE_PRINTF(4, 5);
 
@@ -346,6 +350,13 @@ int code_compile(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *wor
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 
+/* Memory that a call has on the device. */
+typedef struct DeviceBlock {
+    CUdeviceptr at; /* 0: none */
+    size_t bytes;
+    CUstream home; /* in whose order it was allocated */
+} DeviceBlock;
+
 typedef struct CallArgument {
     bool given;          /* the caller has said where it is */
     bool is_scalar;      /* ... as a value, which is in `scalar` */
@@ -359,8 +370,8 @@ typedef struct CallArgument {
     int64_t count;
     size_t bytes;
     void *own_host;       /* SIM, REF: of a result without a place */
-    CUdeviceptr own;      /* GPU: of what is not on the device */
-    size_t own_bytes;
+    size_t own_host_bytes;
+    DeviceBlock own;      /* GPU: of what is not on the device */
     CUdeviceptr address;  /* GPU: what kernels get */
 } CallArgument;
 
@@ -394,13 +405,14 @@ struct rise_call {
     int n_steps;
     int *missing;    /* kernels that are not ready; of them */
     int n_missing;
+    bool launching;  /* what is prepared will be launched on `stream`, which has waited for what was there before */
+    bool enqueued;   /* preparing has put something on a stream of ours */
     bool recording;  /* what is prepared will be launched on a stream that records: nothing may be compiled, loaded or allocated */
     bool sized;      /* sizes and shapes are those of what is given */
     bool prepared;
     bool has_memory; /* of its own on the device */
-    CUdeviceptr workspace; /* of its own */
-    size_t workspace_bytes;
-    bool ready;      /* rise_call_prepare has cleared its flags, and waited; every complete launch leaves them so */
+    DeviceBlock workspace; /* of its own */
+    bool ready;      /* its flags were cleared when it was made; every complete launch leaves them so */
     bool is_lent;    /* the caller has given the workspace, and nobody knows what is in it */
     void *lent;
     size_t lent_bytes;
@@ -424,7 +436,6 @@ int call_check_places(const rise_call *call, rise_error *error);
 int gpu_prepare(rise_call *call, rise_error *error);
 /* Chooses the kernels of the launch, and finds call->needs; the call has to be prepared after it. */
 int gpu_measure(rise_call *call, rise_error *error);
-int gpu_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error);
 int gpu_launch(rise_call *call, CUstream stream, rise_error *error);
 int gpu_wait(rise_call *call, rise_error *error);
 int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error);

@@ -28,10 +28,10 @@ static int refuse_large_arguments(rise_call *call, rise_error *error)
     for (int k = 0; k < call->entry->plan.n_arguments; k++) {
         const CallArgument *c = &call->arguments[k];
         const Argument *a = &call->entry->plan.arguments[k];
-        if (a->by_value || (c->given && c->where == RISE_DEVICE) || (c->own && c->own_bytes >= c->bytes))
+        if (a->by_value || (c->given && c->where == RISE_DEVICE) || (c->own.at && c->own.bytes >= c->bytes))
             continue;
         memory_want(&wanted, c->bytes > INT64_MAX ? INT64_MAX : (int64_t)c->bytes, a->name);
-        given_back += c->own ? c->own_bytes : 0;
+        given_back += c->own.bytes;
     }
     return memory_refuse(call, &wanted, given_back, "inputs and results", error);
 }
@@ -51,10 +51,10 @@ static int place_arguments(rise_call *call, bool get, rise_error *error)
             continue;
         }
         if (get) {
-            status = memory_ensure(call, &c->own, &c->own_bytes, c->bytes, a->name, error);
+            status = memory_ensure(call, &c->own, c->bytes, a->name, error);
             call->has_memory = true;
         }
-        c->address = c->own;
+        c->address = c->own.at;
     }
     return status;
 }
@@ -303,8 +303,36 @@ static int prepare_all(rise_call *call, bool get, rise_error *error)
     return status;
 }
 
-int gpu_prepare(rise_call *call, rise_error *error) { return prepare_all(call, true, error); }
 int gpu_measure(rise_call *call, rise_error *error) { return prepare_all(call, false, error); }
+
+/* Waits for what was enqueued on the stream of ours, also where preparing has failed: the memory is then
+ * there for any stream. */
+static int settle(rise_call *call, rise_error *error)
+{
+    rise_context *context = call->context;
+    CUstream stream;
+    bool pushed;
+    int status = gpu_enter(context, &pushed, error);
+    if (status != RISE_OK)
+        return status;
+    status = gpu_own_stream(context, &stream, error);
+    if (status == RISE_OK)
+        status = gpu_check(context, context->gpu.api.stream_synchronize(stream), error,
+                           "%s: waiting until its memory is ready", call->entry->plan.core->name);
+    gpu_leave(context, pushed);
+    call->ready &= status == RISE_OK;
+    return status;
+}
+
+int gpu_prepare(rise_call *call, rise_error *error)
+{
+    call->enqueued = false;
+    int status = prepare_all(call, true, error);
+    if (!call->enqueued)
+        return status;
+    int settled = settle(call, status == RISE_OK ? error : NULL);
+    return status == RISE_OK ? settled : status;
+}
 
 /* ---- the launch ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -386,16 +414,19 @@ static int copy_out(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-/* The call's own memory is in use on another stream: this one waits for it, on the device. */
-static int follow(rise_call *call, CUstream stream, rise_error *error)
+int follow_launch(rise_call *call, CUstream stream, rise_error *error)
 {
-    const CudaApi *api = &call->context->gpu.api;
-    if (!call->busy || !call->has_memory || call->stream == stream)
-        return RISE_OK;
-    int status = call->event ? RISE_OK : gpu_check(call->context, api->event_create(&call->event, CU_EVENT_NO_TIMING), error, "making an event");
+    rise_context *context = call->context;
+    const CudaApi *api = &context->gpu.api;
+    int status = RISE_OK;
+    if (!call->event)
+        status = gpu_check(context, api->event_create(&call->event, CU_EVENT_NO_TIMING), error, "making an event");
     if (status == RISE_OK)
-        status = gpu_check(call->context, api->event_record(call->event, call->stream), error, "recording an event on the stream of the launch before");
-    return status == RISE_OK ? gpu_check(call->context, api->stream_wait(stream, call->event, 0), error, "waiting for the launch before") : status;
+        status = gpu_check(context, api->event_record(call->event, call->stream), error,
+                           "recording an event on the stream of the launch before");
+    if (status == RISE_OK)
+        status = gpu_check(context, api->stream_wait(stream, call->event, 0), error, "waiting for the launch before");
+    return status;
 }
 
 static int enqueue(rise_call *call, CUstream stream, rise_error *error)
@@ -408,43 +439,55 @@ static int enqueue(rise_call *call, CUstream stream, rise_error *error)
     return status == RISE_OK ? copy_out(call, stream, error) : status;
 }
 
-static int ask_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error)
+/* From here on what the call does is in the order of this stream, unless it records: the call's own
+ * memory may be in use on another one. */
+static int begin(rise_call *call, CUstream stream, rise_error *error)
 {
     int capture = CU_STREAM_NOT_CAPTURING;
-    int status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error, "asking whether the stream is recording");
-    *recording = capture != CU_STREAM_NOT_CAPTURING;
+    int status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error,
+                           "asking whether the stream is recording");
+    call->recording = capture != CU_STREAM_NOT_CAPTURING;
+    if (status != RISE_OK || call->recording)
+        return status;
+    if (call->busy && call->has_memory && call->stream != stream)
+        status = follow_launch(call, stream, error);
+    if (status == RISE_OK) {
+        call->busy = true;
+        call->stream = stream;
+    }
     return status;
 }
 
-int gpu_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error)
+static int prepare_launch(rise_call *call, rise_error *error)
+{
+    call->launching = true;
+    int status = prepare_all(call, true, error);
+    call->launching = false;
+    call->prepared = status == RISE_OK;
+    return status;
+}
+
+/* What is recorded into a graph does not run now, and may never run: it leaves no trace in the call, and
+ * its place among other launches is the caller's matter. */
+int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
 {
     bool pushed;
     int status = gpu_enter(call->context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = ask_recording(call, stream, recording, error);
-    gpu_leave(call->context, pushed);
-    return status;
-}
-
-/* What is recorded into a graph does not run now, and may never run: it leaves no trace in the call, and its place among other launches is the caller's matter. */
-int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
-{
-    bool pushed, recorded;
-    int status = gpu_enter(call->context, &pushed, error);
-    if (status != RISE_OK)
-        return status;
-    status = ask_recording(call, stream, &recorded, error);
-    if (status == RISE_OK && !recorded)
-        status = follow(call, stream, error);
-    if (status == RISE_OK && !recorded) {
-        call->busy = true;
-        call->stream = stream;
+    status = begin(call, stream, error);
+    if (status == RISE_OK && !call->prepared) {
+        gpu_leave(call->context, pushed); /* callbacks run meanwhile */
+        pushed = false;
+        status = prepare_launch(call, error);
+        if (status == RISE_OK)
+            status = gpu_enter(call->context, &pushed, error);
     }
     if (status == RISE_OK) {
         status = enqueue(call, stream, error);
         call->clears |= status != RISE_OK;
     }
+    call->recording = false;
     gpu_leave(call->context, pushed);
     return status;
 }
@@ -472,11 +515,25 @@ int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *er
     if (status != RISE_OK)
         return status;
     /* The launch has been waited for, and its stream may be gone. */
-    status = gpu_check(call->context, api->copy_out(to, from->address, from->bytes, NULL), error, "%s: copying a result from the device", call->entry->plan.core->name);
+    CUstream stream;
+    status = gpu_own_stream(call->context, &stream, error);
     if (status == RISE_OK)
-        status = gpu_check(call->context, api->stream_synchronize(NULL), error, "%s: waiting for a copy", call->entry->plan.core->name);
+        status = gpu_check(call->context, api->copy_out(to, from->address, from->bytes, stream), error,
+                           "%s: copying a result from the device", call->entry->plan.core->name);
+    if (status == RISE_OK)
+        status = gpu_check(call->context, api->stream_synchronize(stream), error, "%s: waiting for a copy",
+                           call->entry->plan.core->name);
     gpu_leave(call->context, pushed);
     return status;
+}
+
+/* The last launch may still copy from or to memory of the host. */
+static bool is_on_host(const rise_call *call)
+{
+    for (int k = 0; k < call->entry->plan.n_arguments; k++)
+        if (call->arguments[k].given && call->arguments[k].where == RISE_HOST)
+            return !call->entry->plan.arguments[k].by_value;
+    return false;
 }
 
 void gpu_call_free(rise_call *call)
@@ -485,13 +542,14 @@ void gpu_call_free(rise_call *call)
     bool pushed;
     if (!call->has_memory && !call->event)
         return;
-    if (gpu_enter(call->context, &pushed, NULL) != RISE_OK)
+    bool lost = gpu_enter(call->context, &pushed, NULL) != RISE_OK;
+    if (lost && !call->context->device_alloc.free)
         return; /* it went with the CUDA context */
+    if (call->busy && is_on_host(call))
+        api->stream_synchronize(call->stream);
     for (int k = 0; k < call->entry->plan.n_arguments; k++)
-        if (call->arguments[k].own)
-            api->mem_free(call->arguments[k].own); /* waits for who uses it */
-    if (call->workspace)
-        api->mem_free(call->workspace);
+        memory_give(call, &call->arguments[k].own);
+    memory_give(call, &call->workspace);
     if (call->event)
         api->event_destroy(call->event);
     gpu_leave(call->context, pushed);

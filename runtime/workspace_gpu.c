@@ -94,26 +94,19 @@ static int clear(rise_call *call, CUdeviceptr at, int64_t bytes, CUstream stream
                      "%s: clearing the workspace", call->entry->plan.core->name);
 }
 
-/* The flags of a new workspace become zero here, on a stream of our own that is waited for. So no
- * launch has to do it: one may be recorded and never run. */
+/* The flags of a new workspace become zero here, and not in the launch: one may be recorded, and never
+ * run. On a stream of ours this is waited for, by gpu_prepare. */
 static int make_ready(rise_call *call, rise_error *error)
 {
-    const CudaApi *api = &call->context->gpu.api;
-    const char *name = call->entry->plan.core->name;
     CUstream stream;
     if (call->ready)
         return RISE_OK;
     if (call->recording)
         return must_prepare(call, "its workspace is not clear", error);
-    int status = gpu_check(call->context, api->stream_create(&stream, CU_STREAM_NON_BLOCKING), error,
-                           "making a stream");
-    if (status != RISE_OK)
-        return status;
-    status = clear(call, call->workspace, call->entry->plan.flags, stream, error);
+    int status = memory_stream(call, &stream, error);
     if (status == RISE_OK)
-        status = gpu_check(call->context, api->stream_synchronize(stream), error,
-                           "%s: waiting until the workspace is clear", name);
-    api->stream_destroy(stream);
+        status = clear(call, call->workspace.at, call->entry->plan.flags, stream, error);
+    call->enqueued = true;
     call->ready = status == RISE_OK;
     return status;
 }
@@ -122,26 +115,24 @@ static int refuse_large(rise_call *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     Wanted wanted = {0};
-    if (call->workspace && call->workspace_bytes >= (size_t)call->needs)
+    if (call->workspace.at && call->workspace.bytes >= (size_t)call->needs)
         return RISE_OK;
     for (int i = 0; i < plan->n_temps; i++)
         memory_want(&wanted, call->temps[i].bytes > 0 ? call->temps[i].bytes : 0, plan->temps[i].name);
     wanted.bytes = call->needs;
-    size_t given_back = call->workspace ? call->workspace_bytes : 0;
-    return memory_refuse(call, &wanted, given_back, "arrays between kernels", error);
+    return memory_refuse(call, &wanted, call->workspace.bytes, "arrays between kernels", error);
 }
 
 static int get_own(rise_call *call, rise_error *error)
 {
     call->has_memory = true;
-    call->ready &= call->workspace_bytes >= (size_t)call->needs;
+    call->ready &= call->workspace.bytes >= (size_t)call->needs;
     int status = refuse_large(call, error);
     if (status == RISE_OK)
-        status = memory_ensure(call, &call->workspace, &call->workspace_bytes, (size_t)call->needs,
-                               "the workspace", error);
+        status = memory_ensure(call, &call->workspace, (size_t)call->needs, "the workspace", error);
     if (status == RISE_OK)
         status = make_ready(call, error);
-    call->base = call->workspace;
+    call->base = call->workspace.at;
     return status;
 }
 

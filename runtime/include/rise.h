@@ -148,6 +148,19 @@ typedef struct rise_allocator {
     void (*free)(void *user, void *block);    /* block is not NULL */
 } rise_allocator;
 
+/* Where calls get memory of the device: workspaces, copies of arrays on the host, results without a
+ * place. (rise_alloc always asks the driver.) Called with the CUDA context of the rise_context current,
+ * by the thread that called librise; must not call librise. */
+typedef struct rise_device_allocator {
+    void *user;
+    /* Memory for what is enqueued on `stream` from now on, aligned to 256 bytes. NULL: there is none, and
+     * the function of librise gives RISE_ERROR_DEVICE_MEMORY. `bytes` is at least 1. */
+    void *(*alloc)(void *user, size_t bytes, void *stream);
+    /* Takes it back, with the bytes and the stream that alloc had. What was enqueued on that stream before
+     * may still use it, and nothing else does. */
+    void (*free)(void *user, void *memory, size_t bytes, void *stream);
+} rise_device_allocator;
+
 /* Zero it, set `size`, then what is wanted. */
 typedef struct rise_context_options {
     size_t size;                   /* sizeof(rise_context_options) */
@@ -169,6 +182,7 @@ typedef struct rise_context_options {
     uint64_t max_steps;            /* of a launch: SIM: instructions of warps, REF: functions applied (of scalars and of arrays); 0: without a limit, as in the next two */
     uint64_t max_memory;           /* SIM, REF: bytes that a launch takes from the allocator to run, arguments and results aside */
     uint64_t max_result;           /* SIM, REF: bytes of all results of a launch together; seen before any memory is taken for them */
+    const rise_device_allocator *device_allocator; /* GPU; copied; NULL: the driver */
 } rise_context_options;
 
 /* options: NULL for RISE_AUTO and the defaults. RISE_ERROR_DEVICE where a GPU is asked for and none can be used: the text says what was looked for. */
@@ -317,7 +331,8 @@ RISE_API int rise_entry_kernel(rise_entry *entry, int k, rise_kernel *kernel, ri
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 RISE_API int rise_call_new(rise_entry *entry, rise_call **call, rise_error *error);
-/* Waits for its launches where it has memory of its own on the device. */
+/* Waits for its launches where they copy from or to memory of the host. Memory of its own on the device is given
+ * back in the order of the stream of its last launch, which must still exist unless rise_call_wait came in between. */
 RISE_API void rise_call_free(rise_call *call);
 
 /* Where an array lies. */
@@ -346,7 +361,8 @@ RISE_API int rise_call_output(rise_call *call, const char *name, int type, void 
  * refuse sizes that are too large for its kernels. */
 RISE_API int rise_call_infer(rise_call *call, rise_error *error);
 /* Checks the arguments and makes ready all that a launch needs: sizes, facts, memory, and the kernels that these sizes choose, compiled and loaded. rise_call_launch does it where something
- * has changed since. */
+ * has changed since. Memory that is new is there for any stream when this returns, so it waits for the
+ * allocation; a launch that allocates does so in the order of its stream, and waits for nothing. */
 RISE_API int rise_call_prepare(rise_call *call, rise_error *error);
 /* The bytes of device memory that a launch of these sizes needs beside its arguments: what kernels
  * leave for one another. 0 where it needs none, and always on SIM and REF. Shapes are enough, as for

@@ -50,7 +50,7 @@ static Fixture api_start(int device, const rise_context_options *options, const 
 }
 
 /* Nothing is left of what the driver gave. */
-static void api_end(Fixture *f)
+static inline void api_end(Fixture *f)
 {
     rise_call_free(f->call);
     rise_program_free(f->program);

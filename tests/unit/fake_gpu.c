@@ -66,7 +66,7 @@ bool fake_drop(void **list, void *object, long *counter)
 void fake_gpu_start(void)
 {
     destroy();
-    fake_gpu = (FakeGpu){.version = 13000, .devices = 1, .arch = 90, .sms = 132, .max_shared = 232448, .cooperative = 1, .resident = 2, .max_threads = 1024, .nvrtc_newest = 120, .memory = (size_t)1 << 40};
+    fake_gpu = (FakeGpu){.version = 13000, .devices = 1, .arch = 90, .sms = 132, .max_shared = 232448, .cooperative = 1, .resident = 2, .max_threads = 1024, .nvrtc_newest = 120, .memory = (size_t)1 << 40, .pools = 1};
     depth = 0;
     fake_gpu_record_end();
 }
@@ -181,6 +181,7 @@ CUresult fake_device_attribute(int *value, int attribute, CUdevice device)
              : attribute == CU_MINOR            ? fake_gpu.arch % 10
              : attribute == CU_COOPERATIVE      ? fake_gpu.cooperative
              : attribute == CU_MAX_SHARED_OPTIN ? fake_gpu.max_shared
+             : attribute == CU_MEMORY_POOLS     ? fake_gpu.pools
                                                 : -1;
     return CU_SUCCESS;
 }
@@ -240,6 +241,7 @@ CUresult fake_ctx_device(CUdevice *device)
 CUresult fake_ctx_synchronize(void)
 {
     INSIDE();
+    fake_count(&fake_gpu.waits, 1);
     return CU_SUCCESS;
 }
 
@@ -346,10 +348,8 @@ CUresult fake_occupancy(int *blocks, CUfunction function, int threads, size_t sh
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------------- */
 
-CUresult fake_mem_alloc(CUdeviceptr *memory, size_t bytes)
+static CUresult keep_memory(CUdeviceptr *memory, size_t bytes)
 {
-    INSIDE();
-    fake_not_recording("memory is allocated while a stream records");
     if (!bytes)
         return 1; /* as CUDA does */
     unsigned char *at = aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -367,6 +367,21 @@ CUresult fake_mem_alloc(CUdeviceptr *memory, size_t bytes)
     return CU_SUCCESS;
 }
 
+CUresult fake_mem_alloc(CUdeviceptr *memory, size_t bytes)
+{
+    INSIDE();
+    fake_not_recording("memory is allocated while a stream records");
+    return keep_memory(memory, bytes);
+}
+
+CUresult fake_mem_alloc_async(CUdeviceptr *memory, size_t bytes, CUstream stream)
+{
+    INSIDE();
+    if (fake_is_recording(stream) || !fake_gpu.pools)
+        fake_misuse("memory in the order of a stream that records, or that the driver does not know");
+    return keep_memory(memory, bytes);
+}
+
 CUresult fake_mem_info(size_t *free_bytes, size_t *total)
 {
     INSIDE();
@@ -380,9 +395,8 @@ CUresult fake_mem_info(size_t *free_bytes, size_t *total)
     return CU_SUCCESS;
 }
 
-CUresult fake_mem_free(CUdeviceptr memory)
+static CUresult drop_memory(CUdeviceptr memory)
 {
-    BACK();
     void *at = NULL;
     pthread_mutex_lock(&fake_lock);
     for (int i = 0; i < n_memories; i++)
@@ -397,4 +411,20 @@ CUresult fake_mem_free(CUdeviceptr memory)
         fake_misuse("freed what is no memory");
     free(at);
     return CU_SUCCESS;
+}
+
+CUresult fake_mem_free(CUdeviceptr memory)
+{
+    BACK();
+    fake_count(&fake_gpu.waits, 1);
+    return drop_memory(memory);
+}
+
+CUresult fake_mem_free_async(CUdeviceptr memory, CUstream stream)
+{
+    BACK();
+    if (fake_is_recording(stream) || !fake_gpu.pools)
+        fake_misuse("memory given back to a stream that records, or that the driver does not know");
+    fake_gpu.freed_on = stream;
+    return drop_memory(memory);
 }

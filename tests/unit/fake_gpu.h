@@ -22,6 +22,7 @@ typedef struct FakeLaunch {
 typedef struct FakeGpu {
     /* What there is: set these after fake_gpu_start. */
     bool no_driver, no_nvrtc;
+    int pools;               /* memory in the order of streams */
     const char *no_symbol;   /* the driver lacks this function */
     int version;             /* of the driver, 13000 */
     int devices, arch, sms, max_shared, cooperative, resident /* blocks on a multiprocessor */, max_threads;
@@ -37,6 +38,8 @@ typedef struct FakeGpu {
     long calls, misuse, launches, compilations;
     const char *failed;      /* the function that was made to fail */
     int retained;            /* holds on the primary context */
+    long waits;              /* for the whole device */
+    CUstream freed_on;       /* where memory was given back last */
     size_t memory;       /* bytes that the device has */
     long memories, modules, events, streams, pushed; /* that are there now */
     char *log;               /* each thing that was enqueued on a stream, a line each; set it to a text of `log_room` bytes, or NULL */

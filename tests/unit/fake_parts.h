@@ -15,6 +15,7 @@ extern void *fake_events[OBJECTS], *fake_streams[OBJECTS]; /* that are there now
 void fake_keep(void **list, void *object, long *counter);
 bool fake_drop(void **list, void *object, long *counter);
 void fake_misuse(const char *what);
+bool fake_is_recording(CUstream stream);
 void fake_not_recording(const char *what); /* is misuse while any stream records */
 /* CU_SUCCESS, or how this call shall fail. */
 CUresult fake_turn(const char *name);

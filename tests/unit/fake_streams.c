@@ -53,7 +53,7 @@ void fake_not_recording(const char *what)
         fake_misuse(what);
 }
 
-static bool is_recording(CUstream stream) { return recording && recorder == stream; }
+bool fake_is_recording(CUstream stream) { return recording && recorder == stream; }
 
 static const char *node_name(const Node *n)
 {
@@ -110,7 +110,7 @@ static void keep_params(Node *n)
 /* Now, or as a node of the record. */
 static CUresult enqueue(CUstream stream, const Node *n)
 {
-    if (!is_recording(stream)) {
+    if (!fake_is_recording(stream)) {
         run_node(n);
         return CU_SUCCESS;
     }
@@ -223,7 +223,7 @@ CUresult fake_stream_destroy(CUstream stream)
 CUresult fake_stream_capturing(CUstream stream, int *status)
 {
     INSIDE();
-    *status = is_recording(stream);
+    *status = fake_is_recording(stream);
     return CU_SUCCESS;
 }
 
@@ -237,7 +237,7 @@ CUresult fake_stream_query(CUstream stream)
 CUresult fake_stream_synchronize(CUstream stream)
 {
     INSIDE();
-    if (is_recording(stream))
+    if (fake_is_recording(stream))
         fake_misuse("waiting for a stream that is recording");
     return CU_SUCCESS;
 }
@@ -246,7 +246,7 @@ CUresult fake_stream_wait(CUstream stream, CUevent event, unsigned flags)
 {
     INSIDE();
     (void)flags;
-    if (!event || is_recording(stream))
+    if (!event || fake_is_recording(stream))
         fake_misuse("waiting for no event, or while recording");
     return CU_SUCCESS;
 }
@@ -263,7 +263,7 @@ CUresult fake_event_create(CUevent *event, unsigned flags)
 CUresult fake_event_record(CUevent event, CUstream stream)
 {
     INSIDE();
-    if (!event || is_recording(stream))
+    if (!event || fake_is_recording(stream))
         fake_misuse("an event that is none, or that would end up in a record");
     return CU_SUCCESS;
 }

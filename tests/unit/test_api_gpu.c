@@ -527,7 +527,7 @@ static void test_places(void)
     fake_gpu_start();
     Fixture f = start(CHAIN);
     GOOD(launch_far(&f, RISE_I32, 1 << 24, 0));
-    CHECK(f.call->n_steps == 6 && f.call->workspace_bytes == 4096 + ((size_t)2 << 26));
+    CHECK(f.call->n_steps == 6 && f.call->workspace.bytes == 4096 + ((size_t)2 << 26));
     end(&f);
 }
 

@@ -1,5 +1,6 @@
 /* Memory of the device on a driver of our own (fake_gpu.h): how large a workspace is, and whose it is. */
 #include "api.h"
+#include "fake_parts.h"
 
 /* A ticket, and results of blocks: flags and data. */
 static const char LAST[] =
@@ -77,7 +78,7 @@ static void test_query(void)
     GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, 4, RISE_DEVICE, &err));
     GOOD(rise_call_prepare(f.call, &err));
     GOOD(rise_call_workspace(f.call, &again, &err));
-    CHECK(again == bytes && f.call->workspace_bytes == bytes && fake_gpu.memories == 1);
+    CHECK(again == bytes && f.call->workspace.bytes == bytes && fake_gpu.memories == 1);
     n = 1 << 24;
     GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_HOST, &err));
     GOOD(rise_call_workspace(f.call, &again, &err));
@@ -151,10 +152,140 @@ static void test_lent(void)
     api_end(&f);
 }
 
+/* ---- whose order, and whose memory ------------------------------------------------------------------- */
+
+static void launch_n(Fixture *f, int64_t n, CUstream stream)
+{
+    GOOD(rise_call_input(f->call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
+    GOOD(rise_call_launch(f->call, stream, &err));
+}
+
+/* Sizes that grow: on a driver that knows the order of streams nobody waits. */
+static void test_growing(bool pools)
+{
+    char a, b;
+    Fixture f = start_far(LAST, 1000);
+    fake_gpu.pools = f.context->gpu.pools = pools;
+    for (int64_t n = 1000; n < 1 << 24; n *= 4)
+        launch_n(&f, n, &a);
+    CHECK(fake_gpu.memories == 1 && dirty == 0 && fake_gpu.streams == 0);
+    CHECK(pools ? fake_gpu.waits == 0 && fake_gpu.freed_on == (CUstream)&a : fake_gpu.waits > 3);
+    /* On another stream: that one waits for the first, and has the memory from then on. */
+    launch_n(&f, 1 << 26, &b);
+    CHECK(fake_gpu.events == 1 && dirty == 0 && (!pools || fake_gpu.freed_on == (CUstream)&b));
+    /* Prepared, it is memory for any stream, and nothing of the last launch is waited for. */
+    int64_t n = 1 << 27;
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
+    GOOD(rise_call_prepare(f.call, &err));
+    CHECK(fake_gpu.streams == 1 && f.call->workspace.home == (pools ? f.context->gpu.stream : f.call->workspace.home));
+    CHECK(!pools || fake_gpu.freed_on == (CUstream)&b);
+    launch_n(&f, 1 << 27, &a);
+    GOOD(rise_call_wait(f.call, &err));
+    launch_n(&f, 1 << 28, &a);
+    CHECK(dirty == 0 && (!pools || fake_gpu.waits == 0));
+    api_end(&f);
+}
+
+typedef struct Pool {
+    long live, allocs, frees, wrong;
+    bool empty, crooked;
+    CUdeviceptr at[64];
+    size_t bytes[64];
+    void *streams[64];
+} Pool;
+
+static void *pool_alloc(void *user, size_t bytes, void *stream)
+{
+    Pool *p = user;
+    CUdeviceptr at = 0;
+    int i = 0;
+    p->allocs++;
+    p->wrong += !bytes || fake_gpu_current() != fake_gpu_primary();
+    if (p->empty)
+        return NULL;
+    CHECK(fake_mem_alloc(&at, bytes + 256) == CU_SUCCESS);
+    while (p->at[i])
+        i++;
+    p->at[i] = at + (p->crooked ? 64 : 0);
+    p->bytes[i] = bytes;
+    p->streams[i] = stream;
+    p->live++;
+    return (void *)(uintptr_t)p->at[i];
+}
+
+static void pool_free(void *user, void *memory, size_t bytes, void *stream)
+{
+    Pool *p = user;
+    int i = 0;
+    while (i < 63 && p->at[i] != (CUdeviceptr)(uintptr_t)memory)
+        i++;
+    p->frees++;
+    p->live--;
+    p->wrong += p->at[i] != (CUdeviceptr)(uintptr_t)memory || p->bytes[i] != bytes || p->streams[i] != stream;
+    p->at[i] = 0;
+    fake_mem_free((CUdeviceptr)(uintptr_t)memory / 256 * 256);
+}
+
+/* The caller's functions get the bytes and the stream that they gave, and are never asked for none. */
+static void test_hooks(void)
+{
+    char a, b;
+    Pool pool = {0};
+    rise_device_allocator from = {&pool, pool_alloc, NULL};
+    rise_context_options options = {.size = sizeof options, .device = RISE_GPU, .device_allocator = &from};
+    RiseSeams seams = {.loader = &fake_loader, .cache_dir = ""};
+    rise_context *context;
+    fake_gpu_start();
+    fake_gpu.kernel = look;
+    BAD(context_new(&options, &seams, &context, &err), RISE_ERROR_ARGUMENT, "a device_allocator has two functions");
+    from.free = pool_free;
+    Fixture f = api_start(RISE_GPU, &options, LAST);
+    from = (rise_device_allocator){0}; /* it was copied */
+    watched = f.call;
+    dirty = 0;
+    launch_n(&f, 100000, &a);
+    CHECK(pool.live == 2 && dirty == 0 && pool.streams[0] == &a && pool.streams[1] == &a); /* and the result */
+    launch_n(&f, 1000000, &b); /* the workspace grows, and comes back on the first stream */
+    CHECK(pool.live == 2 && pool.frees == 1 && pool.wrong == 0 && fake_gpu.events == 1);
+    int64_t n = 1 << 26;
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
+    GOOD(rise_call_prepare(f.call, &err));
+    GOOD(rise_call_wait(f.call, &err));
+    CHECK(pool.frees == 2 && pool.live == 2 && pool.wrong == 0);
+    pool.empty = true;
+    n = 1 << 28;
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
+    BAD(rise_call_launch(f.call, &a, &err), RISE_ERROR_DEVICE_MEMORY,
+        "sum: the device_allocator of the context has no 4198400 bytes for the workspace");
+    pool.empty = false;
+    pool.crooked = true;
+    BAD(rise_call_launch(f.call, &a, &err), RISE_ERROR_ARGUMENT, "which is no multiple of 256");
+    pool.crooked = false;
+    GOOD(rise_call_launch(f.call, &a, &err));
+    CHECK(dirty == 0 && pool.live == 2);
+    api_end(&f);
+    CHECK(pool.live == 0 && pool.wrong == 0 && pool.allocs == pool.frees + 1);
+}
+
+/* What was given back in the order of a stream may still count: it is looked at twice before refusing. */
+static void test_refusal(void)
+{
+    Fixture f = start_far(LAST, 1 << 28);
+    fake_gpu.memory = 1 << 20;
+    GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &(int64_t){(int64_t)1 << 32}, FAR, RISE_DEVICE, &err));
+    BAD(rise_call_launch(f.call, NULL, &err), RISE_ERROR_DEVICE_MEMORY, "arrays between kernels take");
+    CHECK(fake_gpu.waits == 1 && fake_gpu.memories == 0);
+    api_end(&f);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     test_query();
     test_lent();
+    test_growing(true);
+    test_growing(false);
+    test_hooks();
+    test_refusal();
     return unit_end();
 }
