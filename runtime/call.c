@@ -318,6 +318,16 @@ int rise_call_wait(rise_call *call, rise_error *error)
     return call->context->device == RISE_GPU ? gpu_wait(call, error) : RISE_OK;
 }
 
+int rise_call_done(rise_call *call, int *done, rise_error *error)
+{
+    bool is_done = true;
+    if (!call || !done)
+        return argument_null(error, call ? "done" : "call");
+    int status = call->context->device == RISE_GPU ? gpu_done(call, &is_done, error) : RISE_OK;
+    *done = status == RISE_OK && is_done;
+    return status;
+}
+
 /* ---- afterwards ------------------------------------------------------------------------------------------------------------------- */
 
 static int must_be_prepared(const rise_call *call, rise_error *error)

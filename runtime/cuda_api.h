@@ -18,6 +18,7 @@ enum { /* CUresult */
     CU_NO_DEVICE = 100,
     CU_INVALID_CONTEXT = 201,
     CU_NO_BINARY_FOR_GPU = 209,
+    CU_NOT_READY = 600,
     CU_COOPERATIVE_LAUNCH_TOO_LARGE = 720
 };
 enum { /* of a device */

@@ -423,6 +423,7 @@ struct rise_call {
     bool busy;       /* launched, and not waited for */
     CUstream stream; /* where */
     CUevent event;   /* made when it is needed */
+    bool asked;      /* the event stands behind the last launch: gpu_done has been asked for it before */
 };
 
 /* The sizes of the call as the rest of the compiler wants them; without buffers. */
@@ -438,6 +439,7 @@ int gpu_prepare(rise_call *call, rise_error *error);
 int gpu_measure(rise_call *call, rise_error *error);
 int gpu_launch(rise_call *call, CUstream stream, rise_error *error);
 int gpu_wait(rise_call *call, rise_error *error);
+int gpu_done(rise_call *call, bool *done, rise_error *error);
 int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error);
 void gpu_call_free(rise_call *call);
 int host_launch(rise_call *call, rise_error *error);

@@ -414,7 +414,8 @@ static int copy_out(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-int follow_launch(rise_call *call, CUstream stream, rise_error *error)
+/* The call's event stands behind what is on its stream now. */
+static int record_event(rise_call *call, rise_error *error)
 {
     rise_context *context = call->context;
     const CudaApi *api = &context->gpu.api;
@@ -424,8 +425,16 @@ int follow_launch(rise_call *call, CUstream stream, rise_error *error)
     if (status == RISE_OK)
         status = gpu_check(context, api->event_record(call->event, call->stream), error,
                            "recording an event on the stream of the launch before");
+    return status;
+}
+
+int follow_launch(rise_call *call, CUstream stream, rise_error *error)
+{
+    rise_context *context = call->context;
+    int status = record_event(call, error);
     if (status == RISE_OK)
-        status = gpu_check(context, api->stream_wait(stream, call->event, 0), error, "waiting for the launch before");
+        status = gpu_check(context, context->gpu.api.stream_wait(stream, call->event, 0), error,
+                           "waiting for the launch before");
     return status;
 }
 
@@ -439,20 +448,27 @@ static int enqueue(rise_call *call, CUstream stream, rise_error *error)
     return status == RISE_OK ? copy_out(call, stream, error) : status;
 }
 
-/* From here on what the call does is in the order of this stream, unless it records: the call's own
- * memory may be in use on another one. */
-static int begin(rise_call *call, CUstream stream, rise_error *error)
+static int ask_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error)
 {
     int capture = CU_STREAM_NOT_CAPTURING;
     int status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error,
                            "asking whether the stream is recording");
-    call->recording = capture != CU_STREAM_NOT_CAPTURING;
+    *recording = capture != CU_STREAM_NOT_CAPTURING;
+    return status;
+}
+
+/* From here on what the call does is in the order of this stream, unless it records: the call's own
+ * memory may be in use on another one. */
+static int begin(rise_call *call, CUstream stream, rise_error *error)
+{
+    int status = ask_recording(call, stream, &call->recording, error);
     if (status != RISE_OK || call->recording)
         return status;
     if (call->busy && call->has_memory && call->stream != stream)
         status = follow_launch(call, stream, error);
     if (status == RISE_OK) {
         call->busy = true;
+        call->asked = false;
         call->stream = stream;
     }
     return status;
@@ -492,6 +508,55 @@ int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
+/* Neither waiting nor asking is possible while a stream records: it would end the record. */
+static int refuse_recording(rise_call *call, rise_error *error)
+{
+    bool recording;
+    int status = ask_recording(call, call->stream, &recording, error);
+    if (status != RISE_OK || !recording)
+        return status;
+    return rise_fail(error, RISE_ERROR_ARGUMENT,
+                     "%s: the stream of the last launch is recording, and what is on it cannot be waited for meanwhile",
+                     call->entry->plan.core->name);
+}
+
+/* The stream itself may get more work all the time, so at the first time that it is busy the event is
+ * put behind what is there, and asked from then on. */
+static int ask_done(rise_call *call, rise_error *error)
+{
+    rise_context *context = call->context;
+    const CudaApi *api = &context->gpu.api;
+    CUresult result = call->asked ? api->event_query(call->event) : api->stream_query(call->stream);
+    int status = RISE_OK;
+    if (result == CU_NOT_READY && !call->asked) {
+        status = record_event(call, error);
+        call->asked = status == RISE_OK;
+    } else if (result != CU_NOT_READY) {
+        status = gpu_check(context, result, error, "%s: asking whether the launch is done", call->entry->plan.core->name);
+        call->busy = status != RISE_OK;
+        call->clears |= status != RISE_OK;
+    }
+    return status;
+}
+
+int gpu_done(rise_call *call, bool *done, rise_error *error)
+{
+    bool pushed;
+    if (call->busy || atomic_load(&call->context->gpu.lost)) {
+        int status = gpu_enter(call->context, &pushed, error);
+        if (status != RISE_OK)
+            return status;
+        status = refuse_recording(call, error);
+        if (status == RISE_OK)
+            status = ask_done(call, error);
+        gpu_leave(call->context, pushed);
+        if (status != RISE_OK)
+            return status;
+    }
+    *done = !call->busy;
+    return RISE_OK;
+}
+
 int gpu_wait(rise_call *call, rise_error *error)
 {
     bool pushed;
@@ -500,9 +565,12 @@ int gpu_wait(rise_call *call, rise_error *error)
     int status = gpu_enter(call->context, &pushed, error);
     if (status != RISE_OK)
         return status;
-    status = gpu_check(call->context, call->context->gpu.api.stream_synchronize(call->stream), error, "%s: waiting for the launch", call->entry->plan.core->name);
-    call->busy = status != RISE_OK;
-    call->clears |= status != RISE_OK;
+    status = refuse_recording(call, error);
+    if (status == RISE_OK) {
+        status = gpu_check(call->context, call->context->gpu.api.stream_synchronize(call->stream), error, "%s: waiting for the launch", call->entry->plan.core->name);
+        call->busy = status != RISE_OK;
+        call->clears |= status != RISE_OK;
+    }
     gpu_leave(call->context, pushed);
     return status;
 }

@@ -387,8 +387,13 @@ RISE_API int rise_call_use_workspace(rise_call *call, void *memory, size_t bytes
  * the graph runs: order it yourself, and not beside another launch of the call. rise_call_wait does not wait for it. A graph keeps the values that scalars had
  * when it was captured. */
 RISE_API int rise_call_launch(rise_call *call, void *stream, rise_error *error);
-/* Until the last launch has finished; tells what went wrong in it. */
+/* Until the last launch has finished; tells what went wrong in it. RISE_ERROR_ARGUMENT while the stream of
+ * that launch records: waiting would end the record. */
 RISE_API int rise_call_wait(rise_call *call, rise_error *error);
+/* Has the last launch finished? Sets *done to 1 or 0 and waits for nothing. 1 where nothing was launched,
+ * and always on SIM and REF. Tells what went wrong in the launch, and fails where rise_call_wait does.
+ * The stream of the launch must still exist until this or rise_call_wait has said that it is done. */
+RISE_API int rise_call_done(rise_call *call, int *done, rise_error *error);
 
 /* After rise_call_infer, rise_call_prepare or a launch: the value of a size. What is set again keeps
  * it, as long as no size or shape becomes another one. */

@@ -33,6 +33,7 @@ typedef struct FakeGpu {
     int (*compile)(const char *text);         /* what NVRTC does, on its thread: an nvrtcResult; NULL: nothing */
     long fail_at;            /* the driver's call of this number fails; 0: none */
     CUresult fail_with;
+    bool busy_stream, busy_event; /* what is asked is not done */
     CUresult sticky;         /* what all calls say after a fault, until the process ends */
     /* What happened. */
     long calls, misuse, launches, compilations;

@@ -230,8 +230,9 @@ CUresult fake_stream_capturing(CUstream stream, int *status)
 CUresult fake_stream_query(CUstream stream)
 {
     INSIDE();
-    (void)stream;
-    return CU_SUCCESS;
+    if (fake_is_recording(stream))
+        fake_misuse("asking a stream that is recording");
+    return fake_gpu.busy_stream ? CU_NOT_READY : CU_SUCCESS;
 }
 
 CUresult fake_stream_synchronize(CUstream stream)
@@ -266,6 +267,14 @@ CUresult fake_event_record(CUevent event, CUstream stream)
     if (!event || fake_is_recording(stream))
         fake_misuse("an event that is none, or that would end up in a record");
     return CU_SUCCESS;
+}
+
+CUresult fake_event_query(CUevent event)
+{
+    INSIDE();
+    if (!event)
+        fake_misuse("asking no event");
+    return fake_gpu.busy_event ? CU_NOT_READY : CU_SUCCESS;
 }
 
 CUresult fake_event_destroy(CUevent event)

@@ -267,6 +267,58 @@ static void test_hooks(void)
     CHECK(pool.live == 0 && pool.wrong == 0 && pool.allocs == pool.frees + 1);
 }
 
+/* ---- the end of a launch ------------------------------------------------------------------------------ */
+
+static int is_done(rise_call *call)
+{
+    int done = -1;
+    GOOD(rise_call_done(call, &done, &err));
+    return done;
+}
+
+/* Asking waits for nothing, and ends for a stream that gets more and more to do. */
+static void test_done(void)
+{
+    char a;
+    int done = 1;
+    Fixture f = start_far(LAST, 100000);
+    BAD(rise_call_done(f.call, NULL, &err), RISE_ERROR_ARGUMENT, "done is NULL");
+    BAD(rise_call_done(NULL, &done, &err), RISE_ERROR_ARGUMENT, "call is NULL");
+    CHECK(is_done(f.call) == 1);
+    GOOD(rise_call_launch(f.call, &a, &err));
+    CHECK(is_done(f.call) == 1 && fake_gpu.events == 0);
+    GOOD(rise_call_launch(f.call, &a, &err));
+    fake_gpu.busy_stream = fake_gpu.busy_event = true;
+    CHECK(is_done(f.call) == 0 && is_done(f.call) == 0 && fake_gpu.events == 1);
+    fake_gpu.busy_event = false; /* and the stream goes on */
+    CHECK(is_done(f.call) == 1);
+    long before = fake_gpu.calls;
+    CHECK(is_done(f.call) == 1 && fake_gpu.calls == before);
+    GOOD(rise_call_launch(f.call, &a, &err)); /* a new one, which the old event says nothing of */
+    CHECK(is_done(f.call) == 0);
+    fake_gpu.busy_event = true;
+    CHECK(is_done(f.call) == 0);
+    GOOD(rise_call_wait(f.call, &err));
+    CHECK(is_done(f.call) == 1);
+    fake_gpu.busy_stream = fake_gpu.busy_event = false;
+    GOOD(rise_call_launch(f.call, &a, &err));
+    fake_gpu_record(&a);
+    BAD(rise_call_done(f.call, &done, &err), RISE_ERROR_ARGUMENT, "the stream of the last launch is recording");
+    CHECK(done == 0);
+    BAD(rise_call_wait(f.call, &err), RISE_ERROR_ARGUMENT, "the stream of the last launch is recording");
+    fake_gpu_record_end();
+    fake_gpu.fail_at = fake_gpu.calls + 3; /* push, recording?, query */
+    fake_gpu.fail_with = 1;
+    BAD(rise_call_done(f.call, &done, &err), RISE_ERROR_DEVICE, "asking whether the launch is done");
+    CHECK(f.call->clears && is_done(f.call) == 1);
+    api_end(&f);
+    for (int device = RISE_SIM; device <= RISE_REF; device++) {
+        f = api_start(device, NULL, SCALE);
+        CHECK(is_done(f.call) == 1);
+        api_end(&f);
+    }
+}
+
 /* What was given back in the order of a stream may still count: it is looked at twice before refusing. */
 static void test_refusal(void)
 {
@@ -287,5 +339,6 @@ int main(void)
     test_growing(false);
     test_hooks();
     test_refusal();
+    test_done();
     return unit_end();
 }
