@@ -179,6 +179,66 @@ int rise_call_input(rise_call *call, const char *name, int type, int rank, const
     return RISE_OK;
 }
 
+static void note_numbers(rise_error *error, const char *between, int n, const int64_t *at)
+{
+    for (int i = 0; i < n; i++)
+        rise_error_note(error, "%s%lld", i ? between : "", (long long)at[i]);
+}
+
+/* The stride in bytes that dimension d has in a dense array; false where it has no value in 64 bits. */
+static bool dense_stride(int type, int rank, const int64_t *shape, int d, int64_t *stride)
+{
+    *stride = (int64_t)rise_type_bytes(type);
+    while (++d < rank)
+        if (!mul_fits(*stride, shape[d], stride))
+            return false;
+    return true;
+}
+
+static int not_dense(const char *name, int type, int rank, const int64_t *shape, const int64_t *strides,
+                     rise_error *error)
+{
+    rise_fail(error, RISE_ERROR_ARGUMENT, "%s has the strides ", name);
+    note_numbers(error, ", ", rank, strides);
+    rise_error_note(error, " bytes, and an array of ");
+    note_numbers(error, ".", rank, shape);
+    rise_error_note(error, " %s that lies row by row has ", rise_type_name(type));
+    for (int d = 0; d < rank; d++) {
+        int64_t dense;
+        rise_error_note(error, d ? ", " : "");
+        if (dense_stride(type, rank, shape, d, &dense))
+            note_numbers(error, "", 1, &dense);
+        else
+            rise_error_note(error, "one beyond 64 bits");
+    }
+    rise_error_note(error, ": copy it into a dense one first");
+    return RISE_ERROR_ARGUMENT;
+}
+
+int rise_check_dense(const char *name, int type, int rank, const int64_t *shape, const int64_t *strides,
+                     rise_error *error)
+{
+    bool empty = false, dense = true;
+    if (!name || (rank > 0 && !shape))
+        return argument_null(error, name ? "shape" : "name");
+    if (!rise_type_bytes(type))
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%d is no rise_type", type);
+    if (rank < 0)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has %d dimensions", name, rank);
+    for (int d = 0; d < rank; d++) {
+        if (shape[d] < 0)
+            return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has the extent %lld in dimension %d", name,
+                             (long long)shape[d], d + 1);
+        empty |= shape[d] == 0;
+    }
+    for (int d = 0; strides && !empty && d < rank; d++) {
+        int64_t wanted;
+        bool has = dense_stride(type, rank, shape, d, &wanted);
+        dense &= shape[d] == 1 || (has && strides[d] == wanted);
+    }
+    return dense ? RISE_OK : not_dense(name, type, rank, shape, strides, error);
+}
+
 int rise_call_scalar(rise_call *call, const char *name, int type, const void *value, rise_error *error)
 {
     int k;

@@ -347,6 +347,12 @@ RISE_API int rise_call_size(rise_call *call, const char *name, int64_t value, ri
  * elements. The memory stays the caller's; it is read when the launch runs, so it must not change before the launch has finished. The address must be a multiple of the
  * element's bytes. May be set again, for the next launch. */
 RISE_API int rise_call_input(rise_call *call, const char *name, int type, int rank, const int64_t *shape, const void *data, int where, rise_error *error);
+/* For wrappers whose arrays have strides. RISE_OK where an array of this shape with these strides, in bytes,
+ * lies in memory as rise_call_input and rise_call_output take it: dense, row by row, without a gap.
+ * RISE_ERROR_ARGUMENT where it does not (transposed, sliced, reversed, broadcast), with both lists of
+ * strides in the text. `name` is for the text. A dimension with one element, and an array with none,
+ * may have any stride; strides NULL: dense. Needs no context, and looks at no memory. */
+RISE_API int rise_check_dense(const char *name, int type, int rank, const int64_t *shape, const int64_t *strides, rise_error *error);
 /* A scalar input: one element, copied now. Kernels take scalars by value, so a launch copies the value when it is enqueued. On a GPU a scalar is never in memory of the
  * device: rise_call_input takes it from the host only (rank 0), and reads it when the launch is enqueued. */
 RISE_API int rise_call_scalar(rise_call *call, const char *name, int type, const void *value, rise_error *error);

@@ -1,4 +1,4 @@
-/* Sizes and shapes of calls without data, on all devices: rise_call_infer. */
+/* Sizes and shapes of calls without data, on all devices (rise_call_infer), and strides. */
 #include "api.h"
 
 static const char PAIRS[] =
@@ -67,10 +67,44 @@ static void test_infer(int device)
     api_end(&f);
 }
 
+static int strided(int64_t a, int64_t b, int64_t c, int64_t x, int64_t y, int64_t z)
+{
+    int64_t shape[3] = {a, b, c}, strides[3] = {x, y, z};
+    return rise_check_dense("xs", RISE_F32, 3, shape, strides, &err);
+}
+
+static void test_strides(void)
+{
+    const int64_t big = (int64_t)1 << 40, one = 1;
+    GOOD(strided(2, 3, 4, 48, 16, 4));
+    GOOD(strided(1, 3, 4, 7, 16, 4));    /* of one element: any */
+    GOOD(strided(2, 3, 1, 12, 4, -900)); /* likewise the last */
+    GOOD(strided(2, 0, 4, 1, 2, 3));     /* of no elements: any */
+    GOOD(strided(1, 1, 1, 0, 0, 0));
+    GOOD(rise_check_dense("xs", RISE_F64, 0, NULL, NULL, &err));
+    GOOD(rise_check_dense("xs", RISE_F64, 1, &one, NULL, &err));
+    BAD(strided(2, 3, 4, 4, 8, 24), RISE_ERROR_ARGUMENT,
+        "xs has the strides 4, 8, 24 bytes, and an array of 2.3.4 f32 that lies row by row has 48, 16, 4: "
+        "copy it into a dense one first");
+    BAD(strided(2, 3, 4, 96, 32, 8), RISE_ERROR_ARGUMENT, "copy it");  /* every other one */
+    BAD(strided(2, 3, 4, 48, 16, -4), RISE_ERROR_ARGUMENT, "copy it"); /* reversed */
+    BAD(strided(2, 3, 4, 0, 16, 4), RISE_ERROR_ARGUMENT, "copy it");   /* broadcast */
+    BAD(strided(2, 3, 4, 64, 16, 4), RISE_ERROR_ARGUMENT, "copy it");  /* rows with a gap */
+    BAD(strided(2, 3, 4, 12, 4, 1), RISE_ERROR_ARGUMENT, "copy it");   /* in elements */
+    BAD(strided(big, big, big, 0, 0, 4), RISE_ERROR_ARGUMENT, "has one beyond 64 bits, 4398046511104, 4:");
+    BAD(strided(2, -3, 4, 48, 16, 4), RISE_ERROR_ARGUMENT, "xs has the extent -3 in dimension 2");
+    BAD(rise_check_dense("xs", 99, 1, &one, &one, &err), RISE_ERROR_ARGUMENT, "99 is no rise_type");
+    BAD(rise_check_dense("xs", RISE_F32, -1, &one, &one, &err), RISE_ERROR_ARGUMENT, "-1 dimensions");
+    BAD(rise_check_dense("xs", RISE_F32, 1, NULL, &one, &err), RISE_ERROR_ARGUMENT, "shape is NULL");
+    BAD(rise_check_dense(NULL, RISE_F32, 1, &one, &one, &err), RISE_ERROR_ARGUMENT, "name is NULL");
+    CHECK(rise_check_dense("xs", RISE_F32, 1, &(int64_t){2}, &one, NULL) == RISE_ERROR_ARGUMENT);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int device = RISE_GPU; device <= RISE_REF; device++)
         test_infer(device);
+    test_strides();
     return unit_end();
 }
