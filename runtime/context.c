@@ -129,6 +129,8 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
         return rise_fail(error, RISE_ERROR_ARGUMENT, "an allocator has two functions, and one of them is NULL");
     if (options.device_allocator && (!options.device_allocator->alloc || !options.device_allocator->free))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "a device_allocator has two functions, and one of them is NULL");
+    if (options.nvrtc_path && strchr(options.nvrtc_path, '/') && options.nvrtc_path[0] != '/')
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "nvrtc_path is %.500s: a path has to begin with /", options.nvrtc_path);
     usual_seams(&options, &seams);
     rise_context *context = seams.alloc.alloc(seams.alloc.user, sizeof *context);
     if (!context)
@@ -151,6 +153,8 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
     int status = RISE_OK;
     if (options.folder && !(context->folder = context_copy(context, options.folder, strlen(options.folder), error)))
         status = RISE_ERROR_MEMORY;
+    if (options.nvrtc_path && !(context->nvrtc_path = context_copy(context, options.nvrtc_path, strlen(options.nvrtc_path), error)))
+        status = RISE_ERROR_MEMORY;
     if (status == RISE_OK)
         status = choose_device(context, &options, error);
     int driver_major = 0;
@@ -159,7 +163,7 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
         if (context->gpu.api.driver_version(&version) == CU_SUCCESS)
             driver_major = version / 1000;
     }
-    toolchain_init(&context->toolchain, seams.loader, seams.cache_files, seams.cache_dir, driver_major);
+    toolchain_init(&context->toolchain, seams.loader, seams.cache_files, seams.cache_dir, context->nvrtc_path, driver_major);
     if (status != RISE_OK) {
         context_release(context);
         return status;
@@ -181,6 +185,7 @@ void context_release(rise_context *context)
     toolchain_done(&context->toolchain);
     pthread_mutex_destroy(&context->lock);
     context_dealloc(context, context->folder);
+    context_dealloc(context, context->nvrtc_path);
     Allocator alloc = context->seams.alloc;
     alloc.free(alloc.user, context);
 }

@@ -9,6 +9,7 @@
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
  *   memory_gpu.c   memory of a call on the device    workspace_gpu.c  what kernels leave for one another
  *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
+ *   nvrtc_find.c   where NVRTC is                     nvrtc.c, toolchain.c, cache.c   code for kernels
  *   folder.c    files of programs that are not trusted    stack.c    threads with a large stack
  *
  * Who keeps whom: a program counts in its context's `refs`, a call in its program's and its entry's. Entries are the program's, and go with it if nothing
@@ -73,6 +74,7 @@ struct rise_context {
     char *folder; /* this or `read`, or neither */
     rise_read_fn read;
     void *read_user;
+    char *nvrtc_path; /* or NULL */
     Toolchain toolchain;
     pthread_mutex_t lock;
     Image *images; /* under the lock */

@@ -9,103 +9,6 @@
 #include "runtime/cache.h"
 #include "support/stack.h"
 
-/* ---- finding and loading ------------------------------------------------------------------------------------------ */
-
-#define SYMBOL(field, name, optional) {name, offsetof(NvrtcApi, field), optional}
-static const LibrarySymbol symbols[] = {
-    SYMBOL(version, "nvrtcVersion", false),
-    SYMBOL(create, "nvrtcCreateProgram", false),
-    SYMBOL(destroy, "nvrtcDestroyProgram", false),
-    SYMBOL(compile, "nvrtcCompileProgram", false),
-    SYMBOL(log_size, "nvrtcGetProgramLogSize", false),
-    SYMBOL(log, "nvrtcGetProgramLog", false),
-    SYMBOL(ptx_size, "nvrtcGetPTXSize", false),
-    SYMBOL(ptx, "nvrtcGetPTX", false),
-    SYMBOL(cubin_size, "nvrtcGetCUBINSize", false),
-    SYMBOL(cubin, "nvrtcGetCUBIN", false),
-    SYMBOL(error_text, "nvrtcGetErrorString", false),
-    SYMBOL(arch_count, "nvrtcGetNumSupportedArchs", true),
-    SYMBOL(archs, "nvrtcGetSupportedArchs", true),
-};
-#undef SYMBOL
-
-/* CUDA 11 kept one name from 11.2 to its end; the last row is that of distributions that made their own. */
-static const struct {
-    const char *name;
-    int major;
-} versions[] = {{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}, {"libnvrtc.so.11.2", 11}, {"libnvrtc.so.11", 11}};
-
-/* Where libraries are looked for: a variable with the folder of CUDA, or that folder; neither: where the system looks. */
-static const struct {
-    const char *variable, *folder;
-} places[] = {{NULL, NULL}, {"CUDA_HOME", NULL}, {"CUDA_PATH", NULL}, {NULL, "/usr/local/cuda"}};
-
-enum { VERSION_COUNT = sizeof versions / sizeof versions[0], PLACE_COUNT = sizeof places / sizeof places[0] };
-
-/* False, with the reason in `why`, when the library is none that can be used; it is closed then. */
-static bool take_library(const LibraryLoader *loader, void *library, const char *name, int max_major, Nvrtc *nvrtc, char *why)
-{
-    const char *missing = library_symbols(loader, library, sizeof symbols / sizeof symbols[0], symbols, &nvrtc->api);
-    if (missing)
-        snprintf(why, NVRTC_WHY_MAX, "%.500s has no function %s", name, missing);
-    else if (nvrtc->api.version(&nvrtc->major, &nvrtc->minor) != 0)
-        snprintf(why, NVRTC_WHY_MAX, "%.500s does not tell its version", name);
-    else if (max_major && nvrtc->major > max_major)
-        snprintf(why, NVRTC_WHY_MAX, "%.500s is of CUDA %d, and the driver of CUDA %d", name, nvrtc->major, max_major);
-    else {
-        void *address;
-        memcpy(&address, &nvrtc->api.version, sizeof address);
-        if (!loader->path(loader->user, address, nvrtc->path, sizeof nvrtc->path))
-            nvrtc->path[0] = 0;
-        return true;
-    }
-    loader->close(loader->user, library);
-    return false;
-}
-
-/* The path of a library in one of the places; false when there is no such place. */
-static bool library_name(const LibraryLoader *loader, int place, int version, char *name, size_t size)
-{
-    const char *folder = places[place].folder;
-    if (places[place].variable)
-        folder = loader->env(loader->user, places[place].variable);
-    else if (!folder)
-        return snprintf(name, size, "%s", versions[version].name) < (int)size;
-    return folder && folder[0] == '/' && snprintf(name, size, "%s/lib64/%s", folder, versions[version].name) < (int)size;
-}
-
-bool nvrtc_load(const LibraryLoader *loader, int max_major, Nvrtc *nvrtc, char *why)
-{
-    char name[NVRTC_PATH_MAX], unfit[NVRTC_WHY_MAX] = "";
-    memset(nvrtc, 0, sizeof *nvrtc);
-    for (int place = 0; place < PLACE_COUNT; place++) {
-        for (int v = 0; v < VERSION_COUNT; v++) {
-            if (max_major && versions[v].major > max_major)
-                continue;
-            if (!library_name(loader, place, v, name, sizeof name))
-                continue;
-            void *library = loader->open(loader->user, name);
-            if (library && take_library(loader, library, name, max_major, nvrtc, unfit))
-                return true;
-        }
-    }
-    memset(nvrtc, 0, sizeof *nvrtc);
-    size_t n = (size_t)snprintf(why, NVRTC_WHY_MAX, "there is no NVRTC, NVIDIA's compiler: looked for");
-    const char *between = " ";
-    for (int v = 0; v < VERSION_COUNT; v++) {
-        if (max_major && versions[v].major > max_major)
-            continue;
-        n += (size_t)snprintf(why + n, NVRTC_WHY_MAX - n, "%s%s", between, versions[v].name);
-        between = ", ";
-    }
-    if (max_major && max_major < versions[VERSION_COUNT - 1].major)
-        n += (size_t)snprintf(why + n, NVRTC_WHY_MAX - n, " one for a driver of CUDA %d, which is too old", max_major);
-    n += (size_t)snprintf(why + n, NVRTC_WHY_MAX - n, " where the system looks for libraries, and in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda");
-    if (unfit[0])
-        snprintf(why + n, NVRTC_WHY_MAX - n, "; %s", unfit);
-    return false;
-}
-
 /* ---- threads with large stacks ---------------------------------------------------------------------------------------- */
 
 typedef struct StackCall {
@@ -227,7 +130,7 @@ static void fetch_code(Ctx *ctx, Compilation *c)
 /* Keeps the text for the report of a bug, in a file of its own. The path, or NULL with errno. */
 static const char *save_text(Ctx *ctx, const char *text)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = library_loader.env(NULL, "TMPDIR");
     char *path = NULL;
     StrBuf template;
     sb_init(&template, ctx);

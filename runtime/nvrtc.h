@@ -37,11 +37,12 @@ typedef struct Nvrtc {
     bool (*on_stacks)(int n, void (*fn)(void *arg), void *arg);
 } Nvrtc;
 
-/* Looks for libnvrtc.so.13, .12, .11.2 and .11 by these names where the system looks for libraries, then in lib64 of $CUDA_HOME,
- * $CUDA_PATH and /usr/local/cuda, where CUDA's installer puts it without telling the system. Never takes the stubs, which have no
- * version in their names. `max_major`: the newest major version to take, that of the driver, which may not load the code of a newer one;
- * 0: any. False with the reason in `why`, of NVRTC_WHY_MAX bytes. */
-bool nvrtc_load(const LibraryLoader *loader, int max_major, Nvrtc *nvrtc, char *why);
+/* Looks for libnvrtc.so.13, .12, .11.2 and .11 by these names; docs/compiled.md has the order of the places.
+ * Never takes the stubs, which have no version in their names. `named`: a folder in which it is looked for
+ * first, or the library, which is then the only one that is taken; NULL: nothing. `max_major`: the newest
+ * major version to take, that of the driver, which may not load the code of a newer one; 0: any. False with
+ * the reason in `why`, of NVRTC_WHY_MAX bytes. */
+bool nvrtc_load(const LibraryLoader *loader, const char *named, int max_major, Nvrtc *nvrtc, char *why);
 
 typedef enum CodeForm { CODE_CUBIN, CODE_PTX } CodeForm;
 

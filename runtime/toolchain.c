@@ -2,10 +2,12 @@
 
 #include "version.h"
 
-void toolchain_init(Toolchain *t, const LibraryLoader *loader, const CacheFiles *files, const char *cache_dir, int max_major)
+void toolchain_init(Toolchain *t, const LibraryLoader *loader, const CacheFiles *files, const char *cache_dir,
+                    const char *named, int max_major)
 {
     memset(t, 0, sizeof *t);
     t->loader = loader ? *loader : library_loader;
+    t->named = named;
     t->max_major = max_major;
     cache_init(&t->cache, files, &t->loader, cache_dir);
     pthread_mutex_init(&t->lock, NULL);
@@ -18,7 +20,7 @@ static const Nvrtc *load(Toolchain *t)
 {
     pthread_mutex_lock(&t->lock);
     if (t->state == NVRTC_NOT_TRIED)
-        t->state = nvrtc_load(&t->loader, t->max_major, &t->nvrtc, t->why) ? NVRTC_LOADED : NVRTC_MISSING;
+        t->state = nvrtc_load(&t->loader, t->named, t->max_major, &t->nvrtc, t->why) ? NVRTC_LOADED : NVRTC_MISSING;
     bool good = t->state == NVRTC_LOADED;
     pthread_mutex_unlock(&t->lock);
     return good ? &t->nvrtc : NULL;
@@ -46,11 +48,12 @@ typedef struct VersionNote {
 
 static CacheKey note_key(const Toolchain *t)
 {
-    static const char *const variables[] = {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"};
+    static const char *const variables[] = {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"};
     CacheKeyMaker maker;
     cache_key_init(&maker, CACHE_NOTE);
     cache_key_text(&maker, RISEC_VERSION);
     cache_key_number(&maker, (uint64_t)t->max_major);
+    cache_key_text(&maker, t->named ? t->named : "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = t->loader.env(t->loader.user, variables[i]);
         cache_key_text(&maker, value ? value : "");

@@ -11,6 +11,7 @@
 
 typedef struct Toolchain {
     LibraryLoader loader;
+    const char *named; /* NVRTC, see nvrtc_load */
     Cache cache;
     int max_major; /* of NVRTC, see nvrtc_load */
     pthread_mutex_t lock;
@@ -19,8 +20,10 @@ typedef struct Toolchain {
     char why[NVRTC_WHY_MAX]; /* it is missing */
 } Toolchain;
 
-/* NULL stands for the system's loader or files, and for the usual directory of the cache; "" is no cache. */
-void toolchain_init(Toolchain *toolchain, const LibraryLoader *loader, const CacheFiles *files, const char *cache_dir, int max_major);
+/* NULL stands for the system's loader or files, and for the usual directory of the cache; "" is no cache. `named` and
+ * `max_major` are those of nvrtc_load; the text stays the caller's. */
+void toolchain_init(Toolchain *toolchain, const LibraryLoader *loader, const CacheFiles *files, const char *cache_dir,
+                    const char *named, int max_major);
 void toolchain_done(Toolchain *toolchain);
 
 /* Loads NVRTC unless that was done. NULL with the reason in `why`. */

@@ -183,6 +183,9 @@ typedef struct rise_context_options {
     uint64_t max_memory;           /* SIM, REF: bytes that a launch takes from the allocator to run, arguments and results aside */
     uint64_t max_result;           /* SIM, REF: bytes of all results of a launch together; seen before any memory is taken for them */
     const rise_device_allocator *device_allocator; /* GPU; copied; NULL: the driver */
+    const char *nvrtc_path;        /* where NVRTC is (copied); NULL: where it usually is. A folder: looked for there
+                                      first, in it, its lib64 and lib, and in wheels of pip below it. A file, or a name
+                                      without `/` as dlopen takes it: that one, and no other. A path begins with `/` */
 } rise_context_options;
 
 /* options: NULL for RISE_AUTO and the defaults. RISE_ERROR_DEVICE where a GPU is asked for and none can be used: the text says what was looked for. */

@@ -171,7 +171,7 @@ static bool compile(Ctx *ctx, Job *job)
 {
     Toolchain toolchain;
     job->toolchain = &toolchain;
-    toolchain_init(&toolchain, NULL, NULL, NULL, 0);
+    toolchain_init(&toolchain, NULL, NULL, NULL, NULL, 0);
     bool enough = ctx_try(ctx, run_job, job);
     toolchain_done(&toolchain);
     if (!enough)

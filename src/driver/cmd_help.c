@@ -264,7 +264,8 @@ static const Topic topics[] = {
      "(docs/manifest.md); examples/c/aot_launch.c does it with the driver API and nothing of ours. With --line they have tables of lines for profilers.\n"
      "\n"
      "They are made by NVRTC, a library of the CUDA toolkit. It is looked for by its names (libnvrtc.so.13, .12, .11.2, .11) where the system "
-     "looks for libraries (LD_LIBRARY_PATH, too), then in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. No GPU is needed.\n"},
+     "looks for libraries (LD_LIBRARY_PATH, too), then in lib64 and lib of $CUDA_HOME and $CUDA_PATH, in wheels of pip in $VIRTUAL_ENV and "
+     "$CONDA_PREFIX, and in /usr/local/cuda. No GPU is needed.\n"},
     {"cache", "the cache of compiled kernels",
      "  risec cache           shows the directory, entries, bytes, hits and misses\n"
      "  risec cache --json    the same as a JSON object\n"

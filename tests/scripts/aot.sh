@@ -26,7 +26,7 @@ expect() {
 same() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1" "got: $2; wanted: $3"; fi; }
 count() { "$RISEC" cache --json | sed "s/.*\"$1\": \([0-9]*\).*/\1/"; }
 
-unset CUDA_HOME CUDA_PATH LD_LIBRARY_PATH
+unset CUDA_HOME CUDA_PATH LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX
 XDG_CACHE_HOME=$dir/cache
 TMPDIR=$dir/tmp
 export XDG_CACHE_HOME TMPDIR

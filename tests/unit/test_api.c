@@ -294,6 +294,23 @@ static void test_texts(void)
 
 /* ---- what does not ----------------------------------------------------------------------------------------------------------- */
 
+/* NVRTC that is named is the one that is taken, or nothing is. */
+static void test_nvrtc_path(void)
+{
+    rise_context_options options = {.size = sizeof options, .device = RISE_SIM, .no_disk_cache = 1, .nvrtc_path = "a/b"};
+    rise_context *context = NULL;
+    rise_entry *entry = NULL;
+    const char *ptx;
+    BAD(rise_context_new(&options, &context, &err), RISE_ERROR_ARGUMENT, "nvrtc_path is a/b: a path has to begin with /");
+    options.nvrtc_path = "/absent/libnvrtc.so.12";
+    GOOD(rise_context_new(&options, &context, &err));
+    rise_program *program = open_program(context, SCALE);
+    GOOD(rise_entry_get(program, NULL, NULL, &entry, &err));
+    BAD(rise_entry_ptx(entry, "sm_80", &ptx, NULL, &err), RISE_ERROR_NVRTC, "the NVRTC that nvrtc_path names, /absent/libnvrtc.so.12, cannot be");
+    rise_program_free(program);
+    rise_context_free(context);
+}
+
 static void test_mistakes(void)
 {
     Told told = {0};
@@ -688,6 +705,7 @@ int main(int argc, char **argv)
     test_no_kernel();
     test_texts();
     test_mistakes();
+    test_nvrtc_path();
     test_long_text();
     test_fault();
     test_memory();

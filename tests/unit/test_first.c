@@ -275,7 +275,7 @@ static void time_files(int n, char **paths)
 {
     Nvrtc nvrtc;
     char why[NVRTC_WHY_MAX];
-    if (!nvrtc_load(&library_loader, 0, &nvrtc, why)) {
+    if (!nvrtc_load(&library_loader, NULL, 0, &nvrtc, why)) {
         puts(why);
         exit(2);
     }

@@ -13,7 +13,8 @@
 static struct Fake {
     const char *has;        /* the one name that can be opened; NULL: none */
     const char *lacks;      /* a function that is missing */
-    const char *cuda_home;
+    const char *cuda_home, *venv, *conda;
+    const char *folder;     /* the one that is there; NULL: none */
     int major, minor;
     const char *fail;       /* the call that gives `result` */
     int result;
@@ -216,6 +217,9 @@ static bool fake_path(void *user, void *function, char *path, size_t size)
 static bool fake_identify(void *user, const char *path, FileIdentity *identity)
 {
     (void)user;
+    size_t n = strlen(path);
+    if (n > 2 && strcmp(path + n - 2, "/.") == 0)
+        return fake.folder && strlen(fake.folder) == n - 2 && strncmp(fake.folder, path, n - 2) == 0;
     if (!fake.has || strcmp(path, "/etc/ld.so.cache") == 0)
         return false;
     *identity = (FileIdentity){1, 2, 3, fake.changed, 5};
@@ -225,7 +229,10 @@ static bool fake_identify(void *user, const char *path, FileIdentity *identity)
 static const char *fake_env(void *user, const char *name)
 {
     (void)user;
-    return strcmp(name, "CUDA_HOME") == 0 ? fake.cuda_home : NULL;
+    return strcmp(name, "CUDA_HOME") == 0      ? fake.cuda_home
+           : strcmp(name, "VIRTUAL_ENV") == 0  ? fake.venv
+           : strcmp(name, "CONDA_PREFIX") == 0 ? fake.conda
+                                               : NULL;
 }
 
 static const LibraryLoader fake_loader = {NULL, fake_open, fake_symbol, fake_close, fake_path, fake_identify, fake_env};
@@ -248,36 +255,96 @@ static void test_order(void)
     fake_reset();
     fake.has = NULL;
     fake.cuda_home = "/opt/cuda";
-    CHECK(!nvrtc_load(&fake_loader, 0, &nvrtc, why));
+    CHECK(!nvrtc_load(&fake_loader, NULL, 0, &nvrtc, why));
     CHECK_TEXT(fake.opened, "libnvrtc.so.13\nlibnvrtc.so.12\nlibnvrtc.so.11.2\nlibnvrtc.so.11\n"
                             "/opt/cuda/lib64/libnvrtc.so.13\n/opt/cuda/lib64/libnvrtc.so.12\n/opt/cuda/lib64/libnvrtc.so.11.2\n"
                             "/opt/cuda/lib64/libnvrtc.so.11\n"
+                            "/opt/cuda/lib/libnvrtc.so.13\n/opt/cuda/lib/libnvrtc.so.12\n/opt/cuda/lib/libnvrtc.so.11.2\n"
+                            "/opt/cuda/lib/libnvrtc.so.11\n"
                             "/usr/local/cuda/lib64/libnvrtc.so.13\n/usr/local/cuda/lib64/libnvrtc.so.12\n"
-                            "/usr/local/cuda/lib64/libnvrtc.so.11.2\n/usr/local/cuda/lib64/libnvrtc.so.11\n");
+                            "/usr/local/cuda/lib64/libnvrtc.so.11.2\n/usr/local/cuda/lib64/libnvrtc.so.11\n"
+                            "/usr/local/cuda/lib/libnvrtc.so.13\n/usr/local/cuda/lib/libnvrtc.so.12\n"
+                            "/usr/local/cuda/lib/libnvrtc.so.11.2\n/usr/local/cuda/lib/libnvrtc.so.11\n");
     CHECK_TEXT(why, "there is no NVRTC, NVIDIA's compiler: looked for libnvrtc.so.13, libnvrtc.so.12, libnvrtc.so.11.2, libnvrtc.so.11 where the "
-                    "system looks for libraries, and in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda");
+                    "system looks for libraries, in lib64 and lib of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda, and in $VIRTUAL_ENV "
+                    "and $CONDA_PREFIX");
 
     /* No newer than the driver; a relative folder is no folder. */
     fake_reset();
     fake.has = NULL;
     fake.cuda_home = "cuda";
-    CHECK(!nvrtc_load(&fake_loader, 12, &nvrtc, why));
+    CHECK(!nvrtc_load(&fake_loader, NULL, 12, &nvrtc, why));
     CHECK(!strstr(fake.opened, ".13") && strncmp(fake.opened, "libnvrtc.so.12\n", 15) == 0 && !strstr(fake.opened, "\ncuda/"));
-    CHECK(!nvrtc_load(&fake_loader, 10, &nvrtc, why) && strstr(why, "CUDA 10, which is too old"));
+    CHECK(!nvrtc_load(&fake_loader, NULL, 10, &nvrtc, why) && strstr(why, "CUDA 10, which is too old"));
 
     fake_reset();
     fake.has = "/usr/local/cuda/lib64/libnvrtc.so.12";
     fake.major = 12;
     fake.minor = 8;
-    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, why) && nvrtc.major == 12 && nvrtc.minor == 8 && fake.libraries == 1);
+    CHECK(nvrtc_load(&fake_loader, NULL, 0, &nvrtc, why) && nvrtc.major == 12 && nvrtc.minor == 8 && fake.libraries == 1);
     CHECK_TEXT(nvrtc.path, "/lib//usr/local/cuda/lib64/libnvrtc.so.12");
 
     /* A library under the name of an older version. */
-    CHECK(!nvrtc_load(&fake_loader, 11, &nvrtc, why));
+    CHECK(!nvrtc_load(&fake_loader, NULL, 11, &nvrtc, why));
     fake_reset();
     fake.has = "libnvrtc.so.12";
-    CHECK(!nvrtc_load(&fake_loader, 12, &nvrtc, why) && fake.libraries == 0);
+    CHECK(!nvrtc_load(&fake_loader, NULL, 12, &nvrtc, why) && fake.libraries == 0);
     CHECK(strstr(why, "; libnvrtc.so.12 is of CUDA 13, and the driver of CUDA 12"));
+}
+
+/* What was opened before the one that is there, or all of it. */
+static const char *found_in(const char *named, const char *has)
+{
+    static char why[NVRTC_WHY_MAX];
+    Nvrtc nvrtc;
+    fake.opened[0] = 0;
+    fake.has = has;
+    fake.major = 12;
+    return nvrtc_load(&fake_loader, named, 12, &nvrtc, why) ? fake.opened : why;
+}
+
+/* Wheels of pip and conda, and what the caller names. */
+static void test_places(void)
+{
+    fake_reset();
+    fake.venv = "/venv";
+    fake.conda = "/conda";
+    fake.folder = "/venv/lib/python3.11/site-packages";
+    const char *opened = found_in(NULL, "/venv/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+    CHECK(strstr(opened, "libnvrtc.so.12\n") == opened && !strstr(opened, "python3.12"));
+    CHECK(strstr(opened, "site-packages/nvidia/cu13/lib/libnvrtc.so.12\n") && !strstr(opened, "/conda"));
+    opened = found_in(NULL, "/conda/lib/libnvrtc.so.12");
+    CHECK(strstr(opened, "/venv/") && !strstr(opened, "/usr/local"));
+    fake.folder = "/conda/lib/python3.9/site-packages";
+    opened = found_in(NULL, "/conda/lib/python3.9/site-packages/nvidia/cu13/lib/libnvrtc.so.12");
+    CHECK(strstr(opened, "/conda/lib64/") && !strstr(opened, "/venv/") && !strstr(opened, "/usr/local"));
+    fake.venv = "venv"; /* no absolute path */
+    fake.folder = "venv/lib/python3.11/site-packages";
+    CHECK(strstr(found_in(NULL, "none"), "and in $VIRTUAL_ENV and $CONDA_PREFIX"));
+    CHECK(!strstr(fake.opened, "\nvenv"));
+
+    /* A folder by name comes first, and is not the only one. */
+    fake.folder = "/mine";
+    static const char *const below[] = {"", "/lib64", "/lib", "/nvidia/cu13/lib", "/nvidia/cuda_nvrtc/lib"};
+    for (int i = 0; i < 5; i++) {
+        char has[100];
+        snprintf(has, sizeof has, "/mine%s/libnvrtc.so.12", below[i]);
+        opened = found_in("/mine", has);
+        CHECK(strstr(opened, has) && strncmp(opened, "/mine/libnvrtc.so.12\n", 21) == 0);
+        CHECK(!strstr(opened, "\nlib"));
+    }
+    opened = found_in("/mine", "libnvrtc.so.12");
+    CHECK(strstr(opened, "\nlibnvrtc.so.12\n") && strncmp(opened, "/mine/", 6) == 0);
+    CHECK(strstr(found_in("/mine", "none"), "libnvrtc.so.11 in /mine, where the system"));
+
+    /* A file by name, and a name for the loader, are the only ones. */
+    CHECK_TEXT(found_in("/other/libnvrtc.so.12.8", "/other/libnvrtc.so.12.8"), "/other/libnvrtc.so.12.8\n");
+    CHECK_TEXT(found_in("libmine.so", "libmine.so"), "libmine.so\n");
+    CHECK_TEXT(found_in("/absent", "libnvrtc.so.12"), "the NVRTC that nvrtc_path names, /absent, cannot be loaded");
+    CHECK_TEXT(fake.opened, "/absent\n");
+    fake.lacks = "nvrtcVersion";
+    CHECK_TEXT(found_in("/mine.so", "/mine.so"),
+               "the NVRTC that nvrtc_path names, /mine.so, cannot be loaded: /mine.so has no function nvrtcVersion");
 }
 
 static void test_missing_functions(void)
@@ -290,18 +357,18 @@ static void test_missing_functions(void)
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         fake_reset();
         fake.lacks = needed[i];
-        CHECK(!nvrtc_load(&fake_loader, 0, &nvrtc, why) && fake.libraries == 0);
+        CHECK(!nvrtc_load(&fake_loader, NULL, 0, &nvrtc, why) && fake.libraries == 0);
         char want[100];
         snprintf(want, sizeof want, "; libnvrtc.so.13 has no function %s", needed[i]);
         CHECK(strstr(why, want) != NULL);
     }
     fake_reset();
     fake.lacks = "nvrtcGetSupportedArchs";
-    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, why) && !nvrtc.api.archs);
+    CHECK(nvrtc_load(&fake_loader, NULL, 0, &nvrtc, why) && !nvrtc.api.archs);
     fake_reset();
     fake.fail = "version";
     fake.result = 7;
-    CHECK(!nvrtc_load(&fake_loader, 0, &nvrtc, why) && fake.libraries == 0 && strstr(why, "does not tell its version"));
+    CHECK(!nvrtc_load(&fake_loader, NULL, 0, &nvrtc, why) && fake.libraries == 0 && strstr(why, "does not tell its version"));
 }
 
 /* ---- compiling ---------------------------------------------------------------------------------------------------------- */
@@ -312,7 +379,7 @@ static CodeStatus compile(Ctx *ctx, const CodeRequest *r, Code *code, StrBuf *wh
 {
     Nvrtc nvrtc;
     char none[NVRTC_WHY_MAX];
-    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
+    CHECK(nvrtc_load(&fake_loader, NULL, 0, &nvrtc, none));
     CodeWork work = {.request = *r}, *works = &work;
     sb_init(&work.why, ctx);
     nvrtc_compile(ctx, &nvrtc, 1, &works);
@@ -413,7 +480,7 @@ static void test_no_thread(Ctx *ctx, void *user)
     CodeWork work = {.request = request(CODE_CUBIN)}, *works = &work;
     sb_init(&work.why, ctx);
     fake_reset();
-    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
+    CHECK(nvrtc_load(&fake_loader, NULL, 0, &nvrtc, none));
     nvrtc.on_stacks = no_thread;
     nvrtc_compile(ctx, &nvrtc, 1, &works);
     CHECK(work.status == CODE_FAILED);
@@ -437,7 +504,7 @@ static void compile_batch(Ctx *ctx, CodeWork works[BATCH], bool on_one)
     Nvrtc nvrtc;
     char none[NVRTC_WHY_MAX];
     CodeWork *list[BATCH];
-    CHECK(nvrtc_load(&fake_loader, 0, &nvrtc, none));
+    CHECK(nvrtc_load(&fake_loader, NULL, 0, &nvrtc, none));
     if (on_one)
         nvrtc.on_stacks = alone;
     for (int i = 0; i < BATCH; i++) {
@@ -589,14 +656,14 @@ static void test_toolchain(Ctx *ctx, void *user)
     CodeRequest r = request(CODE_CUBIN);
     Code code;
     Toolchain t;
-    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    toolchain_init(&t, &fake_loader, NULL, dir, NULL, 0);
     CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && !code.cached && fake.compiles == 1);
     CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && code.cached && fake.compiles == 1 && strcmp(code.bytes, "code of text") == 0);
     toolchain_done(&t);
 
     /* Another process: a hit does not load the library. */
     fake.opened[0] = 0;
-    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    toolchain_init(&t, &fake_loader, NULL, dir, NULL, 0);
     CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && code.cached && !fake.opened[0] && code.major == 13);
     /* Whatever matters makes another entry. */
     CodeRequest others[] = {r, r, r, r, r};
@@ -614,13 +681,13 @@ static void test_toolchain(Ctx *ctx, void *user)
     /* Another NVRTC in the same place: seen by its file. */
     fake.minor = 1;
     fake.changed = 1;
-    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    toolchain_init(&t, &fake_loader, NULL, dir, NULL, 0);
     CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && !code.cached && code.minor == 1);
     CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && code.cached && code.minor == 1);
     toolchain_done(&t);
     /* Another driver, which takes none of that version. */
     fake.opened[0] = 0;
-    toolchain_init(&t, &fake_loader, NULL, dir, 12);
+    toolchain_init(&t, &fake_loader, NULL, dir, NULL, 12);
     CHECK(through(ctx, &t, &r, &code) == CODE_NO_COMPILER && !strstr(fake.opened, "so.13"));
     toolchain_done(&t);
 
@@ -633,19 +700,19 @@ static void test_toolchain(Ctx *ctx, void *user)
     /* Without a library nothing is tried twice, and without a cache all is compiled. */
     fake_reset();
     fake.has = NULL;
-    toolchain_init(&t, &fake_loader, NULL, "", 0);
+    toolchain_init(&t, &fake_loader, NULL, "", NULL, 0);
     CHECK(through(ctx, &t, &r, &code) == CODE_NO_COMPILER);
     fake.opened[0] = 0;
     CHECK(through(ctx, &t, &r, &code) == CODE_NO_COMPILER && !fake.opened[0]);
     toolchain_done(&t);
     fake_reset();
-    toolchain_init(&t, &fake_loader, NULL, "", 0);
+    toolchain_init(&t, &fake_loader, NULL, "", NULL, 0);
     CHECK(through(ctx, &t, &r, &code) == CODE_GOOD && through(ctx, &t, &r, &code) == CODE_GOOD && fake.compiles == 2);
     /* What is refused is not kept. */
     toolchain_done(&t);
     fake.fail = "compile";
     fake.result = 1;
-    toolchain_init(&t, &fake_loader, NULL, dir, 0);
+    toolchain_init(&t, &fake_loader, NULL, dir, NULL, 0);
     r.text = "bad";
     CHECK(through(ctx, &t, &r, &code) == CODE_FAILED);
     fake.fail = NULL;
@@ -664,6 +731,7 @@ static void run(void (*fn)(Ctx *ctx, void *user), void *user)
 int main(void)
 {
     test_order();
+    test_places();
     test_missing_functions();
     run(test_good, NULL);
     run(test_arch, NULL);
