@@ -1,0 +1,4 @@
+"""`python -m risec`: the command `risec`."""
+from ._reports import main
+
+main()
