@@ -41,10 +41,21 @@ missing_packages() {
     fi
 }
 
+# What some tests want and others do without: Debian's packages of Python that are missing here.
+wanted_packages() {
+    [ "${1:-}" = tests ] && have apt-get || return 0
+    /usr/bin/python3 -c 'import numpy' >/dev/null 2>&1 || echo python3-numpy
+    /usr/bin/python3 -c 'import build, ensurepip, setuptools, wheel' >/dev/null 2>&1 ||
+        echo python3-build python3-setuptools python3-venv python3-wheel
+}
+
 # Asks for nothing, and calls apt-get only when something is missing.
 install_missing() {
     local missing admin=()
     missing=$(missing_packages "${1:-}" | tr '\n' ' ')
+    if [ "$(id -u)" -eq 0 ] || [ -n "$missing" ]; then
+        missing+=$(wanted_packages "${1:-}" | tr '\n' ' ')
+    fi
     missing=${missing% }
     [ -n "$missing" ] || return 0
     have apt-get || fail "risec needs these (Debian's names), and there is no apt-get to install them: $missing"
