@@ -3,8 +3,8 @@
 #
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
 #
-# Stages, all of them by default: smoke times commands programs order repeat random large twins wrong variants interop sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
-# sanitize, twins, variants and a part of interop; compute-sanitizer; torch for a part of interop. Some twelve minutes on 16 cores.
+# Stages, all of them by default: smoke times commands programs order repeat random large twins wrong variants interop package sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# sanitize, twins, variants and a part of interop; compute-sanitizer; torch for package and a part of interop. Some twelve minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS, HIGH_PROGRAMS: of the random programs;
 # NEW_SEED: of those that are others each time.
@@ -14,7 +14,7 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
 REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
 shift $(($# < 2 ? $# : 2))
-ALL='smoke times commands programs order repeat random large twins wrong variants interop sanitize'
+ALL='smoke times commands programs order repeat random large twins wrong variants interop package sanitize'
 STAGES=${*:-$ALL}
 DEVICE=${DEVICE:-gpu}
 RISEC=$BUILD/risec
@@ -406,11 +406,24 @@ interop() {
     fi
     if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
         for n in 1 1000003 16777217; do
-            point "interop-torch-$n" env LIBRISE="$library/librise.so" python3 examples/python/sum_torch.py "$n"
+            point "interop-torch-$n" env PYTHONPATH=python RISEC_LIBRISE="$library/librise.so" python3 examples/python/sum_torch.py "$n"
         done
     else
         say 'skip interop-torch: no torch with a GPU'
     fi
+}
+
+# The Python package, from its sources, with what was built.
+package() {
+    if ! python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+        say 'skip package: no torch with a GPU'
+        return
+    fi
+    local library
+    library=$(find "$BUILD/runtime" -name 'librise.so.*.*.*' | head -1)
+    timeout 300 env PYTHONPATH="$ROOT/python" RISEC_LIBRISE="$library" RISEC="$RISEC" python3 tests/gpu/package.py >"$WORK/package" 2>&1 ||
+        grep -q '^not ok' "$WORK/package" || say "not ok package: $(tail -2 "$WORK/package" | tr '\n' ' ')"
+    grep -E '^(ok|not ok|#) ' "$WORK/package" | tee -a "$LOG"
 }
 
 if [ "$DEVICE" = gpu ] && ! timeout 60 "$BUILD/gpu/gpu_smoke" fresh; then
