@@ -3,7 +3,9 @@
 
     tests/scripts/tutorial.py [--write]     compares; or writes the pages again. RISEC names the binary.
 
-A page is filled as examples.py fills README.md, with programs of docs/tutorial, where its dialogues are given. Other blocks quote programs: each of their lines stands in one of them.
+A page is filled as examples.py fills README.md, with programs of docs/tutorial, where its dialogues
+are given. Other blocks quote programs, and each of their lines stands in one of them; a block of
+kind `text` is a drawing.
 
 exercise*.rise and solutions/exercise*.rise have the same commands in their first comment, which must print the same in both: a solution computes what the exercise does,
 and keeps its expect clauses.
@@ -29,7 +31,7 @@ def page(path, write):
     rest = re.sub(r"^<!-- .*?^<!-- end -->$", "", text, flags=re.M | re.S)
     known = quoted_lines()
     for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", rest, flags=re.M | re.S):
-        if body.startswith("$ "):
+        if body.startswith("$ ") or kind == "text":
             continue
         foreign = [line for line in body.splitlines() if line.strip() and line.strip() not in known]
         if foreign:
