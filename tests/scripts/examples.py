@@ -122,7 +122,11 @@ def shell(command, cwd):
 
 def dialogue(text, cwd):
     commands = [line for line in text.splitlines() if line.startswith("$ ")]
-    lines = [line for command in commands for line in (command, *shell(command[2:], cwd))]
+    printed = {command: shell(command[2:], cwd) for command in commands}
+    silent = [command for command in commands if not printed[command] and not command.startswith("$ risec check ")]
+    if silent:
+        raise Failed(f"{silent[0]}: prints nothing")
+    lines = [line for command in commands for line in (command, *printed[command])]
     if len(lines) > MOST_LINES:
         raise Failed(f"{commands[0]}: more than {MOST_LINES} lines")
     return "\n".join(["```", *lines, "```"])
