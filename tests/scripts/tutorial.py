@@ -7,6 +7,8 @@ A page is filled as examples.py fills README.md, with programs of docs/tutorial,
 are given. Other blocks quote programs, and each of their lines stands in one of them; a block of
 kind `text` is a drawing.
 
+A time in microseconds, `17.48 us`, is one that bench/results or a report of docs has.
+
 exercise*.rise and solutions/exercise*.rise have the same commands in their first comment, which must print the same in both: a solution computes what the exercise does,
 and keeps its expect clauses.
 """
@@ -25,10 +27,21 @@ def quoted_lines():
     return {line.strip() for path in paths for line in read(path).splitlines()}
 
 
+def measured():
+    """All numbers with a fraction in the files of measurements, rounded to two digits."""
+    files = glob.glob(f"{ROOT}/bench/results/*") + [f"{ROOT}/docs/performance.md", f"{ROOT}/docs/gpu-report.md"]
+    texts = "".join(read(path) for path in files if os.path.isfile(path))
+    return {f"{float(number):.2f}" for number in re.findall(r"\b\d+\.\d+\b", texts)}
+
+
 def page(path, write):
     text = filled(read(path), FOLDER, FOLDER)
     same(path, text, write)
     rest = re.sub(r"^<!-- .*?^<!-- end -->$", "", text, flags=re.M | re.S)
+    times = re.findall(r"\b(\d+\.\d+) us\b", rest)
+    unknown = [time for time in times if f"{float(time):.2f}" not in measured()]
+    if unknown:
+        raise Failed(f"no measurement has {unknown[0]} us")
     known = quoted_lines()
     for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", rest, flags=re.M | re.S):
         if body.startswith("$ ") or kind == "text":
