@@ -118,6 +118,7 @@ OTHER = {
     "./test.sh": (None, "it runs this test"),
     "cmake": ("cmake", "cc"),
     "cc": ("cc", "pkg-config"),
+    "rm -r PREFIX/": ("rm",),
     "build/release/unit/": (None, "it takes minutes"),
     "tests/random/": (None, "it takes hours"),
 }
@@ -153,6 +154,9 @@ class Reader:
         env = {**os.environ, "PKG_CONFIG_PATH": ":".join(paths)}
         words = re.sub(r"\bPREFIX\b", self.prefix, line)
         done = subprocess.run(["sh", "-c", words], cwd=home, env=env, capture_output=True, text=True, timeout=900)
+        left = [path for path in glob.glob(f"{self.prefix}/**", recursive=True) if os.path.isfile(path)]
+        if head.startswith("rm") and left:
+            return "not ok", f"it leaves {left[0]}"
         return ("not ok", f"exit code {done.returncode}: {done.stdout[-500:]}{done.stderr[-2000:]}") if done.returncode else ("ok", "")
 
 
