@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every example says in its first comment how to run it and what that prints, and costs what its expect clauses say. README.md, docs/gallery.md,
-docs/profiling.md and docs/strategies.md show what is emitted and printed now.
+"""Every example says in its first comment how to run it and what that prints, and costs what its
+expect clauses say. README.md and the pages in PAGES show what is emitted and printed now.
 
     tests/scripts/examples.py [--write]     compares; or writes the outputs and the pages again. RISEC names the binary.
 
@@ -19,7 +19,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
-PAGES = ("README.md", "docs/gallery.md", "docs/profiling.md", "docs/strategies.md")
+PAGES = ("README.md", "docs/gallery.md", "docs/profiling.md", "docs/quickstart.md")
+PAGES += ("docs/strategies.md",)
+FOLDERS = {"docs/quickstart.md": "docs/quickstart"}  # where a page's programs are and commands are given
 COMMAND, LINE = "--   $ risec ", "--   "
 MOST_LINES = 60  # of a dialogue: a page is read, and is no listing
 ENV = dict(os.environ, PATH=os.path.dirname(RISEC) + os.pathsep + os.environ["PATH"], LC_ALL="C", NO_COLOR="1")
@@ -175,7 +177,9 @@ def example(path, write):
 
 
 def page(path, write):
-    same(path, filled(read(path)), write)
+    own = FOLDERS.get(os.path.relpath(path, ROOT))
+    folder, cwd = (f"{ROOT}/{own}", f"{ROOT}/{own}") if own else (f"{ROOT}/examples", ROOT)
+    same(path, filled(read(path), folder, cwd), write)
 
 
 def main():

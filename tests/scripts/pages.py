@@ -85,7 +85,7 @@ def commands(body):
             yield line
 
 
-DEVICE = re.compile(r"^risec (bench|cache)\b|--device gpu|--arch|\.ptx|\.cubin|--emit-docs|tune\b(?!.*--device sim)")
+DEVICE = re.compile(r"^risec (bench|cache)\b|--device gpu|--arch|\.ptx|\.cubin|-o \S+\.h\b|--emit-docs|tune\b(?!.*--device sim)")
 
 
 def command_fault(line, block):

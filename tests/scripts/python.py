@@ -3,7 +3,8 @@
 docs/python.md.
 
 python-NAME   the tests of python/tests/test_NAME.py. test_cuda runs on a stand-in for the driver
-python-manual each example of docs/python.md prints what stands below it
+python-manual, python-quickstart   each example of docs/python.md and docs/quickstart.md prints what
+              stands below it
 python-notebook, python-example   what of examples/python needs no GPU
 python-wheel  `python3 -m build` makes a wheel that installs without a compiler, and says of glibc what
               its library needs; and sources that make the same wheel
@@ -65,9 +66,10 @@ def unit_tests(python, folder, env):
         say(name, good, done.stderr)
 
 
-def manual(python, env):
-    """Examples are ```python blocks; one that is followed by a ``` block without a name prints that."""
-    with open(f"{ROOT}/docs/python.md", encoding="utf-8") as file:
+def page(python, env, name, page, folder, least):
+    """Examples are ```python blocks, at least so many; one that is followed by a ``` block without a
+    name prints that."""
+    with open(f"{ROOT}/docs/{page}", encoding="utf-8") as file:
         text = file.read()
     blocks = re.findall(r"(<!-- needs [^>]*-->\n)?```python\n(.*?)```\n(?:\n```\n(.*?)```\n)?", text, re.S)
     program, wanted = "import warnings\nwarnings.simplefilter('ignore')\n", ""
@@ -75,9 +77,9 @@ def manual(python, env):
         if not needs:
             program += code
             wanted += output
-    done = run([python, "-c", program], env, cwd=f"{ROOT}/examples")
-    plenty = len(blocks) >= 8 and wanted.count("\n") >= 5
-    say("manual", plenty and done.returncode == 0 and done.stdout == wanted,
+    done = run([python, "-c", program], env, cwd=f"{ROOT}/{folder}")
+    plenty = len(blocks) >= least and wanted.count("\n") >= least // 2 + 1
+    say(name, plenty and done.returncode == 0 and done.stdout == wanted,
         f"{done.stderr}\nprinted:\n{done.stdout}\nwanted:\n{wanted}")
 
 
@@ -154,7 +156,8 @@ def main():
             skip("tests", "there is no Python with numpy")
         else:
             unit_tests(python, folder, env)
-            manual(python, env)
+            page(python, env, "manual", "python.md", "examples", 8)
+            page(python, env, "quickstart", "quickstart.md", "docs/quickstart", 1)
             examples(python, env)
         wheel(folder)
 
