@@ -19,7 +19,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
-PAGES = ("README.md", "docs/gallery.md", "docs/profiling.md", "docs/quickstart.md")
+PAGES = ("README.md", "docs/comparison.md", "docs/gallery.md", "docs/profiling.md", "docs/quickstart.md")
 PAGES += ("docs/faq.md", "docs/limits.md", "docs/strategies.md")
 FOLDERS = {"docs/quickstart.md": "docs/quickstart"}  # where a page's programs are and commands are given
 COMMAND, LINE = "--   $ risec ", "--   "
@@ -176,10 +176,27 @@ def example(path, write):
     risec(["check", os.path.relpath(path, ROOT)])
 
 
+def measured():
+    """All numbers with a fraction in the files of measurements, rounded to two digits."""
+    files = glob.glob(f"{ROOT}/bench/results/*") + [f"{ROOT}/docs/performance.md", f"{ROOT}/docs/gpu-report.md"]
+    texts = "".join(read(path) for path in files if os.path.isfile(path))
+    return {f"{float(number):.2f}" for number in re.findall(r"\b\d+\.\d+\b", texts)}
+
+
+def compare_times(text):
+    """Each time in microseconds, as `17.48 us`, is one that was measured."""
+    known = measured()
+    for time in re.findall(r"\b(\d+\.\d+) us\b", text):
+        if f"{float(time):.2f}" not in known:
+            raise Failed(f"no measurement has {time} us")
+
+
 def page(path, write):
     own = FOLDERS.get(os.path.relpath(path, ROOT))
     folder, cwd = (f"{ROOT}/{own}", f"{ROOT}/{own}") if own else (f"{ROOT}/examples", ROOT)
     same(path, filled(read(path), folder, cwd), write)
+    if path.endswith("comparison.md"):
+        compare_times(read(path))
 
 
 def main():

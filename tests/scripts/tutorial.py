@@ -17,7 +17,7 @@ import os
 import re
 import sys
 
-from examples import ROOT, Failed, filled, name_of, read, risec, same, shell, with_outputs
+from examples import ROOT, Failed, compare_times, filled, name_of, read, risec, same, shell, with_outputs
 
 FOLDER = f"{ROOT}/docs/tutorial"
 
@@ -27,21 +27,11 @@ def quoted_lines():
     return {line.strip() for path in paths for line in read(path).splitlines()}
 
 
-def measured():
-    """All numbers with a fraction in the files of measurements, rounded to two digits."""
-    files = glob.glob(f"{ROOT}/bench/results/*") + [f"{ROOT}/docs/performance.md", f"{ROOT}/docs/gpu-report.md"]
-    texts = "".join(read(path) for path in files if os.path.isfile(path))
-    return {f"{float(number):.2f}" for number in re.findall(r"\b\d+\.\d+\b", texts)}
-
-
 def page(path, write):
     text = filled(read(path), FOLDER, FOLDER)
     same(path, text, write)
     rest = re.sub(r"^<!-- .*?^<!-- end -->$", "", text, flags=re.M | re.S)
-    times = re.findall(r"\b(\d+\.\d+) us\b", rest)
-    unknown = [time for time in times if f"{float(time):.2f}" not in measured()]
-    if unknown:
-        raise Failed(f"no measurement has {unknown[0]} us")
+    compare_times(rest)
     known = quoted_lines()
     for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", rest, flags=re.M | re.S):
         if body.startswith("$ ") or kind == "text":
