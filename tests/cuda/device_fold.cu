@@ -82,12 +82,12 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
             });
         }
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:7
+        // device_fold.rise:10: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:8
+        // device_fold.rise:10: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) shared[warp] = acc;
 
@@ -110,12 +110,12 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         const Index index = end*256 + thread;
         if (index < blocks) acc += xs_1[index];
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:7
+        // device_fold.rise:5: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:8
+        // device_fold.rise:5: mapLane of lib/std/warp.rise:9
         if (lane == 0) shared[warp] = acc;
 
         // device_fold.rise:6: mapThreads
@@ -214,21 +214,21 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             });
         }
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:5
+        // device_fold.rise:10: mapLane of lib/std/warp.rise:6
         #pragma unroll
         for (int i = 0; i < 5; i++) {
             const int distance = 16 >> i;
             const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
             const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-            // device_fold.rise:10: mapLane of lib/std/warp.rise:7
+            // device_fold.rise:10: mapLane of lib/std/warp.rise:8
             if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
                 acc_1 = other;
                 acc_2 = other_1;
             }
         }
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:8
+        // device_fold.rise:10: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) {
             shared_1[warp] = acc_1;
@@ -291,21 +291,21 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             }
         }
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:5
+        // device_fold.rise:5: mapLane of lib/std/warp.rise:6
         #pragma unroll
         for (int i = 0; i < 5; i++) {
             const int distance = 16 >> i;
             const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
             const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-            // device_fold.rise:5: mapLane of lib/std/warp.rise:7
+            // device_fold.rise:5: mapLane of lib/std/warp.rise:8
             if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
                 acc_1 = other;
                 acc_2 = other_1;
             }
         }
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:8
+        // device_fold.rise:5: mapLane of lib/std/warp.rise:9
         if (lane == 0) {
             shared_1[warp] = acc_1;
             shared_2[warp] = acc_2;

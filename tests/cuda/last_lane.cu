@@ -16,15 +16,15 @@ lastLane_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 
     // last_lane.rise:3: mapWarp
     for (Index w = threadIdx.x / 32; w < n; w += 8) {
-        // last_lane.rise:3: mapLane of lib/std/warp.rise:19
+        // last_lane.rise:3: mapLane of lib/std/warp.rise:22
         int x = xs[w*32 + lane];
 
-        // last_lane.rise:3: mapLane of lib/std/warp.rise:21
+        // last_lane.rise:3: mapLane of lib/std/warp.rise:24
         #pragma unroll
         for (int i = 0; i < 5; i++)
             x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16 >> i));
 
-        // last_lane.rise:3: mapLane of lib/std/warp.rise:22
+        // last_lane.rise:3: mapLane of lib/std/warp.rise:25
         if (lane == 31) result[w] = x;
     }
 }

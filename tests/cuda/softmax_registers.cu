@@ -56,12 +56,12 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc =
                 fmaxf(fmaxf(acc, fmaxf(own[i*4], own[i*4 + 1])), fmaxf(own[i*4 + 2], own[i*4 + 3]));
 
-        // softmax_registers.rise:6: mapLane of lib/std/warp.rise:7
+        // softmax_registers.rise:6: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
 
-        // softmax_registers.rise:6: mapLane of lib/std/warp.rise:8
+        // softmax_registers.rise:6: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) tops[warp] = acc;
         float es[16];
@@ -87,12 +87,12 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         for (int i = 0; i < 4; i++)
             acc_2 += __fadd_rn(es[i*4], es[i*4 + 1]) + __fadd_rn(es[i*4 + 2], es[i*4 + 3]);
 
-        // softmax_registers.rise:8: mapLane of lib/std/warp.rise:7
+        // softmax_registers.rise:8: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
 
-        // softmax_registers.rise:8: mapLane of lib/std/warp.rise:8
+        // softmax_registers.rise:8: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) tops[warp] = acc_2;
 

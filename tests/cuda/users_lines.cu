@@ -58,7 +58,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc = fminf(fminf(fminf(fminf(acc, v.x), v.y), v.z), v.w);
         }
 
-        // users_lines.rise:3: mapLane of lib/std/warp.rise:7
+        // users_lines.rise:3: mapLane of lib/std/warp.rise:8
 #line 3 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 5; i++) {
@@ -66,7 +66,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc = fminf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
         }
 
-        // users_lines.rise:3: mapLane of lib/std/warp.rise:8
+        // users_lines.rise:3: mapLane of lib/std/warp.rise:9
 #line 3 "users_lines.rise"
         __syncthreads();
 #line 3 "users_lines.rise"
@@ -98,7 +98,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_2 = acc_2 + (v.z - acc_1) + (v.w - acc_1);
         }
 
-        // users_lines.rise:6: mapLane of lib/std/warp.rise:7
+        // users_lines.rise:6: mapLane of lib/std/warp.rise:8
 #line 6 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 5; i++) {
@@ -106,7 +106,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
         }
 
-        // users_lines.rise:6: mapLane of lib/std/warp.rise:8
+        // users_lines.rise:6: mapLane of lib/std/warp.rise:9
 #line 6 "users_lines.rise"
         __syncthreads();
 #line 6 "users_lines.rise"

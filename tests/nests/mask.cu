@@ -23,7 +23,7 @@ mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__res
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // mask.rise:4: mapLane of lib/std/device.rise:27
+    // mask.rise:4: mapLane of lib/std/device.rise:37
     float acc = -INFINITY;
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     float4 v_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -36,15 +36,15 @@ mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__res
     if (thread*4 < 510) acc = fmaxf(acc, __fmul_rn(v.z, v_1.z));
     if (thread*4 < 509) acc = fmaxf(acc, __fmul_rn(v.w, v_1.w));
 
-    // mask.rise:4: mapLane of lib/std/warp.rise:7
+    // mask.rise:4: mapLane of lib/std/warp.rise:8
     #pragma unroll
     for (int i = 0; i < 5; i++)
         acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
 
-    // mask.rise:4: mapLane of lib/std/warp.rise:8
+    // mask.rise:4: mapLane of lib/std/warp.rise:9
     if (lane == 0) shared[warp] = acc;
 
-    // mask.rise:4: mapThreads of lib/std/device.rise:28
+    // mask.rise:4: mapThreads of lib/std/device.rise:38
     __syncthreads();
     if (thread == 0) {
         const float4 v_2 = *reinterpret_cast<float4 *>(shared);
