@@ -338,6 +338,8 @@ static void put_topics(StrBuf *out)
         sb_printf(out, "  %-12s %s\n", topics[i].name, topics[i].title);
     sb_puts(out, "  options      all options\n"
                  "  primitives   the names of all primitives; `risec help split` is about one of them\n"
+                 "  std          the modules of the library; `risec help std.warp` prints one\n"
+                 "  rules        the rules and strategies of the library\n"
                  "  run, check   the options of a verb\n"
                  "\nA code such as E0303 is explained by `risec explain E0303`.\n");
 }
@@ -404,6 +406,16 @@ static bool put_option_help(StrBuf *out, const char *word)
         return true;
     }
     return false;
+}
+
+static bool put_library(Ctx *ctx, StrBuf *out, const char *word)
+{
+    StrBuf text;
+    sb_init(&text, ctx);
+    bool found = library_help(ctx, &text, word);
+    if (found)
+        options_put_wrapped(out, text.text);
+    return found;
 }
 
 static void unknown_topic(Ctx *ctx, Driver *d, const char *word)
@@ -495,6 +507,8 @@ void cmd_help(Ctx *ctx, Driver *d)
         profile_manual(&out);
     } else if (docs && strcmp(docs, "rules") == 0) {
         rules_manual(ctx, &out);
+    } else if (docs && strcmp(docs, "library") == 0) {
+        library_manual(ctx, &out);
     } else if (docs) {
         options_manual(&out);
     } else if (line->words.n == 0) {
@@ -515,7 +529,7 @@ void cmd_help(Ctx *ctx, Driver *d)
             sb_init(&list, ctx);
             rules_list(ctx, &list);
             options_put_wrapped(&out, list.text);
-        } else if (!put_topic(ctx, &out, word) && !put_option_help(&out, word) && !rules_help(ctx, &out, word)) {
+        } else if (!put_topic(ctx, &out, word) && !put_option_help(&out, word) && !rules_help(ctx, &out, word) && !put_library(ctx, &out, word)) {
             unknown_topic(ctx, d, word);
             return;
         }

@@ -106,7 +106,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_STRATEGIES] = {"strategies", 0, OK_TEXT, "S,S...", TUNE, false, false,
                         "Try these strategies beside the entry's own, each with all combinations of the candidates that its parameters have, as in "
                         "`strategy blocks (k: nat = 256 in [128, 256]) = ...`."},
-    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules", HELP, false, true,
+    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,
                    "Also write over a file that this command reads: the program, what it imports, an input, a trace, a tuning file."},

@@ -78,6 +78,9 @@ shows profile-library '^lib/rules/lowering.rise:[0-9]+ ' -- run "$dir/high.rise"
 
 shows help-definition '^import std.block' -- help blockReduce
 shows help-rule '^import rules.lowering' -- help mapToBlock
+shows help-library '^  std.warp ' -- help std
+shows help-module '^def warpTree ' -- help std.warp
+expect help-no-module 2 'no help on' -- help std.nothing
 expect usage-entry 2 'named by `--entry sums`' -- "$dir/sum.rise" sums
 expect usage-nothing 2 'E0621.*no file' --
 shows help 'risec run FILE.rise' -- help

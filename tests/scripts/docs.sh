@@ -15,6 +15,23 @@ for name in primitives errors counters rules; do
         failed=1
     fi
 done
+# The pages of the library: each part begins with the name of its file.
+library=$(mktemp -d) || exit 2
+trap 'rm -rf "$library"' EXIT
+"$RISEC" help --emit-docs=library | awk -v dir="$library" '/^<!-- [A-Za-z]*\.md -->$/ { file = dir "/" $2; next } { print >file }'
+if [ "$1" = --write ]; then
+    if [ -s "$library/README.md" ]; then
+        mkdir -p "$docs/library" && rm -f "$docs"/library/*.md && cp "$library"/*.md "$docs/library" || failed=1
+    else
+        failed=1
+    fi
+elif [ -s "$library/README.md" ] && diff -r "$library" "$docs/library" >/dev/null; then
+    echo "ok docs-library"
+else
+    echo "not ok docs-library"
+    echo "# docs/library differs from lib/std: run tests/scripts/docs.sh --write"
+    failed=1
+fi
 # Every code is explained, and every explanation has a case that fails and one that does not.
 codes=$("$RISEC" help --emit-docs=errors | sed -n 's/^### \([EW][0-9]*\):.*/\1/p')
 missing=
