@@ -312,7 +312,7 @@ Token lex_next(Parser *ps)
 {
     Lexer *lx = &ps->lex;
     const Byte *start, *cur, *mar;
-    bool first = lx->cursor == lx->text;
+    bool first = lx->last == T_END && lx->cursor == lx->last_end; /* also behind a byte order mark */
     int kind;
 again:
     start = cur = lx->cursor;

@@ -35,6 +35,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_CHECK:
         cmd_check(ctx, d);
         break;
+    case VERB_FMT:
+        cmd_fmt(ctx, d);
+        break;
     case VERB_LOWER:
         cmd_lower(ctx, d);
         break;

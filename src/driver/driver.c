@@ -69,6 +69,20 @@ bool driver_write_tuning(Ctx *ctx, Driver *d, const char *path, const void *byte
     return driver_may_tune(ctx, d, path) && write_whole(ctx, d, path, bytes, size);
 }
 
+bool driver_write_back(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size) { return write_whole(ctx, d, path, bytes, size); }
+
+bool driver_source(Ctx *ctx, Driver *d, const char *path, uint32_t *file)
+{
+    char *text;
+    size_t size;
+    FileStatus status = ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, LIMIT_SOURCE_BYTES, &text, &size);
+    if (status == FILE_OK)
+        *file = source_add(ctx, path, text, size);
+    else
+        driver_usage(ctx, d, E0205, "cannot read `%s`: %s", path, status == FILE_TOO_LARGE ? "it is larger than 16 MiB" : file_status_text(status));
+    return status == FILE_OK;
+}
+
 bool driver_verify(Ctx *ctx, Driver *d, const CoreEntry *entry)
 {
     const char *fault = core_verify(ctx, entry);

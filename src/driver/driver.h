@@ -40,6 +40,10 @@ bool driver_may_write(Ctx *ctx, Driver *d, const char *path);
 /* The tuning file is read and written anew: only as an input of another kind it is refused. */
 bool driver_may_tune(Ctx *ctx, Driver *d, const char *path);
 bool driver_write_tuning(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size);
+/* Writes over a file that this command has read to change it. */
+bool driver_write_back(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size);
+/* Reads a text that the user names. False with a diagnostic. */
+bool driver_source(Ctx *ctx, Driver *d, const char *path, uint32_t *file);
 /* False, with the complaint, when the checker of typed programs finds a fault: a bug in risec. */
 bool driver_verify(Ctx *ctx, Driver *d, const CoreEntry *entry);
 /* Sets the table of costs that --costs names for all that is compiled. False with diagnostics. */
@@ -81,6 +85,7 @@ void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 /* `risec check --laws`: tests the rules and the operators of one file. */
 void check_laws(Ctx *ctx, Driver *d, const char *path);
+void cmd_fmt(Ctx *ctx, Driver *d);
 void cmd_lower(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
 void cmd_bench(Ctx *ctx, Driver *d);

@@ -467,13 +467,8 @@ static void check_clause(Ctx *ctx, void *user)
 
 static const Item *read_expectations(Ctx *ctx, Driver *d, const char *path)
 {
-    char *text;
-    size_t size;
-    FileStatus status = ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, LIMIT_SOURCE_BYTES, &text, &size);
-    if (status == FILE_OK)
-        return parse_expectations(ctx, source_add(ctx, path, text, size));
-    driver_usage(ctx, d, E0205, "cannot read `%s`: %s", path, file_status_text(status));
-    return NULL;
+    uint32_t file;
+    return driver_source(ctx, d, path, &file) ? parse_expectations(ctx, file) : NULL;
 }
 
 /* -1: reported. */

@@ -5,6 +5,7 @@
 enum {
     COMPILE = 1 << VERB_COMPILE,
     CHECK = 1 << VERB_CHECK,
+    FMT = 1 << VERB_FMT,
     LOWER = 1 << VERB_LOWER,
     RUN = 1 << VERB_RUN,
     BENCH = 1 << VERB_BENCH,
@@ -17,6 +18,7 @@ enum {
 const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
     [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
+    [VERB_FMT] = {"fmt", "fmt FILE.rise|FOLDER...", "Format programs where they lie, each in the one way; `-` from standard input to standard output."},
     [VERB_LOWER] = {"lower", "lower FILE.rise [ENTRY]", "Rewrite an entry by its strategy, and print the program that comes out."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
@@ -28,9 +30,9 @@ const VerbRow verb_rows[VERB_COUNT] = {
 };
 
 const OptRow option_rows[OPT_COUNT] = {
-    [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE | TUNE, true, false,
+    [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE | FMT | TUNE, true, false,
                     "Write to OUT: `.cu` CUDA C with host functions, `.h` a header for C and C++ with compiled kernels and functions that launch them, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
-                    "output. tune: the tuning file. Default: FILE.rise.tune."},
+                    "output. fmt: the formatted program; default: the file itself. tune: the tuning file; default: FILE.rise.tune."},
     [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|nests|imp|cuda|manifest|ptx|cubin|header", COMPILE, false, false,
                   "Print this form of the program instead, whatever the suffix of OUT."},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
@@ -106,6 +108,8 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_STRATEGIES] = {"strategies", 0, OK_TEXT, "S,S...", TUNE, false, false,
                         "Try these strategies beside the entry's own, each with all combinations of the candidates that its parameters have, as in "
                         "`strategy blocks (k: nat = 256 in [128, 256]) = ...`."},
+    [OPT_FMT_CHECK] = {"check", 0, OK_FLAG, "", FMT, false, false, "Change nothing: say where a file is not formatted, with exit code 1."},
+    [OPT_LINES] = {"lines", 0, OK_TEXT, "A:B", FMT, false, false, "Format only the definitions and entries that stand on lines A to B, the first being 1."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,

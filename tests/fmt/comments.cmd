@@ -1,0 +1,1 @@
+fmt comments.rise -o -

@@ -1,0 +1,2 @@
+fmt --check layouts.rise
+exit 1

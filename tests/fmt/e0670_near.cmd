@@ -1,0 +1,2 @@
+fmt --check formatted.rise
+exit 0

@@ -1,0 +1,1 @@
+fmt layouts.rise -o -

@@ -1,0 +1,1 @@
+fmt layouts.rise --lines 3:4 -o -

@@ -1,0 +1,2 @@
+fmt layouts.rise --lines 4
+exit 2

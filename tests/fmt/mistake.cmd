@@ -1,0 +1,2 @@
+fmt mistake.rise -o -
+exit 1

@@ -1,0 +1,2 @@
+fmt ../scripts
+exit 2

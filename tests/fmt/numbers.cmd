@@ -1,0 +1,1 @@
+fmt numbers.rise -o -

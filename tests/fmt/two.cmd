@@ -1,0 +1,2 @@
+fmt layouts.rise numbers.rise -o -
+exit 2
