@@ -5,6 +5,9 @@
 #include "driver/results.h"
 #include "driver/room.h"
 #include "driver/sizes.h"
+#include "driver/text_data.h"
+
+enum { LARGEST_TEXT = 256 << 20 };
 
 /* One component of an input, and what the command line gives for it. */
 typedef struct Component {
@@ -135,17 +138,23 @@ static bool nothing_missing(Making *m)
     if (!missing)
         return true;
     Diag *diag = driver_usage(m->ctx, m->d, E0626, "%s: nothing is given for %s", m->entry->name, names.text);
-    diag_help(m->ctx, diag, "add `%s`, or name .npy files", args.text);
+    diag_help(m->ctx, diag, "add `%s`, or give data: `--arg NAME=[1, 2]`, or a .npy or text file", args.text);
     return false;
+}
+
+static int rank_of(Type t)
+{
+    int rank = 0;
+    for (; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
+        rank++;
+    return rank;
 }
 
 /* The file's elements must be of the input's type, and its dimensions as many; which sizes they have is for sizes_infer. */
 static bool fits_type(Making *m, const Component *c, HostBuf *buf)
 {
     Scalar elem = type_scalar_of(m->ctx, c->type);
-    int rank = 0;
-    for (Type t = c->type; t->kind == TY_ARRAY || t->kind == TY_VEC; t = t->elem)
-        rank++;
+    int rank = rank_of(c->type);
     if (!npy_as(buf, elem)) {
         Diag *diag = driver_usage(m->ctx, m->d, E0627, "%s: the elements of %s are %s, and %s: %s wants %s", m->entry->name, c->value,
                                   scalar_name(buf->elem), c->name, type_text(m->ctx, c->type), scalar_name(elem));
@@ -184,6 +193,46 @@ static void not_a_file(Making *m, const char *value)
         diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
 }
 
+/* What is neither a .npy file nor looks like one is text. */
+static bool is_text(const char *path, const char *bytes, size_t size)
+{
+    size_t n = strlen(path);
+    bool npy = n > 4 && strcmp(path + n - 4, ".npy") == 0;
+    return !npy && size > 0 && bytes[0] != '\x93' && !memchr(bytes, 0, size);
+}
+
+static bool read_text(Making *m, const Component *c, const char *source, const char *text, size_t size, HostBuf *buf)
+{
+    TextWanted wanted = {c->name, c->type, type_scalar_of(m->ctx, c->type), rank_of(c->type)};
+    if (size <= LARGEST_TEXT && text_read(m->ctx, &wanted, source, text, size, buf))
+        return true;
+    if (size > LARGEST_TEXT)
+        driver_usage(m->ctx, m->d, E0671, "%s: a text of more than %d bytes: write a .npy file", source, LARGEST_TEXT);
+    driver_fail(m->d, STATUS_USAGE);
+    return false;
+}
+
+/* From the brackets on the command line, or the file. */
+static bool read_value(Making *m, const Component *c, HostBuf *buf)
+{
+    if (text_is_inline(c->value)) {
+        const char *source = ctx_printf(m->ctx, "--arg %s", c->name);
+        return read_text(m, c, source, c->value, strlen(c->value), buf);
+    }
+    char *bytes;
+    size_t size;
+    if (!npy_load(m->ctx, c->value, &bytes, &size)) {
+        not_a_file(m, c->value);
+        return false;
+    }
+    if (is_text(c->value, bytes, size))
+        return read_text(m, c, c->value, bytes, size, buf);
+    if (npy_parse(m->ctx, c->value, bytes, size, buf))
+        return fits_type(m, c, buf);
+    driver_fail(m->d, STATUS_USAGE);
+    return false;
+}
+
 static bool read_files(Making *m, KnownShape *shapes, int *n)
 {
     bool good = true;
@@ -192,11 +241,9 @@ static bool read_files(Making *m, KnownShape *shapes, int *n)
         HostBuf *buf = &m->launch->buffers[k];
         if (!c->from_file)
             continue;
-        bool read = npy_read(m->ctx, c->value, buf);
-        if (!read)
-            not_a_file(m, c->value);
-        if (read && fits_type(m, c, buf))
-            shapes[(*n)++] = (KnownShape){c->name, c->value, c->type, buf};
+        const char *source = text_is_inline(c->value) ? "in brackets" : c->value;
+        if (read_value(m, c, buf))
+            shapes[(*n)++] = (KnownShape){c->name, source, c->type, buf};
         else
             good = false;
     }

@@ -242,13 +242,11 @@ bool npy_parse(Ctx *ctx, const char *name, char *bytes, size_t size, HostBuf *bu
     return true;
 }
 
-bool npy_read(Ctx *ctx, const char *path, HostBuf *buf)
+bool npy_load(Ctx *ctx, const char *path, char **bytes, size_t *size)
 {
-    char *bytes;
-    size_t size;
-    switch (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, largest_file, &bytes, &size)) {
+    switch (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, largest_file, bytes, size)) {
     case FILE_OK:
-        return npy_parse(ctx, path, bytes, size, buf);
+        return true;
     case FILE_MISSING:
         return refuse(ctx, path, "there is no such file");
     case FILE_TOO_LARGE:
@@ -260,6 +258,13 @@ bool npy_read(Ctx *ctx, const char *path, HostBuf *buf)
         break;
     }
     return refuse(ctx, path, "the system does not let risec read it");
+}
+
+bool npy_read(Ctx *ctx, const char *path, HostBuf *buf)
+{
+    char *bytes;
+    size_t size;
+    return npy_load(ctx, path, &bytes, &size) && npy_parse(ctx, path, bytes, size, buf);
 }
 
 bool npy_as(HostBuf *buf, Scalar elem)

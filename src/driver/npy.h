@@ -11,6 +11,8 @@ enum { NPY_RANK_LIMIT = 32 };
 
 /* Reads a file's bytes. buf->bytes points into `bytes` where nothing must be converted. False with a diagnostic (E0608) naming `name`. */
 bool npy_parse(Ctx *ctx, const char *name, char *bytes, size_t size, HostBuf *buf);
+/* A file's bytes, through the context's file access. False with a diagnostic (E0608). */
+bool npy_load(Ctx *ctx, const char *path, char **bytes, size_t *size);
 /* The same from a path, through the context's file access ("-": standard input). */
 bool npy_read(Ctx *ctx, const char *path, HostBuf *buf);
 /* True when the elements can stand for `elem`: the same type, or u16 for bf16 (buf->elem is changed). */

@@ -50,7 +50,7 @@ const OptRow option_rows[OPT_COUNT] = {
                          "lower: evaluate the program before and after each step on random inputs of several small sizes, and name the first step that changes the result. "
                          "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},
     [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", LOWER | RUN | BENCH | TUNE, true, false,
-                 "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, iota, ones, zeros, const:V, "
+                 "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, a text file of numbers, an array as in xs=[1,2,3], iota, ones, zeros, const:V, "
                  "uniform[:LO:HI], normal, or a number."},
     [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN | TUNE, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "

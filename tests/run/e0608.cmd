@@ -1,2 +1,2 @@
-run sums.rise --arg xs=sums.rise
+run sums.rise --arg xs=no_array.npy
 exit 2

@@ -1,0 +1,2 @@
+run echo.rise f --arg xs=brackets.txt
+exit 0

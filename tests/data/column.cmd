@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=column.txt
+exit 0

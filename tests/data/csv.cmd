@@ -1,0 +1,2 @@
+run echo.rise f --arg xs=pairs.csv
+exit 0

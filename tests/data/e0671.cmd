@@ -1,0 +1,2 @@
+run echo.rise f --arg xs=[[1,2],[3]]
+exit 2

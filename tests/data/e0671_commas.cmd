@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=commas.csv
+exit 2

@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=pairs.csv
+exit 2

@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=[1,300]
+exit 2
