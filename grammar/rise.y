@@ -107,6 +107,11 @@ static const Token unnamed = {.kind = T_END};
 %type exprs2 {AstList *}
 %type options {AstList *}
 %type named {AstList *}
+%type data {Ast *}
+%type datas {AstList *}
+%type more {Ast *}
+%type sum {Ast *}
+%type samples {AstList *}
 %type given {AstList *}
 %type path {AstList *}
 %type names {TokenList *}
@@ -197,6 +202,8 @@ clause ::= WHERE(W) exprs(A). { parse_clause(ps, CLAUSE_WHERE, W, A, NULL, 0); }
 clause ::= LAUNCH(W) LBRACKET named(A) RBRACKET(C). { parse_clause(ps, CLAUSE_LAUNCH, W, A, NULL, C.hi); }
 clause ::= EXACT(W). { parse_clause(ps, CLAUSE_EXACT, W, NULL, NULL, W.hi); }
 clause ::= EXPECT(W) LBRACKET exprs(A) RBRACKET(C) given(S). { parse_expect(ps, W, unnamed, A, S, C); }
+clause ::= EXPECT(W) postfix(A) EQEQ data(B). { parse_expect_result(ps, W, A, B, NULL); }
+clause ::= EXPECT(W) postfix(A) EQEQ data(B) FOR samples(S). { parse_expect_result(ps, W, A, B, S); }
 clause ::= ACCEPT(W) LBRACKET exprs(A) RBRACKET. { parse_accept(ps, W, A); }
 clause ::= LOWERED(W) BY postfix(A). { parse_clause(ps, CLAUSE_LOWERED, W, NULL, A, A->span.hi); }
 clause ::= LEVEL(W) NAME(A). { parse_level(ps, W, A); }
@@ -210,6 +217,33 @@ law ::= ASSOCIATIVE(A). { parse_law(ps, A, NULL); }
 law ::= ASSOCIATIVE(A) WITHIN expr(W). { parse_law(ps, A, W); }
 law ::= COMMUTATIVE(A). { parse_law(ps, A, NULL); }
 law ::= COMMUTATIVE(A) WITHIN expr(W). { parse_law(ps, A, W); }
+
+/* Values that are written out. Of a size or an input there may be several: `n = 0, 1, m = 2`. The
+ * second one of a name begins with no name, for that would be the next one's. */
+data(R) ::= expr(A). { R = A; }
+data(R) ::= STRING(A). { R = parse_text(ps, A); }
+data(R) ::= LBRACKET(O) RBRACKET(C). { R = ast_items(ps->ctx, AST_LIST, between(ps, O, C), 0, NULL); }
+data(R) ::= LBRACKET(O) datas(A) RBRACKET(C). {
+    R = parse_fit(ps, ast_items(ps->ctx, AST_LIST, between(ps, O, C), A->items.n, A->items.at));
+}
+datas(R) ::= data(A). { R = parse_list_add(ps, NULL, unnamed, A); }
+datas(R) ::= datas(L) COMMA data(A). { R = parse_list_add(ps, L, unnamed, A); }
+samples(R) ::= NAME(N) EQ data(A). { R = parse_list_add(ps, NULL, N, A); }
+samples(R) ::= samples(L) COMMA NAME(N) EQ data(A). { R = parse_list_add(ps, L, N, A); }
+samples(R) ::= samples(L) COMMA more(A). { R = parse_list_add(ps, L, unnamed, A); }
+more(R) ::= sum(A). { R = A; }
+more(R) ::= STRING(A). { R = parse_text(ps, A); }
+more(R) ::= LBRACKET(O) RBRACKET(C). { R = ast_items(ps->ctx, AST_LIST, between(ps, O, C), 0, NULL); }
+more(R) ::= LBRACKET(O) datas(A) RBRACKET(C). {
+    R = parse_fit(ps, ast_items(ps->ctx, AST_LIST, between(ps, O, C), A->items.n, A->items.at));
+}
+sum(R) ::= INT(A). { R = parse_int(ps, A); }
+sum(R) ::= FLOAT(A). { R = parse_float(ps, A); }
+sum(R) ::= MINUS(O) sum(A). [NOT] { R = unary(ps, OP_NEG, O, A); }
+sum(R) ::= sum(A) PLUS(O) sum(B). { R = binary(ps, OP_ADD, A, O, B); }
+sum(R) ::= sum(A) MINUS(O) sum(B). { R = binary(ps, OP_SUB, A, O, B); }
+sum(R) ::= sum(A) STAR(O) sum(B). { R = binary(ps, OP_MUL, A, O, B); }
+sum(R) ::= sum(A) POW(O) sum(B). { R = binary(ps, OP_POW, A, O, B); }
 
 /* A file of expectations. */
 expectations ::= .

@@ -178,7 +178,7 @@ static bool fits_type(Making *m, const Component *c, HostBuf *buf)
 /* After npy_read has complained: perhaps it was to be a word and no file. */
 static void not_a_file(Making *m, const char *value)
 {
-    static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal"};
+    static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal", "special", "small"};
     driver_fail(m->d, STATUS_USAGE);
     Nearest nearest;
     nearest_init(&nearest, intern(m->ctx, value, strcspn(value, ":")));
@@ -188,7 +188,7 @@ static void not_a_file(Making *m, const char *value)
     if (!nearest.best || !n || m->ctx->diags.list.at[n - 1]->help)
         return;
     if (strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0)
-        diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI and normal");
+        diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
     else
         diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
 }

@@ -103,7 +103,7 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     if (!checked || ctx->diags.errors > errors)
         return;
     diags_again(ctx, &advice);
-    expect_check(ctx, d, program, path);
+    expect_check(ctx, d, program, path, NULL);
     if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
         check_laws(ctx, d, path);
 }

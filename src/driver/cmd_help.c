@@ -104,6 +104,9 @@ static const Topic topics[] = {
      "  uniform[:LO:HI]     pseudo-random, from --seed: floats in [0, 1), integers\n"
      "                      from 0 to 99\n"
      "  normal              pseudo-random floats with the normal distribution\n"
+     "  special             NaN, infinities, both zeros, the ends of the type and the\n"
+     "                      like, one in six, among other numbers\n"
+     "  small               integers from -8 to 8, for floats, too\n"
      "  2.5                 a number, for a scalar\n"
      "\n"
      "Results are printed, or written as .npy by --out.\n"},
@@ -212,6 +215,9 @@ static const Topic topics[] = {
      "\n"
      "span is [first byte, byte behind the last], column counts bytes from 1. Each edit puts its text in the place of its span; the edits of a hint belong "
      "together. A hint without edits explains. What stands nowhere in a file has \"file\": null.\n"
+     "\n"
+     "test --json prints {\"files\": [{\"file\": ..., \"checks\": [...], \"report\": {...}}], \"checks\": 3, \"failed\": 0, \"exit\": 0}: a check has "
+     "entry, line, kind (result or counters), against, holds, runs, failed, and the first run that failed; report is as check --json prints it.\n"
      "\n"
      "With --verify or --expect there is \"compared\": {\"with\", \"verdict\", \"error\", \"relative\", \"bound\", \"elements\", \"undecided\"}, "
      "where the verdict is \"equal\", \"near\", \"different\" or \"no check\"; with --stats \"stats\"; with --profile \"profile\".\n"},

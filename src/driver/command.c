@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "driver/driver.h"
 #include "driver/interrupt.h"
@@ -38,6 +37,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_FMT:
         cmd_fmt(ctx, d);
         break;
+    case VERB_TEST:
+        cmd_test(ctx, d);
+        break;
     case VERB_LOWER:
         cmd_lower(ctx, d);
         break;
@@ -68,13 +70,6 @@ static void run_verb(Ctx *ctx, void *user)
     driver_no_errors(ctx, d);
 }
 
-static bool wants_colour(void)
-{
-    const char *no = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    return isatty(STDERR_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
-}
-
 /* `check --json` gives them as what it prints. */
 static void print_diagnostics(Ctx *ctx, void *user)
 {
@@ -92,7 +87,7 @@ static void print_diagnostics(Ctx *ctx, void *user)
         return;
     StrBuf text;
     sb_init(&text, ctx);
-    diag_render(ctx, &text, wants_colour());
+    diag_render(ctx, &text, driver_colour());
     fwrite(text.text, 1, text.len, stderr);
 }
 

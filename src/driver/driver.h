@@ -29,6 +29,8 @@ typedef struct Driver {
 
 /* What risec does with its arguments; gives its exit code. */
 int driver_command(int argc, char **argv);
+/* Whether messages are coloured: standard error is a terminal, and nothing speaks against it. */
+bool driver_colour(void);
 /* The larger trouble wins: a file that cannot be read is not hidden by a program that is wrong. */
 void driver_fail(Driver *d, int status);
 /* An error about the command line or a file: STATUS_USAGE. */
@@ -85,6 +87,7 @@ void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 /* `risec check --laws`: tests the rules and the operators of one file. */
 void check_laws(Ctx *ctx, Driver *d, const char *path);
+void cmd_test(Ctx *ctx, Driver *d);
 void cmd_fmt(Ctx *ctx, Driver *d);
 void cmd_lower(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);

@@ -441,11 +441,19 @@ typedef struct Clause {
     int number;
     const Expect *clause;
     bool only_sizes; /* no run */
+    Ctx *keep;       /* for the outcome */
+    const char *path;
+    ExpectOutcome *outcome;
 } Clause;
 
 static void check_clause(Ctx *ctx, void *user)
 {
     const Clause *c = user;
+    if (c->clause->subject) {
+        if (!c->only_sizes)
+            expect_result(ctx, &(ExpectResult){c->keep, c->d, c->program, c->number, c->clause, c->path, c->outcome});
+        return;
+    }
     Expecting x = {.ctx = ctx, .d = c->d, .program = program_inside(ctx, c->program), .number = c->number, .clause = c->clause};
     static const SimOptions options = {.profile = true, .max_steps = LIMIT_EXPECT_STEPS, .max_bytes = LIMIT_EXPECT_BYTES};
     if (!elaborate(&x) || !set_sizes(&x) || c->only_sizes || !make_inputs(&x))
@@ -490,31 +498,56 @@ static int entry_of(Ctx *ctx, const Program *program, const char *path, const Ex
     return -1;
 }
 
-/* The clauses that stand at the program's entries. */
-static void own_clauses(Ctx *ctx, Driver *d, Program *program, bool only_sizes)
+/* One clause, in memory that goes after it. */
+static ExpectOutcome check_one(Ctx *ctx, Clause *clause)
 {
-    const char *only = option_text(d->line, OPT_ENTRY);
-    for (int k = 0; k < program_entry_count(program); k++) {
-        const Item *item = program_entry_item(program, k);
-        for (int i = 0; i < item->n_expects && (!only || strcmp(item->name, only) == 0); i++)
-            ctx_do_inside(ctx, check_clause, &(Clause){d, program, k, &item->expects[i], only_sizes});
+    int line, column, errors = ctx->diags.errors;
+    source_position(ctx, clause->clause->span, &line, &column);
+    ExpectOutcome outcome = {.entry = program_entry_name(clause->program, clause->number), .line = line, .counters = !clause->clause->subject};
+    clause->keep = ctx;
+    clause->outcome = &outcome;
+    ctx_do_inside(ctx, check_clause, clause);
+    outcome.good = ctx->diags.errors == errors;
+    if (outcome.counters)
+        outcome.runs = 1;
+    return outcome;
+}
+
+/* The clauses that stand at the program's entries. */
+static void own_clauses(Ctx *ctx, Clause *clause, ExpectOutcomes *outcomes)
+{
+    const char *only = option_text(clause->d->line, OPT_ENTRY);
+    for (int k = 0; k < program_entry_count(clause->program); k++) {
+        const Item *item = program_entry_item(clause->program, k);
+        for (int i = 0; i < item->n_expects && (!only || strcmp(item->name, only) == 0); i++) {
+            clause->number = k;
+            clause->clause = &item->expects[i];
+            ExpectOutcome outcome = check_one(ctx, clause);
+            if (outcomes)
+                vec_push(ctx, outcomes, outcome);
+        }
     }
 }
 
-void expect_check_sizes(Ctx *ctx, Driver *d, Program *program) { own_clauses(ctx, d, program, true); }
-
-void expect_check(Ctx *ctx, Driver *d, Program *program, const char *path)
+void expect_check_sizes(Ctx *ctx, Driver *d, Program *program)
 {
+    own_clauses(ctx, &(Clause){.d = d, .program = program, .only_sizes = true}, NULL);
+}
+
+void expect_check(Ctx *ctx, Driver *d, Program *program, const char *path, ExpectOutcomes *outcomes)
+{
+    Clause clause = {.d = d, .program = program, .path = path};
     const char *only = option_text(d->line, OPT_ENTRY), *file = option_text(d->line, OPT_EXPECT);
     int errors = ctx->diags.errors;
-    own_clauses(ctx, d, program, false);
+    own_clauses(ctx, &clause, outcomes);
     int before = ctx->diags.errors;
     const Item *more = file ? read_expectations(ctx, d, file) : NULL;
     bool readable = ctx->diags.errors == before;
     for (int i = 0; more && readable && i < more->n_expects; i++) {
-        int k = entry_of(ctx, program, path, &more->expects[i]);
-        if (k >= 0 && (!only || strcmp(program_entry_name(program, k), only) == 0))
-            ctx_do_inside(ctx, check_clause, &(Clause){d, program, k, &more->expects[i], false});
+        clause.clause = &more->expects[i];
+        clause.number = entry_of(ctx, program, path, clause.clause);
+        if (clause.number >= 0 && (!only || strcmp(program_entry_name(program, clause.number), only) == 0))
+            check_one(ctx, &clause);
     }
     if (ctx->diags.errors > errors)
         driver_fail(d, STATUS_PROGRAM);

@@ -157,7 +157,7 @@ static bool has_prefix(const char *text, const char *prefix) { return strncmp(te
 
 bool input_is_spec(const char *text)
 {
-    static const char *const names[] = {"iota", "ones", "zeros", "uniform", "normal", "true", "false"};
+    static const char *const names[] = {"iota", "ones", "zeros", "uniform", "normal", "special", "small", "true", "false"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(text, names[i]) == 0)
             return true;
@@ -225,6 +225,40 @@ static bool fill_uniform(Ctx *ctx, const char *name, const char *spec, Random *r
     return true;
 }
 
+/* Values that arithmetic treats in ways of its own. */
+static ScalarValue special_value(Scalar type, Random *r)
+{
+    static const double floats[] = {0,    -0.0,     1,        -1,      0.5,     -2,      INFINITY,
+                                    -INFINITY, NAN, 5.96e-8, -6.1e-5, 1.2e-38, -1e-40, 3};
+    if (type == SC_BOOL)
+        return scalar_int(type, (int64_t)random_below(r, 2));
+    if (scalar_is_float(type))
+        return scalar_float(type, floats[random_below(r, sizeof floats / sizeof floats[0])]);
+    uint64_t bit = (uint64_t)1 << random_below(r, 8 * (uint64_t)scalar_bytes(type));
+    const uint64_t integers[] = {0, 1, (uint64_t)-1, bit, bit - 1, ~bit, (uint64_t)-2};
+    return scalar_int(type, (int64_t)integers[random_below(r, sizeof integers / sizeof integers[0])]);
+}
+
+/* `special`: such values among others; `small`: small integers. Of indices any. */
+static bool fill_odd(Ctx *ctx, const char *name, const char *spec, Random *r, bool is_idx, int64_t idx_size, HostBuf *buf)
+{
+    enum { SPECIAL_IN = 6, NEAR = 100, SMALL = 8 };
+    bool special = spec[1] == 'p', sign = scalar_is_float(buf->elem) || scalar_is_signed(buf->elem);
+    if (is_idx)
+        return fill_uniform(ctx, name, "uniform", r, is_idx, idx_size, buf);
+    for (int64_t i = 0; i < buf->count; i++) {
+        int64_t most = special ? NEAR : SMALL;
+        int64_t value = (int64_t)random_below(r, 2 * (uint64_t)most + 1) - (sign ? most : 0);
+        if (special && random_below(r, SPECIAL_IN) == 0)
+            store(buf, i, special_value(buf->elem, r));
+        else if (scalar_is_float(buf->elem))
+            store(buf, i, scalar_float(buf->elem, special ? (double)value / 8 : (double)value));
+        else
+            store(buf, i, scalar_int(buf->elem, buf->elem == SC_BOOL ? value & 1 : value));
+    }
+    return true;
+}
+
 bool input_fill(Ctx *ctx, const char *name, const char *spec, uint64_t seed, bool is_idx, int64_t idx_size, HostBuf *buf)
 {
     buf->bytes = ctx_alloc(ctx, (size_t)(buf->count * scalar_bytes(buf->elem)) + 1);
@@ -243,6 +277,8 @@ bool input_fill(Ctx *ctx, const char *name, const char *spec, uint64_t seed, boo
         return fill_constant(ctx, name, spec, spec + 6, is_idx, idx_size, buf);
     if (strcmp(spec, "uniform") == 0 || has_prefix(spec, "uniform:"))
         return fill_uniform(ctx, name, spec, &random, is_idx, idx_size, buf);
+    if (strcmp(spec, "special") == 0 || strcmp(spec, "small") == 0)
+        return fill_odd(ctx, name, spec, &random, is_idx, idx_size, buf);
     if (strcmp(spec, "normal") == 0) {
         if (!scalar_is_float(buf->elem))
             return refuse(ctx, name, spec, ctx_printf(ctx, "normal makes floats, and %s has elements of type %s", name, scalar_name(buf->elem)));
@@ -254,5 +290,5 @@ bool input_fill(Ctx *ctx, const char *name, const char *spec, uint64_t seed, boo
     }
     if (input_is_spec(spec) && !strchr(spec, ':'))
         return fill_constant(ctx, name, spec, spec, is_idx, idx_size, buf);
-    return refuse(ctx, name, spec, "an input is a .npy file, a number, iota, ones, zeros, const:V, uniform, uniform:LO:HI or normal");
+    return refuse(ctx, name, spec, "an input is a .npy file, a number, iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special or small");
 }

@@ -4,6 +4,10 @@
  *   ones, zeros     that number; const:V or V itself: V
  *   uniform         floats: k / 2^24 in [0, 1), k uniform (f16, bf16: k / 2^8); integers: 0 to 99, as far as the type goes; bool: 0 or 1
  *   uniform:LO:HI   floats in [LO, HI), rounded to the type; integers LO to HI, both included
+ *   special         values that arithmetic treats in ways of its own (NaN, infinities, both zeros,
+ *                   the ends of the type), one in six, among multiples of 1/8 from -12.5 to 12.5
+ *                   (integers: from -100 to 100, or 0 to 200)
+ *   small           integers from -8 to 8, or 0 to 16, as floats, too
  *   normal          floats of mean 0 and variance 1 (Box and Muller, in double)
  *
  * The generator is xoshiro256** seeded through splitmix64, one draw for each element (two for normal) in row-major order. */

@@ -6,6 +6,7 @@ enum {
     COMPILE = 1 << VERB_COMPILE,
     CHECK = 1 << VERB_CHECK,
     FMT = 1 << VERB_FMT,
+    TEST = 1 << VERB_TEST,
     LOWER = 1 << VERB_LOWER,
     RUN = 1 << VERB_RUN,
     BENCH = 1 << VERB_BENCH,
@@ -19,6 +20,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
     [VERB_CHECK] = {"check", "check FILE.rise...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_FMT] = {"fmt", "fmt FILE.rise|FOLDER...", "Format programs where they lie, each in the one way; `-` from standard input to standard output."},
+    [VERB_TEST] = {"test", "test FILE.rise|FOLDER...", "Check the `expect` clauses of entries: results beside those of other programs or data, and counters."},
     [VERB_LOWER] = {"lower", "lower FILE.rise [ENTRY]", "Rewrite an entry by its strategy, and print the program that comes out."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
@@ -38,25 +40,25 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
                         "With --emit=imp: the program as it is after PASS: "
                         "translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names."},
-    [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK, false, false, "Only this entry. Default: all entries of the file."},
+    [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK | TEST, false, false, "Only this entry. Default: all entries of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
                   "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
                   "sm_75. A header takes a list, as in sm_80,sm_90, of what to have cubins for; default: sm_75 to sm_120, as far as NVRTC knows them."},
-    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, true, false,
-                 "Give a tunable, or (for run, bench and lower --plan) a size. NAT is an integer, or a sum of products such as 2^20+1."},
+    [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | TEST | LOWER | RUN | BENCH | TUNE, true, false,
+                 "Give a tunable, or (for run, test, bench and lower --plan) a size. NAT is an integer, or a sum of products such as 2^20+1."},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | LOWER | RUN, false, false,
                          "lower: evaluate the program before and after each step on random inputs of several small sizes, and name the first step that changes the result. "
                          "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},
-    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", LOWER | RUN | BENCH | TUNE, true, false,
+    [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", TEST | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, a text file of numbers, an array as in xs=[1,2,3], iota, ones, zeros, const:V, "
-                 "uniform[:LO:HI], normal, or a number."},
-    [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", RUN | TUNE, false, false,
+                 "uniform[:LO:HI], normal, special, small, or a number."},
+    [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", TEST | RUN | TUNE, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
                     "NVIDIA GPU; auto gpu where there is one, else sim. tune: gpu (the default) measures time, sim estimates it from what the simulator "
                     "counts."},
-    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", CHECK | LOWER | RUN | BENCH | TUNE, false, false,
+    [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", CHECK | TEST | LOWER | RUN | BENCH | TUNE, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
@@ -65,7 +67,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | LOWER | RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | TEST | LOWER | RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
@@ -92,7 +94,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_STRATEGY] = {"strategy", 0, OK_TEXT, "STRATEGY", LOWER, false, false,
                       "Rewrite by this strategy instead of the entry's own: a name, or an expression such as `mapToGlobal at map`. The file imports the modules of the rules that are named: "
                       "`import rules.lowering`."},
-    [OPT_COSTS] = {"costs", 0, OK_TEXT, "FILE", COMPILE | CHECK | LOWER | RUN | BENCH | TUNE, false, false,
+    [OPT_COSTS] = {"costs", 0, OK_TEXT, "FILE", COMPILE | CHECK | TEST | LOWER | RUN | BENCH | TUNE, false, false,
                    "Schedule for the device whose table of costs is in FILE, instead of that in lib/device.rise: by it the scheduler says which arrays are stored. `bench/costs` measures a "
                    "table."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
@@ -110,6 +112,9 @@ const OptRow option_rows[OPT_COUNT] = {
                         "`strategy blocks (k: nat = 256 in [128, 256]) = ...`."},
     [OPT_FMT_CHECK] = {"check", 0, OK_FLAG, "", FMT, false, false, "Change nothing: say where a file is not formatted, with exit code 1."},
     [OPT_LINES] = {"lines", 0, OK_TEXT, "A:B", FMT, false, false, "Format only the definitions and entries that stand on lines A to B, the first being 1."},
+    [OPT_JOBS] = {"jobs", 'j', OK_NUMBER, "N", TEST, false, false, "Work on N files at a time. Default: 1."},
+    [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", TEST, false, false, "Say nothing of what is well."},
+    [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", TEST, false, false, "Say what was checked, clause by clause."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,

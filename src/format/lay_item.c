@@ -40,6 +40,8 @@ static Parts parts_of(Lay *l, const Item *item)
         const Expect *expect = &item->expects[i];
         for (int k = 0; k < expect->n; k++)
             add(l, &parts, expect->conditions[k]);
+        add(l, &parts, expect->subject);
+        add(l, &parts, expect->wanted);
         for (int k = 0; k < expect->n_given; k++)
             add(l, &parts, expect->given[k].value);
     }

@@ -18,7 +18,7 @@ typedef enum AstOp {
 
 typedef enum AstKind {
     AST_ERROR,   /* where the parser recovered; already reported */
-    AST_NAME,    /* name */
+    AST_NAME,    /* name; in the data of `expect` also a text, with its quotes */
     AST_INT,     /* value, suffix ("f32", "u8", or NULL) */
     AST_FLOAT,   /* number, suffix */
     AST_CALL,    /* fn(items): f(a, b) */
@@ -113,15 +113,19 @@ typedef struct Law { /* of an operator: `associative`, `commutative`, `associati
     Ast *within; /* or NULL */
 } Law;
 
-/* What the counters of the simulator are to be, for some sizes: `expect [barriers == 1] for n = 4096`. */
+/* What the counters of the simulator are to be, for some sizes: `expect [barriers == 1] for n = 4096`.
+ * Or what the result is to be, for each combination of some values:
+ * `expect result == other for n = 0, 1, m = 2`. */
 typedef struct Expect {
     Span span;
     const char *entry; /* in a file of expectations: the entry, or NULL for the only one */
     Span entry_span;
     int n;
     Ast **conditions;
+    Ast *subject;      /* `result`, or `result.1`; or NULL: counters */
+    Ast *wanted;       /* a name, or data: a number, a text, AST_LIST of such */
     int n_given;
-    Option *given;     /* after `for` */
+    Option *given;     /* after `for`; a further value of the one before has no name */
 } Expect;
 
 typedef struct Item {

@@ -322,11 +322,19 @@ static void put_params(StrBuf *out, int n, const Param *params)
 
 static void put_expect(StrBuf *out, const Expect *e)
 {
-    sb_puts(out, "\n  expect [");
-    put_items(out, e->n, e->conditions, NULL);
-    sb_putc(out, ']');
+    sb_puts(out, e->subject ? "\n  expect " : "\n  expect [");
+    if (e->subject) {
+        put(out, e->subject, false);
+        sb_puts(out, " == ");
+        put(out, e->wanted, false);
+    } else {
+        put_items(out, e->n, e->conditions, NULL);
+        sb_putc(out, ']');
+    }
     for (int i = 0; i < e->n_given; i++) {
-        sb_printf(out, i ? ", %s = " : " for %s = ", e->given[i].name);
+        sb_puts(out, i ? ", " : " for ");
+        if (e->given[i].name)
+            sb_printf(out, "%s = ", e->given[i].name);
         put(out, e->given[i].value, false);
     }
 }

@@ -48,6 +48,8 @@ void program_read_more(Ctx *ctx, Program *whole, const Program *part);
 int program_entry_count(const Program *program);
 const char *program_entry_name(const Program *program, int k);
 const Item *program_entry_item(const Program *program, int k);
+/* The entry or definition of the file itself with this name; or NULL. */
+const Item *program_item(const Program *program, const char *name);
 /* The size or tunable number k in the header of an entry; NULL: there are not so many. */
 const char *item_size(const Item *entry, int k, bool *tunable);
 /* The file itself as parsed; NULL when it could not be read. */
@@ -63,6 +65,9 @@ Span item_use(const Ctx *ctx, const Program *program, const Item *user, Span ins
 
 /* NULL when there are errors (in this entry or in the program). */
 CoreEntry *elab_entry(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings);
+/* The entry or definition of the file itself with this name, elaborated as an entry is. NULL: with
+ * diagnostics, or because it takes functions or types. */
+CoreEntry *elab_named(Ctx *ctx, Program *program, const char *name, int n_settings, const ElabSetting *settings);
 /* The same with classes, the last one of no sizes: Note [Classes of a tuned entry] in ir/core.h. `settings` fix sizes, at most. The types of the
  * inputs and the result and the facts about sizes must be the same in all classes as with the tunables' defaults: E0661. */
 CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes);

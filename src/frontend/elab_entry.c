@@ -536,6 +536,16 @@ CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int k, int n_settings, c
     return program->failed ? NULL : entry;
 }
 
+CoreEntry *elab_named(Ctx *ctx, Program *program, const char *name, int n_settings, const ElabSetting *settings)
+{
+    Elab *e = elab_new(ctx, program);
+    const Item *item = program_item(program, name);
+    if (!item || is_unusable(e, item))
+        return NULL;
+    CoreEntry *entry = entry_of(e, item, program->files.at[0], n_settings, settings, 0, NULL);
+    return program->failed ? NULL : entry;
+}
+
 CoreEntry *elab_entry(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings)
 {
     return elab_entry_tuned(ctx, program, k, n_settings, settings, 0, NULL);

@@ -237,6 +237,17 @@ const Item *program_entry_item(const Program *p, int k) { return p->entries.at[k
 int program_operator_count(const Program *p) { return p->operators.n; }
 const Item *program_operator_item(const Program *p, int k) { return p->operators.at[k]; }
 
+const Item *program_item(const Program *p, const char *name)
+{
+    for (int i = 0; p->files.n && i < p->files.at[0]->items.n; i++) {
+        const Item *item = p->files.at[0]->items.at[i];
+        bool value = item->kind == ITEM_ENTRY || item->kind == ITEM_DEF;
+        if (value && item->name && strcmp(item->name, name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
 const char *item_size(const Item *entry, int k, bool *tunable)
 {
     for (int i = 0; i < entry->n_params; i++) {

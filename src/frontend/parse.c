@@ -76,6 +76,11 @@ Ast *parse_int(Parser *ps, Token token)
     return ast;
 }
 
+Ast *parse_text(Parser *ps, Token token)
+{
+    return ast_name(ps->ctx, token_span(ps, token), intern(ps->ctx, ps->text + token.lo, token.hi - token.lo));
+}
+
 Ast *parse_float(Parser *ps, Token token)
 {
     size_t size = token.hi - token.lo, digits;
@@ -469,6 +474,32 @@ void parse_expect(Parser *ps, Token word, Token entry, AstList *conditions, AstL
     e.given = NEWN(ps->ctx, Option, given ? given->items.n : 1);
     for (int i = 0; given && i < given->items.n && i < given->names.n; i++)
         e.given[e.n_given++] = (Option){given->names.at[i], given->spans.at[i], given->items.at[i]};
+    vec_push(ps->ctx, &ps->expects, e);
+}
+
+/* result, result.1 */
+static bool is_result(const Ast *ast)
+{
+    if (ast->kind == AST_DOT)
+        return !ast->parens && ast->bin.rhs->kind == AST_INT && is_result(ast->bin.lhs);
+    return ast_is_word(ast, "result");
+}
+
+void parse_expect_result(Parser *ps, Token word, Ast *subject, Ast *wanted, AstList *samples)
+{
+    if (!clause_fits(ps, token_span(ps, word), "expect", ITEM_ENTRY, false))
+        return;
+    if (!is_result(subject)) {
+        Diag *diag = parse_mistake(ps, E0119, subject->span, "`expect` compares counters in brackets, or `result`");
+        diag_help(ps->ctx, diag, "write `expect result == other for n = 100`, or `expect [barriers == 1] for n = 100`");
+        parse_broken(ps);
+        return;
+    }
+    const Ast *last = samples ? samples->items.at[samples->items.n - 1] : wanted;
+    Expect e = {.span = parse_span(ps, word.lo, last->span.hi), .subject = subject, .wanted = wanted};
+    e.given = NEWN(ps->ctx, Option, samples ? samples->items.n : 1);
+    for (int i = 0; samples && i < samples->items.n; i++)
+        e.given[e.n_given++] = (Option){samples->names.at[i], samples->spans.at[i], samples->items.at[i]};
     vec_push(ps->ctx, &ps->expects, e);
 }
 

@@ -124,6 +124,10 @@ void parse_law(Parser *ps, Token word, Ast *within);
 /* `given` NULL: no `for`. entry.kind T_END: of the item itself. */
 void parse_expect(Parser *ps, Token word, Token entry, AstList *conditions, AstList *given, Token close);
 
+/* `samples` NULL: no `for`. */
+void parse_expect_result(Parser *ps, Token word, Ast *subject, Ast *wanted, AstList *samples);
+Ast *parse_text(Parser *ps, Token token);
+
 AstList *parse_list_add(Parser *ps, AstList *list, Token name, Ast *item); /* list NULL: a new one; name.kind T_END: no name */
 TokenList *parse_tokens_add(Parser *ps, TokenList *list, Token token);
 PatternList *parse_patterns_add(Parser *ps, PatternList *list, const Pattern *pattern);

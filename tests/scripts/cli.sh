@@ -252,7 +252,9 @@ if grep -q four.npy "$dir/err" && grep -q five.npy "$dir/err"; then ok npy-contr
 expect npy-against-set 2 '--set n=9' -- run "$dir/ints.rise" --set n=9 --arg "xs=$dir/xs.npy"
 expect npy-dtype 2 'E0627.*f64.*f32' -- run "$sum" --arg "xs=$dir/double.npy"
 expect npy-rank 2 'E0627.*2 dimensions.*has 1' -- run "$dir/ints.rise" --arg "xs=$dir/six.npy"
-expect npy-broken 2 'E0608' -- run "$dir/ints.rise" --arg "xs=$sum"
+cp "$sum" "$dir/program.npy"
+expect npy-broken 2 'E0608' -- run "$dir/ints.rise" --arg "xs=$dir/program.npy"
+expect text-broken 2 'E0671' -- run "$dir/ints.rise" --arg "xs=$sum"
 expect npy-unwritable 2 'E0628' -- run "$dir/ints.rise" --arg "xs=$dir/xs.npy" --out "$dir/no/ys.npy"
 "$RISEC" run "$dir/ints.rise" --arg xs=- --json <"$dir/xs.npy" >"$dir/out" 2>"$dir/err" && grep -q '11, 21' "$dir/out" && ok npy-stdin || bad npy-stdin
 "$RISEC" run "$dir/ints.rise" --arg "xs=$dir/xs.npy" --out - >"$dir/piped.npy" 2>"$dir/err" && cmp -s "$dir/piped.npy" "$dir/ys.npy" \

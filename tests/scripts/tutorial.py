@@ -10,16 +10,30 @@ kind `text` is a drawing.
 A time in microseconds, `17.48 us`, is one that bench/results or a report of docs has.
 
 exercise*.rise and solutions/exercise*.rise have the same commands in their first comment, which must print the same in both: a solution computes what the exercise does,
-and keeps its expect clauses.
+and keeps its expect clauses. Wrong answers, WRONG, are found by the clause about the result.
 """
 import glob
 import os
 import re
 import sys
+import tempfile
 
 from examples import ROOT, Failed, compare_times, filled, name_of, read, risec, same, shell, with_outputs
 
 FOLDER = f"{ROOT}/docs/tutorial"
+# Wrong answers: what stands in the body of a solution's entry, and what somebody wrote instead.
+WRONG = {
+    "exercise1": [("2 * x", "3 * x"), ("mapSeq(fun x => 2 * x)", "mapSeq(id)")],
+    "exercise2": [("i % 2 == 1", "i % 2 == 0"), ("root(x)", "x")],
+    "exercise3": [("reduceSeq((+), 0)", "reduceSeq((+), 7)"), ("(+), 0", "max, 0")],
+    "exercise4": [("max(a, b)", "min(a, b)"), ("drop(256, chunk)", "take(256, chunk)")],
+    "exercise5": [("x / top", "top / x"), ("x / top", "x")],
+    "exercise6": [("x > 0", "x < 0"), ("x > 0", "x >= 0"), ("padTo(1024, 0)", "padTo(1024, 1)")],
+    "exercise7": [("2 * x", "x"), ("fun x => 2 * x", "fun x => x + 2")],
+    "exercise8": [("transpose) |> transpose |> join", "transpose) |> join"), ("shared(bTile)", "shared(bTile |> transpose)")],
+    "exercise9": [("2 * x + y", "2 * y + x"), ("2 * x + y", "2 * x - y")],
+    "exercise10": [("padTo(threads * each, 0)", "padTo(threads * each, 1)"), ("(256, (+), 0)", "(256, max, -inf)")],
+}
 
 
 def quoted_lines():
@@ -77,6 +91,24 @@ def exercise(path, write):
     risec(["check", os.path.basename(path)], os.path.dirname(solution))
 
 
+def wrong_answers(path):
+    """Each is found by the clause about the result, and not only by what it costs."""
+    solution = f"{FOLDER}/solutions/{os.path.basename(path)}"
+    text = read(solution)
+    start = text.index(" =\n", text.index("\nentry ")) if "\nentry " in text else 0
+    for right, wrong in WRONG[name_of(path)]:
+        blanks = re.escape(right).replace(r"\ ", r"\s*")
+        body, changes = re.subn(blanks, lambda _: wrong, text[start:])
+        if not changes:
+            raise Failed(f"the solution has no `{right}`")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/answer.rise", "w", encoding="utf-8") as file:
+                file.write(text[:start] + body)
+            said = "\n".join(shell("risec test answer.rise", folder))
+        if not re.search(r"error\[E0632\]: \w+: result.* is .*, and `\w+` gives ", said):
+            raise Failed(f"`{wrong}` for `{right}` is not found:\n{said}")
+
+
 def main():
     write, good = "--write" in sys.argv[1:], True
     programs = sorted(glob.glob(f"{FOLDER}/*.rise"))
@@ -84,10 +116,11 @@ def main():
     solutions = glob.glob(f"{FOLDER}/solutions/*.rise")
     tests = [(page, path) for path in sorted(glob.glob(f"{FOLDER}/*.md"))]
     tests += [(exercise if path in exercises else program, path) for path in programs]
+    tests += [(lambda path, write: wrong_answers(path), path) for path in exercises]
     for test, path in tests:
         try:
             test(path, write)
-            print(f"ok {os.path.relpath(path, ROOT)}")
+            print(f"ok {os.path.relpath(path, ROOT)}{'' if test in (page, exercise, program) else ', wrong answers'}")
         except Failed as failure:
             print(f"not ok {os.path.relpath(path, ROOT)}\n# " + str(failure).rstrip().replace("\n", "\n# "))
             good = False

@@ -1,0 +1,2 @@
+test ../run/two.rise
+exit 1

@@ -1,0 +1,2 @@
+test results.rise
+exit 0

@@ -1,0 +1,2 @@
+test results.rise -v
+exit 0

@@ -1,0 +1,2 @@
+test results.rise --json
+exit 0

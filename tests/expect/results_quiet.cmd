@@ -1,0 +1,2 @@
+test results.rise -q
+exit 0

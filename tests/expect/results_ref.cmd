@@ -1,0 +1,2 @@
+test results.rise --device ref --entry double
+exit 0

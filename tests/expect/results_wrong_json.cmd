@@ -1,0 +1,2 @@
+test results_wrong.rise --entry clipped --json
+exit 1
