@@ -106,8 +106,7 @@ const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, in
 
 /* ---- nvcc --------------------------------------------------------------------------------------------------------------------- */
 
-/* $NVCC, else nvcc of the PATH or of the toolkit; NULL: there is none. */
-static const char *find_nvcc(Ctx *ctx)
+const char *nvcc_find(Ctx *ctx)
 {
     const char *own = getenv("NVCC"), *path = getenv("PATH");
     if (own && own[0])
@@ -147,6 +146,28 @@ static int run_program(char *const *argv, const char *log)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+const char *nvcc_version(Ctx *ctx, const char *nvcc)
+{
+    const char *folder = getenv("TMPDIR"), *version = NULL;
+    char *log = strcpy(ctx_alloc(ctx, PATH_MAX), ""), line[400];
+    snprintf(log, PATH_MAX, "%s/risec-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    int made = mkstemp(log);
+    if (made < 0)
+        return NULL;
+    close(made);
+    char *argv[] = {strcpy(ctx_alloc(ctx, strlen(nvcc) + 1), nvcc), strcpy(ctx_alloc(ctx, 16), "--version"), NULL};
+    FILE *file = run_program(argv, log) == 0 ? fopen(log, "r") : NULL;
+    while (file && !version && fgets(line, sizeof line, file)) {
+        const char *at = strstr(line, "release ");
+        if (at)
+            version = intern(ctx, at + 8, strcspn(at + 8, ", \n"));
+    }
+    if (file)
+        fclose(file);
+    unlink(log);
+    return version;
+}
+
 /* The first lines of what nvcc said, as notes. */
 static void note_log(Ctx *ctx, Diag *diag, const char *log)
 {
@@ -164,7 +185,7 @@ static void note_log(Ctx *ctx, Diag *diag, const char *log)
 static bool compile(Ctx *ctx, Driver *d, const char *folder, const char *wrapper, const char *arch, const char *object, const BenchHand *hand)
 {
     const char *source = ctx_printf(ctx, "%s/hand.cu", folder), *log = ctx_printf(ctx, "%s/log", folder);
-    const char *nvcc = find_nvcc(ctx);
+    const char *nvcc = nvcc_find(ctx);
     if (!nvcc) {
         driver_fail(d, STATUS_DEVICE);
         Diag *diag = diag_error(ctx, E0655, NO_SPAN, "--vs %s: there is no nvcc to compile it", hand->path);

@@ -21,6 +21,10 @@ bool bench_hand_read(Ctx *ctx, Driver *d, const char *path, const char *entry, B
 const char *bench_hand_wrapper(Ctx *ctx, const char *path, const char *entry, int n_buffers, const bool *values, int n_sizes);
 /* Compiles it for "sm_90" and loads it; `keep`: the folder where the object stays and is found again, or NULL. False with a diagnostic. */
 bool bench_hand_load(Ctx *ctx, Driver *d, const char *entry, int n_buffers, const bool *values, int n_sizes, const char *arch, const char *keep, BenchHand *hand);
+/* $NVCC, else nvcc of the PATH or of the toolkit; NULL: there is none. */
+const char *nvcc_find(Ctx *ctx);
+/* "13.0", as it says itself; NULL: it does not. */
+const char *nvcc_version(Ctx *ctx, const char *nvcc);
 void bench_hand_close(BenchHand *hand);
 
 #endif

@@ -40,6 +40,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_TEST:
         cmd_test(ctx, d);
         break;
+    case VERB_DOCTOR:
+        cmd_doctor(ctx, d);
+        break;
     case VERB_LOWER:
         cmd_lower(ctx, d);
         break;

@@ -87,6 +87,7 @@ void cmd_compile(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 /* `risec check --laws`: tests the rules and the operators of one file. */
 void check_laws(Ctx *ctx, Driver *d, const char *path);
+void cmd_doctor(Ctx *ctx, Driver *d);
 void cmd_test(Ctx *ctx, Driver *d);
 void cmd_fmt(Ctx *ctx, Driver *d);
 void cmd_lower(Ctx *ctx, Driver *d);

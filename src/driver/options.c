@@ -12,6 +12,7 @@ enum {
     BENCH = 1 << VERB_BENCH,
     TUNE = 1 << VERB_TUNE,
     CACHE = 1 << VERB_CACHE,
+    DOCTOR = 1 << VERB_DOCTOR,
     HELP = 1 << VERB_HELP,
     ALL = (1 << VERB_COUNT) - 1
 };
@@ -26,6 +27,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
     [VERB_TUNE] = {"tune", "tune FILE.rise [ENTRY]", "Find the best values of an entry's tunables, and keep them in FILE.rise.tune."},
     [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},
+    [VERB_DOCTOR] = {"doctor", "doctor [FILE.rise...]", "Say what of CUDA was found and where, and what works without the rest."},
     [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
     [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
     [VERB_VERSION] = {"version", "--version", "Print the version."},
@@ -67,7 +69,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | TEST | LOWER | RUN | BENCH | CACHE, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | TEST | LOWER | RUN | BENCH | CACHE | DOCTOR, false, false, "Print one JSON object: see `risec help json`."},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
