@@ -15,7 +15,7 @@ Kinds of tests:
   unit/       each program build/*/unit/test_* (from tests/unit and tests/random) is one test for each build. tests/unit/args says what
               it is given at each level. The last line of its output is `NAME: N checks, N wrong`.
   <stage>/    tests/<stage>/<point>.rise with a golden beside it. The extension says what is compared:
-                .ast .core .nests .imp .manifest  what `risec --emit=` of that name prints
+                .tokens .ast .core .nests .imp .manifest  what `risec --emit=` of that name prints
                 .cu                         what `risec --emit=cuda` prints
                 .err                        what `risec check` says; its exit code is 1, or 0 where there are only warnings
                 .ok                         nothing: `risec check` must find no error, and not the code that the name begins with
@@ -48,7 +48,7 @@ BUILD = os.path.join(ROOT, "build")
 TESTS = os.path.join(ROOT, "tests")
 BUILDS = ("release", "sanitize")  # main() takes away what a level does not use, or what this machine cannot build
 LEVELS = ("quick", "whole", "all")
-EMIT = {".ast": "ast", ".core": "core", ".nests": "nests", ".imp": "imp", ".cu": "cuda", ".manifest": "manifest"}
+EMIT = {".tokens": "tokens", ".ast": "ast", ".core": "core", ".nests": "nests", ".imp": "imp", ".cu": "cuda", ".manifest": "manifest"}
 GOLDENS = (*EMIT, ".err", ".ok", ".out")
 SHOWN_LINES = 60
 

@@ -1,6 +1,7 @@
 /* `risec FILE.rise`, and what it shares with other verbs: loading, entries, settings. */
 #include "driver/aot.h"
 #include "driver/each_entry.h"
+#include "frontend/token_class.h"
 #include "rewrite/rewrite.h"
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
@@ -152,9 +153,9 @@ bool driver_check_settings(Ctx *ctx, Driver *d, int n, const Item *const *entrie
 
 /* ---- compiling ------------------------------------------------------------------------------------------------ */
 
-typedef enum Form { FORM_AST, FORM_CORE, FORM_NESTS, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_HEADER, FORM_COUNT } Form;
+typedef enum Form { FORM_TOKENS, FORM_AST, FORM_CORE, FORM_NESTS, FORM_IMP, FORM_CUDA, FORM_MANIFEST, FORM_PTX, FORM_CUBIN, FORM_HEADER, FORM_COUNT } Form;
 
-static const char *const form_names[FORM_COUNT] = {"ast", "core", "nests", "imp", "cuda", "manifest", "ptx", "cubin", "header"};
+static const char *const form_names[FORM_COUNT] = {"tokens", "ast", "core", "nests", "imp", "cuda", "manifest", "ptx", "cubin", "header"};
 
 static const struct {
     const char *suffix;
@@ -351,7 +352,9 @@ static void compile_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 /* The text of an output; of PTX and cubins, the CUDA C that they are made of. */
 static void print_output(StrBuf *out, Form form, const Program *program, const CoreProgram *core, const Made *made)
 {
-    if (made->cuda)
+    if (form == FORM_TOKENS)
+        class_tokens_print(out->ctx, out, program_ast(program)->file);
+    else if (made->cuda)
         cuda_file_print(made->cuda, out);
     else if (made->manifest)
         manifest_end(made->manifest, out);

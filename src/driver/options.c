@@ -37,7 +37,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE | FMT | TUNE, true, false,
                     "Write to OUT: `.cu` CUDA C with host functions, `.h` a header for C and C++ with compiled kernels and functions that launch them, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
                     "output. fmt: the formatted program; default: the file itself. tune: the tuning file; default: FILE.rise.tune."},
-    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "ast|core|nests|imp|cuda|manifest|ptx|cubin|header", COMPILE, false, false,
+    [OPT_EMIT] = {"emit", 0, OK_CHOICE, "tokens|ast|core|nests|imp|cuda|manifest|ptx|cubin|header", COMPILE, false, false,
                   "Print this form of the program instead, whatever the suffix of OUT."},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
                         "With --emit=imp: the program as it is after PASS: "
