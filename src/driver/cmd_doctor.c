@@ -145,7 +145,7 @@ static void look_for_nvrtc(Doctor *d, int driver_major)
     Nvrtc nvrtc;
     char *why = ctx_alloc(d->ctx, NVRTC_WHY_MAX);
     int n = 0;
-    if (!nvrtc_load(&library_loader, driver_major, &nvrtc, why)) {
+    if (!nvrtc_load(&library_loader, NULL, driver_major, &nvrtc, why)) {
         *part = (Part){.state = STATE_MISSING, .more = why};
         return;
     }

@@ -344,6 +344,8 @@ const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span
     Env *new = NEW(e->ctx, Env);
     *new = (Env){.name = name, .value = value, .span = span, .root = env_root(env)};
     new->names = name_map_put(e->ctx, env->names, name, new);
+    if (e->notes)
+        note_value(e, span, value);
     return new;
 }
 

@@ -1,7 +1,7 @@
 /* Entries: sizes, tunables, inputs, facts, launch options; then the body; then what inference left open. */
 #include "frontend/elab_internal.h"
 
-static Elab *elab_new(Ctx *ctx, Program *program)
+Elab *elab_new(Ctx *ctx, Program *program)
 {
     Elab *e = NEW(ctx, Elab);
     e->ctx = ctx;
@@ -525,11 +525,11 @@ static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, in
     return entry;
 }
 
-CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes)
+CoreEntry *elab_entry_with(Elab *e, int k, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes)
 {
+    Program *program = e->program;
     if (k < 0 || k >= program->entries.n)
         return NULL;
-    Elab *e = elab_new(ctx, program);
     if (is_unusable(e, program->entries.at[k]))
         return NULL;
     CoreEntry *entry = entry_of(e, program->entries.at[k], program->files.at[0], n_settings, settings, n_classes, classes);
@@ -546,6 +546,11 @@ CoreEntry *elab_named(Ctx *ctx, Program *program, const char *name, int n_settin
     return program->failed ? NULL : entry;
 }
 
+CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes)
+{
+    return elab_entry_with(elab_new(ctx, program), k, n_settings, settings, n_classes, classes);
+}
+
 CoreEntry *elab_entry(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings)
 {
     return elab_entry_tuned(ctx, program, k, n_settings, settings, 0, NULL);
@@ -553,9 +558,10 @@ CoreEntry *elab_entry(Ctx *ctx, Program *program, int k, int n_settings, const E
 
 /* ---- operators ---------------------------------------------------------------------------------------------------------------- */
 
-bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit)
+bool elab_operator_with(Elab *e, int k, Core **lambda, Core **unit)
 {
-    Elab *e = elab_new(ctx, program);
+    Ctx *ctx = e->ctx;
+    Program *program = e->program;
     const Item *item = program->operators.at[k];
     const FileScope *scope = program->files.at[0];
     if (is_unusable(e, item) || item->n_params != 2 || !item->unit || !item->result || !item->body)
@@ -599,6 +605,11 @@ bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit
         core_zonk(e, *unit);
     *lambda = l;
     return !e->failed && !program->failed;
+}
+
+bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit)
+{
+    return elab_operator_with(elab_new(ctx, program), k, lambda, unit);
 }
 
 CoreProgram *elab_all(Ctx *ctx, Program *program)

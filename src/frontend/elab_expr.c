@@ -492,5 +492,7 @@ Value eval(Elab *e, const Ast *ast, const Env *env, Type want)
         v = v_error(ast->span);
     if (!v.span.file || v.kind == V_NAT || v.kind == V_LIT || v.kind == V_FUN || v.kind == V_GEN)
         v.span = ast->span;
+    if (e->notes)
+        note_value(e, ast->span, v);
     return v;
 }

@@ -46,6 +46,7 @@ struct Program {
     VEC(const Item *) operators;
     VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
     bool failed;
+    struct NameNotes *notes; /* while it is loaded: who asks what names mean; or NULL */
 };
 
 /* The item a name means in this file, and the file that holds it; NULL when there is none. */
@@ -254,6 +255,7 @@ typedef struct Elab {
     Span prim_span; /* the call whose primitive's header is being evaluated */
     VEC(Nat) entry_sizes; /* what a `where` can speak about */
     Nat num_sm, max_resident;
+    struct ValueNotes *notes; /* who asks what expressions are; or NULL */
 } Elab;
 
 static inline Span type_span(const Elab *e, const CoreVar *var) { return var->id < e->first_var ? NO_SPAN : e->type_spans.at[var->id - e->first_var]; }
@@ -436,7 +438,13 @@ Value force_gen(Elab *e, Value v, const Ast *pattern, const Env *env, Type want)
 /* Where it stands. An array of indices whose type nothing says stays as it is: who takes it may say of what array they are indices. */
 Value force_gen_early(Elab *e, Value v, Type want);
 
+/* notes.c */
+void note_value(Elab *e, Span at, Value value); /* where e->notes is */
+
 /* elab_entry.c */
+Elab *elab_new(Ctx *ctx, Program *program);
+CoreEntry *elab_entry_with(Elab *e, int k, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes);
+bool elab_operator_with(Elab *e, int k, Core **lambda, Core **unit);
 void elab_finish(Elab *e, Core *body); /* what inference left open */
 void core_zonk(Elab *e, Core *core);
 

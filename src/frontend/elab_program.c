@@ -1,6 +1,7 @@
 /* Files: reading, parsing, following imports. */
 #include "frontend/elab_internal.h"
 #include "frontend/library.h"
+#include "frontend/notes.h"
 
 /* ---- paths ----------------------------------------------------------------------------------------------------------- */
 
@@ -169,18 +170,21 @@ static void finish(Loader *l, int errors)
     p->failed = l->ctx->diags.errors > errors;
 }
 
-static Program *load(Ctx *ctx, const char *path, bool alone)
+static Program *load(Ctx *ctx, const char *path, bool alone, NameNotes *notes)
 {
     Program *p = NEW(ctx, Program);
+    p->notes = notes;
     Loader l = {.ctx = ctx, .program = p, .alone = alone};
     int errors = ctx->diags.errors;
     load_file(&l, strcmp(path, "-") == 0 ? path : beside(ctx, "", path), FILE_ANY, NO_SPAN);
     finish(&l, errors);
+    p->notes = NULL;
     return p;
 }
 
-Program *program_load(Ctx *ctx, const char *path) { return load(ctx, path, false); }
-Program *program_parse(Ctx *ctx, const char *path) { return load(ctx, path, true); }
+Program *program_load(Ctx *ctx, const char *path) { return load(ctx, path, false, NULL); }
+Program *program_load_noting(Ctx *ctx, const char *path, NameNotes *notes) { return load(ctx, path, false, notes); }
+Program *program_parse(Ctx *ctx, const char *path) { return load(ctx, path, true, NULL); }
 
 Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size)
 {

@@ -1,6 +1,7 @@
 /* Names, before anything is elaborated: every name of every item, used or not, means something, and means one thing. */
 #include "frontend/elab_internal.h"
 #include "frontend/library.h"
+#include "frontend/notes.h"
 
 /* ---- names that are always there ---------------------------------------------------------------------------------------- */
 
@@ -62,6 +63,7 @@ const char *kind_name(ParamKind k)
 
 typedef struct Local {
     const char *name;
+    Span at; /* where it is bound; NO_SPAN: nowhere */
     const struct Local *up;
     const NameMap *names; /* up to this one */
 } Local;
@@ -97,6 +99,20 @@ static int node_of(const Resolver *r, const Item *item)
 }
 
 static bool bound(const Local *scope, const char *name) { return scope && name_map_get(scope->names, name); }
+
+static void note_name(const Resolver *r, const char *name, Span at, Span bound_at, const Item *item)
+{
+    if (r->program->notes && name && at.file)
+        vec_push(r->ctx, &r->program->notes->list, ((NameNote){at, bound_at, name, item, r->item}));
+}
+
+/* A name that belongs to a header: in `f{n = 4}`, and in `for n = 4`. */
+static void note_param(const Resolver *r, const Item *item, const char *name, Span at)
+{
+    for (int i = 0; r->program->notes && i < item->n_params; i++)
+        if (name && item->params[i].name == name)
+            note_name(r, name, at, item->params[i].span, NULL);
+}
 
 /* What other languages call so. */
 typedef struct OtherName {
@@ -247,10 +263,14 @@ static bool is_data_in_header(Resolver *r, const char *name, Span span)
 
 static void use_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
-    if (bound(scope, name))
+    const Local *local = scope ? name_map_get(scope->names, name) : NULL;
+    if (local) {
+        note_name(r, name, span, local->at, NULL);
         return;
+    }
     const FileScope *home;
     const Item *item = scope_find(r->scope, name, &home);
+    note_name(r, name, span, item ? item->name_span : NO_SPAN, item);
     if (item) {
         int to = node_of(r, item);
         if (r->node >= 0 && to >= 0) {
@@ -293,12 +313,13 @@ static void check_new_name(Resolver *r, const char *name, Span span)
         rename_in(r, d, r->item->span, name);
 }
 
-static const Local *push(Resolver *r, const Local *scope, const char *name)
+static const Local *push(Resolver *r, const Local *scope, const char *name, Span at)
 {
     if (!name)
         return scope;
     Local *l = NEW(r->ctx, Local);
-    *l = (Local){name, scope, name_map_put(r->ctx, scope ? scope->names : NULL, name, l)};
+    note_name(r, name, at, at, NULL);
+    *l = (Local){name, at, scope, name_map_put(r->ctx, scope ? scope->names : NULL, name, l)};
     return l;
 }
 
@@ -314,7 +335,7 @@ static const Local *bind_names(Resolver *r, const Pattern *p, const Local *scope
         for (const Local *s = scope; s != first; s = s->up)
             if (s->name == p->name)
                 diag_error(r->ctx, E0209, p->span, "`%s` is bound twice in one pattern", p->name);
-        scope = push(r, scope, p->name);
+        scope = push(r, scope, p->name, p->span);
     }
     for (int i = 0; i < p->n_items; i++)
         scope = bind_names(r, &p->items[i], scope, first);
@@ -339,6 +360,15 @@ static void walk_bracket(Resolver *r, const Ast *ast, const Local *scope)
             walk(r, ast->call.items[i], scope);
 }
 
+/* The names in f{n = 4}, of a definition. */
+static void note_named(const Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *fn = ast->call.fn;
+    const Item *item = fn->kind == AST_NAME && !bound(scope, fn->name.text) ? scope_find(r->scope, fn->name.text, &(const FileScope *){NULL}) : NULL;
+    for (int i = 0; item && i < ast->call.n; i++)
+        note_param(r, item, ast->call.names[i], ast->call.name_spans[i]);
+}
+
 static void walk(Resolver *r, const Ast *ast, const Local *scope)
 {
     switch (ast->kind) {
@@ -350,8 +380,10 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
     case AST_NAME:
         use_name(r, ast->name.text, ast->span, scope);
         return;
-    case AST_CALL:
     case AST_NAMED:
+        note_named(r, ast, scope);
+        /* fallthrough */
+    case AST_CALL:
         walk(r, ast->call.fn, scope);
         walk_all(r, ast->call.n, ast->call.items, scope);
         return;
@@ -368,7 +400,7 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
     case AST_ARROW:
         walk(r, ast->bin.lhs, scope);
         if (ast->bin.lhs->kind == AST_BINDER)
-            scope = push(r, scope, ast->bin.lhs->binder.param->name);
+            scope = push(r, scope, ast->bin.lhs->binder.param->name, ast->bin.lhs->binder.param->span);
         walk(r, ast->bin.rhs, scope);
         return;
     case AST_BINDER:
@@ -413,7 +445,7 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
     case AST_UNROLL:
         walk(r, ast->unroll.list, scope);
         check_new_name(r, ast->unroll.name, ast->unroll.name_span);
-        walk(r, ast->unroll.fn, push(r, scope, ast->unroll.name));
+        walk(r, ast->unroll.fn, push(r, scope, ast->unroll.name, ast->unroll.name_span));
         return;
     }
 }
@@ -526,7 +558,7 @@ static void check_operator(Resolver *r, const Item *item)
 static const Local *push_words(Resolver *r, const Local *scope, const char *const *words_)
 {
     for (; *words_; words_++)
-        scope = push(r, scope, intern(r->ctx, *words_, strlen(*words_)));
+        scope = push(r, scope, intern(r->ctx, *words_, strlen(*words_)), NO_SPAN);
     return scope;
 }
 
@@ -553,6 +585,7 @@ static void resolve_item(Resolver *r, const Item *item)
     r->missing.n = 0;
     r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);
+    note_name(r, item->name, item->name_span, item->name_span, item);
     if (item->kind == ITEM_ERROR)
         return;
     check_params(r, item);
@@ -563,7 +596,7 @@ static void resolve_item(Resolver *r, const Item *item)
     for (int i = 0; i < item->n_params; i++) {
         ParamKind kind = param_kind(&item->params[i]);
         if (kind == KIND_NAT || kind_is_type(kind))
-            scope = push(r, scope, item->params[i].name);
+            scope = push(r, scope, item->params[i].name, item->params[i].span);
     }
     static const char *const strategy_kinds[] = {"steps", NULL};
     r->header = item;
@@ -591,10 +624,13 @@ static void resolve_item(Resolver *r, const Item *item)
         if (kind == KIND_NAT || kind_is_type(kind))
             continue;
         if (p->name)
-            scope = push(r, scope, p->name);
+            scope = push(r, scope, p->name, p->span);
         else
             scope = bind_names(r, &p->pattern, scope, scope);
     }
+    for (int i = 0; i < item->n_expects; i++)
+        for (int k = 0; k < item->expects[i].n_given; k++)
+            note_param(r, item, item->expects[i].given[k].name, item->expects[i].given[k].span);
     if (item->lowered)
         walk(r, item->lowered, strategy_words(r, scope));
     if (item->kind == ITEM_STRATEGY)
