@@ -48,13 +48,26 @@ typedef struct Checking {
     Diags *advice; /* or NULL */
 } Checking;
 
-/* What is to be said where nothing is wrong. */
+ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry)
+{
+    ImpProgram *imp = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1));
+    if (!imp || !has_text(ctx, imp))
+        return NULL;
+    check_private(ctx, entry, imp);
+    return imp;
+}
+
+void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
+{
+    padding_check(ctx, entry);
+    check_speed(ctx, entry, imp);
+}
+
 static void advise(Ctx *ctx, Checking *c, const CoreEntry *entry, const ImpProgram *imp)
 {
     const Diags said = ctx->diags;
     ctx->diags = (Diags){0};
-    padding_check(ctx, entry);
-    check_speed(ctx, entry, imp);
+    driver_advise(ctx, entry, imp);
     diags_keep_aside(c->ctx, c->advice, ctx);
     ctx->diags = said;
 }
@@ -62,13 +75,10 @@ static void advise(Ctx *ctx, Checking *c, const CoreEntry *entry, const ImpProgr
 static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 {
     Checking *c = round->user;
-    ImpProgram *imp = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1));
-    if (!imp || !has_text(ctx, imp)) {
+    const ImpProgram *imp = driver_check_entry(ctx, entry);
+    if (!imp)
         driver_fail(round->d, STATUS_PROGRAM);
-        return;
-    }
-    check_private(ctx, entry, imp);
-    if (c->advice && ctx->diags.errors == 0)
+    else if (c->advice && ctx->diags.errors == 0)
         advise(ctx, c, entry, imp);
 }
 

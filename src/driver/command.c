@@ -16,11 +16,20 @@ typedef struct Start {
     bool enough; /* memory */
 } Start;
 
-static void run_verb(Ctx *ctx, void *user)
+/* The only one that does not look at a file, or print what it finds. */
+static void cmd_lsp(Ctx *ctx, Driver *d)
 {
-    Start *start = user;
-    Driver *d = &start->driver;
-    d->line = options_parse(ctx, start->argc, start->argv);
+    if (d->lsp) {
+        driver_fail(d, d->lsp() == 0 ? STATUS_GOOD : STATUS_PROGRAM);
+        return;
+    }
+    Diag *diag = driver_usage(ctx, d, E0680, "this `risec` is built without `lsp`");
+    diag_help(ctx, diag, "the language server needs libjansson: install it (Debian: libjansson-dev), configure and build again");
+}
+
+void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
+{
+    d->line = options_parse(ctx, argc, argv);
     if (ctx->diags.errors) {
         driver_fail(d, STATUS_USAGE);
         return;
@@ -58,6 +67,9 @@ static void run_verb(Ctx *ctx, void *user)
     case VERB_CACHE:
         cmd_cache(ctx, d);
         break;
+    case VERB_LSP:
+        cmd_lsp(ctx, d);
+        break;
     case VERB_HELP:
         cmd_help(ctx, d);
         break;
@@ -71,6 +83,12 @@ static void run_verb(Ctx *ctx, void *user)
         break;
     }
     driver_no_errors(ctx, d);
+}
+
+static void run_verb(Ctx *ctx, void *user)
+{
+    Start *start = user;
+    driver_line(ctx, &start->driver, start->argc, start->argv);
 }
 
 /* `check --json` gives them as what it prints. */
@@ -101,13 +119,15 @@ static void run(void *user)
     start->enough = ctx_try(start->ctx, print_diagnostics, start) && done;
 }
 
-int driver_command(int argc, char **argv)
+int driver_command(int argc, char **argv) { return driver_command_with(argc, argv, NULL); }
+
+int driver_command_with(int argc, char **argv, int (*lsp)(void))
 {
     /* A reader that leaves (`risec ... | head`) shall be seen as a write that fails, not as a signal. */
     signal(SIGPIPE, SIG_IGN);
     /* So shall a file that gets larger than the user's limit. */
     signal(SIGXFSZ, SIG_IGN);
-    Start start = {.argc = argc, .argv = argv};
+    Start start = {.argc = argc, .argv = argv, .driver.lsp = lsp};
     Interrupt interrupt;
     interrupt_watch(&interrupt);
     Ctx *ctx = ctx_new(NULL, NULL);

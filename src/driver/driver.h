@@ -23,6 +23,7 @@ enum {
 typedef struct Driver {
     const CommandLine *line;
     DriverFiles *files;
+    int (*lsp)(void); /* serves editors; NULL: this build does not */
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
@@ -31,6 +32,10 @@ typedef struct Driver {
 int driver_command(int argc, char **argv);
 /* Whether messages are coloured: standard error is a terminal, and nothing speaks against it. */
 bool driver_colour(void);
+/* The same, where the language server is at hand. */
+int driver_command_with(int argc, char **argv, int (*lsp)(void));
+/* A command line in a context, without what comes before and after it. */
+void driver_line(Ctx *ctx, Driver *d, int argc, char **argv);
 /* The larger trouble wins: a file that cannot be read is not hidden by a program that is wrong. */
 void driver_fail(Driver *d, int status);
 /* An error about the command line or a file: STATUS_USAGE. */
@@ -77,6 +82,10 @@ void driver_put_tunables(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const La
 /* All that `check` does with a program but its `expect` clauses and laws. False where there is nothing to go on with. *advice: warnings for where
  * nothing is wrong (diags_again); NULL: they are not looked for. */
 bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diags *advice);
+/* The same of one entry that is typed. NULL where it cannot be compiled. */
+ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry);
+/* Warnings for where nothing is wrong. */
+void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp);
 /* Takes the edits away, from diagnostic `from` on, that do not mend the program. */
 void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from);
 

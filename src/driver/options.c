@@ -28,6 +28,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_TUNE] = {"tune", "tune FILE.rise [ENTRY]", "Find the best values of an entry's tunables, and keep them in FILE.rise.tune."},
     [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},
     [VERB_DOCTOR] = {"doctor", "doctor [FILE.rise...]", "Say what of CUDA was found and where, and what works without the rest."},
+    [VERB_LSP] = {"lsp", "lsp", "Serve an editor over standard input and output: see docs/editors.md."},
     [VERB_HELP] = {"help", "help [TOPIC]", "Help on a primitive, an option, a verb or a topic."},
     [VERB_EXPLAIN] = {"explain", "explain CODE", "Say more about a diagnostic, such as E0303."},
     [VERB_VERSION] = {"version", "--version", "Print the version."},

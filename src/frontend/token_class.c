@@ -13,7 +13,7 @@ const char *token_class_name(TokenClass c)
     return names[c];
 }
 
-static TokenClass class_of_name(const char *name)
+TokenClass token_class_of_name(const char *name)
 {
     if (prim_find(name) != P_COUNT)
         return TOKEN_PRIMITIVE;
@@ -40,7 +40,7 @@ static TokenClass class_of(int kind, const char *name)
 {
     switch (kind) {
     case T_NAME:
-        return class_of_name(name);
+        return token_class_of_name(name);
     case T_INT:
     case T_FLOAT:
         return TOKEN_NUMBER;

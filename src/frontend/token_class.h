@@ -28,6 +28,7 @@ typedef enum TokenClass {
 } TokenClass;
 
 const char *token_class_name(TokenClass c);
+TokenClass token_class_of_name(const char *name); /* of what the lexer calls a name */
 
 typedef struct ClassedToken {
     uint32_t lo, hi;
