@@ -143,6 +143,7 @@ void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to 
 bool cuda_any_shown(const ImpBlock *block); /* does it print anything? */
 bool cuda_is_shown(const ImpStmt *s);
 void cuda_put_start(Cuda *c, const ImpBuf *buf, Nat index); /* where cells start: xs + 4*i */
+void cuda_put_loaded(Cuda *c, const ImpStmt *vload); /* the vector's value */
 /* Names and wide variables that end with a block of C. */
 typedef struct CudaScope {
     int names, wide, longs;
@@ -154,6 +155,9 @@ void cuda_leave(Cuda *c, CudaScope scope);
 
 /* The value that a vector gets, as the cells at the end of an array; false: it is something else. */
 bool cuda_put_tail(Cuda *c, const ImpStmt *vset);
+/* The vector that the branch gives all cells, or those that are there; NULL: it does something else. */
+const ImpVar *cuda_sets_all_or_fewer(Cuda *c, const ImpStmt *branch);
+void cuda_put_all_or_fewer(Cuda *c, const ImpStmt *branch); /* the value, as a choice */
 
 /* ---- cuda_host.c ------------------------------------------------------------------------------------------------------- */
 

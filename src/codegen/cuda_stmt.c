@@ -76,6 +76,30 @@ static void print_body(Cuda *c, const ImpBlock *block)
     cuda_leave(c, scope);
 }
 
+/* The statement after number i that gives the vector which that declares its cells, or those that are there: it declares the vector then. Indices may be
+ * declared in between. 0: there is none. */
+static int gets_cells(Cuda *c, const ImpBlock *block, int i)
+{
+    const ImpStmt *s = block->list.at[i];
+    if (s->kind != IS_DECL || !s->var.var->vector || s->var.value)
+        return 0;
+    while (++i < block->list.n && block->list.at[i]->kind == IS_DECL && block->list.at[i]->var.var->nat)
+        continue;
+    return i < block->list.n && cuda_sets_all_or_fewer(c, block->list.at[i]) == s->var.var ? i : 0;
+}
+
+/* float4 v = i + 3 < n ? load4<aligned>(xs + i) : load_fewer<float4>(xs, i, n, 0.0f); */
+static void print_cells(Cuda *c, const ImpStmt *s, const ImpVar *var, bool declares)
+{
+    const char *name = declares ? c_name_claim(c->names, var->name) : c->var_names[var->id];
+    if (declares)
+        sb_printf(c->out, "%s ", cuda_vector_value_type(c, var->type, var->slots));
+    sb_printf(c->out, "%s = ", name);
+    cuda_put_all_or_fewer(c, s);
+    put(c, ";\n");
+    c->var_names[var->id] = name;
+}
+
 static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
@@ -289,15 +313,19 @@ static void put_shared_cells(Cuda *c, const ImpStmt *s)
 static const char *is_aligned(const Cuda *c, const ImpBuf *buf) { return c->may_be_unaligned && buf->space != SPACE_TEMP ? "aligned" : "true"; }
 
 /* load4<aligned>(xs + 4*i). */
-static void put_loaded(Cuda *c, const ImpStmt *s)
+void cuda_put_loaded(Cuda *c, const ImpStmt *s)
 {
+    bool half = cuda_is_half(s->vec.buf->elem);
+    if (half)
+        sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
     if (s->vec.buf->space == SPACE_SHARED) {
         put_shared_cells(c, s);
-        return;
+    } else {
+        cuda_put_access(c, s, is_aligned(c, s->vec.buf));
+        cuda_put_start(c, s->vec.buf, s->vec.index);
+        put(c, ")");
     }
-    cuda_put_access(c, s, is_aligned(c, s->vec.buf));
-    cuda_put_start(c, s->vec.buf, s->vec.index);
-    put(c, ")");
+    put(c, half ? ")" : "");
 }
 
 static void put_stored(Cuda *c, const ImpStmt *s)
@@ -349,14 +377,11 @@ static void print_vec(Cuda *c, const ImpStmt *s)
     if (s->vec.declares)
         sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_value_type(c, var->type, s->vec.n));
     sb_printf(c->out, "%s = ", name);
-    bool half = s->kind == IS_VLOAD && cuda_is_half(s->vec.buf->elem);
-    if (half)
-        sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
     if (s->kind == IS_VLOAD)
-        put_loaded(c, s);
+        cuda_put_loaded(c, s);
     else if (!cuda_put_tail(c, s))
         put_vector(c, s, var->type);
-    put(c, half ? ");" : ";");
+    put(c, ";");
     c->var_names[var->id] = name;
 }
 
@@ -551,6 +576,11 @@ static void print_if(Cuda *c, const ImpStmt *s)
 {
     const ImpBlock *then = &s->branch.then, *otherwise = &s->branch.otherwise;
     size_t start = c->out->len;
+    const ImpVar *var = cuda_sets_all_or_fewer(c, s);
+    if (var) {
+        print_cells(c, s, var, false);
+        return;
+    }
     put(c, "if (");
     if (cuda_any_shown(then)) {
         cuda_expr(c, s->branch.cond, C_ANY);
@@ -618,11 +648,16 @@ void cuda_block(Cuda *c, const ImpBlock *block)
 {
     bool first = true;
     const ImpStmt *last = NULL;
+    int cells = 0;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
         take_second_name(c, s);
         if (!cuda_is_shown(s))
             continue;
+        if (gets_cells(c, block, i)) {
+            cells = gets_cells(c, block, i);
+            continue;
+        }
         if (s->kind == IS_NOTE) {
             /* Nothing left to say something of; or the same again. */
             const ImpStmt *next = NULL;
@@ -639,6 +674,10 @@ void cuda_block(Cuda *c, const ImpBlock *block)
         cuda_indent(c);
         first = false;
         last = s;
+        if (i && i == cells) {
+            print_cells(c, s, cuda_sets_all_or_fewer(c, s), true);
+            continue;
+        }
         switch (s->kind) {
         case IS_DECL:
             print_decl(c, s);

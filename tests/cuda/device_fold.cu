@@ -17,6 +17,20 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
 }
+// The cells from number first on that are below end, fewer than the vector has, and pad for the
+// others.
+template <typename Vector, typename T, typename First, typename End, typename Pad>
+static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
+{
+    const int n = sizeof(Vector) / sizeof(T);
+    Vector v;
+    T *at = reinterpret_cast<T *>(&v);
+    #pragma unroll
+    for (int i = 0; i < n - 1; i++)
+        at[i] = first + i < end ? cells[first + i] : (T)pad;
+    at[n - 1] = (T)pad;
+    return v;
+}
 // tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
 // these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
@@ -66,17 +80,9 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
             full_or_not(tile*8192 + 8192 <= n, [&](bool full) {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    float4 v;
-                    if (full || tile*8192 + i*1024 + thread*4 + 3 < n) {
-                        v = load4<aligned>(xs + tile*8192 + i*1024 + thread*4);
-                    } else {
-                        const Index index = tile*8192 + i*1024 + thread*4;
-                        v = make_float4(
-                            index < n ? xs[index] : 0.0f,
-                            index + 1 < n ? xs[index + 1] : 0.0f,
-                            index + 2 < n ? xs[index + 2] : 0.0f,
-                            0.0f);
-                    }
+                    float4 v = full || tile*8192 + i*1024 + thread*4 + 3 < n
+                        ? load4<aligned>(xs + tile*8192 + i*1024 + thread*4)
+                        : load_fewer<float4>(xs, tile*8192 + i*1024 + thread*4, n, 0.0f);
                     acc = acc + v.x + v.y + v.z + v.w;
                 }
             });
@@ -179,17 +185,9 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             full_or_not(base_1 + block*8192 + 8192 <= n, [&](bool full) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
-                    float4 v;
                     const Index index = base + base_1 + j*1024;
-                    if (full || index + 3 < n) {
-                        v = load4<aligned>(xs + index);
-                    } else {
-                        v = make_float4(
-                            index < n ? xs[index] : INFINITY,
-                            index + 1 < n ? xs[index + 1] : INFINITY,
-                            index + 2 < n ? xs[index + 2] : INFINITY,
-                            INFINITY);
-                    }
+                    float4 v = full || index + 3 < n ? load4<aligned>(xs + index)
+                        : load_fewer<float4>(xs, index, n, INFINITY);
                     const int v_1 = full || index < n ? (int)index : 2147483647;
                     const int v_2 = full || index + 1 < n ? (int)(index + 1) : 2147483647;
                     const int v_3 = full || index + 2 < n ? (int)(index + 2) : 2147483647;

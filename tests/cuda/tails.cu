@@ -49,16 +49,18 @@ template <int n, bool aligned, typename T> static __device__ __forceinline__ Cel
     }
     return v;
 }
-// The cells from number first on that are below end, fewer than n, and pad for the others.
-template <int n, typename T, typename First, typename End, typename Pad>
-static __device__ __forceinline__ Cells<T, n> load_fewer(const T *cells, First first, End end,
-    Pad pad)
+// The cells from number first on that are below end, fewer than the vector has, and pad for the
+// others.
+template <typename Vector, typename T, typename First, typename End, typename Pad>
+static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
 {
-    Cells<T, n> v;
+    const int n = sizeof(Vector) / sizeof(T);
+    Vector v;
+    T *at = reinterpret_cast<T *>(&v);
     #pragma unroll
     for (int i = 0; i < n - 1; i++)
-        v.at[i] = first + i < end ? cells[first + i] : (T)pad;
-    v.at[n - 1] = (T)pad;
+        at[i] = first + i < end ? cells[first + i] : (T)pad;
+    at[n - 1] = (T)pad;
     return v;
 }
 #endif
@@ -71,13 +73,8 @@ bytes_body(unsigned *__restrict__ result, const unsigned char *__restrict__ xs, 
     const int thread = threadIdx.x;
 
     // tails.rise:3: mapGlobal
-    Cells<unsigned char, 16> v;
-    if (thread*16 + 15 < n) {
-        v = load_cells<16, aligned>(xs + thread*16);
-    } else {
-        const int index = thread*16;
-        v = load_fewer<16>(xs, index, n, 7);
-    }
+    Cells<unsigned char, 16> v = thread*16 + 15 < n ? load_cells<16, aligned>(xs + thread*16)
+        : load_fewer<Cells<unsigned char, 16>>(xs, thread*16, n, 7);
     unsigned acc = 0u;
     acc = 3u * acc + (unsigned)v.at[0];
     acc = 3u * acc + (unsigned)v.at[1];
@@ -120,13 +117,8 @@ halves_body(float *__restrict__ result, const unsigned short *__restrict__ xs, i
     const int thread = threadIdx.x;
 
     // tails.rise:5: mapGlobal
-    Cells<float, 8> v;
-    if (thread*8 + 7 < n) {
-        v = from_f16(load_cells<8, aligned>(xs + thread*8));
-    } else {
-        const int index = thread*8;
-        v = from_f16(load_fewer<8>(xs, index, n, 0xfc00));
-    }
+    Cells<float, 8> v = thread*8 + 7 < n ? from_f16(load_cells<8, aligned>(xs + thread*8))
+        : from_f16(load_fewer<Cells<unsigned short, 8>>(xs, thread*8, n, 0xfc00));
     float acc = fmaxf(fmaxf(-INFINITY, v.at[0]), v.at[1]);
     acc = fmaxf(fmaxf(acc, v.at[2]), v.at[3]);
     acc = fmaxf(fmaxf(acc, v.at[4]), v.at[5]);
@@ -156,12 +148,8 @@ later_body(int *__restrict__ result, const bool *__restrict__ xs, int n)
     const int thread = threadIdx.x;
 
     // tails.rise:7: mapGlobal
-    Cells<bool, 16> v;
-    if (thread*16 + 15 < n) {
-        v = load_cells<16, aligned>(xs + thread*16 + 16);
-    } else {
-        v = load_fewer<16>(xs + 16, thread*16, n, true);
-    }
+    Cells<bool, 16> v = thread*16 + 15 < n ? load_cells<16, aligned>(xs + thread*16 + 16)
+        : load_fewer<Cells<bool, 16>>(xs + 16, thread*16, n, true);
     int acc = 0;
     if (!v.at[0]) acc = wrap_add(acc, 1);
     if (!v.at[1]) acc = wrap_add(acc, 1);

@@ -8,6 +8,20 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
 }
+// The cells from number first on that are below end, fewer than the vector has, and pad for the
+// others.
+template <typename Vector, typename T, typename First, typename End, typename Pad>
+static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
+{
+    const int n = sizeof(Vector) / sizeof(T);
+    Vector v;
+    T *at = reinterpret_cast<T *>(&v);
+    #pragma unroll
+    for (int i = 0; i < n - 1; i++)
+        at[i] = first + i < end ? cells[first + i] : (T)pad;
+    at[n - 1] = (T)pad;
+    return v;
+}
 #endif
 
 // directions: 256 threads a block, ceilDiv(n, 1024) blocks
@@ -32,21 +46,9 @@ directions_body(float *__restrict__ result_1, float *__restrict__ result_2,
             v_2 = load4<aligned>(xs_3 + index);
         } else {
             const Index index = block*1024 + thread*4;
-            v = make_float4(
-                index < n ? xs_1[index] : 0.0f,
-                index + 1 < n ? xs_1[index + 1] : 0.0f,
-                index + 2 < n ? xs_1[index + 2] : 0.0f,
-                0.0f);
-            v_1 = make_float4(
-                index < n ? xs_2[index] : 0.0f,
-                index + 1 < n ? xs_2[index + 1] : 0.0f,
-                index + 2 < n ? xs_2[index + 2] : 0.0f,
-                0.0f);
-            v_2 = make_float4(
-                index < n ? xs_3[index] : 0.0f,
-                index + 1 < n ? xs_3[index + 1] : 0.0f,
-                index + 2 < n ? xs_3[index + 2] : 0.0f,
-                0.0f);
+            v = load_fewer<float4>(xs_1, index, n, 0.0f);
+            v_1 = load_fewer<float4>(xs_2, index, n, 0.0f);
+            v_2 = load_fewer<float4>(xs_3, index, n, 0.0f);
         }
         float value;
         float value_1;

@@ -29,6 +29,20 @@ template <bool aligned> static __device__ __forceinline__ void store4(int *at, i
         at[3] = v.w;
     }
 }
+// The cells from number first on that are below end, fewer than the vector has, and pad for the
+// others.
+template <typename Vector, typename T, typename First, typename End, typename Pad>
+static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
+{
+    const int n = sizeof(Vector) / sizeof(T);
+    Vector v;
+    T *at = reinterpret_cast<T *>(&v);
+    #pragma unroll
+    for (int i = 0; i < n - 1; i++)
+        at[i] = first + i < end ? cells[first + i] : (T)pad;
+    at[n - 1] = (T)pad;
+    return v;
+}
 // tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
 // these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
@@ -56,17 +70,8 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         full_or_not(block*4096 + 4096 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                float4 b;
-                if (full || base + i*4 + 3 < n) {
-                    b = load4<aligned>(xs + base + i*4);
-                } else {
-                    const Index index = base + i*4;
-                    b = make_float4(
-                        index < n ? xs[index] : 0.0f,
-                        index + 1 < n ? xs[index + 1] : 0.0f,
-                        index + 2 < n ? xs[index + 2] : 0.0f,
-                        0.0f);
-                }
+                float4 b = full || base + i*4 + 3 < n ? load4<aligned>(xs + base + i*4)
+                    : load_fewer<float4>(xs, base + i*4, n, 0.0f);
                 acc.x += b.x;
                 acc.y += b.y;
                 acc.z += b.z;
@@ -113,17 +118,9 @@ twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
         full_or_not(block*1024 + 1024 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                int4 v;
                 const Index index = base + i*128;
-                if (full || index + 3 < n) {
-                    v = load4<aligned>(xs + index);
-                } else {
-                    v = make_int4(
-                        index < n ? xs[index] : 0,
-                        index + 1 < n ? xs[index + 1] : 0,
-                        index + 2 < n ? xs[index + 2] : 0,
-                        0);
-                }
+                int4 v = full || index + 3 < n ? load4<aligned>(xs + index)
+                    : load_fewer<int4>(xs, index, n, 0);
                 const int v_1 = wrap_add(v.x, v.x);
                 const int v_2 = wrap_add(v.y, v.y);
                 const int v_3 = wrap_add(v.z, v.z);
@@ -185,17 +182,9 @@ nested_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     if (n % 2048 != 0) {
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-            float4 b;
-            if (end*2048 + thread*32 + i*4 + 3 < n) {
-                b = load4<aligned>(xs + end*2048 + thread*32 + i*4);
-            } else {
-                const Index index = end*2048 + thread*32 + i*4;
-                b = make_float4(
-                    index < n ? xs[index] : 0.0f,
-                    index + 1 < n ? xs[index + 1] : 0.0f,
-                    index + 2 < n ? xs[index + 2] : 0.0f,
-                    0.0f);
-            }
+            float4 b = end*2048 + thread*32 + i*4 + 3 < n
+                ? load4<aligned>(xs + end*2048 + thread*32 + i*4)
+                : load_fewer<float4>(xs, end*2048 + thread*32 + i*4, n, 0.0f);
             acc.x += b.x;
             acc.y += b.y;
             acc.z += b.z;
@@ -237,13 +226,8 @@ pairs_body(double *__restrict__ result, const double *__restrict__ xs, Index n)
         double2 acc = make_double2(0.0, 0.0);
         full_or_not(i*512 + 512 <= n, [&](bool full) {
             for (int j = 0; j < 256; j++) {
-                double2 b;
-                if (full || i*512 + j*2 + 1 < n) {
-                    b = load2<aligned>(xs + i*512 + j*2);
-                } else {
-                    const Index index = i*512 + j*2;
-                    b = make_double2(index < n ? xs[index] : 0.0, 0.0);
-                }
+                double2 b = full || i*512 + j*2 + 1 < n ? load2<aligned>(xs + i*512 + j*2)
+                    : load_fewer<double2>(xs, i*512 + j*2, n, 0.0);
                 acc.x += b.x;
                 acc.y += b.y;
             }
