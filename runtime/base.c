@@ -3,20 +3,20 @@
 
 #include "frontend/rule.h"
 
-Program *base_parse(Ctx *ctx, const rise_program *p) { return p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name); }
+Program *base_parse(Ctx *ctx, const RiseProgram *p) { return p->text ? program_from_text(ctx, p->name, p->text, p->size) : program_load(ctx, p->name); }
 
 /* ---- modules that strategies ask for ------------------------------------------------------------------------------------------------ */
 
-static void forget_modules(rise_context *context, int n, char **modules)
+static void forget_modules(RiseContext *context, int n, char **modules)
 {
     for (int i = 0; modules && i < n; i++)
         context_dealloc(context, modules[i]);
     context_dealloc(context, modules);
 }
 
-void base_note(rise_program *program, const Base *base, const Program *part)
+void base_note(RiseProgram *program, const Base *base, const Program *part)
 {
-    rise_context *context = program->context;
+    RiseContext *context = program->context;
     int n = program_more_count(part, base->program);
     char **modules = n ? context_alloc(context, sizeof(char *) * (size_t)n, NULL) : NULL;
     bool enough = modules;
@@ -36,7 +36,7 @@ void base_note(rise_program *program, const Base *base, const Program *part)
 }
 
 typedef struct Growing {
-    const rise_program *program;
+    const RiseProgram *program;
     Program *more;
 } Growing;
 
@@ -49,7 +49,7 @@ static void read_modules(Ctx *ctx, void *user)
 }
 
 /* In the program's turn. */
-static int make_more(rise_program *program, Job *job, rise_error *error)
+static int make_more(RiseProgram *program, Job *job, rise_error *error)
 {
     Growing g = {program, NULL};
     Ctx *ctx = ctx_new_inside(program->base.ctx, NULL, NULL);
@@ -64,7 +64,7 @@ static int make_more(rise_program *program, Job *job, rise_error *error)
     return RISE_OK;
 }
 
-int base_get(rise_program *program, Job *job, const Base **base, rise_error *error)
+int base_get(RiseProgram *program, Job *job, const Base **base, rise_error *error)
 {
     *base = &program->base;
     pthread_mutex_lock(&program->lock);
@@ -85,7 +85,7 @@ int base_get(rise_program *program, Job *job, const Base **base, rise_error *err
     return status;
 }
 
-void base_free(rise_program *program)
+void base_free(RiseProgram *program)
 {
     forget_modules(program->context, program->n_modules, program->modules);
     ctx_free(program->more.ctx);

@@ -3,9 +3,9 @@
 
 /* ---- making one --------------------------------------------------------------------------------------------------------------- */
 
-static bool call_tables(rise_call *call, rise_error *error)
+static bool call_tables(RiseCall *call, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     const Plan *plan = &call->entry->plan;
     size_t sizes = (size_t)plan->core->n_sizes, params = (size_t)plan->max_params;
     call->sizes = context_alloc(context, sizeof(int64_t) * sizes, error);
@@ -34,36 +34,11 @@ static bool call_tables(rise_call *call, rise_error *error)
     return true;
 }
 
-int rise_call_new(rise_entry *entry, rise_call **out, rise_error *error)
+static void call_free(RiseCall *call)
 {
-    if (!out)
-        return argument_null(error, "call");
-    *out = NULL;
-    if (!entry)
-        return argument_null(error, "entry");
-    rise_context *context = entry->program->context;
-    rise_call *call = context_alloc(context, sizeof *call, error);
-    if (!call)
-        return RISE_ERROR_MEMORY;
-    call->entry = entry;
-    call->context = context;
-    atomic_fetch_add(&entry->program->refs, 1);
-    entry_hold(entry);
-    if (!call_tables(call, error)) {
-        rise_call_free(call);
-        return RISE_ERROR_MEMORY;
-    }
-    *out = call;
-    return RISE_OK;
-}
-
-void rise_call_free(rise_call *call)
-{
-    if (!call)
-        return;
-    rise_context *context = call->context;
-    rise_entry *entry = call->entry;
-    rise_program *program = entry->program;
+    RiseContext *context = call->context;
+    RiseEntry *entry = call->entry;
+    RiseProgram *program = entry->program;
     const Plan *plan = &call->entry->plan;
     if (context->device == RISE_GPU && call->temps && call->arguments)
         gpu_call_free(call);
@@ -89,6 +64,36 @@ void rise_call_free(rise_call *call)
     program_release(program);
 }
 
+int rise_call_new(rise_entry *handle, rise_call **out, rise_error *error)
+{
+    if (!out)
+        return argument_null(error, "call");
+    *out = NULL;
+    RiseEntry *entry = entry_of(handle, error);
+    if (!entry)
+        return RISE_ERROR_ARGUMENT;
+    RiseContext *context = entry->program->context;
+    RiseCall *call = context_alloc(context, sizeof *call, error);
+    if (!call)
+        return RISE_ERROR_MEMORY;
+    call->entry = entry;
+    call->context = context;
+    atomic_fetch_add(&entry->program->refs, 1);
+    entry_hold(entry);
+    *out = call_tables(call, error) ? handle_new(HANDLE_CALL, call, error) : NULL;
+    if (*out)
+        return RISE_OK;
+    call_free(call);
+    return RISE_ERROR_MEMORY;
+}
+
+void rise_call_free(rise_call *handle)
+{
+    RiseCall *call = handle_take(HANDLE_CALL, handle);
+    if (call)
+        call_free(call);
+}
+
 /* ---- arguments ------------------------------------------------------------------------------------------------------------------ */
 
 static void list_arguments(const Plan *plan, bool results, rise_error *error)
@@ -100,10 +105,10 @@ static void list_arguments(const Plan *plan, bool results, rise_error *error)
 }
 
 /* The argument of that name, and of that type where it is not 0; NULL with an error. */
-static CallArgument *find(rise_call *call, const char *name, bool is_result, int type, int *number, rise_error *error)
+static CallArgument *find(RiseCall *call, const char *name, bool is_result, int type, int *number, rise_error *error)
 {
-    if (!call || !name) {
-        argument_null(error, call ? "name" : "call");
+    if (!name) {
+        argument_null(error, "name");
         return NULL;
     }
     const Plan *plan = &call->entry->plan;
@@ -122,10 +127,13 @@ static CallArgument *find(rise_call *call, const char *name, bool is_result, int
     return &call->arguments[*number];
 }
 
-int rise_call_size(rise_call *call, const char *name, int64_t value, rise_error *error)
+int rise_call_size(rise_call *handle, const char *name, int64_t value, rise_error *error)
 {
-    if (!call || !name)
-        return argument_null(error, call ? "name" : "call");
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
+    if (!name)
+        return argument_null(error, "name");
     const CoreEntry *core = call->entry->plan.core;
     for (int i = 0; i < core->n_sizes; i++) {
         if (strcmp(core->sizes[i]->name, name) != 0)
@@ -148,8 +156,11 @@ int rise_call_size(rise_call *call, const char *name, int64_t value, rise_error 
 
 static bool is_place(int where) { return where == RISE_HOST || where == RISE_DEVICE; }
 
-int rise_call_input(rise_call *call, const char *name, int type, int rank, const int64_t *shape, const void *data, int where, rise_error *error)
+int rise_call_input(rise_call *handle, const char *name, int type, int rank, const int64_t *shape, const void *data, int where, rise_error *error)
 {
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     int k;
     CallArgument *c = find(call, name, false, type ? type : -1, &k, error);
     if (!c)
@@ -239,8 +250,11 @@ int rise_check_dense(const char *name, int type, int rank, const int64_t *shape,
     return dense ? RISE_OK : not_dense(name, type, rank, shape, strides, error);
 }
 
-int rise_call_scalar(rise_call *call, const char *name, int type, const void *value, rise_error *error)
+int rise_call_scalar(rise_call *handle, const char *name, int type, const void *value, rise_error *error)
 {
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     int k;
     CallArgument *c = find(call, name, false, type ? type : -1, &k, error);
     if (!c)
@@ -259,8 +273,11 @@ int rise_call_scalar(rise_call *call, const char *name, int type, const void *va
     return RISE_OK;
 }
 
-int rise_call_output(rise_call *call, const char *name, int type, void *data, size_t bytes, int where, rise_error *error)
+int rise_call_output(rise_call *handle, const char *name, int type, void *data, size_t bytes, int where, rise_error *error)
 {
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     int k;
     CallArgument *c = find(call, name, true, type ? type : -1, &k, error);
     if (!c)
@@ -277,14 +294,14 @@ int rise_call_output(rise_call *call, const char *name, int type, void *data, si
 
 /* ---- launching ------------------------------------------------------------------------------------------------------------------- */
 
-Launch call_sizes(const rise_call *call, int64_t max_resident)
+Launch call_sizes(const RiseCall *call, int64_t max_resident)
 {
     bool gpu = call->context->device == RISE_GPU;
     return (Launch){.n_sizes = call->entry->plan.core->n_sizes, .sizes = call->sizes, .num_sm = call->context->gpu.sms, .max_resident = gpu ? max_resident : 0};
 }
 
 /* Memory of the host for the results that have no other place. */
-static int host_prepare(rise_call *call, rise_error *error)
+static int host_prepare(RiseCall *call, rise_error *error)
 {
     uint64_t most = call->context->max_result, bytes = 0;
     for (int k = 0; most && k < call->entry->plan.n_results; k++) {
@@ -305,13 +322,14 @@ static int host_prepare(rise_call *call, rise_error *error)
     return RISE_OK;
 }
 
-int rise_call_infer(rise_call *call, rise_error *error)
+int rise_call_infer(rise_call *handle, rise_error *error)
 {
-    return call ? call_size(call, error) : argument_null(error, "call");
+    RiseCall *call = call_of(handle, error);
+    return call ? call_size(call, error) : RISE_ERROR_ARGUMENT;
 }
 
 /* All that can be said without the device. */
-static int check(rise_call *call, rise_error *error)
+static int check(RiseCall *call, rise_error *error)
 {
     int status = call_all_given(call, error);
     if (status == RISE_OK)
@@ -319,10 +337,8 @@ static int check(rise_call *call, rise_error *error)
     return status == RISE_OK ? call_check_places(call, error) : status;
 }
 
-int rise_call_prepare(rise_call *call, rise_error *error)
+static int prepare(RiseCall *call, rise_error *error)
 {
-    if (!call)
-        return argument_null(error, "call");
     if (call->prepared)
         return RISE_OK;
     int status = check(call, error);
@@ -332,11 +348,20 @@ int rise_call_prepare(rise_call *call, rise_error *error)
     return status;
 }
 
-int rise_call_workspace(rise_call *call, size_t *bytes, rise_error *error)
+int rise_call_prepare(rise_call *handle, rise_error *error)
 {
-    if (!call || !bytes)
-        return argument_null(error, call ? "bytes" : "call");
+    RiseCall *call = call_of(handle, error);
+    return call ? prepare(call, error) : RISE_ERROR_ARGUMENT;
+}
+
+int rise_call_workspace(rise_call *handle, size_t *bytes, rise_error *error)
+{
+    if (!bytes)
+        return argument_null(error, "bytes");
     *bytes = 0;
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     int status = call_size(call, error);
     if (status == RISE_OK && call->context->device == RISE_GPU && !call->prepared)
         status = gpu_measure(call, error);
@@ -345,10 +370,11 @@ int rise_call_workspace(rise_call *call, size_t *bytes, rise_error *error)
     return status;
 }
 
-int rise_call_use_workspace(rise_call *call, void *memory, size_t bytes, rise_error *error)
+int rise_call_use_workspace(rise_call *handle, void *memory, size_t bytes, rise_error *error)
 {
+    RiseCall *call = call_of(handle, error);
     if (!call)
-        return argument_null(error, "call");
+        return RISE_ERROR_ARGUMENT;
     if (!memory && bytes)
         return argument_null(error, "memory");
     call->is_lent = memory != NULL;
@@ -358,31 +384,40 @@ int rise_call_use_workspace(rise_call *call, void *memory, size_t bytes, rise_er
     return RISE_OK;
 }
 
-int rise_call_launch(rise_call *call, void *stream, rise_error *error)
+int rise_call_launch(rise_call *handle, void *stream, rise_error *error)
 {
+    RiseCall *call = call_of(handle, error);
     if (!call)
-        return argument_null(error, "call");
+        return RISE_ERROR_ARGUMENT;
     bool gpu = call->context->device == RISE_GPU;
     int status = RISE_OK;
     if (!call->prepared)
-        status = gpu ? check(call, error) : rise_call_prepare(call, error);
+        status = gpu ? check(call, error) : prepare(call, error);
     if (status != RISE_OK)
         return status;
     return gpu ? gpu_launch(call, stream, error) : host_launch(call, error);
 }
 
-int rise_call_wait(rise_call *call, rise_error *error)
+static int wait(RiseCall *call, rise_error *error)
 {
-    if (!call)
-        return argument_null(error, "call");
     return call->context->device == RISE_GPU ? gpu_wait(call, error) : RISE_OK;
 }
 
-int rise_call_done(rise_call *call, int *done, rise_error *error)
+int rise_call_wait(rise_call *handle, rise_error *error)
+{
+    RiseCall *call = call_of(handle, error);
+    return call ? wait(call, error) : RISE_ERROR_ARGUMENT;
+}
+
+int rise_call_done(rise_call *handle, int *done, rise_error *error)
 {
     bool is_done = true;
-    if (!call || !done)
-        return argument_null(error, call ? "done" : "call");
+    if (!done)
+        return argument_null(error, "done");
+    *done = 0;
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     int status = call->context->device == RISE_GPU ? gpu_done(call, &is_done, error) : RISE_OK;
     *done = status == RISE_OK && is_done;
     return status;
@@ -390,7 +425,7 @@ int rise_call_done(rise_call *call, int *done, rise_error *error)
 
 /* ---- afterwards ------------------------------------------------------------------------------------------------------------------- */
 
-static int must_be_prepared(const rise_call *call, rise_error *error)
+static int must_be_prepared(const RiseCall *call, rise_error *error)
 {
     if (call->prepared)
         return RISE_OK;
@@ -398,7 +433,7 @@ static int must_be_prepared(const rise_call *call, rise_error *error)
                      call->entry->plan.core->name);
 }
 
-static int must_be_sized(const rise_call *call, rise_error *error)
+static int must_be_sized(const RiseCall *call, rise_error *error)
 {
     if (call->sized)
         return RISE_OK;
@@ -408,10 +443,13 @@ static int must_be_sized(const rise_call *call, rise_error *error)
                      call->entry->plan.core->name);
 }
 
-int rise_call_size_value(rise_call *call, const char *name, int64_t *value, rise_error *error)
+int rise_call_size_value(rise_call *handle, const char *name, int64_t *value, rise_error *error)
 {
-    if (!call || !name || !value)
-        return argument_null(error, !call ? "call" : !name ? "name" : "value");
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
+    if (!name || !value)
+        return argument_null(error, name ? "value" : "name");
     int status = must_be_sized(call, error);
     const CoreEntry *core = call->entry->plan.core;
     for (int i = 0; status == RISE_OK && i < core->n_sizes; i++)
@@ -422,10 +460,13 @@ int rise_call_size_value(rise_call *call, const char *name, int64_t *value, rise
     return status != RISE_OK ? status : rise_fail(error, RISE_ERROR_ARGUMENT, "%s has no size `%s`", core->name, name);
 }
 
-int rise_call_shape(rise_call *call, const char *name, int max_rank, int *rank, int64_t *shape, rise_error *error)
+int rise_call_shape(rise_call *handle, const char *name, int max_rank, int *rank, int64_t *shape, rise_error *error)
 {
-    if (!call || !name || !rank)
-        return argument_null(error, !call ? "call" : !name ? "name" : "rank");
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
+    if (!name || !rank)
+        return argument_null(error, name ? "rank" : "name");
     int k = plan_argument(&call->entry->plan, name);
     if (k < 0)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s has no argument `%s`", call->entry->plan.core->name, name);
@@ -438,18 +479,21 @@ int rise_call_shape(rise_call *call, const char *name, int max_rank, int *rank, 
     return RISE_OK;
 }
 
-static void *result_place(const rise_call *call, const CallArgument *c)
+static void *result_place(const RiseCall *call, const CallArgument *c)
 {
     if (call->context->device != RISE_GPU)
         return c->given ? c->data : c->own_host;
     return c->given && c->where == RISE_HOST ? NULL : (void *)(uintptr_t)c->address;
 }
 
-int rise_call_result(rise_call *call, const char *name, void **data, size_t *bytes, rise_error *error)
+int rise_call_result(rise_call *handle, const char *name, void **data, size_t *bytes, rise_error *error)
 {
     int k;
     if (data)
         *data = NULL;
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     CallArgument *c = find(call, name, true, 0, &k, error);
     if (!c)
         return RISE_ERROR_ARGUMENT;
@@ -463,8 +507,11 @@ int rise_call_result(rise_call *call, const char *name, void **data, size_t *byt
     return RISE_OK;
 }
 
-int rise_call_read(rise_call *call, const char *name, void *to, size_t bytes, rise_error *error)
+int rise_call_read(rise_call *handle, const char *name, void *to, size_t bytes, rise_error *error)
 {
+    RiseCall *call = call_of(handle, error);
+    if (!call)
+        return RISE_ERROR_ARGUMENT;
     int k;
     CallArgument *c = find(call, name, true, 0, &k, error);
     if (!c)
@@ -476,7 +523,7 @@ int rise_call_read(rise_call *call, const char *name, void *to, size_t bytes, ri
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s has %zu bytes, and %zu are asked for", call->entry->plan.core->name, name, c->bytes, bytes);
     if (!to && bytes)
         return argument_null(error, "to");
-    status = rise_call_wait(call, error);
+    status = wait(call, error);
     if (status != RISE_OK || !bytes)
         return status;
     void *place = result_place(call, c);

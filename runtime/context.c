@@ -11,7 +11,7 @@ const char *rise_version(void) { return RISEC_VERSION; }
 
 int context_out_of_memory(rise_error *error) { return rise_fail(error, RISE_ERROR_MEMORY, "out of memory"); }
 
-void *context_alloc(rise_context *context, size_t size, rise_error *error)
+void *context_alloc(RiseContext *context, size_t size, rise_error *error)
 {
     void *block = context->seams.alloc.alloc(context->seams.alloc.user, size ? size : 1);
     if (block)
@@ -21,13 +21,13 @@ void *context_alloc(rise_context *context, size_t size, rise_error *error)
     return block;
 }
 
-void context_dealloc(rise_context *context, void *block)
+void context_dealloc(RiseContext *context, void *block)
 {
     if (block)
         context->seams.alloc.free(context->seams.alloc.user, block);
 }
 
-char *context_copy(rise_context *context, const char *text, size_t size, rise_error *error)
+char *context_copy(RiseContext *context, const char *text, size_t size, rise_error *error)
 {
     char *copy = context_alloc(context, size + 1, error);
     if (copy && size)
@@ -61,7 +61,7 @@ void struct_put(void *theirs, const void *ours, size_t our_size)
         memcpy((char *)theirs + sizeof size, (const char *)ours + sizeof size, known - sizeof size);
 }
 
-int context_job(const rise_context *context, JobWork work, void *user, rise_error *error) { return job_run(&context->job, work, user, error); }
+int context_job(const RiseContext *context, JobWork work, void *user, rise_error *error) { return job_run(&context->job, work, user, error); }
 
 int argument_null(rise_error *error, const char *what) { return rise_fail(error, RISE_ERROR_ARGUMENT, "%s is NULL", what); }
 
@@ -75,6 +75,68 @@ static void libc_free(void *user, void *block)
 {
     (void)user;
     free(block);
+}
+
+RiseContext *context_of(const rise_context *handle, rise_error *error)
+{
+    return handle_get(HANDLE_CONTEXT, handle, error);
+}
+
+RiseProgram *program_of(const rise_program *handle, rise_error *error)
+{
+    return handle_get(HANDLE_PROGRAM, handle, error);
+}
+
+RiseEntry *entry_of(const rise_entry *handle, rise_error *error)
+{
+    return handle_get(HANDLE_ENTRY, handle, error);
+}
+
+RiseCall *call_of(const rise_call *handle, rise_error *error)
+{
+    return handle_get(HANDLE_CALL, handle, error);
+}
+
+/* ---- memory of the host in place of a device's ---------------------------------------------------- */
+
+enum { DEVICE_ALIGN = 256 };
+
+/* At the start of its block; what is given out is aligned as memory of a GPU is. */
+struct HostMemory {
+    HostMemory *next;
+    void *at;
+};
+
+static int host_alloc(RiseContext *context, size_t bytes, void **memory, rise_error *error)
+{
+    if (bytes > SIZE_MAX - 2 * DEVICE_ALIGN)
+        return context_out_of_memory(error);
+    Allocator alloc = context->seams.alloc;
+    HostMemory *block = alloc.alloc(alloc.user, sizeof *block + DEVICE_ALIGN + bytes);
+    if (!block)
+        return context_out_of_memory(error);
+    uintptr_t after = (uintptr_t)block + sizeof *block;
+    block->at = (void *)((after + DEVICE_ALIGN - 1) / DEVICE_ALIGN * DEVICE_ALIGN);
+    pthread_mutex_lock(&context->lock);
+    block->next = context->memory;
+    context->memory = block;
+    pthread_mutex_unlock(&context->lock);
+    *memory = block->at;
+    return RISE_OK;
+}
+
+/* Nothing where it is no memory of the context. */
+static void host_free(RiseContext *context, const void *memory)
+{
+    pthread_mutex_lock(&context->lock);
+    HostMemory **at = &context->memory;
+    while (*at && (*at)->at != memory)
+        at = &(*at)->next;
+    HostMemory *found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&context->lock);
+    context_dealloc(context, found);
 }
 
 /* ---- making and ending one ---------------------------------------------------------------------------------------------- */
@@ -93,7 +155,7 @@ static void usual_seams(const rise_context_options *options, RiseSeams *seams)
         seams->cache_dir = "";
 }
 
-static int choose_device(rise_context *context, const rise_context_options *options, rise_error *error)
+static int choose_device(RiseContext *context, const rise_context_options *options, rise_error *error)
 {
     context->device = options->device;
     if (options->device == RISE_AUTO || options->device == RISE_GPU) {
@@ -132,7 +194,7 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
     if (options.nvrtc_path && strchr(options.nvrtc_path, '/') && options.nvrtc_path[0] != '/')
         return rise_fail(error, RISE_ERROR_ARGUMENT, "nvrtc_path is %.500s: a path has to begin with /", options.nvrtc_path);
     usual_seams(&options, &seams);
-    rise_context *context = seams.alloc.alloc(seams.alloc.user, sizeof *context);
+    RiseContext *context = seams.alloc.alloc(seams.alloc.user, sizeof *context);
     if (!context)
         return context_out_of_memory(error);
     memset(context, 0, sizeof *context);
@@ -164,12 +226,11 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
             driver_major = version / 1000;
     }
     toolchain_init(&context->toolchain, seams.loader, seams.cache_files, seams.cache_dir, context->nvrtc_path, driver_major);
-    if (status != RISE_OK) {
+    if (status == RISE_OK && !(*out = handle_new(HANDLE_CONTEXT, context, error)))
+        status = RISE_ERROR_MEMORY;
+    if (status != RISE_OK)
         context_release(context);
-        return status;
-    }
-    *out = context;
-    return RISE_OK;
+    return status;
 }
 
 int rise_context_new(const rise_context_options *options, rise_context **context, rise_error *error)
@@ -177,11 +238,13 @@ int rise_context_new(const rise_context_options *options, rise_context **context
     return context_new(options, NULL, context, error);
 }
 
-void context_release(rise_context *context)
+void context_release(RiseContext *context)
 {
     if (atomic_fetch_sub_explicit(&context->refs, 1, memory_order_acq_rel) != 1)
         return;
     gpu_close(context);
+    while (context->memory)
+        host_free(context, context->memory->at);
     toolchain_done(&context->toolchain);
     pthread_mutex_destroy(&context->lock);
     context_dealloc(context, context->folder);
@@ -190,43 +253,53 @@ void context_release(rise_context *context)
     alloc.free(alloc.user, context);
 }
 
-void rise_context_free(rise_context *context)
+void rise_context_free(rise_context *handle)
 {
+    RiseContext *context = handle_take(HANDLE_CONTEXT, handle);
     if (context)
         context_release(context);
 }
 
-int rise_context_device(const rise_context *context) { return context ? context->device : RISE_AUTO; }
-const char *rise_context_device_name(const rise_context *context) { return context ? context->name : ""; }
-const char *rise_context_why(const rise_context *context) { return context ? context->why : ""; }
-const char *rise_context_arch(const rise_context *context) { return context ? context->arch : ""; }
-int rise_context_lost(const rise_context *context) { return context && atomic_load(&context->gpu.lost) != 0; }
-
-/* ---- memory of the device ------------------------------------------------------------------------------------------------- */
-
-enum { DEVICE_ALIGN = 256 };
-
-/* Aligned as memory of a GPU is; what the allocator gave stands just before it. */
-static int host_alloc(rise_context *context, size_t bytes, void **memory, rise_error *error)
+int rise_context_device(const rise_context *handle)
 {
-    if (bytes > SIZE_MAX - 2 * DEVICE_ALIGN)
-        return context_out_of_memory(error);
-    void *block = context->seams.alloc.alloc(context->seams.alloc.user, bytes + DEVICE_ALIGN + sizeof(void *));
-    if (!block)
-        return context_out_of_memory(error);
-    uintptr_t at = ((uintptr_t)block + sizeof(void *) + DEVICE_ALIGN - 1) / DEVICE_ALIGN * DEVICE_ALIGN;
-    memcpy((void *)(at - sizeof(void *)), &block, sizeof block);
-    *memory = (void *)at;
-    return RISE_OK;
+    const RiseContext *context = context_of(handle, NULL);
+    return context ? context->device : RISE_AUTO;
 }
 
-int rise_alloc(rise_context *context, size_t bytes, void **memory, rise_error *error)
+const char *rise_context_device_name(const rise_context *handle)
+{
+    const RiseContext *context = context_of(handle, NULL);
+    return context ? context->name : "";
+}
+
+const char *rise_context_why(const rise_context *handle)
+{
+    const RiseContext *context = context_of(handle, NULL);
+    return context ? context->why : "";
+}
+
+const char *rise_context_arch(const rise_context *handle)
+{
+    const RiseContext *context = context_of(handle, NULL);
+    return context ? context->arch : "";
+}
+
+int rise_context_lost(const rise_context *handle)
+{
+    const RiseContext *context = context_of(handle, NULL);
+    return context && atomic_load(&context->gpu.lost) != 0;
+}
+
+/* ---- memory of the device for callers ----------------------------------------------------------- */
+
+int rise_alloc(rise_context *handle, size_t bytes, void **memory, rise_error *error)
 {
     if (!memory)
         return argument_null(error, "memory");
     *memory = NULL;
+    RiseContext *context = context_of(handle, error);
     if (!context)
-        return argument_null(error, "context");
+        return RISE_ERROR_ARGUMENT;
     if (context->device != RISE_GPU)
         return host_alloc(context, bytes, memory, error);
     bool pushed;
@@ -241,14 +314,13 @@ int rise_alloc(rise_context *context, size_t bytes, void **memory, rise_error *e
     return status;
 }
 
-void rise_free(rise_context *context, void *memory)
+void rise_free(rise_context *handle, void *memory)
 {
+    RiseContext *context = context_of(handle, NULL);
     if (!context || !memory)
         return;
     if (context->device != RISE_GPU) {
-        void *block;
-        memcpy(&block, (char *)memory - sizeof block, sizeof block);
-        context_dealloc(context, block);
+        host_free(context, memory);
         return;
     }
     bool pushed;
@@ -258,7 +330,7 @@ void rise_free(rise_context *context, void *memory)
     gpu_leave(context, pushed);
 }
 
-static int gpu_copy(rise_context *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error)
+static int gpu_copy(RiseContext *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error)
 {
     const CudaApi *api = &context->gpu.api;
     CUdeviceptr device_to = (CUdeviceptr)(uintptr_t)to, device_from = (CUdeviceptr)(uintptr_t)from;
@@ -279,10 +351,11 @@ static int gpu_copy(rise_context *context, void *to, int to_where, const void *f
     return status;
 }
 
-int rise_copy(rise_context *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error)
+int rise_copy(rise_context *handle, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error)
 {
+    RiseContext *context = context_of(handle, error);
     if (!context)
-        return argument_null(error, "context");
+        return RISE_ERROR_ARGUMENT;
     if ((to_where != RISE_HOST && to_where != RISE_DEVICE) || (from_where != RISE_HOST && from_where != RISE_DEVICE))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "memory is RISE_HOST or RISE_DEVICE");
     if (bytes == 0)

@@ -14,6 +14,7 @@ typedef void *CUcontext, *CUmodule, *CUfunction, *CUstream, *CUevent;
 enum { /* CUresult */
     CU_SUCCESS = 0,
     CU_OUT_OF_MEMORY = 2,
+    CU_NOT_INITIALIZED = 3,
     CU_STUB_LIBRARY = 34,
     CU_NO_DEVICE = 100,
     CU_INVALID_CONTEXT = 201,

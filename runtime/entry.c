@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void codes_free(rise_entry *entry);
+static void codes_free(RiseEntry *entry);
 
 /* ---- making ------------------------------------------------------------------------------------------------------------------- */
 
@@ -13,7 +13,7 @@ static void list_names(rise_error *error, const char *before, int n, const char 
         rise_error_note(error, "%s`%s`", i ? ", " : before, names[i]);
 }
 
-static int find_number(const rise_program *program, const char *name, int *number, rise_error *error)
+static int find_number(const RiseProgram *program, const char *name, int *number, rise_error *error)
 {
     for (*number = 0; name && *number < program->n_entries; ++*number)
         if (strcmp(program->entry_names[*number], name) == 0)
@@ -30,7 +30,7 @@ static int find_number(const rise_program *program, const char *name, int *numbe
 }
 
 /* Each setting names a tunable, or a size that is to be compiled in. */
-static int check_settings(const rise_entry *entry, rise_error *error)
+static int check_settings(const RiseEntry *entry, rise_error *error)
 {
     const CoreEntry *core = entry->plan.core;
     for (size_t i = 0; i < entry->n_settings; i++) {
@@ -52,9 +52,9 @@ static int check_settings(const rise_entry *entry, rise_error *error)
     return RISE_OK;
 }
 
-static int settings_copy(rise_entry *entry, const rise_entry_options *options, rise_error *error)
+static int settings_copy(RiseEntry *entry, const rise_entry_options *options, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     entry->flags = options->flags | (options->strategy ? RISE_UNTUNED : 0);
     if (options->strategy && !(entry->strategy = context_copy(context, options->strategy, strlen(options->strategy), error)))
         return RISE_ERROR_MEMORY;
@@ -82,7 +82,7 @@ static int settings_copy(rise_entry *entry, const rise_entry_options *options, r
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
-static bool same_entry(const rise_entry *a, const rise_entry *b)
+static bool same_entry(const RiseEntry *a, const RiseEntry *b)
 {
     if (a->number != b->number || a->n_settings != b->n_settings || ((a->flags ^ b->flags) & RISE_UNTUNED))
         return false;
@@ -99,7 +99,7 @@ static bool same_entry(const rise_entry *a, const rise_entry *b)
 enum { KEPT_CHUNK = 4 << 10 };
 
 typedef struct Keeping {
-    rise_entry *entry;
+    RiseEntry *entry;
     const Instance *instance;
     StrBuf cuda, manifest;
     CudaPieces pieces;
@@ -123,9 +123,9 @@ static void print_texts(Ctx *ctx, void *user)
     manifest_print(ctx, &k->manifest, 1, &imp);
 }
 
-static void texts_free(rise_entry *entry)
+static void texts_free(RiseEntry *entry)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     context_dealloc(context, entry->cuda);
     context_dealloc(context, entry->manifest);
     context_dealloc(context, entry->pieces.at);
@@ -134,7 +134,7 @@ static void texts_free(rise_entry *entry)
     entry->pieces = (CudaPieces){0};
 }
 
-static void *copy(rise_context *context, const void *from, size_t size, rise_error *error)
+static void *copy(RiseContext *context, const void *from, size_t size, rise_error *error)
 {
     void *to = context_alloc(context, size, error);
     if (to && size)
@@ -143,9 +143,9 @@ static void *copy(rise_context *context, const void *from, size_t size, rise_err
 }
 
 /* Errors in them are in the instance's ctx; then there are no texts. */
-static int keep_texts(Job *job, rise_entry *entry, const Instance *instance, rise_error *error)
+static int keep_texts(Job *job, RiseEntry *entry, const Instance *instance, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     Keeping k = {.entry = entry, .instance = instance};
     int status = job_try(job, instance->ctx, print_texts, &k, error);
     if (status != RISE_OK || instance->ctx->diags.errors)
@@ -166,7 +166,7 @@ static int keep_texts(Job *job, rise_entry *entry, const Instance *instance, ris
 }
 
 /* Where it is lowered anyway, the texts are made at once: later that would be lowering it again. */
-static int keep_all(Job *job, rise_entry *entry, const Instance *instance, rise_error *error)
+static int keep_all(Job *job, RiseEntry *entry, const Instance *instance, rise_error *error)
 {
     Keeping k = {.entry = entry, .instance = instance};
     entry->kept = ctx_new(&entry->program->context->seams.alloc, NULL);
@@ -182,9 +182,9 @@ static int keep_all(Job *job, rise_entry *entry, const Instance *instance, rise_
 }
 
 /* In the entry's turn. */
-static int entry_make(Job *job, rise_entry *entry, rise_error *error)
+static int entry_make(Job *job, RiseEntry *entry, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     Instance *instance;
     int status = instance_new(entry, job, context->device == RISE_REF, false, &instance, error);
     if (status != RISE_OK)
@@ -204,7 +204,7 @@ static int entry_make(Job *job, rise_entry *entry, rise_error *error)
 
 static int make_in_turn(Job *job, void *user, rise_error *error)
 {
-    rise_entry *entry = user;
+    RiseEntry *entry = user;
     int status = turn_take(job, &entry->turn, error);
     if (status != RISE_OK)
         return status;
@@ -215,10 +215,10 @@ static int make_in_turn(Job *job, void *user, rise_error *error)
 }
 
 /* The program's entry that is like `wanted`, or `wanted` itself from now on, with one thread more that asks for it. */
-static rise_entry *join(rise_program *program, rise_entry *wanted)
+static RiseEntry *join(RiseProgram *program, RiseEntry *wanted)
 {
     pthread_mutex_lock(&program->lock);
-    rise_entry *same = program->entries;
+    RiseEntry *same = program->entries;
     while (same && !same_entry(same, wanted))
         same = same->next;
     if (!same) {
@@ -233,19 +233,19 @@ static rise_entry *join(rise_program *program, rise_entry *wanted)
     return same;
 }
 
-void entry_hold(rise_entry *entry)
+void entry_hold(RiseEntry *entry)
 {
     pthread_mutex_lock(&entry->program->lock);
     entry->refs++;
     pthread_mutex_unlock(&entry->program->lock);
 }
 
-void entry_release(rise_entry *entry)
+void entry_release(RiseEntry *entry)
 {
-    rise_program *program = entry->program;
+    RiseProgram *program = entry->program;
     pthread_mutex_lock(&program->lock);
     bool last = --entry->refs == 0;
-    for (rise_entry **at = &program->entries; last && *at; at = &(*at)->next)
+    for (RiseEntry **at = &program->entries; last && *at; at = &(*at)->next)
         if (*at == entry) {
             *at = entry->next;
             break;
@@ -255,15 +255,41 @@ void entry_release(rise_entry *entry)
         entry_free(entry);
 }
 
-void rise_entry_free(rise_entry *entry)
+/* With the last get that is given back the handle is gone; calls may need the entry on. */
+static void give_back(RiseEntry *entry)
 {
-    if (entry)
-        entry_release(entry);
+    pthread_mutex_lock(&entry->program->lock);
+    void *handle = --entry->gets == 0 ? entry->handle : NULL;
+    if (handle)
+        entry->handle = NULL;
+    pthread_mutex_unlock(&entry->program->lock);
+    if (handle)
+        handle_take(HANDLE_ENTRY, handle);
+    entry_release(entry);
 }
 
-static rise_entry *entry_new(rise_program *program, int number, const rise_entry_options *options, rise_error *error)
+void rise_entry_free(rise_entry *handle)
 {
-    rise_entry *entry = context_alloc(program->context, sizeof *entry, error);
+    RiseEntry *entry = entry_of(handle, NULL);
+    if (entry)
+        give_back(entry);
+}
+
+/* The handle of an entry that somebody has got, for one get more. */
+static int give_handle(RiseEntry *entry, rise_entry **out, rise_error *error)
+{
+    pthread_mutex_lock(&entry->program->lock);
+    if (!entry->handle)
+        entry->handle = handle_new(HANDLE_ENTRY, entry, error);
+    entry->gets += entry->handle != NULL;
+    *out = entry->handle;
+    pthread_mutex_unlock(&entry->program->lock);
+    return *out ? RISE_OK : RISE_ERROR_MEMORY;
+}
+
+static RiseEntry *entry_new(RiseProgram *program, int number, const rise_entry_options *options, rise_error *error)
+{
+    RiseEntry *entry = context_alloc(program->context, sizeof *entry, error);
     if (!entry)
         return NULL;
     entry->program = program;
@@ -275,7 +301,7 @@ static rise_entry *entry_new(rise_program *program, int number, const rise_entry
     return NULL;
 }
 
-int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *given, rise_entry **out, rise_error *given_error)
+int rise_entry_get(rise_program *handle, const char *name, const rise_entry_options *given, rise_entry **out, rise_error *given_error)
 {
     rise_entry_options options;
     rise_error own = {0}, *error = given_error ? given_error : &own;
@@ -283,8 +309,9 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     if (!out)
         return argument_null(error, "entry");
     *out = NULL;
+    RiseProgram *program = program_of(handle, error);
     if (!program)
-        return argument_null(error, "program");
+        return RISE_ERROR_ARGUMENT;
     if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)(RISE_SPECIALIZE | RISE_UNTUNED)))
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know");
     if (options.n_settings && !options.settings)
@@ -294,22 +321,24 @@ int rise_entry_get(rise_program *program, const char *name, const rise_entry_opt
     int status = find_number(program, name, &number, error);
     if (status != RISE_OK)
         return status;
-    rise_entry *wanted = entry_new(program, number, &options, error);
+    RiseEntry *wanted = entry_new(program, number, &options, error);
     if (!wanted)
         return error->status;
-    rise_entry *entry = join(program, wanted);
+    RiseEntry *entry = join(program, wanted);
     if (!atomic_load_explicit(&entry->made, memory_order_acquire))
         status = context_job(program->context, make_in_turn, entry, error);
     if (status == RISE_OK)
-        *out = entry;
-    else
+        status = give_handle(entry, out, error);
+    if (status != RISE_OK)
         entry_release(entry);
     return status;
 }
 
-void entry_free(rise_entry *entry)
+void entry_free(RiseEntry *entry)
 {
-    rise_context *context = entry->program->context;
+    if (entry->handle)
+        handle_take(HANDLE_ENTRY, entry->handle);
+    RiseContext *context = entry->program->context;
     instances_drop(entry);
     kernels_free(entry);
     codes_free(entry);
@@ -326,32 +355,73 @@ void entry_free(rise_entry *entry)
 
 /* ---- what it is ----------------------------------------------------------------------------------------------------------------- */
 
-const char *rise_entry_name(const rise_entry *entry) { return entry ? entry->plan.core->name : NULL; }
-int rise_entry_tuned(const rise_entry *entry) { return entry && !entry->strategy && entry->plan.core->n_classes > 0; }
-int rise_entry_size_count(const rise_entry *entry) { return entry ? entry->plan.core->n_sizes : 0; }
-int rise_entry_tunable_count(const rise_entry *entry) { return entry ? entry->plan.core->n_tunables : 0; }
-int rise_entry_argument_count(const rise_entry *entry) { return entry ? entry->plan.n_arguments : 0; }
-int rise_entry_kernel_count(const rise_entry *entry) { return entry ? entry->plan.n_variants : 0; }
+#define OF(handle) const RiseEntry *entry = entry_of(handle, NULL)
 
-const char *rise_entry_size_name(const rise_entry *entry, int k)
+const char *rise_entry_name(const rise_entry *handle)
 {
-    return k >= 0 && k < rise_entry_size_count(entry) ? entry->plan.core->sizes[k]->name : NULL;
+    OF(handle);
+    return entry ? entry->plan.core->name : NULL;
 }
 
-const char *rise_entry_tunable_name(const rise_entry *entry, int k)
+int rise_entry_tuned(const rise_entry *handle)
 {
-    return k >= 0 && k < rise_entry_tunable_count(entry) ? entry->plan.core->tunable_names[k] : NULL;
+    OF(handle);
+    return entry && !entry->strategy && entry->plan.core->n_classes > 0;
 }
 
-int64_t rise_entry_tunable_value(const rise_entry *entry, int k)
+int rise_entry_size_count(const rise_entry *handle)
 {
-    return k >= 0 && k < rise_entry_tunable_count(entry) ? entry->plan.core->tunable_values[k] : 0;
+    OF(handle);
+    return entry ? entry->plan.core->n_sizes : 0;
 }
 
-int rise_entry_argument(const rise_entry *entry, int k, rise_argument *argument, rise_error *error)
+int rise_entry_tunable_count(const rise_entry *handle)
 {
-    if (!entry || !argument)
-        return argument_null(error, entry ? "argument" : "entry");
+    OF(handle);
+    return entry ? entry->plan.core->n_tunables : 0;
+}
+
+int rise_entry_argument_count(const rise_entry *handle)
+{
+    OF(handle);
+    return entry ? entry->plan.n_arguments : 0;
+}
+
+int rise_entry_kernel_count(const rise_entry *handle)
+{
+    OF(handle);
+    return entry ? entry->plan.n_variants : 0;
+}
+
+const char *rise_entry_size_name(const rise_entry *handle, int k)
+{
+    OF(handle);
+    return entry && k >= 0 && k < entry->plan.core->n_sizes ? entry->plan.core->sizes[k]->name : NULL;
+}
+
+static bool is_tunable(const RiseEntry *entry, int k) { return entry && k >= 0 && k < entry->plan.core->n_tunables; }
+
+const char *rise_entry_tunable_name(const rise_entry *handle, int k)
+{
+    OF(handle);
+    return is_tunable(entry, k) ? entry->plan.core->tunable_names[k] : NULL;
+}
+
+int64_t rise_entry_tunable_value(const rise_entry *handle, int k)
+{
+    OF(handle);
+    return is_tunable(entry, k) ? entry->plan.core->tunable_values[k] : 0;
+}
+
+#undef OF
+
+int rise_entry_argument(const rise_entry *handle, int k, rise_argument *argument, rise_error *error)
+{
+    const RiseEntry *entry = entry_of(handle, error);
+    if (!entry)
+        return RISE_ERROR_ARGUMENT;
+    if (!argument)
+        return argument_null(error, "argument");
     if (argument->size < sizeof argument->size)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_argument.size is not set");
     if (k < 0 || k >= entry->plan.n_arguments)
@@ -365,9 +435,9 @@ int rise_entry_argument(const rise_entry *entry, int k, rise_argument *argument,
 /* ---- its text ----------------------------------------------------------------------------------------------------------------------- */
 
 /* In the entry's turn. Where they were not kept: of REF, which does not lower, and where something is wrong with them, which is told now. */
-static int make_texts(Job *job, rise_entry *entry, rise_error *error)
+static int make_texts(Job *job, RiseEntry *entry, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     Instance *instance;
     if (entry->cuda)
         return RISE_OK;
@@ -383,7 +453,7 @@ static int make_texts(Job *job, rise_entry *entry, rise_error *error)
     return status;
 }
 
-int entry_texts(Job *job, rise_entry *entry, rise_error *error)
+int entry_texts(Job *job, RiseEntry *entry, rise_error *error)
 {
     if (atomic_load_explicit(&entry->has_texts, memory_order_acquire))
         return RISE_OK;
@@ -397,13 +467,14 @@ int entry_texts(Job *job, rise_entry *entry, rise_error *error)
 
 static int texts_in_job(Job *job, void *user, rise_error *error) { return entry_texts(job, user, error); }
 
-static int get_text(rise_entry *entry, bool manifest, const char **text, size_t *size, rise_error *error)
+static int get_text(rise_entry *handle, bool manifest, const char **text, size_t *size, rise_error *error)
 {
     if (!text)
         return argument_null(error, "text");
     *text = NULL;
+    RiseEntry *entry = entry_of(handle, error);
     if (!entry)
-        return argument_null(error, "entry");
+        return RISE_ERROR_ARGUMENT;
     int status = RISE_OK;
     if (!atomic_load_explicit(&entry->has_texts, memory_order_acquire))
         status = context_job(entry->program->context, texts_in_job, entry, error);
@@ -415,14 +486,14 @@ static int get_text(rise_entry *entry, bool manifest, const char **text, size_t 
     return RISE_OK;
 }
 
-int rise_entry_cuda(rise_entry *entry, const char **text, size_t *size, rise_error *error) { return get_text(entry, false, text, size, error); }
-int rise_entry_manifest(rise_entry *entry, const char **text, size_t *size, rise_error *error) { return get_text(entry, true, text, size, error); }
+int rise_entry_cuda(rise_entry *handle, const char **text, size_t *size, rise_error *error) { return get_text(handle, false, text, size, error); }
+int rise_entry_manifest(rise_entry *handle, const char **text, size_t *size, rise_error *error) { return get_text(handle, true, text, size, error); }
 
 /* ---- its code --------------------------------------------------------------------------------------------------------------------- */
 
-int entry_arch(const rise_entry *entry, const char *arch, int *number, rise_error *error)
+int entry_arch(const RiseEntry *entry, const char *arch, int *number, rise_error *error)
 {
-    const rise_context *context = entry->program->context;
+    const RiseContext *context = entry->program->context;
     if (!arch && context->device == RISE_GPU) {
         *number = context->gpu.arch;
         return RISE_OK;
@@ -437,14 +508,14 @@ int entry_arch(const rise_entry *entry, const char *arch, int *number, rise_erro
     return RISE_OK;
 }
 
-const char *entry_file_name(const rise_entry *entry)
+const char *entry_file_name(const RiseEntry *entry)
 {
     const char *slash = strrchr(entry->program->name, '/');
     return slash ? slash + 1 : entry->program->name;
 }
 
 typedef struct Coding {
-    rise_entry *entry;
+    RiseEntry *entry;
     int arch;
     CodeForm form;
     const Code *code;
@@ -460,8 +531,8 @@ static EntryCode *code_find(const Coding *c)
 
 static int code_make(Job *job, const Coding *c, rise_error *error)
 {
-    rise_entry *entry = c->entry;
-    rise_context *context = entry->program->context;
+    RiseEntry *entry = c->entry;
+    RiseContext *context = entry->program->context;
     EntryCode *made = context_alloc(context, sizeof *made, error);
     if (!made)
         return RISE_ERROR_MEMORY;
@@ -478,7 +549,7 @@ static int code_make(Job *job, const Coding *c, rise_error *error)
     return RISE_OK;
 }
 
-static void codes_free(rise_entry *entry)
+static void codes_free(RiseEntry *entry)
 {
     while (entry->codes) {
         EntryCode *code = entry->codes;
@@ -503,11 +574,12 @@ static int code_in_job(Job *job, void *user, rise_error *error)
     return status;
 }
 
-static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const Code **code, rise_error *error)
+static int entry_code(rise_entry *handle, const char *arch, CodeForm form, const Code **code, rise_error *error)
 {
+    RiseEntry *entry = entry_of(handle, error);
     Coding c = {.entry = entry, .form = form};
     if (!entry)
-        return argument_null(error, "entry");
+        return RISE_ERROR_ARGUMENT;
     int status = entry_arch(entry, arch, &c.arch, error);
     if (status == RISE_OK)
         status = context_job(entry->program->context, code_in_job, &c, error);
@@ -515,13 +587,13 @@ static int entry_code(rise_entry *entry, const char *arch, CodeForm form, const 
     return status;
 }
 
-int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_t *size, rise_error *error)
+int rise_entry_ptx(rise_entry *handle, const char *arch, const char **text, size_t *size, rise_error *error)
 {
     const Code *code = NULL;
     if (!text)
         return argument_null(error, "text");
     *text = NULL;
-    int status = entry_code(entry, arch, CODE_PTX, &code, error);
+    int status = entry_code(handle, arch, CODE_PTX, &code, error);
     if (status != RISE_OK)
         return status;
     *text = code->bytes;
@@ -530,13 +602,13 @@ int rise_entry_ptx(rise_entry *entry, const char *arch, const char **text, size_
     return RISE_OK;
 }
 
-int rise_entry_cubin(rise_entry *entry, const char *arch, const void **bytes, size_t *size, rise_error *error)
+int rise_entry_cubin(rise_entry *handle, const char *arch, const void **bytes, size_t *size, rise_error *error)
 {
     const Code *code = NULL;
     if (!bytes)
         return argument_null(error, "bytes");
     *bytes = NULL;
-    int status = entry_code(entry, arch, CODE_CUBIN, &code, error);
+    int status = entry_code(handle, arch, CODE_CUBIN, &code, error);
     if (status != RISE_OK)
         return status;
     *bytes = code->bytes;

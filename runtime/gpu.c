@@ -34,7 +34,7 @@ static const char *error_text(const CudaApi *api, CUresult result, bool name)
     return text;
 }
 
-static int lost(const rise_context *context, rise_error *error)
+static int lost(const RiseContext *context, rise_error *error)
 {
     CUresult result = atomic_load(&context->gpu.lost);
     int status = rise_fail(error, RISE_ERROR_LOST, "the GPU has stopped at a fault (%s: %s), and CUDA does nothing more in this process: start a new process",
@@ -44,7 +44,7 @@ static int lost(const rise_context *context, rise_error *error)
     return status;
 }
 
-int gpu_check(rise_context *context, CUresult result, rise_error *error, const char *fmt, ...)
+int gpu_check(RiseContext *context, CUresult result, rise_error *error, const char *fmt, ...)
 {
     if (result == CU_SUCCESS)
         return RISE_OK;
@@ -68,7 +68,7 @@ int gpu_check(rise_context *context, CUresult result, rise_error *error, const c
 
 /* ---- where we work -------------------------------------------------------------------------------------------------------- */
 
-int gpu_enter(rise_context *context, bool *pushed, rise_error *error)
+int gpu_enter(RiseContext *context, bool *pushed, rise_error *error)
 {
     const Gpu *gpu = &context->gpu;
     CUcontext current = NULL;
@@ -82,14 +82,14 @@ int gpu_enter(rise_context *context, bool *pushed, rise_error *error)
     return status;
 }
 
-void gpu_leave(rise_context *context, bool pushed)
+void gpu_leave(RiseContext *context, bool pushed)
 {
     CUcontext popped;
     if (pushed)
         context->gpu.api.ctx_pop(&popped);
 }
 
-int gpu_own_stream(rise_context *context, CUstream *stream, rise_error *error)
+int gpu_own_stream(RiseContext *context, CUstream *stream, rise_error *error)
 {
     Gpu *gpu = &context->gpu;
     int status = RISE_OK;
@@ -105,10 +105,24 @@ int gpu_own_stream(rise_context *context, CUstream *stream, rise_error *error)
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------- */
 
-static int start_driver(rise_context *context, rise_error *error)
+/* CUDA says so itself where the parent has used it without librise. */
+static int child_of_gpu(rise_error *error)
+{
+    return rise_fail(error, RISE_ERROR_DEVICE,
+                     "this process is a child of fork, and its parent has used the GPU: CUDA works in the parent "
+                     "only; start a new process (exec, or the start method \"spawn\" in Python) for a GPU");
+}
+
+static int start_driver(RiseContext *context, rise_error *error)
 {
     const CudaApi *api = &context->gpu.api;
+    if (fork_broke(IN_DRIVER))
+        return child_of_gpu(error);
     CUresult result = api->init(0);
+    if (result == CU_NOT_INITIALIZED)
+        return child_of_gpu(error);
+    if (result == CU_SUCCESS)
+        fork_note(IN_DRIVER, 1);
     if (result == CU_STUB_LIBRARY)
         return rise_fail(error, RISE_ERROR_DEVICE, "libcuda.so.1 is the linker's stub and no driver; the simulator (RISE_SIM) needs none");
     if (result == CU_NO_DEVICE)
@@ -128,7 +142,7 @@ static int start_driver(rise_context *context, rise_error *error)
 }
 
 /* The caller's CUDA context, and its device. */
-static int adopt(rise_context *context, CUcontext theirs, rise_error *error)
+static int adopt(RiseContext *context, CUcontext theirs, rise_error *error)
 {
     const CudaApi *api = &context->gpu.api;
     CUcontext popped;
@@ -141,7 +155,7 @@ static int adopt(rise_context *context, CUcontext theirs, rise_error *error)
     return status;
 }
 
-static int retain(rise_context *context, int ordinal, rise_error *error)
+static int retain(RiseContext *context, int ordinal, rise_error *error)
 {
     Gpu *gpu = &context->gpu;
     int count = 0;
@@ -157,7 +171,7 @@ static int retain(rise_context *context, int ordinal, rise_error *error)
 }
 
 /* A CUDA context in which something has faulted says so to whoever asks next. */
-static int ask_health(rise_context *context, rise_error *error)
+static int ask_health(RiseContext *context, rise_error *error)
 {
     bool pushed;
     int status = gpu_enter(context, &pushed, error);
@@ -175,7 +189,7 @@ static int ask_health(rise_context *context, rise_error *error)
     return RISE_OK;
 }
 
-static int describe(rise_context *context, rise_error *error)
+static int describe(RiseContext *context, rise_error *error)
 {
     Gpu *gpu = &context->gpu;
     int major = 0, minor = 0, cooperative = 0, pools = 0, version = 0;
@@ -204,7 +218,7 @@ static int describe(rise_context *context, rise_error *error)
     return RISE_OK;
 }
 
-int gpu_open(rise_context *context, const rise_context_options *options, rise_error *error)
+int gpu_open(RiseContext *context, const rise_context_options *options, rise_error *error)
 {
     Gpu *gpu = &context->gpu;
     CUcontext theirs = options->cuda_context;
@@ -225,7 +239,7 @@ int gpu_open(rise_context *context, const rise_context_options *options, rise_er
     return status;
 }
 
-void gpu_close(rise_context *context)
+void gpu_close(RiseContext *context)
 {
     Gpu *gpu = &context->gpu;
     bool pushed;

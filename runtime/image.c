@@ -13,7 +13,7 @@ struct Image {
     CUmodule module; /* whose turn it is; then it does not change any more */
 };
 
-static void image_free(rise_context *context, Image *image)
+static void image_free(RiseContext *context, Image *image)
 {
     bool pushed;
     if (image->module && gpu_enter(context, &pushed, NULL) == RISE_OK) {
@@ -25,7 +25,7 @@ static void image_free(rise_context *context, Image *image)
     context_dealloc(context, image);
 }
 
-static Image *image_new(rise_context *context, const unsigned char *key, int arch, rise_error *error)
+static Image *image_new(RiseContext *context, const unsigned char *key, int arch, rise_error *error)
 {
     Image *image = context_alloc(context, sizeof *image, error);
     if (!image)
@@ -36,7 +36,7 @@ static Image *image_new(rise_context *context, const unsigned char *key, int arc
     return image;
 }
 
-int image_get(rise_context *context, const char *text, size_t size, int arch, Image **out, rise_error *error)
+int image_get(RiseContext *context, const char *text, size_t size, int arch, Image **out, rise_error *error)
 {
     unsigned char key[SHA256_SIZE];
     Sha256 sha;
@@ -61,7 +61,7 @@ int image_get(rise_context *context, const char *text, size_t size, int arch, Im
     return image ? RISE_OK : RISE_ERROR_MEMORY;
 }
 
-void image_release(rise_context *context, Image *image)
+void image_release(RiseContext *context, Image *image)
 {
     if (!image)
         return;
@@ -80,7 +80,7 @@ void image_release(rise_context *context, Image *image)
 /* ---- compiling ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Compiling {
-    rise_context *context;
+    RiseContext *context;
     int n;
     CodeWork *works;
 } Compiling;
@@ -112,7 +112,7 @@ static int work_failed(const CodeWork *work, rise_error *error)
     return rise_fail(error, status_of(work->status), "%s", work->why.text ? work->why.text : "NVRTC failed");
 }
 
-int code_compile(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error)
+int code_compile(RiseContext *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error)
 {
     Compiling c = {context, n, works};
     int status = job_try(job, ctx, compile, &c, error);
@@ -125,7 +125,7 @@ int code_compile(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *wor
 /* ---- for a device that is newer than NVRTC ---------------------------------------------------------------------------------- */
 
 typedef struct Newest {
-    rise_context *context;
+    RiseContext *context;
     int below, arch;
 } Newest;
 
@@ -147,7 +147,7 @@ static void find_newest(Ctx *ctx, void *user)
 }
 
 /* Cubins, or where NVRTC does not know the device, PTX of the newest architecture that it knows, which the driver compiles. */
-static int loadable(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error)
+static int loadable(RiseContext *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error)
 {
     int status = code_compile(context, job, ctx, n, works, error);
     Newest newest = {context, works[0].request.arch, 0};
@@ -162,7 +162,7 @@ static int loadable(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *
 
 /* ---- loading --------------------------------------------------------------------------------------------------------------- */
 
-static int load(rise_context *context, Image *image, const CodeWork *work, rise_error *error)
+static int load(RiseContext *context, Image *image, const CodeWork *work, rise_error *error)
 {
     enum { ERROR_LOG = 5, ERROR_LOG_SIZE = 6 };
     char log[1024] = "";
@@ -179,7 +179,7 @@ static int load(rise_context *context, Image *image, const CodeWork *work, rise_
 }
 
 /* In the turns of all of them. What one call compiles is compiled together. */
-static int make(rise_context *context, Job *job, int n, ImageWant *const *wants, rise_error *error)
+static int make(RiseContext *context, Job *job, int n, ImageWant *const *wants, rise_error *error)
 {
     Ctx *ctx = ctx_new(&context->seams.alloc, NULL);
     CodeWork *works = ctx ? context_alloc(context, sizeof *works * (size_t)n, error) : NULL;
@@ -195,7 +195,7 @@ static int make(rise_context *context, Job *job, int n, ImageWant *const *wants,
     return status;
 }
 
-static int make_one(rise_context *context, Job *job, ImageWant *want, rise_error *error)
+static int make_one(RiseContext *context, Job *job, ImageWant *want, rise_error *error)
 {
     int status = turn_take(job, &want->image->turn, error);
     if (status != RISE_OK)
@@ -207,7 +207,7 @@ static int make_one(rise_context *context, Job *job, ImageWant *want, rise_error
     return status;
 }
 
-int images_load(rise_context *context, Job *job, int n, ImageWant *wants, rise_error *error)
+int images_load(RiseContext *context, Job *job, int n, ImageWant *wants, rise_error *error)
 {
     ImageWant **ours = context_alloc(context, sizeof *ours * (size_t)n, error);
     int n_ours = 0, status = RISE_OK;

@@ -40,7 +40,7 @@ static void meter_free(void *user, void *block)
 
 typedef struct Making {
     Job *job;
-    const rise_entry *entry;
+    const RiseEntry *entry;
     Instance *instance;
     bool silent;
     int status;
@@ -48,18 +48,18 @@ typedef struct Making {
 } Making;
 
 /* The device's name in tuning files; NULL where they do not count. */
-static const char *tuned_for(Ctx *ctx, const rise_entry *entry)
+static const char *tuned_for(Ctx *ctx, const RiseEntry *entry)
 {
-    const rise_context *context = entry->program->context;
+    const RiseContext *context = entry->program->context;
     if ((entry->flags & RISE_UNTUNED) || entry->program->reads == READS_NOTHING || context->device == RISE_REF)
         return NULL;
-    return context->device == RISE_SIM ? TUNING_SIM : tuning_device(ctx, rise_context_device_name(context));
+    return context->device == RISE_SIM ? TUNING_SIM : tuning_device(ctx, context->name);
 }
 
 static void elaborate(Ctx *ctx, void *user)
 {
     Making *m = user;
-    const rise_program *p = m->entry->program;
+    const RiseProgram *p = m->entry->program;
     Program *program = m->instance->program = program_inside(ctx, m->instance->base->program);
     const TuneSection *section;
     ElabClass all = {.strategy = m->entry->strategy};
@@ -99,9 +99,9 @@ int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error)
     return status == RISE_OK ? m.status : status;
 }
 
-int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Instance **out, rise_error *error)
+int instance_new(RiseEntry *entry, Job *job, bool only_typed, bool silent, Instance **out, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     Instance *instance = context_alloc(context, sizeof *instance, error);
     *out = NULL;
     if (!instance)
@@ -133,7 +133,7 @@ int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Inst
     return RISE_OK;
 }
 
-void instance_free(rise_context *context, Instance *instance)
+void instance_free(RiseContext *context, Instance *instance)
 {
     if (!instance)
         return;
@@ -148,9 +148,9 @@ static void lower_for_sizes(Ctx *ctx, void *user)
 }
 
 /* One that launches. The reference interpreter takes the sizes for which there is a kernel, so that it is asked for, too. */
-static int instance_for_launch(rise_entry *entry, Job *job, Instance **instance, rise_error *error)
+static int instance_for_launch(RiseEntry *entry, Job *job, Instance **instance, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     int status = instance_new(entry, job, context->device != RISE_SIM, true, instance, error);
     if (status != RISE_OK || context->device != RISE_REF)
         return status;
@@ -165,9 +165,9 @@ static int instance_for_launch(rise_entry *entry, Job *job, Instance **instance,
 
 /* ---- idle ones -------------------------------------------------------------------------------------------------------------- */
 
-int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error)
+int instance_take(RiseEntry *entry, Job *job, Instance **instance, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     pthread_mutex_lock(&context->lock);
     Instance **at = &context->idle;
     while (*at && (*at)->entry != entry)
@@ -179,7 +179,7 @@ int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *
     return *instance ? RISE_OK : instance_for_launch(entry, job, instance, error);
 }
 
-static void free_list(rise_context *context, Instance *list)
+static void free_list(RiseContext *context, Instance *list)
 {
     while (list) {
         Instance *next = list->next;
@@ -189,9 +189,9 @@ static void free_list(rise_context *context, Instance *list)
 }
 
 /* The newest one stays, and of the others as many as fit. */
-void instance_give(rise_entry *entry, Instance *instance)
+void instance_give(RiseEntry *entry, Instance *instance)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     if (instance->meter.bytes - instance->fresh > INSTANCE_GROWTH) {
         instance_free(context, instance);
         return;
@@ -209,9 +209,9 @@ void instance_give(rise_entry *entry, Instance *instance)
     free_list(context, gone);
 }
 
-void instances_drop(const rise_entry *entry)
+void instances_drop(const RiseEntry *entry)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     Instance *gone = NULL;
     pthread_mutex_lock(&context->lock);
     for (Instance **at = &context->idle; *at;) {

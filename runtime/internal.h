@@ -6,6 +6,7 @@
  *   instance.c  the compiler on one entry            keep.c     the plan in small memory of the entry's own
  *   entry.c     entries and what can be asked        sizes.c    sizes from shapes, and whether they fit
  *   kernels.c   kernels of an entry, one by one      range.c    which of them sizes in a range choose
+ *   handles.c   handles of all objects
  *   call.c      arguments, and what they must be     launch_gpu.c, launch_host.c   the launch itself
  *   memory_gpu.c   memory of a call on the device    workspace_gpu.c  what kernels leave for one another
  *   job.c       the thread that long work is done on, beside the caller's, which waits and is asked
@@ -26,8 +27,21 @@
 #include "codegen/lower.h"
 #include "cuda_api.h"
 #include "frontend/elab.h"
+#include "handles.h"
 #include "job.h"
 #include "toolchain.h"
+
+/* What handles of rise.h stand for; no handle is ever a pointer to one of these. */
+typedef struct RiseContext RiseContext;
+typedef struct RiseProgram RiseProgram;
+typedef struct RiseEntry RiseEntry;
+typedef struct RiseCall RiseCall;
+
+/* NULL with an error where the handle is none, or none any more. */
+RiseContext *context_of(const rise_context *handle, rise_error *error);
+RiseProgram *program_of(const rise_program *handle, rise_error *error);
+RiseEntry *entry_of(const rise_entry *handle, rise_error *error);
+RiseCall *call_of(const rise_call *handle, rise_error *error);
 
 /* ---- seams ------------------------------------------------------------------------------------------------------------ */
 
@@ -48,6 +62,7 @@ int context_new(const rise_context_options *options, const RiseSeams *seams, ris
 
 typedef struct Image Image;
 typedef struct Instance Instance;
+typedef struct HostMemory HostMemory;
 
 typedef struct Gpu {
     CudaApi api;
@@ -60,7 +75,7 @@ typedef struct Gpu {
     _Atomic int lost; /* the CUresult after which nothing works any more; 0: none */
 } Gpu;
 
-struct rise_context {
+struct RiseContext {
     RiseSeams seams;
     atomic_int refs;
     int device;
@@ -78,35 +93,36 @@ struct rise_context {
     Toolchain toolchain;
     pthread_mutex_t lock;
     Image *images; /* under the lock */
+    HostMemory *memory; /* SIM, REF: of rise_alloc; under the lock */
     Instance *idle; /* that launches have used, the last one first; under the lock */
     Gpu gpu;
     char name[256], arch[16];
 };
 
-void context_release(rise_context *context);
+void context_release(RiseContext *context);
 /* Zeroed memory; NULL with an error. context_dealloc takes NULL. */
-void *context_alloc(rise_context *context, size_t size, rise_error *error);
-void context_dealloc(rise_context *context, void *block);
-char *context_copy(rise_context *context, const char *text, size_t size, rise_error *error); /* with a zero byte behind it */
+void *context_alloc(RiseContext *context, size_t size, rise_error *error);
+void context_dealloc(RiseContext *context, void *block);
+char *context_copy(RiseContext *context, const char *text, size_t size, rise_error *error); /* with a zero byte behind it */
 int context_out_of_memory(rise_error *error);
 /* The struct of a caller who knows `size` bytes of it; gives false where that is no struct at all. */
 bool struct_get(void *ours, size_t our_size, const void *theirs);
 void struct_put(void *theirs, const void *ours, size_t our_size);
 int argument_null(rise_error *error, const char *what);
 /* job_run with the poll of the context. */
-int context_job(const rise_context *context, JobWork work, void *user, rise_error *error);
+int context_job(const RiseContext *context, JobWork work, void *user, rise_error *error);
 
 /* ---- gpu.c ------------------------------------------------------------------------------------------------------------ */
 
-int gpu_open(rise_context *context, const rise_context_options *options, rise_error *error);
-void gpu_close(rise_context *context);
+int gpu_open(RiseContext *context, const rise_context_options *options, rise_error *error);
+void gpu_close(RiseContext *context);
 /* Makes the context's CUDA context the current one of this thread until gpu_leave. RISE_ERROR_LOST where it is lost. */
-int gpu_enter(rise_context *context, bool *pushed, rise_error *error);
-void gpu_leave(rise_context *context, bool pushed);
+int gpu_enter(RiseContext *context, bool *pushed, rise_error *error);
+void gpu_leave(RiseContext *context, bool pushed);
 /* Inside gpu_enter: a stream on which nothing of the caller's runs. It lives as long as the context. */
-int gpu_own_stream(rise_context *context, CUstream *stream, rise_error *error);
+int gpu_own_stream(RiseContext *context, CUstream *stream, rise_error *error);
 /* RISE_OK for CU_SUCCESS; else the error in words, "%s: what the driver says". Notes when the context is lost. */
-int gpu_check(rise_context *context, CUresult result, rise_error *error, const char *fmt, ...) RISE_PRINTF(4, 5);
+int gpu_check(RiseContext *context, CUresult result, rise_error *error, const char *fmt, ...) RISE_PRINTF(4, 5);
 
 /* ---- programs and the compiler ---------------------------------------------------------------------------------------- */
 
@@ -126,7 +142,7 @@ typedef enum ProgramReads {
 } ProgramReads;
 
 typedef struct Reader {
-    rise_program *program;
+    RiseProgram *program;
     Job *job; /* that is at work; NULL: none, and nothing is read */
 } Reader;
 
@@ -136,8 +152,8 @@ typedef struct Base {
     Program *program;
 } Base;
 
-struct rise_program {
-    rise_context *context;
+struct RiseProgram {
+    RiseContext *context;
     atomic_int refs;
     char *name, *text; /* text NULL: the file `name` */
     size_t size;
@@ -145,7 +161,7 @@ struct rise_program {
     int n_entries;
     char **entry_names;
     pthread_mutex_t lock;
-    rise_entry *entries; /* under the lock; those that are being made included */
+    RiseEntry *entries; /* under the lock; those that are being made included */
     pthread_mutex_t files_lock;
     SourceFile *files; /* what was read, so that it is the same each time; under files_lock */
     Reader reader;
@@ -157,20 +173,20 @@ struct rise_program {
     char **modules;
 };
 
-void program_release(rise_program *program);
+void program_release(RiseProgram *program);
 /* Tells the callback of all diagnostics in `ctx`, and *error of the first error; then forgets them. Gives their status, RISE_OK when there is no error. */
-int program_report(const rise_program *program, Job *job, Ctx *ctx, bool silent, rise_error *error);
+int program_report(const RiseProgram *program, Job *job, Ctx *ctx, bool silent, rise_error *error);
 
 /* Parses; names of entries are not read yet. The job of the program's reader is at work. */
-Program *base_parse(Ctx *ctx, const rise_program *program);
-int base_get(rise_program *program, Job *job, const Base **base, rise_error *error);
+Program *base_parse(Ctx *ctx, const RiseProgram *program);
+int base_get(RiseProgram *program, Job *job, const Base **base, rise_error *error);
 /* An instance has read modules that its base has not: base_get reads them once, for those to come. Without memory nothing is noted. */
-void base_note(rise_program *program, const Base *base, const Program *part);
-void base_free(rise_program *program);
+void base_note(RiseProgram *program, const Base *base, const Program *part);
+void base_free(RiseProgram *program);
 
 /* Memory of one Ctx, counted. */
 typedef struct Meter {
-    rise_context *context;
+    RiseContext *context;
     size_t bytes; /* that it holds */
     size_t most;  /* that it may hold; 0: any */
     bool over;    /* it wanted more */
@@ -180,7 +196,7 @@ typedef struct Meter {
  * have been copied, one that runs programs waits for the next launch among the context's idle ones, and goes when it or they have grown. */
 struct Instance {
     Instance *next;
-    const rise_entry *entry;
+    const RiseEntry *entry;
     const Base *base;
     Program *program;
     Reader reader;
@@ -192,13 +208,13 @@ struct Instance {
 };
 
 /* Elaborates, and lowers unless `only_typed`. `silent`: diagnostics go nowhere. */
-int instance_new(rise_entry *entry, Job *job, bool only_typed, bool silent, Instance **instance, rise_error *error);
-void instance_free(rise_context *context, Instance *instance);
+int instance_new(RiseEntry *entry, Job *job, bool only_typed, bool silent, Instance **instance, rise_error *error);
+void instance_free(RiseContext *context, Instance *instance);
 int instance_lower(Instance *instance, Job *job, bool silent, rise_error *error);
 /* An idle one, or a new one. */
-int instance_take(rise_entry *entry, Job *job, Instance **instance, rise_error *error);
-void instance_give(rise_entry *entry, Instance *instance);
-void instances_drop(const rise_entry *entry); /* the idle ones */
+int instance_take(RiseEntry *entry, Job *job, Instance **instance, rise_error *error);
+void instance_give(RiseEntry *entry, Instance *instance);
+void instances_drop(const RiseEntry *entry); /* the idle ones */
 /* How a Ctx reads the files of the program, once each. */
 FileAccess program_files(Reader *reader);
 /* Of a text that was read from the file `name`: it reads what a program from that file reads. */
@@ -296,15 +312,17 @@ typedef struct EntryCode { /* of all kernels together, for who asks for it */
     Code code;
 } EntryCode;
 
-struct rise_entry {
-    rise_entry *next;
-    rise_program *program;
+struct RiseEntry {
+    RiseEntry *next;
+    RiseProgram *program;
     int number; /* in the program */
     size_t n_settings;
     ElabSetting *settings; /* ordered by name */
     uint32_t flags;
     char *strategy, *costs; /* or NULL */
     int refs;              /* threads in rise_entry_get, what they were given, calls: under the program's lock */
+    int gets;              /* what they were given, and is not given back; likewise */
+    void *handle;          /* while there are gets; likewise */
     _Atomic bool made;     /* then, and never changed again: */
     Ctx *kept;        /* the plan's memory */
     Plan plan;
@@ -317,38 +335,38 @@ struct rise_entry {
     Function *functions; /* by number of the variant; NULL where there is no GPU. Made with the entry */
 };
 
-void entry_free(rise_entry *entry);
-void entry_hold(rise_entry *entry);
-void entry_release(rise_entry *entry); /* the last one frees it */
-int entry_texts(Job *job, rise_entry *entry, rise_error *error); /* they are there then */
-int entry_arch(const rise_entry *entry, const char *arch, int *number, rise_error *error);
-const char *entry_file_name(const rise_entry *entry); /* of its CUDA C in messages */
+void entry_free(RiseEntry *entry);
+void entry_hold(RiseEntry *entry);
+void entry_release(RiseEntry *entry); /* the last one frees it */
+int entry_texts(Job *job, RiseEntry *entry, rise_error *error); /* they are there then */
+int entry_arch(const RiseEntry *entry, const char *arch, int *number, rise_error *error);
+const char *entry_file_name(const RiseEntry *entry); /* of its CUDA C in messages */
 
 /* ---- kernels of an entry ---------------------------------------------------------------------------------------------- */
 
-int kernels_new(rise_entry *entry, rise_error *error);
-void kernels_free(rise_entry *entry);
+int kernels_new(RiseEntry *entry, rise_error *error);
+void kernels_free(RiseEntry *entry);
 /* What is in entry->functions does not change any more. */
-bool kernel_is_ready(const rise_entry *entry, int k);
+bool kernel_is_ready(const RiseEntry *entry, int k);
 /* Compiles and loads these, which are not ready, on a job. */
-int kernels_get(rise_entry *entry, int n, const int *numbers, rise_error *error);
+int kernels_get(RiseEntry *entry, int n, const int *numbers, rise_error *error);
 /* Sets wanted[number] for each variant that sizes from least[i] to most[i] can choose. NULL: without a bound. */
 void plan_in_range(const Plan *plan, int sms, const int64_t *least, const int64_t *most, bool *wanted);
 
 /* ---- images ----------------------------------------------------------------------------------------------------------- */
 
 /* Of a kernel's text; one for a text and an architecture in a context. */
-int image_get(rise_context *context, const char *text, size_t size, int arch, Image **image, rise_error *error);
-void image_release(rise_context *context, Image *image); /* NULL: nothing */
+int image_get(RiseContext *context, const char *text, size_t size, int arch, Image **image, rise_error *error);
+void image_release(RiseContext *context, Image *image); /* NULL: nothing */
 typedef struct ImageWant {
     Image *image;
     const char *name, *text; /* name: in messages */
     CUmodule module;         /* out; lives as long as the image */
 } ImageWant;
 /* Inside gpu_enter. Each is compiled and loaded unless it was. */
-int images_load(rise_context *context, Job *job, int n, ImageWant *wants, rise_error *error);
+int images_load(RiseContext *context, Job *job, int n, ImageWant *wants, rise_error *error);
 /* Compiles in ctx; the status of the first that is not good. */
-int code_compile(rise_context *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error);
+int code_compile(RiseContext *context, Job *job, Ctx *ctx, int n, CodeWork *works, rise_error *error);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 
@@ -395,9 +413,9 @@ typedef struct CallStep {
     int64_t *numbers; /* the sizes among the parameters, as int or as long long */
 } CallStep;
 
-struct rise_call {
-    rise_entry *entry;
-    rise_context *context;
+struct RiseCall {
+    RiseEntry *entry;
+    RiseContext *context;
     int64_t *sizes;
     bool *set, *known; /* by the caller; by the caller or from shapes */
     int64_t *set_values;
@@ -429,23 +447,23 @@ struct rise_call {
 };
 
 /* The sizes of the call as the rest of the compiler wants them; without buffers. */
-Launch call_sizes(const rise_call *call, int64_t max_resident);
+Launch call_sizes(const RiseCall *call, int64_t max_resident);
 enum { RESIDENT_UNKNOWN = -1 }; /* on a GPU; elsewhere the executors say */
 /* Sizes from shapes, facts, shapes of all arguments. Nothing where they are known. */
-int call_size(rise_call *call, rise_error *error);
-int call_all_given(const rise_call *call, rise_error *error);
+int call_size(RiseCall *call, rise_error *error);
+int call_all_given(const RiseCall *call, rise_error *error);
 /* Does it lie where it may? Of a call whose sizes are known. */
-int call_check_places(const rise_call *call, rise_error *error);
-int gpu_prepare(rise_call *call, rise_error *error);
+int call_check_places(const RiseCall *call, rise_error *error);
+int gpu_prepare(RiseCall *call, rise_error *error);
 /* Chooses the kernels of the launch, and finds call->needs; the call has to be prepared after it. */
-int gpu_measure(rise_call *call, rise_error *error);
-int gpu_launch(rise_call *call, CUstream stream, rise_error *error);
-int gpu_wait(rise_call *call, rise_error *error);
-int gpu_done(rise_call *call, bool *done, rise_error *error);
-int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error);
-void gpu_call_free(rise_call *call);
-int host_launch(rise_call *call, rise_error *error);
+int gpu_measure(RiseCall *call, rise_error *error);
+int gpu_launch(RiseCall *call, CUstream stream, rise_error *error);
+int gpu_wait(RiseCall *call, rise_error *error);
+int gpu_done(RiseCall *call, bool *done, rise_error *error);
+int gpu_read(RiseCall *call, const CallArgument *from, void *to, rise_error *error);
+void gpu_call_free(RiseCall *call);
+int host_launch(RiseCall *call, rise_error *error);
 /* What is wrong with these sizes, in the words of the program. Gives the status; RISE_ERROR_BUG where nothing is. */
-int host_explain(rise_call *call, rise_error *error);
+int host_explain(RiseCall *call, rise_error *error);
 
 #endif

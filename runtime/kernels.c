@@ -3,7 +3,7 @@
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------ */
 
-int kernels_new(rise_entry *entry, rise_error *error)
+int kernels_new(RiseEntry *entry, rise_error *error)
 {
     if (entry->program->context->device != RISE_GPU)
         return RISE_OK;
@@ -11,7 +11,7 @@ int kernels_new(rise_entry *entry, rise_error *error)
     return entry->functions ? RISE_OK : RISE_ERROR_MEMORY;
 }
 
-void kernels_free(rise_entry *entry)
+void kernels_free(RiseEntry *entry)
 {
     for (int k = 0; entry->functions && k < entry->plan.n_variants; k++)
         image_release(entry->program->context, entry->functions[k].image);
@@ -19,9 +19,9 @@ void kernels_free(rise_entry *entry)
     entry->functions = NULL;
 }
 
-bool kernel_is_ready(const rise_entry *entry, int k) { return atomic_load_explicit(&entry->functions[k].ready, memory_order_acquire); }
+bool kernel_is_ready(const RiseEntry *entry, int k) { return atomic_load_explicit(&entry->functions[k].ready, memory_order_acquire); }
 
-static int ask_function(rise_context *context, const Variant *v, CUmodule module, Function *f, rise_error *error)
+static int ask_function(RiseContext *context, const Variant *v, CUmodule module, Function *f, rise_error *error)
 {
     const CudaApi *api = &context->gpu.api;
     const struct {
@@ -38,7 +38,7 @@ static int ask_function(rise_context *context, const Variant *v, CUmodule module
 }
 
 /* The table holds the image from here on, unless another thread was first. */
-static int publish(rise_entry *entry, int k, ImageWant *want, rise_error *error)
+static int publish(RiseEntry *entry, int k, ImageWant *want, rise_error *error)
 {
     Function asked = {0}, *f = &entry->functions[k];
     int status = ask_function(entry->program->context, entry->plan.variants[k], want->module, &asked, error);
@@ -62,7 +62,7 @@ static int publish(rise_entry *entry, int k, ImageWant *want, rise_error *error)
 /* ---- getting them --------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Getting {
-    rise_entry *entry;
+    RiseEntry *entry;
     int n;
     const int *numbers;
     int arch;
@@ -84,7 +84,7 @@ static void cut_texts(Ctx *ctx, void *user)
 
 static int load_in_job(Job *job, const Getting *g, ImageWant *wants, rise_error *error)
 {
-    rise_context *context = g->entry->program->context;
+    RiseContext *context = g->entry->program->context;
     bool pushed;
     int status = gpu_enter(context, &pushed, error);
     if (status != RISE_OK)
@@ -107,7 +107,7 @@ static int load_in_job(Job *job, const Getting *g, ImageWant *wants, rise_error 
 static int get_in_job(Job *job, void *user, rise_error *error)
 {
     Getting *g = user;
-    rise_context *context = g->entry->program->context;
+    RiseContext *context = g->entry->program->context;
     int status = entry_texts(job, g->entry, error);
     if (status != RISE_OK)
         return status;
@@ -121,17 +121,17 @@ static int get_in_job(Job *job, void *user, rise_error *error)
     return status;
 }
 
-int kernels_get(rise_entry *entry, int n, const int *numbers, rise_error *error)
+int kernels_get(RiseEntry *entry, int n, const int *numbers, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     Getting g = {.entry = entry, .n = n, .numbers = numbers, .arch = context->gpu.arch, .load = true};
     return n ? context_job(context, get_in_job, &g, error) : RISE_OK;
 }
 
 /* Numbers of kernels that are wanted; with `load`, of those only that are not ready. */
-static int get_some(rise_entry *entry, bool load, int arch, const bool *wanted, rise_error *error)
+static int get_some(RiseEntry *entry, bool load, int arch, const bool *wanted, rise_error *error)
 {
-    rise_context *context = entry->program->context;
+    RiseContext *context = entry->program->context;
     int n = 0, *numbers = context_alloc(context, sizeof(int) * (size_t)entry->plan.n_variants, error);
     if (!numbers)
         return RISE_ERROR_MEMORY;
@@ -144,25 +144,30 @@ static int get_some(rise_entry *entry, bool load, int arch, const bool *wanted, 
     return status;
 }
 
-int rise_entry_compile(rise_entry *entry, const char *arch, rise_error *error)
+int rise_entry_compile(rise_entry *handle, const char *arch, rise_error *error)
 {
-    int number, status = entry ? entry_arch(entry, arch, &number, error) : argument_null(error, "entry");
+    RiseEntry *entry = entry_of(handle, error);
+    if (!entry)
+        return RISE_ERROR_ARGUMENT;
+    int number, status = entry_arch(entry, arch, &number, error);
     return status == RISE_OK ? get_some(entry, false, number, NULL, error) : status;
 }
 
-int rise_entry_load(rise_entry *entry, rise_error *error)
+int rise_entry_load(rise_entry *handle, rise_error *error)
 {
+    RiseEntry *entry = entry_of(handle, error);
     if (!entry)
-        return argument_null(error, "entry");
-    rise_context *context = entry->program->context;
+        return RISE_ERROR_ARGUMENT;
+    RiseContext *context = entry->program->context;
     return context->device == RISE_GPU ? get_some(entry, true, context->gpu.arch, NULL, error) : RISE_OK;
 }
 
-int rise_entry_prepare(rise_entry *entry, const int64_t *least, const int64_t *most, rise_error *error)
+int rise_entry_prepare(rise_entry *handle, const int64_t *least, const int64_t *most, rise_error *error)
 {
+    RiseEntry *entry = entry_of(handle, error);
     if (!entry)
-        return argument_null(error, "entry");
-    rise_context *context = entry->program->context;
+        return RISE_ERROR_ARGUMENT;
+    RiseContext *context = entry->program->context;
     const CoreEntry *core = entry->plan.core;
     for (int i = 0; i < core->n_sizes; i++)
         if ((least && least[i] < 0) || (most && most[i] < (least ? least[i] : 0)))
@@ -179,10 +184,13 @@ int rise_entry_prepare(rise_entry *entry, const int64_t *least, const int64_t *m
     return status;
 }
 
-int rise_entry_kernel(rise_entry *entry, int k, rise_kernel *kernel, rise_error *error)
+int rise_entry_kernel(rise_entry *handle, int k, rise_kernel *kernel, rise_error *error)
 {
-    if (!entry || !kernel)
-        return argument_null(error, entry ? "kernel" : "entry");
+    RiseEntry *entry = entry_of(handle, error);
+    if (!entry)
+        return RISE_ERROR_ARGUMENT;
+    if (!kernel)
+        return argument_null(error, "kernel");
     if (kernel->size < sizeof kernel->size)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_kernel.size is not set");
     if (k < 0 || k >= entry->plan.n_variants)

@@ -2,14 +2,14 @@
  * the launch itself then only copies what lies on the host and starts kernels. */
 #include "gpu_call.h"
 
-int must_prepare(const rise_call *call, const char *what, rise_error *error)
+int must_prepare(const RiseCall *call, const char *what, rise_error *error)
 {
     return rise_fail(error, RISE_ERROR_ARGUMENT,
                      "%s: the stream is recording, and %s: call rise_call_prepare before the recording begins",
                      call->entry->plan.core->name, what);
 }
 
-int launch_number(rise_call *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error)
+int launch_number(RiseCall *call, const CallStep *step, Nat nat, int64_t *value, rise_error *error)
 {
     Launch launch = call_sizes(call, step->max_resident);
     if (launch_nat(NULL, call->entry->plan.core, &launch, nat, value))
@@ -21,7 +21,7 @@ int launch_number(rise_call *call, const CallStep *step, Nat nat, int64_t *value
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static int refuse_large_arguments(rise_call *call, rise_error *error)
+static int refuse_large_arguments(RiseCall *call, rise_error *error)
 {
     Wanted wanted = {0};
     size_t given_back = 0;
@@ -38,7 +38,7 @@ static int refuse_large_arguments(rise_call *call, rise_error *error)
 
 /* Where arrays lie. `get`: those that are not on the device get memory there; without it they have the
  * address that they would have if it had been got, as far as alignment goes. */
-static int place_arguments(rise_call *call, bool get, rise_error *error)
+static int place_arguments(RiseCall *call, bool get, rise_error *error)
 {
     int status = get ? refuse_large_arguments(call, error) : RISE_OK;
     for (int k = 0; status == RISE_OK && k < call->entry->plan.n_arguments; k++) {
@@ -62,13 +62,13 @@ static int place_arguments(rise_call *call, bool get, rise_error *error)
 /* ---- which variant, and how much of it ------------------------------------------------------------------------------------------------ */
 
 /* Is every index below the bound that the variant's width sets? */
-static bool indices_fit(rise_call *call, const CallStep *step)
+static bool indices_fit(RiseCall *call, const CallStep *step)
 {
     Launch launch = call_sizes(call, step->max_resident);
     return index_guards_admit(call->entry->plan.core, &step->variant->guards, &launch, step->variant->kernel->wide);
 }
 
-static bool is_aligned(const rise_call *call, const Variant *v)
+static bool is_aligned(const RiseCall *call, const Variant *v)
 {
     for (int i = 0; i < v->n_buffers; i++) {
         const PlanBuffer *b = &v->buffers[i];
@@ -78,7 +78,7 @@ static bool is_aligned(const rise_call *call, const Variant *v)
     return true;
 }
 
-static int measure_shared(rise_call *call, CallStep *step, rise_error *error)
+static int measure_shared(RiseCall *call, CallStep *step, rise_error *error)
 {
     const Variant *v = step->variant;
     const Function *f = &call->entry->functions[v->number];
@@ -95,9 +95,9 @@ static int measure_shared(rise_call *call, CallStep *step, rise_error *error)
     return status;
 }
 
-static int measure_threads(rise_call *call, CallStep *step, rise_error *error)
+static int measure_threads(RiseCall *call, CallStep *step, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     const Variant *v = step->variant;
     const Function *f = &call->entry->functions[v->number];
     int threads = v->kernel->threads[0] * v->kernel->threads[1] * v->kernel->threads[2], each = 0;
@@ -116,7 +116,7 @@ static int measure_threads(rise_call *call, CallStep *step, rise_error *error)
 }
 
 /* The conditions of the choice hold; false, too, where one has no value. */
-static bool is_asked_for(rise_call *call, const Choice *choice)
+static bool is_asked_for(RiseCall *call, const Choice *choice)
 {
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
     bool holds;
@@ -124,7 +124,7 @@ static bool is_asked_for(rise_call *call, const Choice *choice)
 }
 
 /* The first choice from `at` on whose conditions and guards hold as far as is known without its function; from->n: none. `last`: the last one whose conditions hold. */
-static int candidate(rise_call *call, const Step *from, int at, const Variant **last)
+static int candidate(RiseCall *call, const Step *from, int at, const Variant **last)
 {
     for (; at < from->n; at++) {
         const Variant *v = from->choices[at].variant;
@@ -139,7 +139,7 @@ static int candidate(rise_call *call, const Step *from, int at, const Variant **
 }
 
 /* The first choice whose conditions and guards hold (imp.h, Note [Variants]); or one that may be it is noted as missing. `some`: it was found, and is ready. */
-static int choose_variant(rise_call *call, const Step *from, CallStep *step, bool *some, rise_error *error)
+static int choose_variant(RiseCall *call, const Step *from, CallStep *step, bool *some, rise_error *error)
 {
     const Variant *last = NULL;
     *some = false;
@@ -163,7 +163,7 @@ static int choose_variant(rise_call *call, const Step *from, CallStep *step, boo
     return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: the sizes are too large for %s, whose indices have %d bits", call->entry->plan.core->name, last->name, last->kernel->wide ? 64 : 32);
 }
 
-static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error *error)
+static int measure_grid(RiseCall *call, CallStep *step, bool *some, rise_error *error)
 {
     const ImpKernel *k = step->variant->kernel;
     int64_t left = step->max_resident;
@@ -191,7 +191,7 @@ static int measure_grid(rise_call *call, CallStep *step, bool *some, rise_error 
 }
 
 /* Where the launch finds the value of a kernel's parameter: an address, or the scalar itself, which the driver copies when the launch is enqueued. */
-static void *buffer_param(rise_call *call, const PlanBuffer *b, int64_t turns)
+static void *buffer_param(RiseCall *call, const PlanBuffer *b, int64_t turns)
 {
     if (b->temp >= 0)
         return &call->temps[b->swap >= 0 && turns % 2 ? b->swap : b->temp].memory;
@@ -199,7 +199,7 @@ static void *buffer_param(rise_call *call, const PlanBuffer *b, int64_t turns)
     return call->entry->plan.arguments[b->argument].by_value ? (void *)c->data : &c->address;
 }
 
-static int set_params(rise_call *call, CallStep *step, rise_error *error)
+static int set_params(RiseCall *call, CallStep *step, rise_error *error)
 {
     const Variant *v = step->variant;
     int n = 0, status = RISE_OK;
@@ -226,7 +226,7 @@ static int set_params(rise_call *call, CallStep *step, rise_error *error)
 }
 
 /* What turns change among the parameters, for this one. */
-static void set_turn(rise_call *call, CallStep *step, int64_t turn)
+static void set_turn(RiseCall *call, CallStep *step, int64_t turn)
 {
     const Variant *v = step->variant;
     for (int i = 0; i < v->n_buffers; i++)
@@ -239,7 +239,7 @@ static void set_turn(rise_call *call, CallStep *step, int64_t turn)
     }
 }
 
-static int prepare_step(rise_call *call, const Step *from, rise_error *error)
+static int prepare_step(RiseCall *call, const Step *from, rise_error *error)
 {
     CallStep *step = &call->steps[call->n_steps];
     bool some;
@@ -258,7 +258,7 @@ static int prepare_step(rise_call *call, const Step *from, rise_error *error)
     return status;
 }
 
-static int prepare_steps(rise_call *call, rise_error *error)
+static int prepare_steps(RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     int status = RISE_OK;
@@ -270,7 +270,7 @@ static int prepare_steps(rise_call *call, rise_error *error)
 }
 
 /* `get`: with the memory that it needs. */
-static int prepare(rise_call *call, bool get, rise_error *error)
+static int prepare(RiseCall *call, bool get, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
@@ -290,7 +290,7 @@ static int prepare(rise_call *call, bool get, rise_error *error)
 }
 
 /* What is missing is made outside of the GPU's context, as callbacks run meanwhile. A kernel whose guards ask the device may turn out not to be the one: then the next is tried. */
-static int prepare_all(rise_call *call, bool get, rise_error *error)
+static int prepare_all(RiseCall *call, bool get, rise_error *error)
 {
     int status = prepare(call, get, error);
     while (status == RISE_OK && call->n_missing) {
@@ -303,13 +303,13 @@ static int prepare_all(rise_call *call, bool get, rise_error *error)
     return status;
 }
 
-int gpu_measure(rise_call *call, rise_error *error) { return prepare_all(call, false, error); }
+int gpu_measure(RiseCall *call, rise_error *error) { return prepare_all(call, false, error); }
 
 /* Waits for what was enqueued on the stream of ours, also where preparing has failed: the memory is then
  * there for any stream. */
-static int settle(rise_call *call, rise_error *error)
+static int settle(RiseCall *call, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     CUstream stream;
     bool pushed;
     int status = gpu_enter(context, &pushed, error);
@@ -324,7 +324,7 @@ static int settle(rise_call *call, rise_error *error)
     return status;
 }
 
-int gpu_prepare(rise_call *call, rise_error *error)
+int gpu_prepare(RiseCall *call, rise_error *error)
 {
     call->enqueued = false;
     int status = prepare_all(call, true, error);
@@ -337,7 +337,7 @@ int gpu_prepare(rise_call *call, rise_error *error)
 /* ---- the launch ------------------------------------------------------------------------------------------------------------------------ */
 
 /* The device promises nothing about indices beyond their size, so the host looks while it can. */
-static int check_indices(const rise_call *call, int k, rise_error *error)
+static int check_indices(const RiseCall *call, int k, rise_error *error)
 {
     const Argument *a = &call->entry->plan.arguments[k];
     const CallArgument *c = &call->arguments[k];
@@ -354,7 +354,7 @@ static int check_indices(const rise_call *call, int k, rise_error *error)
     return RISE_OK;
 }
 
-static int copy_in(rise_call *call, CUstream stream, rise_error *error)
+static int copy_in(RiseCall *call, CUstream stream, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     int status = RISE_OK;
@@ -371,7 +371,7 @@ static int copy_in(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-static int start_kernel(rise_call *call, const CallStep *s, CUstream stream, rise_error *error)
+static int start_kernel(RiseCall *call, const CallStep *s, CUstream stream, rise_error *error)
 {
     const CudaApi *api = &call->context->gpu.api;
     const ImpKernel *k = s->variant->kernel;
@@ -385,7 +385,7 @@ static int start_kernel(rise_call *call, const CallStep *s, CUstream stream, ris
 }
 
 /* Those that repeat together stand beside each other. */
-static int start_kernels(rise_call *call, CUstream stream, rise_error *error)
+static int start_kernels(RiseCall *call, CUstream stream, rise_error *error)
 {
     int status = RISE_OK;
     for (int i = 0, n; i < call->n_steps && status == RISE_OK; i += n) {
@@ -401,7 +401,7 @@ static int start_kernels(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-static int copy_out(rise_call *call, CUstream stream, rise_error *error)
+static int copy_out(RiseCall *call, CUstream stream, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     int status = RISE_OK;
@@ -415,9 +415,9 @@ static int copy_out(rise_call *call, CUstream stream, rise_error *error)
 }
 
 /* The call's event stands behind what is on its stream now. */
-static int record_event(rise_call *call, rise_error *error)
+static int record_event(RiseCall *call, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     const CudaApi *api = &context->gpu.api;
     int status = RISE_OK;
     if (!call->event)
@@ -428,9 +428,9 @@ static int record_event(rise_call *call, rise_error *error)
     return status;
 }
 
-int follow_launch(rise_call *call, CUstream stream, rise_error *error)
+int follow_launch(RiseCall *call, CUstream stream, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     int status = record_event(call, error);
     if (status == RISE_OK)
         status = gpu_check(context, context->gpu.api.stream_wait(stream, call->event, 0), error,
@@ -438,7 +438,7 @@ int follow_launch(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-static int enqueue(rise_call *call, CUstream stream, rise_error *error)
+static int enqueue(RiseCall *call, CUstream stream, rise_error *error)
 {
     int status = copy_in(call, stream, error);
     if (status == RISE_OK)
@@ -448,7 +448,7 @@ static int enqueue(rise_call *call, CUstream stream, rise_error *error)
     return status == RISE_OK ? copy_out(call, stream, error) : status;
 }
 
-static int ask_recording(rise_call *call, CUstream stream, bool *recording, rise_error *error)
+static int ask_recording(RiseCall *call, CUstream stream, bool *recording, rise_error *error)
 {
     int capture = CU_STREAM_NOT_CAPTURING;
     int status = gpu_check(call->context, call->context->gpu.api.stream_capturing(stream, &capture), error,
@@ -459,7 +459,7 @@ static int ask_recording(rise_call *call, CUstream stream, bool *recording, rise
 
 /* From here on what the call does is in the order of this stream, unless it records: the call's own
  * memory may be in use on another one. */
-static int begin(rise_call *call, CUstream stream, rise_error *error)
+static int begin(RiseCall *call, CUstream stream, rise_error *error)
 {
     int status = ask_recording(call, stream, &call->recording, error);
     if (status != RISE_OK || call->recording)
@@ -474,7 +474,7 @@ static int begin(rise_call *call, CUstream stream, rise_error *error)
     return status;
 }
 
-static int prepare_launch(rise_call *call, rise_error *error)
+static int prepare_launch(RiseCall *call, rise_error *error)
 {
     call->launching = true;
     int status = prepare_all(call, true, error);
@@ -485,7 +485,7 @@ static int prepare_launch(rise_call *call, rise_error *error)
 
 /* What is recorded into a graph does not run now, and may never run: it leaves no trace in the call, and
  * its place among other launches is the caller's matter. */
-int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
+int gpu_launch(RiseCall *call, CUstream stream, rise_error *error)
 {
     bool pushed;
     int status = gpu_enter(call->context, &pushed, error);
@@ -509,7 +509,7 @@ int gpu_launch(rise_call *call, CUstream stream, rise_error *error)
 }
 
 /* Neither waiting nor asking is possible while a stream records: it would end the record. */
-static int refuse_recording(rise_call *call, rise_error *error)
+static int refuse_recording(RiseCall *call, rise_error *error)
 {
     bool recording;
     int status = ask_recording(call, call->stream, &recording, error);
@@ -522,9 +522,9 @@ static int refuse_recording(rise_call *call, rise_error *error)
 
 /* The stream itself may get more work all the time, so at the first time that it is busy the event is
  * put behind what is there, and asked from then on. */
-static int ask_done(rise_call *call, rise_error *error)
+static int ask_done(RiseCall *call, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     const CudaApi *api = &context->gpu.api;
     CUresult result = call->asked ? api->event_query(call->event) : api->stream_query(call->stream);
     int status = RISE_OK;
@@ -539,7 +539,7 @@ static int ask_done(rise_call *call, rise_error *error)
     return status;
 }
 
-int gpu_done(rise_call *call, bool *done, rise_error *error)
+int gpu_done(RiseCall *call, bool *done, rise_error *error)
 {
     bool pushed;
     if (call->busy || atomic_load(&call->context->gpu.lost)) {
@@ -557,7 +557,7 @@ int gpu_done(rise_call *call, bool *done, rise_error *error)
     return RISE_OK;
 }
 
-int gpu_wait(rise_call *call, rise_error *error)
+int gpu_wait(RiseCall *call, rise_error *error)
 {
     bool pushed;
     if (!call->busy && !atomic_load(&call->context->gpu.lost))
@@ -575,7 +575,7 @@ int gpu_wait(rise_call *call, rise_error *error)
     return status;
 }
 
-int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *error)
+int gpu_read(RiseCall *call, const CallArgument *from, void *to, rise_error *error)
 {
     const CudaApi *api = &call->context->gpu.api;
     bool pushed;
@@ -596,7 +596,7 @@ int gpu_read(rise_call *call, const CallArgument *from, void *to, rise_error *er
 }
 
 /* The last launch may still copy from or to memory of the host. */
-static bool is_on_host(const rise_call *call)
+static bool is_on_host(const RiseCall *call)
 {
     for (int k = 0; k < call->entry->plan.n_arguments; k++)
         if (call->arguments[k].given && call->arguments[k].where == RISE_HOST)
@@ -604,7 +604,7 @@ static bool is_on_host(const rise_call *call)
     return false;
 }
 
-void gpu_call_free(rise_call *call)
+void gpu_call_free(RiseCall *call)
 {
     const CudaApi *api = &call->context->gpu.api;
     bool pushed;

@@ -5,7 +5,7 @@
 #include "sim/sim.h"
 
 typedef struct HostRun {
-    rise_call *call;
+    RiseCall *call;
     Job *job;
     void (*fn)(Ctx *ctx, void *user);
     Instance *instance;
@@ -14,7 +14,7 @@ typedef struct HostRun {
 } HostRun;
 
 /* The arguments of the call as the executors take them; shapes and sizes are the call's own. */
-static Launch make_launch(Ctx *ctx, const rise_call *call)
+static Launch make_launch(Ctx *ctx, const RiseCall *call)
 {
     const Plan *plan = &call->entry->plan;
     Launch launch = call_sizes(call, RESIDENT_UNKNOWN);
@@ -41,7 +41,7 @@ static void take_results(HostRun *r, const Launch *launch)
 static void run(Ctx *ctx, void *user)
 {
     HostRun *r = user;
-    const rise_context *context = r->call->context;
+    const RiseContext *context = r->call->context;
     Launch launch = make_launch(ctx, r->call);
     SimReport report = {0};
     bool good;
@@ -90,13 +90,13 @@ static int in_instance(Job *job, void *user, rise_error *error)
     return status == RISE_OK ? r->status : status;
 }
 
-static int run_job(rise_call *call, void (*fn)(Ctx *ctx, void *user), rise_error *error)
+static int run_job(RiseCall *call, void (*fn)(Ctx *ctx, void *user), rise_error *error)
 {
     HostRun r = {.call = call, .fn = fn};
     return context_job(call->context, in_instance, &r, error);
 }
 
-int host_launch(rise_call *call, rise_error *error) { return run_job(call, run, error); }
+int host_launch(RiseCall *call, rise_error *error) { return run_job(call, run, error); }
 
 static void explain(Ctx *ctx, void *user)
 {
@@ -129,4 +129,4 @@ static void explain(Ctx *ctx, void *user)
         r->status = rise_fail(r->error, RISE_ERROR_BUG, "the sizes do not fit, and nothing says why: a bug in librise");
 }
 
-int host_explain(rise_call *call, rise_error *error) { return run_job(call, explain, error); }
+int host_explain(RiseCall *call, rise_error *error) { return run_job(call, explain, error); }

@@ -6,13 +6,13 @@
 
 enum { DEVICE_ALIGN = 256 };
 
-int memory_stream(rise_call *call, CUstream *stream, rise_error *error)
+int memory_stream(RiseCall *call, CUstream *stream, rise_error *error)
 {
     *stream = call->stream;
     return call->launching ? RISE_OK : gpu_own_stream(call->context, stream, error);
 }
 
-static int ask_caller(rise_call *call, DeviceBlock *block, const char *name, rise_error *error)
+static int ask_caller(RiseCall *call, DeviceBlock *block, const char *name, rise_error *error)
 {
     const rise_device_allocator *from = &call->context->device_alloc;
     const char *entry = call->entry->plan.core->name;
@@ -31,9 +31,9 @@ static int ask_caller(rise_call *call, DeviceBlock *block, const char *name, ris
     return RISE_OK;
 }
 
-static int take(rise_call *call, DeviceBlock *block, size_t bytes, const char *name, rise_error *error)
+static int take(RiseCall *call, DeviceBlock *block, size_t bytes, const char *name, rise_error *error)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     const CudaApi *api = &context->gpu.api;
     DeviceBlock b = {.bytes = bytes ? bytes : 1};
     int status = memory_stream(call, &b.home, error);
@@ -54,7 +54,7 @@ static int take(rise_call *call, DeviceBlock *block, size_t bytes, const char *n
 }
 
 /* The functions of the caller get it back on the stream for which they gave it. */
-static void give_caller(rise_call *call, const DeviceBlock *block)
+static void give_caller(RiseCall *call, const DeviceBlock *block)
 {
     const rise_device_allocator *from = &call->context->device_alloc;
     if (call->busy && call->stream != block->home && follow_launch(call, block->home, NULL) != RISE_OK)
@@ -62,9 +62,9 @@ static void give_caller(rise_call *call, const DeviceBlock *block)
     from->free(from->user, (void *)(uintptr_t)block->at, block->bytes, block->home);
 }
 
-void memory_give(rise_call *call, DeviceBlock *block)
+void memory_give(RiseCall *call, DeviceBlock *block)
 {
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     CUstream last = call->stream;
     if (!block->at)
         return;
@@ -77,7 +77,7 @@ void memory_give(rise_call *call, DeviceBlock *block)
     *block = (DeviceBlock){0};
 }
 
-int memory_ensure(rise_call *call, DeviceBlock *block, size_t bytes, const char *name, rise_error *error)
+int memory_ensure(RiseCall *call, DeviceBlock *block, size_t bytes, const char *name, rise_error *error)
 {
     if (block->at && block->bytes >= bytes)
         return RISE_OK;
@@ -97,11 +97,11 @@ void memory_want(Wanted *wanted, int64_t bytes, const char *name)
     }
 }
 
-int memory_refuse(rise_call *call, const Wanted *wanted, size_t given_back, const char *what,
+int memory_refuse(RiseCall *call, const Wanted *wanted, size_t given_back, const char *what,
                   rise_error *error)
 {
     enum { LITTLE = 1 << 24 }; /* asks nobody */
-    rise_context *context = call->context;
+    RiseContext *context = call->context;
     const CudaApi *api = &context->gpu.api;
     size_t has, all;
     if (call->recording || wanted->bytes <= LITTLE || context->device_alloc.alloc)

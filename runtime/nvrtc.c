@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/cache.h"
+#include "runtime/handles.h"
 #include "support/stack.h"
 
 /* ---- threads with large stacks ---------------------------------------------------------------------------------------- */
@@ -222,14 +223,27 @@ static void finish_all(Ctx *ctx, void *user)
     }
 }
 
+static void fail_all(Batch *batch, const char *why)
+{
+    for (int i = 0; i < batch->n; i++) {
+        batch->at[i].work->status = CODE_FAILED;
+        sb_puts(&batch->at[i].work->why, why);
+    }
+}
+
 static void compile_batch(Ctx *ctx, const Nvrtc *nvrtc, Batch *batch)
 {
     int threads = batch->n < processors() ? batch->n : processors();
-    if (!(nvrtc->on_stacks ? nvrtc->on_stacks : threads_on_stacks)(threads, compile_on_stack, batch)) {
-        for (int i = 0; i < batch->n; i++) {
-            batch->at[i].work->status = CODE_FAILED;
-            sb_printf(&batch->at[i].work->why, "there is no thread with a stack of %d MiB to compile on", STACK_LEAST_MIB);
-        }
+    if (fork_broke(IN_NVRTC)) {
+        fail_all(batch, "this process is a child of fork, and a thread of its parent was inside NVRTC at that moment: "
+                        "NVRTC may wait for that thread for ever; start a new process");
+        return;
+    }
+    fork_note(IN_NVRTC, 1);
+    bool started = (nvrtc->on_stacks ? nvrtc->on_stacks : threads_on_stacks)(threads, compile_on_stack, batch);
+    fork_note(IN_NVRTC, -1);
+    if (!started) {
+        fail_all(batch, ctx_printf(ctx, "there is no thread with a stack of %d MiB to compile on", STACK_LEAST_MIB));
         return;
     }
     /* The programs of NVRTC are not lost when memory runs out. */

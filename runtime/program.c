@@ -5,7 +5,7 @@
 
 /* ---- files ---------------------------------------------------------------------------------------------------------------- */
 
-static const SourceFile *file_find(rise_program *program, const char *path)
+static const SourceFile *file_find(RiseProgram *program, const char *path)
 {
     pthread_mutex_lock(&program->files_lock);
     const SourceFile *file = program->files;
@@ -15,16 +15,16 @@ static const SourceFile *file_find(rise_program *program, const char *path)
     return file; /* files stay until the program goes */
 }
 
-static void file_free(rise_context *context, SourceFile *file)
+static void file_free(RiseContext *context, SourceFile *file)
 {
     context_dealloc(context, file->path);
     context_dealloc(context, file->bytes);
     context_dealloc(context, file);
 }
 
-static bool file_keep(rise_program *program, const char *path, FileStatus status, const char *bytes, size_t size)
+static bool file_keep(RiseProgram *program, const char *path, FileStatus status, const char *bytes, size_t size)
 {
-    rise_context *context = program->context;
+    RiseContext *context = program->context;
     SourceFile *file = context_alloc(context, sizeof *file, NULL);
     if (!file)
         return false;
@@ -43,7 +43,7 @@ static bool file_keep(rise_program *program, const char *path, FileStatus status
     return true;
 }
 
-static FileStatus read_beside(rise_program *program, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
+static FileStatus read_beside(RiseProgram *program, Ctx *ctx, const char *path, size_t limit, char **bytes, size_t *size)
 {
     FileAccess real = program->context->seams.files;
     if (!real.read) { /* the C library's, which every context has */
@@ -57,7 +57,7 @@ static FileStatus read_beside(rise_program *program, Ctx *ctx, const char *path,
 }
 
 typedef struct Asking {
-    const rise_context *context;
+    const RiseContext *context;
     const char *path, *text;
     size_t size;
 } Asking;
@@ -90,7 +90,7 @@ static FileStatus read_by_asking(const Reader *reader, Ctx *ctx, const char *pat
 static FileStatus program_read(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
 {
     const Reader *reader = user;
-    rise_program *program = reader->program;
+    RiseProgram *program = reader->program;
     (void)kind; /* "-" and pipes are for a command line */
     const SourceFile *file = file_find(program, path);
     if (file) {
@@ -147,7 +147,7 @@ static bool comes_before(const Diag *a, const Diag *b)
 }
 
 /* The text of a diagnostic, as the program's author may see it. What a text that is not trusted imports need not be a program at all, and its words are not the author's. */
-static Diag shown(const rise_program *program, const Source *source, const Diag *diag)
+static Diag shown(const RiseProgram *program, const Source *source, const Diag *diag)
 {
     Diag seen = *diag;
     bool own = !source || program->reads == READS_BESIDE || diag->span.file == 1; /* 1: the text itself, which is there first */
@@ -161,7 +161,7 @@ static Diag shown(const rise_program *program, const Source *source, const Diag 
 }
 
 typedef struct Telling {
-    const rise_context *context;
+    const RiseContext *context;
     const rise_diagnostic *told;
 } Telling;
 
@@ -171,9 +171,9 @@ static void call_back(void *user)
     t->context->diagnostic(t->context->diagnostic_user, t->told);
 }
 
-static void tell(const rise_program *program, Job *job, Ctx *ctx, const Diag *given)
+static void tell(const RiseProgram *program, Job *job, Ctx *ctx, const Diag *given)
 {
-    const rise_context *context = program->context;
+    const RiseContext *context = program->context;
     const Source *source = source_get(ctx, given->span.file);
     const Diag seen = shown(program, source, given), *diag = &seen;
     int line = 0, column = 0;
@@ -184,7 +184,7 @@ static void tell(const rise_program *program, Job *job, Ctx *ctx, const Diag *gi
     job_ask(job, call_back, &(Telling){context, &told});
 }
 
-int program_report(const rise_program *program, Job *job, Ctx *ctx, bool silent, rise_error *error)
+int program_report(const RiseProgram *program, Job *job, Ctx *ctx, bool silent, rise_error *error)
 {
     Diags *diags = &ctx->diags;
     const Diag *first = NULL;
@@ -229,7 +229,7 @@ int program_report(const rise_program *program, Job *job, Ctx *ctx, bool silent,
 
 typedef struct Loading {
     Job *job;
-    rise_program *program;
+    RiseProgram *program;
     int status;
     rise_error *error;
 } Loading;
@@ -237,7 +237,7 @@ typedef struct Loading {
 static void load(Ctx *ctx, void *user)
 {
     Loading *l = user;
-    rise_program *p = l->program;
+    RiseProgram *p = l->program;
     Program *program = p->base.program = base_parse(ctx, p);
     bool unread = !program_ast(program);
     l->status = program_report(p, l->job, ctx, false, l->error);
@@ -263,7 +263,7 @@ static void load(Ctx *ctx, void *user)
 static int load_in_job(Job *job, void *user, rise_error *error)
 {
     Loading loading = {job, user, RISE_OK, error};
-    rise_program *program = user;
+    RiseProgram *program = user;
     program->reader = (Reader){program, job};
     FileAccess files = program_files(&program->reader);
     program->base.ctx = ctx_new(&program->context->seams.alloc, &files);
@@ -272,9 +272,9 @@ static int load_in_job(Job *job, void *user, rise_error *error)
     return status == RISE_OK ? loading.status : status;
 }
 
-static int program_new(rise_context *context, const char *name, const char *text, size_t size, ProgramReads reads, rise_program **out, rise_error *error)
+static int program_new(RiseContext *context, const char *name, const char *text, size_t size, ProgramReads reads, rise_program **out, rise_error *error)
 {
-    rise_program *program = context_alloc(context, sizeof *program, error);
+    RiseProgram *program = context_alloc(context, sizeof *program, error);
     if (!program)
         return RISE_ERROR_MEMORY;
     program->context = context;
@@ -288,47 +288,54 @@ static int program_new(rise_context *context, const char *name, const char *text
     program->name = context_copy(context, name, strlen(name), error);
     program->text = program->name && text ? context_copy(context, text, size, error) : NULL;
     int status = program->name && (!text || program->text) ? context_job(context, load_in_job, program, error) : RISE_ERROR_MEMORY;
-    if (status == RISE_OK)
-        *out = program;
-    else
+    if (status == RISE_OK && !(*out = handle_new(HANDLE_PROGRAM, program, error)))
+        status = RISE_ERROR_MEMORY;
+    if (status != RISE_OK)
         program_release(program);
     return status;
 }
 
-int rise_program_from_text(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)
+int rise_program_from_text(rise_context *handle, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)
 {
     if (!program)
         return argument_null(error, "program");
     *program = NULL;
-    if (!context || !name || !text)
-        return argument_null(error, !context ? "context" : !name ? "name" : "text");
+    RiseContext *context = context_of(handle, error);
+    if (!context)
+        return RISE_ERROR_ARGUMENT;
+    if (!name || !text)
+        return argument_null(error, name ? "text" : "name");
     ProgramReads reads = context->folder ? READS_FOLDER : context->read ? READS_CALLBACK : READS_NOTHING;
     return program_new(context, name, text, size == (size_t)-1 ? strlen(text) : size, reads, program, error);
 }
 
-int program_of_file(rise_context *context, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)
+int program_of_file(rise_context *handle, const char *name, const char *text, size_t size, rise_program **program, rise_error *error)
 {
+    RiseContext *context = context_of(handle, error);
     *program = NULL;
-    return program_new(context, name, text, size, READS_BESIDE, program, error);
+    return !context ? RISE_ERROR_ARGUMENT : program_new(context, name, text, size, READS_BESIDE, program, error);
 }
 
-int rise_program_from_file(rise_context *context, const char *path, rise_program **program, rise_error *error)
+int rise_program_from_file(rise_context *handle, const char *path, rise_program **program, rise_error *error)
 {
     if (!program)
         return argument_null(error, "program");
     *program = NULL;
-    if (!context || !path)
-        return argument_null(error, !context ? "context" : "path");
+    RiseContext *context = context_of(handle, error);
+    if (!context)
+        return RISE_ERROR_ARGUMENT;
+    if (!path)
+        return argument_null(error, "path");
     return program_new(context, path, NULL, 0, READS_BESIDE, program, error);
 }
 
-void program_release(rise_program *program)
+void program_release(RiseProgram *program)
 {
     if (atomic_fetch_sub_explicit(&program->refs, 1, memory_order_acq_rel) != 1)
         return;
-    rise_context *context = program->context;
+    RiseContext *context = program->context;
     while (program->entries) {
-        rise_entry *entry = program->entries;
+        RiseEntry *entry = program->entries;
         program->entries = entry->next;
         entry_free(entry);
     }
@@ -350,15 +357,21 @@ void program_release(rise_program *program)
     context_release(context);
 }
 
-void rise_program_free(rise_program *program)
+void rise_program_free(rise_program *handle)
 {
+    RiseProgram *program = handle_take(HANDLE_PROGRAM, handle);
     if (program)
         program_release(program);
 }
 
-int rise_program_entry_count(const rise_program *program) { return program ? program->n_entries : 0; }
-
-const char *rise_program_entry_name(const rise_program *program, int k)
+int rise_program_entry_count(const rise_program *handle)
 {
+    const RiseProgram *program = program_of(handle, NULL);
+    return program ? program->n_entries : 0;
+}
+
+const char *rise_program_entry_name(const rise_program *handle, int k)
+{
+    const RiseProgram *program = program_of(handle, NULL);
     return program && k >= 0 && k < program->n_entries ? program->entry_names[k] : NULL;
 }

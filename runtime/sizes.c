@@ -13,7 +13,7 @@ static int size_number(const CoreEntry *core, Nat var)
 
 static bool known_value(void *user, Nat var, int64_t *value)
 {
-    const rise_call *call = user;
+    const RiseCall *call = user;
     int i = size_number(call->entry->plan.core, var);
     if (i < 0 || !call->known[i])
         return false;
@@ -22,7 +22,7 @@ static bool known_value(void *user, Nat var, int64_t *value)
 }
 
 /* One term of a sum. Either its value, or the size that it leaves open with the number before it. */
-static bool term_value(rise_call *call, const NatTerm *term, int64_t *value, int *open)
+static bool term_value(RiseCall *call, const NatTerm *term, int64_t *value, int *open)
 {
     *value = term->coef;
     *open = -1;
@@ -41,7 +41,7 @@ static bool term_value(rise_call *call, const NatTerm *term, int64_t *value, int
 }
 
 /* Finds the one size that `extent` leaves open, where it is linear in it: n, n + 1, 4*n, m*n + k. */
-static bool solve(rise_call *call, Nat extent, int64_t actual)
+static bool solve(RiseCall *call, Nat extent, int64_t actual)
 {
     NatTerm plain = {1, 1, &extent};
     const NatTerm *terms = extent->kind == NAT_SUM ? extent->terms : &plain;
@@ -65,9 +65,9 @@ static bool solve(rise_call *call, Nat extent, int64_t actual)
     return call->known[unknown] = true;
 }
 
-static bool has_shape(const rise_call *call, int k) { return call->arguments[k].given && !call->entry->plan.arguments[k].is_result; }
+static bool has_shape(const RiseCall *call, int k) { return call->arguments[k].given && !call->entry->plan.arguments[k].is_result; }
 
-static void infer(rise_call *call)
+static void infer(RiseCall *call)
 {
     const Plan *plan = &call->entry->plan;
     for (int i = 0; i < plan->core->n_sizes; i++) {
@@ -84,7 +84,7 @@ static void infer(rise_call *call)
 
 /* ---- words ------------------------------------------------------------------------------------------------------------------- */
 
-static void note_sizes(const rise_call *call, rise_error *error)
+static void note_sizes(const RiseCall *call, rise_error *error)
 {
     const CoreEntry *core = call->entry->plan.core;
     for (int i = 0, n = 0; i < core->n_sizes; i++)
@@ -98,7 +98,7 @@ static void note_shape(int rank, const int64_t *shape, rise_error *error)
         rise_error_note(error, "%s%lld", d ? "." : "", (long long)shape[d]);
 }
 
-static int missing_size(rise_call *call, rise_error *error)
+static int missing_size(RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     for (int i = 0; i < plan->core->n_sizes; i++) {
@@ -122,7 +122,7 @@ static int missing_size(rise_call *call, rise_error *error)
 
 /* ---- what must hold ------------------------------------------------------------------------------------------------------------ */
 
-int call_all_given(const rise_call *call, rise_error *error)
+int call_all_given(const RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     for (int k = plan->n_results; k < plan->n_arguments; k++)
@@ -132,7 +132,7 @@ int call_all_given(const rise_call *call, rise_error *error)
 }
 
 /* Shapes and bytes of all arguments. False where one has no value: host_explain says why. */
-static bool measure(rise_call *call, const Launch *launch)
+static bool measure(RiseCall *call, const Launch *launch)
 {
     const Plan *plan = &call->entry->plan;
     for (int k = 0; k < plan->n_arguments; k++) {
@@ -155,7 +155,7 @@ static bool measure(rise_call *call, const Launch *launch)
     return true;
 }
 
-static int check_shape(const rise_call *call, int k, rise_error *error)
+static int check_shape(const RiseCall *call, int k, rise_error *error)
 {
     const Argument *a = &call->entry->plan.arguments[k];
     const CallArgument *c = &call->arguments[k];
@@ -173,7 +173,7 @@ static int check_shape(const rise_call *call, int k, rise_error *error)
     return RISE_ERROR_ARGUMENT;
 }
 
-static int check_place(const rise_call *call, int k, rise_error *error)
+static int check_place(const RiseCall *call, int k, rise_error *error)
 {
     const char *entry = call->entry->plan.core->name;
     const Argument *a = &call->entry->plan.arguments[k];
@@ -194,7 +194,7 @@ static bool overlap(const CallArgument *a, const CallArgument *b)
     return a->bytes && b->bytes && p < q + b->bytes && q < p + a->bytes;
 }
 
-int call_check_places(const rise_call *call, rise_error *error)
+int call_check_places(const RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     for (int k = 0; k < plan->n_arguments; k++) {
@@ -210,7 +210,7 @@ int call_check_places(const rise_call *call, rise_error *error)
     return RISE_OK;
 }
 
-int call_size(rise_call *call, rise_error *error)
+int call_size(RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     const CoreEntry *core = plan->core;

@@ -6,20 +6,20 @@
 
 /* ---- how much -------------------------------------------------------------------------------------- */
 
-static int too_large(const rise_call *call, rise_error *error)
+static int too_large(const RiseCall *call, rise_error *error)
 {
     return rise_fail(error, RISE_ERROR_ARGUMENT,
                      "%s: these sizes are too large: the bytes of the workspace have no value in 64 bits",
                      call->entry->plan.core->name);
 }
 
-void workspace_begin(rise_call *call)
+void workspace_begin(RiseCall *call)
 {
     for (int i = 0; i < call->entry->plan.n_temps; i++)
         call->temps[i] = (CallTemp){.bytes = -1};
 }
 
-int workspace_add(rise_call *call, const CallStep *step, rise_error *error)
+int workspace_add(RiseCall *call, const CallStep *step, rise_error *error)
 {
     int status = RISE_OK;
     for (int i = 0; status == RISE_OK && i < step->variant->n_buffers; i++) {
@@ -38,7 +38,7 @@ int workspace_add(rise_call *call, const CallStep *step, rise_error *error)
 }
 
 /* The bytes of places that several have, one after the other. */
-static void measure_shared_places(rise_call *call)
+static void measure_shared_places(RiseCall *call)
 {
     const Plan *plan = &call->entry->plan;
     for (int i = 0; i < plan->n_temps; i++) {
@@ -49,7 +49,7 @@ static void measure_shared_places(rise_call *call)
 }
 
 /* As codegen/workspace.c places them: offsets from the workspace's first byte. */
-static bool place(rise_call *call)
+static bool place(RiseCall *call)
 {
     const Plan *plan = &call->entry->plan;
     int64_t at = plan->flags, bytes = plan->flags;
@@ -79,7 +79,7 @@ static bool place(rise_call *call)
     return fits;
 }
 
-int workspace_measure(rise_call *call, rise_error *error)
+int workspace_measure(RiseCall *call, rise_error *error)
 {
     measure_shared_places(call);
     return place(call) ? RISE_OK : too_large(call, error);
@@ -87,7 +87,7 @@ int workspace_measure(rise_call *call, rise_error *error)
 
 /* ---- whose memory ---------------------------------------------------------------------------------- */
 
-static int clear(rise_call *call, CUdeviceptr at, int64_t bytes, CUstream stream, rise_error *error)
+static int clear(RiseCall *call, CUdeviceptr at, int64_t bytes, CUstream stream, rise_error *error)
 {
     const CudaApi *api = &call->context->gpu.api;
     return gpu_check(call->context, api->set_bytes(at, 0, (size_t)bytes, stream), error,
@@ -96,7 +96,7 @@ static int clear(rise_call *call, CUdeviceptr at, int64_t bytes, CUstream stream
 
 /* The flags of a new workspace become zero here, and not in the launch: one may be recorded, and never
  * run. On a stream of ours this is waited for, by gpu_prepare. */
-static int make_ready(rise_call *call, rise_error *error)
+static int make_ready(RiseCall *call, rise_error *error)
 {
     CUstream stream;
     if (call->ready)
@@ -111,7 +111,7 @@ static int make_ready(rise_call *call, rise_error *error)
     return status;
 }
 
-static int refuse_large(rise_call *call, rise_error *error)
+static int refuse_large(RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     Wanted wanted = {0};
@@ -123,7 +123,7 @@ static int refuse_large(rise_call *call, rise_error *error)
     return memory_refuse(call, &wanted, call->workspace.bytes, "arrays between kernels", error);
 }
 
-static int get_own(rise_call *call, rise_error *error)
+static int get_own(RiseCall *call, rise_error *error)
 {
     call->has_memory = true;
     call->ready &= call->workspace.bytes >= (size_t)call->needs;
@@ -137,7 +137,7 @@ static int get_own(rise_call *call, rise_error *error)
 }
 
 /* Argument k has a byte of the workspace. */
-static bool meets(const rise_call *call, int k)
+static bool meets(const RiseCall *call, int k)
 {
     const CallArgument *c = &call->arguments[k];
     uintptr_t at = (uintptr_t)c->data, lent = (uintptr_t)call->lent;
@@ -145,7 +145,7 @@ static bool meets(const rise_call *call, int k)
     return on_device && at < lent + (uintptr_t)call->needs && lent < at + c->bytes;
 }
 
-static int take_lent(rise_call *call, rise_error *error)
+static int take_lent(RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     if (call->lent_bytes < (size_t)call->needs)
@@ -165,7 +165,7 @@ static int take_lent(rise_call *call, rise_error *error)
     return RISE_OK;
 }
 
-int workspace_get(rise_call *call, rise_error *error)
+int workspace_get(RiseCall *call, rise_error *error)
 {
     call->base = 0;
     if (!call->needs)
@@ -177,7 +177,7 @@ int workspace_get(rise_call *call, rise_error *error)
 }
 
 /* After a launch that failed nobody knows what the flags are, and never in memory of the caller. */
-int workspace_clear(rise_call *call, CUstream stream, rise_error *error)
+int workspace_clear(RiseCall *call, CUstream stream, rise_error *error)
 {
     int status = RISE_OK;
     if (call->flags_end && (call->clears || call->is_lent))

@@ -24,7 +24,12 @@
  * Errors. What can fail gives a rise_status, RISE_OK being 0, and, where `error` is not NULL, sets *error on failure (and leaves it alone on
  * success). A function that fails has no other effect, and sets its out parameter, if it has one, to NULL. librise never prints, never ends the
  * process, and leaves signal handlers, the locale and the current CUDA context as they are. Text in and out is UTF-8. Where a
- * pointer that must not be NULL is NULL, the status is RISE_ERROR_ARGUMENT; any other pointer that points to nothing is not detected.
+ * pointer that must not be NULL is NULL, the status is RISE_ERROR_ARGUMENT; any other pointer to memory that points to nothing is not detected.
+ *
+ * Handles. What rise_context *, rise_program *, rise_entry * and rise_call * hold are no addresses. A function that gets one that was
+ * freed, that stands for something of another kind, or that librise never gave, gives RISE_ERROR_ARGUMENT and says which of
+ * these it is; one without a status gives NULL or 0, and a _free function does nothing. A handle is not given again for
+ * something else: one that is kept after it was freed stays wrong.
  *
  * Threads. Contexts, programs and entries may be used by any number of threads at once, each kernel is compiled and loaded once, and the
  * threads that need it wait for it; who needs an entry or kernels that are ready does not wait for others that are being made. Kernels of one launch that are missing are compiled at the same
@@ -40,8 +45,9 @@
  * see the environment. It can be long to compile or to run: `poll` ends that. Kernels on a GPU are not confined, beyond what the compiler proves of their accesses: launch
  * there only what you would run.
  *
- * Fork. A child of fork may use librise only where no other thread was inside librise at that moment; it makes its own contexts, and cannot use a GPU that its parent has used,
- * as CUDA cannot. After exec, and with other processes, there is nothing to mind: the cache on disk is made for several at once.
+ * Fork. A child of fork has none of its parent's objects: their handles give RISE_ERROR_ARGUMENT there, and say so. It makes its own,
+ * whatever other threads of the parent were doing at that moment. A GPU that the parent has used is not for the child, as CUDA is not:
+ * RISE_ERROR_DEVICE. Where a thread of the parent was inside NVRTC, the child cannot compile for GPUs: RISE_ERROR_NVRTC. After exec, and with other processes, there is nothing to mind: the cache on disk is made for several at once.
  *
  * Floating-point modes. Results and generated code do not depend on the caller's rounding mode, or on whether its denormals are flushed to zero (fesetround,
  * FTZ and DAZ of MXCSR, as -ffast-math and some libraries set them); neither is changed. Callbacks see the caller's mode.
@@ -205,7 +211,8 @@ RISE_API const char *rise_context_arch(const rise_context *context);
 RISE_API int rise_context_lost(const rise_context *context);
 
 /* Memory on the context's device (SIM and REF: of the host), for arguments that stay there: RISE_DEVICE. Aligned to 256 bytes. Not for inner loops:
- * all three functions wait, the copies for everything on the device. */
+ * all three functions wait, the copies for everything on the device. rise_free does nothing with what rise_alloc of this context has not given, nor after
+ * rise_context_free; on SIM and REF such memory then goes with the last thing that needs the context. */
 RISE_API int rise_alloc(rise_context *context, size_t bytes, void **memory, rise_error *error);
 RISE_API void rise_free(rise_context *context, void *memory);
 RISE_API int rise_copy(rise_context *context, void *to, int to_where, const void *from, int from_where, size_t bytes, rise_error *error);
@@ -255,7 +262,7 @@ enum { RISE_UNTUNED = 2 };
 RISE_API int rise_entry_get(rise_program *program, const char *name, const rise_entry_options *options, rise_entry **entry, rise_error *error);
 /* Gives back what one rise_entry_get gave; needed only where entries are to be gone before their program. When each get of the entry has been given back, and
  * its last call is freed, its memory goes: texts, compiled code, and on a GPU the loaded kernels (that waits for what runs on the device). Until then calls
- * work as before, those in flight included, and asking for it gives the same entry; afterwards it is made again. So who frees an entry may go on with the calls that
+ * work as before, those in flight included, and asking for it gives the same entry, under another handle once the last get was given back; afterwards it is made again. So who frees an entry may go on with the calls that
  * he has, but not use the entry, nor what rise_entry_cuda and the like gave him. Any thread may call this, also while others get, use or free the same
  * entry for themselves. It cannot fail. Not after rise_program_free. */
 RISE_API void rise_entry_free(rise_entry *entry);

@@ -28,7 +28,7 @@ rise_context *gpu_find(Ctx *ctx, Driver *d, bool quiet)
     return gpu;
 }
 
-int64_t gpu_multiprocessors(const rise_context *gpu) { return gpu->gpu.sms; }
+int64_t gpu_multiprocessors(const rise_context *gpu) { return context_of(gpu, NULL)->gpu.sms; }
 
 typedef struct GpuRun {
     Ctx *ctx;

@@ -38,7 +38,7 @@ else
 fi
 
 cd "$root" || exit 2
-if ! { cmake --preset thread && cmake --build --preset thread --target test_api test_api_gpu test_kernels test_entries test_guest -j2; } >"$dir/log" 2>&1; then
+if ! { cmake --preset thread && cmake --build --preset thread --target test_api test_api_handles test_api_gpu test_api_memory test_kernels test_entries test_guest -j2; } >"$dir/log" 2>&1; then
     echo 'not ok threads-build'
     sed 's/^/# /' "$dir/log" | tail -20
     exit 1
@@ -57,6 +57,8 @@ check() { # NAME COMMAND...
 }
 check threads-16x200 build/thread/unit/test_api --threads 16 --operations 200
 check threads-gpu build/thread/unit/test_api_gpu
+check threads-memory build/thread/unit/test_api_memory
+check threads-handles build/thread/unit/test_api_handles --no-fork
 check threads-kernels build/thread/unit/test_kernels --ranges 0
 check threads-entries build/thread/unit/test_entries --threads 20
 check threads-guest build/thread/unit/test_guest

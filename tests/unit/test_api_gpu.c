@@ -120,7 +120,7 @@ static FakeLaunch last;
 static char last_name[64];
 static int64_t last_size; /* of the last launch: its last parameter, as wide as its name says */
 static int dirty;         /* cells of workspace that were not zero where they should have been */
-static rise_call *watched;
+static RiseCall *watched;
 
 static void note_launch(const FakeLaunch *l)
 {
@@ -225,12 +225,12 @@ static void test_open(void)
     char theirs;
     fake_gpu_set_current(&theirs);
     context = open_context();
-    CHECK(fake_gpu.retained == 0 && context->gpu.context == &theirs && fake_gpu_current() == &theirs);
+    CHECK(fake_gpu.retained == 0 && context_of(context, NULL)->gpu.context == &theirs && fake_gpu_current() == &theirs);
     rise_context_free(context);
     fake_gpu_set_current(NULL);
     options = (rise_context_options){.size = sizeof options, .device = RISE_GPU, .cuda_context = &theirs};
     GOOD(context_new(&options, &seams, &context, &err));
-    CHECK(context->gpu.context == &theirs && !fake_gpu_current());
+    CHECK(context_of(context, NULL)->gpu.context == &theirs && !fake_gpu_current());
     rise_context_free(context);
     check_clean();
 }
@@ -319,7 +319,7 @@ static void *const FARTHER = (void *)0x4000000000000;
 static int launch_far(Fixture *f, int type, int64_t n, int shift)
 {
     fake_gpu.kernel = note_launch;
-    watched = f->call;
+    watched = call_of(f->call, NULL);
     last_name[0] = 0;
     int status = rise_call_input(f->call, "xs", type, 1, &n, (char *)FAR + shift, RISE_DEVICE, &err);
     status = status ? status : rise_call_output(f->call, "result", type, FARTHER, (size_t)1 << 50, RISE_DEVICE, &err);
@@ -357,9 +357,9 @@ static void test_variants(void)
     end(&f);
     f = start(CASES);
     GOOD(launch_far(&f, RISE_I32, 4096, 0));
-    CHECK(f.call->n_steps == 1);
+    CHECK(call_of(f.call, NULL)->n_steps == 1);
     GOOD(launch_far(&f, RISE_I32, 4097, 0));
-    CHECK(f.call->n_steps == 2);
+    CHECK(call_of(f.call, NULL)->n_steps == 2);
     end(&f);
     f = start(DEVICE);
     GOOD(launch_far(&f, RISE_I32, 1 << 20, 0));
@@ -374,8 +374,8 @@ static const char *launched_for(Fixture *f, int64_t n)
     size_t at = 0;
     names[0] = 0;
     GOOD(launch_far(f, RISE_I32, n, 0));
-    for (int i = 0; i < f->call->n_steps; i++)
-        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? " " : "", f->call->steps[i].variant->name);
+    for (int i = 0; i < call_of(f->call, NULL)->n_steps; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? " " : "", call_of(f->call, NULL)->steps[i].variant->name);
     return names;
 }
 
@@ -486,7 +486,7 @@ static void test_workspace(void)
     fake_gpu.fail_with = 1;
     BAD(rise_call_launch(f.call, NULL, &err), RISE_ERROR_DEVICE, "launching sum");
     CHECK_TEXT(fake_gpu.failed, "launch");
-    CHECK(f.call->clears);
+    CHECK(call_of(f.call, NULL)->clears);
     long before = fake_gpu.calls;
     GOOD(rise_call_launch(f.call, NULL, &err));
     CHECK(fake_gpu.calls == before + 4); /* cleared first */
@@ -527,7 +527,7 @@ static void test_places(void)
     fake_gpu_start();
     Fixture f = start(CHAIN);
     GOOD(launch_far(&f, RISE_I32, 1 << 24, 0));
-    CHECK(f.call->n_steps == 6 && f.call->workspace.bytes == 4096 + ((size_t)2 << 26));
+    CHECK(call_of(f.call, NULL)->n_steps == 6 && call_of(f.call, NULL)->workspace.bytes == 4096 + ((size_t)2 << 26));
     end(&f);
 }
 

@@ -19,7 +19,7 @@ static const char SCALE[] =
 static void *const FAR = (void *)0x100000000;
 static void *const FARTHER = (void *)0x4000000000000;
 
-static rise_call *watched;
+static RiseCall *watched;
 static CUdeviceptr workspace; /* of the last launch: its lowest address there */
 static int dirty;             /* flags that were not zero */
 
@@ -54,7 +54,7 @@ static Fixture start_far(const char *text, int64_t n)
     fake_gpu.kernel = look;
     dirty = 0;
     Fixture f = api_start(RISE_GPU, NULL, text);
-    watched = f.call;
+    watched = call_of(f.call, NULL);
     GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
     GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
     return f;
@@ -78,7 +78,7 @@ static void test_query(void)
     GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, 4, RISE_DEVICE, &err));
     GOOD(rise_call_prepare(f.call, &err));
     GOOD(rise_call_workspace(f.call, &again, &err));
-    CHECK(again == bytes && f.call->workspace.bytes == bytes && fake_gpu.memories == 1);
+    CHECK(again == bytes && call_of(f.call, NULL)->workspace.bytes == bytes && fake_gpu.memories == 1);
     n = 1 << 24;
     GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_HOST, &err));
     GOOD(rise_call_workspace(f.call, &again, &err));
@@ -165,7 +165,7 @@ static void test_growing(bool pools)
 {
     char a, b;
     Fixture f = start_far(LAST, 1000);
-    fake_gpu.pools = f.context->gpu.pools = pools;
+    fake_gpu.pools = context_of(f.context, NULL)->gpu.pools = pools;
     for (int64_t n = 1000; n < 1 << 24; n *= 4)
         launch_n(&f, n, &a);
     CHECK(fake_gpu.memories == 1 && dirty == 0 && fake_gpu.streams == 0);
@@ -177,7 +177,7 @@ static void test_growing(bool pools)
     int64_t n = 1 << 27;
     GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
     GOOD(rise_call_prepare(f.call, &err));
-    CHECK(fake_gpu.streams == 1 && f.call->workspace.home == (pools ? f.context->gpu.stream : f.call->workspace.home));
+    CHECK(fake_gpu.streams == 1 && call_of(f.call, NULL)->workspace.home == (pools ? context_of(f.context, NULL)->gpu.stream : call_of(f.call, NULL)->workspace.home));
     CHECK(!pools || fake_gpu.freed_on == (CUstream)&b);
     launch_n(&f, 1 << 27, &a);
     GOOD(rise_call_wait(f.call, &err));
@@ -241,7 +241,7 @@ static void test_hooks(void)
     from.free = pool_free;
     Fixture f = api_start(RISE_GPU, &options, LAST);
     from = (rise_device_allocator){0}; /* it was copied */
-    watched = f.call;
+    watched = call_of(f.call, NULL);
     dirty = 0;
     launch_n(&f, 100000, &a);
     CHECK(pool.live == 2 && dirty == 0 && pool.streams[0] == &a && pool.streams[1] == &a); /* and the result */
@@ -310,7 +310,7 @@ static void test_done(void)
     fake_gpu.fail_at = fake_gpu.calls + 3; /* push, recording?, query */
     fake_gpu.fail_with = 1;
     BAD(rise_call_done(f.call, &done, &err), RISE_ERROR_DEVICE, "asking whether the launch is done");
-    CHECK(f.call->clears && is_done(f.call) == 1);
+    CHECK(call_of(f.call, NULL)->clears && is_done(f.call) == 1);
     api_end(&f);
     for (int device = RISE_SIM; device <= RISE_REF; device++) {
         f = api_start(device, NULL, SCALE);

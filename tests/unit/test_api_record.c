@@ -21,7 +21,7 @@ typedef struct Fixture {
 } Fixture;
 
 static char log_text[4096];
-static rise_call *watched;
+static RiseCall *watched;
 static int dirty; /* kernels that ran on workspace which was not zero where it should have been */
 
 /* What a kernel that counts in its workspace finds there. It writes all over its data. */
@@ -68,7 +68,7 @@ static void start(Fixture *f, const char *path, const char *text)
     GOOD(text ? rise_program_from_text(f->context, path, text, (size_t)-1, &f->program, &err) : rise_program_from_file(f->context, path, &f->program, &err));
     GOOD(rise_entry_get(f->program, NULL, NULL, &f->entry, &err));
     GOOD(rise_call_new(f->entry, &f->call, &err));
-    watched = f->call;
+    watched = call_of(f->call, NULL);
     dirty = 0;
 }
 
@@ -119,14 +119,14 @@ static void sequence(Fixture *f, CUresult with)
     fake_gpu.kernel = look;
     GOOD(rise_call_prepare(f->call, &err));
     check_log("prepare", "", "", true, 0);
-    int kernels = f->call->n_steps;
+    int kernels = call_of(f->call, NULL)->n_steps;
     CHECK(kernels > 0);
 
     fake_gpu_record(&a);
     GOOD(rise_call_launch(f->call, &a, &err));
     fake_gpu_record_end();
     check_log("a record that is given up", "", "record ", false, kernels);
-    CHECK(!f->call->busy);
+    CHECK(!call_of(f->call, NULL)->busy);
     GOOD(rise_call_launch(f->call, &a, &err));
     check_log("a launch", "", "", false, kernels);
     GOOD(rise_call_launch(f->call, &b, &err));
@@ -134,7 +134,7 @@ static void sequence(Fixture *f, CUresult with)
 
     fake_gpu_record(&a); /* while the one on b may still run: it stays the one that the next is to wait for */
     GOOD(rise_call_launch(f->call, &a, &err));
-    CHECK(f->call->busy && f->call->stream == &b);
+    CHECK(call_of(f->call, NULL)->busy && call_of(f->call, NULL)->stream == &b);
     log_text[0] = 0;
     GOOD(rise_call_launch(f->call, &b, &err));
     fake_gpu_record_end();
@@ -168,10 +168,10 @@ static void test_example(const char *path, int64_t n)
 {
     Fixture f;
     start(&f, path, NULL);
-    int type = rise_type_of(f.entry->plan.arguments[f.entry->plan.n_results].elem);
+    int type = rise_type_of(entry_of(f.entry, NULL)->plan.arguments[entry_of(f.entry, NULL)->plan.n_results].elem);
     GOOD(rise_call_input(f.call, "xs", type, 1, &n, FAR, RISE_DEVICE, &err));
-    for (int k = 0; k < f.entry->plan.n_results; k++)
-        GOOD(rise_call_output(f.call, f.entry->plan.arguments[k].name, rise_type_of(f.entry->plan.arguments[k].elem), (char *)FARTHER + ((size_t)k << 40), (size_t)1 << 40, RISE_DEVICE, &err));
+    for (int k = 0; k < entry_of(f.entry, NULL)->plan.n_results; k++)
+        GOOD(rise_call_output(f.call, entry_of(f.entry, NULL)->plan.arguments[k].name, rise_type_of(entry_of(f.entry, NULL)->plan.arguments[k].elem), (char *)FARTHER + ((size_t)k << 40), (size_t)1 << 40, RISE_DEVICE, &err));
     sequence(&f, 1);
     end(&f);
 }
@@ -216,14 +216,14 @@ static void test_scalars(void)
     t = false;
     GOOD(rise_call_scalar(f.call, "alpha", RISE_I32, &alpha, &err));
     GOOD(rise_call_scalar(f.call, "beta", RISE_F16, &beta, &err));
-    CHECK(f.call->prepared);
+    CHECK(call_of(f.call, NULL)->prepared);
     GOOD(rise_call_launch(f.call, &a, &err));
     CHECK(seen_alpha == 9 && seen_beta == 0x4000 && !seen_t);
     fake_gpu_replay();
     CHECK(seen_alpha == 7 && seen_beta == 0x3c00 && seen_t);
     CHECK_TEXT(log_text, "record axpy\naxpy\nreplay\naxpy\n");
     CHECK(rise_call_input(f.call, "alpha", RISE_I32, 0, NULL, FAR, RISE_DEVICE, &err) == RISE_ERROR_ARGUMENT && strstr(err.text, "by value"));
-    CHECK(f.call->prepared); /* what fails has no other effect */
+    CHECK(call_of(f.call, NULL)->prepared); /* what fails has no other effect */
     rise_call_free(f.call);
     f.call = NULL;
     fake_gpu_replay();
@@ -273,7 +273,7 @@ static void test_classes(void)
             log_text[0] = 0;
         }
         GOOD(rise_call_launch(f.call, NULL, &err));
-        check_log("a launch", "", "", k >= 4, f.call->n_steps);
+        check_log("a launch", "", "", k >= 4, call_of(f.call, NULL)->n_steps);
     }
     end(&f);
 }

@@ -91,7 +91,7 @@ static char *text_of(int n, int form)
     return text;
 }
 
-static rise_program *program_of(rise_context *context, int n, int form)
+static rise_program *program_with(rise_context *context, int n, int form)
 {
     char *text = text_of(n, form);
     rise_program *program = NULL;
@@ -129,7 +129,7 @@ static void test_bytes(int device, int n)
 {
     Bytes bytes = counted();
     rise_context *context = open_context(&bytes, device);
-    rise_program *program = program_of(context, n, FORM_MIXED);
+    rise_program *program = program_with(context, n, FORM_MIXED);
     size_t before = bytes.now, largest = 0;
     rise_entry **entries = malloc(sizeof *entries * (size_t)n);
     const char *text;
@@ -164,7 +164,7 @@ static void test_loaded(int n)
     Bytes bytes = counted();
     fake_gpu_start();
     rise_context *context = open_context(&bytes, RISE_GPU);
-    rise_program *program = program_of(context, n, FORM_MIXED);
+    rise_program *program = program_with(context, n, FORM_MIXED);
     size_t largest = 0;
     const char *text;
     for (int k = 0; k < n; k++) {
@@ -188,7 +188,7 @@ static void test_launched(int device, int n)
 {
     Bytes bytes = counted();
     rise_context *context = open_context(&bytes, device);
-    rise_program *program = program_of(context, n, FORM_REDUCTION);
+    rise_program *program = program_with(context, n, FORM_REDUCTION);
     for (int k = 0; k < n; k++)
         CHECK(launch(entry_number(program, k), (float)k + 1.5f));
     CHECK(bytes.most < MOST_BYTES);
@@ -205,7 +205,7 @@ static void test_parsed_once(void)
     for (int i = 0; i < 2; i++) {
         Bytes bytes = counted();
         rise_context *context = open_context(&bytes, RISE_SIM);
-        rise_program *program = program_of(context, i ? 3000 : 1, FORM_LOW);
+        rise_program *program = program_with(context, i ? 3000 : 1, FORM_LOW);
         size_t before = bytes.all;
         entry_number(program, 0);
         took[i] = bytes.all - before;
@@ -222,7 +222,7 @@ static void test_free(int device)
 {
     Bytes bytes = counted();
     rise_context *context = open_context(&bytes, device);
-    rise_program *program = program_of(context, 2, FORM_REDUCTION);
+    rise_program *program = program_with(context, 2, FORM_REDUCTION);
     rise_entry_free(NULL);
     rise_entry *first = entry_number(program, 0), *second = entry_number(program, 0);
     CHECK(first == second);
@@ -238,8 +238,12 @@ static void test_free(int device)
     GOOD(rise_call_launch(call, NULL, &err));
     GOOD(rise_call_wait(call, &err));
     CHECK(sum == 4.5f);
-    rise_entry *third = entry_number(program, 0); /* as long as somebody keeps it, it is the same one */
-    CHECK(third == second);
+    /* As long as somebody keeps it, it is the same one; but what was given back is gone. */
+    rise_entry *third = entry_number(program, 0);
+    CHECK(entry_of(third, NULL) == call_of(call, NULL)->entry);
+    CHECK(third != second && !rise_entry_name(second));
+    rise_entry_free(second);
+    CHECK(rise_entry_name(third) != NULL);
     rise_entry_free(third);
     size_t before = bytes.now;
     rise_call_free(call); /* now it goes, with what launches had of it */
@@ -360,7 +364,7 @@ static void test_threads(int device, int n)
     enum { THREADS = 8 };
     Bytes bytes = counted();
     rise_context *context = open_context(&bytes, device);
-    rise_program *program = program_of(context, 3, FORM_MAP);
+    rise_program *program = program_with(context, 3, FORM_MAP);
     size_t before = bytes.now;
     Worker workers[THREADS];
     for (int t = 0; t < THREADS; t++) {

@@ -60,8 +60,8 @@ static void *far_away(int k) { return (void *)(uintptr_t)(0x100000000ull + ((uns
 
 static void set_arguments(First *f, const int64_t *sizes)
 {
-    const Plan *plan = &f->entry->plan;
-    Launch launch = {.n_sizes = plan->core->n_sizes, .sizes = f->call->set_values};
+    const Plan *plan = &entry_of(f->entry, NULL)->plan;
+    Launch launch = {.n_sizes = plan->core->n_sizes, .sizes = call_of(f->call, NULL)->set_values};
     for (int i = 0; i < plan->core->n_sizes; i++)
         GOOD(rise_call_size(f->call, plan->core->sizes[i]->name, sizes[i], &err));
     for (int k = 0; k < plan->n_arguments; k++) {
@@ -119,14 +119,14 @@ static void test_what(int which)
     First f = open_first(which, &fake_loader);
     CHECK(fake_gpu.compilations == 0);
     GOOD(rise_call_launch(f.call, NULL, &err));
-    int all = f.entry->plan.n_variants;
+    int all = entry_of(f.entry, NULL)->plan.n_variants;
     if (!CHECK(fake_gpu.compilations == programs[which].kernels && compiled_kernels == programs[which].kernels && fake_gpu.launches == programs[which].kernels))
         printf("%s: %ld texts with %d kernels are compiled, %ld launched\n", programs[which].what, fake_gpu.compilations, compiled_kernels, fake_gpu.launches);
     /* Its part of the text: what else stands there is not compiled. The forms of a kernel share most of theirs. */
-    CHECK(all > programs[which].kernels && compiled_bytes * 5 < f.entry->cuda_size * 3);
+    CHECK(all > programs[which].kernels && compiled_bytes * 5 < entry_of(f.entry, NULL)->cuda_size * 3);
     GOOD(rise_call_launch(f.call, NULL, &err));
     CHECK(fake_gpu.compilations == programs[which].kernels);
-    printf("%s: %d of %d kernels, %zu of %zu bytes\n", programs[which].what, programs[which].kernels, all, compiled_bytes, f.entry->cuda_size);
+    printf("%s: %d of %d kernels, %zu of %zu bytes\n", programs[which].what, programs[which].kernels, all, compiled_bytes, entry_of(f.entry, NULL)->cuda_size);
     close_first(&f);
 }
 
@@ -181,9 +181,9 @@ static Times measure(int which, bool all)
     fake_gpu.any_code = true;
     First f = open_first(which, &mixed);
     t.entry = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
-    t.kernels = f.entry->plan.n_variants;
+    t.kernels = entry_of(f.entry, NULL)->plan.n_variants;
     Ctx *ctx = ctx_new(NULL, NULL);
-    Loading loading = {false, &f.context->toolchain};
+    Loading loading = {false, &context_of(f.context, NULL)->toolchain};
     if (!ctx_try(ctx, load_it, &loading) || !loading.good) {
         puts("there is no NVRTC");
         exit(2);
@@ -242,16 +242,16 @@ static void time_kernels(const Nvrtc *nvrtc, const char *path, rise_entry *entry
 {
     const char *all;
     GOOD(rise_entry_cuda(entry, &all, NULL, &err));
-    for (int k = 0; k < entry->plan.n_variants; k++) {
+    for (int k = 0; k < entry_of(entry, NULL)->plan.n_variants; k++) {
         Ctx *ctx = ctx_new(NULL, NULL);
         StrBuf text;
         sb_init(&text, ctx);
-        cuda_piece_text(&entry->pieces, k, entry->cuda, &text);
+        cuda_piece_text(&entry_of(entry, NULL)->pieces, k, entry_of(entry, NULL)->cuda, &text);
         CodeWork work = {.request = {.name = "e.cu", .text = text.text, .arch = 90, .form = CODE_CUBIN}}, *works = &work;
         double start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
         nvrtc_compile(ctx, nvrtc, 1, &works);
         CHECK(work.status == CODE_GOOD);
-        printf("%.3f %6zu %s %s\n", clock_of(CLOCK_PROCESS_CPUTIME_ID) - start, strlen(text.text), path, entry->plan.variants[k]->name);
+        printf("%.3f %6zu %s %s\n", clock_of(CLOCK_PROCESS_CPUTIME_ID) - start, strlen(text.text), path, entry_of(entry, NULL)->plan.variants[k]->name);
         ctx_free(ctx);
     }
 }

@@ -70,7 +70,7 @@ static void end(Fixture *f)
 
 static int set_far(rise_call *call, int64_t n, int shift, rise_error *error)
 {
-    int type = rise_type_of(call->entry->plan.arguments[1].elem);
+    int type = rise_type_of(call_of(call, NULL)->entry->plan.arguments[1].elem);
     int status = rise_call_input(call, "xs", type, 1, &n, FAR + shift, RISE_DEVICE, error);
     return status ? status : rise_call_output(call, "result", type, FARTHER, (size_t)1 << 50, RISE_DEVICE, error);
 }
@@ -158,7 +158,7 @@ static void test_when(void)
     rise_kernel kernel = {.size = sizeof kernel};
     int more = 0;
     for (int k = 0; k < rise_entry_kernel_count(f.entry); k++) {
-        bool ready = kernel_is_ready(f.entry, k);
+        bool ready = kernel_is_ready(entry_of(f.entry, NULL), k);
         long before = fake_gpu.compilations;
         GOOD(rise_entry_kernel(f.entry, k, &kernel, &err));
         CHECK(kernel.registers == 24 && fake_gpu.compilations == before + !ready);
@@ -212,7 +212,7 @@ static void test_ready_ones(void)
     set(&no_gate);
     rise_kernel kernel = {.size = sizeof kernel};
     for (int k = 0; k < rise_entry_kernel_count(f.entry); k++)
-        if (f.entry->plan.variants[k]->kernel->wide)
+        if (entry_of(f.entry, NULL)->plan.variants[k]->kernel->wide)
             GOOD(rise_entry_kernel(f.entry, k, &kernel, &err));
     set(&open_gate);
     pthread_join(slow.thread, NULL);
@@ -390,14 +390,14 @@ static int64_t random_size(void)
 static int64_t argument_extent(const rise_call *call, int k, int d)
 {
     int64_t value = 0;
-    Launch launch = {.n_sizes = call->entry->plan.core->n_sizes, .sizes = call->set_values};
-    return launch_nat(NULL, call->entry->plan.core, &launch, call->entry->plan.arguments[k].extents[d], &value) ? value : -1;
+    Launch launch = {.n_sizes = call_of(call, NULL)->entry->plan.core->n_sizes, .sizes = call_of(call, NULL)->set_values};
+    return launch_nat(NULL, call_of(call, NULL)->entry->plan.core, &launch, call_of(call, NULL)->entry->plan.arguments[k].extents[d], &value) ? value : -1;
 }
 
 /* RISE_OK, or what is wrong with such sizes. */
 static int prepare_random(rise_call *call, int n_sizes, const int64_t *least, const int64_t *most)
 {
-    const Plan *plan = &call->entry->plan;
+    const Plan *plan = &call_of(call, NULL)->entry->plan;
     int status = RISE_OK;
     for (int i = 0; i < n_sizes; i++) {
         int64_t n = random_below(3) ? least[i] + random_below(most[i] - least[i] + 1) : random_below(2) ? least[i] : most[i];
@@ -438,13 +438,13 @@ static void test_random_ranges(const char *text, int ranges, int launches)
         }
         GOOD(rise_entry_prepare(f.entry, least, most, &err));
         long before = fake_gpu.compilations;
-        all += f.entry->plan.n_variants;
+        all += entry_of(f.entry, NULL)->plan.n_variants;
         prepared += (int)before;
         for (int k = 0; k < launches; k++)
             if (prepare_random(f.call, n, least, most) == RISE_OK && !CHECK(fake_gpu.compilations == before)) {
                 printf("%s", text);
                 for (int i = 0; i < n; i++)
-                    printf("  %lld to %lld: %lld\n", (long long)least[i], (long long)most[i], (long long)f.call->sizes[i]);
+                    printf("  %lld to %lld: %lld\n", (long long)least[i], (long long)most[i], (long long)call_of(f.call, NULL)->sizes[i]);
                 break;
             }
         end(&f);
