@@ -11,31 +11,31 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool posix_make_dir(void *user, const char *path)
+static bool system_make_dir(void *user, const char *path)
 {
     (void)user;
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static int posix_open_dir(void *user, const char *path)
+static int system_open_dir(void *user, const char *path)
 {
     (void)user;
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int posix_open_read(void *user, int dir, const char *name)
+static int system_open_read(void *user, int dir, const char *name)
 {
     (void)user;
     return openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-static int posix_open_new(void *user, int dir, const char *name)
+static int system_open_new(void *user, int dir, const char *name)
 {
     (void)user;
     return openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static int posix_open_append(void *user, int dir, const char *name)
+static int system_open_append(void *user, int dir, const char *name)
 {
     (void)user;
     return openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -49,7 +49,7 @@ static void describe(const struct stat *st, CacheStat *out)
     out->seconds = (int64_t)st->st_mtim.tv_sec;
 }
 
-static bool posix_stat(void *user, int file, CacheStat *out)
+static bool system_stat(void *user, int file, CacheStat *out)
 {
     (void)user;
     struct stat st;
@@ -59,7 +59,7 @@ static bool posix_stat(void *user, int file, CacheStat *out)
     return true;
 }
 
-static bool posix_stat_name(void *user, int dir, const char *name, CacheStat *out)
+static bool system_stat_name(void *user, int dir, const char *name, CacheStat *out)
 {
     (void)user;
     struct stat st;
@@ -69,7 +69,7 @@ static bool posix_stat_name(void *user, int dir, const char *name, CacheStat *ou
     return true;
 }
 
-static ssize_t posix_read(void *user, int file, void *bytes, size_t size)
+static ssize_t system_read(void *user, int file, void *bytes, size_t size)
 {
     (void)user;
     ssize_t got;
@@ -102,37 +102,37 @@ ssize_t quiet_write(int file, const void *bytes, size_t size)
     return put;
 }
 
-static ssize_t posix_write(void *user, int file, const void *bytes, size_t size)
+static ssize_t system_write(void *user, int file, const void *bytes, size_t size)
 {
     (void)user;
     return quiet_write(file, bytes, size);
 }
 
-static bool posix_touch(void *user, int file)
+static bool system_touch(void *user, int file)
 {
     (void)user;
     return futimens(file, NULL) == 0;
 }
 
-static bool posix_close(void *user, int file)
+static bool system_close(void *user, int file)
 {
     (void)user;
     return close(file) == 0;
 }
 
-static bool posix_rename(void *user, int dir, const char *from, const char *to)
+static bool system_rename(void *user, int dir, const char *from, const char *to)
 {
     (void)user;
     return renameat(dir, from, dir, to) == 0;
 }
 
-static bool posix_remove(void *user, int dir, const char *name)
+static bool system_remove(void *user, int dir, const char *name)
 {
     (void)user;
     return unlinkat(dir, name, 0) == 0;
 }
 
-static bool posix_list(void *user, int dir, bool (*see)(void *arg, const char *name), void *arg)
+static bool system_list(void *user, int dir, bool (*see)(void *arg, const char *name), void *arg)
 {
     (void)user;
     int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -149,26 +149,26 @@ static bool posix_list(void *user, int dir, bool (*see)(void *arg, const char *n
     return closedir(names) == 0;
 }
 
-static int64_t posix_now(void *user)
+static int64_t system_now(void *user)
 {
     (void)user;
     return (int64_t)time(NULL);
 }
 
 const CacheFiles cache_files = {
-    .make_dir = posix_make_dir,
-    .open_dir = posix_open_dir,
-    .open_read = posix_open_read,
-    .open_new = posix_open_new,
-    .open_append = posix_open_append,
-    .stat = posix_stat,
-    .stat_name = posix_stat_name,
-    .read = posix_read,
-    .write = posix_write,
-    .touch = posix_touch,
-    .close = posix_close,
-    .rename = posix_rename,
-    .remove = posix_remove,
-    .list = posix_list,
-    .now = posix_now,
+    .make_dir = system_make_dir,
+    .open_dir = system_open_dir,
+    .open_read = system_open_read,
+    .open_new = system_open_new,
+    .open_append = system_open_append,
+    .stat = system_stat,
+    .stat_name = system_stat_name,
+    .read = system_read,
+    .write = system_write,
+    .touch = system_touch,
+    .close = system_close,
+    .rename = system_rename,
+    .remove = system_remove,
+    .list = system_list,
+    .now = system_now,
 };

@@ -425,6 +425,8 @@ CUresult fake_mem_free_async(CUdeviceptr memory, CUstream stream)
     BACK();
     if (fake_is_recording(stream) || !fake_gpu.pools)
         fake_misuse("memory given back to a stream that records, or that the driver does not know");
+    pthread_mutex_lock(&fake_lock);
     fake_gpu.freed_on = stream;
+    pthread_mutex_unlock(&fake_lock);
     return drop_memory(memory);
 }
