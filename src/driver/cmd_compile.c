@@ -243,6 +243,30 @@ static bool forms_tuned(Ctx *ctx, Driver *d, const Outputs *outputs)
     return true;
 }
 
+typedef VEC(const char *) Paths;
+
+/* Without standard output. */
+static Paths files_of(Ctx *ctx, const Outputs *outputs)
+{
+    Paths paths = {0};
+    for (int i = 0; i < outputs->n; i++)
+        if (strcmp(outputs->at[i].path, "-") != 0)
+            vec_push(ctx, &paths, outputs->at[i].path);
+    return paths;
+}
+
+static void write_depfile(Ctx *ctx, Driver *d, const Outputs *outputs)
+{
+    const char *path = option_text(d->line, OPT_DEPFILE);
+    Paths made = files_of(ctx, outputs);
+    StrBuf rule;
+    if (!path)
+        return;
+    sb_init(&rule, ctx);
+    driver_files_rule(d->files, &rule, made.n, made.at);
+    driver_write(ctx, d, path, rule.text, rule.len);
+}
+
 static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
 {
     for (int i = 0; i < d->line->given.n; i++) {
@@ -257,6 +281,11 @@ static bool choose_outputs(Ctx *ctx, Driver *d, Outputs *outputs)
     if (outputs->n == 0) {
         Output output = {"-", form_of_output(ctx, d, "-"), 0, {0}};
         vec_push(ctx, outputs, output);
+    }
+    if (option_on(d->line, OPT_DEPFILE) && !files_of(ctx, outputs).n) {
+        Diag *diag = driver_usage(ctx, d, E0621, "`--depfile` says what a file is made of, and none is written");
+        diag_help(ctx, diag, "`-o FILE.cu` writes one");
+        return false;
     }
     return forms_tuned(ctx, d, outputs) && choose_archs(ctx, d, outputs);
 }
@@ -439,4 +468,5 @@ void cmd_compile(Ctx *ctx, Driver *d)
         if (!driver_write(ctx, d, outputs.at[i].path, bytes[i].bytes, bytes[i].size))
             return;
     }
+    write_depfile(ctx, d, &outputs);
 }

@@ -20,4 +20,7 @@ FileRole driver_files_role(const DriverFiles *files, const char *path);
 /* This file, unless it is an input, is what tuning writes anew. */
 void driver_files_is_tuning(DriverFiles *files, Ctx *ctx, const char *path);
 
+/* "MADE...: READ...", a rule of make: the files that were read, in that order. */
+void driver_files_rule(const DriverFiles *files, StrBuf *out, int n, const char *const *made);
+
 #endif

@@ -46,6 +46,8 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK | TEST, false, false, "Only this entry. Default: all entries of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
                   "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
+    [OPT_DEPFILE] = {"depfile", 0, OK_TEXT, "FILE", COMPILE, false, false,
+                     "Write a rule for make to FILE: what is written depends on the program and on all that it imports."},
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
                   "sm_75. A header takes a list, as in sm_80,sm_90, of what to have cubins for; default: sm_75 to sm_120, as far as NVRTC knows them."},

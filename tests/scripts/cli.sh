@@ -126,6 +126,16 @@ for form in ast core imp cuda manifest; do
 done
 shows line-directives '#line 3 ".*sum.rise"' -- --line "$sum"
 shows stop-after . -- --stop-after=translate "$sum"
+# A rule for make names what was read, however it was found; also where a name has a blank.
+mkdir "$dir/a b"
+echo 'def inc (x: f32): f32 = x + 1' >"$dir/a b/inc.rise"
+echo 'import "a b/inc.rise"
+entry up {n: nat} (xs: n.f32): n.f32 = xs |> mapGlobal(inc)' >"$dir/up.rise"
+expect depfile 0 '' -- "$dir/up.rise" -o "$dir/up.cu" -o "$dir/up.json" --depfile "$dir/up.d"
+printf '%s %s: \\\n  %s \\\n  %s\n' "$dir/up.cu" "$dir/up.json" "$dir/up.rise" "$dir/a\\ b/inc.rise" >"$dir/wanted"
+if cmp "$dir/wanted" "$dir/up.d" >"$dir/err" 2>&1; then ok depfile-rule; else bad depfile-rule "$(cat "$dir/up.d")"; fi
+expect depfile-of-nothing 2 'says what a file is made of, and none is written' -- "$dir/up.rise" --depfile "$dir/up.d"
+expect depfile-of-check 2 'does not belong' -- check "$sum" --depfile "$dir/up.d"
 expect stop-after-unknown 2 'did you mean .--stop-after=barriers' -- --stop-after=barrier "$sum"
 expect verify-each 0 '' -- check --verify-each "$sum" "$dir/pairs.rise"
 shows compile-tunable 'split\(32\)' -- --emit=core "$sum" --set block=32
