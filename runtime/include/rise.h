@@ -75,9 +75,9 @@ extern "C" {
 
 /* Of this header; rise_version tells of the library. */
 #define RISE_VERSION_MAJOR 0
-#define RISE_VERSION_MINOR 1
+#define RISE_VERSION_MINOR 2
 #define RISE_VERSION_PATCH 0
-/* "0.1.0". Lives as long as the process. */
+/* "0.2.0". Lives as long as the process. */
 RISE_API const char *rise_version(void);
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
