@@ -16,7 +16,7 @@ plant=0
 [ "${2:-}" != plant ] || plant=$3
 seed=${SEED:-1}
 install_missing fuzz
-build fuzz fuzz
+build fuzz rise_fuzz
 work=$ROOT/build/fuzz
 own=$(mktemp -d)
 trap 'rm -rf "$own"' EXIT

@@ -31,14 +31,20 @@ unset LD_LIBRARY_PATH
 version=$("$prefix/bin/risec" --version 2>log | sed 's/risec //')
 grep -q "\"risec $version\"" "$prefix/share/man/man1/risec.1" 2>>log
 report manual-version $?
-[ -n "$version" ] && [ -e "$lib/librise.so.$version" ] && [ "$(readlink "$lib/librise.so")" = "librise.so.${version%%.*}" ]
+[ -n "$version" ] && [ -e "$lib/librise.so.$version" ] && [ "$(readlink "$lib/librise.so")" = "librise.so.${version%.*}" ]
 report library-version $?
 check risec-runs "$prefix/bin/risec" check "$root/examples/sum.rise"
 
 # Nothing but rise_ is seen of it, and all that the header declares is.
 declared() { sed -n 's/^RISE_API .*[ *]\(rise_[a-z_]*\)(.*/\1/p' "$prefix/include/rise.h" | sort -u; }
 declared >declared
-nm -D --defined-only "$lib/librise.so" | awk '{print $3}' | sed 's/@.*//' | sort -u >shared
+abi=RISE_${version%.*}
+nm -D --defined-only "$lib/librise.so" >log
+awk -v abi="$abi" '$3 != abi {print $3}' log | sed 's/@.*//' | sort -u >shared
+awk -v abi="$abi" '$3 != abi && $3 !~ "@@" abi "$" {print $3}' log >unversioned
+mv unversioned log
+[ -s shared ] && [ ! -s log ]
+report symbols-versions $?
 nm -g --defined-only "$lib/librise.a" | awk 'NF == 3 {print $3}' | sort -u >static
 for kind in shared static; do
     grep -v '^rise_' $kind >log
@@ -94,6 +100,35 @@ check find-package cmake -S "$root/examples/c" -B c "-DCMAKE_PREFIX_PATH=$prefix
 check find-package-builds cmake --build c
 runs find-package-shared c/sum
 runs find-package-static c/sum_static
+# Kernels as headers, by NVRTC's stand-in; and a plugin with the archive in it, which shows nothing of that.
+mkdir lib
+check stand-in "$CC" -shared -fPIC "$root/tests/header/fake_nvrtc.c" -o lib/libnvrtc.so.13
+LD_LIBRARY_PATH=$dir/lib
+export LD_LIBRARY_PATH
+check add-kernels cmake -S "$root/tests/cmake" -B guest -DRISE_FROM=installed "-DCMAKE_PREFIX_PATH=$prefix"
+check add-kernels-builds cmake --build guest
+unset LD_LIBRARY_PATH
+guest/test_api >log 2>&1
+grep -q "^$version 6 3: .*driver" log && [ -s guest/rise_kernels/text_cases/sum.cu ]
+report add-kernels-runs $?
+nm -D --defined-only guest/libplugin.so >log 2>&1
+grep -q plugin_version log && ! grep -q ' rise_' log
+report plugin-alone $?
+
+# Each component by itself: what runs, what programs are built with, the compiler.
+for part in runtime dev tools; do
+    cmake --install "$BUILD/release" --prefix "$dir/$part" --component $part >log 2>&1
+    (cd "$dir/$part" && find . ! -type d | sed "s|lib/[a-z0-9_]*-linux-gnu/|lib/|" | sort) >$part.list
+    [ -s $part.list ] && grep -q '/LICENSE$' $part.list
+    report "component-$part" $?
+done
+{ grep '\.so' runtime.list; grep -v 'LICENSE\|\.so' runtime.list; } >log
+[ "$(cat log)" = "./lib/librise.so.${version%.*}
+./lib/librise.so.$version" ]
+report component-runtime-files $?
+grep -q '/bin/risec$' tools.list && ! grep -q 'risec$\|\.so\.' dev.list && grep -q 'librise\.so$' dev.list && grep -q 'rise\.h$' dev.list
+report component-files $?
+
 # Another minor version may differ: it is not taken for this one.
 mkdir other
 printf 'cmake_minimum_required(VERSION 3.21)\nproject(other C)\nfind_package(rise 0.0 REQUIRED)\n' >other/CMakeLists.txt

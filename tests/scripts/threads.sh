@@ -38,7 +38,8 @@ else
 fi
 
 cd "$root" || exit 2
-if ! { cmake --preset thread && cmake --build --preset thread --target test_api test_api_handles test_api_gpu test_api_memory test_kernels test_entries test_guest -j2; } >"$dir/log" 2>&1; then
+if ! { cmake --preset thread && cmake --build --preset thread --target rise_test_api rise_test_api_handles rise_test_api_gpu rise_test_api_memory rise_test_kernels rise_test_entries \
+    rise_test_guest -j2; } >"$dir/log" 2>&1; then
     echo 'not ok threads-build'
     sed 's/^/# /' "$dir/log" | tail -20
     exit 1

@@ -1,0 +1,44 @@
+# What is installed, in three components: runtime (the shared library), dev (what programs are built with) and tools
+# (risec). Each has the licence.
+
+include(CMakePackageConfigHelpers)
+
+set(RISE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/rise")
+if(RISE_BUILD_SHARED)
+  install(TARGETS rise EXPORT rise
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT dev)
+endif()
+if(RISE_BUILD_STATIC)
+  install(TARGETS rise_static EXPORT rise ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+endif()
+if(RISE_BUILD_TOOLS)
+  install(TARGETS risec EXPORT risec RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  install(EXPORT risec FILE risecTargets.cmake NAMESPACE rise:: DESTINATION "${RISE_CMAKE_DIR}" COMPONENT tools)
+  install(FILES docs/risec.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tools)
+endif()
+foreach(component runtime dev tools)
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+endforeach()
+
+install(FILES runtime/include/rise.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
+install(EXPORT rise FILE riseTargets.cmake NAMESPACE rise:: DESTINATION "${RISE_CMAKE_DIR}" COMPONENT dev)
+configure_package_config_file(cmake/riseConfig.cmake.in "${PROJECT_BINARY_DIR}/riseConfig.cmake" INSTALL_DESTINATION "${RISE_CMAKE_DIR}")
+# Until 1.0 a minor version may change the interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/riseConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/riseConfig.cmake" "${PROJECT_BINARY_DIR}/riseConfigVersion.cmake" cmake/RiseKernels.cmake
+  DESTINATION "${RISE_CMAKE_DIR}" COMPONENT dev)
+
+# The prefix is chosen, and may be moved, after this file is made: it is found from where the file is.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(RISE_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+  set(RISE_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
+  set(RISE_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+  file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(RISE_PC_PREFIX "\${pcfiledir}/${up}")
+  set(RISE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(RISE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(cmake/rise.pc.in rise.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/rise.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)

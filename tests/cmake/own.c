@@ -1,0 +1,2 @@
+int own(void);
+int own(void) { return 3; }
