@@ -41,10 +41,11 @@ missing_packages() {
     fi
 }
 
-# What some tests want and others do without: Debian's packages of Python that are missing here.
+# What some tests want and others do without: packages of Debian's that are missing here.
 wanted_packages() {
     [ "${1:-}" = tests ] && have apt-get || return 0
     /usr/bin/python3 -c 'import numpy' >/dev/null 2>&1 || echo python3-numpy
+    printf '#include <jansson.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1 || echo libjansson-dev
     /usr/bin/python3 -c 'import build, ensurepip, setuptools, wheel' >/dev/null 2>&1 ||
         echo python3-build python3-setuptools python3-venv python3-wheel
 }

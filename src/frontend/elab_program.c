@@ -128,6 +128,7 @@ static void follow(Loader *l, FileScope *scope)
             if (other != scope)
                 diag_label(ctx, d, "a cycle");
             diag_note(ctx, d, NO_SPAN, "what both need can stand in a third file");
+            scope->broken = true;
             continue;
         }
         if (!other && l->depth >= LIMIT_IMPORT_DEPTH) {

@@ -56,6 +56,7 @@ static void make(Ctx *ctx, void *user)
     Analysis *a = making->analysis;
     a->program = program_load_noting(ctx, making->path, &a->names);
     a->ast = program_ast(a->program);
+    a->lines = lines_of(ctx, "", 0, false);
     if (!a->ast)
         return;
     a->file = a->ast->file;

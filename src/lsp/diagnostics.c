@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "driver/driver.h"
+#include "lsp/request.h"
 
 /* ---- spans ---------------------------------------------------------------------------------------------------- */
 
@@ -17,7 +18,10 @@ static json_t *keep_span(const Analysis *a, const Ctx *part, Span span)
     const Item *item = analysis_item_at(a, span.lo);
     if (!item || !item->name)
         return json_pack("[s, I, I]", "text", (json_int_t)span.lo, (json_int_t)span.hi);
-    return json_pack("[s, s, I, I]", "item", item->name, (json_int_t)span.lo - item->span.lo, (json_int_t)span.hi - item->span.lo);
+    int nth = 0;
+    for (int i = 0; a->ast->items.at[i] != item; i++)
+        nth += a->ast->items.at[i]->name == item->name;
+    return json_pack("[s, s, I, I, i]", "item", item->name, (json_int_t)span.lo - item->span.lo, (json_int_t)span.hi - item->span.lo, nth);
 }
 
 static json_int_t number_at(const json_t *list, size_t i) { return json_integer_value(json_array_get(list, i)); }
@@ -48,9 +52,10 @@ FoundSpan found_span(const Analysis *a, const json_t *kept)
     const char *kind = json_string_value(json_array_get(kept, 0)), *name = json_string_value(json_array_get(kept, 1));
     if (strcmp(kind, "text") == 0)
         return own_span(a, number_at(kept, 1), number_at(kept, 2));
+    json_int_t nth = number_at(kept, 4); /* of items with one name */
     for (int i = 0; strcmp(kind, "item") == 0 && i < a->ast->items.n; i++) {
         const Item *item = a->ast->items.at[i];
-        if (item->name && strcmp(item->name, name) == 0)
+        if (item->name && strcmp(item->name, name) == 0 && nth-- == 0)
             return own_span(a, item->span.lo + number_at(kept, 2), item->span.lo + number_at(kept, 3));
     }
     uint32_t file = strcmp(kind, "file") == 0 ? file_named(a, name) : 0;
@@ -326,50 +331,50 @@ static void search_end(Search *s)
     json_decref(s->used);
 }
 
-json_t *diagnostics_known(Document *doc)
+/* What is known now is what the document has. */
+static void set_found(Document *doc, json_t *list)
 {
-    Search s;
-    bool done = search(doc, &s);
-    json_t *list = done ? json_incref(s.list) : NULL;
-    search_end(&s);
-    return list;
+    json_decref(doc->found);
+    doc->found = json_incref(list);
+    doc->found_version = doc->version;
 }
 
-/* Looks at one item. */
+/* Looks at the next item. False: it was given up. *found: what is wrong with it; NULL: nothing is left to look at. */
+static bool look(Workspace *w, Document *doc, Search *s, json_t **found)
+{
+    *found = NULL;
+    if (!search(doc, s))
+        return false;
+    if (!s->next) {
+        json_decref(doc->found_before);
+        doc->found_before = json_incref(s->used);
+        return true;
+    }
+    *found = check_item(doc->analysis, s->next);
+    if (!*found && w->brake->pulled)
+        return false;
+    if (!*found)
+        *found = json_array(); /* it takes more memory than there is */
+    if (!doc->found_before)
+        doc->found_before = json_object();
+    json_object_set(doc->found_before, s->next_key, *found);
+    append_new(s->list, *found);
+    return true;
+}
+
 static void step(Workspace *w, Transport *transport, Document *doc)
 {
-    Search s;
-    if (!analysis_of(w, doc)) {
+    Search s = {0};
+    json_t *found = NULL;
+    bool first = doc->found_version != doc->version || !doc->found;
+    if (!analysis_of(w, doc) || !look(w, doc, &s, &found)) {
+        search_end(&s);
         doc->undiagnosed &= w->brake->pulled; /* else there is no memory for it */
         return;
     }
-    if (!search(doc, &s)) {
-        search_end(&s);
-        doc->undiagnosed &= w->brake->pulled;
-        return;
-    }
-    bool first = doc->found_version != doc->version || !doc->found;
-    json_t *found = s.next ? check_item(doc->analysis, s.next) : NULL;
-    if (s.next && !found && w->brake->pulled) {
-        search_end(&s);
-        return;
-    }
-    if (s.next && !found)
-        found = json_array(); /* it takes more memory than there is */
-    if (found) {
-        if (!doc->found_before)
-            doc->found_before = json_object();
-        json_object_set(doc->found_before, s.next_key, found);
-        append_new(s.list, found);
-    } else {
-        json_decref(doc->found_before);
-        doc->found_before = json_incref(s.used);
-        doc->undiagnosed = false;
-    }
+    doc->undiagnosed = found != NULL;
     if (first || !found || json_array_size(found) > 0) {
-        json_decref(doc->found);
-        doc->found = json_incref(s.list);
-        doc->found_version = doc->version;
+        set_found(doc, s.list);
         tell(w, transport, doc, s.list);
     }
     json_decref(found);
@@ -383,6 +388,28 @@ void diagnostics_step(Workspace *w, Transport *transport)
             step(w, transport, doc);
             return;
         }
+}
+
+/* All of them, for an editor that asks, or a test. */
+void feature_diagnostic(Request *r)
+{
+    json_t *found;
+    do {
+        Search s = {0};
+        bool done = look(r->workspace, r->doc, &s, &found);
+        if (done && !found)
+            set_found(r->doc, s.list);
+        json_decref(found);
+        search_end(&s);
+        if (!done)
+            ctx_end(r->ctx);
+    } while (found);
+    sb_puts(&r->out, "{\"kind\":\"full\",\"items\":[");
+    for (size_t i = 0; i < json_array_size(r->doc->found); i++) {
+        sb_puts(&r->out, i ? "," : "");
+        put_diagnostic(r->workspace, &r->out, r->analysis, json_array_get(r->doc->found, i));
+    }
+    sb_puts(&r->out, "]}");
 }
 
 /* ---- trials of hints ----------------------------------------------------------------------------------------------------------- */

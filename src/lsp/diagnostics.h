@@ -24,8 +24,6 @@ typedef struct FoundSpan {
 
 /* Where a kept span is now. */
 FoundSpan found_span(const Analysis *analysis, const json_t *kept);
-/* All that is known of the document, as far as it has been looked for: an array, the caller's. NULL: no memory. */
-json_t *diagnostics_known(Document *doc);
 /* Does the document have fewer errors with `text` in its place, and none of the kind that `kept` is at this place? Takes as long as
  * an entry does. */
 bool diagnostics_mends(Workspace *workspace, Document *doc, const json_t *kept, const char *text, size_t size);

@@ -91,6 +91,22 @@ static const char *shown(const Request *r, Span span)
     return whole ? ctx_printf(r->ctx, "%.*s", (int)n, text) : "...";
 }
 
+/* What a header declares, where no use of the item says more. */
+static const char *declared(const Request *r, const NameNote *note)
+{
+    const Item *user = note->user;
+    for (int i = 0; user && i < user->n_params; i++) {
+        const Param *param = &user->params[i];
+        if (param->span.file != note->bound.file || param->span.lo != note->bound.lo || !param->kind)
+            continue;
+        StrBuf type;
+        sb_init(&type, r->ctx);
+        ast_print(&type, param->kind);
+        return type.text;
+    }
+    return NULL;
+}
+
 static bool in_comment(const Request *r)
 {
     const char *text = r->analysis->lines.text;
@@ -110,6 +126,8 @@ static Span about_place(Request *r, StrBuf *out)
     const char *type;
     if (note) {
         type = values && !note->item ? value_note_of(values, note->at) : NULL;
+        if (!type && !note->item)
+            type = declared(r, note);
         if (type)
             put_type(out, note->name, type);
         put_about_name(r, out, note->name, note->item);

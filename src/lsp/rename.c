@@ -117,6 +117,21 @@ static const NameNote *note_in(const Analysis *a, const char *path, uint32_t lo)
     return NULL;
 }
 
+static bool is_bound_at(const Analysis *a, const NameNote *note, const char *path, uint32_t bound)
+{
+    const Source *source = source_get(a->ctx, note->bound.file);
+    return source && span_is_users(a->ctx, note->at) && note->bound.lo == bound && strcmp(source->name, path) == 0;
+}
+
+/* A type that two parameters share is walked twice. */
+static bool is_first_note(const Analysis *a, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (a->names.list.at[k].at.file == a->names.list.at[i].at.file && a->names.list.at[k].at.lo == a->names.list.at[i].at.lo)
+            return false;
+    return true;
+}
+
 /* In one program: each use in it is bound where it was, and nothing else is bound there. */
 static bool means_the_same(const Renaming *renaming, const Analysis *before, const Analysis *after, const NameNote *old)
 {
@@ -134,12 +149,9 @@ static bool means_the_same(const Renaming *renaming, const Analysis *before, con
         if (!now || now->bound.lo != bound || strcmp(source_get(after->ctx, now->bound.file)->name, path) != 0)
             return false;
     }
-    for (int i = 0; i < after->names.list.n; i++) {
-        const NameNote *note = &after->names.list.at[i];
-        const Source *source = source_get(after->ctx, note->bound.file);
-        seen += note->bound.lo == bound && source && strcmp(source->name, path) == 0 && note->bound.hi > note->bound.lo;
-    }
-    return seen <= n || after->names.list.n == before->names.list.n;
+    for (int i = 0; i < after->names.list.n; i++)
+        seen += is_bound_at(after, &after->names.list.at[i], path, bound) && is_first_note(after, i);
+    return seen == n;
 }
 
 static bool is_sound(Renaming *renaming, const NameNote *old)

@@ -40,6 +40,7 @@ void feature_rename(Request *r);
 void feature_symbols(Request *r);
 void feature_inlay(Request *r);
 void feature_semantic_tokens(Request *r);
+void feature_diagnostic(Request *r);
 void feature_code_action(Request *r);
 void feature_command(Request *r);
 

@@ -261,6 +261,7 @@ static const Method methods[] = {
     {"textDocument/documentSymbol", feature_symbols, OF_DOCUMENT | OF_TEXT},
     {"textDocument/inlayHint", feature_inlay, OF_DOCUMENT | OF_TEXT},
     {"textDocument/semanticTokens/full", feature_semantic_tokens, OF_DOCUMENT | OF_TEXT},
+    {"textDocument/diagnostic", feature_diagnostic, OF_DOCUMENT | OF_TEXT},
     {"textDocument/codeAction", feature_code_action, OF_DOCUMENT | OF_TEXT},
     {"workspace/executeCommand", feature_command, 0},
 };
@@ -379,10 +380,11 @@ static void handle_request(Server *s, Message *message, const json_t *id, const 
         answer(s, id, NULL, (RequestError)NOT_INITIALIZED, "before `initialize`");
     else if (s->initialized && strcmp(name, "initialize") == 0)
         answer(s, id, NULL, (RequestError)INVALID_REQUEST, "`initialize` comes once");
-    else
+    else {
         serve_request(s, message, id, method);
-    s->initialized |= method && strcmp(name, "initialize") == 0;
-    s->shut_down |= s->initialized && method && strcmp(name, "shutdown") == 0;
+        s->initialized = true;
+        s->shut_down = strcmp(name, "shutdown") == 0;
+    }
 }
 
 static void handle(Server *s, Message *message)
