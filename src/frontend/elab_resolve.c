@@ -578,6 +578,17 @@ static const char *const rule_laws[] = {
 #undef CONDITION
     NULL};
 
+/* The sizes that it gives, and the entry with which it compares. */
+static void note_expect(const Resolver *r, const Item *item, const Expect *expect)
+{
+    const Ast *wanted = expect->wanted;
+    const Item *other = wanted && wanted->kind == AST_NAME ? scope_find(r->scope, wanted->name.text, &(const FileScope *){NULL}) : NULL;
+    for (int k = 0; k < expect->n_given; k++)
+        note_param(r, item, expect->given[k].name, expect->given[k].span);
+    if (other)
+        note_name(r, other->name, wanted->span, other->name_span, other);
+}
+
 static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
@@ -629,8 +640,7 @@ static void resolve_item(Resolver *r, const Item *item)
             scope = bind_names(r, &p->pattern, scope, scope);
     }
     for (int i = 0; i < item->n_expects; i++)
-        for (int k = 0; k < item->expects[i].n_given; k++)
-            note_param(r, item, item->expects[i].given[k].name, item->expects[i].given[k].span);
+        note_expect(r, item, &item->expects[i]);
     if (item->lowered)
         walk(r, item->lowered, strategy_words(r, scope));
     if (item->kind == ITEM_STRATEGY)

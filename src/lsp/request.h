@@ -42,6 +42,8 @@ void feature_inlay(Request *r);
 void feature_semantic_tokens(Request *r);
 void feature_diagnostic(Request *r);
 void feature_code_action(Request *r);
+void feature_format(Request *r);
+void feature_format_range(Request *r);
 void feature_command(Request *r);
 
 /* ---- for several ---- */

@@ -163,6 +163,7 @@ static void put_capabilities(StrBuf *out)
                  "\"hoverProvider\":true,\"definitionProvider\":true,\"referencesProvider\":true,"
                  "\"documentHighlightProvider\":true,\"documentSymbolProvider\":true,\"inlayHintProvider\":true,"
                  "\"renameProvider\":{\"prepareProvider\":true},"
+                 "\"documentFormattingProvider\":true,\"documentRangeFormattingProvider\":true,"
                  "\"codeActionProvider\":{\"codeActionKinds\":[\"quickfix\"]},"
                  "\"semanticTokensProvider\":{\"full\":true,\"legend\":");
     semantic_legend(out);
@@ -263,6 +264,8 @@ static const Method methods[] = {
     {"textDocument/semanticTokens/full", feature_semantic_tokens, OF_DOCUMENT | OF_TEXT},
     {"textDocument/diagnostic", feature_diagnostic, OF_DOCUMENT | OF_TEXT},
     {"textDocument/codeAction", feature_code_action, OF_DOCUMENT | OF_TEXT},
+    {"textDocument/formatting", feature_format, OF_DOCUMENT},
+    {"textDocument/rangeFormatting", feature_format_range, OF_DOCUMENT},
     {"workspace/executeCommand", feature_command, 0},
 };
 

@@ -85,7 +85,8 @@ BINARY = RISEC
 
 
 def run(*words, text=None):
-    done = subprocess.run([RISEC, *words], capture_output=True, input=text, text=True, timeout=120)
+    """What it prints, of the same kind as the text."""
+    done = subprocess.run([RISEC, *words], capture_output=True, input=text, text=not isinstance(text, bytes), timeout=120)
     return done.stdout
 
 
@@ -241,6 +242,12 @@ def case_rename():
         for place in (other, home):
             changes = place.ask("rename", place.find("three"), newName="thrice")["changes"]
             same({k: len(v) for k, v in changes.items()}, {other.uri: 2, home.uri: 1}, "in two files")
+        doc = s.open("entry a {n: nat} (xs: n.f32): f32 = xs |> reduce((+), 0)\n"
+                     "entry b {n: nat} (xs: n.f32): f32 expect result == a for n = 3, 7 = xs |> reduceSeq((+), 0)\n"
+                     "def same {k: nat} (xs: k.f32): k.f32 = xs\ndef use {k: nat} (xs: k.f32): k.f32 = same{k = k}(xs)\n", "untitled:d")
+        for words, count in (("a {n", 2), ("n: nat} (xs: n.f32): f32 exp", 3), ("k: nat} (xs: k.f32): k.f32 = xs", 4)):
+            edits = doc.ask("rename", doc.find(words), newName="other")["changes"][doc.uri]
+            same(len(edits), count, f"uses of `{words}`: {edits}")
         doc = s.open("import std.warp\nentry e {n: nat} (xs: n.f32): n.f32 = xs |> map(id)\n", "untitled:c")
         library = read(f"{ROOT}/lib/std/warp.rise")
         name = re.search(r"^def (\w+)", library, re.M)[1]
@@ -264,7 +271,7 @@ def case_rename_keeps_meaning():
     draw = random.Random(SEED)
     with Session() as s:
         paths = sorted(glob.glob(f"{ROOT}/examples/*.rise"))
-        for path in draw.sample(paths, 60 if LEVEL == "all" else 6):
+        for path in draw.sample(paths, len(paths) if LEVEL == "all" else 6):
             text = read(path)
             doc = s.open(text, path)
             legend = s.capabilities["semanticTokensProvider"]["legend"]["tokenTypes"]
@@ -475,6 +482,28 @@ def case_commands():
         same(command("risec.plan"), "error -32602", "no document")
 
 
+def case_format():
+    """The changes make the text that `risec fmt` makes; a text with a mistake is left alone."""
+    messy = "-- a\ndef  f (x:f32) : f32=x+1\n\n\n\nentry e {n:nat} (xs: n.f32):n.f32 = xs|>map( f )  -- end\n-- last"
+    with Session() as s:
+        for text in (messy, messy.replace("\n", "\r\n"), SOFTMAX, "", "\n\n", "def f = 1", "\ufeff" + messy):
+            doc = s.open(text, "untitled:f")
+            edits = doc.ask("formatting", options={"tabSize": 2, "insertSpaces": True})
+            after = run("fmt", "-", text=text.encode()).decode()
+            if "\r" not in text:
+                same(doc.apply(edits), after, repr(text))
+            else:
+                holds(len(edits) == 1 and "\r" not in edits[0]["newText"], "ends of lines")
+            doc = s.open(after, "untitled:f")
+            same(doc.ask("formatting"), [], f"formatted before: {text!r}")
+        doc = s.open(messy, "untitled:f")
+        line = {"start": {"line": 5, "character": 0}, "end": {"line": 6, "character": 0}}
+        got = doc.apply(doc.ask("rangeFormatting", range=line)).splitlines()
+        same((got[1], got[-2]), (messy.splitlines()[1], "entry e {n: nat} (xs: n.f32): n.f32 = xs |> map(f) -- end"), "a range")
+        doc = s.open(messy + "\ndef (", "untitled:f")
+        same(doc.ask("formatting"), None, "it does not parse")
+
+
 # ---- messages ---------------------------------------------------------------------------------------------------------------------------
 
 
@@ -573,7 +602,7 @@ def case_fuzz():
     draw = random.Random(SEED)
     with Session() as s:
         doc = s.open(SOFTMAX)
-        methods = ["completion", "hover", "definition", "references", "documentHighlight", "prepareRename", "rename", "documentSymbol",
+        methods = ["completion", "hover", "definition", "references", "documentHighlight", "prepareRename", "rename", "documentSymbol", "formatting", "rangeFormatting",
                    "inlayHint", "semanticTokens/full", "codeAction", "didOpen", "didChange", "didClose", "diagnostic"]
         for turn in range(3000 if LEVEL == "all" else 400):
             name = draw.choice(["completionItem/resolve", "workspace/executeCommand", "workspace/didChangeWatchedFiles", "$/cancelRequest"] +
@@ -609,14 +638,14 @@ TYPED = "  let extra = centred |> map(fun x => x * 2 + 1) |> reduce((+), 0) in\n
 
 def case_latency():
     """A thousand lines, 200 keystrokes, each with a request: processor time at the 95th percentile."""
-    bounds = {"completion": 50, "hover": 50, "definition": 50, "diagnostics": 300}
+    bounds = {"completion": 50, "hover": 50, "definition": 50, "formatting": 50, "whole formatting": 50, "diagnostics": 300}
     times = {name: [] for name in bounds}
     with Session() as s:
         doc = s.open(thousand_lines())
         doc.problems()
         at = doc.text.index("in\n", doc.text.index("let centred", len(doc.text) // 2)) + 3
         for i in range(200):
-            name = ("completion", "hover", "definition")[i % 3]
+            name = ("completion", "hover", "definition", "formatting")[i % 4]
             doc.edit(at, at, TYPED[i % len(TYPED)])
             at += 1
             before = s.server.seconds()
@@ -624,6 +653,13 @@ def case_latency():
             times[name].append(s.server.seconds() - before)
             doc.told()
             times["diagnostics"].append(s.server.seconds() - before)
+        doc.edit(at - 200, at, "")
+        for i in range(60):
+            where = doc.text.index(" |> reduce", (i * 37) % len(doc.text) // 2)
+            doc.edit(where, where, " ")
+            before = s.server.seconds()
+            holds(doc.ask("formatting"), "it parses")
+            times["whole formatting"].append(s.server.seconds() - before)
         holds(s.server.kilobytes() < 300000, f"{s.server.kilobytes()} KiB")
     for name, all_times in times.items():
         all_times.sort()
@@ -655,7 +691,7 @@ def case_memory():
 
 
 QUICK = (case_hover, case_definition, case_completion, case_symbols_and_hints, case_semantic_tokens, case_references, case_rename,
-         case_diagnostics, case_unfinished, case_edits, case_byte_order_mark, case_imports, case_commands, case_messages, case_cancel, case_fuzz)
+         case_diagnostics, case_unfinished, case_edits, case_byte_order_mark, case_imports, case_commands, case_format, case_messages, case_cancel, case_fuzz)
 
 
 def report(name, case):
