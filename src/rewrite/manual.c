@@ -30,7 +30,10 @@ static bool is_in(const LibFile *file, const char *folder)
     return strncmp(file->name, folder, n) == 0 && file->name[n] == '/';
 }
 
-static bool is_rewriting(const LibFile *file) { return is_in(file, "rules") || is_in(file, "strategies"); }
+static bool is_rewriting(const LibFile *file)
+{
+    return is_in(file, "rules") || is_in(file, "strategies");
+}
 
 static const AstFile *parsed(Ctx *ctx, const LibFile *file) { return parse_file(ctx, source_add_library(ctx, ctx_printf(ctx, "lib/%s", file->name), file->text, file->size)); }
 
@@ -113,25 +116,29 @@ void rules_list(Ctx *ctx, StrBuf *out)
     sb_puts(out, "\n`risec help NAME` shows one of them.\n");
 }
 
-/* ---- modules -------------------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
-/* The comment that a module begins with, in one line. */
-static const char *module_doc(Ctx *ctx, const LibFile *file)
+/* The comment that a module begins with; `between` stands between its lines. */
+static const char *module_doc(Ctx *ctx, const LibFile *file, const char *between)
 {
     StrBuf doc;
     sb_init(&doc, ctx);
     for (const char *line = file->text; strncmp(line, "--| ", 4) == 0; line += strcspn(line, "\n") + 1)
-        sb_printf(&doc, "%s%.*s", doc.len ? " " : "", (int)strcspn(line, "\n") - 4, line + 4);
+        sb_printf(&doc, "%s%.*s", doc.len ? between : "", (int)strcspn(line, "\n") - 4, line + 4);
     return doc.text;
 }
 
-static const char *first_sentence(Ctx *ctx, const char *text)
+static const char *first_sentence(Ctx *ctx, const LibFile *file)
 {
+    const char *text = module_doc(ctx, file, " ");
     const char *end = strstr(text, ". ");
     return end ? ctx_printf(ctx, "%.*s", (int)(end + 1 - text), text) : text;
 }
 
-static bool is_offered(const Item *item) { return item->name && item->kind != ITEM_IMPORT && item->kind != ITEM_ERROR; }
+static bool is_offered(const Item *item)
+{
+    return item->name && item->kind != ITEM_IMPORT && item->kind != ITEM_ERROR;
+}
 
 /* What a caller has to know of an item: a rule's equation, but no other item's body. */
 static void put_header(StrBuf *out, const Item *item)
@@ -146,12 +153,12 @@ static void module_page(Ctx *ctx, StrBuf *out, const LibFile *file)
 {
     const char *module = library_module(ctx, file);
     const AstFile *ast = parsed(ctx, file);
-    sb_printf(out, "# import %s\n\nMade from `lib/%s` by `tests/scripts/docs.sh --write`; do not edit.\n\n%s\n", module, file->name, module_doc(ctx, file));
+    sb_printf(out, "# import %s\n\nMade from `lib/%s` by `tests/scripts/docs.sh --write`; do not edit.\n\n%s\n", module, file->name, module_doc(ctx, file, "\n"));
     for (int i = 0; i < ast->items.n; i++) {
         const Item *item = ast->items.at[i];
         if (!is_offered(item))
             continue;
-        sb_printf(out, "\n## %s\n\n", item->name);
+        sb_printf(out, "\n## `%s`\n\n", item->name);
         if (item->doc)
             sb_printf(out, "%s\n\n", item->doc);
         sb_puts(out, "```rise\n");
@@ -162,12 +169,12 @@ static void module_page(Ctx *ctx, StrBuf *out, const LibFile *file)
 
 void library_manual(Ctx *ctx, StrBuf *out)
 {
-    sb_puts(out, "<!-- README.md -->\n# The standard library\n\nMade from `lib/std` by `tests/scripts/docs.sh --write`; do not edit. `risec help std` prints this list, and\n"
-                 "`risec help std.warp` a module. [rules.md](../rules.md) has the rules and strategies.\n\n| module | |\n|---|---|\n");
+    sb_puts(out, "<!-- README.md -->\n# The standard library\n\nMade from `lib/std` by `tests/scripts/docs.sh --write`; do not edit.\n\n`risec help std` prints this "
+                 "list, and `risec help std.warp` a module.\n[rules.md](../rules.md) has the rules and strategies.\n\n| module | |\n|---|---|\n");
     for (int k = 0; k < risec_lib_file_count; k++) {
         const LibFile *file = &risec_lib_files[k];
         if (is_in(file, "std"))
-            sb_printf(out, "| [%s](%s.md) | %s |\n", library_module(ctx, file), library_module(ctx, file) + strlen("std."), first_sentence(ctx, module_doc(ctx, file)));
+            sb_printf(out, "| [%s](%s.md) | %s |\n", library_module(ctx, file), library_module(ctx, file) + strlen("std."), first_sentence(ctx, file));
     }
     for (int k = 0; k < risec_lib_file_count; k++) {
         const LibFile *file = &risec_lib_files[k];
@@ -183,7 +190,7 @@ bool library_help(Ctx *ctx, StrBuf *out, const char *word)
     const LibFile *file = library_find(ctx, word);
     if (file) {
         const AstFile *ast = parsed(ctx, file);
-        sb_printf(out, "import %s\n\n%s\n", word, module_doc(ctx, file));
+        sb_printf(out, "import %s\n\n%s\n", word, module_doc(ctx, file, " "));
         for (int i = 0; i < ast->items.n; i++) {
             if (!is_offered(ast->items.at[i]))
                 continue;
@@ -199,7 +206,7 @@ bool library_help(Ctx *ctx, StrBuf *out, const char *word)
         file = &risec_lib_files[k];
         if (!is_in(file, word))
             continue;
-        sb_printf(out, "  %-24s%s\n", library_module(ctx, file), first_sentence(ctx, module_doc(ctx, file)));
+        sb_printf(out, "  %-24s%s\n", library_module(ctx, file), first_sentence(ctx, file));
         modules++;
     }
     if (modules)
