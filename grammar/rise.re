@@ -201,7 +201,7 @@ static const Lookalike lookalikes[] = {
     {0x2264, T_LE, "write `<=`"},         {0x2265, T_GE, "write `>=`"},         {0x2260, T_NE, "write `!=`"},
     {0x2227, T_AND, "write `and`"},       {0x2228, T_OR, "write `or`"},         {0x00ac, T_NOT, "write `not`"},
     {0x2218, T_COMPOSE, "`f >> g` is first f, then g"},
-    {0x201c, T_END, "texts stand in plain quotes: \"...\""}, {0x201d, T_END, "texts stand in plain quotes: \"...\""},
+    {0x201c, T_END, NULL},                {0x201d, T_END, NULL},
     {0x00a0, T_END, "write an ordinary space"}, {0x200b, T_END, "delete it"}, {0x202f, T_END, "write an ordinary space"},
     {0x3000, T_END, "write an ordinary space"}, {0xfeff, T_END, "delete it"},
 };
@@ -219,6 +219,30 @@ static size_t decode(const Parser *ps, const Byte *at, uint32_t *point)
     return utf8_decode((const char *)at, (size_t)(ps->lex.end - at), point);
 }
 
+static int take_lookalike(Parser *ps, const Byte *at, size_t n, const Lookalike *like)
+{
+    Lexer *lx = &ps->lex;
+    bool quote = like->point == 0x201c || like->point == 0x201d, import = ps->item && ps->item->kind == ITEM_IMPORT;
+    bool body = lx->in_fun && like->kind == T_ARROW;
+    bool said = (quote && lx->quoted) || (body && lx->foreign_fun);
+    if (quote)
+        lx->quoted = !lx->quoted;
+    if (said)
+        return body ? T_DARROW : (int)like->kind;
+    Diag *diag;
+    if (utf8_printable(like->point) && (like->kind != T_END || quote))
+        diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the character `%.*s` (U+%04X) is not part of the language", (int)n, (const char *)at, (unsigned)like->point);
+    else
+        diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the invisible character U+%04X is not part of the language", (unsigned)like->point);
+    if (quote)
+        diag_help(ps->ctx, diag, "%s", import ? "a text stands in plain quotes: \"...\"" : "there are no texts: leave the quotes out");
+    else if (body)
+        diag_propose(ps->ctx, diag, span_of(ps, at, at + n), "write $", "=>");
+    else
+        diag_help(ps->ctx, diag, "%s", like->help);
+    return body ? T_DARROW : (int)like->kind;
+}
+
 /* At a byte of 0x80 or more. [start, at) are the letters of a word before it, if any. Gives the kind to go on with, T_END for none. */
 static int foreign(Parser *ps, const Byte *start, const Byte *at)
 {
@@ -227,14 +251,7 @@ static int foreign(Parser *ps, const Byte *start, const Byte *at)
     const Lookalike *like = n ? lookalike(point) : NULL;
     if (like) {
         ps->lex.cursor = at + n;
-        Diag *diag;
-        if (utf8_printable(point) && (like->kind != T_END || point == 0x201c || point == 0x201d))
-            diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the character `%.*s` (U+%04X) is not part of the language", (int)n,
-                                 (const char *)at, (unsigned)point);
-        else
-            diag = parse_mistake(ps, E0002, span_of(ps, at, at + n), "the invisible character U+%04X is not part of the language", (unsigned)point);
-        diag_help(ps->ctx, diag, "%s", like->help);
-        return (int)like->kind;
+        return take_lookalike(ps, at, n, like);
     }
     /* The rest of the word goes with it, so that a name in another alphabet is one mistake. */
     const Byte *end = at + (n ? n : 1);
@@ -267,10 +284,9 @@ static void stray(Parser *ps, const Byte *lo, const Byte *hi)
     else
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the control character 0x%02X is not part of the language", *lo);
     switch (*lo) {
-    case '\'':
-        if (ps->item && ps->item->kind == ITEM_IMPORT)
-            diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\"");
-        break;
+    case '?': diag_help(ps->ctx, diag, "write `if c then a else b`"); break;
+    case '@': diag_help(ps->ctx, diag, "a product of matrices has no sign: each row of a meets each column of b, as in `a |> map(fun r => b |> transpose |> map(fun c => ...))`"); break;
+    case '`': diag_help(ps->ctx, diag, "a function stands before its arguments: `f(a, b)`"); break;
     case '&': diag_help(ps->ctx, diag, "write `and` between bools, `bitAnd(a, b)` between integers"); break;
     case '|': diag_help(ps->ctx, diag, "a pipe is `|>`; between bools write `or`, between integers `bitOr(a, b)`"); break;
     case '~': diag_help(ps->ctx, diag, "for bools write `not`, for integers `bitXor(a, -1)`"); break;
@@ -279,10 +295,46 @@ static void stray(Parser *ps, const Byte *lo, const Byte *hi)
     }
 }
 
-static void instead(Parser *ps, const Byte *lo, const Byte *hi, DiagCode code, const char *write)
+static void not_an_operator(Parser *ps, const Byte *lo, const Byte *hi, const char *write)
 {
-    Diag *diag = parse_mistake(ps, code, span_of(ps, lo, hi), "`%.*s` is not an operator", (int)(hi - lo), (const char *)lo);
-    diag_help(ps->ctx, diag, "write `%s`", write);
+    Diag *diag = parse_mistake(ps, E0010, span_of(ps, lo, hi), "`%.*s` is not an operator", (int)(hi - lo), (const char *)lo);
+    diag_propose(ps->ctx, diag, span_of(ps, lo, hi), "write $", "%s", write);
+}
+
+typedef struct Sign {
+    const char *text;
+    TokenKind kind;
+    bool certain;
+    const char *help, *instead;
+} Sign;
+
+static const Sign signs[] = {
+#define SIGN(text, kind, certain, help, instead) {text, T_##kind, certain, help, instead},
+#include "frontend/foreign_signs.def"
+#undef SIGN
+};
+
+/* The sign of another language that starts here, or NULL. */
+static const Sign *sign_at(const Byte *at)
+{
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (at[1] == (Byte)signs[i].text[1] && strncmp((const char *)at, signs[i].text, strlen(signs[i].text)) == 0)
+            return &signs[i];
+    return NULL;
+}
+
+static int foreign_sign(Parser *ps, const Byte *lo, const Sign *sign)
+{
+    const Byte *hi = lo + strlen(sign->text);
+    Diag *diag = parse_mistake(ps, E0010, span_of(ps, lo, hi), "`%s` is not an operator", sign->text);
+    if (sign->instead)
+        diag_propose(ps->ctx, diag, span_of(ps, lo, hi), sign->help, "%s", sign->instead);
+    else
+        diag_help(ps->ctx, diag, "%s", sign->help);
+    if (!sign->certain && ps->item)
+        parse_broken(ps);
+    ps->lex.cursor = hi;
+    return (int)sign->kind;
 }
 
 /* Whether what follows `a--` reads as an operand. Two words in a row are prose. */
@@ -294,6 +346,24 @@ static bool operand_follows(const Byte *at)
     while (is_word(*end))
         end++;
     return end > at && !(*end == ' ' && is_word(end[1]));
+}
+
+/* `\x -> e` becomes `fun x => e`: the arrow, too, is another one. */
+static void edit_body_arrow(Parser *ps, Diag *diag, const Byte *at)
+{
+    while (is_word(*at) || (*at && strchr(" ,()", *at)))
+        at++;
+    if (at[0] == '-' && at[1] == '>')
+        diag_edit(ps->ctx, diag, span_of(ps, at, at + 2), "=>");
+}
+
+/* `|x|`, the parameters of a closure: where their second bar stands, else NULL. */
+static const Byte *second_bar(const Lexer *lx, const Byte *at)
+{
+    const Byte *end = at + 1;
+    while (is_word(*end) || (*end && strchr(" ,()&", *end)))
+        end++;
+    return *end == '|' && end[1] != '>' && end > at + 1 && !token_ends_operand(lx->last) ? end : NULL;
 }
 
 /* ---- the tokens --------------------------------------------------------------------------------------------------- */
@@ -316,6 +386,12 @@ Token lex_next(Parser *ps)
     int kind;
 again:
     start = cur = lx->cursor;
+    const Sign *sign = *start && strchr("!%&*+-./:<=|", *start) ? sign_at(start) : NULL;
+    if (sign) {
+        kind = foreign_sign(ps, start, sign);
+        cur = lx->cursor;
+        goto done;
+    }
 #define SKIP do { lx->cursor = cur; goto again; } while (0)
 #define TOKEN(k) do { kind = (k); goto done; } while (0)
     /*!re2c
@@ -347,7 +423,10 @@ again:
     }
     "//" line* {
         Diag *diag = parse_mistake(ps, E0009, span_of(ps, start, start + 2), "`//` is not part of the language");
-        diag_help(ps->ctx, diag, "a comment starts with `--`");
+        if (token_ends_operand(lx->last) && lx->last_end == start - 1 && is_word(start[2 + (start[2] == ' ')]))
+            diag_help(ps->ctx, diag, "a comment starts with `--`; numbers are divided by `/`, which drops the remainder of integers");
+        else
+            diag_propose(ps->ctx, diag, span_of(ps, start, start + 2), "a comment starts with $", "--");
         SKIP;
     }
     "/*" {
@@ -390,6 +469,15 @@ again:
     "commutative" { TOKEN(T_COMMUTATIVE); }
     "_" { TOKEN(T_UNDERSCORE); }
     word { TOKEN(T_NAME); }
+    word [']+ {
+        /* As in mathematics and in Haskell. It stays one name, so that it is one mistake. */
+        if (!lx->primed) {
+            Diag *diag = parse_mistake(ps, E0002, span_of(ps, cur - 1, cur), "the character `'` is not part of the language");
+            diag_help(ps->ctx, diag, "a name is made of letters, digits and `_`: write `%.*s_`", (int)strcspn((const char *)start, "'"), (const char *)start);
+        }
+        lx->primed = true;
+        TOKEN(T_NAME);
+    }
 
     "0x" [0-9a-fA-F]+ { kind = number(ps, start, cur, FORM_HEX); cur = lx->cursor; goto done; }
     digit+ { kind = number(ps, start, cur, FORM_DEC); cur = lx->cursor; goto done; }
@@ -411,6 +499,15 @@ again:
     ["] [^"\n\r\x00]* {
         Diag *diag = parse_mistake(ps, E0007, span_of(ps, start, cur), "this text has no closing quote");
         diag_help(ps->ctx, diag, "a text ends on the line where it starts: \"other.rise\"");
+        TOKEN(T_STRING);
+    }
+
+    ['] [^'\n\r\x00]* ['] {
+        Diag *diag = parse_mistake(ps, E0002, span_of(ps, start, start + 1), "the character `'` is not part of the language");
+        if (ps->item && ps->item->kind == ITEM_IMPORT)
+            diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\"");
+        else
+            diag_help(ps->ctx, diag, "there are no texts and no characters: data are numbers, bools, tuples and arrays of these");
         TOKEN(T_STRING);
     }
 
@@ -444,12 +541,12 @@ again:
     "<+" { TOKEN(T_ORELSE); }
     "#" { TOKEN(T_HASH); }
 
-    "&&" { instead(ps, start, cur, E0010, "and"); TOKEN(T_AND); }
-    "||" { instead(ps, start, cur, E0010, "or"); TOKEN(T_OR); }
-    "!" { instead(ps, start, cur, E0010, "not"); TOKEN(T_NOT); }
+    "!" { not_an_operator(ps, start, cur, is_word(*cur) ? "not " : "not"); TOKEN(T_NOT); }
     [\\] {
         Diag *diag = parse_mistake(ps, E0011, span_of(ps, start, cur), "a function is not written with `\\`");
         diag_help(ps->ctx, diag, "write `fun x => e`");
+        diag_edit(ps->ctx, diag, span_of(ps, start, cur), "fun ");
+        edit_body_arrow(ps, diag, cur);
         TOKEN(T_FUN);
     }
     [\x80-\xff] {
@@ -463,6 +560,26 @@ again:
         /* parse.c has refused texts with a zero byte inside: this is the end. */
         cur = start;
         TOKEN(T_END);
+    }
+    "|" {
+        if (lx->bars) {
+            lx->bars = false;
+            TOKEN(T_DARROW);
+        }
+        if (second_bar(lx, start)) {
+            Diag *diag = parse_mistake(ps, E0011, span_of(ps, start, second_bar(lx, start) + 1), "a function is not written with bars");
+            const Byte *params = cur + strspn((const char *)cur, "& ");
+            diag_help(ps->ctx, diag, "write `fun %.*s => e`", (int)(second_bar(lx, start) - params), (const char *)params);
+            lx->bars = true;
+            TOKEN(T_FUN);
+        }
+        stray(ps, start, cur);
+        SKIP;
+    }
+    "&" {
+        if (!lx->bars)
+            stray(ps, start, cur);
+        SKIP;
     }
     * {
         while (*cur == *start)
@@ -482,6 +599,10 @@ done:
             kind = foreign(ps, start, cur);
             cur = lx->cursor;
         }
+    }
+    if (kind == T_FUN || kind == T_DARROW || kind == T_ARROW) {
+        lx->in_fun = kind == T_FUN;
+        lx->foreign_fun = kind == T_FUN && *start != 'f';
     }
     if (kind != T_END && !token_starts_item(kind))
         lx->has_doc = false;

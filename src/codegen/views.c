@@ -268,13 +268,15 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
         }
         if (!here) {
             Diag *d = lower_error(lw, E0403, v->span, "a private value is read by another %s than the one that holds it", thing);
+            bool open = level_is_open(lw, dim->level, dim->axis) && id->kind == NAT_VAR;
             const char *where = ctx_printf(ctx, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, owner));
-            if (!level_is_open(lw, dim->level, dim->axis) || id->kind != NAT_VAR)
+            if (!open)
                 diag_label(ctx, d, "%s", where);
             else if (nat_is_const(owner))
                 diag_label(ctx, d, "%s, and every %s reads it", where, thing);
             else
-                diag_label(ctx, d, "%s, and %s `%s` reads it", where, thing, nat_text(ctx, id));
+                diag_label(ctx, d, "%s i reads element %s, which lives in the registers of %s %s", thing, nat_text(ctx, nat_subst(ctx, i, id, nat_var(ctx, "i", NULL, NULL))), thing,
+                           nat_text(ctx, nat_subst(ctx, owner, id, nat_var(ctx, "i", NULL, NULL))));
             diag_help(ctx, d, dim->level == P_mapLane ? "exchange it with a shuffle (shflDown, shflUp, shflXor), or keep it in shared memory: `toShared`"
                                                       : "keep it in shared memory: `toShared` instead of `toPrivate`");
             return view_error(lw, at->type);

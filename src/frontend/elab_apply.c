@@ -137,6 +137,11 @@ Value expect_function(Elab *e, Value v, const Ast *sig, const Env *env, const ch
     if (v.kind != V_ERROR) {
         Diag *d = elab_error(e, E0311, v.span, "`%s` wants a function for `%s`, and this is %s", callee ? callee : "this function", param ? param : "it", value_text(e, v));
         diag_label(e->ctx, d, "wanted: %s", pattern_text(e, sig, env));
+        const char *words = v.kind == V_NAT || v.kind == V_LIT ? span_text(e, v.span) : NULL;
+        if (words && sig->bin.rhs->kind != AST_ARROW)
+            diag_help(e->ctx, d, "a function is `fun x => e`: `fun x => %s * x` multiplies, `fun x => %s` gives this number for every element", words, words);
+        else if (v.kind == V_CORE)
+            diag_help(e->ctx, d, "a function is `fun x => e`");
     }
     return v_error(v.span);
 }
@@ -412,7 +417,11 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
         return fv;
     if (fv.kind != V_FUN) {
         Diag *d = elab_error(e, E0310, fv.span, "this is %s, and it is applied like a function", value_text(e, fv));
-        diag_label(e->ctx, d, "no function");
+        diag_label(e->ctx, d, "not a function");
+        if (fv.kind == V_TYPE && type_resolve(e, fv.type)->kind == TY_SCALAR)
+            diag_propose(e->ctx, d, fv.span, "a value is converted by $", "cast(%s)", tyt(e, fv.type));
+        else if (fv.kind == V_CORE && type_resolve(e, fv.core->type)->kind == TY_ARRAY)
+            propose_index(e, d, fv.span, n == 1 ? args[0].span : NO_SPAN, span);
         return v_error(span);
     }
     if (ctx_near_end(e->ctx)) {
@@ -444,7 +453,12 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
                 if (f->kind == F_ITEM)
                     diag_note(e->ctx, d, f->item->name_span, "declared here");
                 else if (f->kind == F_PRIM)
-                    diag_note(e->ctx, d, NO_SPAN, "`risec help %s` lists them", fun_name(f));
+                    note_order(e, d, fun_header(e, f), fun_name(f));
+                r = v_error(span);
+            } else if (n > arity && r.kind != V_ERROR && r.kind != V_FUN && f->kind == F_CLOSURE) {
+                int takes = f->ast->lambda.n;
+                Diag *d = elab_error(e, E0310, f->span, "this function takes %d argument%s, and it is applied to %d", takes, takes == 1 ? "" : "s", n + f->n_args);
+                propose_parameters(e, d, f, n + f->n_args);
                 r = v_error(span);
             } else if (n > arity && r.kind != V_ERROR) {
                 r.span = span;

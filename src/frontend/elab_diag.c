@@ -357,6 +357,15 @@ static bool is_binned_by_numbers(Elab *e, const char *callee, Value v)
     return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
 }
 
+static bool is_shuffle(const char *callee)
+{
+    const PrimId shuffles[] = {P_shflDown, P_shflUp, P_shflXor, P_shfl};
+    for (size_t i = 0; callee && i < sizeof shuffles / sizeof *shuffles; i++)
+        if (strcmp(callee, prim_name(shuffles[i])) == 0)
+            return true;
+    return false;
+}
+
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
@@ -403,6 +412,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
             diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later: `padTo(32, e)`");
+        else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
+            diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
         return;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
@@ -435,6 +446,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         const Env *found = env_find(env, pattern->name.text, NULL);
         if (found && found->value.kind == V_HOLE)
             note_hole(e, d, found->value.hole);
+    } else if (is_shuffle(callee) && arg.kind == V_CORE && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
+        diag_help(ctx, d, "a shuffle takes the values of all 32 lanes at once, outside of `mapLane`: `mapLane(f) |> toPrivate |> %s(...)`", callee);
     } else if (is_tuple_of_arrays(e, arg)) {
         const char *words = span_text(e, arg.span);
         if (words && words[0] == '(')
@@ -485,11 +498,17 @@ static void propose_result(Elab *e, Diag *d, const char *help, const char *type)
     diag_propose(e->ctx, d, e->entry && !e->frame && e->entry->result ? e->entry->result->span : NO_SPAN, help, "%s", type);
 }
 
-void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...)
+void propose_header(Elab *e, Diag *d, Value v)
+{
+    if (d && !d->help && v.kind == V_CORE)
+        propose_result(e, d, "if the body is what you mean, the header says $", tyt(e, v.core->type));
+}
+
+Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...)
 {
     Mismatch mis = e->mis;
     if (mis.kind == MIS_REPORTED || e->quiet)
-        return;
+        return NULL;
     StrBuf sb;
     sb_init(&sb, e->ctx);
     va_list args;
@@ -510,4 +529,5 @@ void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *w
         const char *cast = ctx_printf(e->ctx, "cast(%s)(", t && t->kind == TY_SCALAR ? scalar_name(t->scalar) : "i32");
         propose_around(e, d, span, "an index is no number: write $", cast, ")");
     }
+    return d;
 }

@@ -407,7 +407,10 @@ static Core *take_body(Elab *e, const Header *h)
     } else if (v.kind == V_FUN || v.kind == V_TYPE) {
         body = value_core(e, v);
     } else if (!value_to_core(e, v, h->want, &body)) {
-        report_mismatch(e, E0312, v.span.file ? v.span : item->body->span, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));
+        Span at = v.span.file ? v.span : item->body->span;
+        Diag *d = report_mismatch(e, E0312, at, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));
+        propose_scalar(e, d, at, v, h->want);
+        propose_header(e, d, v);
         e->failed = true;
     }
     return e->failed || e->stop ? NULL : body;

@@ -212,11 +212,13 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
         e->facts = outer;
         if (!good && e->mis.kind != MIS_REPORTED) {
             if (want) {
-                report_mismatch(e, E0314, v[i].span, want, "this branch is %s, and %s is needed", value_text(e, v[i]), tyt(e, want));
+                Diag *d = report_mismatch(e, E0314, v[i].span, want, "this branch is %s, and %s is needed", value_text(e, v[i]), tyt(e, want));
+                propose_scalar(e, d, v[i].span, v[i], want);
             } else {
                 Diag *d = elab_error(e, E0314, v[i].span, "the branches of this `if` differ: %s and %s", first == 0 ? tyt(e, t) : value_text(e, v[i]),
                                      first == 0 ? value_text(e, v[i]) : tyt(e, t));
                 diag_note(ctx, d, v[first].span, "this one is %s", tyt(e, t));
+                propose_scalar(e, d, v[i].span, v[i], t);
             }
         }
         if (!good || core[i]->kind == CORE_UNIT_ERROR)
@@ -309,7 +311,13 @@ static Value eval_compose(Elab *e, const Ast *ast, const Env *env)
         if (parts[i].kind == V_ERROR)
             return parts[i];
         if (parts[i].kind != V_FUN) {
-            elab_error(e, E0310, parts[i].span, "`>>` joins functions, and this is %s", value_text(e, parts[i]));
+            Diag *d = elab_error(e, E0310, parts[i].span, "`>>` joins functions, and this is %s", value_text(e, parts[i]));
+            const char *x = span_text(e, ast->bin.lhs->span), *y = span_text(e, ast->bin.rhs->span);
+            Type t = parts[i].kind == V_CORE ? type_resolve(e, parts[i].core->type) : NULL;
+            if (x && y && t && t->kind == TY_SCALAR && scalar_is_int(t->scalar))
+                diag_propose(e->ctx, d, ast->span, "bits are shifted by $", "shr(%s, %s)", x, y);
+            else if (x && y && t && t->kind == TY_ARRAY)
+                diag_propose(e->ctx, d, ast->span, "a value goes into a function by $", "%s |> %s", x, y);
             return v_error(ast->span);
         }
         lets = lets_join(e, lets, parts[i].lets);

@@ -48,6 +48,21 @@ const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *c
     return best;
 }
 
+/* The same letters but for one that is missing or too many, or two that changed places. */
+static bool is_slip(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    return edit_distance(a, b, 1) <= 1 && (n != m || edit_distance(a, b, 0) == 0 || strspn(a, b) == n);
+}
+
+const char *misspelt(const char *name, int n, const char *const *candidates)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, candidates[i]) != 0 && is_slip(name, candidates[i]))
+            return candidates[i];
+    return NULL;
+}
+
 /* ---- texts for places ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the parenthesis that a text begins with ends with it. */
@@ -169,6 +184,43 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
     }
 }
 
+void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to)
+{
+    const char *words = span_text(e, span);
+    bool literal = v.kind == V_CORE && v.core->kind == CORE_LIT && words;
+    size_t digits = literal ? strcspn(words, "iufb") : 0;
+    if (literal && words[digits] && scalar_is_int(from) && to != SC_BOOL)
+        diag_propose(e->ctx, d, span, "leave out the suffix: $", "%.*s", (int)digits, words);
+    else if (from == SC_BOOL)
+        diag_propose(e->ctx, d, words ? span : NO_SPAN, "choose two values: $", "if %s then 1 else 0", words ? words : "c");
+    else if (to == SC_BOOL)
+        diag_propose(e->ctx, d, words ? span : NO_SPAN, "compare it: $", "%s != 0", words ? words : "x");
+    else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
+        propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
+    else
+        propose_around(e, d, span, ctx_printf(e->ctx, "where %s is meant, $ converts it and drops what does not fit", scalar_name(to)), ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
+}
+
+void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
+{
+    if (!d || d->help || !want || v.kind != V_CORE)
+        return;
+    Type from = type_resolve(e, v.core->type), to = type_resolve(e, want);
+    if (from->kind == TY_SCALAR && to->kind == TY_SCALAR && from->scalar != to->scalar)
+        propose_conversion(e, d, span, v, from->scalar, to->scalar);
+}
+
+void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array)
+{
+    const char *x = span_text(e, a->span), *y = span_text(e, b->span);
+    if (a_is_array && b_is_array)
+        diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to the elements: $", "zip(%s, %s) |> map(fun (a, b) => a %s b)", x && y ? x : "xs", x && y ? y : "ys", sign);
+    else if (a_is_array)
+        diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to each element: $", "%s |> map(fun v => v %s %s)", x && y ? x : "xs", sign, x && y ? y : "a");
+    else
+        diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to each element: $", "%s |> map(fun v => %s %s v)", x && y ? y : "xs", x && y ? x : "a", sign);
+}
+
 void propose_length(Elab *e, Diag *d, Span call, const char *size)
 {
     const Source *source = source_get(e->ctx, call.file);
@@ -204,6 +256,12 @@ const char *wants_text(Elab *e, const Fun *f)
     return ctx_printf(e->ctx, "%s%s%s still wants %d argument%s", name ? "`" : "it", name ? name : "", name ? "`" : "", arity, arity == 1 ? "" : "s");
 }
 
+/* What changes nothing, as a program has it. */
+static const char *unit_literal(PrimId op)
+{
+    return op == P_mul ? "1" : op == P_and ? "true" : op == P_or ? "false" : "0";
+}
+
 /* A function of several arguments has got a tuple of so many: of `fun x y => e`, `fun (x, y) => e` is meant. */
 static bool propose_tuple(Elab *e, Diag *d, const Fun *f)
 {
@@ -231,6 +289,38 @@ static bool propose_tuple(Elab *e, Diag *d, const Fun *f)
     return true;
 }
 
+/* The scalars of an array, or of a row of it. */
+static Scalar scalar_inside(const Elab *e, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    while (t && t->kind == TY_ARRAY)
+        t = type_resolve(e, t->elem);
+    return t && t->kind == TY_SCALAR ? t->scalar : SC_COUNT;
+}
+
+/* `reduce((+))`: the data took the place of the unit. */
+static bool propose_unit(Elab *e, Diag *d, const Fun *f)
+{
+    Fun bare = *f;
+    bare.n_args = 0;
+    const char *taken = f->n_args == 2 ? param_name(e, &bare, 1) : "";
+    if (f->kind != F_PRIM || fun_arity(e, f) != 1 || (strcmp(taken, "unit") != 0 && strcmp(taken, "init") != 0))
+        return false;
+    const Fun *op = f->args[0].kind == V_FUN ? unwrapped(f->args[0].fun) : NULL;
+    if (f->args[1].kind != V_CORE || type_resolve(e, f->args[1].core->type)->kind != TY_ARRAY)
+        return false;
+    Scalar s = scalar_inside(e, f->args[1]);
+    ScalarValue unit;
+    const char *text = !op || op->n_args ? NULL : op->kind == F_ITEM && op->item->unit ? span_text(e, op->item->unit->span) : NULL;
+    if (op && op->kind == F_PRIM && s != SC_COUNT && scalar_unit(op->prim, s, &unit))
+        text = op->prim == P_max ? (scalar_is_float(s) ? "-inf" : "lowest") : op->prim == P_min ? (scalar_is_float(s) ? "inf" : "highest") : unit_literal(op->prim);
+    const char *name = fun_name(f), *first = span_text(e, f->args[0].span);
+    diag_help(e->ctx, d, "`%s` starts from a value, which stands behind the function: `%s(%s, %s)`", name, name, first ? first : "op", text ? text : taken);
+    if (text)
+        diag_edit(e->ctx, d, span_end(f->args[0].span), ", %s", text);
+    return true;
+}
+
 void note_wanted(Elab *e, Diag *d, const Fun *f)
 {
     const char *name = fun_name(f);
@@ -241,6 +331,8 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
         diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
         return;
     }
+    if (propose_unit(e, d, f))
+        return;
     Fun bare = *f;
     bare.n_args = 0;
     StrBuf sb;
@@ -249,6 +341,30 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
     for (int k = 0; k < n; k++)
         sb_printf(&sb, "%s`%s`", k ? ", " : "", param_name(e, &bare, k));
     diag_note(e->ctx, d, NO_SPAN, "`%s` takes %s%s; functions are chained by `>>`, and values by `|>`", name, sb.text, n > 1 ? ", in this order" : "");
+}
+
+void propose_index(Elab *e, Diag *d, Span array, Span index, Span call)
+{
+    const char *xs = span_text(e, array), *i = index.lo >= array.hi ? span_text(e, index) : NULL;
+    if (xs && i && call.lo == array.lo)
+        diag_propose(e->ctx, d, call, "an element is $", "%s[%s]", xs, i);
+    else
+        diag_note(e->ctx, d, NO_SPAN, "the element at i is `%s[i]`", xs ? xs : "xs");
+}
+
+/* `fun x => e` where a function of two is needed. */
+void propose_parameters(Elab *e, Diag *d, const Fun *f, int n)
+{
+    static const char *const names[] = {"acc", "x", "y", "z"};
+    const Ast *lambda = f->ast;
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    int missing = n - lambda->lambda.n;
+    for (int i = 0; i < missing; i++)
+        sb_printf(&sb, "%s ", i < 4 ? names[i] : "_");
+    for (int i = 0; i < lambda->lambda.n; i++)
+        sb_printf(&sb, "%s ", span_text(e, lambda->lambda.params[i].span) ? span_text(e, lambda->lambda.params[i].span) : "x");
+    diag_help(e->ctx, d, "write as many parameters: `fun %s=> ...`", sb.text);
 }
 
 bool is_only_element(const Elab *e, Type t)
@@ -267,6 +383,16 @@ static bool is_closed(const char *text)
             return false;
     }
     return true;
+}
+
+void note_order(Elab *e, Diag *d, const Item *header, const char *name)
+{
+    StrBuf sb;
+    sb_init(&sb, e->ctx);
+    for (int i = 0, n = 0; i < header->n_params; i++)
+        if (!header->params[i].implicit)
+            sb_printf(&sb, "%s`%s`", n++ ? ", " : "", header->params[i].name ? header->params[i].name : "_");
+    diag_note(e->ctx, d, NO_SPAN, strchr(sb.text, ',') ? "`%s` takes %s, in this order" : "`%s` takes %s alone", name, sb.text);
 }
 
 void propose_only_element(Elab *e, Diag *d, Span span)

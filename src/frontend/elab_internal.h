@@ -277,8 +277,11 @@ const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 
 void note_origin(Elab *e, Diag *d, const Core *core);
 void note_hole(Elab *e, Diag *d, const Hole *hole);
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
-void report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
+/* NULL: it was reported before. */
+Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
 /* elab_hints.c */
+/* The first that differs by a letter too many or missing, by two that changed places, or by case; NULL. */
+const char *misspelt(const char *name, int n, const char *const *candidates);
 const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
 /* A text around what the span holds; `help` as for diag_propose. */
 void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after);
@@ -290,6 +293,20 @@ Scalar float_for(Elab *e, Scalar whole);
 /* One of two operands gets the other's type. truth: what becomes of them is no number. */
 void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb);
 /* The length of a `generate` that stands there. */
+/* The same of any value and type: what are no scalars has no conversion. Nothing where the message has a hint, or is NULL. */
+void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want);
+/* The type of the body as the type of the result, where there is no other hint. */
+void propose_header(Elab *e, Diag *d, Value v);
+/* An array is applied like a function. */
+void propose_index(Elab *e, Diag *d, Span array, Span index, Span call);
+/* A lambda is applied to n arguments, and takes fewer. */
+void propose_parameters(Elab *e, Diag *d, const Fun *f, int n);
+/* The parameters of a function in their order. */
+void note_order(Elab *e, Diag *d, const Item *header, const char *name);
+/* A scalar `from` stands where one of type `to` is needed. */
+void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to);
+/* An operator that one of whose operands, or both, are arrays. */
+void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array);
 void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
 /* elab_obligation.c. A condition of `f`'s header that is not proved. */

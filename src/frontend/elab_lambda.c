@@ -78,6 +78,7 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 note_wanted(e, d, r.fun);
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
+            propose_scalar(e, d, at, r, want);
         }
         return core_bad(e, span);
     }
@@ -245,7 +246,7 @@ static Value force(Elab *e, Value v, const Ast *pattern, const Env *env, Type wa
     if (!good) {
         if (elem && e->mis.kind != MIS_REPORTED) {
             if (!report_escape(e, r, x, v.span))
-                elab_error(e, E0312, r.span, "this function has to give %s, and it gives %s", tyt(e, elem), value_text(e, r));
+                propose_scalar(e, elab_error(e, E0312, r.span, "this function has to give %s, and it gives %s", tyt(e, elem), value_text(e, r)), r.span, r, elem);
             return v_error(v.span);
         }
         body = value_core(e, r);

@@ -1,6 +1,5 @@
 /* Names, before anything is elaborated: every name of every item, used or not, means something, and means one thing. */
-#include "frontend/elab_internal.h"
-#include "frontend/library.h"
+#include "frontend/elab_resolve.h"
 #include "frontend/notes.h"
 
 /* ---- names that are always there ---------------------------------------------------------------------------------------- */
@@ -61,35 +60,6 @@ const char *kind_name(ParamKind k)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------- */
 
-typedef struct Local {
-    const char *name;
-    Span at; /* where it is bound; NO_SPAN: nowhere */
-    const struct Local *up;
-    const NameMap *names; /* up to this one */
-} Local;
-
-typedef enum Mark { MARK_NEW, MARK_OPEN, MARK_DONE } Mark;
-
-typedef struct Node { /* an item, for the search of recursion */
-    const Item *item;
-    const FileScope *home;
-    Mark mark;
-    VEC(int) uses;
-    VEC(Span) use_spans;
-} Node;
-
-typedef struct Resolver {
-    Ctx *ctx;
-    Program *program;
-    const FileScope *scope;
-    VEC(Node) nodes;
-    int node; /* whose body is walked; -1: none */
-    const Item *item;   /* that is walked */
-    const Item *header; /* whose types and conditions are walked, else NULL */
-    VEC(const char *) missing; /* sizes of this item that nothing declares */
-    Diag *missing_size;        /* what says so, or NULL */
-} Resolver;
-
 static int node_of(const Resolver *r, const Item *item)
 {
     for (int i = 0; i < r->nodes.n; i++)
@@ -98,7 +68,7 @@ static int node_of(const Resolver *r, const Item *item)
     return -1;
 }
 
-static bool bound(const Local *scope, const char *name) { return scope && name_map_get(scope->names, name); }
+bool resolve_bound(const Local *scope, const char *name) { return scope && name_map_get(scope->names, name); }
 
 static void note_name(const Resolver *r, const char *name, Span at, Span bound_at, const Item *item)
 {
@@ -114,151 +84,16 @@ static void note_param(const Resolver *r, const Item *item, const char *name, Sp
             note_name(r, name, at, item->params[i].span, NULL);
 }
 
-/* What other languages call so. */
-typedef struct OtherName {
-    const char *name, *words;
-    const char *instead; /* what does the same in its place; NULL: nothing does so by itself */
-} OtherName;
-
-static const OtherName *other_name(const char *name)
+bool resolve_known(const Resolver *r, const char *name, const Local *scope)
 {
-    static const OtherName others[] = {
-        {"sum", "a sum is `xs |> $`", "reduce((+), 0)"},
-        {"product", "a product is `xs |> $`", "reduce((*), 1)"},
-        {"maximum", "the largest is `xs |> reduce(max, lowest)`, of floats `reduce(max, -inf)`", NULL},
-        {"minimum", "the smallest is `xs |> reduce(min, highest)`, of floats `reduce(min, inf)`", NULL},
-        {"len", "a length is the name in the type: n of `xs: n.f32`", NULL},
-        {"length", "a length is the name in the type: n of `xs: n.f32`", NULL},
-        {"shape", "sizes are the names in the type: n and m of `xs: n.m.f32`", NULL},
-        {"range", "0, 1, 2, ... are `generate(fun i => i)`", NULL},
-        {"iota", "0, 1, 2, ... are `generate(fun i => i)`", NULL},
-        {"arange", "0, 1, 2, ... are `generate(fun i => i)`", NULL},
-        {"enumerate", "elements with their places are `zip(generate(fun i => i), xs)`", NULL},
-        {"fold", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`", NULL},
-        {"foldl", "a fold is `xs |> reduceSeq(f, start)`, in any order `reduce(op, unit)`", "reduceSeq"},
-        {"filter", "an array of unknown length cannot be made; `scatterDrop` moves what is kept to the front", NULL},
-        {"append", "arrays are put together by `concat(xs, ys)`", "concat"},
-        {"flatten", "rows are put together by `$`", "join"},
-    };
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (strcmp(others[k].name, name) == 0)
-            return &others[k];
-    return NULL;
+    const FileScope *home;
+    return resolve_bound(scope, name) || scope_find(r->scope, name, &home) || prim_find(name) != P_COUNT || builtin_find(name) != BUILTIN_NONE;
 }
 
-static void other_name_hint(Resolver *r, Diag *d, Span span, const OtherName *other)
+void resolve_unusable(Resolver *r)
 {
-    if (!other->instead) {
-        diag_note(r->ctx, d, NO_SPAN, "%s", other->words);
-        return;
-    }
-    const char *at = strchr(other->words, '$');
-    if (at)
-        diag_help(r->ctx, d, "%.*s%s%s", (int)(at - other->words), other->words, other->instead, at + 1);
-    else
-        diag_help(r->ctx, d, "%s", other->words);
-    diag_edit(r->ctx, d, span, "%s", other->instead);
-}
-
-static void propose_import(Resolver *r, Diag *d, const char *module)
-{
-    const AstFile *ast = r->scope->ast;
-    const Item *last = NULL;
-    for (int i = 0; ast && i < ast->items.n; i++)
-        if (ast->items.at[i]->kind == ITEM_IMPORT)
-            last = ast->items.at[i];
-    diag_help(r->ctx, d, "the library has it: `import %s`", module);
-    if (last)
-        diag_edit(r->ctx, d, span_end(last->span), "\nimport %s", module);
-    else if (ast)
-        diag_edit(r->ctx, d, (Span){ast->file, 0, 0}, "import %s\n", module);
-}
-
-/* A name that is the size of an array in the header, and that nothing declares: a parameter is missing. One message speaks of all such names of a header. */
-static bool is_missing_size(Resolver *r, const char *name, Span span)
-{
-    const Source *source = source_get(r->ctx, span.file);
-    for (int i = 0; i < r->missing.n; i++)
-        if (r->missing.at[i] == name)
-            return true;
-    if (!r->header || !r->header->name || r->scope->broken || library_with(name))
-        return false;
-    const char *before = source->text + span.lo;
-    while (before > source->text && (before[-1] == ' ' || before[-1] == '\n'))
-        before--;
-    bool array = before > source->text && strchr(":.(,", before[-1]) && span.hi < source->size && source->text[span.hi] == '.';
-    /* Where one is missing, others are that only expressions mention. */
-    bool other = r->missing.n > 0 && span.hi < source->size && source->text[span.hi] != '(';
-    if ((!array && !other) || scope_find(r->scope, name, &(const FileScope *){NULL}))
-        return false;
-    vec_push(r->ctx, &r->missing, name);
-    StrBuf names;
-    sb_init(&names, r->ctx);
-    for (int i = 0; i < r->missing.n; i++)
-        sb_printf(&names, i ? " %s" : "%s", r->missing.at[i]);
-    if (!r->missing_size)
-        r->missing_size = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
-    else
-        diag_note(r->ctx, r->missing_size, span, "nor `%s`", name);
-    Diag *d = r->missing_size;
-    if (r->header->kind == ITEM_ENTRY)
-        diag_propose(r->ctx, d, span_end(r->header->name_span), "sizes are declared, behind the name of the entry: $", " {%s: nat}", names.text);
-    else
-        diag_help(r->ctx, d, "sizes are declared, behind the name: `{%s: nat}`, or `(%s: nat)` where no argument says it", names.text, names.text);
-    return true;
-}
-
-static void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
-{
-    if (r->scope->broken)
-        return;
-    VEC(const char *) near = {0};
-    for (const Local *s = scope; s; s = s->up)
-        vec_push(r->ctx, &near, s->name);
-    for (int i = 0; i < r->scope->items.n; i++)
-        vec_push(r->ctx, &near, r->scope->items.at[i]->name);
-    for (int k = 0; k < r->scope->imports.n; k++)
-        for (int i = 0; i < r->scope->imports.at[k]->items.n; i++)
-            vec_push(r->ctx, &near, r->scope->imports.at[k]->items.at[i]->name);
-    for (int i = 0; i < P_COUNT; i++)
-        vec_push(r->ctx, &near, prim_name((PrimId)i));
-    for (const char *const *w = words; *w; w++)
-        if (r->header || builtin_find(*w) != BUILTIN_KIND) /* kinds stand in headers */
-            vec_push(r->ctx, &near, *w);
-    Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
-    const LibFile *module = library_with(name);
-    const OtherName *other = module ? NULL : other_name(name);
-    const char *best = module || other ? NULL : did_you_mean(r->ctx, name, near.n, near.at);
-    if (other)
-        other_name_hint(r, d, span, other);
-    else if (module)
-        propose_import(r, d, library_module(r->ctx, module));
-    else if (best && bound(scope, best))
-        diag_help(r->ctx, d, "did you mean `%s`?", best); /* or a parameter is missing, and this would compute something else */
-    else if (best)
-        diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
-}
-
-/* A parameter of data where the header wants a size. */
-static bool is_data_in_header(Resolver *r, const char *name, Span span)
-{
-    const Param *p = NULL;
-    for (int i = 0; r->header && i < r->header->n_params && !p; i++)
-        if (r->header->params[i].name == name)
-            p = &r->header->params[i];
-    if (!p || !p->kind)
-        return false;
-    StrBuf type;
-    sb_init(&type, r->ctx);
-    ast_print(&type, p->kind);
-    Diag *d = diag_error(r->ctx, E0322, span, "a size is needed here, and `%s` is %s", name, type.text);
-    diag_label(r->ctx, d, "not known before the program runs");
-    diag_note(r->ctx, d, p->span, "declared here");
-    Scalar s;
-    if (p->kind->kind == AST_NAME && scalar_find(p->kind->name.text, &s) && scalar_is_int(s))
-        diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "declare it as a size: `(%s: nat)`", name), "nat");
-    vec_push(r->ctx, &r->program->unusable, r->header);
-    return true;
+    if (r->item)
+        vec_push(r->ctx, &r->program->unusable, r->item);
 }
 
 static void use_name(Resolver *r, const char *name, Span span, const Local *scope)
@@ -279,7 +114,7 @@ static void use_name(Resolver *r, const char *name, Span span, const Local *scop
         }
         return;
     }
-    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE && !is_data_in_header(r, name, span) && !is_missing_size(r, name, span))
+    if (prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE)
         unknown_name(r, name, span, scope);
 }
 
@@ -328,8 +163,10 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope);
 /* `first`: the scope before the pattern, to find a name that stands in it twice. */
 static const Local *bind_names(Resolver *r, const Pattern *p, const Local *scope, const Local *first)
 {
+    r->types++;
     if (p->type)
         walk(r, p->type, scope);
+    r->types--;
     if (p->name) {
         check_new_name(r, p->name, p->span);
         for (const Local *s = scope; s != first; s = s->up)
@@ -352,7 +189,7 @@ static void walk_bracket(Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *fn = ast->call.fn;
     walk(r, fn, scope);
-    bool options = fn->kind == AST_NAME && !bound(scope, fn->name.text) &&
+    bool options = fn->kind == AST_NAME && !resolve_bound(scope, fn->name.text) &&
                    (prim_find(fn->name.text) != P_COUNT || builtin_find(fn->name.text) == BUILTIN_TOMEM);
     for (int i = 0; i < ast->call.n; i++)
         /* Words of an option (`x`, `swizzle`) are checked when they are elaborated. */
@@ -364,7 +201,7 @@ static void walk_bracket(Resolver *r, const Ast *ast, const Local *scope)
 static void note_named(const Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *fn = ast->call.fn;
-    const Item *item = fn->kind == AST_NAME && !bound(scope, fn->name.text) ? scope_find(r->scope, fn->name.text, &(const FileScope *){NULL}) : NULL;
+    const Item *item = fn->kind == AST_NAME && !resolve_bound(scope, fn->name.text) ? scope_find(r->scope, fn->name.text, &(const FileScope *){NULL}) : NULL;
     for (int i = 0; item && i < ast->call.n; i++)
         note_param(r, item, ast->call.names[i], ast->call.name_spans[i]);
 }
@@ -380,17 +217,26 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
     case AST_NAME:
         use_name(r, ast->name.text, ast->span, scope);
         return;
-    case AST_NAMED:
-        note_named(r, ast, scope);
-        /* fallthrough */
     case AST_CALL:
+    case AST_NAMED:
+        if (unknown_statement(r, ast, scope) || axis_in_parens(r, ast, scope))
+            return;
+        if (ast->kind == AST_NAMED)
+            note_named(r, ast, scope);
         walk(r, ast->call.fn, scope);
+        r->types += ast->kind == AST_NAMED; /* an argument by name may be a type */
         walk_all(r, ast->call.n, ast->call.items, scope);
+        r->types -= ast->kind == AST_NAMED;
         return;
     case AST_BRACKET:
         walk_bracket(r, ast, scope);
         return;
     case AST_DOT:
+        if (!r->types && unknown_dot(r, ast, scope))
+            return;
+        walk(r, ast->bin.lhs, scope);
+        walk(r, ast->bin.rhs, scope);
+        return;
     case AST_BINARY:
     case AST_PIPE:
     case AST_COMPOSE:
@@ -398,6 +244,10 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
         walk(r, ast->bin.rhs, scope);
         return;
     case AST_ARROW:
+        if (!r->types && ast->bin.lhs->kind != AST_BINDER) {
+            arrow_as_value(r, ast);
+            return;
+        }
         walk(r, ast->bin.lhs, scope);
         if (ast->bin.lhs->kind == AST_BINDER)
             scope = push(r, scope, ast->bin.lhs->binder.param->name, ast->bin.lhs->binder.param->span);
@@ -509,6 +359,23 @@ bool param_is_fixed(const Item *item, const Param *param)
     return false;
 }
 
+/* Whether the header has arrays of this size. */
+static bool is_size_of(const Ast *type, const char *name)
+{
+    for (; type && type->kind == AST_DOT; type = type->bin.lhs)
+        if (type->bin.lhs->kind == AST_NAME && type->bin.lhs->name.text == name)
+            return true;
+    return false;
+}
+
+static bool is_size(const Item *item, const char *name)
+{
+    for (int i = 0; i < item->n_params; i++)
+        if (is_size_of(item->params[i].kind, name))
+            return true;
+    return is_size_of(item->result, name);
+}
+
 static void check_params(Resolver *r, const Item *item)
 {
     for (int i = 0; i < item->n_params; i++) {
@@ -529,9 +396,12 @@ static void check_params(Resolver *r, const Item *item)
         if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
             Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
                                  p->name ? p->name : "_");
-            diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
+            if (kind != KIND_FUN && is_size(item, p->name))
+                diag_propose(r->ctx, d, p->kind->span, "a size is a $", "nat");
+            else
+                diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
         }
-        if (p->implicit && kind == KIND_VALUE && p->kind)
+        if (p->implicit && kind == KIND_VALUE && p->kind && (p->kind->kind != AST_NAME || resolve_known(r, p->kind->name.text, NULL)))
             diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", p->name ? p->name : "_");
         if (!p->implicit || item->kind == ITEM_ENTRY || item->kind == ITEM_RULE || !p->name || kind == KIND_VALUE)
             continue;
@@ -593,7 +463,7 @@ static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
     r->item = item;
-    r->missing.n = 0;
+    r->missing.n = r->of_item.n = 0;
     r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);
     note_name(r, item->name, item->name_span, item->name_span, item);
@@ -613,15 +483,19 @@ static void resolve_item(Resolver *r, const Item *item)
     r->header = item;
     for (int i = 0; i < item->n_params; i++) {
         const Param *p = &item->params[i];
+        r->types++;
         if (p->kind)
             walk(r, p->kind, item->kind == ITEM_STRATEGY ? push_words(r, scope, strategy_kinds) : scope);
+        r->types--;
         if (p->def)
             walk(r, p->def, scope);
         if (p->candidates)
             walk(r, p->candidates, scope);
     }
+    r->types++;
     if (item->result)
         walk(r, item->result, scope);
+    r->types--;
     if (item->kind != ITEM_RULE) /* a rule's are about its functions, too */
         walk_all(r, item->n_where, item->where, scope);
     for (int i = 0; i < item->n_launch; i++)
@@ -641,8 +515,10 @@ static void resolve_item(Resolver *r, const Item *item)
     }
     for (int i = 0; i < item->n_expects; i++)
         note_expect(r, item, &item->expects[i]);
+    r->strategic = true;
     if (item->lowered)
         walk(r, item->lowered, strategy_words(r, scope));
+    r->strategic = item->kind == ITEM_STRATEGY;
     if (item->kind == ITEM_STRATEGY)
         scope = strategy_words(r, scope);
     if (item->kind == ITEM_RULE)
@@ -661,7 +537,7 @@ static void check_duplicates(Resolver *r, const FileScope *scope)
             continue;
         bool told = false;
         for (int k = 0; k < i && !told; k++)
-            if (scope->items.at[k]->name == item->name) {
+            if (scope->items.at[k]->name == item->name && item->kind != ITEM_ERROR && scope->items.at[k]->kind != ITEM_ERROR) {
                 Diag *d = diag_error(r->ctx, E0202, item->name_span, "`%s` is defined twice", item->name);
                 diag_note(r->ctx, d, scope->items.at[k]->name_span, "first here");
                 told = true;

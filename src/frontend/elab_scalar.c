@@ -287,6 +287,16 @@ static const char *index_partner(Elab *e, Value other)
 
 static bool is_poly(Value v) { return v.kind == V_NAT || v.kind == V_LIT; }
 
+static bool is_array(const Elab *e, Value v) { return v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY; }
+
+static void propose_remainder(Elab *e, Diag *d, Span span, const char *x, const char *y)
+{
+    bool simple = x && y && !strpbrk(x, " +-*/") && !strpbrk(y, " +-*/");
+    if (!simple)
+        x = "x", y = "y";
+    diag_propose(e->ctx, d, simple ? span : NO_SPAN, "of floats it is $", "(%s - %s * floor(%s / %s))", x, y, x, y);
+}
+
 Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
 {
     Ctx *ctx = e->ctx;
@@ -336,7 +346,9 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         else if (is_only_element(e, x->type))
             propose_only_element(e, d, first.span);
         else if (type_resolve(e, x->type)->kind == TY_ARRAY)
-            diag_help(ctx, d, "apply it to the elements: `zip(xs, ys) |> map(fun (a, b) => a %s b)`", sign);
+            propose_map(e, d, span, sign, &a, !swap || is_array(e, a), &b, swap || is_array(e, b));
+        else if (op == OP_MOD && type_resolve(e, x->type)->kind == TY_SCALAR)
+            propose_remainder(e, d, span, span_text(e, a.span), span_text(e, b.span));
         else if (type_resolve(e, x->type)->kind == TY_TUPLE)
             propose_components(e, d, span, sign, type_resolve(e, x->type)->n_items, span_text(e, a.span), span_text(e, b.span));
         return v_error(span);
@@ -367,7 +379,7 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         else if (head->kind == TY_SCALAR && other && is_only_element(e, other))
             propose_only_element(e, d, second.span);
         else if (head->kind == TY_SCALAR && other && other->kind == TY_ARRAY)
-            diag_help(ctx, d, "apply it to each element: `map(fun x => ...)`");
+            propose_map(e, d, span, sign, left, swap, right, !swap);
         else if (head->kind == TY_SCALAR && (from_idx || (other && other->kind == TY_IDX)))
             propose_around(e, d, second.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", tx), ")");
         else if (head->kind == TY_IDX && other && other->kind == TY_SCALAR)
@@ -375,7 +387,13 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         else if (second.kind == V_LIT && second.lit->is_float && head->kind == TY_SCALAR && scalar_is_int(head->scalar)) {
             diag_label(ctx, d, "a float literal, and the other side is %s", tx);
             Scalar to = float_for(e, head->scalar);
-            if (to != SC_COUNT)
+            double whole = second.lit->f;
+            const char *digits = span_text(e, second.span);
+            if (to == SC_COUNT && whole == floor(whole) && digits && strchr(digits, '.'))
+                diag_propose(ctx, d, second.span, "write an integer: $", "%.*s", (int)strcspn(digits, "."), digits);
+            else if (to == SC_COUNT)
+                diag_note(ctx, d, NO_SPAN, "the result is %s: convert the other side to a float, and what comes out to %s", tx, tx);
+            else if (to != SC_COUNT)
                 propose_around(e, d, first.span, "convert the other side: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         }
         return v_error(span);
@@ -437,7 +455,9 @@ Value eval_unary(Elab *e, AstOp op, Value a, Span span)
     if (x->kind == CORE_UNIT_ERROR)
         return v_error(span);
     if (!type_constrain(e, x->type, KIND_NUM)) {
-        elab_error(e, E0318, span, "`-` wants a number, and this is %s", tyt(e, x->type));
+        Diag *d = elab_error(e, E0318, span, "`-` wants a number, and this is %s", tyt(e, x->type));
+        if (is_array(e, v_core(e, x)))
+            propose_around(e, d, a.span, "apply it to each element: $", "", " |> map(fun v => -v)");
         return v_error(span);
     }
     return v_core(e, core_prim(e, P_neg, span, type_resolve(e, x->type), 0, NULL, 1, &x));

@@ -1,5 +1,6 @@
 /* Types: inference of scalar types, types and sizes as written, and matching a written type against a known one. */
 #include "frontend/elab_internal.h"
+#include "frontend/foreign.h"
 
 /* ---- what inference knows ------------------------------------------------------------------------------------------ */
 
@@ -312,22 +313,45 @@ static Nat array_size(Elab *e, const Ast *ast, const Env *env)
     return nat_error(e->ctx);
 }
 
+/* The type that another language writes so; NULL where none is plain. */
+static const char *type_meant(Elab *e, const Ast *ast)
+{
+    const char *word = ast->kind == AST_NAME ? ast->name.text : ast->kind == AST_BRACKET && ast->call.fn->kind == AST_NAME ? ast->call.fn->name.text : "";
+    const Foreign *foreign = foreign_find(word, strlen(word), FOREIGN_TYPE);
+    Scalar scalar;
+    const char *meant = scalar_find(word, &scalar) ? word : foreign ? foreign->instead : NULL;
+    if (!meant || ast->kind == AST_NAME)
+        return meant;
+    const char *size = ast->call.n == 1 ? span_text(e, ast->call.items[0]->span) : NULL;
+    bool compound = size && strpbrk(size, " +-*/%^") && !strchr(size, '(');
+    return size ? ctx_printf(e->ctx, compound ? "(%s).%s" : "%s.%s", size, meant) : NULL;
+}
+
+/* The last message, if it is about the same words in another place: the same mistake, with one more edit. */
+static Diag *said_of_type(Elab *e, const Ast *ast)
+{
+    const Diags *diags = &e->ctx->diags;
+    Diag *last = diags->list.n && !e->quiet ? diags->list.at[diags->list.n - 1] : NULL;
+    const char *words = last && last->code == E0323 ? span_text(e, last->span) : NULL, *own = span_text(e, ast->span);
+    return words && own && strcmp(words, own) == 0 && last->span.lo != ast->span.lo ? last : NULL;
+}
+
 static Type bad_type(Elab *e, const Ast *ast, const char *what)
 {
-    Diag *d = elab_error(e, E0323, ast->span, "a type is needed here, and this is %s", what);
-    diag_label(e->ctx, d, "no type");
-    /* As other languages write it. */
-    const char *word = ast->kind == AST_NAME ? ast->name.text : ast->kind == AST_BRACKET && ast->call.fn->kind == AST_NAME ? ast->call.fn->name.text : "";
-    Scalar scalar;
-    const char *meant = scalar_find(word, &scalar) ? word : strcmp(word, "float") == 0 ? "f32" : strcmp(word, "double") == 0 ? "f64" : strcmp(word, "int") == 0 ? "i32" : NULL;
-    const char *size = meant && ast->kind == AST_BRACKET && ast->call.n == 1 ? span_text(e, ast->call.items[0]->span) : NULL;
-    bool compound = size && strpbrk(size, " +-*/%^") && !strchr(size, '(');
-    if (size)
-        diag_propose(e->ctx, d, ast->span, "the size stands in front: $", compound ? "(%s).%s" : "%s.%s", size, meant);
-    else if (meant && ast->kind == AST_BRACKET)
-        diag_help(e->ctx, d, "an array of n elements is `n.%s`", meant);
-    else if (meant)
-        diag_propose(e->ctx, d, ast->span, "the type is called $", "%s", meant);
+    const char *meant = type_meant(e, ast);
+    Diag *d = said_of_type(e, ast);
+    if (d) {
+        e->failed = true;
+        if (meant)
+            diag_edit(e->ctx, d, ast->span, "%s", meant);
+        return type_error(e->ctx);
+    }
+    d = elab_error(e, E0323, ast->span, "a type is needed here, and this is %s", what);
+    diag_label(e->ctx, d, "not a type");
+    if (meant)
+        diag_propose(e->ctx, d, ast->span, ast->kind == AST_BRACKET ? "the size stands in front: $" : "the type is called $", "%s", meant);
+    else if (ast->kind == AST_BRACKET)
+        diag_help(e->ctx, d, "an array of n elements of type f32 is `n.f32`");
     return type_error(e->ctx);
 }
 
@@ -378,6 +402,12 @@ static Type eval_name_type(Elab *e, const Ast *ast, const Env *env)
     }
     if (found && found->value.kind == V_ERROR)
         return type_error(e->ctx);
+    const FileScope *home;
+    const Item *item = !found && env_root(env)->scope ? scope_find(env_root(env)->scope, name, &home) : NULL;
+    if (item && item->kind == ITEM_ERROR) {
+        e->failed = true;
+        return type_error(e->ctx);
+    }
     if (found)
         return bad_type(e, ast, found->value.kind == V_HOLE || found->value.kind == V_NAT ? "a size" : "a value");
     if (scalar_find(name, &scalar))
@@ -398,7 +428,7 @@ static Type eval_name_type(Elab *e, const Ast *ast, const Env *env)
     case BUILTIN_TOMEM:
         break;
     }
-    return bad_type(e, ast, "no type");
+    return bad_type(e, ast, item ? "a definition" : "not one");
 }
 
 Type eval_type(Elab *e, const Ast *ast, const Env *env)

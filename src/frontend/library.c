@@ -37,11 +37,32 @@ static bool begins_item(const char *line, const char *name)
     return false;
 }
 
+/* Where an item of this name begins; NULL. */
+static const char *item_line(const LibFile *file, const char *name)
+{
+    for (const char *line = file->text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+        if (begins_item(line, name))
+            return line;
+    return NULL;
+}
+
+const char *library_header(Ctx *ctx, const char *name)
+{
+    enum { SHOWN = 100 };
+    const LibFile *file = library_with(name);
+    const char *line = file ? item_line(file, name) : NULL, *end = line ? strstr(line, " =") : NULL;
+    const char *where = line ? strstr(line, " where ") : NULL;
+    if (!end || strncmp(line, "def ", 4) != 0)
+        return NULL;
+    end = where && where < end ? where : end;
+    line += 4;
+    return end - line <= SHOWN && !memchr(line, '\n', (size_t)(end - line)) ? ctx_printf(ctx, "%.*s", (int)(end - line), line) : NULL;
+}
+
 const LibFile *library_with(const char *name)
 {
     for (int i = 0; i < risec_lib_file_count; i++)
-        for (const char *line = risec_lib_files[i].text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
-            if (begins_item(line, name))
-                return &risec_lib_files[i];
+        if (item_line(&risec_lib_files[i], name))
+            return &risec_lib_files[i];
     return NULL;
 }

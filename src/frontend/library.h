@@ -11,5 +11,7 @@ const char *library_module(Ctx *ctx, const LibFile *file);
 const LibFile *library_find(Ctx *ctx, const char *module);
 /* The first module with a definition, operator, rule or strategy of this name; NULL: none has one. */
 const LibFile *library_with(const char *name);
+/* Its header, such as `argmax {n: nat} {t: num} (xs: n.t): 1.i64`, of a definition whose header is short; NULL. */
+const char *library_header(Ctx *ctx, const char *name);
 
 #endif

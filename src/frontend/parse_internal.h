@@ -22,6 +22,11 @@ typedef struct Lexer {
     const unsigned char *text, *cursor, *end; /* *end is 0, and no other byte is */
     uint8_t last;                             /* kind of the token before, and where it ended */
     const unsigned char *last_end;
+    bool in_fun;     /* the sign before a function's body is still to come */
+    bool foreign_fun; /* and the function began in the way of another language: reported there */
+    bool bars;       /* `|x|`: the second bar is still to come */
+    bool primed;     /* a name with `'` was reported */
+    bool quoted;     /* a curved quote was reported; the closing one belongs to it */
     StrBuf doc;      /* the documentation block before the next token */
     int doc_breaks;  /* line ends since its last line */
     bool has_doc;
@@ -59,6 +64,8 @@ typedef struct Parser {
     int fed;            /* tokens fed since the last mistake that was reported, or a large number */
     int recoveries;     /* in this item */
     int mistakes;       /* reported in this item; beyond a limit they go to `spare` and are forgotten */
+    uint8_t bad_word;   /* a word of the language that was meant as a name: where it stands again, it is the same mistake */
+    bool quiet;         /* what is read is skipped: nothing is reported of it */
     Diag spare;
     uint32_t synced;    /* 1 + where parse_recover last came to a halt, so that it does not halt there again */
     Span body_eq;       /* the `=` before the body */
@@ -133,7 +140,7 @@ TokenList *parse_tokens_add(Parser *ps, TokenList *list, Token token);
 PatternList *parse_patterns_add(Parser *ps, PatternList *list, const Pattern *pattern);
 ParamList *parse_params_add(Parser *ps, ParamList *list, TokenList *names, Pattern *tuple, Ast *kind, Ast *def, Ast *candidates);
 
-/* ---- mistakes: parse_error.c --------------------------------------------------------------------------------------- */
+/* ---- mistakes: parse_error.c and the files that parse_mistakes.h names --------------------------------------------------------------------------------------- */
 
 /* Reports. A mistake of the grammar that follows at once is then not reported: it is most likely the same one. Never NULL. */
 Diag *parse_mistake(Parser *ps, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -145,6 +152,11 @@ void parse_advance(Parser *ps);
 /* The tree of what is being read is not to be used: the header's before the body begins, then the body's. */
 void parse_broken(Parser *ps);
 bool token_starts_item(int kind);
+/* Only to guess what was meant: scalars are no words of the grammar. */
+bool parse_is_scalar(const char *name);
+/* At a `#` that is no label. */
+void parse_report_comment(Parser *ps);
+void parse_skip_line(Parser *ps);
 
 /* ---- constructors: ast.c. Each sets span and height; none checks the limit ------------------------------------------ */
 

@@ -141,7 +141,7 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Operat
     put_values(&inputs, r);
     put_sides(&sides, r);
     bool unit = strcmp(r->law, "unit") == 0;
-    Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", unit ? "the unit of `%s` is none: %s%s" : "`%s` is not %s: %s", operator->name, unit ? "for " : r->law, inputs.text);
+    Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", unit ? ctx_printf(ctx, "the unit of `%s` changes a value: for %s", operator->name, inputs.text) : ctx_printf(ctx, "`%s` is not %s: %s", operator->name, r->law, inputs.text));
     diag_help(ctx, d, "%s", sides.text);
     if (r->special)
         diag_note(ctx, d, NO_SPAN, "it fails only where a number is NaN, infinite, -0 or at an end of its type: no others were found");

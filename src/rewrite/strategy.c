@@ -452,7 +452,7 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
         return NULL;
     const char *text = place_text(ctx, ast->at.n, ast->at.words);
     if (places.at.n == 0)
-        return strategy_fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s`; there are %s", text, places_there(ctx, here)));
+        return strategy_fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s` here, and `at` may name %s", text, places_there(ctx, here)));
     if (places.every) {
         Core *after = run_every(r, what, here, ast->at.words, ast->at.n);
         return after;

@@ -1,0 +1,297 @@
+/* Names that mean nothing: what may be meant. The answers in their order: a size that is not declared, the library, a word of another
+ * language, a spelling that is near. */
+#include "frontend/elab_resolve.h"
+#include "frontend/foreign.h"
+#include "frontend/library.h"
+
+static void propose_import(Resolver *r, Diag *d, const char *name)
+{
+    const char *module = library_module(r->ctx, library_with(name));
+    const AstFile *ast = r->scope->ast;
+    const Item *last = NULL;
+    for (int i = 0; ast && i < ast->items.n; i++)
+        if (ast->items.at[i]->kind == ITEM_IMPORT)
+            last = ast->items.at[i];
+    const char *header = library_header(r->ctx, name);
+    diag_help(r->ctx, d, "the library has it: `import %s`", module);
+    if (header)
+        diag_note(r->ctx, d, NO_SPAN, "it is `%s`", header);
+    if (last)
+        diag_edit(r->ctx, d, span_end(last->span), "\nimport %s", module);
+    else if (ast)
+        diag_edit(r->ctx, d, (Span){ast->file, 0, 0}, "import %s\n", module);
+}
+
+/* A name that is the size of an array in the header, and that nothing declares: a parameter is missing. One message speaks of all such names of a header. */
+static bool is_missing_size(Resolver *r, const char *name, Span span)
+{
+    const Source *source = source_get(r->ctx, span.file);
+    for (int i = 0; i < r->missing.n; i++)
+        if (r->missing.at[i] == name)
+            return true;
+    if (!r->header || !r->header->name || r->scope->broken || library_with(name))
+        return false;
+    const char *before = source->text + span.lo;
+    while (before > source->text && (before[-1] == ' ' || before[-1] == '\n'))
+        before--;
+    bool array = before > source->text && strchr(":.(,", before[-1]) && span.hi < source->size && source->text[span.hi] == '.';
+    /* Where one is missing, others are that only expressions mention. */
+    bool other = r->missing.n > 0 && span.hi < source->size && source->text[span.hi] != '(';
+    if ((!array && !other) || scope_find(r->scope, name, &(const FileScope *){NULL}))
+        return false;
+    vec_push(r->ctx, &r->missing, name);
+    StrBuf names;
+    sb_init(&names, r->ctx);
+    for (int i = 0; i < r->missing.n; i++)
+        sb_printf(&names, i ? " %s" : "%s", r->missing.at[i]);
+    if (!r->missing_size)
+        r->missing_size = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    else
+        diag_note(r->ctx, r->missing_size, span, "nor `%s`", name);
+    Diag *d = r->missing_size;
+    if (r->header->kind == ITEM_ENTRY)
+        diag_propose(r->ctx, d, span_end(r->header->name_span), "sizes are declared, behind the name of the entry: $", " {%s: nat}", names.text);
+    else
+        diag_help(r->ctx, d, "sizes are declared, behind the name: `{%s: nat}`, or `(%s: nat)` where no argument says it", names.text, names.text);
+    return true;
+}
+
+/* A parameter of data where the header wants a size. */
+static bool is_data_in_header(Resolver *r, const char *name, Span span)
+{
+    const Param *p = NULL;
+    for (int i = 0; r->header && i < r->header->n_params && !p; i++)
+        if (r->header->params[i].name == name)
+            p = &r->header->params[i];
+    if (!p || !p->kind)
+        return false;
+    if (p->kind->kind == AST_NAME && !resolve_known(r, p->kind->name.text, NULL))
+        return true; /* said of the type */
+    StrBuf type;
+    sb_init(&type, r->ctx);
+    ast_print(&type, p->kind);
+    Diag *d = diag_error(r->ctx, E0322, span, "a size is needed here, and `%s` is %s", name, type.text);
+    diag_label(r->ctx, d, "not known before the program runs");
+    diag_note(r->ctx, d, p->span, "declared here");
+    Scalar s;
+    if (p->kind->kind == AST_NAME && scalar_find(p->kind->name.text, &s) && scalar_is_int(s))
+        diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "declare it as a size: `(%s: nat)`", name), "nat");
+    vec_push(r->ctx, &r->program->unusable, r->header);
+    return true;
+}
+
+/* ---- what is near ------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a name is used as a function: `f(`, `|> f`, `f >>`. */
+static bool is_called(const Resolver *r, Span span)
+{
+    const Source *source = source_get(r->ctx, span.file);
+    uint32_t at = span.lo;
+    while (at > 0 && source->text[at - 1] == ' ')
+        at--;
+    return source->text[span.hi] == '(' || (at > 1 && source->text[at - 1] == '>' && strchr("|>", source->text[at - 2]));
+}
+
+static bool is_value_word(const char *word)
+{
+    switch (builtin_find(word)) {
+    case BUILTIN_CONST: case BUILTIN_BOOL: case BUILTIN_DEVICE: case BUILTIN_SCALAR: case BUILTIN_TYPE:
+        return true;
+    default: return false;
+    }
+}
+
+/* The nearest spelling of the right kind; NULL when none is near. Of short names of the language a wrong letter makes another word. */
+static const char *nearest(Resolver *r, const char *name, Span span, const Local *scope)
+{
+    enum { SHORT = 4 };
+    VEC(const char *) near = {0};
+    for (const Local *s = scope; s; s = s->up)
+        vec_push(r->ctx, &near, s->name);
+    for (int i = 0; i < r->scope->items.n; i++)
+        vec_push(r->ctx, &near, r->scope->items.at[i]->name);
+    for (int k = 0; k < r->scope->imports.n; k++)
+        for (int i = 0; i < r->scope->imports.at[k]->items.n; i++)
+            vec_push(r->ctx, &near, r->scope->imports.at[k]->items.at[i]->name);
+    const char *own = did_you_mean(r->ctx, name, near.n, near.at);
+    if (own)
+        return own;
+    near.n = 0;
+    bool called = is_called(r, span), type = r->types > 0;
+    for (int i = 0; i < P_COUNT && !type; i++)
+        vec_push(r->ctx, &near, prim_name((PrimId)i));
+    for (const char *const *w = builtin_names(); *w; w++) {
+        BuiltinKind kind = builtin_find(*w);
+        bool fits = type ? kind == BUILTIN_KIND || kind == BUILTIN_SCALAR || kind == BUILTIN_TYPE || kind == BUILTIN_NATFN : kind != BUILTIN_KIND && !(called && is_value_word(*w));
+        if (fits)
+            vec_push(r->ctx, &near, *w);
+    }
+    return strlen(name) <= SHORT ? misspelt(name, near.n, near.at) : did_you_mean(r->ctx, name, near.n, near.at);
+}
+
+/* ---- what other languages call so -------------------------------------------------------------------------------------------- */
+
+static const Foreign *foreign_word(const char *name, ForeignPlace place) { return foreign_find(name, strlen(name), place); }
+
+/* A type's name where a value is needed converts, in other languages. */
+static bool foreign_type_hint(Resolver *r, Diag *d, Span span, const char *name)
+{
+    const Foreign *type = foreign_word(name, FOREIGN_TYPE);
+    Scalar scalar;
+    if (!type || !type->instead || !scalar_find(type->instead, &scalar) || !is_called(r, span))
+        return false;
+    diag_propose(r->ctx, d, span, "a value is converted by $", "cast(%s)", type->instead);
+    return true;
+}
+
+static bool foreign_name_hint(Resolver *r, Diag *d, Span span, const char *name)
+{
+    static const ForeignPlace in_types[] = {FOREIGN_TYPE, FOREIGN_VALUE}, in_values[] = {FOREIGN_VALUE, FOREIGN_STATEMENT, FOREIGN_MODULE};
+    const ForeignPlace *places = r->types ? in_types : in_values;
+    int n = r->types ? 2 : 3;
+    for (int i = 0; i < n; i++) {
+        const Foreign *foreign = foreign_word(name, places[i]);
+        if (foreign) {
+            foreign_hint(r->ctx, d, span, foreign);
+            return true;
+        }
+    }
+    return !r->types && foreign_type_hint(r, d, span, name);
+}
+
+/* ---- strategies ------------------------------------------------------------------------------------------------------------------- */
+
+static void list_strategies(Resolver *r, Diag *d)
+{
+    StrBuf sb;
+    sb_init(&sb, r->ctx);
+    int n = 0;
+    for (int k = -1; k < r->scope->imports.n; k++) {
+        const FileScope *file = k < 0 ? r->scope : r->scope->imports.at[k];
+        for (int i = 0; i < file->items.n; i++)
+            if (file->items.at[i]->kind == ITEM_STRATEGY && file->items.at[i] != r->item)
+                sb_printf(&sb, n++ ? ", `%s`" : "`%s`", file->items.at[i]->name);
+    }
+    if (n)
+        diag_help(r->ctx, d, "the strategies that are seen here: %s", sb.text);
+    else
+        diag_help(r->ctx, d, "no strategy is seen here: declare one, or `import strategies.reductions` and its like; without `lowered by`, risec chooses one");
+}
+
+/* ---- unknown names -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a message spoke of this name: of an import that lacks, in the file; else in the item. */
+static bool is_told(Resolver *r, const char *name, bool import)
+{
+    for (int i = 0; i < r->of_item.n; i++)
+        if (r->of_item.at[i] == name)
+            return true;
+    for (int i = 0; i < r->told.n && import; i++)
+        if (r->told.at[i] == name)
+            return true;
+    vec_push(r->ctx, &r->of_item, name);
+    if (import)
+        vec_push(r->ctx, &r->told, name);
+    return false;
+}
+
+void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
+{
+    if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || r->scope->broken)
+        return;
+    if (r->types)
+        resolve_unusable(r);
+    const LibFile *module = r->types ? NULL : library_with(name);
+    if (is_told(r, name, module != NULL))
+        return;
+    Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    if (module) {
+        propose_import(r, d, name);
+        return;
+    }
+    if (foreign_name_hint(r, d, span, name))
+        return;
+    const char *best = nearest(r, name, span, scope);
+    if (best && resolve_bound(scope, best))
+        diag_help(r->ctx, d, "did you mean `%s`?", best); /* or a parameter is missing, and this would compute something else */
+    else if (best)
+        diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
+    else if (r->strategic)
+        list_strategies(r, d);
+}
+
+bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *fn = ast->call.fn;
+    while (fn->kind == AST_CALL || fn->kind == AST_NAMED)
+        fn = fn->call.fn;
+    if (fn->kind != AST_NAME || resolve_known(r, fn->name.text, scope) || !foreign_word(fn->name.text, FOREIGN_STATEMENT))
+        return false;
+    unknown_name(r, fn->name.text, fn->span, scope);
+    resolve_unusable(r);
+    return true;
+}
+
+static bool is_function(const Resolver *r, const Ast *ast, const Local *scope)
+{
+    const FileScope *home;
+    if (ast->kind != AST_NAME || resolve_bound(scope, ast->name.text))
+        return false;
+    const Item *item = scope_find(r->scope, ast->name.text, &home);
+    return item ? item->n_params > 0 : prim_find(ast->name.text) != P_COUNT;
+}
+
+bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
+    if (rhs->kind != AST_NAME || r->scope->broken)
+        return false;
+    const char *after = rhs->name.text;
+    if (is_function(r, lhs, scope) && is_function(r, rhs, scope)) {
+        Diag *d = diag_error(r->ctx, E0344, ast->span, "`%s` is a function, and nothing stands behind its dot", lhs->name.text);
+        diag_propose(r->ctx, d, ast->span, "functions are joined by `>>`, the first one first: $", "%s >> %s", after, lhs->name.text);
+    } else if (lhs->kind == AST_NAME && !resolve_known(r, lhs->name.text, scope)) {
+        bool module = foreign_word(lhs->name.text, FOREIGN_MODULE) != NULL;
+        if (module && (foreign_word(after, FOREIGN_VALUE) || resolve_known(r, after, scope) || library_with(after))) {
+            Diag *d = diag_error(r->ctx, E0201, ast->span, "nothing is called `%s.%s` here", lhs->name.text, after);
+            if (resolve_known(r, after, scope))
+                diag_propose(r->ctx, d, ast->span, "it is called $", "%s", after);
+            else if (library_with(after))
+                propose_import(r, d, after);
+            else
+                foreign_name_hint(r, d, ast->span, after);
+        } else {
+            unknown_name(r, lhs->name.text, lhs->span, scope);
+        }
+    } else if (!resolve_known(r, after, scope)) {
+        unknown_name(r, after, rhs->span, scope);
+    } else {
+        return false;
+    }
+    resolve_unusable(r);
+    return true;
+}
+
+static bool takes_axis(PrimId prim) { return prim != P_COUNT && strstr(prim_rows[prim].options, "axis"); }
+
+bool axis_in_parens(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *fn = ast->call.fn, *axis = ast->kind == AST_CALL && ast->call.n == 1 ? ast->call.items[0] : NULL;
+    if (!axis || axis->kind != AST_NAME || fn->kind != AST_NAME || resolve_known(r, axis->name.text, scope) || resolve_bound(scope, fn->name.text) ||
+        !takes_axis(prim_find(fn->name.text)) || axis->name.text[0] < 'x' || axis->name.text[0] > 'z' || axis->name.text[1])
+        return false;
+    Diag *d = diag_error(r->ctx, E0201, axis->span, "nothing is called `%s` here", axis->name.text);
+    diag_propose(r->ctx, d, ast->span, "an axis stands in square brackets: $", "%s[%s]", fn->name.text, axis->name.text);
+    resolve_unusable(r);
+    return true;
+}
+
+void arrow_as_value(Resolver *r, const Ast *ast)
+{
+    Span at = span_start(ast->span), arrow = ast->bin.op_span;
+    Diag *d = diag_error(r->ctx, E0105, ast->bin.lhs->span, "a function starts with `fun`");
+    diag_help(r->ctx, d, "write `fun x => e`: `->` stands only in types");
+    diag_edit(r->ctx, d, at, "fun ");
+    diag_edit(r->ctx, d, arrow, "=>");
+    resolve_unusable(r);
+}
