@@ -1,4 +1,5 @@
-/* risec: the command line. What it does stands in command.c, so that tests can do it many times in one process. */
+/* risec: the command line. What it does stands in command.c, so that tests can do it many times in
+ * one process. */
 #include "driver/driver.h"
 #ifdef RISEC_LSP
 #include "lsp/lsp.h"

@@ -9,7 +9,8 @@ const NameNote *name_note_at(const NameNotes *notes, uint32_t file, uint32_t at)
     const NameNote *best = NULL;
     for (int i = 0; i < notes->list.n; i++) {
         const NameNote *note = &notes->list.at[i];
-        if (note->at.file == file && note->at.lo <= at && at <= note->at.hi && (!best || note->at.lo > best->at.lo))
+        if (note->at.file == file && note->at.lo <= at && at <= note->at.hi &&
+            (!best || note->at.lo > best->at.lo))
             best = note;
     }
     return best;
@@ -39,7 +40,8 @@ Span program_import_of(Ctx *ctx, const Program *program, int k)
 {
     const FileScope *own = program->files.at[0];
     for (int i = 0; i < own->imports.n; i++)
-        if (reaches(program, own->imports.at[i], program->files.at[k], NEWN(ctx, bool, program->files.n)))
+        if (reaches(program, own->imports.at[i], program->files.at[k],
+                    NEWN(ctx, bool, program->files.n)))
             return own->import_spans.at[i];
     return NO_SPAN;
 }
@@ -58,7 +60,7 @@ const Item *program_visible(const Program *program, int k)
     return NULL;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------------ */
 
 typedef struct ValueNote {
     Span at;
@@ -128,7 +130,9 @@ static const char *note_text(ValueNotes *notes, const ValueNote *note)
     StrBuf out;
     sb_init(&out, e->ctx);
     if (note->value.kind == V_NAT)
-        return note->value.literal || nat_is_error(note->value.nat) ? NULL : ctx_printf(e->ctx, "the size %s", nat_text(e->ctx, note->value.nat));
+        return note->value.literal || nat_is_error(note->value.nat)
+                   ? NULL
+                   : ctx_printf(e->ctx, "the size %s", nat_text(e->ctx, note->value.nat));
     return put_type(e, &out, note->value) ? out.text : NULL;
 }
 
@@ -137,7 +141,8 @@ const char *value_note_at(ValueNotes *notes, uint32_t at, Span *where)
     const ValueNote *best = NULL;
     for (int i = 0; i < notes->list.n; i++) {
         const ValueNote *note = &notes->list.at[i];
-        if (note->at.lo <= at && at < note->at.hi && (!best || note->at.hi - note->at.lo < best->at.hi - best->at.lo))
+        if (note->at.lo <= at && at < note->at.hi &&
+            (!best || note->at.hi - note->at.lo < best->at.hi - best->at.lo))
             best = note;
     }
     if (best)

@@ -40,15 +40,23 @@ static TokenClass class_of(int kind, const char *name)
 {
     switch (kind) {
     case T_NAME:
-        return token_class_of_name(name);
+        return name ? token_class_of_name(name) : TOKEN_NAME;
     case T_INT:
     case T_FLOAT:
         return TOKEN_NUMBER;
     case T_STRING:
         return TOKEN_TEXT;
-    case T_LP: case T_RP: case T_LBRACKET: case T_RBRACKET: case T_LBRACE: case T_RBRACE:
+    case T_LP:
+    case T_RP:
+    case T_LBRACKET:
+    case T_RBRACKET:
+    case T_LBRACE:
+    case T_RBRACE:
         return TOKEN_BRACKET;
-    case T_COMMA: case T_SEMI: case T_COLON: case T_DOT:
+    case T_COMMA:
+    case T_SEMI:
+    case T_COLON:
+    case T_DOT:
         return TOKEN_SEPARATOR;
     case T_UNDERSCORE:
         return TOKEN_NAME;
@@ -58,6 +66,72 @@ static TokenClass class_of(int kind, const char *name)
     if ((kind >= T_DEF && kind <= T_NOT) || (kind >= T_UNIT && kind <= T_COMMUTATIVE))
         return TOKEN_KEYWORD;
     return TOKEN_OPERATOR;
+}
+
+/* Those that a text can name: operators have other names. */
+static bool is_word(const char *name)
+{
+    return (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
+}
+
+static const char *const texts[] = {"", /* T_END */
+#define T(name, text) text,
+                                    PARSE_TOKENS(T)
+#undef T
+};
+
+/* Of a keyword, which stands in backquotes; 0: it is none. */
+static size_t keyword_length(int kind)
+{
+    size_t n = strlen(texts[kind]);
+    return class_of(kind, NULL) == TOKEN_KEYWORD && n > 2 ? n - 2 : 0;
+}
+
+static bool is_keyword(const char *name)
+{
+    for (int kind = 1; kind < T_COUNT; kind++)
+        if (keyword_length(kind) == strlen(name) &&
+            strncmp(texts[kind] + 1, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+static void put_words(StrBuf *out, TokenClass wanted)
+{
+    const char *between = "";
+    sb_printf(out, "\"%s\": [", token_class_name(wanted));
+    for (int kind = 1; wanted == TOKEN_KEYWORD && kind < T_COUNT; kind++) {
+        if (keyword_length(kind) == 0)
+            continue;
+        sb_printf(out, "%s\"%.*s\"", between, (int)keyword_length(kind), texts[kind] + 1);
+        between = ", ";
+    }
+    for (int id = 0; id < P_COUNT; id++) {
+        const char *name = prim_name((PrimId)id);
+        if (wanted != TOKEN_PRIMITIVE || !is_word(name) || is_keyword(name))
+            continue;
+        sb_printf(out, "%s\"%s\"", between, prim_name((PrimId)id));
+        between = ", ";
+    }
+    for (const char *const *word = builtin_names(); *word; word++) {
+        if (token_class_of_name(*word) != wanted)
+            continue;
+        sb_printf(out, "%s\"%s\"", between, *word);
+        between = ", ";
+    }
+    sb_puts(out, "]");
+}
+
+void token_words_json(StrBuf *out)
+{
+    static const TokenClass classes[] = {TOKEN_KEYWORD, TOKEN_PRIMITIVE, TOKEN_TYPE, TOKEN_CONSTANT,
+                                         TOKEN_FUNCTION};
+    sb_puts(out, "{");
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        sb_puts(out, i ? ",\n " : "");
+        put_words(out, classes[i]);
+    }
+    sb_puts(out, "}\n");
 }
 
 /* The comments of a gap between two tokens. */
@@ -73,8 +147,10 @@ static void add_comments(Ctx *ctx, const char *text, uint32_t lo, uint32_t hi, C
         while (line > 0 && (text[line - 1] == ' ' || text[line - 1] == '\t'))
             line--;
         bool first = line == 0 || text[line - 1] == '\n';
-        bool doc = first && end - at > 2 && text[at + 2] == '|' && (end - at == 3 || text[at + 3] != '>');
-        vec_push(ctx, &out->list, ((ClassedToken){at, end, doc ? TOKEN_DOC : TOKEN_COMMENT, 0, NULL}));
+        bool doc = first && end - at > 2 && text[at + 2] == '|' &&
+                   (end - at == 3 || text[at + 3] != '>');
+        vec_push(ctx, &out->list,
+                 ((ClassedToken){at, end, doc ? TOKEN_DOC : TOKEN_COMMENT, 0, NULL}));
         at = end;
     }
 }

@@ -1,15 +1,15 @@
-/* A source as the list of its words, each with what it is to a reader: what editors colour, and what
- * `risec --emit=tokens` prints. Any text has one, also one that does not parse. */
+/* A source as the list of its words, each with what it is to a reader: what editors colour, and
+ * what `risec --emit=tokens` prints. Any text has one, also one that does not parse. */
 #ifndef RISEC_FRONTEND_TOKEN_CLASS_H
 #define RISEC_FRONTEND_TOKEN_CLASS_H
 
 #include "support/context.h"
 
 #define TOKEN_CLASSES(C) \
-    C(COMMENT, "comment")     /* `--` to the end of the line */ \
-    C(DOC, "doc")             /* `--|` at the start of a line */ \
-    C(KEYWORD, "keyword")     /* `def`, `let`, and words such as `unit` where they mean something */ \
-    C(NAME, "name")           /* the user's and the library's */ \
+    C(COMMENT, "comment") /* `--` to the end of the line */ \
+    C(DOC, "doc")         /* `--|` at the start of a line */ \
+    C(KEYWORD, "keyword") /* `def`, `let`, and words such as `unit` where they mean something */ \
+    C(NAME, "name")       /* the user's and the library's */ \
     C(PRIMITIVE, "primitive") /* `map`, `split` */ \
     C(TYPE, "type")           /* `f32`, `idx`, `nat`, `num` */ \
     C(CONSTANT, "constant")   /* `true`, `inf` */ \
@@ -43,6 +43,9 @@ typedef struct ClassedTokens {
 
 /* Says nothing of mistakes. */
 void class_tokens(Ctx *ctx, uint32_t file, ClassedTokens *out);
+/* The words of each class that is made of words, as an object of JSON: what grammars of editors are
+ * made of. */
+void token_words_json(StrBuf *out);
 /* A line for each: where it is, its class, its text. */
 void class_tokens_print(Ctx *ctx, StrBuf *out, uint32_t file);
 

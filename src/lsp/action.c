@@ -1,5 +1,5 @@
-/* Hints of diagnostics as changes that the editor can make. Each is tried first, as `risec check --json` does: it has to mend
- * what it is about. */
+/* Hints of diagnostics as changes that the editor can make. Each is tried first, as `risec check
+ * --json` does: it has to mend what it is about. */
 #include "lsp/diagnostics.h"
 #include "lsp/request.h"
 
@@ -69,7 +69,8 @@ void feature_code_action(Request *r)
     const json_t *range = json_object_get(r->params, "range");
     Place from, to;
     int n = 0;
-    if (!json_place(json_object_get(range, "start"), &from) || !json_place(json_object_get(range, "end"), &to)) {
+    if (!json_place(json_object_get(range, "start"), &from) ||
+        !json_place(json_object_get(range, "end"), &to)) {
         request_fail(r, REQUEST_BAD_PARAMS, "`range` is missing");
         return;
     }

@@ -4,9 +4,10 @@
 
 #include "support/table.h"
 
-/* ---- files ---------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
-static FileStatus give_text(Ctx *ctx, const char *text, size_t size, size_t limit, char **bytes, size_t *got)
+static FileStatus give_text(Ctx *ctx, const char *text, size_t size, size_t limit, char **bytes,
+                            size_t *got)
 {
     if (size > limit)
         return FILE_TOO_LARGE;
@@ -17,7 +18,8 @@ static FileStatus give_text(Ctx *ctx, const char *text, size_t size, size_t limi
     return FILE_OK;
 }
 
-static FileStatus read_open(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
+static FileStatus read_open(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit,
+                            char **bytes, size_t *size)
 {
     Workspace *w = user;
     for (int i = 0; i < w->n_instead; i++)
@@ -41,9 +43,12 @@ static FileStatus write_nothing(void *user, const char *path, const void *bytes,
     return FILE_UNWRITABLE;
 }
 
-FileAccess workspace_files(Workspace *workspace) { return (FileAccess){workspace, read_open, write_nothing}; }
+FileAccess workspace_files(Workspace *workspace)
+{
+    return (FileAccess){workspace, read_open, write_nothing};
+}
 
-/* ---- programs --------------------------------------------------------------------------------------------------- */
+/* ---- programs ---------------------------------------------------------------------------- */
 
 typedef struct Making {
     Analysis *analysis;
@@ -85,7 +90,8 @@ static Analysis *analysis_new(Workspace *workspace, const char *path)
     return a;
 }
 
-Analysis *analysis_instead(Workspace *workspace, const char *path, int n, const TextInstead *instead)
+Analysis *analysis_instead(Workspace *workspace, const char *path, int n,
+                           const TextInstead *instead)
 {
     workspace->n_instead = n;
     workspace->instead = instead;
@@ -111,7 +117,7 @@ void analysis_free(Analysis *a)
     free(a);
 }
 
-/* ---- items -------------------------------------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------------- */
 
 const Item *analysis_item_at(const Analysis *a, uint32_t at)
 {
@@ -151,7 +157,8 @@ static Table first_notes(Ctx *ctx, const Analysis *a)
     return first;
 }
 
-static void each_used(Ctx *ctx, const Analysis *a, const Table *first, const Item *item, void (*work)(void *user, const Item *used), void *user)
+static void each_used(Ctx *ctx, const Analysis *a, const Table *first, const Item *item,
+                      void (*work)(void *user, const Item *used), void *user)
 {
     VEC(const Item *) list = {0};
     Table seen = {0};
@@ -161,8 +168,10 @@ static void each_used(Ctx *ctx, const Analysis *a, const Table *first, const Ite
     for (int i = 0; i < list.n; i++) {
         const Item *at = list.at[i];
         work(user, at);
-        for (const NameNote *note = table_get(first, at); note && note < end && note->user == at; note++) {
-            if (!note->item || table_get(&seen, note->item) || !span_is_users(a->ctx, note->item->span))
+        for (const NameNote *note = table_get(first, at); note && note < end && note->user == at;
+             note++) {
+            if (!note->item || table_get(&seen, note->item) ||
+                !span_is_users(a->ctx, note->item->span))
                 continue;
             table_put(ctx, &seen, note->item, a->program);
             vec_push(ctx, &list, note->item);
@@ -170,7 +179,8 @@ static void each_used(Ctx *ctx, const Analysis *a, const Table *first, const Ite
     }
 }
 
-void analysis_each_used(Ctx *ctx, const Analysis *a, const Item *item, void (*work)(void *user, const Item *used), void *user)
+void analysis_each_used(Ctx *ctx, const Analysis *a, const Item *item,
+                        void (*work)(void *user, const Item *used), void *user)
 {
     const Table first = first_notes(ctx, a);
     each_used(ctx, a, &first, item, work, user);
@@ -216,9 +226,11 @@ static void elaborate(Ctx *ctx, void *user)
     Program *program = program_inside(ctx, e->analysis->program);
     int entry = analysis_entry(e->analysis, e->item);
     if (entry >= 0)
-        e->values->notes = elab_entry_noting(ctx, program, entry, e->analysis->file, &(CoreEntry *){NULL});
+        e->values->notes = elab_entry_noting(ctx, program, entry, e->analysis->file,
+                                             &(CoreEntry *){NULL});
     else
-        e->values->notes = elab_operator_noting(ctx, program, analysis_operator(e->analysis, e->item), e->analysis->file);
+        e->values->notes = elab_operator_noting(
+            ctx, program, analysis_operator(e->analysis, e->item), e->analysis->file);
 }
 
 typedef struct Choosing {

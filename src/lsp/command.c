@@ -8,7 +8,8 @@ typedef struct Printing {
     StrBuf text;
 } Printing;
 
-static FileStatus read_workspace(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
+static FileStatus read_workspace(void *user, Ctx *ctx, const char *path, FileKind kind,
+                                 size_t limit, char **bytes, size_t *size)
 {
     Printing *p = user;
     FileAccess files = workspace_files(p->workspace);
@@ -57,11 +58,14 @@ void feature_command(Request *r)
     const char *name = json_text_of(r->params, "command");
     const json_t *arguments = json_object_get(r->params, "arguments");
     const char *uri = json_string_value(json_array_get(arguments, 0));
-    bool plan = name && strcmp(name, "risec.plan") == 0, cuda = name && strcmp(name, "risec.cuda") == 0;
+    bool plan = name && strcmp(name, "risec.plan") == 0,
+         cuda = name && strcmp(name, "risec.cuda") == 0;
     r->doc = uri ? documents_find(&r->workspace->documents, uri) : NULL;
     r->analysis = r->doc ? analysis_of(r->workspace, r->doc) : NULL;
     if ((!plan && !cuda) || !r->analysis || !r->analysis->ast) {
-        request_fail(r, REQUEST_BAD_PARAMS, !plan && !cuda ? "the commands are risec.plan and risec.cuda" : "the first argument is the URI of an open document");
+        request_fail(r, REQUEST_BAD_PARAMS,
+                     !plan && !cuda ? "the commands are risec.plan and risec.cuda"
+                                    : "the first argument is the URI of an open document");
         return;
     }
     const char *entry = entry_meant(r, json_array_get(arguments, 1));

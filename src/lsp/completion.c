@@ -1,5 +1,6 @@
-/* What may be written at a place. The text around it need not parse, so what is bound there is found in the tokens before
- * it: parameters, and what `let`, `fun` and `unroll` bind, as far as the brackets around them are still open. */
+/* What may be written at a place. The text around it need not parse, so what is bound there is
+ * found in the tokens before it: parameters, and what `let`, `fun` and `unroll` bind, as far as the
+ * brackets around them are still open. */
 #include "frontend/elab_internal.h"
 #include "frontend/library.h"
 #include "frontend/parse_internal.h"
@@ -7,8 +8,14 @@
 #include "lsp/request.h"
 
 enum { /* of LSP */
-    KIND_OF_FUNCTION = 3, KIND_OF_VARIABLE = 6, KIND_OF_MODULE = 9, KIND_OF_KEYWORD = 14, KIND_OF_CONSTANT = 21,
-    KIND_OF_OPERATOR = 24, KIND_OF_TYPE = 25, KIND_OF_OPTION = 10
+       KIND_OF_FUNCTION = 3,
+       KIND_OF_VARIABLE = 6,
+       KIND_OF_MODULE = 9,
+       KIND_OF_KEYWORD = 14,
+       KIND_OF_CONSTANT = 21,
+       KIND_OF_OPERATOR = 24,
+       KIND_OF_TYPE = 25,
+       KIND_OF_OPTION = 10
 };
 
 typedef struct Bound {
@@ -19,14 +26,14 @@ typedef struct Bound {
 typedef struct Completion {
     Request *r;
     const ClassedToken *tokens;
-    int n;                 /* tokens that end before what is being written */
-    int item;              /* the first token of the item; -1: none has begun */
-    uint32_t lo;           /* where the word that is being written begins */
+    int n;       /* tokens that end before what is being written */
+    int item;    /* the first token of the item; -1: none has begun */
+    uint32_t lo; /* where the word that is being written begins */
     VEC(Bound) locals;
     int offered;
 } Completion;
 
-/* ---- offers ---------------------------------------------------------------------------------------------------------- */
+/* ---- offers ------------------------------------------------------------------------------ */
 
 static void offer(Completion *c, const char *label, int kind, const char *detail, char rank)
 {
@@ -57,7 +64,8 @@ static void offer_primitives(Completion *c)
 {
     for (int id = 0; id < P_COUNT; id++)
         if (is_letter(prim_name((PrimId)id)[0]))
-            offer(c, prim_name((PrimId)id), KIND_OF_FUNCTION, prim_signature(c->r->ctx, (PrimId)id), 'c');
+            offer(c, prim_name((PrimId)id), KIND_OF_FUNCTION, prim_signature(c->r->ctx, (PrimId)id),
+                  'c');
 }
 
 static void offer_items(Completion *c)
@@ -66,7 +74,8 @@ static void offer_items(Completion *c)
     for (int k = 0; (item = program_visible(c->r->analysis->program, k)); k++) {
         bool library = !span_is_users(c->r->analysis->ctx, item->span);
         if (item->name && item->kind != ITEM_IMPORT && item->kind != ITEM_ENTRY)
-            offer(c, item->name, item->kind == ITEM_OPERATOR ? KIND_OF_OPERATOR : KIND_OF_FUNCTION, NULL, library ? 'd' : 'b');
+            offer(c, item->name, item->kind == ITEM_OPERATOR ? KIND_OF_OPERATOR : KIND_OF_FUNCTION,
+                  NULL, library ? 'd' : 'b');
     }
 }
 
@@ -87,10 +96,13 @@ static void offer_keywords(Completion *c, const char *const *words)
         offer(c, *words, KIND_OF_KEYWORD, NULL, 'e');
 }
 
-static const char *const item_words[] = {"def", "entry", "import", "operator", "rule", "strategy", NULL};
-static const char *const body_words[] = {"let", "in", "fun", "if", "then", "else", "unroll", "and", "or", "not", NULL};
-static const char *const header_words[] = {"where", "launch", "lowered", "by", "expect", "for", "exact", "accept", "unit", "associative",
-                                           "commutative", "within", "level", "at", NULL};
+static const char *const item_words[] = {"def",  "entry",    "import", "operator",
+                                         "rule", "strategy", NULL};
+static const char *const body_words[] = {"let",    "in",  "fun", "if",  "then", "else",
+                                         "unroll", "and", "or",  "not", NULL};
+static const char *const header_words[] = {
+    "where", "launch",      "lowered",     "by",     "expect", "for", "exact", "accept",
+    "unit",  "associative", "commutative", "within", "level",  "at",  NULL};
 
 static void offer_modules(Completion *c)
 {
@@ -124,9 +136,12 @@ static void offer_options(Completion *c, PrimId id)
     }
 }
 
-/* ---- what is bound ------------------------------------------------------------------------------------------------------ */
+/* ---- what is bound ----------------------------------------------------------------------- */
 
-static int kind_at(const Completion *c, int i) { return i >= 0 && i < c->n ? c->tokens[i].kind : 0; }
+static int kind_at(const Completion *c, int i)
+{
+    return i >= 0 && i < c->n ? c->tokens[i].kind : 0;
+}
 
 static void bind(Completion *c, int i, int depth)
 {
@@ -137,7 +152,8 @@ static void bind(Completion *c, int i, int depth)
 static bool is_open(int kind) { return kind == T_LP || kind == T_LBRACKET || kind == T_LBRACE; }
 static bool is_close(int kind) { return kind == T_RP || kind == T_RBRACKET || kind == T_RBRACE; }
 
-/* The names of a pattern that begins at i and ends before `end`; types in it apart. Gives the token behind it. */
+/* The names of a pattern that begins at i and ends before `end`; types in it apart. Gives the token
+ * behind it. */
 static int bind_until(Completion *c, int i, int end, int depth)
 {
     int open = 0;
@@ -197,13 +213,14 @@ static void find_locals(Completion *c)
         } else if (kind == T_UNROLL) {
             bind(c, i + 1 < c->n ? i + 1 : i, depth);
         } else if (kind == T_LET) {
-            /* Its own value does not see it, but whoever reads on does: the `in` of an unfinished text may be missing. */
+            /* Its own value does not see it, but whoever reads on does: the `in` of an unfinished
+             * text may be missing. */
             i = bind_until(c, i + 1, T_EQ, depth);
         }
     }
 }
 
-/* ---- where it is --------------------------------------------------------------------------------------------------------- */
+/* ---- where it is ------------------------------------------------------------------------- */
 
 static void find_place(Completion *c)
 {
@@ -216,7 +233,8 @@ static void find_place(Completion *c)
     for (int i = 0; i < all.list.n && all.list.at[i].lo < r->at; i++) {
         const ClassedToken *t = &all.list.at[i];
         bool comment = t->token_class == TOKEN_COMMENT || t->token_class == TOKEN_DOC;
-        if (t->hi >= r->at && (comment || t->token_class == TOKEN_TEXT || t->token_class == TOKEN_NUMBER)) {
+        if (t->hi >= r->at &&
+            (comment || t->token_class == TOKEN_TEXT || t->token_class == TOKEN_NUMBER)) {
             c->n = -1; /* nothing is completed there */
             return;
         }
@@ -252,7 +270,8 @@ static const char *import_before(Completion *c)
 static PrimId options_of(const Completion *c)
 {
     int i = c->n - 1;
-    while (i >= 0 && kind_at(c, i) != T_LBRACKET && !is_close(kind_at(c, i)) && kind_at(c, i) != T_LP)
+    while (i >= 0 && kind_at(c, i) != T_LBRACKET && !is_close(kind_at(c, i)) &&
+           kind_at(c, i) != T_LP)
         i--;
     if (kind_at(c, i) != T_LBRACKET || kind_at(c, i - 1) != T_NAME || !c->tokens[i - 1].name)
         return P_COUNT;

@@ -7,7 +7,7 @@
 #include "lsp/request.h"
 #include "version.h"
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------- */
 
 /* Makes the folders of a path that are missing. */
 static void make_folders(Ctx *ctx, const char *path)
@@ -20,11 +20,13 @@ static bool has_text(Ctx *ctx, const FileAccess *files, const char *path, const 
 {
     char *bytes;
     size_t size;
-    return files->read(files->user, ctx, path, FILE_REGULAR, LIMIT_SOURCE_BYTES, &bytes, &size) == FILE_OK && size == source->size &&
-           memcmp(bytes, source->text, size) == 0;
+    return files->read(files->user, ctx, path, FILE_REGULAR, LIMIT_SOURCE_BYTES, &bytes, &size) ==
+               FILE_OK &&
+           size == source->size && memcmp(bytes, source->text, size) == 0;
 }
 
-/* A module of the library is no file: editors get a copy of it, beside the cache of kernels. NULL: there is no place. */
+/* A module of the library is no file: editors get a copy of it, beside the cache of kernels. NULL:
+ * there is no place. */
 static const char *library_copy(Request *r, const Source *source)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -65,9 +67,12 @@ static bool put_location_in(Request *r, StrBuf *out, const Analysis *a, Span spa
     return true;
 }
 
-bool put_location(Request *r, StrBuf *out, Span span) { return put_location_in(r, out, r->analysis, span); }
+bool put_location(Request *r, StrBuf *out, Span span)
+{
+    return put_location_in(r, out, r->analysis, span);
+}
 
-/* ---- definition ------------------------------------------------------------------------------------------------- */
+/* ---- definition -------------------------------------------------------------------------- */
 
 /* The file that is imported at the place. */
 static Span imported_at(const Request *r)
@@ -88,7 +93,7 @@ void feature_definition(Request *r)
     put_location(r, &r->out, note ? note->bound : imported_at(r));
 }
 
-/* ---- uses ---------------------------------------------------------------------------------------------------------- */
+/* ---- uses -------------------------------------------------------------------------------- */
 
 static bool same_span(Span a, Span b) { return a.file == b.file && a.lo == b.lo && a.hi == b.hi; }
 
@@ -96,7 +101,8 @@ static bool same_span(Span a, Span b) { return a.file == b.file && a.lo == b.lo 
 static bool is_bound_there(const Analysis *a, const NameNote *note, const char *path, Span bound)
 {
     const Source *source = source_get(a->ctx, note->bound.file);
-    return source && note->bound.lo == bound.lo && note->bound.hi == bound.hi && strcmp(source->name, path) == 0;
+    return source && note->bound.lo == bound.lo && note->bound.hi == bound.hi &&
+           strcmp(source->name, path) == 0;
 }
 
 /* What one program says of uses of a name that is bound in a file. */
@@ -104,7 +110,7 @@ typedef struct Uses {
     Request *r;
     const char *path; /* where it is bound */
     Span bound;
-    StrBuf seen;      /* those that have been told, as text */
+    StrBuf seen; /* those that have been told, as text */
     void (*tell)(void *user, const Analysis *a, const NameNote *note);
     void *user;
 } Uses;
@@ -115,7 +121,8 @@ static void tell_uses(Uses *uses, const Analysis *a)
         const NameNote *note = &a->names.list.at[i];
         if (!is_bound_there(a, note, uses->path, uses->bound) || !span_is_users(a->ctx, note->at))
             continue;
-        const char *place = ctx_printf(uses->r->ctx, "|%s:%u|", source_get(a->ctx, note->at.file)->name, note->at.lo);
+        const char *place = ctx_printf(uses->r->ctx, "|%s:%u|",
+                                       source_get(a->ctx, note->at.file)->name, note->at.lo);
         if (strstr(uses->seen.text, place))
             continue;
         sb_puts(&uses->seen, place);
@@ -123,9 +130,14 @@ static void tell_uses(Uses *uses, const Analysis *a)
     }
 }
 
-void each_use(Request *r, const NameNote *note, void (*tell)(void *user, const Analysis *a, const NameNote *note), void *user)
+void each_use(Request *r, const NameNote *note,
+              void (*tell)(void *user, const Analysis *a, const NameNote *note), void *user)
 {
-    Uses uses = {.r = r, .path = source_get(r->analysis->ctx, note->bound.file)->name, .bound = note->bound, .tell = tell, .user = user};
+    Uses uses = {.r = r,
+                 .path = source_get(r->analysis->ctx, note->bound.file)->name,
+                 .bound = note->bound,
+                 .tell = tell,
+                 .user = user};
     sb_init(&uses.seen, r->ctx);
     tell_uses(&uses, r->analysis);
     for (Document *doc = r->workspace->documents.first; doc && note->item; doc = doc->next) {
@@ -157,7 +169,9 @@ static void list_use(void *user, const Analysis *a, const NameNote *note)
 void feature_references(Request *r)
 {
     const NameNote *note = name_note_at(&r->analysis->names, r->analysis->file, r->at);
-    Listing listing = {.r = r, .with_binding = json_is_true(json_object_get(json_object_get(r->params, "context"), "includeDeclaration"))};
+    Listing listing = {.r = r,
+                       .with_binding = json_is_true(json_object_get(
+                           json_object_get(r->params, "context"), "includeDeclaration"))};
     sb_puts(&r->out, "[");
     if (note && note->bound.file)
         each_use(r, note, list_use, &listing);
@@ -173,7 +187,8 @@ void feature_highlight(Request *r)
     sb_puts(&r->out, "[");
     for (int i = 0; note && i < a->names.list.n; i++) {
         const NameNote *other = &a->names.list.at[i];
-        if (other->at.file != a->file || other->name != note->name || !same_span(other->bound, note->bound))
+        if (other->at.file != a->file || other->name != note->name ||
+            !same_span(other->bound, note->bound))
             continue;
         sb_puts(&r->out, n++ ? ",{\"range\":" : "{\"range\":");
         put_range(&r->out, &a->lines, other->at.lo, other->at.hi);

@@ -5,26 +5,32 @@
 #include "driver/driver.h"
 #include "lsp/request.h"
 
-/* ---- spans ---------------------------------------------------------------------------------------------------- */
+/* ---- spans ------------------------------------------------------------------------------- */
 
-/* A place in the document is kept by the item that it is in, which may move; one elsewhere by its file. */
+/* A place in the document is kept by the item that it is in, which may move; one elsewhere by its
+ * file. */
 static json_t *keep_span(const Analysis *a, const Ctx *part, Span span)
 {
     const Source *source = source_get(part, span.file);
     if (!source || source->library)
         return json_pack("[s]", "nowhere");
     if (span.file != a->file)
-        return json_pack("[s, s, I, I]", "file", source->name, (json_int_t)span.lo, (json_int_t)span.hi);
+        return json_pack("[s, s, I, I]", "file", source->name, (json_int_t)span.lo,
+                         (json_int_t)span.hi);
     const Item *item = analysis_item_at(a, span.lo);
     if (!item || !item->name)
         return json_pack("[s, I, I]", "text", (json_int_t)span.lo, (json_int_t)span.hi);
     int nth = 0;
     for (int i = 0; a->ast->items.at[i] != item; i++)
         nth += a->ast->items.at[i]->name == item->name;
-    return json_pack("[s, s, I, I, i]", "item", item->name, (json_int_t)span.lo - item->span.lo, (json_int_t)span.hi - item->span.lo, nth);
+    return json_pack("[s, s, I, I, i]", "item", item->name, (json_int_t)span.lo - item->span.lo,
+                     (json_int_t)span.hi - item->span.lo, nth);
 }
 
-static json_int_t number_at(const json_t *list, size_t i) { return json_integer_value(json_array_get(list, i)); }
+static json_int_t number_at(const json_t *list, size_t i)
+{
+    return json_integer_value(json_array_get(list, i));
+}
 
 static uint32_t file_named(const Analysis *a, const char *name)
 {
@@ -49,31 +55,36 @@ static FoundSpan own_span(const Analysis *a, json_int_t lo, json_int_t hi)
 
 FoundSpan found_span(const Analysis *a, const json_t *kept)
 {
-    const char *kind = json_string_value(json_array_get(kept, 0)), *name = json_string_value(json_array_get(kept, 1));
+    const char *kind = json_string_value(json_array_get(kept, 0)),
+               *name = json_string_value(json_array_get(kept, 1));
     if (strcmp(kind, "text") == 0)
         return own_span(a, number_at(kept, 1), number_at(kept, 2));
     json_int_t nth = number_at(kept, 4); /* of items with one name */
     for (int i = 0; strcmp(kind, "item") == 0 && i < a->ast->items.n; i++) {
         const Item *item = a->ast->items.at[i];
         if (item->name && strcmp(item->name, name) == 0 && nth-- == 0)
-            return own_span(a, item->span.lo + number_at(kept, 2), item->span.lo + number_at(kept, 3));
+            return own_span(a, item->span.lo + number_at(kept, 2),
+                            item->span.lo + number_at(kept, 3));
     }
     uint32_t file = strcmp(kind, "file") == 0 ? file_named(a, name) : 0;
     return (FoundSpan){false, file, (uint32_t)number_at(kept, 2), (uint32_t)number_at(kept, 3)};
 }
 
-/* ---- diagnostics ---------------------------------------------------------------------------------------------- */
+/* ---- diagnostics ------------------------------------------------------------------------- */
 
 static json_t *keep(const Analysis *a, const Ctx *part, const Diag *diag)
 {
     json_t *notes = json_array(), *edits = json_array();
     for (int i = 0; i < diag->notes.n; i++)
-        json_array_append_new(notes, json_pack("[s, o]", diag->notes.at[i].text, keep_span(a, part, diag->notes.at[i].span)));
+        json_array_append_new(notes, json_pack("[s, o]", diag->notes.at[i].text,
+                                               keep_span(a, part, diag->notes.at[i].span)));
     for (int i = 0; i < diag->edits.n; i++)
-        json_array_append_new(edits, json_pack("[s, o]", diag->edits.at[i].text, keep_span(a, part, diag->edits.at[i].span)));
-    return json_pack("{s:s, s:s, s:s*, s:s*, s:b, s:o, s:o, s:o}", "code", diag_code_name(diag->code), "message", diag->message, "label",
-                     diag->label, "help", diag->help, "warning", diag->warning, "at", keep_span(a, part, diag->span), "notes", notes, "edits",
-                     edits);
+        json_array_append_new(edits, json_pack("[s, o]", diag->edits.at[i].text,
+                                               keep_span(a, part, diag->edits.at[i].span)));
+    return json_pack("{s:s, s:s, s:s*, s:s*, s:b, s:o, s:o, s:o}", "code",
+                     diag_code_name(diag->code), "message", diag->message, "label", diag->label,
+                     "help", diag->help, "warning", diag->warning, "at",
+                     keep_span(a, part, diag->span), "notes", notes, "edits", edits);
 }
 
 static json_t *keep_all(const Analysis *a, const Ctx *part)
@@ -84,7 +95,7 @@ static json_t *keep_all(const Analysis *a, const Ctx *part)
     return list;
 }
 
-/* ---- one entry ------------------------------------------------------------------------------------------------------ */
+/* ---- one entry --------------------------------------------------------------------------- */
 
 typedef struct Checking {
     const Analysis *analysis;
@@ -105,7 +116,10 @@ static void check(Ctx *ctx, void *user)
         driver_advise(ctx, core, imp);
 }
 
-static bool is_checked(const Item *item) { return item->kind == ITEM_ENTRY || item->kind == ITEM_OPERATOR; }
+static bool is_checked(const Item *item)
+{
+    return item->kind == ITEM_ENTRY || item->kind == ITEM_OPERATOR;
+}
 
 /* What there is to say of an item; NULL: it was given up. */
 static json_t *check_item(const Analysis *a, const Item *item)
@@ -119,7 +133,7 @@ static json_t *check_item(const Analysis *a, const Item *item)
     return found;
 }
 
-/* ---- what was found before ---------------------------------------------------------------------------------------------- */
+/* ---- what was found before --------------------------------------------------------------- */
 
 enum { KEY_BYTES = 40 };
 
@@ -137,28 +151,32 @@ static void hash_item(void *user, const Item *item)
     h->sum[1] = (h->sum[1] ^ hash) * 0xff51afd7ed558ccdu + (item->span.hi - item->span.lo);
 }
 
-/* By the texts that the item rests on. `typed`: it was not compiled, as something else is wrong in the program. */
+/* By the texts that the item rests on. `typed`: it was not compiled, as something else is wrong in
+ * the program. */
 static void key_of(Ctx *ctx, const Analysis *a, const Item *item, bool typed, char *key)
 {
     Hashing h = {.analysis = a};
     analysis_each_used(ctx, a, item, hash_item, &h);
-    snprintf(key, KEY_BYTES, "%s%016llx%016llx", typed ? "typed " : "", (unsigned long long)h.sum[0], (unsigned long long)h.sum[1]);
+    snprintf(key, KEY_BYTES, "%s%016llx%016llx", typed ? "typed " : "",
+             (unsigned long long)h.sum[0], (unsigned long long)h.sum[1]);
 }
 
-/* ---- telling the editor ------------------------------------------------------------------------------------------------- */
+/* ---- telling the editor ------------------------------------------------------------------ */
 
 static void put_text(StrBuf *out, const char *text, const char *more)
 {
     sb_put_json(out, more ? ctx_printf(out->ctx, "%s\n%s", text, more) : text);
 }
 
-/* What it says in one piece: its message, what stands under the place, notes that have no place, the hint. */
+/* What it says in one piece: its message, what stands under the place, notes that have no place,
+ * the hint. */
 static void put_message(StrBuf *out, const json_t *kept)
 {
     Ctx *ctx = out->ctx;
     StrBuf more;
     sb_init(&more, ctx);
-    const char *label = json_string_value(json_object_get(kept, "label")), *help = json_string_value(json_object_get(kept, "help"));
+    const char *label = json_string_value(json_object_get(kept, "label")),
+               *help = json_string_value(json_object_get(kept, "help"));
     const json_t *notes = json_object_get(kept, "notes");
     if (label)
         sb_printf(&more, "\n%s", label);
@@ -170,7 +188,8 @@ static void put_message(StrBuf *out, const json_t *kept)
     }
     if (help)
         sb_printf(&more, "\nhelp: %s", help);
-    put_text(out, json_string_value(json_object_get(kept, "message")), more.len ? more.text + 1 : NULL);
+    put_text(out, json_string_value(json_object_get(kept, "message")),
+             more.len ? more.text + 1 : NULL);
 }
 
 static const char *uri_of_file(Workspace *w, Ctx *ctx, const Analysis *a, uint32_t file)
@@ -180,7 +199,8 @@ static const char *uri_of_file(Workspace *w, Ctx *ctx, const Analysis *a, uint32
     return doc ? doc->uri : path_uri(ctx, name);
 }
 
-static void put_related(Workspace *w, StrBuf *out, const Analysis *a, const json_t *text, FoundSpan span, int *n)
+static void put_related(Workspace *w, StrBuf *out, const Analysis *a, const json_t *text,
+                        FoundSpan span, int *n)
 {
     if (!span.file)
         return;
@@ -206,12 +226,14 @@ static FoundSpan stand_in(Ctx *ctx, const Analysis *a, FoundSpan span)
 
 static void put_diagnostic(Workspace *w, StrBuf *out, const Analysis *a, const json_t *kept)
 {
-    FoundSpan span = found_span(a, json_object_get(kept, "at")), shown = span.own ? span : stand_in(out->ctx, a, span);
+    FoundSpan span = found_span(a, json_object_get(kept, "at")),
+              shown = span.own ? span : stand_in(out->ctx, a, span);
     const json_t *notes = json_object_get(kept, "notes");
     int n = 0;
     sb_puts(out, "{\"range\":");
     put_range(out, &a->lines, shown.lo, shown.hi);
-    sb_printf(out, ",\"severity\":%d,\"code\":\"%s\",\"source\":\"risec\",\"message\":", json_is_true(json_object_get(kept, "warning")) ? 2 : 1,
+    sb_printf(out, ",\"severity\":%d,\"code\":\"%s\",\"source\":\"risec\",\"message\":",
+              json_is_true(json_object_get(kept, "warning")) ? 2 : 1,
               json_string_value(json_object_get(kept, "code")));
     put_message(out, kept);
     sb_puts(out, ",\"relatedInformation\":[");
@@ -236,7 +258,9 @@ static void publish(Ctx *ctx, void *user)
     const Publishing *p = user;
     StrBuf out;
     sb_init(&out, ctx);
-    sb_puts(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/publishDiagnostics\",\"params\":{\"uri\":");
+    sb_puts(
+        &out,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/publishDiagnostics\",\"params\":{\"uri\":");
     sb_put_json(&out, p->doc->uri);
     if (p->list)
         sb_printf(&out, ",\"version\":%lld", p->doc->version);
@@ -259,13 +283,17 @@ static void tell(Workspace *w, Transport *transport, const Document *doc, const 
     ctx_free(ctx);
 }
 
-void diagnostics_clear(Workspace *w, Transport *transport, const Document *doc) { tell(w, transport, doc, NULL); }
+void diagnostics_clear(Workspace *w, Transport *transport, const Document *doc)
+{
+    tell(w, transport, doc, NULL);
+}
 
-/* ---- the search ----------------------------------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 static bool same_place(const json_t *a, const json_t *b)
 {
-    return json_equal(json_object_get(a, "at"), json_object_get(b, "at")) && json_equal(json_object_get(a, "code"), json_object_get(b, "code"));
+    return json_equal(json_object_get(a, "at"), json_object_get(b, "at")) &&
+           json_equal(json_object_get(a, "code"), json_object_get(b, "code"));
 }
 
 /* A mistake in a definition is found by each entry that uses it. */
@@ -283,9 +311,9 @@ static void append_new(json_t *list, const json_t *more)
 
 typedef struct Search {
     Document *doc;
-    json_t *list;       /* all that is known */
-    json_t *used;       /* by keys: of `found_before`, what still counts */
-    const Item *next;   /* that nothing is known of */
+    json_t *list;     /* all that is known */
+    json_t *used;     /* by keys: of `found_before`, what still counts */
+    const Item *next; /* that nothing is known of */
     char next_key[KEY_BYTES];
 } Search;
 
@@ -318,7 +346,8 @@ static void gather(Ctx *ctx, void *user)
 /* False: the brake was pulled. */
 static bool search(Document *doc, Search *s)
 {
-    *s = (Search){.doc = doc, .list = keep_all(doc->analysis, doc->analysis->ctx), .used = json_object()};
+    *s = (Search){
+        .doc = doc, .list = keep_all(doc->analysis, doc->analysis->ctx), .used = json_object()};
     Ctx *ctx = ctx_new_inside(doc->analysis->ctx, NULL, NULL);
     bool done = ctx && (!doc->analysis->ast || ctx_try(ctx, gather, s));
     ctx_free(ctx);
@@ -339,7 +368,8 @@ static void set_found(Document *doc, json_t *list)
     doc->found_version = doc->version;
 }
 
-/* Looks at the next item. False: it was given up. *found: what is wrong with it; NULL: nothing is left to look at. */
+/* Looks at the next item. False: it was given up. *found: what is wrong with it; NULL: nothing is
+ * left to look at. */
 static bool look(Workspace *w, Document *doc, Search *s, json_t **found)
 {
     *found = NULL;
@@ -412,7 +442,7 @@ void feature_diagnostic(Request *r)
     sb_puts(&r->out, "]}");
 }
 
-/* ---- trials of hints ----------------------------------------------------------------------------------------------------------- */
+/* ---- trials of hints --------------------------------------------------------------------- */
 
 static int count_errors(const json_t *list)
 {
@@ -444,7 +474,8 @@ static json_t *said_of(const Analysis *a, int number)
     return list;
 }
 
-bool diagnostics_mends(Workspace *w, Document *doc, const json_t *kept, const char *text, size_t size)
+bool diagnostics_mends(Workspace *w, Document *doc, const json_t *kept, const char *text,
+                       size_t size)
 {
     FoundSpan span = found_span(doc->analysis, json_object_get(kept, "at"));
     const Item *item = span.own ? analysis_item_at(doc->analysis, span.lo) : NULL;
@@ -458,8 +489,10 @@ bool diagnostics_mends(Workspace *w, Document *doc, const json_t *kept, const ch
     if (after && after->ast) {
         /* An import that is put before all others moves them. */
         int moved = after->ast->items.n - doc->analysis->ast->items.n;
-        json_t *said = said_of(after, number < 0 ? number : number + moved), *before = said_of(doc->analysis, number);
-        mends = count_errors(said) <= count_errors(before) && count_like(said, kept) < count_like(before, kept);
+        json_t *said = said_of(after, number < 0 ? number : number + moved),
+               *before = said_of(doc->analysis, number);
+        mends = count_errors(said) <= count_errors(before) &&
+                count_like(said, kept) < count_like(before, kept);
         json_decref(said);
         json_decref(before);
     }

@@ -5,7 +5,9 @@
 
 #include "lsp/analysis.h"
 
-enum { MOST_BYTES = LIMIT_SOURCE_BYTES * 2 }; /* beyond the compiler's limit, which it reports itself */
+enum {
+    MOST_BYTES = LIMIT_SOURCE_BYTES * 2
+}; /* beyond the compiler's limit, which it reports itself */
 
 Document *documents_find(const Documents *documents, const char *uri)
 {
@@ -70,7 +72,8 @@ static char *path_of(const char *uri, int number)
     return naming.path;
 }
 
-Document *documents_open(Documents *documents, const char *uri, const char *text, size_t size, long long version)
+Document *documents_open(Documents *documents, const char *uri, const char *text, size_t size,
+                         long long version)
 {
     Document *doc = calloc(1, sizeof *doc), *old = documents_find(documents, uri);
     if (!doc)

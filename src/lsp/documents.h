@@ -30,10 +30,12 @@ typedef struct Documents {
 Document *documents_find(const Documents *documents, const char *uri);
 Document *documents_at_path(const Documents *documents, const char *path);
 /* Opens it, or opens it anew. NULL: there is no memory. The text is copied. */
-Document *documents_open(Documents *documents, const char *uri, const char *text, size_t size, long long version);
+Document *documents_open(Documents *documents, const char *uri, const char *text, size_t size,
+                         long long version);
 void documents_close(Documents *documents, Document *doc);
 void documents_to_front(Documents *documents, Document *doc);
-/* Puts a text in the place of [lo, hi). False: there is no memory, or it becomes too large; then nothing changes. */
+/* Puts a text in the place of [lo, hi). False: there is no memory, or it becomes too large; then
+ * nothing changes. */
 bool document_replace(Document *doc, size_t lo, size_t hi, const char *text, size_t size);
 /* All that was found out of it, as something that it depends on has changed. */
 void document_forget(Document *doc);

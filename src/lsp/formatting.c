@@ -20,7 +20,9 @@ static void put_change(Request *r, const StrBuf *new)
         front++;
     front = line_start(old->text, front);
     /* From the end, whole lines; they do not reach into what is the same in front. */
-    for (size_t same = 0; same < most - front && old->text[old->size - 1 - same] == new->text[new->len - 1 - same]; same++)
+    for (size_t same = 0;
+         same < most - front && old->text[old->size - 1 - same] == new->text[new->len - 1 - same];
+         same++)
         if (old->text[old->size - 1 - same] == '\n')
             back = same;
     sb_puts(&r->out, "[");
@@ -28,7 +30,8 @@ static void put_change(Request *r, const StrBuf *new)
         sb_puts(&r->out, "{\"range\":");
         put_range(&r->out, old, (uint32_t)front, (uint32_t)(old->size - back));
         sb_puts(&r->out, ",\"newText\":");
-        sb_put_json(&r->out, ctx_printf(r->ctx, "%.*s", (int)(new->len - back - front), new->text + front));
+        sb_put_json(&r->out,
+                    ctx_printf(r->ctx, "%.*s", (int)(new->len - back - front), new->text + front));
         sb_puts(&r->out, "}");
     }
     sb_puts(&r->out, "]");
@@ -57,11 +60,13 @@ void feature_format_range(Request *r)
 {
     const json_t *range = json_object_get(r->params, "range");
     Place from, to;
-    if (!json_place(json_object_get(range, "start"), &from) || !json_place(json_object_get(range, "end"), &to)) {
+    if (!json_place(json_object_get(range, "start"), &from) ||
+        !json_place(json_object_get(range, "end"), &to)) {
         request_fail(r, REQUEST_BAD_PARAMS, "`range` is missing");
         return;
     }
     /* A range that ends in front of a line has nothing of it. */
     uint32_t last = to.character == 0 && to.line > from.line ? to.line : to.line + 1;
-    format(r, from.line < INT_MAX ? (int)from.line + 1 : INT_MAX, last < INT_MAX ? (int)last : INT_MAX);
+    format(r, from.line < INT_MAX ? (int)from.line + 1 : INT_MAX,
+           last < INT_MAX ? (int)last : INT_MAX);
 }

@@ -97,7 +97,8 @@ static const char *declared(const Request *r, const NameNote *note)
     const Item *user = note->user;
     for (int i = 0; user && i < user->n_params; i++) {
         const Param *param = &user->params[i];
-        if (param->span.file != note->bound.file || param->span.lo != note->bound.lo || !param->kind)
+        if (param->span.file != note->bound.file || param->span.lo != note->bound.lo ||
+            !param->kind)
             continue;
         StrBuf type;
         sb_init(&type, r->ctx);

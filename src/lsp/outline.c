@@ -1,9 +1,10 @@
-/* What a text consists of: its items, the sizes and types that it does not write, its words by what they are. */
+/* What a text consists of: its items, the sizes and types that it does not write, its words by what
+ * they are. */
 #include "frontend/parse_internal.h"
 #include "frontend/token_class.h"
 #include "lsp/request.h"
 
-/* ---- items --------------------------------------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------------- */
 
 static int symbol_kind(const Item *item)
 {
@@ -29,8 +30,9 @@ static int symbol_kind(const Item *item)
 static const char *item_word(const Item *item)
 {
     static const char *const words[] = {
-        [ITEM_DEF] = "def", [ITEM_ENTRY] = "entry", [ITEM_OPERATOR] = "operator", [ITEM_IMPORT] = "import",
-        [ITEM_RULE] = "rule", [ITEM_STRATEGY] = "strategy", [ITEM_ERROR] = ""};
+        [ITEM_DEF] = "def",       [ITEM_ENTRY] = "entry", [ITEM_OPERATOR] = "operator",
+        [ITEM_IMPORT] = "import", [ITEM_RULE] = "rule",   [ITEM_STRATEGY] = "strategy",
+        [ITEM_ERROR] = ""};
     return words[item->kind];
 }
 
@@ -47,7 +49,8 @@ void feature_symbols(Request *r)
             continue;
         sb_puts(&r->out, n++ ? ",{\"name\":" : "{\"name\":");
         sb_put_json(&r->out, name);
-        sb_printf(&r->out, ",\"kind\":%d,\"detail\":\"%s\",\"range\":", symbol_kind(item), item_word(item));
+        sb_printf(&r->out, ",\"kind\":%d,\"detail\":\"%s\",\"range\":", symbol_kind(item),
+                  item_word(item));
         Span whole = span_join(item->span, at);
         put_range(&r->out, &a->lines, whole.lo, whole.hi);
         sb_puts(&r->out, ",\"selectionRange\":");
@@ -57,7 +60,7 @@ void feature_symbols(Request *r)
     sb_puts(&r->out, "]");
 }
 
-/* ---- types that are not written ----------------------------------------------------------------------------------------- */
+/* ---- types that are not written ---------------------------------------------------------- */
 
 static bool in_header(const Item *item, Span at)
 {
@@ -78,7 +81,8 @@ static void put_hint(Request *r, const NameNote *note, const char *type, int *n)
     Place place = lines_place(&r->analysis->lines, note->at.hi);
     sb_puts(&r->out, (*n)++ ? ",{\"position\":" : "{\"position\":");
     sb_printf(&r->out, "{\"line\":%u,\"character\":%u},\"label\":", place.line, place.character);
-    sb_put_json(&r->out, ctx_printf(r->ctx, ": %s", strncmp(type, "the size ", 9) == 0 ? type + 4 : type));
+    sb_put_json(&r->out,
+                ctx_printf(r->ctx, ": %s", strncmp(type, "the size ", 9) == 0 ? type + 4 : type));
     sb_puts(&r->out, ",\"kind\":1,\"paddingLeft\":false}");
 }
 
@@ -89,7 +93,8 @@ static void range_of(const Request *r, uint32_t *lo, uint32_t *hi)
     Place from, to;
     *lo = 0;
     *hi = (uint32_t)r->analysis->lines.size;
-    if (!json_place(json_object_get(range, "start"), &from) || !json_place(json_object_get(range, "end"), &to))
+    if (!json_place(json_object_get(range, "start"), &from) ||
+        !json_place(json_object_get(range, "end"), &to))
         return;
     *lo = lines_at(&r->analysis->lines, from);
     *hi = lines_at(&r->analysis->lines, to);
@@ -106,27 +111,32 @@ void feature_inlay(Request *r)
     sb_puts(&r->out, "[");
     for (int i = 0; i < a->names.list.n; i++) {
         const NameNote *note = &a->names.list.at[i];
-        bool binds = note->at.lo == note->bound.lo && note->bound.file == a->file && !note->item && note->user;
+        bool binds = note->at.lo == note->bound.lo && note->bound.file == a->file && !note->item &&
+                     note->user;
         if (note->at.file != a->file || !binds || note->at.lo < lo || note->at.hi > hi)
             continue;
         if (note->user != item) {
             item = note->user;
             values = analysis_values(a, item);
         }
-        const char *type = values && !in_header(item, note->at) && !is_declared(&a->lines, note->at) ? value_note_of(values, note->at) : NULL;
+        const char *type = values && !in_header(item, note->at) && !is_declared(&a->lines, note->at)
+                               ? value_note_of(values, note->at)
+                               : NULL;
         if (type)
             put_hint(r, note, type, &n);
     }
     sb_puts(&r->out, "]");
 }
 
-/* ---- words by what they are ----------------------------------------------------------------------------------------------- */
+/* ---- words by what they are -------------------------------------------------------------- */
 
 /* The legend: of a token class, by its number; then parameters, which are names. */
 static const char *const legend[] = {
-    [TOKEN_COMMENT] = "comment", [TOKEN_DOC] = "comment", [TOKEN_KEYWORD] = "keyword", [TOKEN_NAME] = "variable", [TOKEN_PRIMITIVE] = "function",
-    [TOKEN_TYPE] = "type", [TOKEN_CONSTANT] = "enumMember", [TOKEN_FUNCTION] = "function", [TOKEN_NUMBER] = "number", [TOKEN_TEXT] = "string",
-    [TOKEN_OPERATOR] = "operator", [TOKEN_BRACKET] = NULL, [TOKEN_SEPARATOR] = NULL, [TOKEN_CLASS_COUNT] = "parameter"};
+    [TOKEN_COMMENT] = "comment",     [TOKEN_DOC] = "comment",          [TOKEN_KEYWORD] = "keyword",
+    [TOKEN_NAME] = "variable",       [TOKEN_PRIMITIVE] = "function",   [TOKEN_TYPE] = "type",
+    [TOKEN_CONSTANT] = "enumMember", [TOKEN_FUNCTION] = "function",    [TOKEN_NUMBER] = "number",
+    [TOKEN_TEXT] = "string",         [TOKEN_OPERATOR] = "operator",    [TOKEN_BRACKET] = NULL,
+    [TOKEN_SEPARATOR] = NULL,        [TOKEN_CLASS_COUNT] = "parameter"};
 
 enum { DEFAULT_LIBRARY = 1, DOCUMENTATION = 2 }; /* modifiers, bits */
 
@@ -151,7 +161,8 @@ static void put_token(Semantics *s, uint32_t lo, uint32_t hi, int type, int modi
     if (end.line != at.line)
         return;
     sb_printf(&s->r->out, "%s%u,%u,%u,%d,%d", s->n++ ? "," : "", at.line - s->last.line,
-              at.line == s->last.line ? at.character - s->last.character : at.character, end.character - at.character, type, modifiers);
+              at.line == s->last.line ? at.character - s->last.character : at.character,
+              end.character - at.character, type, modifiers);
     s->last = at;
 }
 
@@ -176,13 +187,17 @@ void feature_semantic_tokens(Request *r)
     sb_puts(&r->out, "{\"data\":[");
     for (int i = 0, k = 0; i < tokens.list.n; i++) {
         const ClassedToken *t = &tokens.list.at[i];
-        int type = t->token_class, modifiers = t->token_class == TOKEN_PRIMITIVE || t->token_class == TOKEN_FUNCTION ? DEFAULT_LIBRARY : 0;
+        int type = t->token_class,
+            modifiers = t->token_class == TOKEN_PRIMITIVE || t->token_class == TOKEN_FUNCTION
+                            ? DEFAULT_LIBRARY
+                            : 0;
         while (k < notes.n && notes.at[k]->at.lo < t->lo)
             k++;
         const NameNote *note = k < notes.n && notes.at[k]->at.lo == t->lo ? notes.at[k] : NULL;
         if (t->token_class == TOKEN_NAME && note && note->item)
             type = TOKEN_FUNCTION;
-        else if (t->token_class == TOKEN_NAME && note && note->bound.file == a->file && note->user && in_header(note->user, note->bound))
+        else if (t->token_class == TOKEN_NAME && note && note->bound.file == a->file &&
+                 note->user && in_header(note->user, note->bound))
             type = TOKEN_CLASS_COUNT;
         if (t->token_class == TOKEN_DOC)
             modifiers = DOCUMENTATION;

@@ -92,7 +92,8 @@ uint32_t lines_at(const Lines *lines, Place place)
 {
     if (place.line >= (uint32_t)lines->n)
         return (uint32_t)lines->size;
-    return (uint32_t)column_at(lines->text, lines->size, lines->starts[place.line], place.character);
+    return (uint32_t)column_at(lines->text, lines->size, lines->starts[place.line],
+                               place.character);
 }
 
 size_t text_at(const char *text, size_t size, Place place)
@@ -110,15 +111,18 @@ size_t text_at(const char *text, size_t size, Place place)
 void put_range(StrBuf *out, const Lines *lines, uint32_t lo, uint32_t hi)
 {
     Place a = lines_place(lines, lo), b = lines_place(lines, hi);
-    sb_printf(out, "{\"start\":{\"line\":%u,\"character\":%u},\"end\":{\"line\":%u,\"character\":%u}}", a.line,
-              a.character, b.line, b.character);
+    sb_printf(out,
+              "{\"start\":{\"line\":%u,\"character\":%u},\"end\":{\"line\":%u,\"character\":%u}}",
+              a.line, a.character, b.line, b.character);
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------------------- */
+/* ---- addresses --------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
-    return !isxdigit((unsigned char)c) ? -1 : isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10;
+    return !isxdigit((unsigned char)c) ? -1
+           : isdigit((unsigned char)c) ? c - '0'
+                                       : (c | 32) - 'a' + 10;
 }
 
 const char *uri_path(Ctx *ctx, const char *uri)

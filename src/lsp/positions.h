@@ -1,5 +1,5 @@
-/* Places in a text as LSP counts them: lines from 0, which end with \n, \r\n or \r, and in a line UTF-16 code
- * units; what is no UTF-8 counts one a byte. And addresses of files: URIs and paths. */
+/* Places in a text as LSP counts them: lines from 0, which end with \n, \r\n or \r, and in a line
+ * UTF-16 code units; what is no UTF-8 counts one a byte. And addresses of files: URIs and paths. */
 #ifndef RISEC_LSP_POSITIONS_H
 #define RISEC_LSP_POSITIONS_H
 
@@ -14,7 +14,8 @@ typedef struct Lines {
     size_t size;
     int n;
     const uint32_t *starts;
-    uint32_t front; /* bytes that the editor does not count: of a byte order mark that is in the file alone */
+    uint32_t front; /* bytes that the editor does not count: of a byte order mark that is in the
+                       file alone */
 } Lines;
 
 /* on_disk: the text was read from a file, of which an editor shows no byte order mark. */

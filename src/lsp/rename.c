@@ -1,5 +1,5 @@
-/* Another name for what the user has named. The change is tried before it is proposed: all that meant it has to mean it
- * afterwards, and nothing else. */
+/* Another name for what the user has named. The change is tried before it is proposed: all that
+ * meant it has to mean it afterwards, and nothing else. */
 #include "lsp/request.h"
 
 static const NameNote *renamable(Request *r)
@@ -8,9 +8,11 @@ static const NameNote *renamable(Request *r)
     if (!note)
         request_fail(r, REQUEST_FAILED, "there is no name here");
     else if (!note->bound.file)
-        request_fail(r, REQUEST_FAILED, ctx_printf(r->ctx, "`%s` is part of the language", note->name));
+        request_fail(r, REQUEST_FAILED,
+                     ctx_printf(r->ctx, "`%s` is part of the language", note->name));
     else if (!span_is_users(r->analysis->ctx, note->bound))
-        request_fail(r, REQUEST_FAILED, ctx_printf(r->ctx, "`%s` is a name of the library", note->name));
+        request_fail(r, REQUEST_FAILED,
+                     ctx_printf(r->ctx, "`%s` is a name of the library", note->name));
     return r->error ? NULL : note;
 }
 
@@ -34,8 +36,8 @@ typedef struct Use {
 
 typedef struct Renaming {
     Request *r;
-    const char *name; /* the new one */
-    VEC(Use) uses;    /* in order of files and places */
+    const char *name;       /* the new one */
+    VEC(Use) uses;          /* in order of files and places */
     VEC(TextInstead) texts; /* as they are afterwards */
 } Renaming;
 
@@ -58,7 +60,8 @@ static void add_use(void *user, const Analysis *a, const NameNote *note)
 
 static bool is_name(const char *text)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", digits[] = "0123456789";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_",
+                      digits[] = "0123456789";
     if (!text[0] || !strchr(letters, text[0]) || strcmp(text, "_") == 0)
         return false;
     for (const char *at = text; *at; at++)
@@ -71,7 +74,8 @@ static bool is_name(const char *text)
 static int end_of_file(const Renaming *renaming, int i)
 {
     int k = i;
-    while (k < renaming->uses.n && strcmp(renaming->uses.at[k].path, renaming->uses.at[i].path) == 0)
+    while (k < renaming->uses.n &&
+           strcmp(renaming->uses.at[k].path, renaming->uses.at[i].path) == 0)
         k++;
     return k;
 }
@@ -103,7 +107,8 @@ static uint32_t moved(const Renaming *renaming, int i)
     int before = 0;
     while (before < i && strcmp(renaming->uses.at[i - before - 1].path, use->path) == 0)
         before++;
-    return (uint32_t)(use->at.lo + before * ((int64_t)strlen(renaming->name) - (use->at.hi - use->at.lo)));
+    return (uint32_t)(use->at.lo +
+                      before * ((int64_t)strlen(renaming->name) - (use->at.hi - use->at.lo)));
 }
 
 static const NameNote *note_in(const Analysis *a, const char *path, uint32_t lo)
@@ -120,37 +125,43 @@ static const NameNote *note_in(const Analysis *a, const char *path, uint32_t lo)
 static bool is_bound_at(const Analysis *a, const NameNote *note, const char *path, uint32_t bound)
 {
     const Source *source = source_get(a->ctx, note->bound.file);
-    return source && span_is_users(a->ctx, note->at) && note->bound.lo == bound && strcmp(source->name, path) == 0;
+    return source && span_is_users(a->ctx, note->at) && note->bound.lo == bound &&
+           strcmp(source->name, path) == 0;
 }
 
 /* A type that two parameters share is walked twice. */
 static bool is_first_note(const Analysis *a, int i)
 {
     for (int k = 0; k < i; k++)
-        if (a->names.list.at[k].at.file == a->names.list.at[i].at.file && a->names.list.at[k].at.lo == a->names.list.at[i].at.lo)
+        if (a->names.list.at[k].at.file == a->names.list.at[i].at.file &&
+            a->names.list.at[k].at.lo == a->names.list.at[i].at.lo)
             return false;
     return true;
 }
 
 /* In one program: each use in it is bound where it was, and nothing else is bound there. */
-static bool means_the_same(const Renaming *renaming, const Analysis *before, const Analysis *after, const NameNote *old)
+static bool means_the_same(const Renaming *renaming, const Analysis *before, const Analysis *after,
+                           const NameNote *old)
 {
     const char *path = source_get(before->ctx, old->bound.file)->name;
     uint32_t bound = 0;
     int n = 0, seen = 0;
     for (int i = 0; i < renaming->uses.n; i++)
-        if (strcmp(renaming->uses.at[i].path, path) == 0 && renaming->uses.at[i].at.lo == old->bound.lo)
+        if (strcmp(renaming->uses.at[i].path, path) == 0 &&
+            renaming->uses.at[i].at.lo == old->bound.lo)
             bound = moved(renaming, i);
     for (int i = 0; i < renaming->uses.n; i++) {
         const NameNote *now = note_in(after, renaming->uses.at[i].path, moved(renaming, i));
         if (!note_in(before, renaming->uses.at[i].path, renaming->uses.at[i].at.lo))
             continue;
         n++;
-        if (!now || now->bound.lo != bound || strcmp(source_get(after->ctx, now->bound.file)->name, path) != 0)
+        if (!now || now->bound.lo != bound ||
+            strcmp(source_get(after->ctx, now->bound.file)->name, path) != 0)
             return false;
     }
     for (int i = 0; i < after->names.list.n; i++)
-        seen += is_bound_at(after, &after->names.list.at[i], path, bound) && is_first_note(after, i);
+        seen += is_bound_at(after, &after->names.list.at[i], path, bound) &&
+                is_first_note(after, i);
     return seen == n;
 }
 
@@ -160,7 +171,10 @@ static bool is_sound(Renaming *renaming, const NameNote *old)
     make_texts(renaming);
     for (Document *doc = r->workspace->documents.first; doc; doc = doc->next) {
         const Analysis *before = analysis_of(r->workspace, doc);
-        Analysis *after = before && before->ast ? analysis_instead(r->workspace, doc->path, renaming->texts.n, renaming->texts.at) : NULL;
+        Analysis *after = before && before->ast
+                              ? analysis_instead(r->workspace, doc->path, renaming->texts.n,
+                                                 renaming->texts.at)
+                              : NULL;
         bool good = after && after->ctx->diags.errors <= before->ctx->diags.errors;
         if (good && doc == r->doc)
             good = means_the_same(renaming, before, after, old);
@@ -201,7 +215,8 @@ void feature_rename(Request *r)
     if (!note)
         return;
     if (!name || !is_name(name)) {
-        request_fail(r, REQUEST_BAD_PARAMS, "a name is made of letters, digits and `_`, and begins with a letter");
+        request_fail(r, REQUEST_BAD_PARAMS,
+                     "a name is made of letters, digits and `_`, and begins with a letter");
         return;
     }
     Renaming renaming = {.r = r, .name = name};
@@ -209,5 +224,9 @@ void feature_rename(Request *r)
     if (is_sound(&renaming, note))
         put_edits(&renaming);
     else
-        request_fail(r, REQUEST_FAILED, ctx_printf(r->ctx, "`%s` means something else here already, or is a word of the language", name));
+        request_fail(
+            r, REQUEST_FAILED,
+            ctx_printf(r->ctx,
+                       "`%s` means something else here already, or is a word of the language",
+                       name));
 }

@@ -1,8 +1,8 @@
 /* Messages, their order, and who answers them.
  *
- * Two threads: one reads, the other one works. What is read waits in a list. The reader alone sees that a request is cancelled,
- * or that something has come while diagnostics are looked for: then it pulls the brake of what is being worked out. All
- * answers are written by the worker. */
+ * Two threads: one reads, the other one works. What is read waits in a list. The reader alone sees
+ * that a request is cancelled, or that something has come while diagnostics are looked for: then it
+ * pulls the brake of what is being worked out. All answers are written by the worker. */
 #include "lsp/lsp.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 typedef struct Message {
     struct Message *next;
-    json_t *json;      /* NULL: it was none */
+    json_t *json; /* NULL: it was none */
     ReadStatus status;
     bool cancelled;
 } Message;
@@ -36,7 +36,7 @@ typedef struct Server {
     bool initialized, shut_down, exits;
 } Server;
 
-/* ---- what is read --------------------------------------------------------------------------------------------------- */
+/* ---- what is read ------------------------------------------------------------------------ */
 
 static const char *method_of(const Message *message)
 {
@@ -109,7 +109,7 @@ static void message_free(Message *message)
     free(message);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------- */
 
 typedef struct Answer {
     Server *server;
@@ -144,7 +144,8 @@ static void send_answer(Ctx *ctx, void *user)
 }
 
 /* In a context that no brake ends. */
-static void answer(Server *s, const json_t *id, const char *result, RequestError error, const char *message)
+static void answer(Server *s, const json_t *id, const char *result, RequestError error,
+                   const char *message)
 {
     Answer a = {s, id, result, error, message};
     Ctx *ctx = ctx_new(NULL, NULL);
@@ -153,15 +154,17 @@ static void answer(Server *s, const json_t *id, const char *result, RequestError
     ctx_free(ctx);
 }
 
-/* ---- the life of a session ------------------------------------------------------------------------------------------------ */
+/* ---- the life of a session --------------------------------------------------------------- */
 
 static void put_capabilities(StrBuf *out)
 {
     sb_puts(out, "{\"capabilities\":{\"positionEncoding\":\"utf-16\","
                  "\"textDocumentSync\":{\"openClose\":true,\"change\":2},"
-                 "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\",\"[\"],\"resolveProvider\":true},"
+                 "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\",\"[\"],"
+                 "\"resolveProvider\":true},"
                  "\"hoverProvider\":true,\"definitionProvider\":true,\"referencesProvider\":true,"
-                 "\"documentHighlightProvider\":true,\"documentSymbolProvider\":true,\"inlayHintProvider\":true,"
+                 "\"documentHighlightProvider\":true,\"documentSymbolProvider\":true,"
+                 "\"inlayHintProvider\":true,"
                  "\"renameProvider\":{\"prepareProvider\":true},"
                  "\"documentFormattingProvider\":true,\"documentRangeFormattingProvider\":true,"
                  "\"codeActionProvider\":{\"codeActionKinds\":[\"quickfix\"]},"
@@ -174,7 +177,7 @@ static void put_capabilities(StrBuf *out)
 static void feature_initialize(Request *r) { put_capabilities(&r->out); }
 static void feature_nothing(Request *r) { (void)r; }
 
-/* ---- texts ---------------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------- */
 
 /* Any text may matter to any other one, which imports it. */
 static void forget_all(Server *s)
@@ -183,7 +186,10 @@ static void forget_all(Server *s)
         document_forget(doc);
 }
 
-static const json_t *document_params(const json_t *params) { return json_object_get(params, "textDocument"); }
+static const json_t *document_params(const json_t *params)
+{
+    return json_object_get(params, "textDocument");
+}
 
 static void did_open(Server *s, const json_t *params)
 {
@@ -192,7 +198,8 @@ static void did_open(Server *s, const json_t *params)
     if (!uri || !json_is_string(text))
         return;
     long long version = json_integer_value(json_object_get(item, "version"));
-    if (documents_open(&s->workspace.documents, uri, json_string_value(text), json_string_length(text), version))
+    if (documents_open(&s->workspace.documents, uri, json_string_value(text),
+                       json_string_length(text), version))
         forget_all(s);
 }
 
@@ -204,19 +211,22 @@ static bool change(Document *doc, const json_t *event)
     if (!json_is_string(text))
         return false;
     if (json_is_object(range)) {
-        if (!json_place(json_object_get(range, "start"), &from) || !json_place(json_object_get(range, "end"), &to))
+        if (!json_place(json_object_get(range, "start"), &from) ||
+            !json_place(json_object_get(range, "end"), &to))
             return false;
         lo = text_at(doc->text, doc->size, from);
         hi = text_at(doc->text, doc->size, to);
     }
-    return document_replace(doc, lo, hi < lo ? lo : hi, json_string_value(text), json_string_length(text));
+    return document_replace(doc, lo, hi < lo ? lo : hi, json_string_value(text),
+                            json_string_length(text));
 }
 
 static void did_change(Server *s, const json_t *params)
 {
     const char *uri = json_text_of(document_params(params), "uri");
     Document *doc = uri ? documents_find(&s->workspace.documents, uri) : NULL;
-    const json_t *events = json_object_get(params, "contentChanges"), *version = json_object_get(document_params(params), "version");
+    const json_t *events = json_object_get(params, "contentChanges"),
+                 *version = json_object_get(document_params(params), "version");
     if (!doc)
         return;
     for (size_t i = 0; i < json_array_size(events); i++)
@@ -238,9 +248,14 @@ static void did_close(Server *s, const json_t *params)
     forget_all(s);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------- */
 
-enum { OF_DOCUMENT = 1, AT_PLACE = 2 | OF_DOCUMENT, OF_TEXT = 4 /* a newer text makes it worthless */, ANY_TIME = 8 };
+enum {
+    OF_DOCUMENT = 1,
+    AT_PLACE = 2 | OF_DOCUMENT,
+    OF_TEXT = 4, /* a newer text makes it worthless */
+    ANY_TIME = 8
+};
 
 typedef struct Method {
     const char *name;
@@ -315,7 +330,8 @@ static bool is_superseded(Server *s, const char *uri)
     bool found = false;
     pthread_mutex_lock(&s->lock);
     for (const Message *at = s->first; at && !found; at = at->next) {
-        const char *other = json_text_of(document_params(json_object_get(at->json, "params")), "uri");
+        const char *other = json_text_of(document_params(json_object_get(at->json, "params")),
+                                         "uri");
         found = is_method(at, "textDocument/didChange") && other && strcmp(other, uri) == 0;
     }
     pthread_mutex_unlock(&s->lock);
@@ -348,7 +364,9 @@ static Ctx *request_ctx(Server *s, Request *r, const Method *method)
 
 static void serve_request(Server *s, Message *message, const json_t *id, const Method *method)
 {
-    Work work = {.request = {.workspace = &s->workspace, .params = json_object_get(message->json, "params")}, .method = method};
+    Work work = {
+        .request = {.workspace = &s->workspace, .params = json_object_get(message->json, "params")},
+        .method = method};
     Request *r = &work.request;
     Ctx *ctx = request_ctx(s, r, method);
     bool done = ctx && ctx_try(ctx, do_work, &work);
@@ -395,14 +413,16 @@ static void handle(Server *s, Message *message)
     enum { PARSE_ERROR = -32700, INVALID_REQUEST = -32600 };
     if (message->status != READ_GOOD || !message->json) {
         if (message->status != READ_UNFRAMED)
-            answer(s, NULL, NULL, (RequestError)PARSE_ERROR, message->status == READ_GOOD ? "this is no JSON" : "the message is too large");
+            answer(s, NULL, NULL, (RequestError)PARSE_ERROR,
+                   message->status == READ_GOOD ? "this is no JSON" : "the message is too large");
         return;
     }
     const char *name = method_of(message);
     const json_t *id = json_object_get(message->json, "id");
     if (!name) {
         /* An answer, though we ask nothing; or no message at all. */
-        if (!json_is_object(message->json) || (id && !json_object_get(message->json, "result") && !json_object_get(message->json, "error")))
+        if (!json_is_object(message->json) || (id && !json_object_get(message->json, "result") &&
+                                               !json_object_get(message->json, "error")))
             answer(s, NULL, NULL, (RequestError)INVALID_REQUEST, "this is no request");
         return;
     }
@@ -419,7 +439,7 @@ static void handle(Server *s, Message *message)
             notices[i].take(s, json_object_get(message->json, "params"));
 }
 
-/* ---- the worker ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the worker -------------------------------------------------------------------------- */
 
 static bool has_more_to_find(const Server *s)
 {

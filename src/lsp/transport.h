@@ -11,7 +11,8 @@ enum { TRANSPORT_MOST_BYTES = 64 << 20 }; /* of a message */
 typedef enum ReadStatus {
     READ_GOOD,
     READ_END,      /* nothing more comes */
-    READ_UNFRAMED, /* headers without a length: what follows is read as the next message's headers */
+    READ_UNFRAMED, /* headers without a length: what follows is read as the next message's headers
+                    */
     READ_TOO_LARGE /* passed over */
 } ReadStatus;
 

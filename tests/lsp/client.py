@@ -1,4 +1,4 @@
-"""A client of `risec lsp`, for tests: messages over pipes, and a text that is edited on both sides."""
+"""A client of `risec lsp`, for tests: messages over pipes, and a text that both sides edit."""
 import glob
 import json
 import queue
@@ -11,13 +11,18 @@ class Gone(Exception):
 
 
 class Server:
-    """A running server. What it says without being asked is in `diagnostics`, by URI, and in `told`."""
+    """A running server. `diagnostics` has what it says without being asked, by URI; `told` all."""
 
     SECONDS = 120
 
     def __init__(self, binary, env=None):
-        self.process = subprocess.Popen([binary, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=env)
+        self.process = subprocess.Popen(
+            [binary, "lsp"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+        )
         self.arrived = queue.Queue()
         self.errors = b""
         self.number = 0
@@ -129,18 +134,22 @@ class Document:
 
     def __init__(self, server, uri, text):
         self.server, self.uri, self.text, self.version = server, uri, text, 1
-        server.notify("textDocument/didOpen",
-                      {"textDocument": {"uri": uri, "languageId": "rise", "version": 1, "text": text}})
+        server.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "rise", "version": 1, "text": text}},
+        )
 
     def place(self, at):
         before = self.text[:at].replace("\r\n", "\n").replace("\r", "\n")
         line = before.count("\n")
-        return {"line": line, "character": units(before[before.rfind("\n") + 1:])}
+        return {"line": line, "character": units(before[before.rfind("\n") + 1 :])}
 
     def find(self, words, skip=0):
         """The index of a text; with `|` in it, of that place."""
         bar = words.find("|") if "||" not in words else -1
-        plain = words.replace("|", "", 1) if bar >= 0 and "|>" not in words[bar:bar + 2] else words
+        plain = (
+            words.replace("|", "", 1) if bar >= 0 and "|>" not in words[bar : bar + 2] else words
+        )
         at = -1
         for _ in range(skip + 1):
             at = self.text.index(plain, at + 1)
@@ -154,7 +163,7 @@ class Document:
         count = 0
         for i, char in enumerate(line + "\n"):
             if count >= place["character"]:
-                return sum(len(x) + 1 for x in lines[:place["line"]]) + i
+                return sum(len(x) + 1 for x in lines[: place["line"]]) + i
             count += units(char)
         return len(self.text)
 
@@ -162,8 +171,13 @@ class Document:
         change = {"range": {"start": self.place(lo), "end": self.place(hi)}, "text": text}
         self.text = self.text[:lo] + text + self.text[hi:]
         self.version += 1
-        self.server.notify("textDocument/didChange",
-                           {"textDocument": {"uri": self.uri, "version": self.version}, "contentChanges": [change]})
+        self.server.notify(
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": self.uri, "version": self.version},
+                "contentChanges": [change],
+            },
+        )
 
     def params(self, at, **more):
         return {"textDocument": {"uri": self.uri}, "position": self.place(at), **more}
@@ -190,6 +204,14 @@ class Document:
     def apply(self, edits):
         """The text after some edits."""
         text = self.text
-        for edit in sorted(edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]), reverse=True):
-            text = text[:self.at(edit["range"]["start"])] + edit["newText"] + text[self.at(edit["range"]["end"]):]
+        for edit in sorted(
+            edits,
+            key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]),
+            reverse=True,
+        ):
+            text = (
+                text[: self.at(edit["range"]["start"])]
+                + edit["newText"]
+                + text[self.at(edit["range"]["end"]) :]
+            )
         return text

@@ -1,4 +1,5 @@
-/* `risec lsp` where the build has no language server: E0680 says so, and how to get one. Where there is one, it is started. */
+/* `risec lsp` where the build has no language server: E0680 says so, and how to get one. Where
+ * there is one, it is started. */
 #include <stdio.h>
 #include <unistd.h>
 
