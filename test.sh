@@ -3,12 +3,18 @@
 #   quick       the release build only: unit tests, goldens, 300 random programs; a minute or two
 #   (neither)   also the build with sanitizers, and the scripts: some ten minutes on two cores
 #   all         more of everything: random programs, damaged texts, compilers and architectures
+# ./test.sh editor: what editors make of risec (tests/editor/run.sh)
 # The last line is `N passed, N failed` or `N passed, N failed, N skipped`. RISEC_WERROR=ON makes warnings errors, from then on.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck source=tools/setup.sh
 . "$ROOT/tools/setup.sh"
 
+if [ "${1:-}" = editor ]; then
+    install_missing tests
+    build release risec
+    exec "$ROOT/tests/editor/run.sh"
+fi
 level=whole
 case ${1:-} in
 quick | all)

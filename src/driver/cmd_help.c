@@ -1,5 +1,6 @@
 /* `risec help`, `risec explain`, `risec --version`, and the documents that are made from tables of the source. */
 #include "driver/driver.h"
+#include "frontend/token_class.h"
 #include "driver/profile.h"
 #include "ir/prim.h"
 #include "rewrite/manual.h"
@@ -519,6 +520,8 @@ void cmd_help(Ctx *ctx, Driver *d)
         rules_manual(ctx, &out);
     } else if (docs && strcmp(docs, "library") == 0) {
         library_manual(ctx, &out);
+    } else if (docs && strcmp(docs, "words") == 0) {
+        token_words_json(&out);
     } else if (docs) {
         options_manual(&out);
     } else if (line->words.n == 0) {

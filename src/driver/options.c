@@ -120,7 +120,7 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_JOBS] = {"jobs", 'j', OK_NUMBER, "N", TEST, false, false, "Work on N files at a time. Default: 1."},
     [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", TEST, false, false, "Say nothing of what is well."},
     [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", TEST, false, false, "Say what was checked, clause by clause."},
-    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library", HELP, false, true,
+    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library|words", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,
                    "Also write over a file that this command reads: the program, what it imports, an input, a trace, a tuning file."},
