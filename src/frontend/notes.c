@@ -124,16 +124,29 @@ static bool put_type(Elab *e, StrBuf *out, Value v)
     }
 }
 
+typedef struct Telling {
+    Elab *e;
+    const ValueNote *note;
+    const char *text; /* NULL: nothing is known */
+} Telling;
+
+static void tell(Ctx *ctx, void *user)
+{
+    Telling *t = user;
+    Value value = t->note->value;
+    StrBuf out;
+    sb_init(&out, ctx);
+    if (value.kind != V_NAT)
+        t->text = put_type(t->e, &out, value) ? out.text : NULL;
+    else if (!value.literal && !nat_is_error(value.nat))
+        t->text = ctx_printf(ctx, "the size %s", nat_text(ctx, value.nat));
+}
+
+/* In the context of the elaboration, which nothing guards any more. */
 static const char *note_text(ValueNotes *notes, const ValueNote *note)
 {
-    Elab *e = notes->e;
-    StrBuf out;
-    sb_init(&out, e->ctx);
-    if (note->value.kind == V_NAT)
-        return note->value.literal || nat_is_error(note->value.nat)
-                   ? NULL
-                   : ctx_printf(e->ctx, "the size %s", nat_text(e->ctx, note->value.nat));
-    return put_type(e, &out, note->value) ? out.text : NULL;
+    Telling t = {notes->e, note, NULL};
+    return ctx_try(notes->e->ctx, tell, &t) ? t.text : NULL;
 }
 
 const char *value_note_at(ValueNotes *notes, uint32_t at, Span *where)

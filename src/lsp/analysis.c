@@ -67,8 +67,8 @@ static void make(Ctx *ctx, void *user)
     a->file = a->ast->file;
     const Source *source = source_get(ctx, a->file);
     a->lines = lines_of(ctx, source->text, source->size, false);
-    a->n_values = a->ast->items.n;
-    a->values = NEWN(ctx, ItemValues, a->n_values + 1);
+    a->values = NEWN(ctx, ItemValues, a->ast->items.n + 1);
+    a->n_values = a->ast->items.n; /* last: it may be given up before */
 }
 
 static Analysis *analysis_new(Workspace *workspace, const char *path)

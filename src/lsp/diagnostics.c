@@ -403,9 +403,10 @@ static void step(Workspace *w, Transport *transport, Document *doc)
         return;
     }
     doc->undiagnosed = found != NULL;
-    if (first || !found || json_array_size(found) > 0) {
+    if (first || doc->untold || !json_equal(doc->found, s.list)) {
         set_found(doc, s.list);
         tell(w, transport, doc, s.list);
+        doc->untold = false;
     }
     json_decref(found);
     search_end(&s);
@@ -427,8 +428,10 @@ void feature_diagnostic(Request *r)
     do {
         Search s = {0};
         bool done = look(r->workspace, r->doc, &s, &found);
-        if (done && !found)
+        if (done && !found) {
             set_found(r->doc, s.list);
+            r->doc->untold = true;
+        }
         json_decref(found);
         search_end(&s);
         if (!done)

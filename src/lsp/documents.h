@@ -20,6 +20,7 @@ typedef struct Document {
     json_t *found;             /* its diagnostics (lsp/diagnostics.h); or NULL */
     json_t *found_before;      /* by entries: what was found of texts that may come again */
     long long found_version;
+    bool untold; /* `found` was asked for, and has not been told by itself */
 } Document;
 
 typedef struct Documents {

@@ -322,6 +322,7 @@ static void do_work(Ctx *ctx, void *user)
     }
     if (!r->analysis || r->analysis->ast)
         work->method->answer(r);
+    ctx_look(ctx); /* what was given up in a part of it leaves no answer */
 }
 
 /* Is a newer text of the document on its way? */

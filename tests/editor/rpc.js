@@ -26,9 +26,10 @@ async function main() {
     new rpc.StreamMessageWriter(server.stdin),
   );
   let told;
-  const diagnostics = () =>
+  // Of this version of the text.
+  const diagnostics = (version) =>
     new Promise((resolve) => {
-      told = resolve;
+      told = (params) => params.version === version && resolve(params);
     });
   connection.onNotification("textDocument/publishDiagnostics", (params) => {
     if (told) told(params);
@@ -42,7 +43,7 @@ async function main() {
   same(started.capabilities.positionEncoding, "utf-16", "columns");
   connection.sendNotification("initialized", {});
   const textDocument = { uri: "file:///nowhere/sum.rise" };
-  let next = diagnostics();
+  let next = diagnostics(1);
   connection.sendNotification("textDocument/didOpen", {
     textDocument: { ...textDocument, languageId: "rise", version: 1, text: TEXT },
   });
@@ -61,7 +62,7 @@ async function main() {
     position: { line: 2, character: 2 },
   });
   same(completion.items[0].label, "doubled", "completion");
-  next = diagnostics();
+  next = diagnostics(2);
   connection.sendNotification("textDocument/didChange", {
     textDocument: { ...textDocument, version: 2 },
     contentChanges: [

@@ -893,6 +893,43 @@ def case_cancel():
         doc.told()
 
 
+def case_interrupts():
+    """Texts that change, and requests that are cancelled, while something is worked out."""
+    draw = random.Random(SEED)
+    with Session() as s:
+        doc = s.open(SOFTMAX)
+        waiting = []
+        for i in range(3000 if LEVEL == "all" else 600):
+            at = draw.randrange(len(doc.text))
+            doc.edit(at, at + 1, doc.text[at] if i % 3 else draw.choice("abc ()\n") + doc.text[at])
+            method = draw.choice(
+                ["hover", "completion", "diagnostic", "inlayHint", "rename", "formatting"]
+            )
+            number = s.server.post(
+                f"textDocument/{method}", doc.params(at, range=doc.whole(), newName="q")
+            )
+            waiting.append(number)
+            if draw.random() < 0.5:
+                s.server.notify("$/cancelRequest", {"id": number})
+            if draw.random() < 0.1:
+                for number in waiting:
+                    s.server.answer(number)
+                waiting = []
+        for number in waiting:
+            s.server.answer(number)
+        doc.edit(0, len(doc.text), SOFTMAX)
+        same(codes(doc.problems()), [], f"seed {SEED}: afterwards")
+
+
+def case_brakes():
+    """What is worked out, given up at each look at the brake: tests/lsp/brakes.c."""
+    program = os.path.join(os.path.dirname(BINARY), "lsp", "lsp_brakes")
+    most = {True: "1000", False: "40" if BINARY == SAN else "150"}[LEVEL == "all"]
+    done = subprocess.run([program, str(SEED), most], capture_output=True, text=True, timeout=1200)
+    last = done.stdout.splitlines()[-1:]
+    holds(done.returncode == 0 and last and "checks, 0 failed" in last[0], done.stdout + done.stderr)
+
+
 def random_json(draw, depth=0):
     kind = draw.randrange(9 if depth < 3 else 6)
     if kind < 6:
@@ -1109,6 +1146,8 @@ QUICK = (
     case_format,
     case_messages,
     case_cancel,
+    case_interrupts,
+    case_brakes,
     case_fuzz,
 )
 
