@@ -129,7 +129,7 @@ def launches(path):
     found = []
     for entry in entries(read(path)):
         said = risec(["run", path, entry, "--device", "ref"], os.path.dirname(path)).stderr
-        sizes, args = sorted(set(re.findall(r"--set (\w+)=", said))), sorted(set(re.findall(r"--arg ([\w.]+)=", said)))
+        sizes, args = sorted(set(re.findall(r"--set (\w+)=", said))), sorted(set(re.findall(r"--arg ([\w.]+)=uniform", said)))
         draw, kept = random.Random(path + entry), 0
         for k in range(MOST_TRIES if sizes else 1):
             sets = tuple((name, draw.choice(SIZES) if k else SIZES[0]) for name in sizes)
