@@ -498,11 +498,16 @@ static void propose_result(Elab *e, Diag *d, const char *help, const char *type)
     diag_propose(e->ctx, d, e->entry && !e->frame && e->entry->result ? e->entry->result->span : NO_SPAN, help, "%s", type);
 }
 
-/* No edit: which of the two is meant, only the user knows. */
-void explain_header(Elab *e, Diag *d, Value v)
+/* Which of two sizes is meant, only the user knows: that is no edit. */
+void propose_header(Elab *e, Diag *d, Value v)
 {
-    if (d && !d->help && v.kind == V_CORE)
-        diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`", tyt(e, v.core->type));
+    if (!d || d->help || v.kind != V_CORE)
+        return;
+    const char *type = tyt(e, v.core->type);
+    if (e->mis.kind == MIS_SIZE)
+        diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`", type);
+    else
+        propose_result(e, d, "if the body is what you mean, the header says $", type);
 }
 
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...)

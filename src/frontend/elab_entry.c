@@ -410,7 +410,7 @@ static Core *take_body(Elab *e, const Header *h)
         Span at = v.span.file ? v.span : item->body->span;
         Diag *d = report_mismatch(e, E0312, at, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));
         propose_scalar(e, d, at, v, h->want);
-        explain_header(e, d, v);
+        propose_header(e, d, v);
         e->failed = true;
     }
     return e->failed || e->stop ? NULL : body;

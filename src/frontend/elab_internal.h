@@ -296,7 +296,7 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
 /* The same of any value and type: what are no scalars has no conversion. Nothing where the message has a hint, or is NULL. */
 void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want);
 /* The type of the body as the type of the result, where there is no other hint. */
-void explain_header(Elab *e, Diag *d, Value v);
+void propose_header(Elab *e, Diag *d, Value v);
 /* An array is applied like a function. */
 void propose_index(Elab *e, Diag *d, Span array, Span index, Span call);
 /* A lambda is applied to n arguments, and takes fewer. */
