@@ -1,4 +1,4 @@
-/* The lexer: bytes to tokens. Spec: docs/language.md, "Grammar". Generated C goes to the build tree only:
+/* The lexer: bytes to tokens. Spec: docs/language.md. Generated C goes to the build tree only:
  *     re2c -W --no-generation-date --no-debug-info -o rise_lexer.c rise.re
  *
  * What is wrong with the text itself (a character that is no part of the language, a number that does not fit, another language's

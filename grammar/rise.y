@@ -1,4 +1,4 @@
-/* The grammar: tokens to the syntax tree. Spec: docs/language.md, "Grammar". Generated C goes to the build tree only:
+/* The grammar: tokens to the syntax tree. Spec: docs/language.md. Generated C goes to the build tree only:
  *     lemon -l -q -d<build directory> rise.y
  *
  * One run of the parser reads one item. Terms, sizes and types share the postfix chain; `type` is what may stand after a colon, where

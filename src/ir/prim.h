@@ -51,7 +51,7 @@ static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
 bool prim_takes_elements(PrimId id);
 /* The scalar function that has the same value when the operands change places: itself where they commute, `>` for `<`. P_COUNT: none. */
 PrimId prim_mirrored(PrimId id);
-/* What a lowering may regroup: the table of docs/language.md, section 10. The first argument is the operator. */
+/* What a lowering may regroup: the table of docs/language.md, "Operators and laws". The first argument is the operator. */
 typedef struct PrimRegroups {
     PrimId id;
     bool has_unit;    /* the second argument is the operator's unit */

@@ -1,7 +1,7 @@
 /* What a lowering may regroup: operators whose laws are needed are tried before anything is lowered by them.
  *
  * Note [Which laws are needed]
- * prim_regroups has the table of docs/language.md, section 10. A pattern that leaves the order open needs what its operator declares, of values that begin with the
+ * prim_regroups has the table of docs/language.md, "Operators and laws". A pattern that leaves the order open needs what its operator declares, of values that begin with the
  * unit where it has one: each part of a whole pattern is started from the unit. Where there is no unit, or rules combine elements as they are (`lawful` in
  * their conditions), the laws are needed of all values. */
 #include "rewrite/internal.h"

@@ -107,7 +107,7 @@ DiagCode diag_code_find(const char *name);
 
 /* The recorded ones in order of their place: diags.list.n of them. */
 Diag **diag_sorted(Ctx *ctx);
-/* All collected diagnostics as text, in the form of docs/language.md; `colour`: ANSI colours. */
+/* All collected diagnostics as text, as `risec check` prints them; `colour`: ANSI colours. */
 void diag_render(Ctx *ctx, StrBuf *out, bool colour);
 /* The same as one JSON object on one line: `risec help json`. */
 void diag_render_json(Ctx *ctx, StrBuf *out);

@@ -263,6 +263,35 @@ def readme_fault(write):
     return f"README says other than its tables: {sentence}"
 
 
+# ---- the words of the language ---------------------------------------------------------------------
+
+
+def words_of_language():
+    """Every word of the lexer and every word that the compiler gives a meaning."""
+    lexer = re.findall(r'^ +"([a-z]+)" \{ TOKEN\(', read(f"{ROOT}/grammar/rise.re"), re.M)
+    table = re.search(r"words\[\] = \{(.*?)\}", read(f"{ROOT}/src/frontend/elab_resolve.c"), re.S)[1]
+    return lexer, re.findall(r'"(\w+)"', table)
+
+
+def word_faults(text):
+    """What language.md gets wrong about which words may be names."""
+    part = re.search(r"^<!-- reserved -->\n(.*?)^<!-- end -->", text, re.M | re.S)
+    lists = [set(one.split()) for one in re.findall(r"```text\n(.*?)```", part[1], re.S)]
+    if len(lists) != 2:
+        return ["language.md has no two lists of words"]
+    lexer, table = words_of_language()
+    free = {word for word in lexer if not check(f"entry f ({word}: f32): f32 = {word}\n")[1]}
+    wanted = {*lexer, *table} - free, free
+    return [f"{word}: which list of language.md should have it?"
+            for listed, right in zip(lists, wanted) for word in sorted(listed ^ right)]
+
+
+def reserved_faults():
+    text = read(f"{ROOT}/docs/language.md")
+    seen = word_faults(text.replace(" strategy fun", " fun")) and word_faults(text.replace(" at ", " "))
+    return word_faults(text) + ([] if seen else ["a word that is left out is not found"])
+
+
 def report(name, faults):
     print("not ok" if faults else "ok", name)
     for fault in faults:
@@ -300,6 +329,7 @@ def main():
     faults = [example_fault(*one) for one in error_examples() if one[0] not in ELSEWHERE]
     good &= report("pages-error-examples", [fault for fault in faults if fault])
     good &= report("pages-index", list(index_faults()))
+    good &= report("pages-reserved-words", reserved_faults())
     good &= report("pages-readme-times", [fault for fault in [readme_fault("--write" in sys.argv[1:])] if fault])
     whole = re.findall(rf"^(?:bad|good): +{ITEM}(?!.*\.\.\.).*\s=\s", read(f"{ROOT}/docs/errors.md"), re.M)
     few = [f"{tried} blocks and commands were tried or skipped, and {there} are there"] if tried != there else []
