@@ -20,7 +20,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
 PAGES = ("README.md", "docs/comparison.md", "docs/gallery.md", "docs/profiling.md", "docs/quickstart.md")
-PAGES += ("docs/faq.md", "docs/limits.md", "docs/strategies.md", "docs/tools.md")
+PAGES += ("docs/faq.md", "docs/limits.md", "docs/scheduling.md", "docs/strategies.md",
+          "docs/tools.md")
 FOLDERS = {"docs/quickstart.md": "docs/quickstart"}  # where a page's programs are and commands are given
 COMMAND, LINE = "--   $ risec ", "--   "
 MOST_LINES = 60  # of a dialogue: a page is read, and is no listing
