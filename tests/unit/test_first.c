@@ -23,7 +23,7 @@ static rise_error err;
                            "let total = es |> reduce((+), 0) in es |> map(fun e => e / total))"
 #define PRODUCT "a |> map(fun row => b |> transpose |> map(fun column => zip(row, column) |> map(fun (p, q) => p * q) |> reduce((+), 0)))"
 
-/* A row or two for each line of the table "What the scheduler makes" in docs/strategies.md. */
+/* A row or two for each line of the table "Which kernels you get" in docs/scheduling.md. */
 static const struct {
     const char *what, *text;
     int64_t sizes[3];
