@@ -9,7 +9,7 @@ enum {
     WORKSPACE_ALIGN = 16,         /* of its address, at least */
     WORKSPACE_STEP = 256,         /* each array of the data begins at a multiple of it, as if allocated by itself */
     /* The first flag, and the step at which the data may begin behind the flags. Not for order: with a ticket at byte 0, or
-     * data from byte 256 on, sums of 2^14 to 2^20 numbers took 2 to 6 % longer on an H200 (docs/performance.md). */
+     * data from byte 256 on, sums of 2^14 to 2^20 numbers took 2 to 6 % longer on an H200 (bench/results/README.md). */
     WORKSPACE_FIRST_FLAG = 128,
     WORKSPACE_FLAGS_STEP = 4096,
     WORKSPACE_FLAG_ROOM = 1 << 18 /* bytes among the flags, of a buffer that must be zero and whose length depends on sizes */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that takes a GPU, from a build that was carried there: one line `ok NAME` or `not ok NAME: why` for each point, and a report.
 #
-#     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: docs/gpu-report.md
+#     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: tests/gpu/report.md
 #
 # Stages, all of them by default: smoke times commands programs order repeat random large twins wrong variants interop package sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for package and a part of interop. Some twelve minutes on 16 cores.
@@ -12,7 +12,7 @@
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
-REPORT=$(realpath -m "${2:-$ROOT/docs/gpu-report.md}")
+REPORT=$(realpath -m "${2:-$ROOT/tests/gpu/report.md}")
 shift $(($# < 2 ? $# : 2))
 ALL='smoke times commands programs order repeat random large twins wrong variants interop package sanitize'
 STAGES=${*:-$ALL}

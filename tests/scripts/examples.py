@@ -179,7 +179,7 @@ def example(path, write):
 
 def measured():
     """All numbers with a fraction in the files of measurements, rounded to two digits."""
-    files = glob.glob(f"{ROOT}/bench/results/*") + [f"{ROOT}/docs/performance.md", f"{ROOT}/docs/gpu-report.md"]
+    files = glob.glob(f"{ROOT}/bench/results/*") + [f"{ROOT}/docs/performance.md", f"{ROOT}/tests/gpu/report.md"]
     texts = "".join(read(path) for path in files if os.path.isfile(path))
     return {f"{float(number):.2f}" for number in re.findall(r"\b\d+\.\d+\b", texts)}
 

@@ -16,8 +16,8 @@ GPU, NVRTC or a file that nobody has, the options are tried. Other commands are 
 
 docs/README.md leads to every page of docs.
 
-Examples in errors.md that are whole items: `bad:` gets its code, `good:` compiles. What README says of times is made from the tables of docs/performance.md; --write makes
-it again.
+Examples in errors.md that are whole items: `bad:` gets its code, `good:` compiles. The tables of docs/performance.md and what
+README says of times are made from bench/results/*.csv; --write makes them again.
 """
 import glob
 import os
@@ -31,6 +31,9 @@ import tempfile
 import examples
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{ROOT}/bench")
+import table  # noqa: E402
+
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
 DIALOGUES = examples.PAGES
 ITEM = r"(?:entry|def|operator|import|rule|strategy)\b"
@@ -212,33 +215,38 @@ def index_faults():
 REDUCTIONS = ("sum max argmin argmax sum_i32 sum_i64 sum_f64 sum_f16 sum_bf16 product mean_variance minmax dot asum nrm2 row_sums column_sums").split()
 
 
-def table(name):
-    """{size: {contender: (median, low, high)}} of a workload."""
-    part = re.search(rf"^### {name}\n\n(.*?)(?=\n\n|\Z)", read(f"{ROOT}/docs/performance.md"), re.M | re.S)[1].splitlines()
-    heads = [cell.strip() for cell in part[0].split("|")[2:-1]]
-    rows = {}
-    for line in part[2:]:
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        numbers = [re.match(r"\**([\d.]+)\** \(([\d.]+) \.\. ([\d.]+)\)", cell) for cell in cells[1:]]
-        rows[cells[0]] = {head: tuple(map(float, n.groups())) for head, n in zip(heads, numbers) if n}
-    return rows
+def times(name):
+    """{size: {contender: (median, low, high)}} of a workload, in the digits of the tables."""
+    def digits(row):
+        return tuple(float(f"{float(row[key]):.2f}") for key in ("chain_us", "chain_p10", "chain_p90"))
+    sizes = table.by_size(table.load(table.RESULTS)[name])
+    return {size: {head: digits(row) for head, row in own.items() if row["verdict"] == "ok"}
+            for size, own in sizes.items()}
+
+
+def table_faults(write):
+    """Pages whose tables are not those of the CSV files."""
+    if write:
+        table.main()
+    return [f"{path} has other tables: run bench/table.py" for path in table.PAGES
+            if read(f"{ROOT}/{path}") != table.filled(path)]
 
 
 def ours(row):
-    return [times for head, times in row.items() if head.startswith("risec")]
+    return [one for head, one in row.items() if head.startswith("risec")]
 
 
 def rivals(row):
-    return [times for head, times in row.items() if not head.startswith("risec")]
+    return [one for head, one in row.items() if not head.startswith("risec")]
 
 
 def claim():
     """The sentence of README, from the tables."""
-    rows = [row for name in REDUCTIONS for row in table(name).values()]
+    rows = [row for name in REDUCTIONS for row in times(name).values()]
     ahead = sum(all(min(ours(row))[0] < rival[0] for rival in rivals(row)) for row in rows)
     level = sum(all(min(ours(row))[1] <= rival[2] for rival in rivals(row)) for row in rows)
-    scans = [1 - min(ours(row))[0] / row["CUB"][0] for row in table("scan").values()]
-    products = {size: row["cuBLAS"][0] / min(ours(row))[0] for size, row in table("matmul").items()}
+    scans = [1 - min(ours(row))[0] / row["CUB"][0] for row in times("scan").values()]
+    products = {size: row["cuBLAS"][0] / min(ours(row))[0] for size, row in times("matmul").items()}
     slowest = min(products, key=products.get)
     others = [ratio for size, ratio in products.items() if size != slowest]
     return (
@@ -330,6 +338,7 @@ def main():
     good &= report("pages-error-examples", [fault for fault in faults if fault])
     good &= report("pages-index", list(index_faults()))
     good &= report("pages-reserved-words", reserved_faults())
+    good &= report("pages-tables", table_faults("--write" in sys.argv[1:]))
     good &= report("pages-readme-times", [fault for fault in [readme_fault("--write" in sys.argv[1:])] if fault])
     whole = re.findall(rf"^(?:bad|good): +{ITEM}(?!.*\.\.\.).*\s=\s", read(f"{ROOT}/docs/errors.md"), re.M)
     few = [f"{tried} blocks and commands were tried or skipped, and {there} are there"] if tried != there else []

@@ -8,6 +8,7 @@
 - sentences: no sentence has more than 35 words; a piece of code counts as one word
 - lines: no line has more than 100 columns, outside of tables, code and links that cannot be broken
 - spelling: hunspell knows each word outside of code, or tests/prose/words lists it
+- tests-listed: docs/testing.md has a row for each unit test and script
 
 Each rule is shown to find a fault planted in a text. A page of EXCEPTIONS that breaks no rule any
 more is an error, so that the list only shrinks.
@@ -28,11 +29,11 @@ SOURCES = "made from the text of lib and src, line by line"
 LATER = "not rewritten yet"
 EXCEPTIONS = {
     "README.md": LATER, "docs/api.md": LATER, "docs/compiled.md": LATER, "docs/counters.md": LATER,
-    "docs/gallery.md": LATER, "docs/glossary.md": LATER, "docs/gpu-report.md": LATER,
+    "docs/gallery.md": LATER, "docs/glossary.md": LATER,
     "docs/hacking.md": LATER, "docs/header.md": LATER, "docs/judging.md": LATER,
     "docs/manifest.md": LATER,
-    "docs/performance.md": LATER, "docs/primitives.md": LATER, "docs/profiling.md": LATER,
-    "docs/python.md": LATER, "docs/testing.md": LATER,
+    "docs/primitives.md": LATER, "docs/profiling.md": LATER,
+    "docs/python.md": LATER,
     "docs/tuning.md": LATER, "docs/tutorial": LATER,
     "docs/errors.md": SOURCES, "docs/rules.md": SOURCES,
 }
@@ -208,6 +209,25 @@ def faults_of(rules):
     return found, [f"{page} breaks no rule" for page in sorted(EXCEPTIONS.keys() - needed)]
 
 
+# ---- the table of tests ----------------------------------------------------------------------------
+
+
+def unlisted(text):
+    """Unit tests and scripts without a row in docs/testing.md."""
+    units = glob.glob(f"{ROOT}/tests/unit/test_*.c") + glob.glob(f"{ROOT}/tests/random/test_*.c")
+    names = [os.path.basename(path)[:-2] for path in units]
+    names += [os.path.basename(path) for path in glob.glob(f"{ROOT}/tests/scripts/*.[ps][yh]")]
+    rows = "\n".join(line for line in text.splitlines() if is_table(line))
+    return [f"docs/testing.md has no row for {name}" for name in sorted(names)
+            if not re.search(rf"\b{re.escape(name)}`", rows)]
+
+
+def test_faults():
+    text = read(f"{ROOT}/docs/testing.md")
+    seen = unlisted(text.replace("| `scripts/users.py`", "| ")) != unlisted(text)
+    return unlisted(text) + ([] if seen else ["a script without a row is not found"])
+
+
 def main():
     missing = hunspell()
     if sys.argv[1:]:
@@ -218,6 +238,7 @@ def main():
     rules = [rule for rule in RULES if rule != "spelling" or not missing]
     found, idle = faults_of(rules)
     good = all([report(f"{rule}-planted", planted(rule)) & report(rule, found[rule]) for rule in rules])
+    good &= report("tests-listed", test_faults())
     if missing:
         print(f"skip prose-spelling: {missing}")
     else:

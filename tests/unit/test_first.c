@@ -1,6 +1,6 @@
 /* The first launch of one-line programs: which kernels are compiled, and how much text that is. On a driver of our own (fake_gpu.h).
  *
- * test_first --measure: with NVIDIA's NVRTC in place of the fake one, each program five times in a process of its own; prints the table of docs/compiled.md.
+ * test_first --measure: with NVIDIA's NVRTC in place of the fake one, each program five times in a process of its own; prints the table of bench/results/README.md.
  * test_first --kernels FILE...: how long NVIDIA's NVRTC takes for the text of each kernel of the files, in processor seconds. */
 #include <stdlib.h>
 #include <sys/wait.h>
