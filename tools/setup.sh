@@ -48,6 +48,7 @@ wanted_packages() {
     printf '#include <jansson.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1 || echo libjansson-dev
     /usr/bin/python3 -c 'import build, ensurepip, setuptools, wheel' >/dev/null 2>&1 ||
         echo python3-build python3-setuptools python3-venv python3-wheel
+    hunspell -d en_GB -l </dev/null >/dev/null 2>&1 || echo hunspell hunspell-en-gb
 }
 
 # Asks for nothing, and calls apt-get only when something is missing.
