@@ -142,19 +142,22 @@ def line_faults(page, text):
 # ---- spelling ------------------------------------------------------------------------------------
 
 
+UTF8 = dict(os.environ, LC_ALL="C.UTF-8")  # hunspell reads its list of words as the locale says
+
+
 def hunspell():
     """Why words cannot be looked up, or None."""
     if not shutil.which("hunspell"):
         return "no hunspell here"
     done = subprocess.run(["hunspell", "-d", "en_GB", "-l"], input="word", capture_output=True,
-                          text=True)
+                          encoding="utf-8", env=UTF8)
     return "hunspell has no en_GB" if done.returncode or done.stderr else None
 
 
 def spelling_faults(page, text):
     text = re.sub(r"\w*[\d_]\w*|[\w./-]*\w\.\w+|&\w+;", " ", without_code(prose(text)))
     done = subprocess.run(["hunspell", "-d", "en_GB", "-i", "utf-8", "-p", WORDS, "-l"], input=text,
-                          capture_output=True, text=True, check=True)
+                          capture_output=True, encoding="utf-8", check=True, env=UTF8)
     for word in sorted(set(done.stdout.split())):
         yield f"{page}: {word}: correct it, or put it into tests/prose/words"
 
