@@ -439,6 +439,11 @@ def stop(_number, _frame):
 
 
 class Signals(unittest.TestCase):
+    def setUp(self):
+        """Whoever starts the tests in the background may have made them ignore it."""
+        self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def interrupted(self, device):
         entry = Compiled.get(FOREVER, device).forever
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -250,7 +250,7 @@ static int in_child(const Fixture *f)
 {
     rise_error e;
     rise_call *call = NULL;
-    alarm(60); /* instead of a hang */
+    alarm(600); /* instead of a hang */
     if (rise_call_launch(f->call, NULL, &e) != RISE_ERROR_ARGUMENT || !strstr(e.text, "child of fork makes its own"))
         return 1;
     if (rise_call_new(f->entry, &call, &e) != RISE_ERROR_ARGUMENT || call || rise_program_entry_count(f->program))
