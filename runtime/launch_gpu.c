@@ -520,13 +520,28 @@ static int refuse_recording(RiseCall *call, rise_error *error)
                      call->entry->plan.core->name);
 }
 
+/* Another stream may be recording meanwhile, of this thread or of another one. CUDA ends that where
+ * somebody asks about ours, unless the thread is relaxed about it. */
+static CUresult ask_relaxed(const RiseCall *call, bool wait)
+{
+    const CudaApi *api = &call->context->gpu.api;
+    int mode = CU_CAPTURE_RELAXED;
+    CUresult result = api->capture_mode(&mode);
+    if (result != CU_SUCCESS)
+        return result;
+    result = wait          ? api->stream_synchronize(call->stream)
+             : call->asked ? api->event_query(call->event)
+                           : api->stream_query(call->stream);
+    CUresult back = api->capture_mode(&mode);
+    return result != CU_SUCCESS ? result : back;
+}
+
 /* The stream itself may get more work all the time, so at the first time that it is busy the event is
  * put behind what is there, and asked from then on. */
 static int ask_done(RiseCall *call, rise_error *error)
 {
     RiseContext *context = call->context;
-    const CudaApi *api = &context->gpu.api;
-    CUresult result = call->asked ? api->event_query(call->event) : api->stream_query(call->stream);
+    CUresult result = ask_relaxed(call, false);
     int status = RISE_OK;
     if (result == CU_NOT_READY && !call->asked) {
         status = record_event(call, error);
@@ -567,7 +582,8 @@ int gpu_wait(RiseCall *call, rise_error *error)
         return status;
     status = refuse_recording(call, error);
     if (status == RISE_OK) {
-        status = gpu_check(call->context, call->context->gpu.api.stream_synchronize(call->stream), error, "%s: waiting for the launch", call->entry->plan.core->name);
+        status = gpu_check(call->context, ask_relaxed(call, true), error,
+                           "%s: waiting for the launch", call->entry->plan.core->name);
         call->busy = status != RISE_OK;
         call->clears |= status != RISE_OK;
     }

@@ -23,6 +23,7 @@ typedef struct Node {
 static Node nodes[NODES];
 static int n_nodes;
 static bool recording;
+static _Thread_local int capture_mode; /* global */
 static CUstream recorder;
 
 static void note(const char *fmt, ...)
@@ -227,9 +228,25 @@ CUresult fake_stream_capturing(CUstream stream, int *status)
     return CU_SUCCESS;
 }
 
+CUresult fake_capture_mode(int *mode)
+{
+    INSIDE();
+    int before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return CU_SUCCESS;
+}
+
+static void fake_not_unsafe(const char *what)
+{
+    if (capture_mode != CU_CAPTURE_RELAXED)
+        fake_not_recording(what);
+}
+
 CUresult fake_stream_query(CUstream stream)
 {
     INSIDE();
+    fake_not_unsafe("asking about a stream while one records");
     if (fake_is_recording(stream))
         fake_misuse("asking a stream that is recording");
     return fake_gpu.busy_stream ? CU_NOT_READY : CU_SUCCESS;
@@ -238,6 +255,7 @@ CUresult fake_stream_query(CUstream stream)
 CUresult fake_stream_synchronize(CUstream stream)
 {
     INSIDE();
+    fake_not_unsafe("waiting for a stream while one records");
     if (fake_is_recording(stream))
         fake_misuse("waiting for a stream that is recording");
     return CU_SUCCESS;
@@ -272,6 +290,7 @@ CUresult fake_event_record(CUevent event, CUstream stream)
 CUresult fake_event_query(CUevent event)
 {
     INSIDE();
+    fake_not_unsafe("asking about an event while a stream records");
     if (!event)
         fake_misuse("asking no event");
     return fake_gpu.busy_event ? CU_NOT_READY : CU_SUCCESS;

@@ -279,7 +279,7 @@ static int is_done(rise_call *call)
 /* Asking waits for nothing, and ends for a stream that gets more and more to do. */
 static void test_done(void)
 {
-    char a;
+    char a, b;
     int done = 1;
     Fixture f = start_far(LAST, 100000);
     BAD(rise_call_done(f.call, NULL, &err), RISE_ERROR_ARGUMENT, "done is NULL");
@@ -307,7 +307,15 @@ static void test_done(void)
     CHECK(done == 0);
     BAD(rise_call_wait(f.call, &err), RISE_ERROR_ARGUMENT, "the stream of the last launch is recording");
     fake_gpu_record_end();
-    fake_gpu.fail_at = fake_gpu.calls + 3; /* push, recording?, query */
+    fake_gpu_record(&b); /* which may belong to somebody else */
+    fake_gpu.busy_stream = true;
+    CHECK(is_done(f.call) == 0 && is_done(f.call) == 1);
+    GOOD(rise_call_launch(f.call, &a, &err));
+    GOOD(rise_call_wait(f.call, &err));
+    fake_gpu.busy_stream = false;
+    fake_gpu_record_end();
+    GOOD(rise_call_launch(f.call, &a, &err));
+    fake_gpu.fail_at = fake_gpu.calls + 4; /* push, recording?, relaxed, query */
     fake_gpu.fail_with = 1;
     BAD(rise_call_done(f.call, &done, &err), RISE_ERROR_DEVICE, "asking whether the launch is done");
     CHECK(call_of(f.call, NULL)->clears && is_done(f.call) == 1);
