@@ -158,6 +158,7 @@ class Exchange:
                 "risec takes memory of the host and of NVIDIA GPUs"
             )
         self.name, self.owner, self.ordinal = name, x, ordinal if on_gpu else None
+        self.maker = "dlpack"
 
     def take(self, stream: Optional[int]) -> View:
         """The array, to be used on this stream. What it holds is there by then."""

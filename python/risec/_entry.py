@@ -176,7 +176,7 @@ class Entry:
         context = self._context(ordinal)
         if ordinal is None and stream is not None:
             raise ValueError(f"{self.name}: a stream is for arrays in the memory of a GPU")
-        on = None if ordinal is None else self._stream(looks, ordinal, stream)
+        on, stream = (None, None) if ordinal is None else self._stream(looks, ordinal, stream)
         views = [self._view(a, x, on) if x is not None else None for a, x in zip(s.inputs, looks)]
         shapes = tuple(
             [v.shape if v is not None and a.rank else None for a, v in zip(s.inputs, views)]
@@ -199,7 +199,7 @@ class Entry:
             if ordinal is None:
                 call.wait()
             else:
-                call.keep(on, [v.owner for v in views if v is not None], results)
+                call.keep(on, stream, [v.owner for v in views if v is not None], results)
         except BaseException:
             call.kept.append((values, outs))  # the launch may have begun
             raise
@@ -308,20 +308,23 @@ class Entry:
             )
         return next(iter(found), None)
 
-    def _stream(self, looks: Sequence[Any], ordinal: int, stream: Any) -> int:
+    def _stream(self, looks: Sequence[Any], ordinal: int, stream: Any) -> Tuple[int, Any]:
+        """The address of the stream, and what keeps it from being destroyed."""
         if stream is not None:
-            return _cuda.stream_handle(stream)
+            return _cuda.stream_handle(stream), stream
         named: Optional[int] = None
         for x in looks:
             if x is None:
                 continue
             if x.maker == "torch":
-                return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _cuda.LEGACY
+                own = sys.modules["torch"].cuda.current_stream(ordinal)
+                return own.cuda_stream or _cuda.LEGACY, own
             if x.maker == "cupy":
-                return sys.modules["cupy"].cuda.get_current_stream().ptr or _cuda.LEGACY
+                own = sys.modules["cupy"].cuda.get_current_stream()
+                return own.ptr or _cuda.LEGACY, own
             if named is None and x.maker == "cuda":
                 named = x.stream
-        return named or _cuda.LEGACY
+        return named or _cuda.LEGACY, None
 
     def _rank(self, a: Argument, shape: Shape) -> Shape:
         if len(shape) != a.rank:

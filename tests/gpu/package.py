@@ -24,7 +24,7 @@ AXPY = """entry axpy {n: nat} (k: f32) (xs ys: n.f32): n.f32 =
 ROWS = """entry rows {n m: nat} (xs: n.m.f32): (n.f32, n.f32) =
   (xs |> map(reduce((+), 0)), xs |> map(reduce(max, -inf)))
 """
-DROP = "entry drop {n: nat} (xs: n.f32): (n - 1).f32 where n >= 1 = xs |> drop(1) |> map(fun x => x + 1)\n"
+TAIL = "entry tail {n: nat} (xs: n.f32): (n - 1).f32 where n >= 1 = xs |> drop(1) |> map(fun x => x + 1)\n"
 POINTS = []
 
 
@@ -35,7 +35,7 @@ def point(function):
 
 class Programs:
     def __init__(self):
-        self.all = risec.compile(SUM + AXPY + ROWS + DROP, device="gpu")
+        self.all = risec.compile(SUM + AXPY + ROWS + TAIL, device="gpu")
 
     def __getattr__(self, name):
         return self.all[name]
@@ -242,10 +242,10 @@ def refusals():
 def operators():
     total = risec.torch.op(P.sum, "risectest::total")
     rows = risec.torch.op(P.rows, "risectest::rows")
-    drop = risec.torch.op(P.drop, "risectest::drop")
+    tail = risec.torch.op(P.tail, "risectest::tail")
     axpy = risec.torch.op(P.axpy, "risectest::axpy")
     x = whole(4096)
-    for made, args in ((total, (x,)), (rows, (x.view(64, 64),)), (drop, (x,)), (axpy, (2.0, x, x))):
+    for made, args in ((total, (x,)), (rows, (x.view(64, 64),)), (tail, (x,)), (axpy, (2.0, x, x))):
         said = torch.library.opcheck(made, args)
         assert all(v == "SUCCESS" for v in said.values()), (made, said)
 
