@@ -130,6 +130,7 @@ static void texts_free(RiseEntry *entry)
     context_dealloc(context, entry->manifest);
     context_dealloc(context, entry->pieces.at);
     context_dealloc(context, entry->pieces.helpers);
+    context_dealloc(context, entry->pieces.functions);
     entry->cuda = entry->manifest = NULL;
     entry->pieces = (CudaPieces){0};
 }
@@ -155,7 +156,10 @@ static int keep_texts(Job *job, RiseEntry *entry, const Instance *instance, rise
     entry->pieces = k.pieces;
     entry->pieces.at = copy(context, k.pieces.at, sizeof *k.pieces.at * (size_t)k.pieces.n, error);
     entry->pieces.helpers = copy(context, k.pieces.helpers, sizeof *k.pieces.helpers * (size_t)k.pieces.n_helpers, error);
-    if (!entry->cuda || !entry->manifest || !entry->pieces.at || !entry->pieces.helpers) {
+    const size_t functions = sizeof *k.pieces.functions * (size_t)k.pieces.n_functions;
+    entry->pieces.functions = copy(context, k.pieces.functions, functions, error);
+    const CudaPieces *pieces = &entry->pieces;
+    if (!entry->cuda || !entry->manifest || !pieces->at || !pieces->helpers || !pieces->functions) {
         texts_free(entry);
         return RISE_ERROR_MEMORY;
     }

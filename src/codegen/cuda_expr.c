@@ -94,6 +94,11 @@ const char *cuda_slot_name(Cuda *c, const ImpVar *var, Nat slot)
     return var->vector ? cuda_vector_part(c, name, var, (int)slot->value) : name;
 }
 
+const char *cuda_claim(Cuda *c, const ImpVar *var)
+{
+    return c_name_claim(c->names, var->base ? var->base : var->name);
+}
+
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot)
 {
     put(c, cuda_slot_name(c, var, slot));
@@ -764,31 +769,4 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value)
         cuda_half_store(c, value);
     else
         cuda_expr(c, value, C_ANY);
-}
-
-typedef struct OtherSlot {
-    const ImpVar *var;
-    int slot;
-    bool found;
-} OtherSlot;
-
-static void find_other_slot(void *user, ImpExpr **at)
-{
-    OtherSlot *o = user;
-    o->found |= (*at)->kind == IE_VAR && (*at)->var.var == o->var && !nat_is((*at)->var.slot, o->slot);
-}
-
-bool cuda_by_component(const ImpStmt *s)
-{
-    bool own = false; /* otherwise one assignment of the whole is shorter */
-    for (int k = 0; k < s->vec.n; k++) {
-        ImpExpr *value = s->vec.values[k];
-        OtherSlot other = {s->vec.var, k, false}, any = {s->vec.var, -1, false};
-        walk_expr(&value, find_other_slot, &other);
-        walk_expr(&value, find_other_slot, &any);
-        if (other.found)
-            return false;
-        own |= any.found;
-    }
-    return own;
 }

@@ -1,13 +1,14 @@
 /* What the files of the CUDA printer share.
  *
  * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_tail.c: ends of arrays. cuda_helpers.c: the
- * small functions that expressions call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host; cuda_calls.c: what they call. cuda_header.c: the header for C. */
+ * small functions that expressions call. cuda_functions.c: what several kernels call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host; cuda_calls.c: what they call. cuda_header.c: the header for C. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
 
 #include "codegen/c_names.h"
 #include "codegen/index_guards.h"
 #include "codegen/lower.h"
+#include "codegen/walk.h"
 
 /* Operators of C, loosest first. */
 typedef enum CPrec {
@@ -33,12 +34,25 @@ typedef struct HeaderPrefix {
     const char *lower, *upper; /* "sum_", "SUM_" */
 } HeaderPrefix;
 
+/* A function for what stands in several places, in C. */
+typedef struct CudaFunction {
+    ImpFunction *imp;
+    const char *name;
+    CudaIndex type;  /* of indices: INDEX_PARAMETER, a parameter of its template */
+    bool aligned;    /* the template has this parameter */
+    bool wide;       /* a kernel that calls it may have 64-bit indices */
+    size_t from, to; /* its text */
+    uint32_t helpers[HELP_COUNT]; /* as in Cuda */
+} CudaFunction;
+
 typedef struct Cuda {
     Ctx *ctx;
     StrBuf *out;
     CNames *names;           /* of the entry; a kernel's are released at its end */
     const ImpProgram *program;
     const ImpKernel *kernel;
+    CudaFunction *functions;     /* those of the program, ended by one without imp */
+    const ImpFunction *function; /* that is printed: `kernel` has its body then; NULL: none is */
     const NatFacts *facts;
     bool line_directives;
     Span users;              /* the last text of the user's that a statement stood for */
@@ -83,8 +97,9 @@ bool cuda_operator(PrimId id, const char **text, CPrec *prec);
 /* ---- cuda_pieces.c ----------------------------------------------------------------------------------------------------- */
 
 void cuda_pieces_init(Ctx *ctx, CudaPieces *pieces, int n);
-/* Kernel k is [from, to) of the text, and calls these helpers (Cuda.helpers). In order of k. */
-void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const uint32_t *helpers);
+/* Kernel k of the text is a form of this one, which c has printed last, with c->helpers. In order. */
+void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const Cuda *c,
+                     const ImpKernel *kernel);
 
 /* ---- cuda_expr.c ------------------------------------------------------------------------------------------------------- */
 
@@ -92,6 +107,8 @@ void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const
 void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
 void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec); /* before the rounding that cuda_half_rounds tells of */
 void cuda_nat(Cuda *c, Nat nat, CPrec prec);
+/* A name for the register, up to the end of the scope. */
+const char *cuda_claim(Cuda *c, const ImpVar *var);
 void cuda_slot(Cuda *c, const ImpVar *var, Nat slot);
 const char *cuda_slot_name(Cuda *c, const ImpVar *var, Nat slot); /* of a register, or of a vector's part */
 void cuda_cell(Cuda *c, const ImpBuf *buf, Nat index);
@@ -99,8 +116,6 @@ void cuda_load_cell(Cuda *c, const ImpBuf *buf, Nat index); /* with the buffer's
 const char *cuda_loader(Cuda *c, const ImpBuf *buf); /* the function that loads from it; NULL: plainly */
 /* `target = value`, or `target += e` where the value allows it; `target` is an IE_VAR or, of a cell, an IE_LOAD. */
 void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value);
-/* Whether a vector register may be set one component after the other: no value reads a component other than its own. */
-bool cuda_by_component(const ImpStmt *vset);
 bool nat_is_wide(const Cuda *c, Nat nat); /* may it need more than an int? */
 CudaIndex cuda_nat_type(const Cuda *c, Nat nat);
 const char *cuda_index_type(CudaIndex type);
@@ -142,6 +157,8 @@ const char *cuda_half_to(Cuda *c, Scalar type, int n);
 void cuda_block(Cuda *c, const ImpBlock *block); /* its statements, indented to c->depth */
 bool cuda_any_shown(const ImpBlock *block); /* does it print anything? */
 bool cuda_is_shown(const ImpStmt *s);
+/* A comment: FILE:LINE of the user's text, where there is some: what, of FILE:LINE. */
+void cuda_put_about(Cuda *c, Span users, Span span, const char *what);
 void cuda_put_start(Cuda *c, const ImpBuf *buf, Nat index); /* where cells start: xs + 4*i */
 void cuda_put_loaded(Cuda *c, const ImpStmt *vload); /* the vector's value */
 /* Names and wide variables that end with a block of C. */
@@ -151,11 +168,23 @@ typedef struct CudaScope {
 CudaScope cuda_enter(Cuda *c);
 void cuda_leave(Cuda *c, CudaScope scope);
 
+/* ---- cuda_functions.c ------------------------------------------------------------------------ */
+
+/* Statements, and calls in place of those that they stand for. */
+typedef void (*CallFn)(void *user, const ImpCall *call);
+void cuda_walk_text(const ImpBlock *block, StmtFn fn, CallFn call, void *user);
+struct CudaNames;
+CudaFunction *cuda_functions(Ctx *ctx, const ImpProgram *program, const struct CudaNames *names);
+/* By the kernel, or by another function for it. */
+bool cuda_is_called(const CudaFunction *f, const ImpKernel *kernel);
+void cuda_put_function(Cuda *c, CudaFunction *f);
+void cuda_put_call(Cuda *c, const ImpCall *call); /* with the end of its line */
+
 /* ---- cuda_tail.c ------------------------------------------------------------------------------- */
 
 /* The value that a vector gets, as the cells at the end of an array; false: it is something else. */
 bool cuda_put_tail(Cuda *c, const ImpStmt *vset);
-/* The vector that the branch gives all cells, or those that are there; NULL: it does something else. */
+/* The vector that the branch gives all cells, or those that are there; NULL: it does more. */
 const ImpVar *cuda_sets_all_or_fewer(Cuda *c, const ImpStmt *branch);
 void cuda_put_all_or_fewer(Cuda *c, const ImpStmt *branch); /* the value, as a choice */
 
@@ -165,6 +194,7 @@ void cuda_put_all_or_fewer(Cuda *c, const ImpStmt *branch); /* the value, as a c
 typedef struct CudaNames {
     int n_kernels;
     const char **kernels; /* as imp_form counts */
+    const char **functions; /* as in ImpProgram.functions */
     const char **bodies;  /* of the program's kernels: the function that all its forms call; NULL: there is one form */
     const char *launch;   /* the host function */
     const char *workspace, *init; /* those for the workspace; NULL: there is none */
@@ -190,6 +220,13 @@ void header_add(Header *header, Cuda *c, const ImpProgram *program, const CudaNa
 /* ---- cuda_print.c ------------------------------------------------------------------------------------------------------ */
 
 void cuda_indent(Cuda *c);
+/* Declares the ids of the hardware that the body of c->kernel uses; false: it uses none. */
+bool cuda_put_ids(Cuda *c);
+/* name(a, b, ...), which begins at a column. */
+void cuda_put_items(Cuda *c, size_t column, const char *name, int n, const char *const *items);
+/* The type of indices in the text that the forms of a kernel share; may arrays be unaligned? */
+CudaIndex cuda_text_index(const ImpKernel *kernel);
+bool cuda_text_may_be_unaligned(const ImpKernel *kernel);
 bool cuda_unsigned_safe(Nat nat); /* may gridDim stand in it as it is, an unsigned? */
 /* Text that cannot end a comment or begin a line: what comes from file names and notes. */
 void cuda_comment_text(StrBuf *out, const char *text);

@@ -3,27 +3,50 @@
 
 void cuda_pieces_init(Ctx *ctx, CudaPieces *pieces, int n)
 {
-    pieces->n = n;
-    pieces->at = NEWN(ctx, CudaPiece, n + 1);
-    pieces->helpers = NEWN(ctx, uint16_t, 1);
-    pieces->n_helpers = 0;
+    *pieces = (CudaPieces){.n = n,
+                           .at = NEWN(ctx, CudaPiece, n + 1),
+                           .helpers = NEWN(ctx, uint16_t, 1),
+                           .functions = NEWN(ctx, CudaRange, 1)};
 }
 
-void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const uint32_t *helpers)
+static void add_helpers(Ctx *ctx, CudaPieces *pieces, const uint32_t *helpers)
 {
     int n = pieces->n_helpers;
     for (int h = 0; h < HELP_COUNT; h++)
         n += __builtin_popcount(helpers[h]);
     uint16_t *all = NEWN(ctx, uint16_t, n + 1);
     memcpy(all, pieces->helpers, sizeof *all * (size_t)pieces->n_helpers);
-    piece.first_helper = pieces->n_helpers;
-    piece.end_helper = n;
-    pieces->at[k] = piece;
     for (int h = 0; h < HELP_COUNT; h++)
         for (int t = 0; t < SC_COUNT; t++)
             if (helpers[h] & 1u << t)
                 all[pieces->n_helpers++] = (uint16_t)(h * SC_COUNT + t);
     pieces->helpers = all;
+}
+
+void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const Cuda *c,
+                     const ImpKernel *kernel)
+{
+    uint32_t helpers[HELP_COUNT];
+    int n = pieces->n_functions;
+    for (const CudaFunction *f = c->functions; f->imp; f++)
+        n += cuda_is_called(f, kernel);
+    CudaRange *all = NEWN(ctx, CudaRange, n + 1);
+    memcpy(helpers, c->helpers, sizeof helpers);
+    memcpy(all, pieces->functions, sizeof *all * (size_t)pieces->n_functions);
+    piece.first_helper = pieces->n_helpers;
+    piece.first_function = pieces->n_functions;
+    for (const CudaFunction *f = c->functions; f->imp; f++) {
+        if (!cuda_is_called(f, kernel))
+            continue;
+        all[pieces->n_functions++] = (CudaRange){f->from, f->to};
+        for (int h = 0; h < HELP_COUNT; h++)
+            helpers[h] |= f->helpers[h];
+    }
+    pieces->functions = all;
+    add_helpers(ctx, pieces, helpers);
+    piece.end_helper = pieces->n_helpers;
+    piece.end_function = pieces->n_functions;
+    pieces->at[k] = piece;
 }
 
 void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, StrBuf *out)
@@ -33,6 +56,9 @@ void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, StrBuf *
     for (int i = piece->first_helper; i < piece->end_helper; i++)
         helpers[pieces->helpers[i] / SC_COUNT] |= 1u << pieces->helpers[i] % SC_COUNT;
     cuda_put_helpers(helpers, out);
+    for (int i = piece->first_function; i < piece->end_function; i++)
+        sb_putn(out, text + pieces->functions[i].from,
+                pieces->functions[i].to - pieces->functions[i].from);
     sb_putn(out, text + piece->body, piece->end_body - piece->body);
     sb_putn(out, text + piece->from, piece->to - piece->from);
 }

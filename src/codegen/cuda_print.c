@@ -99,6 +99,13 @@ static void note_stmt(void *user, ImpStmt *s)
     note_ids(ids, s->loop.step);
 }
 
+static void note_call(void *user, const ImpCall *call)
+{
+    for (int k = 0; k < call->function->params.n; k++)
+        if (call->args[k].nat)
+            note_ids(user, call->args[k].nat);
+}
+
 static const char axis_letters[] = "xyz";
 
 static const char *linear_thread(Ctx *ctx, const ImpKernel *k)
@@ -130,12 +137,11 @@ static void find_ids(Cuda *c, Ids *ids)
         ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, "blockIdx.%c", axis_letters[a]), .atom = true};
         ids->at[n++] = (HardwareId){.var = k->thread[a], .wanted = thread_names[a], .text = ctx_printf(ctx, "threadIdx.%c", axis_letters[a]), .atom = true};
     }
-    ImpBlock body = k->body;
-    walk_stmts(&body, note_stmt, ids);
+    cuda_walk_text(&k->body, note_stmt, note_call, ids);
 }
 
 /* Declares the ids that the body uses; one that only starts loops stands there in place. */
-static bool put_ids(Cuda *c)
+bool cuda_put_ids(Cuda *c)
 {
     Ids ids;
     bool any = false;
@@ -194,11 +200,16 @@ static void use_in_stmt(void *user, ImpStmt *s)
         walk_bufs(s, use_buf, user);
 }
 
+static void use_in_call(void *user, const ImpCall *call)
+{
+    for (int k = 0; k < call->function->params.n; k++)
+        use_buf(user, &call->args[k].buf);
+}
+
 static bool is_used(const Cuda *c, const ImpBuf *buf)
 {
     BufUse u = {buf, false};
-    ImpBlock body = c->kernel->body;
-    walk_stmts(&body, use_in_stmt, &u);
+    cuda_walk_text(&c->kernel->body, use_in_stmt, use_in_call, &u);
     return u.used;
 }
 
@@ -402,40 +413,50 @@ static const char *buffer_parameter(const Cuda *c, const ImpBuf *buf)
                       c->promises[buf->id] ? "__restrict__ " : "", c->buf_names[buf->id]);
 }
 
-/* (a, b, ...) of the kernel behind a name that begins at a column: its parameters, with the type of sizes; or, with none, what is passed for them. */
-static void put_list(Cuda *c, size_t column, const char *name, const char *index)
+void cuda_put_items(Cuda *c, size_t column, const char *name, int n, const char *const *items)
 {
-    const ImpKernel *k = c->kernel;
     const size_t first = column + strlen(name) + 1;
     column = first;
     sb_printf(c->out, "%s(", name);
-    for (int i = 0, n = 0; i < k->bufs.n + k->n_sizes; i++) {
-        const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
-        if (buf && buf->space == SPACE_SHARED)
-            continue;
-        const char *size = buf ? NULL : c_names_get(c->names, k->sizes[i - k->bufs.n]);
-        const char *item = !index ? (buf ? c->buf_names[buf->id] : size)
-                           : buf  ? buffer_parameter(c, buf)
-                                  : ctx_printf(c->ctx, "%s %s", index, size);
-        if (n++) {
+    for (int i = 0; i < n; i++) {
+        if (i) {
             put(c, ",");
-            bool wrap = column + strlen(item) + 3 > CUDA_WIDTH;
+            bool wrap = column + strlen(items[i]) + 3 > CUDA_WIDTH;
             put(c, wrap ? "\n" : " ");
             for (size_t j = 0; wrap && j < first; j++)
                 sb_putc(c->out, ' ');
             column = wrap ? first : column + 2;
         }
-        put(c, item);
-        column += strlen(item);
+        put(c, items[i]);
+        column += strlen(items[i]);
     }
     put(c, ")");
+}
+
+/* The parameters of the kernel behind a name that begins at a column, with the type of sizes; or,
+ * with none, what is passed for them. */
+static void put_list(Cuda *c, size_t column, const char *name, const char *index)
+{
+    const ImpKernel *k = c->kernel;
+    const char **items = NEWN(c->ctx, const char *, k->bufs.n + k->n_sizes + 1);
+    int n = 0;
+    for (int i = 0; i < k->bufs.n + k->n_sizes; i++) {
+        const ImpBuf *buf = i < k->bufs.n ? k->bufs.at[i] : NULL;
+        if (buf && buf->space == SPACE_SHARED)
+            continue;
+        const char *size = buf ? NULL : c_names_get(c->names, k->sizes[i - k->bufs.n]);
+        items[n++] = !index ? (buf ? c->buf_names[buf->id] : size)
+                     : buf  ? buffer_parameter(c, buf)
+                            : ctx_printf(c->ctx, "%s %s", index, size);
+    }
+    cuda_put_items(c, column, name, n, items);
 }
 
 static void print_body(Cuda *c)
 {
     put(c, "{\n");
     c->depth = 1;
-    bool shared = put_shared(c), ids = put_ids(c);
+    bool shared = put_shared(c), ids = cuda_put_ids(c);
     if ((shared || ids) && cuda_any_shown(&c->kernel->body))
         put(c, "\n");
     cuda_block(c, &c->kernel->body);
@@ -460,6 +481,19 @@ static TextParameters text_parameters(const ImpKernel *k)
 }
 
 static CudaIndex index_type(const ImpKernel *k) { return k->wide ? INDEX_LONG : INDEX_INT; }
+
+static const ImpKernel *text_kernel(const ImpKernel *first)
+{
+    const ImpKernel *twin = imp_wide_twin(first);
+    return twin ? twin : first;
+}
+
+CudaIndex cuda_text_index(const ImpKernel *kernel)
+{
+    return text_parameters(kernel).index ? INDEX_PARAMETER : index_type(text_kernel(kernel));
+}
+
+bool cuda_text_may_be_unaligned(const ImpKernel *kernel) { return text_parameters(kernel).aligned; }
 
 /* extern "C": calls the text with its own parameters. */
 static void put_form(Cuda *c, TextParameters p, const ImpKernel *form, const char *name, const char *body)
@@ -513,10 +547,10 @@ static int print_kernel(Cuda *c, const ImpKernel *first, const char *const *name
     int n = 0;
     ends[0] = c->out->len;
     const TextParameters p = text_parameters(first);
-    const ImpKernel *twin = imp_wide_twin(first), *k = twin ? twin : first;
+    const ImpKernel *k = text_kernel(first);
     c->kernel = k;
     c->facts = k->known;
-    c->index = p.index ? INDEX_PARAMETER : index_type(k);
+    c->index = cuda_text_index(first);
     c->may_be_unaligned = p.aligned;
     CudaScope scope = cuda_enter(c);
     if (p.index)
@@ -574,6 +608,10 @@ CudaNames cuda_names(Ctx *ctx, CNames *globals, const ImpProgram *program)
         names.bodies[i] = k->otherwise ? c_name_claim_global(globals, ctx_printf(ctx, "%s_body", k->name)) : NULL;
     }
     const char *entry = program->entry ? program->entry->name : program->kernels.n ? program->kernels.at[0]->name : "entry";
+    names.functions = NEWN(ctx, const char *, program->functions.n + 1);
+    for (int i = program->functions.n - 1; i >= 0; i--) /* the larger ones first */
+        names.functions[i] = c_name_claim_global(
+            globals, ctx_printf(ctx, "%s_%s", entry, program->functions.at[i]->name));
     names.launch = c_name_claim_global(globals, ctx_printf(ctx, "%s_launch", entry));
     if (workspace_is_used(program)) {
         names.workspace = c_name_claim_global(globals, ctx_printf(ctx, "%s_workspace", entry));
@@ -596,6 +634,8 @@ static CNames *names_inside(Ctx *ctx, const ImpProgram *program, const CudaNames
             c_name_take(names, own->bodies[i]);
     for (int j = 0; j < own->n_kernels; j++)
         c_name_take(names, own->kernels[j]);
+    for (int i = 0; i < program->functions.n; i++)
+        c_name_take(names, own->functions[i]);
     c_name_take(names, own->launch);
     if (own->workspace) {
         c_name_take(names, own->workspace);
@@ -650,6 +690,22 @@ static void add_host(CudaFile *file, Cuda *c, const ImpProgram *program, const C
     add_helpers(file, c);
 }
 
+/* The functions that the kernel is the first to call. */
+static void add_functions(CudaFile *file, Cuda *c, const ImpKernel *kernel)
+{
+    for (CudaFunction *f = c->functions; f->imp; f++) {
+        if (f->to || !cuda_is_called(f, kernel))
+            continue;
+        f->from = c->out->len;
+        memset(c->helpers, 0, sizeof c->helpers);
+        cuda_put_function(c, f);
+        f->to = end_text(c, f->from);
+        memcpy(f->helpers, c->helpers, sizeof f->helpers);
+        add_helpers(file, c);
+        put(c, "\n");
+    }
+}
+
 void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
 {
     const CudaNames names = cuda_names(ctx, file->globals, program);
@@ -658,15 +714,19 @@ void cuda_file_add(Ctx *ctx, CudaFile *file, const ImpProgram *program)
     if (!file->n && program->entry)
         file->source = ctx_printf(file->ctx, "%s", cuda_place(ctx, program->entry->span, &line));
     sb_printf(&file->launches, "%s%s", file->n ? ", " : "// To launch: ", names.launch);
+    c.functions = cuda_functions(ctx, program, &names);
     if (file->pieces)
         cuda_pieces_init(ctx, file->pieces, names.n_kernels);
     for (int i = 0, at = 0; i < program->kernels.n; i++) {
+        add_functions(file, &c, program->kernels.at[i]);
         size_t ends[MOST_FORMS + 1], start = file->kernels.len;
         memset(c.helpers, 0, sizeof c.helpers);
         int n = print_kernel(&c, program->kernels.at[i], names.kernels + at, names.bodies[i], ends);
         add_helpers(file, &c);
-        for (int f = 0; f < n && file->pieces; f++)
-            cuda_pieces_add(ctx, file->pieces, at + f, (CudaPiece){.body = start, .end_body = ends[0], .from = ends[f], .to = ends[f + 1]}, c.helpers);
+        for (int f = 0; f < n && file->pieces; f++) {
+            CudaPiece piece = {.body = start, .end_body = ends[0], .from = ends[f], .to = ends[f + 1]};
+            cuda_pieces_add(ctx, file->pieces, at + f, piece, &c, program->kernels.at[i]);
+        }
         at += n;
         put(&c, "\n");
     }
@@ -700,6 +760,10 @@ void cuda_file_print(const CudaFile *file, StrBuf *out)
         piece->end_body += out->len;
         piece->from += out->len;
         piece->to += out->len;
+    }
+    for (int i = 0; file->pieces && i < file->pieces->n_functions; i++) {
+        file->pieces->functions[i].from += out->len;
+        file->pieces->functions[i].to += out->len;
     }
     sb_putn(out, file->kernels.text, file->kernels.len);
     if (file->header)

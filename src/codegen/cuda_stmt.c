@@ -1,5 +1,6 @@
 /* Statements of imp as CUDA C. */
 #include "codegen/cuda_internal.h"
+#include "codegen/tails.h"
 #include "codegen/walk.h"
 
 enum { ONE_LINE = 90 };
@@ -76,22 +77,27 @@ static void print_body(Cuda *c, const ImpBlock *block)
     cuda_leave(c, scope);
 }
 
-/* The statement after number i that gives the vector which that declares its cells, or those that are there: it declares the vector then. Indices may be
- * declared in between. 0: there is none. */
+/* The statement that gives the vector which statement i declares all its cells, or those that are
+ * there: it declares the vector then. Indices may be declared in between. 0: there is none. */
 static int gets_cells(Cuda *c, const ImpBlock *block, int i)
 {
     const ImpStmt *s = block->list.at[i];
     if (s->kind != IS_DECL || !s->var.var->vector || s->var.value)
         return 0;
-    while (++i < block->list.n && block->list.at[i]->kind == IS_DECL && block->list.at[i]->var.var->nat)
-        continue;
-    return i < block->list.n && cuda_sets_all_or_fewer(c, block->list.at[i]) == s->var.var ? i : 0;
+    while (++i < block->list.n && !block->list.at[i]->call) {
+        const ImpStmt *next = block->list.at[i];
+        if (cuda_sets_all_or_fewer(c, next) == s->var.var)
+            return i;
+        if (next->kind != IS_DECL || !next->var.var->nat)
+            break;
+    }
+    return 0;
 }
 
 /* float4 v = i + 3 < n ? load4<aligned>(xs + i) : load_fewer<float4>(xs, i, n, 0.0f); */
 static void print_cells(Cuda *c, const ImpStmt *s, const ImpVar *var, bool declares)
 {
-    const char *name = declares ? c_name_claim(c->names, var->name) : c->var_names[var->id];
+    const char *name = declares ? cuda_claim(c, var) : c->var_names[var->id];
     if (declares)
         sb_printf(c->out, "%s ", cuda_vector_value_type(c, var->type, var->slots));
     sb_printf(c->out, "%s = ", name);
@@ -103,7 +109,7 @@ static void print_cells(Cuda *c, const ImpStmt *s, const ImpVar *var, bool decla
 static void print_decl(Cuda *c, const ImpStmt *s)
 {
     ImpVar *var = s->var.var;
-    const char *name = c_name_claim(c->names, var->name);
+    const char *name = cuda_claim(c, var);
     CudaIndex of_index;
     const ImpExpr *index = cuda_index_value(c, s, &of_index);
     const char *type = var->vector ? cuda_vector_value_type(c, var->type, var->slots) : index ? cuda_index_type(of_index) : cuda_value_type(var->type);
@@ -180,6 +186,8 @@ static const ImpStmt *only_simple(const ImpBlock *block, bool without_notes)
     const ImpStmt *only = NULL;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
+        if (s->call)
+            return NULL;
         if (!cuda_is_shown(s) || (without_notes && s->kind == IS_NOTE))
             continue;
         bool move = s->kind == IS_VSTORE || (s->kind == IS_VLOAD && !s->vec.declares);
@@ -304,7 +312,9 @@ void cuda_put_start(Cuda *c, const ImpBuf *buf, Nat index)
 /* The cells as one vector of shared memory: *reinterpret_cast<float4 *>(part + 4*i). */
 static void put_shared_cells(Cuda *c, const ImpStmt *s)
 {
-    sb_printf(c->out, "*reinterpret_cast<%s *>(", cuda_vector_type(c, s->vec.buf->elem, s->vec.n));
+    const bool is_const = c->function && !kernel_writes(c->kernel, s->vec.buf); /* as the parameter */
+    sb_printf(c->out, "*reinterpret_cast<%s%s *>(", is_const ? "const " : "",
+              cuda_vector_type(c, s->vec.buf->elem, s->vec.n));
     cuda_put_start(c, s->vec.buf, s->vec.index);
     put(c, ")");
 }
@@ -360,8 +370,8 @@ static void print_vec(Cuda *c, const ImpStmt *s)
         return;
     }
     ImpVar *var = s->vec.var;
-    const char *name = s->vec.declares ? c_name_claim(c->names, var->name) : c->var_names[var->id];
-    if (s->kind == IS_VSET && !s->vec.declares && cuda_by_component(s)) {
+    const char *name = s->vec.declares ? cuda_claim(c, var) : c->var_names[var->id];
+    if (s->kind == IS_VSET && !s->vec.declares && tail_by_component(s)) {
         for (int k = 0; k < s->vec.n; k++) {
             Nat slot = nat_const(c->ctx, k);
             if (k) {
@@ -459,7 +469,7 @@ static void print_atomic(Cuda *c, const ImpStmt *s)
     }
     CudaHelper helper = type == SC_F32 ? HELP_UPDATE_F32 : type == SC_F64 ? HELP_UPDATE_F64 : HELP_UPDATE_INT;
     int mark = c_names_mark(c->names);
-    const char *old = c_name_claim(c->names, s->atomic.old->name);
+    const char *old = cuda_claim(c, s->atomic.old);
     c->var_names[s->atomic.old->id] = old;
     sb_printf(c->out, "%s(&", cuda_helper(c, helper, type));
     cuda_cell(c, s->atomic.buf, s->atomic.index);
@@ -526,7 +536,7 @@ static void print_serve(Cuda *c, const ImpStmt *s)
     cuda_expr(c, s->serve.unit, C_ANY);
     int mark = c_names_mark(c->names);
     for (int k = 0; k < 2; k++)
-        c->var_names[vars[k]->id] = names[k] = c_name_claim(c->names, vars[k]->name);
+        c->var_names[vars[k]->id] = names[k] = cuda_claim(c, vars[k]);
     OwnReads reads = {s, false};
     ImpExpr *value = s->serve.value;
     walk_expr(&value, find_foreign, &reads);
@@ -634,13 +644,13 @@ static void put_place(Cuda *c, Span span, const char *before, const char *behind
     sb_printf(c->out, ":%d%s", line, behind);
 }
 
-static void print_note(Cuda *c, const ImpStmt *s)
+void cuda_put_about(Cuda *c, Span users, Span span, const char *what)
 {
     put(c, "// ");
-    put_place(c, users_place(s), "", ": ");
-    cuda_comment_text(c->out, s->note);
-    if (s->users.file)
-        put_place(c, s->span, " of ", "");
+    put_place(c, users.file ? users : span, "", ": ");
+    cuda_comment_text(c->out, what);
+    if (users.file)
+        put_place(c, span, " of ", "");
     put(c, "\n");
 }
 
@@ -651,6 +661,15 @@ void cuda_block(Cuda *c, const ImpBlock *block)
     int cells = 0;
     for (int i = 0; i < block->list.n; i++) {
         const ImpStmt *s = block->list.at[i];
+        if (s->call) {
+            line_directive(c, s);
+            cuda_indent(c);
+            cuda_put_call(c, s->call);
+            first = false;
+            last = s;
+            i += s->call->n - 1;
+            continue;
+        }
         take_second_name(c, s);
         if (!cuda_is_shown(s))
             continue;
@@ -719,7 +738,7 @@ void cuda_block(Cuda *c, const ImpBlock *block)
             put(c, s->sync == SYNC_WARP ? "__syncwarp();\n" : "__syncthreads();\n");
             break;
         case IS_NOTE:
-            print_note(c, s);
+            cuda_put_about(c, s->users, s->span, s->note);
             break;
         case IS_ALLOC:
             break;

@@ -61,6 +61,7 @@ typedef enum ImpRole {
 typedef struct ImpVar {
     int id;           /* unique in the kernel, 0 .. n_vars - 1 */
     const char *name;
+    const char *base; /* its name, were it alone in the kernel: by the pass names; NULL until then */
     Scalar type;
     int slots;        /* 1: a scalar */
     Nat nat;          /* an integer, set once, whose value indices mention by this nat variable; else NULL */
@@ -135,6 +136,7 @@ typedef enum SyncScope { SYNC_WARP, SYNC_BLOCK } SyncScope;
 
 struct ImpStmt {
     ImpStmtKind kind;
+    const struct ImpCall *call; /* for the statements from here on, Note [Functions]; NULL: none */
     struct StmtInfo *info; /* belongs to the pass that is running */
     int prefetch;     /* until the pass prefetch: it computes what this toShared[prefetch] stores; 0: none */
     Span span;        /* the .rise text that it comes from */
@@ -245,9 +247,60 @@ typedef struct ImpLaunch {
     const ImpGroup *group; /* of its kernels; NULL: none */
 } ImpLaunch;
 
+/* Note [Functions]. Statements that stand in several places, of one kernel or of several, are one
+ * function of the text. In imp they stand at each place as they are, so that nothing else has to know
+ * of it: the first one has the call as a mark, which says how many statements it stands for. The
+ * function's body is a copy of those at the first place, with parameters of its own for the numbers
+ * that differ; registers and buffers in it are those of the first place. The pass outline makes them,
+ * cuda_functions.c prints them. */
+typedef enum ImpParamKind {
+    PARAM_BUF, /* buf */
+    PARAM_NAT, /* nat, a variable; the argument is a number */
+    PARAM_VAR  /* var, by its value */
+} ImpParamKind;
+
+typedef struct ImpParam {
+    ImpParamKind kind;
+    ImpBuf *buf;
+    Nat nat;
+    ImpVar *var; /* VAR; NAT: the register that holds it, or NULL */
+    bool gives;  /* VAR: by reference, the function sets it */
+    bool ours;   /* VAR: what the call stands for declares it, so the text does before the call */
+    bool wide;   /* NAT: of the type of indices; else int */
+} ImpParam;
+
+typedef struct ImpFunction {
+    const char *name;        /* without that of the entry */
+    const ImpKernel *kernel; /* of the first place */
+    VEC(const ImpKernel *) callers; /* kernels, each once; perhaps by another function */
+    const NatFacts *known;   /* what holds at all places; NULL: nothing */
+    VEC(ImpParam) params;
+    ImpVar *result;          /* what it returns; NULL: nothing */
+    bool own_result;         /* which is declared in it, and no parameter */
+    bool gives_name;         /* what a call stands for declares the result */
+    bool spared;             /* a loop around a call may spare a condition in it (full_tiles.h) */
+    Span span;               /* what it is named after, or its first statement */
+    Span users;              /* the line that all places stand for; NO_SPAN: they differ */
+    ImpBlock body;
+} ImpFunction;
+
+typedef struct ImpArg {
+    ImpBuf *buf;
+    Nat nat;     /* NAT; BUF: the cell that is number 0 of the function's */
+    ImpVar *var;
+} ImpArg;
+
+typedef struct ImpCall {
+    ImpFunction *function;
+    int n;           /* statements, comments among them */
+    ImpArg *args;    /* one for each parameter */
+    ImpVar *result;  /* NULL: nobody reads it */
+} ImpCall;
+
 typedef struct ImpProgram {
     const CoreEntry *entry;
     VEC(ImpKernel *) kernels; /* in the order of the text */
+    VEC(ImpFunction *) functions; /* each behind those that it calls */
     VEC(ImpLaunch) launches;
 } ImpProgram;
 

@@ -321,7 +321,12 @@ static void print_block(Printer *p, const ImpBlock *block)
 {
     p->depth++;
     for (int i = 0; i < block->list.n; i++) {
+        const ImpCall *call = block->list.at[i]->call;
         line(p);
+        if (call) {
+            sb_printf(p->out, "-- function %s for %d:\n", call->function->name, call->n);
+            line(p);
+        }
         print_stmt(p, block->list.at[i]);
     }
     p->depth--;

@@ -7,7 +7,7 @@
 
 typedef struct PassRow {
     const char *name;
-    void (*run)(Lowering *lw);
+    void (*run)(Lowering *lw); /* NULL: it takes all kernels of the program */
     bool needed; /* kernels cannot do without what it makes */
 } PassRow;
 
@@ -30,7 +30,8 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_INDICES] = {"indices", pass_indices},
     [PASS_DEAD] = {"dead", pass_dead},
     [PASS_STEPS] = {"steps", pass_steps},
-    [PASS_NAMES] = {"names", pass_names, true}};
+    [PASS_NAMES] = {"names", pass_names, true},
+    [PASS_OUTLINE] = {"outline", NULL}};
 
 const char *lower_pass_name(LowerPass pass) { return passes[pass].name; }
 
@@ -91,7 +92,7 @@ static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, const LowerPl
         imp_own_all(ctx, &lw.kernel->body); /* passes change expressions where they stand, and the translation may use one in several statements */
         verify(&lw, PASS_TRANSLATE);
         for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++)
-            for (int i = 0; i < plan->times[p] && !lw.failed; i++) {
+            for (int i = 0; passes[p].run && i < plan->times[p] && !lw.failed; i++) {
                 passes[p].run(&lw);
                 verify(&lw, p);
             }
@@ -135,7 +136,7 @@ bool lower_rewritten(Ctx *ctx, const CoreEntry *entry)
 {
     CoreEntry *own = NEW(ctx, CoreEntry);
     TriedLowering *tried = NEW(ctx, TriedLowering);
-    LowerPlan all = lower_plan(PASS_NAMES);
+    LowerPlan all = lower_plan((LowerPass)(PASS_COUNT - 1));
     const Diags before = ctx->diags;
     *own = *entry;
     tried->entry = own;
@@ -251,6 +252,8 @@ ImpProgram *lower_entry_by(Ctx *ctx, const CoreEntry *entry, const LowerPlan *pl
     if (program && plan->times[PASS_NAMES]) {
         add_forms(ctx, program);
         share_kernels(ctx, program);
+        for (int i = 0; i < plan->times[PASS_OUTLINE]; i++)
+            outline(ctx, program);
     }
     if (!program && rewritten != marked)
         tell_of_text(ctx, entry, before, plan);

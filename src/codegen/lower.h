@@ -25,6 +25,7 @@ typedef enum LowerPass {
     PASS_DEAD,      /* what nobody reads is gone, and copies of registers */
     PASS_STEPS,     /* steps of a fold are joined */
     PASS_NAMES,     /* identifiers for C */
+    PASS_OUTLINE,   /* what stands in several places is a function of the text */
     PASS_COUNT
 } LowerPass;
 const char *lower_pass_name(LowerPass pass);
@@ -80,11 +81,16 @@ typedef struct CudaPiece {
     size_t body, end_body;        /* bytes of the text: what it shares with its other forms */
     size_t from, to;              /* its own */
     int first_helper, end_helper; /* of CudaPieces.helpers */
+    int first_function, end_function;
 } CudaPiece;
+typedef struct CudaRange {
+    size_t from, to;
+} CudaRange;
 typedef struct CudaPieces {
-    int n, n_helpers;
+    int n, n_helpers, n_functions;
     CudaPiece *at;
     uint16_t *helpers;
+    CudaRange *functions; /* bytes of the text; for each kernel those that it calls */
 } CudaPieces;
 /* cuda_print of one entry, in memory of ctx as the pieces are. */
 void cuda_print_pieces(Ctx *ctx, StrBuf *out, const ImpProgram *program, CudaPieces *pieces);

@@ -472,6 +472,9 @@ void pass_names(Lowering *lw);
 /* ---- same_kernels.c: kernels of several classes that are the same stand once ---- */
 void share_kernels(Ctx *ctx, ImpProgram *program);
 
+/* ---- outline.c: a pass over all kernels of the program, after the others ---- */
+void outline(Ctx *ctx, ImpProgram *program);
+
 /* ---- propose.c ---- */
 /* The hint `help`, in which `$` is the primitive that is proposed in the place of e's own, its options included. */
 void propose_primitive(Ctx *ctx, Diag *d, const Core *e, PrimId by, const char *help);

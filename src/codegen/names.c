@@ -56,7 +56,8 @@ static void name_register(Naming *n, ImpVar *var)
         c_name_take(n->scope, var->name);
         return;
     }
-    const char *wanted = var->name;
+    const char *wanted = var->base ? var->base : var->name;
+    var->base = wanted;
     do
         var->name = c_name_claim(n->scope, wanted);
     while (n->fresh && c_name_is_taken(n->given, var->name));

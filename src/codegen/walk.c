@@ -282,6 +282,8 @@ static void find_write(void *user, ImpStmt *s)
 {
     FindWrite *f = user;
     f->found |= (s->kind == IS_STORE && s->store.buf == f->buf) || (s->kind == IS_VSTORE && s->vec.buf == f->buf);
+    f->found |= s->kind == IS_AWAIT && s->exchange.cell == f->buf;
+    f->found |= s->kind == IS_TICKET && s->ticket.flag == f->buf;
     f->found |= ((s->kind == IS_GIVE || s->kind == IS_AWAIT) && s->exchange.mail == f->buf) || (s->kind == IS_SERVE && s->serve.mail == f->buf);
     f->found |= (s->kind == IS_ATOMIC && s->atomic.buf == f->buf) || ((s->kind == IS_TICKET || s->kind == IS_GRID_SYNC) && s->ticket.buf == f->buf);
 }

@@ -62,6 +62,8 @@ const Item *program_operator_item(const Program *program, int k);
 
 /* Where the item's body uses, perhaps by other definitions, the definition that holds this place; NO_SPAN: nowhere. */
 Span item_use(const Ctx *ctx, const Program *program, const Item *user, Span inside);
+/* The definition, rule or entry that holds this place; NULL: none does. */
+const Item *program_item_around(const Program *program, Span inside);
 
 /* NULL when there are errors (in this entry or in the program). */
 CoreEntry *elab_entry(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings);

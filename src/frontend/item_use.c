@@ -38,11 +38,17 @@ static Span use_of(const Ctx *ctx, const Program *program, const Item *user, con
     return at;
 }
 
-Span item_use(const Ctx *ctx, const Program *program, const Item *user, Span inside)
+const Item *program_item_around(const Program *program, Span inside)
 {
     for (int f = 0; program && f < program->files.n; f++)
         for (int i = 0; i < program->files.at[f]->items.n; i++)
-            if (program->files.at[f]->items.at[i]->kind == ITEM_DEF && holds(program->files.at[f]->items.at[i], inside))
-                return use_of(ctx, program, user, program->files.at[f]->items.at[i], 0);
-    return NO_SPAN;
+            if (holds(program->files.at[f]->items.at[i], inside))
+                return program->files.at[f]->items.at[i];
+    return NULL;
+}
+
+Span item_use(const Ctx *ctx, const Program *program, const Item *user, Span inside)
+{
+    const Item *item = program_item_around(program, inside);
+    return item && item->kind == ITEM_DEF ? use_of(ctx, program, user, item, 0) : NO_SPAN;
 }

@@ -158,6 +158,70 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *x
     sum_body<long long, false>(result, xs, xs_1, ticket, n, numSM);
 }
 
+// lib/std/warp.rise:5: warpTree
+static __device__ __forceinline__ void argmin_warpTree(float &acc_1, int &acc_2)
+{
+    // lib/std/warp.rise:6: mapLane
+    #pragma unroll
+    for (int i = 0; i < 5; i++) {
+        const int distance = 16 >> i;
+        const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
+        const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
+
+        // lib/std/warp.rise:8: mapLane
+        if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
+            acc_1 = other;
+            acc_2 = other_1;
+        }
+    }
+}
+
+// device_fold.rise:7: tiles
+template <typename Index>
+static __device__ __forceinline__ void
+argmin_tiles(float *shared_1, int *shared_2, float *xs_1, int *xs_2, float acc_1, int acc_2,
+             Index start)
+{
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int thread = threadIdx.x;
+
+    if (lane == 0) {
+        shared_1[warp] = acc_1;
+        shared_2[warp] = acc_2;
+    }
+
+    // device_fold.rise:11: mapThreads
+    __syncthreads();
+    if (thread == 0) {
+        float acc_1_1 = INFINITY;
+        int acc_2_1 = 2147483647;
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const float4 v = *reinterpret_cast<float4 *>(shared_1 + i*4);
+            const int4 v_1 = *reinterpret_cast<int4 *>(shared_2 + i*4);
+            if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
+                acc_1_1 = v.x;
+                acc_2_1 = v_1.x;
+            }
+            if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
+                acc_1_1 = v.y;
+                acc_2_1 = v_1.y;
+            }
+            if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
+                acc_1_1 = v.z;
+                acc_2_1 = v_1.z;
+            }
+            if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
+                acc_1_1 = v.w;
+                acc_2_1 = v_1.w;
+            }
+        }
+        xs_1[start] = acc_1_1;
+        xs_2[start] = acc_2_1;
+    }
+}
+
 // argmin: 256 threads a block, max(min(ceilDiv(n, 8192), 4*numSM), 1) blocks
 template <typename Index, bool aligned>
 static __device__ __forceinline__ void
@@ -167,8 +231,6 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
     __shared__ __align__(16) float shared_1[8];
     __shared__ __align__(16) int shared_2[8];
     __shared__ bool last;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
     // device_fold.rise:8: mapBlock
@@ -213,55 +275,11 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         }
 
         // device_fold.rise:10: mapLane of lib/std/warp.rise:6
-        #pragma unroll
-        for (int i = 0; i < 5; i++) {
-            const int distance = 16 >> i;
-            const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
-            const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
-
-            // device_fold.rise:10: mapLane of lib/std/warp.rise:8
-            if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-                acc_1 = other;
-                acc_2 = other_1;
-            }
-        }
+        argmin_warpTree(acc_1, acc_2);
 
         // device_fold.rise:10: mapLane of lib/std/warp.rise:9
         __syncthreads();
-        if (lane == 0) {
-            shared_1[warp] = acc_1;
-            shared_2[warp] = acc_2;
-        }
-
-        // device_fold.rise:11: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1_1 = INFINITY;
-            int acc_2_1 = 2147483647;
-            #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const float4 v = *reinterpret_cast<float4 *>(shared_1 + i*4);
-                const int4 v_1 = *reinterpret_cast<int4 *>(shared_2 + i*4);
-                if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
-                    acc_1_1 = v.x;
-                    acc_2_1 = v_1.x;
-                }
-                if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
-                    acc_1_1 = v.y;
-                    acc_2_1 = v_1.y;
-                }
-                if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
-                    acc_1_1 = v.z;
-                    acc_2_1 = v_1.z;
-                }
-                if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
-                    acc_1_1 = v.w;
-                    acc_2_1 = v_1.w;
-                }
-            }
-            xs_1[block] = acc_1_1;
-            xs_2[block] = acc_2_1;
-        }
+        argmin_tiles<Index>(shared_1, shared_2, xs_1, xs_2, acc_1, acc_2, block);
     }
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
@@ -290,54 +308,10 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         }
 
         // device_fold.rise:5: mapLane of lib/std/warp.rise:6
-        #pragma unroll
-        for (int i = 0; i < 5; i++) {
-            const int distance = 16 >> i;
-            const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
-            const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
-
-            // device_fold.rise:5: mapLane of lib/std/warp.rise:8
-            if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
-                acc_1 = other;
-                acc_2 = other_1;
-            }
-        }
+        argmin_warpTree(acc_1, acc_2);
 
         // device_fold.rise:5: mapLane of lib/std/warp.rise:9
-        if (lane == 0) {
-            shared_1[warp] = acc_1;
-            shared_2[warp] = acc_2;
-        }
-
-        // device_fold.rise:6: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1_1 = INFINITY;
-            int acc_2_1 = 2147483647;
-            #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const float4 v = *reinterpret_cast<float4 *>(shared_1 + i*4);
-                const int4 v_1 = *reinterpret_cast<int4 *>(shared_2 + i*4);
-                if (v.x < acc_1_1 || (v.x == acc_1_1 && v_1.x < acc_2_1)) {
-                    acc_1_1 = v.x;
-                    acc_2_1 = v_1.x;
-                }
-                if (v.y < acc_1_1 || (v.y == acc_1_1 && v_1.y < acc_2_1)) {
-                    acc_1_1 = v.y;
-                    acc_2_1 = v_1.y;
-                }
-                if (v.z < acc_1_1 || (v.z == acc_1_1 && v_1.z < acc_2_1)) {
-                    acc_1_1 = v.z;
-                    acc_2_1 = v_1.z;
-                }
-                if (v.w < acc_1_1 || (v.w == acc_1_1 && v_1.w < acc_2_1)) {
-                    acc_1_1 = v.w;
-                    acc_2_1 = v_1.w;
-                }
-            }
-            result_1[0] = acc_1_1;
-            result_2[0] = acc_2_1;
-        }
+        argmin_tiles<Index>(shared_1, shared_2, result_1, result_2, acc_1, acc_2, 0);
     }
 }
 

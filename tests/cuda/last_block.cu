@@ -30,6 +30,21 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 }
 #endif
 
+// last_block.rise:4: combine
+static __device__ __forceinline__ void sum_combine(float *shared, float *partials, float acc)
+{
+    const int thread = threadIdx.x;
+
+    shared[thread] = acc;
+    __syncthreads();
+    if (thread == 0) {
+        float acc_1 = 0.0f;
+        for (int i = 0; i < 256; i++)
+            acc_1 += shared[i];
+        partials[0] = acc_1;
+    }
+}
+
 // sum: 256 threads a block, 4*numSM blocks
 template <typename Index>
 static __device__ __forceinline__ void
@@ -52,14 +67,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
                 acc += full || base + i < n ? xs[base + i] : 0.0f;
         });
         __syncthreads();
-        shared[thread] = acc;
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1 = 0.0f;
-            for (int i = 0; i < 256; i++)
-                acc_1 += shared[i];
-            partials[block] = acc_1;
-        }
+        sum_combine(shared, partials + block, acc);
     }
 
     // last_block.rise:6: lastBlock
@@ -73,16 +81,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
             acc += partials[i*256 + thread];
         const Index index = end*256 + thread;
         if (index < blocks) acc += partials[index];
-        shared[thread] = acc;
-
-        // last_block.rise:8: mapThreads
-        __syncthreads();
-        if (thread == 0) {
-            float acc_1 = 0.0f;
-            for (int i = 0; i < 256; i++)
-                acc_1 += shared[i];
-            result[0] = acc_1;
-        }
+        sum_combine(shared, result, acc);
     }
 }
 

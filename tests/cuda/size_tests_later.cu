@@ -21,6 +21,23 @@ template <typename Tile> static __device__ __forceinline__ void full_or_not(bool
 }
 #endif
 
+// size_tests_later.rise:3: combine
+static __device__ __forceinline__ void centred_combine(int *shared, int *parts, int acc)
+{
+    const int thread = threadIdx.x;
+
+    __syncwarp();
+    shared[thread] = acc;
+    __syncwarp();
+    if (thread == 0) {
+        int acc_1 = 0;
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            acc_1 = wrap_add(acc_1, shared[i]);
+        parts[0] = acc_1;
+    }
+}
+
 // centred: 32 threads a block, ceilDiv(n, 256) blocks
 template <typename Index>
 static __device__ __forceinline__ void
@@ -39,16 +56,7 @@ centred_body(const int *__restrict__ xs, int *__restrict__ parts, Index n)
             for (int i = 0; i < 8; i++)
                 acc = wrap_add(acc, full || base + i < n ? xs[base + i] : 0);
         });
-        __syncwarp();
-        shared[thread] = acc;
-        __syncwarp();
-        if (thread == 0) {
-            int acc_1 = 0;
-            #pragma unroll
-            for (int i = 0; i < 32; i++)
-                acc_1 = wrap_add(acc_1, shared[i]);
-            parts[block] = acc_1;
-        }
+        centred_combine(shared, parts + block, acc);
     }
 }
 
@@ -134,16 +142,7 @@ centred_large_2_body(const int *__restrict__ parts, int *__restrict__ more, Inde
         #pragma unroll
         for (int i = 0; i < 2; i++)
             acc = wrap_add(acc, base + i < (n + 255) / 256 ? parts[base + i] : 0);
-        __syncwarp();
-        shared[thread] = acc;
-        __syncwarp();
-        if (thread == 0) {
-            int acc_1 = 0;
-            #pragma unroll
-            for (int i = 0; i < 32; i++)
-                acc_1 = wrap_add(acc_1, shared[i]);
-            more[block] = acc_1;
-        }
+        centred_combine(shared, more + block, acc);
     }
 }
 

@@ -25,7 +25,7 @@ static void compile(Ctx *ctx, void *user)
     job->entry = elab_entry(ctx, program, 0, 0, NULL);
     if (!job->entry || core_verify(ctx, job->entry))
         return;
-    job->imp = lower_entry(ctx, job->entry, PASS_NAMES);
+    job->imp = lower_entry(ctx, job->entry, PASS_OUTLINE);
     if (!job->imp)
         return;
     StrBuf out; /* printed only to see that it can be */

@@ -18,7 +18,7 @@ def emitted(path):
 def renamed(function, entry):
     """A function, with numbers for the names that it declares."""
     names = {}
-    for name in re.findall(r"\b(?:bool|int|unsigned|float[24]?|double2?|long long) \*?(?:const )?(?:__restrict__ )?(\w+)(?= =|\[|;|,|\))", function):
+    for name in re.findall(r"\b(?:bool|int|unsigned|float[24]?|double2?|long long) [*&(]*(?:const )?(?:__restrict__ )?(\w+)(?= =|\[|;|,|\))", function):
         names.setdefault(name, f"local{len(names)}")
     function = re.sub(rf"\b{entry}((_\w+)?)\b", r"ENTRY\1", function)
     return re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: names[m.group(1)], function) if names else function
@@ -38,9 +38,19 @@ def joined(text):
     return "\n".join(lines)
 
 
+def outlined(text, entry):
+    """Numbers for the names of the functions that kernels share, and a comment above each of them.
+
+    Where two programs have the same kernels, it is other definitions that they are named after."""
+    head = rf"(?m)^((?:template <.*>\n)?static __device__ __forceinline__ [\w ]+\s)({entry}_(?!\w*body\()\w+)\("
+    for k, name in enumerate(match[2] for match in re.finditer(head, text)):
+        text = re.sub(rf"\b{name}\b", f"{entry}_function{k}", text)
+    return re.sub(head, rf"// {entry}: a function\n\1\2(", text)
+
+
 def kernels(text, entry):
     """The functions of an entry, each from its comment on."""
-    text = re.sub(r"(?m)^ *// \w+\.rise:.*\n", "", text)
+    text = outlined(re.sub(r"(?m)^ *// [\w/]+\.rise:.*\n", "", text), entry)
     functions = re.split(r"(?m)^(?=// \w|#)", joined(text))
     own = [renamed(f, entry) for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
     return [line for line in "".join(own).splitlines() if line]

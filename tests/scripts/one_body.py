@@ -63,7 +63,7 @@ def functions(text):
         head.append(code)
         inside |= line == "{"
         if line == "}":
-            yield re.search(r"^(\w+)\(", "\n".join(head), re.M).group(1), head
+            yield re.search(r"^(?:static .* )?(\w+)\(", "\n".join(head), re.M).group(1), head
             head, inside = [], False
 
 

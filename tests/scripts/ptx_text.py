@@ -128,6 +128,11 @@ HEAD = re.compile(r'^extern "C" __global__ void [^\n]*\n(\w+)\(([^{]*?)\)\n\{\n(
 # What kernels of one body call, and that call.
 BODY = re.compile(r'^static __device__ __forceinline__ void\n(\w+)\(([^{]*?)\)\n\{\n(.*?)^\}', re.M | re.S)
 CALL = re.compile(r"\s*(\w+)<[^<>]*>\([\w,\s]*\);\s*")
+# What stands in several places, and a call of it.
+FUNCTION = re.compile(r"^static __device__ __forceinline__ [\w<>, ]+?[ \n](\w+)"
+                      r"\(([^{]*?)\)\n\{\n(.*?)^\}", re.M | re.S)
+CALLED = re.compile(r"(?:^|= |return )(\w+)(?:<[^<>()]*>)?\((.*)\);$")
+HELPERS = re.compile(r"^#ifndef RISE_HELPERS\n.*?^#endif\n\n", re.M | re.S)
 BARRIER = re.compile(r"__sync(?:threads|warp)\(|\b(?:take_ticket|sync_grid|\w+_mail|\w+_prefix|\w+_prefixes)\(")
 BOTH = re.compile(r"\batomic\w+\((?:\([^()]*\))?&?$")  # read and written by a call
 OWN = re.compile(r"\b(?:take_ticket|sync_grid|\w+_mail|\w+_prefix|\w+_prefixes)\($")  # what barriers are made of
@@ -169,8 +174,54 @@ def target_ends(before, after):
     return found[1] if found else ""
 
 
-def text_steps(body, names, place):
-    """The graph of an unwrapped kernel's lines: one statement stands on each, and braces are as the printer sets them. place: the line before the first."""
+@dataclass
+class Function:
+    params: list  # names
+    body: str
+    place: int
+
+
+def split_list(text):
+    """What stands between the commas of a list."""
+    depth, items = 0, [""]
+    for c in text:
+        depth += (c in "([{<") - (c in ")]}>")
+        if c == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += c
+    return [item.strip() for item in items]
+
+
+def functions_of(text):
+    """{name: Function} of those that are no helpers."""
+    helpers, functions = HELPERS.search(text), {}
+    for found in FUNCTION.finditer(text, helpers.end() if helpers else 0):
+        params = [re.search(r"(\w+)(?:\)\[\d+\])?$", p)[1] for p in split_list(found[2]) if p]
+        place = text.count("\n", 0, found.start(3)) + 1
+        functions[found[1]] = Function(params, found[3], place)
+    return functions
+
+
+def steps_of_call(text, names, functions, first):
+    """The steps of the function that a line calls, from number `first` on; none: it calls none."""
+    found = CALLED.search(text)
+    function = functions.get(found[1]) if found else None
+    if not function:
+        return []
+    given = dict(zip(function.params, split_list(found[2])))
+    inside = [(number, param) for param, arg in given.items() for number, name in names
+              if re.match(rf"&?{name}\b", arg)]
+    steps = text_steps(function.body, inside, function.place, functions)
+    for step in steps:
+        step.next = [first + to for to in step.next]
+    steps[-1].next = [first + len(steps)]
+    return steps
+
+
+def text_steps(body, names, place, functions):
+    """The graph of an unwrapped kernel's lines: one statement stands on each, and braces are as
+    the printer sets them. place: the line before the first. functions: which it may call; their steps stand in place of the call."""
     steps, open_blocks = [Step("begin", next=[1])], []  # of a block: its kind and the step that opened it
     loop = None  # the step of a loop without braces, until its statement ends
     for number, line in enumerate(body.splitlines(), place):
@@ -178,6 +229,10 @@ def text_steps(body, names, place):
         if not text or text.startswith("//") or text.startswith("#"):
             continue
         here = len(steps)
+        called = steps_of_call(text, names, functions, here)
+        if called:
+            steps += called
+            continue
         step = Step(text, barrier=bool(BARRIER.search(text)), place=number)
         step.reads, step.writes = accesses(line, names)
         if "atomic" in text or re.search(r"\b(?:load|store)(?:\d|_cells)\w*<", text):  # may be a loop; of several cells
@@ -220,7 +275,8 @@ def text_steps(body, names, place):
 
 
 def text_kernels(text):
-    kernels, bodies = [], {found[1]: found for found in BODY.finditer(text)}
+    kernels, functions = [], functions_of(text)
+    bodies = {found[1]: found for found in BODY.finditer(text)}
     for found in HEAD.finditer(text):
         call = CALL.fullmatch(found[3])
         body = bodies[call[1]] if call and call[1] in bodies else found
@@ -228,7 +284,9 @@ def text_kernels(text):
         for p in filter(None, (" ".join(p.split()) for p in found[2].split(","))):
             params.append((p, re.search(r"(\w+)$", p)[1]))
         names = [(k, name) for k, (p, name) in enumerate(params) if "*" in p]
-        kernels.append(TextKernel(found[1], params, text_steps(body[3], names, text.count("\n", 0, body.start(3)) + 1), found.start(), found.end(),
+        place = text.count("\n", 0, body.start(3)) + 1
+        steps = text_steps(body[3], names, place, functions)
+        kernels.append(TextKernel(found[1], params, steps, found.start(), found.end(),
                                   [(one.start(), one.start(3)) for one in {found, body}]))
     return kernels
 

@@ -250,7 +250,7 @@ static void prepare(Ctx *ctx, void *user)
     if (k < 0)
         return;
     CoreEntry *entry = elab_entry(ctx, program, k, job->n_settings, settings);
-    ImpProgram *imp = entry ? lower_entry(ctx, entry, PASS_NAMES) : NULL;
+    ImpProgram *imp = entry ? lower_entry(ctx, entry, PASS_OUTLINE) : NULL;
     if (!imp)
         return;
     r->written = entry;

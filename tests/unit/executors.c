@@ -32,7 +32,7 @@ static void compile(Ctx *ctx, void *user)
         return;
     r->entry = elab_entry(ctx, program, r->which, n, settings);
     if (r->entry && !core_verify(ctx, r->entry))
-        r->imp = lower_entry(ctx, r->entry, PASS_NAMES);
+        r->imp = lower_entry(ctx, r->entry, PASS_OUTLINE);
     else if (r->entry)
         printf("core_verify: %s\n", core_verify(ctx, r->entry));
 }

@@ -65,7 +65,7 @@ static int least_times(int pass) { return lower_pass_is_needed((LowerPass)pass) 
 
 static void test_one_pass(const Compiled *c, const char *text, LowerPass pass, int times)
 {
-    LowerPlan plan = lower_plan(PASS_NAMES);
+    LowerPlan plan = lower_plan(PASS_OUTLINE);
     plan.times[pass] = times;
     Change made = change(c, text, &plan);
     changed[pass][times] += made != SAME_TEXT;
@@ -75,7 +75,7 @@ static void test_one_pass(const Compiled *c, const char *text, LowerPass pass, i
 
 static void test_some_passes(const Compiled *c, const char *text, uint64_t *seed)
 {
-    LowerPlan plan = lower_plan(PASS_NAMES);
+    LowerPlan plan = lower_plan(PASS_OUTLINE);
     for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++) {
         *seed = *seed * 6364136223846793005u + 1442695040888963407u;
         int least = least_times(p);
@@ -90,7 +90,7 @@ static void test_some_passes(const Compiled *c, const char *text, uint64_t *seed
 
 static void test_entry(const char *path, int k, const Compiled *c, uint64_t *seed)
 {
-    Job once = {.entry = c, .plan = lower_plan(PASS_NAMES)};
+    Job once = {.entry = c, .plan = lower_plan(PASS_OUTLINE)};
     long failures = unit_failures;
     if (CHECK(c->imp) && CHECK(ctx_try(c->ctx, lower_job, &once) && once.imp)) {
         for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++)

@@ -1,0 +1,229 @@
+/* What a place mentions, told apart as a function for several places does.
+ *
+ * Places have the same words. Their registers and buffers are told by the order in which they are
+ * mentioned first. In numbers, what is a place's own is replaced by neutral variables: those of
+ * loops and of registers, which are known by the same order, and the ids of the hardware. Where the
+ * numbers are equal then, they are the function's own. Else the terms in which they differ are an
+ * argument, which may mention nothing that the statements declare. */
+#include "codegen/outline.h"
+
+enum {
+    ROLE_WARP = 1 << 20,
+    ROLE_LANE,
+    ROLE_GRID,
+    ROLE_BLOCK = ROLE_GRID + 3,
+    ROLE_THREAD = ROLE_BLOCK + 3
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static Nat constant_or_null(Nat nat) { return nat && nat_is_const(nat) ? nat : NULL; }
+
+static Nat neutral(Outline *o, int role, Nat var)
+{
+    Nat lo = constant_or_null(var->lo), hi = constant_or_null(var->hi);
+    for (int i = 0; i < o->neutrals.n; i++) {
+        const Neutral *n = &o->neutrals.at[i];
+        if (n->role == role && n->lo == lo && n->hi == hi)
+            return n->var;
+    }
+    Neutral made = {role, lo, hi, nat_var(o->ctx, "neutral", lo, hi)};
+    vec_push(o->ctx, &o->neutrals, made);
+    return made.var;
+}
+
+static void stand_for(Outline *o, Reading *r, int role, Nat var)
+{
+    if (!var || var->kind != NAT_VAR)
+        return;
+    vec_push(o->ctx, &r->own, var);
+    vec_push(o->ctx, &r->neutral, neutral(o, role, var));
+}
+
+static void count_mention(void *user, Nat var)
+{
+    Reading *r = user;
+    const uintptr_t number = (uintptr_t)table_get(&r->regs, var);
+    if (number)
+        r->reg.at[number - 1].mentions++;
+}
+
+static int number_of(Outline *o, Reading *r, const void *what, int next)
+{
+    uintptr_t number = (uintptr_t)table_get(&r->regs, what);
+    if (number)
+        return (int)number - 1;
+    table_put(o->ctx, &r->regs, what, (void *)(uintptr_t)(next + 1));
+    return next;
+}
+
+static void read_var(Outline *o, Reading *r, int k)
+{
+    const Slot *s = r->slots[k];
+    int number = number_of(o, r, s->var, r->reg.n);
+    if (number == r->reg.n) {
+        vec_push(o->ctx, &r->reg, ((Reg){.var = s->var, .read_first = !s->sets || s->partly}));
+        if (s->var->nat)
+            table_put(o->ctx, &r->regs, s->var->nat, (void *)(uintptr_t)(number + 1));
+    }
+    Reg *reg = &r->reg.at[number];
+    reg->declared |= s->declares;
+    reg->set |= s->sets;
+    reg->filled |= s->declares && s->sets && s->var->slots > 1 && !s->var->vector;
+    reg->mentions++;
+    r->number[k] = number;
+}
+
+static void read_slots(Outline *o, const Place *p, Reading *r)
+{
+    for (int i = 0; i < p->n; i++)
+        r->n_slots += p->forms[i]->slots.n;
+    r->slots = NEWN(o->ctx, const Slot *, r->n_slots + 1);
+    r->number = NEWN(o->ctx, int, r->n_slots + 1);
+    r->nat = NEWN(o->ctx, Nat, r->n_slots + 1);
+    for (int i = 0, k = 0; i < p->n; i++)
+        for (int j = 0; j < p->forms[i]->slots.n; j++)
+            r->slots[k++] = &p->forms[i]->slots.at[j];
+    for (int k = 0; k < r->n_slots; k++) {
+        const Slot *s = r->slots[k];
+        r->number[k] = -1;
+        if (s->kind == SLOT_VAR)
+            read_var(o, r, k);
+        if (s->kind == SLOT_BUF) {
+            r->number[k] = number_of(o, r, s->buf, r->buf.n);
+            if (r->number[k] == r->buf.n)
+                vec_push(o->ctx, &r->buf, s->buf);
+        }
+    }
+}
+
+static void read_neutrals(Outline *o, const Place *p, Reading *r)
+{
+    int n = 0;
+    for (int k = 0; k < r->n_slots; k++)
+        if (r->slots[k]->kind == SLOT_LOOP)
+            stand_for(o, r, n++, r->slots[k]->loop);
+    for (int i = 0; i < r->reg.n; i++)
+        if (r->reg.at[i].declared)
+            stand_for(o, r, ROLE_WARP - 1 - i, r->reg.at[i].var->nat);
+    r->n_own = r->own.n;
+    for (int i = 0; i < r->reg.n; i++)
+        if (!r->reg.at[i].declared)
+            stand_for(o, r, ROLE_WARP - 1 - i, r->reg.at[i].var->nat);
+    stand_for(o, r, ROLE_WARP, p->kernel->warp);
+    stand_for(o, r, ROLE_LANE, p->kernel->lane);
+    for (int a = 0; a < 3; a++) {
+        stand_for(o, r, ROLE_GRID + a, p->kernel->grid[a]);
+        stand_for(o, r, ROLE_BLOCK + a, p->kernel->block[a]);
+        stand_for(o, r, ROLE_THREAD + a, p->kernel->thread[a]);
+    }
+}
+
+Reading *outline_reading(Outline *o, Place *p)
+{
+    if (p->reading)
+        return p->reading;
+    Reading *r = p->reading = NEW(o->ctx, Reading);
+    read_slots(o, p, r);
+    read_neutrals(o, p, r);
+    for (int k = 0; k < r->n_slots; k++) {
+        if (r->slots[k]->kind != SLOT_NAT)
+            continue;
+        Nat nat = *r->slots[k]->at;
+        nat_each_var(o->ctx, nat, count_mention, r);
+        r->nat[k] = nat->has_vars ? nat_subst_many(o->ctx, nat, r->own.n, r->own.at, r->neutral.at)
+                                  : nat;
+    }
+    return r;
+}
+
+bool reading_mentions_own(const Reading *r, Nat nat)
+{
+    for (int i = 0; i < r->n_own; i++)
+        if (nat_mentions(nat, r->neutral.at[i]))
+            return true;
+    return false;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static int n_terms(Nat nat) { return nat->kind == NAT_SUM ? nat->n_terms : 1; }
+
+static NatTerm term_of(const Nat *nat, int i)
+{
+    if ((*nat)->kind == NAT_SUM)
+        return (*nat)->terms[i];
+    return (*nat)->kind == NAT_CONST ? (NatTerm){(*nat)->value, 0, NULL} : (NatTerm){1, 1, nat};
+}
+
+static bool same_term(const NatTerm *a, const NatTerm *b)
+{
+    bool same = a->coef == b->coef && a->n_factors == b->n_factors;
+    for (int i = 0; same && i < a->n_factors; i++)
+        same = a->factors[i] == b->factors[i];
+    return same;
+}
+
+static bool has_term(Nat nat, const NatTerm *term)
+{
+    for (int i = 0; i < n_terms(nat); i++) {
+        NatTerm own = term_of(&nat, i);
+        if (same_term(&own, term))
+            return true;
+    }
+    return false;
+}
+
+/* What the sums have in common. */
+Nat outline_common_terms(Ctx *ctx, Nat a, Nat b)
+{
+    Nat sum = nat_const(ctx, 0);
+    for (int i = 0; i < n_terms(a); i++) {
+        NatTerm term = term_of(&a, i);
+        if (!has_term(b, &term))
+            continue;
+        Nat product = nat_const(ctx, term.coef);
+        for (int k = 0; k < term.n_factors; k++)
+            product = nat_mul(ctx, product, term.factors[k]);
+        sum = nat_add(ctx, sum, product);
+    }
+    return sum;
+}
+
+/* ---- do they fit? ---------------------------------------------------------------------------- */
+
+static bool same_reg(const Reg *a, const Reg *b)
+{
+    return a->declared == b->declared && a->set == b->set && a->read_first == b->read_first;
+}
+
+bool outline_fits(Outline *o, Place *a, Place *b)
+{
+    const Reading *x = outline_reading(o, a), *y = outline_reading(o, b);
+    bool grid = false;
+    for (int i = 0; i < a->n; i++)
+        grid |= a->forms[i]->grid;
+    for (int axis = 0; axis < 3; axis++)
+        if (a->kernel->threads[axis] != b->kernel->threads[axis] ||
+            (grid && a->kernel->grid[axis]->kind != b->kernel->grid[axis]->kind))
+            return false;
+    if (x->n_slots != y->n_slots || x->reg.n != y->reg.n || x->buf.n != y->buf.n)
+        return false;
+    for (int i = 0; i < x->reg.n; i++)
+        if (!same_reg(&x->reg.at[i], &y->reg.at[i]))
+            return false;
+    for (int k = 0; k < x->n_slots; k++) {
+        if (x->number[k] != y->number[k])
+            return false;
+        Nat p = x->nat[k], q = y->nat[k];
+        if (p == q)
+            continue;
+        if (x->slots[k]->fixed || nat_is_error(p) || nat_is_error(q))
+            return false;
+        Nat common = outline_common_terms(o->ctx, p, q);
+        if (reading_mentions_own(x, nat_sub(o->ctx, p, common)) ||
+            reading_mentions_own(y, nat_sub(o->ctx, q, common)))
+            return false;
+    }
+    return true;
+}
