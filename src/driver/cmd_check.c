@@ -1,6 +1,7 @@
-/* `risec check FILE.rise...` */
+/* `risec check FILE.rise|FOLDER...` */
 #include "driver/each_entry.h"
 #include "driver/expect.h"
+#include "driver/folders.h"
 #include "driver/slow_warnings.h"
 #include "ir/padding.h"
 #include "rewrite/rewrite.h"
@@ -118,12 +119,21 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
         check_laws(ctx, d, path);
 }
 
+typedef struct File {
+    Driver *d;
+    const char *path;
+} File;
+
+/* In memory that goes before the next file begins. */
+static void check_file(Ctx *ctx, void *user)
+{
+    const File *file = user;
+    check_one(ctx, file->d, file->path);
+}
+
 void cmd_check(Ctx *ctx, Driver *d)
 {
-    if (d->line->words.n == 0) {
-        Diag *diag = driver_usage(ctx, d, E0621, "no file is given");
-        diag_help(ctx, diag, "the usage is `risec %s`", verb_rows[VERB_CHECK].usage);
-    }
-    for (int i = 0; i < d->line->words.n; i++)
-        check_one(ctx, d, d->line->words.at[i]);
+    Paths paths = driver_paths(ctx, d);
+    for (int i = 0; i < paths.list.n; i++)
+        ctx_do_inside(ctx, check_file, &(File){d, paths.list.at[i]});
 }

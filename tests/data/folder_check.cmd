@@ -1,0 +1,2 @@
+check folder echo.rise
+exit 1

@@ -1,0 +1,2 @@
+check inner
+exit 2
