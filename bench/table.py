@@ -108,14 +108,18 @@ def filled(path):
     return re.sub(r"^<!-- times -->\n.*?^<!-- end -->$", lambda _: body, text, flags=re.M | re.S)
 
 
-def main():
-    if sys.argv[1:]:
-        print(full_page(load(sys.argv[1:])))
-        return
+def write():
     for path in PAGES:
         text = filled(path)
         with open(f"{ROOT}/{path}", "w", encoding="utf-8") as file:
             file.write(text)
+
+
+def main():
+    if sys.argv[1:]:
+        print(full_page(load(sys.argv[1:])))
+    else:
+        write()
 
 
 if __name__ == "__main__":
