@@ -136,7 +136,8 @@ def cases(risec, folder):
     for name, words in EXAMPLES.items():
         text = emit(risec, name)
         entry = re.search(r'extern "C" int (\w+)_launch\(', text)[1]
-        start = text.index(f"\n// {entry}")
+        # Behind the helpers: functions that kernels share come before the first kernel.
+        start = max(text.rfind("\n#endif\n", 0, text.index(f"\n// {entry}")), 0)
         end = text.index("#ifndef __CUDACC_RTC__")
         right = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#")).replace('extern "C" ', "")
         for fault, pattern, by in [("none", None, None), *FAULTS]:
