@@ -328,6 +328,16 @@ static bool mentions_long(const ImpKernel *kernel, Nat nat)
     return false;
 }
 
+/* A call computes its arguments always; the statements may have done so under a condition. */
+static void refuse_divisions(Match *m)
+{
+    for (int k = 0; k < m->function->params.n; k++)
+        for (int p = 0; p < m->n && m->function->params.at[k].kind != PARAM_VAR; p++) {
+            Nat arg = m->calls[p]->args[k].nat;
+            m->failed |= arg && !imp_divides_safely(m->o->ctx, m->places[p].kernel->known, arg);
+        }
+}
+
 static void find_widths(Match *m)
 {
     for (int k = 0; k < m->function->params.n; k++) {
@@ -477,6 +487,7 @@ ImpFunction *outline_match(Outline *o, int n, Place *places, ImpCall **calls, bo
     param_bufs(&m);
     param_vars(&m);
     param_numbers(&m);
+    refuse_divisions(&m);
     find_widths(&m);
     if (m.failed)
         return NULL;
