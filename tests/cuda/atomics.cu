@@ -102,6 +102,8 @@ extern "C" int most_launch(float *result_1, long long *result_2, float *result_3
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     most_init<<<1, 1, 0, stream>>>(result_1, result_2, result_3, result_4);
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)

@@ -439,6 +439,8 @@ extern "C" int scaledSum_launch(float *result, float scale, const float *xs, voi
             else
                 scaledSum_large_64<<<(unsigned)blocks, 64, 0, stream>>>(scale, xs, parts, n);
         }
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         {
             float *const parts = (float *)(space + 4096); // ceilDiv(n, 500)
             if (n + 499 <= 2147483647)
@@ -495,6 +497,8 @@ extern "C" int least_launch(float *result_1, int *result_2, const float *xs, voi
                 least_64<<<(unsigned)blocks, 64, 0, stream>>>(xs, parts_1, parts_2, n);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         float *const parts_1 = (float *)(space + 4096); // ceilDiv(n, 1000)
         int *const parts_2 = (int *)(space + ((n + 63999) / 64000)*256 + 4096); // ceilDiv(n, 1000)

@@ -161,6 +161,8 @@ extern "C" int sum_launch(float *result, const float *xs, void *workspace, long 
         else
             sum_64<<<(unsigned)blocks, 128, 0, stream>>>(xs, partials, n);
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         float *const partials = (float *)(space + 4096); // ceilDiv(n, 1024)
         if (n + 1023 <= 2147483647)

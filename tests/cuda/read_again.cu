@@ -67,6 +67,8 @@ extern "C" int both_launch(float *result_1, float *result_2, const float *xs, lo
                 both_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, xs, n);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)

@@ -284,6 +284,8 @@ extern "C" int turned_launch(int *result, const int *xs, const int *rows, void *
         }
     }
     for (long long turn = 0; turn < steps; turn++) {
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         int *const temp = (int *)(space + (turn % 2 != 0 ? ((n + 63) / 64)*256 + 4096 : 4096)); // n
         // n
         int *const temp_next = (int *)(space + (turn % 2 != 0 ? 4096 : ((n + 63) / 64)*256 + 4096));
@@ -298,6 +300,8 @@ extern "C" int turned_launch(int *result, const int *xs, const int *rows, void *
                 turned_2_64<<<(unsigned)blocks, 256, 0, stream>>>(rows, temp, temp_next, n, turn);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         // n
         int *const temp = (int *)(space + (steps % 2 != 0 ? ((n + 63) / 64)*256 + 4096 : 4096));
@@ -367,6 +371,8 @@ extern "C" int classes_launch(int *result_1, int *result_2, const int *xs_1, con
     }
     if (n <= 40) {
         for (long long turn = 0; turn < steps; turn++) {
+            if (cudaPeekAtLastError() != cudaSuccess)
+                return (int)cudaGetLastError();
             // n
             int *const temp_1 = (int *)(space
                 + (turn % 2 != 0 ? ((n + 63) / 64)*256 + ((n + 31) / 32)*256 + 4352 : 4096));
@@ -399,6 +405,8 @@ extern "C" int classes_launch(int *result_1, int *result_2, const int *xs_1, con
         }
     } else {
         for (long long turn = 0; turn < steps; turn++) {
+            if (cudaPeekAtLastError() != cudaSuccess)
+                return (int)cudaGetLastError();
             // n
             int *const temp_1 = (int *)(space
                 + (turn % 2 != 0 ? ((n + 63) / 64)*256 + ((n + 31) / 32)*256 + 4352 : 4096));
@@ -432,6 +440,8 @@ extern "C" int classes_launch(int *result_1, int *result_2, const int *xs_1, con
                     temp_next_1, temp_next_2, temp_next_3, n);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         // n
         int *const temp_1 = (int *)(space

@@ -347,6 +347,8 @@ extern "C" int two_launch(unsigned short *result, unsigned short a, double q,
                 two_64<<<(unsigned)blocks, 256, 0, stream>>>(a, xs, ys, n);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         unsigned short *const ys = (unsigned short *)(space + 4096); // n
         long long blocks = (n + 255) / 256;

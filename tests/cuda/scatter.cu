@@ -218,6 +218,8 @@ extern "C" int spread_launch(float *result, const float *xs, const float *ys, lo
                 spread_64<<<(unsigned)blocks, 256, 0, stream>>>(result, ys, n);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)
@@ -253,6 +255,8 @@ extern "C" int pairs_launch(float *result_1, int *result_2, const int *ks, const
                 pairs_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_2, n);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)

@@ -200,6 +200,8 @@ extern "C" int sum_launch(int *result, const int *xs, void *workspace, long long
             else
                 sum_case3_64<<<1, 256, 0, stream>>>(xs, temp, n);
         }
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         {
             int *const temp = (int *)(space + 4096); // 1
             sum_case3_finish<<<1, 256, 0, stream>>>(result, temp);
@@ -209,6 +211,8 @@ extern "C" int sum_launch(int *result, const int *xs, void *workspace, long long
             int *const temp_1 = (int *)(space + 4096); // 32
             sum_case4<<<1, 32, 0, stream>>>(xs, temp_1, (int)n);
         }
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         {
             int *const temp_1 = (int *)(space + 4096); // 32
             sum_case4_finish<<<1, 32, 0, stream>>>(result, temp_1);

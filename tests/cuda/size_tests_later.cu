@@ -250,10 +250,14 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
         }
     }
     if (n <= 1024) {
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         int *const parts = (int *)(space + 4096); // ceilDiv(n, 256)
         int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
         centred_small_2<<<1, 32, 0, stream>>>(sum, parts, (int)n);
     } else {
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         {
             int *const parts = (int *)(space + 4096); // ceilDiv(n, 256)
             // ceilDiv(n, 16384)
@@ -266,6 +270,8 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
             else
                 centred_large_2_64<<<(unsigned)blocks, 32, 0, stream>>>(parts, more, n);
         }
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         {
             int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
             // ceilDiv(n, 16384)
@@ -277,9 +283,13 @@ extern "C" int centred_launch(int *result, const int *xs, void *workspace, long 
         }
     }
     if (n < 32) {
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
         centred_small_finish<<<1, 256, 0, stream>>>(result, xs, sum, (int)n);
     } else {
+        if (cudaPeekAtLastError() != cudaSuccess)
+            return (int)cudaGetLastError();
         int *const sum = (int *)(space + ((n + 16383) / 16384)*256 + 4096); // 1
         long long blocks = (n + 255) / 256;
         if (blocks > 65535)

@@ -160,6 +160,8 @@ extern "C" int resident_launch(float *result, const float *xs, void *workspace, 
         else
             resident_64<<<(unsigned)blocks, 64, 0, stream>>>(xs, ps, temp, n);
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         long long resident_1;
         if (const cudaError_t error =

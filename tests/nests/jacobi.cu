@@ -248,6 +248,8 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
             }
         }
         for (long long turn = 0; turn < steps; turn++) {
+            if (cudaPeekAtLastError() != cudaSuccess)
+                return (int)cudaGetLastError();
             // n*m
             float *const result_1 =
                 (float *)(space + (turn % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
@@ -271,6 +273,8 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
             }
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         // n*m
         float *const result_1 =

@@ -124,6 +124,8 @@ extern "C" int mask_launch(bool *result, const float *a, const float *b, void *w
             mask_unaligned<<<1, 256, 0, stream>>>(a, b, top);
         }
     }
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return (int)cudaGetLastError();
     {
         float *const top = (float *)(space + 4096); // 1
         mask_finish<<<2, 256, 0, stream>>>(result, a, b, top);
