@@ -15,20 +15,21 @@ treeLoop_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
     __shared__ int acc[128];
     const int thread = threadIdx.x;
 
-    // alternating_state.rise:3: mapBlock
+    // alternating_state.rise:4: mapBlock
     const Index blocks = n / 64;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // alternating_state.rise:5: mapThreads
+        // alternating_state.rise:12: mapThreads
         const Index index = block*64 + thread;
         acc[thread] = xs[index];
         #pragma unroll
         for (int i = 0; i < 6; i++) {
+            // alternating_state.rise:10: mapThreads
             __syncthreads();
             acc[((i + 1) % 2)*64 + thread] =
                 wrap_add(acc[(i % 2)*64 - thread + 63], acc[(i % 2)*64 + thread]);
         }
 
-        // alternating_state.rise:6: mapThreads
+        // alternating_state.rise:13: mapThreads
         result[index] = acc[thread];
     }
 }

@@ -55,21 +55,21 @@ static __device__ __forceinline__ void
 most_body(float *result_1, long long *result_2, float *result_3, double *result_4,
           const float *__restrict__ xs, const int *__restrict__ ys, Index n)
 {
-    // atomics.rise:4: mapGlobal
+    // atomics.rise:6: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         atomic_update(&result_1[0], [=](float old) { return fmaxf(old, xs[i]); });
 
-    // atomics.rise:5: mapGlobal
+    // atomics.rise:7: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const long long b = wrap_mul((long long)ys[i], 3ll);
         atomic_update(&result_2[0], [=](long long old) { return old > b ? old : b; });
     }
 
-    // atomics.rise:6: mapGlobal
+    // atomics.rise:8: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         atomicAdd(&result_3[0], xs[i]);
 
-    // atomics.rise:7: mapGlobal
+    // atomics.rise:9: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         atomic_update(&result_4[0], [=](double old) { return fmin(old, (double)xs[i]); });
 }

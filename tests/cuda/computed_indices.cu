@@ -44,7 +44,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 left_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // computed_indices.rise:4: mapGlobal
+    // computed_indices.rise:6: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const Index pos = i >= 1 ? i - 1 : i;
         result[i] = xs[i] - xs[pos];
@@ -72,13 +72,13 @@ positives_body(float *result, const float *__restrict__ xs, Index n)
     __shared__ int ends[256];
     const int thread = threadIdx.x;
 
-    // computed_indices.rise:6: mapBlock
+    // computed_indices.rise:9: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // computed_indices.rise:7: mapThreads
+        // computed_indices.rise:10: mapThreads
         const Index index = block*256 + thread;
         keep[thread] = xs[index] > 0.0f ? 1 : 0;
 
-        // computed_indices.rise:8: mapThreads
+        // computed_indices.rise:11: mapThreads
         __syncthreads();
         if (thread == 0) {
             int acc = 0;
@@ -88,11 +88,11 @@ positives_body(float *result, const float *__restrict__ xs, Index n)
             }
         }
 
-        // computed_indices.rise:9: mapThreads
+        // computed_indices.rise:13: mapThreads
         __syncthreads();
         const int places = keep[thread] == 1 ? wrap_sub(ends[thread], 1) : -1;
 
-        // computed_indices.rise:10: mapThreads
+        // computed_indices.rise:14: mapThreads
         result[index] = 0.0f;
         __syncthreads();
         if (places >= 0 && places < 256) result[block*256 + places] = xs[index];

@@ -70,11 +70,11 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // device_fold.rise:8: mapBlock
+    // device_fold.rise:15: mapBlock
     const Index tiles = (n + 8191) / 8192;
     const Index blocks = nat_max(nat_min(numSM*4, tiles), 1);
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
+        // device_fold.rise:18: mapLane
         float acc = 0.0f;
         for (Index tile = block; tile < tiles; tile += blocks) {
             full_or_not(tile*8192 + 8192 <= n, [&](bool full) {
@@ -88,16 +88,16 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
             });
         }
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:8
+        // device_fold.rise:23: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:9
+        // device_fold.rise:23: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) shared[warp] = acc;
 
-        // device_fold.rise:11: mapThreads
+        // device_fold.rise:25: mapThreads
         __syncthreads();
         if (thread == 0) {
             const float4 v = *reinterpret_cast<float4 *>(shared);
@@ -105,10 +105,12 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
             xs_1[block] = 0.0f + v.x + v.y + v.z + v.w + v_1.x + v_1.y + v_1.z + v_1.w;
         }
     }
+
+    // device_fold.rise:27: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
-        // device_fold.rise:5: mapLane
+        // device_fold.rise:7: mapLane
         float acc = 0.0f;
         const Index end = blocks / 256;
         for (Index i = 0; i < end; i++)
@@ -116,15 +118,15 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         const Index index = end*256 + thread;
         if (index < blocks) acc += xs_1[index];
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:8
+        // device_fold.rise:7: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:9
+        // device_fold.rise:7: mapLane of lib/std/warp.rise:9
         if (lane == 0) shared[warp] = acc;
 
-        // device_fold.rise:6: mapThreads
+        // device_fold.rise:9: mapThreads
         __syncthreads();
         if (thread == 0) {
             const float4 v = *reinterpret_cast<float4 *>(shared);
@@ -176,7 +178,7 @@ static __device__ __forceinline__ void argmin_warpTree(float &acc_1, int &acc_2)
     }
 }
 
-// device_fold.rise:7: tiles
+// device_fold.rise:11: tiles
 template <typename Index>
 static __device__ __forceinline__ void
 argmin_tiles(float *shared_1, int *shared_2, float *xs_1, int *xs_2, float acc_1, int acc_2,
@@ -191,7 +193,7 @@ argmin_tiles(float *shared_1, int *shared_2, float *xs_1, int *xs_2, float acc_1
         shared_2[warp] = acc_2;
     }
 
-    // device_fold.rise:11: mapThreads
+    // device_fold.rise:25: mapThreads
     __syncthreads();
     if (thread == 0) {
         float acc_1_1 = INFINITY;
@@ -233,11 +235,11 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
     __shared__ bool last;
     const int thread = threadIdx.x;
 
-    // device_fold.rise:8: mapBlock
+    // device_fold.rise:15: mapBlock
     const Index size = nat_min((n + 8191) / 8192, numSM*4);
     const Index blocks = nat_max(size, 1);
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // device_fold.rise:9: mapLane
+        // device_fold.rise:18: mapLane
         float acc_1 = INFINITY;
         int acc_2 = 2147483647;
         const Index base = block*8192 + thread*4;
@@ -274,17 +276,19 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             });
         }
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:6
+        // device_fold.rise:23: mapLane of lib/std/warp.rise:6
         argmin_warpTree(acc_1, acc_2);
 
-        // device_fold.rise:10: mapLane of lib/std/warp.rise:9
+        // device_fold.rise:23: mapLane of lib/std/warp.rise:9
         __syncthreads();
         argmin_tiles<Index>(shared_1, shared_2, xs_1, xs_2, acc_1, acc_2, block);
     }
+
+    // device_fold.rise:27: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
-        // device_fold.rise:5: mapLane
+        // device_fold.rise:7: mapLane
         float acc_1 = INFINITY;
         int acc_2 = 2147483647;
         const Index end = blocks / 256;
@@ -307,10 +311,10 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
             }
         }
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:6
+        // device_fold.rise:7: mapLane of lib/std/warp.rise:6
         argmin_warpTree(acc_1, acc_2);
 
-        // device_fold.rise:5: mapLane of lib/std/warp.rise:9
+        // device_fold.rise:7: mapLane of lib/std/warp.rise:9
         argmin_tiles<Index>(shared_1, shared_2, result_1, result_2, acc_1, acc_2, 0);
     }
 }

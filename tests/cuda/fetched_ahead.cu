@@ -13,11 +13,11 @@ ahead_body(float *__restrict__ result, const float *__restrict__ xs, Index n, In
     // fetched_ahead.rise:3: mapBlock
     const Index end = (m + 255) / 256;
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // fetched_ahead.rise:6: mapThreads
+        // fetched_ahead.rise:9: mapThreads
         float acc = 0.0f;
         const Index base = block*m + thread;
         if (m > 0) {
-            // fetched_ahead.rise:4: mapSeq
+            // fetched_ahead.rise:7: mapSeq
             __syncwarp();
             #pragma unroll
             for (int i = 0; i < 8; i++) {
@@ -34,18 +34,18 @@ ahead_body(float *__restrict__ result, const float *__restrict__ xs, Index n, In
                         : 0.0f;
             }
 
-            // fetched_ahead.rise:5: mapThreads
+            // fetched_ahead.rise:8: mapThreads
             __syncwarp();
             acc += ts[(i % 2)*256 - thread + 255];
             if (i + 1 < end) {
-                // fetched_ahead.rise:4: mapThreads
+                // fetched_ahead.rise:7: mapThreads
                 #pragma unroll
                 for (int j = 0; j < 8; j++)
                     ts[((i + 1) % 2)*256 + j*32 + thread] = tsNext[j];
             }
         }
 
-        // fetched_ahead.rise:6: mapThreads
+        // fetched_ahead.rise:10: mapThreads
         result[block*32 + thread] = acc;
     }
 }

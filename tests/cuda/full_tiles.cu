@@ -21,10 +21,9 @@ fullTiles_body(float *__restrict__ result, const float *__restrict__ xs, Index n
 {
     const int thread = threadIdx.x;
 
-    // full_tiles.rise:3: mapBlock
+    // full_tiles.rise:4: mapBlock
     const Index blocks = (n + 2047) / 2048;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // full_tiles.rise:4: mapThreads
         float acc = 0.0f;
         const Index base = block*2048 + thread;
         full_or_not(block*2048 + 2048 <= n, [&](bool full) {

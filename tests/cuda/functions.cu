@@ -17,7 +17,7 @@ template <typename Tile> static __device__ __forceinline__ void full_or_not(bool
 }
 #endif
 
-// functions.rise:14: foldOfBlock of functions.rise:13
+// functions.rise:21: foldOfBlock of functions.rise:18
 static __device__ __forceinline__ void
 scaledSum_foldOfBlock(float *shared_1, float *shared, float *result, float acc)
 {
@@ -27,9 +27,11 @@ scaledSum_foldOfBlock(float *shared_1, float *shared, float *result, float acc)
 
     if (lane == 0) shared_1[warp] = acc;
 
-    // functions.rise:15: mapThreads
+    // functions.rise:22: mapThreads
     __syncthreads();
     if (thread < 2) shared[thread] = shared_1[thread];
+
+    // functions.rise:23: mapThreads
     __syncwarp();
     if (thread == 0) result[0] = 0.0f + shared[0] + shared[1];
 }
@@ -42,7 +44,7 @@ scaledSum_small(float *__restrict__ result, float scale, const float *__restrict
     __shared__ float shared_1[2];
     const int thread = threadIdx.x;
 
-    // functions.rise:14: mapLane
+    // functions.rise:21: mapLane
     float acc = 0.0f;
     const int end = n / 64;
     for (int i = 0; i < end; i++) {
@@ -61,12 +63,12 @@ scaledSum_small(float *__restrict__ result, float scale, const float *__restrict
         acc = w < 0.0f ? acc - z : z > 3.0f ? acc + w + y : acc + w * z;
     }
 
-    // functions.rise:14: mapLane of lib/std/warp.rise:8
+    // functions.rise:21: mapLane of lib/std/warp.rise:8
     #pragma unroll
     for (int i = 0; i < 5; i++)
         acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-    // functions.rise:14: mapLane of lib/std/warp.rise:9
+    // functions.rise:21: mapLane of lib/std/warp.rise:9
     scaledSum_foldOfBlock(shared_1, shared, result, acc);
 }
 
@@ -79,10 +81,10 @@ scaledSum_large_body(float scale, const float *__restrict__ xs, float *__restric
     __shared__ float shared_1[2];
     const int thread = threadIdx.x;
 
-    // functions.rise:20: mapBlock
+    // functions.rise:30: mapBlock
     const Index blocks = (n + 499) / 500;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // functions.rise:14: mapLane
+        // functions.rise:21: mapLane
         float acc = 0.0f;
         const Index base = block*500 + thread;
         full_or_not(block*500 + 512 <= n, [&](bool full) {
@@ -97,12 +99,12 @@ scaledSum_large_body(float scale, const float *__restrict__ xs, float *__restric
             }
         });
 
-        // functions.rise:14: mapLane of lib/std/warp.rise:8
+        // functions.rise:21: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-        // functions.rise:14: mapLane of lib/std/warp.rise:9
+        // functions.rise:21: mapLane of lib/std/warp.rise:9
         __syncthreads();
         scaledSum_foldOfBlock(shared_1, shared, parts + block, acc);
     }
@@ -130,7 +132,7 @@ scaledSum_large_finish_body(float *__restrict__ result, const float *__restrict_
     __shared__ float shared_1[2];
     const int thread = threadIdx.x;
 
-    // functions.rise:14: mapLane
+    // functions.rise:21: mapLane
     float acc = 0.0f;
     const Index blocks = (n + 499) / 500;
     const Index end = blocks / 64;
@@ -139,12 +141,12 @@ scaledSum_large_finish_body(float *__restrict__ result, const float *__restrict_
     const Index index = end*64 + thread;
     if (index < blocks) acc += parts[index];
 
-    // functions.rise:14: mapLane of lib/std/warp.rise:8
+    // functions.rise:21: mapLane of lib/std/warp.rise:8
     #pragma unroll
     for (int i = 0; i < 5; i++)
         acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-    // functions.rise:14: mapLane of lib/std/warp.rise:9
+    // functions.rise:21: mapLane of lib/std/warp.rise:9
     scaledSum_foldOfBlock(shared_1, shared, result, acc);
 }
 
@@ -160,7 +162,7 @@ scaledSum_large_finish_64(float *__restrict__ result, const float *__restrict__ 
     scaledSum_large_finish_body<long long>(result, parts, n);
 }
 
-// functions.rise:14: warpTree of lib/std/warp.rise:5
+// functions.rise:21: warpTree of lib/std/warp.rise:5
 static __device__ __forceinline__ void
 least_warpTree(float *shared_1_1, int *shared_2_1, float *shared_1, int *shared_2, float acc_1,
                int acc_2)
@@ -174,16 +176,18 @@ least_warpTree(float *shared_1_1, int *shared_2_1, float *shared_1, int *shared_
         shared_2_1[warp] = acc_2;
     }
 
-    // functions.rise:15: mapThreads
+    // functions.rise:22: mapThreads
     __syncthreads();
     if (thread < 2) {
         shared_1[thread] = shared_1_1[thread];
         shared_2[thread] = shared_2_1[thread];
     }
+
+    // functions.rise:23: mapThreads
     __syncwarp();
 }
 
-// functions.rise:13: foldOfBlock
+// functions.rise:18: foldOfBlock
 static __device__ __forceinline__ void
 least_foldOfBlock(float &acc_1, int &acc_2, float b_1, int b_2)
 {
@@ -205,10 +209,10 @@ least_body(const float *__restrict__ xs, float *__restrict__ parts_1, int *__res
     __shared__ int shared_2_1[2];
     const int thread = threadIdx.x;
 
-    // functions.rise:24: mapBlock
+    // functions.rise:37: mapBlock
     const Index blocks = (n + 999) / 1000;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // functions.rise:14: mapLane
+        // functions.rise:21: mapLane
         float acc_1 = INFINITY;
         int acc_2 = 2147483647;
         const Index base = block*1000 + thread;
@@ -223,18 +227,18 @@ least_body(const float *__restrict__ xs, float *__restrict__ parts_1, int *__res
             }
         });
 
-        // functions.rise:14: mapLane of lib/std/warp.rise:6
+        // functions.rise:21: mapLane of lib/std/warp.rise:6
         #pragma unroll
         for (int i = 0; i < 5; i++) {
             const int distance = 16 >> i;
             const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
             const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-            // functions.rise:14: mapLane of lib/std/warp.rise:8
+            // functions.rise:21: mapLane of lib/std/warp.rise:8
             least_foldOfBlock(acc_1, acc_2, other, other_1);
         }
 
-        // functions.rise:14: mapLane of lib/std/warp.rise:9
+        // functions.rise:21: mapLane of lib/std/warp.rise:9
         __syncthreads();
         least_warpTree(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
         if (thread == 0) {
@@ -277,7 +281,7 @@ least_finish_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ int shared_2_1[2];
     const int thread = threadIdx.x;
 
-    // functions.rise:14: mapLane
+    // functions.rise:21: mapLane
     float acc_1 = INFINITY;
     int acc_2 = 2147483647;
     const Index blocks = (n + 999) / 1000;
@@ -295,18 +299,18 @@ least_finish_body(float *__restrict__ result_1, int *__restrict__ result_2,
         least_foldOfBlock(acc_1, acc_2, b_1, b_2);
     }
 
-    // functions.rise:14: mapLane of lib/std/warp.rise:6
+    // functions.rise:21: mapLane of lib/std/warp.rise:6
     #pragma unroll
     for (int i = 0; i < 5; i++) {
         const int distance = 16 >> i;
         const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
         const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-        // functions.rise:14: mapLane of lib/std/warp.rise:8
+        // functions.rise:21: mapLane of lib/std/warp.rise:8
         least_foldOfBlock(acc_1, acc_2, other, other_1);
     }
 
-    // functions.rise:14: mapLane of lib/std/warp.rise:9
+    // functions.rise:21: mapLane of lib/std/warp.rise:9
     least_warpTree(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
     if (thread == 0) {
         float acc_1_1 = INFINITY;
@@ -343,17 +347,17 @@ rowsTwice_body(float *__restrict__ result, const float *__restrict__ xs, Index n
 {
     const int thread = threadIdx.x;
 
-    // functions.rise:30: mapBlock
+    // functions.rise:47: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         float own[4];
 
-        // functions.rise:28: mapSeq
+        // functions.rise:44: mapSeq
         const Index base = block*256 + thread*4;
         #pragma unroll
         for (int i = 0; i < 4; i++)
             own[i] = xs[base + i] * 2.0f + 1.0f;
 
-        // functions.rise:30: mapThreads
+        // functions.rise:49: mapThreads
         float acc = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++)

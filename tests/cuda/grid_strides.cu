@@ -23,7 +23,7 @@ sums_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
-    // grid_strides.rise:3: mapBlock
+    // grid_strides.rise:4: mapBlock
     for (Index block = blockIdx.x; block < 64; block += gridDim.x) {
         int acc = 0;
         for (Index i = block*64 + thread; i < n; i += 4096)
@@ -51,8 +51,9 @@ tiles_body(int *__restrict__ result, const int *__restrict__ xs, Index n, Index 
 {
     const int thread = threadIdx.x;
 
-    // grid_strides.rise:7: mapBlock
+    // grid_strides.rise:9: mapBlock
     for (Index block = blockIdx.x; block < b; block += gridDim.x) {
+        // grid_strides.rise:11: mapThreads
         int acc = 0;
         const Index end = (n + 255) / 256;
         for (Index tile = block; tile < end; tile += b) {
@@ -87,7 +88,7 @@ kept_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
-    // grid_strides.rise:12: mapBlock
+    // grid_strides.rise:17: mapBlock
     for (Index block = blockIdx.x; block < 64; block += gridDim.x) {
         int acc = 0;
         const Index base = block*64 + thread;

@@ -41,11 +41,13 @@ shift_body(int *__restrict__ result, const int *__restrict__ xs, int *zs, int *y
     // grid_sync.rise:3: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         ys[i] = wrap_add(xs[i], 1);
+
+    // grid_sync.rise:4: gridSync
     sync_grid(barrier, gridDim.x);
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         zs[i] = wrap_mul(ys[n - i - 1], 2);
 
-    // grid_sync.rise:4: gridSync
+    // grid_sync.rise:5: gridSync
     sync_grid(barrier_1, gridDim.x);
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = wrap_sub(zs[i], zs[n - i - 1]);

@@ -39,6 +39,8 @@ f_body(float *__restrict__ result, const float *__restrict__ xs, float *ys, unsi
             ys[index] = xs[index] + 1.0f;
         }
     }
+
+    // grid_sync_axes.rise:4: gridSync
     sync_grid(barrier, gridDim.x*gridDim.y);
     for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
         for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32)

@@ -12,6 +12,7 @@ guardedTail_body(float *__restrict__ result, const float *__restrict__ xs, Index
     // guarded_tail.rise:3: mapBlock
     const Index end = m / 32;
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
+        // guarded_tail.rise:4: mapThreads
         float acc = 0.0f;
         const Index base = block*m + thread;
         for (Index i = 0; i < end; i++)

@@ -117,7 +117,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 sums_body(float *__restrict__ result, const unsigned short *__restrict__ xs, Index n)
 {
-    // half.rise:6: mapGlobal
+    // half.rise:7: mapGlobal
     const Index end = n / 64;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -159,7 +159,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 halve_body(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, Index n)
 {
-    // half.rise:10: mapGlobal
+    // half.rise:12: mapGlobal
     const Index end = n / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float4 v = from_f16(load4<aligned>(xs + i*4));
@@ -197,7 +197,7 @@ casts_body(unsigned short *__restrict__ result_1, unsigned short *__restrict__ r
            const double *__restrict__ xs, const long long *__restrict__ is,
            const unsigned long long *__restrict__ us, Index n)
 {
-    // half.rise:13: mapGlobal
+    // half.rise:16: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         result_1[i] = to_bf16(to_odd(xs[i]));
         result_2[i] =

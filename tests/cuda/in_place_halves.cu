@@ -10,15 +10,15 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     __shared__ float sdata[128];
     const int thread = threadIdx.x;
 
-    // in_place_halves.rise:3: mapBlock
+    // in_place_halves.rise:4: mapBlock
     const Index blocks = (n + 127) / 128;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // in_place_halves.rise:4: mapThreads
+        // in_place_halves.rise:5: mapThreads
         __syncthreads();
         const Index index = block*128 + thread;
         sdata[thread] = index < n ? xs[index] : 0.0f;
 
-        // in_place_halves.rise:6: mapThreads
+        // in_place_halves.rise:8: mapThreads
         __syncthreads();
         if (thread < 64) sdata[thread] += sdata[thread + 64];
         __syncthreads();
@@ -30,7 +30,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         if (thread == 0) {
             sdata[0] += sdata[1];
 
-            // in_place_halves.rise:7: mapThreads
+            // in_place_halves.rise:10: mapThreads
             result[block] = sdata[0];
         }
     }

@@ -10,15 +10,15 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     __shared__ float sdata[128];
     const int thread = threadIdx.x;
 
-    // in_place_interleaved.rise:3: mapBlock
+    // in_place_interleaved.rise:4: mapBlock
     const Index blocks = (n + 127) / 128;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // in_place_interleaved.rise:4: mapThreads
+        // in_place_interleaved.rise:5: mapThreads
         __syncthreads();
         const Index index = block*128 + thread;
         sdata[thread] = index < n ? xs[index] : 0.0f;
 
-        // in_place_interleaved.rise:7: mapThreads
+        // in_place_interleaved.rise:9: mapThreads
         __syncwarp();
         if (thread % 2 == 0) sdata[thread] += sdata[thread + 1];
         __syncwarp();
@@ -35,7 +35,7 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         if (thread == 0) {
             sdata[0] += sdata[64];
 
-            // in_place_interleaved.rise:8: mapThreads
+            // in_place_interleaved.rise:11: mapThreads
             result[block] = sdata[0];
         }
     }

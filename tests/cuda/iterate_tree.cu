@@ -18,10 +18,11 @@ tree_body(int *__restrict__ result, const int *__restrict__ xs, Index b)
 
     // iterate_tree.rise:3: mapBlock
     for (Index block = blockIdx.x; block < b; block += gridDim.x) {
+        // iterate_tree.rise:4: mapThreads
         __syncthreads();
         shared[thread] = xs[block*64 + thread];
 
-        // iterate_tree.rise:4: mapThreads
+        // iterate_tree.rise:6: mapThreads
         __syncthreads();
         if (thread < 32) shared_1[thread] = wrap_add(shared[thread], shared[thread + 32]);
         __syncwarp();
@@ -35,6 +36,8 @@ tree_body(int *__restrict__ result, const int *__restrict__ xs, Index b)
         __syncwarp();
         if (thread == 0) {
             shared[0] = wrap_add(shared[4], shared[5]);
+
+            // iterate_tree.rise:7: mapThreads
             result[block] = shared[0];
         }
     }

@@ -149,7 +149,7 @@ static __device__ __forceinline__ void
 unsigned_body(float *__restrict__ result, const unsigned *__restrict__ ks,
               const float *__restrict__ xs, Index n)
 {
-    // known_numbers.rise:17: mapGlobal
+    // known_numbers.rise:21: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const unsigned a = ks[i];
         float chosen;
@@ -188,7 +188,7 @@ static __device__ __forceinline__ void
 wide_body(float *__restrict__ result, const unsigned long long *__restrict__ ks,
           const float *__restrict__ xs, Index n)
 {
-    // known_numbers.rise:20: mapGlobal
+    // known_numbers.rise:27: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const unsigned long long a = ks[i];
         float chosen;

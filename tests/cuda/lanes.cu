@@ -25,7 +25,7 @@ rotated(signed char *__restrict__ result, const signed char *__restrict__ xs)
 {
     const int lane = threadIdx.x % 32;
 
-    // lanes.rise:6: mapLane
+    // lanes.rise:13: mapLane
     result[lane] = (signed char)__shfl_sync(0xffffffff, (int)xs[lane], (lane + 5) % 32);
 }
 
@@ -35,8 +35,10 @@ less(int *__restrict__ result, const int *__restrict__ xs)
 {
     const int lane = threadIdx.x % 32;
 
-    // lanes.rise:8: mapLane
+    // lanes.rise:19: mapLane
     const int own = xs[lane];
+
+    // lanes.rise:21: mapLane
     result[lane] = wrap_sub(own, reduce_min(own));
 }
 
@@ -46,12 +48,14 @@ centred(float *__restrict__ result, const float *__restrict__ xs)
 {
     const int lane = threadIdx.x % 32;
 
-    // lanes.rise:10: mapLane
+    // lanes.rise:27: mapLane
     const float own = xs[lane];
     float value = own + __shfl_xor_sync(0xffffffff, own, 16);
     value += __shfl_xor_sync(0xffffffff, value, 8);
     value += __shfl_xor_sync(0xffffffff, value, 4);
     value += __shfl_xor_sync(0xffffffff, value, 2);
+
+    // lanes.rise:29: mapLane
     result[lane] = own - (value + __shfl_xor_sync(0xffffffff, value, 1)) / 32.0f;
 }
 
@@ -61,7 +65,7 @@ best(int *__restrict__ result, const float *__restrict__ xs)
 {
     const int lane = threadIdx.x % 32;
 
-    // lanes.rise:13: mapLane
+    // lanes.rise:36: mapLane
     float value = xs[lane];
     float other = __shfl_xor_sync(0xffffffff, value, 16);
     int other_1 = __shfl_xor_sync(0xffffffff, lane, 16);

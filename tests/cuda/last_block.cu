@@ -30,12 +30,14 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 }
 #endif
 
-// last_block.rise:4: combine
+// last_block.rise:5: combine
 static __device__ __forceinline__ void sum_combine(float *shared, float *partials, float acc)
 {
     const int thread = threadIdx.x;
 
     shared[thread] = acc;
+
+    // last_block.rise:6: mapThreads
     __syncthreads();
     if (thread == 0) {
         float acc_1 = 0.0f;
@@ -55,10 +57,10 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
     __shared__ bool last;
     const int thread = threadIdx.x;
 
-    // last_block.rise:3: mapBlock
+    // last_block.rise:4: mapBlock
     const Index blocks = (n + 2047) / 2048;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // last_block.rise:4: mapThreads
+        // last_block.rise:5: mapThreads
         float acc = 0.0f;
         const Index base = block*2048 + thread*8;
         full_or_not(block*2048 + 2048 <= n, [&](bool full) {
@@ -70,11 +72,11 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *partia
         sum_combine(shared, partials + block, acc);
     }
 
-    // last_block.rise:6: lastBlock
+    // last_block.rise:8: lastBlock
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
-        // last_block.rise:7: mapThreads
+        // last_block.rise:9: mapThreads
         float acc = 0.0f;
         const Index end = blocks / 256;
         for (Index i = 0; i < end; i++)

@@ -14,17 +14,17 @@ lastLane_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
-    // last_lane.rise:3: mapWarp
+    // last_lane.rise:4: mapWarp
     for (Index w = threadIdx.x / 32; w < n; w += 8) {
-        // last_lane.rise:3: mapLane of lib/std/warp.rise:22
+        // last_lane.rise:4: mapLane of lib/std/warp.rise:22
         int x = xs[w*32 + lane];
 
-        // last_lane.rise:3: mapLane of lib/std/warp.rise:24
+        // last_lane.rise:4: mapLane of lib/std/warp.rise:24
         #pragma unroll
         for (int i = 0; i < 5; i++)
             x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16 >> i));
 
-        // last_lane.rise:3: mapLane of lib/std/warp.rise:25
+        // last_lane.rise:4: mapLane of lib/std/warp.rise:25
         if (lane == 31) result[w] = x;
     }
 }

@@ -11,12 +11,12 @@ f_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc[64];
 
-        // long_register_array.rise:4: mapSeq
+        // long_register_array.rise:5: mapSeq
         #pragma unroll
         for (int j = 0; j < 64; j++)
             acc[j] = 0.0f;
         for (int j = 0; j < 64; j++) {
-            // long_register_array.rise:3: mapSeq
+            // long_register_array.rise:4: mapSeq
             const Index base = i*4096 + j*64;
             #pragma unroll
             for (int k = 0; k < 64; k++)

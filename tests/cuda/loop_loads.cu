@@ -8,7 +8,7 @@ static __device__ __forceinline__ void
 ranges_body(float *__restrict__ result, const int *__restrict__ offsets,
             const float *__restrict__ xs, Index n, Index m)
 {
-    // loop_loads.rise:3: mapGlobal
+    // loop_loads.rise:4: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         const int offset = offsets[i];
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void
 scaled_body(float *__restrict__ result, const float *__restrict__ ws, const float *__restrict__ xs,
             Index n, Index m)
 {
-    // loop_loads.rise:6: mapGlobal
+    // loop_loads.rise:10: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         const float w = ws[0];
@@ -70,7 +70,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 first_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m)
 {
-    // loop_loads.rise:8: mapGlobal
+    // loop_loads.rise:13: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         for (Index j = 0; j < m; j++)
@@ -97,7 +97,7 @@ static __device__ __forceinline__ void
 picked_body(float *__restrict__ result, const long long *__restrict__ is,
             const float *__restrict__ ws, const float *__restrict__ xs, Index n)
 {
-    // loop_loads.rise:10: mapGlobal
+    // loop_loads.rise:17: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const long long i_1 = is[i];
         float acc = 0.0f;

@@ -13,7 +13,7 @@ static __device__ __forceinline__ void
 firsts_body(float *__restrict__ result, const int *__restrict__ lens,
             const float *__restrict__ rows, Index r, Index m)
 {
-    // nested_tuples.rise:3: mapGlobal
+    // nested_tuples.rise:4: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < r; i += gridDim.x*256) {
         const int p_1 = lens[i];
         float acc = 0.0f;
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void
 counted_body(float *__restrict__ result_1, int *__restrict__ result_2, const float *__restrict__ xs,
              Index n)
 {
-    // nested_tuples.rise:9: mapGlobal
+    // nested_tuples.rise:11: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const float x = xs[i];
         const float b1 = __fmul_rn(x, 2.0f);

@@ -22,10 +22,10 @@ sum_body(const float *__restrict__ xs, float *__restrict__ partials, Index n)
     __shared__ float shared[128];
     const int thread = threadIdx.x;
 
-    // next_kernel.rise:3: mapBlock
+    // next_kernel.rise:4: mapBlock
     const Index blocks = (n + 1023) / 1024;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // next_kernel.rise:4: mapThreads
+        // next_kernel.rise:5: mapThreads
         float acc = 0.0f;
         const Index base = block*1024 + thread*8;
         full_or_not(block*1024 + 1024 <= n, [&](bool full) {
@@ -35,6 +35,8 @@ sum_body(const float *__restrict__ xs, float *__restrict__ partials, Index n)
         });
         __syncthreads();
         shared[thread] = acc;
+
+        // next_kernel.rise:6: mapThreads
         __syncthreads();
         if (thread == 0) {
             float acc_1 = 0.0f;
@@ -65,7 +67,7 @@ sum_finish_body(float *__restrict__ result, const float *__restrict__ partials, 
     __shared__ float shared[256];
     const int thread = threadIdx.x;
 
-    // next_kernel.rise:7: mapThreads
+    // next_kernel.rise:9: mapThreads
     float acc = 0.0f;
     const Index size = (n + 1023) / 1024;
     const Index end = size / 256;
@@ -75,7 +77,7 @@ sum_finish_body(float *__restrict__ result, const float *__restrict__ partials, 
     if (index < size) acc += partials[index];
     shared[thread] = acc;
 
-    // next_kernel.rise:8: mapThreads
+    // next_kernel.rise:10: mapThreads
     __syncthreads();
     if (thread == 0) {
         float acc_1 = 0.0f;

@@ -12,17 +12,17 @@ counts_body(unsigned *__restrict__ result, const unsigned *__restrict__ xs, Inde
 
     // own_cells.rise:3: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // own_cells.rise:6: mapThreads
+        // own_cells.rise:9: mapThreads
         acc[thread] = 0u;
         for (int i = 0; i < 16384; i++) {
             const unsigned x = xs[block*16384 + i];
 
-            // own_cells.rise:5: mapThreads
+            // own_cells.rise:7: mapThreads
             const unsigned count = acc[thread];
             acc[thread] = x == (unsigned)thread ? count + 1u : count;
         }
 
-        // own_cells.rise:7: mapThreads
+        // own_cells.rise:10: mapThreads
         result[block*64 + thread] = acc[thread];
     }
 }

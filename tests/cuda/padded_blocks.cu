@@ -19,7 +19,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 blocks_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // padded_blocks.rise:2: mapBlock
+    // padded_blocks.rise:3: mapBlock
     const Index blocks_1 = (n + 31) / 32;
     for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
         float acc = 0.0f;

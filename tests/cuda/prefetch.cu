@@ -31,12 +31,12 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
     // prefetch.rise:3: mapBlock
     float acc[4];
 
-    // prefetch.rise:7: mapSeq
+    // prefetch.rise:13: mapSeq
     #pragma unroll
     for (int i = 0; i < 4; i++)
         acc[i] = 0.0f;
     if (m > 0) {
-        // prefetch.rise:4: mapThreads
+        // prefetch.rise:7: mapThreads
         float4 x = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         if (thread*4 < m*4) x = load4<aligned>(xs + blockId*m*4 + thread*4);
         *reinterpret_cast<float4 *>(ts + thread*4) = x;
@@ -52,19 +52,19 @@ neighbours_body(float *__restrict__ result, const float *__restrict__ xs, Index 
                     load4<aligned>(xs + base + i*256 + 256);
             }
 
-            // prefetch.rise:6: mapSeq
+            // prefetch.rise:10: mapSeq
             __syncthreads();
             #pragma unroll
             for (int j = 0; j < 4; j++)
                 acc[j] += ts[(i % 2)*256 - j*64 - thread + 255];
             if (i + 1 < end) {
-                // prefetch.rise:4: mapThreads
+                // prefetch.rise:7: mapThreads
                 *reinterpret_cast<float4 *>(ts + ((i + 1) % 2)*256 + thread*4) = tsNext;
             }
         }
     });
 
-    // prefetch.rise:8: mapSeq
+    // prefetch.rise:14: mapSeq
     const Index base_1 = blockId*256 + thread;
     #pragma unroll
     for (int i = 0; i < 4; i++)

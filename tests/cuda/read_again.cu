@@ -29,7 +29,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 both_finish_body(const float *__restrict__ result_1, float *__restrict__ result_2, Index n)
 {
-    // read_again.rise:3: mapGlobal
+    // read_again.rise:4: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result_2[i] = result_1[n - i - 1] + 1.0f;
 }

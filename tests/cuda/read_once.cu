@@ -39,7 +39,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 vectors_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // read_once.rise:2: mapGlobal
+    // read_once.rise:3: mapGlobal
     const Index end = n / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float4 x = load4_once<aligned>(xs + i*4);
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void
 scalars_body(float *__restrict__ result, const bool *__restrict__ xs_1,
              const short *__restrict__ xs_2, const unsigned short *__restrict__ hs, Index n)
 {
-    // read_once.rise:4: mapGlobal
+    // read_once.rise:6: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs_1[i] ? (float)__ldcs(&xs_2[i]) : from_f16(__ldcs(&hs[i]));
 }

@@ -30,7 +30,7 @@ static __device__ __forceinline__ void
 nearest_body(float *__restrict__ result_1, float *__restrict__ result_2,
              const float *__restrict__ xs, const float *__restrict__ ys, Index n)
 {
-    // read_together.rise:3: mapGlobal
+    // read_together.rise:5: mapGlobal
     const Index end = (n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 v;
@@ -103,7 +103,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 squares_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // read_together.rise:7: mapGlobal
+    // read_together.rise:14: mapGlobal
     const Index end = (n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 v;
@@ -140,7 +140,7 @@ squares_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             value_2 = 0.0f;
         }
 
-        // read_together.rise:8: mapSeqUnroll
+        // read_together.rise:15: mapSeqUnroll
         const float own_1 = y * y - 2.0f;
         value -= 2.0f;
         value_1 -= 2.0f;

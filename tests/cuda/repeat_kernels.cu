@@ -44,7 +44,7 @@ static __device__ __forceinline__ void
 turned_2_body(const int *__restrict__ rows, const int *__restrict__ temp,
               int *__restrict__ temp_next, Index n, Index turn)
 {
-    // repeat_kernels.rise:4: mapGlobal
+    // repeat_kernels.rise:7: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         temp_next[i] = turn % 3 == 1 ? wrap_sub(temp[n - i - 1], rows[turn*n + i])
             : wrap_add(wrap_mul(2, temp[i]), rows[(turn + 1)*n - i - 1]);
@@ -69,7 +69,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 turned_finish_body(int *__restrict__ result, const int *__restrict__ temp, Index n)
 {
-    // repeat_kernels.rise:5: mapGlobal
+    // repeat_kernels.rise:8: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = temp[i];
 }
@@ -96,7 +96,7 @@ classes_body(const int *__restrict__ xs_1, const long long *__restrict__ xs_2,
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // repeat_kernels.rise:9: mapGlobal
+    // repeat_kernels.rise:12: mapGlobal
     for (Index i = blockId*256 + thread; i < n; i += gridDim.x*256) {
         temp_1[i] = xs_1[i];
         temp_2[i] = xs_2[i];
@@ -130,12 +130,14 @@ classes_small_2_body(const int *__restrict__ temp_1, const long long *__restrict
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // repeat_kernels.rise:11: mapGlobal
+    // repeat_kernels.rise:15: mapGlobal
     for (Index i = blockId*256 + thread; i < n; i += gridDim.x*256) {
         const Index index = n - i - 1;
         temp_next_1[i] = wrap_add(temp_1[index], 1);
         temp_next_2[i] = wrap_add(temp_2[index], (long long)turn);
     }
+
+    // repeat_kernels.rise:16: mapGlobal
     if (blockId*256 + thread == 0) temp_next_3[0] = wrap_add(temp_3[0], 2);
 }
 
@@ -168,7 +170,7 @@ classes_finish_body(int *__restrict__ result_1, int *__restrict__ result_2,
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // repeat_kernels.rise:13: mapGlobal
+    // repeat_kernels.rise:20: mapGlobal
     for (Index i = blockId*256 + thread; i < n; i += gridDim.x*256)
         result_1[i] = wrap_add(temp_1[i], (int)temp_2[i]);
     if (blockId*256 + thread == 0) result_2[0] = temp_3[0];
@@ -200,7 +202,7 @@ classes_large_2_body(const int *__restrict__ temp_1, const long long *__restrict
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // repeat_kernels.rise:12: mapGlobal
+    // repeat_kernels.rise:18: mapGlobal
     for (Index i = blockId*256 + thread; i < n; i += gridDim.x*256) {
         const long long b = temp_2[i];
         temp_next_1[i] = wrap_sub(temp_1[i], (int)b);

@@ -12,10 +12,12 @@ stencil_body(float *__restrict__ result, const float *__restrict__ xs, Index n, 
 
     // ring_rows.rise:3: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
+        // ring_rows.rise:5: mapSeq
         __syncthreads();
         const Index base = (m + 2)*block*34 + thread;
         #pragma unroll
         for (int i = 0; i < 2; i++) {
+            // ring_rows.rise:4: mapThreads
             if (thread < 34) ring[i*34 + thread] = xs[base + i*34];
         }
         const Index base_1 = block*m*32 + thread;
@@ -23,7 +25,7 @@ stencil_body(float *__restrict__ result, const float *__restrict__ xs, Index n, 
             __syncthreads();
             if (thread < 34) ring[((i + 2) % 3)*34 + thread] = xs[base + i*34 + 68];
 
-            // ring_rows.rise:4: mapThreads
+            // ring_rows.rise:8: mapThreads
             __syncthreads();
             if (thread < 32)
                 result[base_1 + i*32] = ring[(i % 3)*34 + thread + 1]

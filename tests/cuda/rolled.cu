@@ -15,9 +15,9 @@ halves_body(float *__restrict__ result_1, int *__restrict__ result_2,
 {
     const int lane = threadIdx.x % 32;
 
-    // rolled.rise:5: mapBlock
+    // rolled.rise:6: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // rolled.rise:6: mapLane
+        // rolled.rise:9: mapLane
         const Index index = block*32 + lane;
         float x = xs_1[index];
         int x_1 = xs_2[index];
@@ -27,14 +27,14 @@ halves_body(float *__restrict__ result_1, int *__restrict__ result_2,
             const float other = __shfl_xor_sync(0xffffffff, x, distance);
             const int other_1 = __shfl_xor_sync(0xffffffff, x_1, distance);
 
-            // rolled.rise:8: mapLane
+            // rolled.rise:12: mapLane
             if (other < x) {
                 x = other;
                 x_1 = other_1;
             }
         }
 
-        // rolled.rise:9: mapLane
+        // rolled.rise:14: mapLane
         if (lane == 0) {
             result_1[block] = x;
             result_2[block] = x_1;
@@ -63,9 +63,9 @@ doubles_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
-    // rolled.rise:14: mapBlock
+    // rolled.rise:21: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // rolled.rise:15: mapLane
+        // rolled.rise:24: mapLane
         const Index index = block*32 + lane;
         int x = xs[index];
         int other;
@@ -74,12 +74,12 @@ doubles_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
             const int distance = 1 << i;
             other = __shfl_up_sync(0xffffffff, x, distance);
 
-            // rolled.rise:17: mapLane
+            // rolled.rise:27: mapLane
             if (lane >= distance) x = wrap_add(other, x);
         }
         other = __shfl_up_sync(0xffffffff, x, 16);
 
-        // rolled.rise:19: mapLane
+        // rolled.rise:30: mapLane
         result[index] = lane >= 16 ? wrap_add(other, x) : x;
     }
 }
@@ -101,7 +101,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 steps_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // rolled.rise:24: mapGlobal
+    // rolled.rise:37: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         #pragma unroll
@@ -132,19 +132,19 @@ none_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
-    // rolled.rise:29: mapBlock
+    // rolled.rise:42: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // rolled.rise:30: mapLane
+        // rolled.rise:45: mapLane
         float x = xs[block*32 + lane];
 
-        // rolled.rise:32: mapLane
+        // rolled.rise:47: mapLane
         x += __shfl_xor_sync(0xffffffff, x, 1);
         x += __shfl_xor_sync(0xffffffff, x, 2);
         x += __shfl_xor_sync(0xffffffff, x, 4);
         x += __shfl_xor_sync(0xffffffff, x, 3);
         x += __shfl_xor_sync(0xffffffff, x, 6);
 
-        // rolled.rise:33: mapLane
+        // rolled.rise:48: mapLane
         if (lane == 0) result[block] = x;
     }
 }

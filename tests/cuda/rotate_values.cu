@@ -9,6 +9,7 @@ rotate_body(float *__restrict__ result, const float *__restrict__ xs, Index n, I
 {
     // rotate_values.rise:3: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
+        // rotate_values.rise:4: mapSeq
         float window[3];
         const Index base = (m + 2)*i;
         #pragma unroll

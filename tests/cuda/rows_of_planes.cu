@@ -9,6 +9,7 @@ planes_body(float *__restrict__ result, const float *__restrict__ xs, Index n, I
 {
     // rows_of_planes.rise:3: mapGlobal
     for (Index l = blockIdx.z; l < n; l += gridDim.z) {
+        // rows_of_planes.rise:4: mapGlobal
         for (Index j = blockIdx.y*8 + threadIdx.y; j < m; j += gridDim.y*8) {
             for (Index i = blockIdx.x*32 + threadIdx.x; i < k; i += gridDim.x*32) {
                 const Index index = (l*m + j)*k + i;

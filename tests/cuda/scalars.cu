@@ -78,7 +78,7 @@ all_body(float *__restrict__ result, float a, double b, unsigned short h, unsign
     const float g_1 = from_bf16(g);
     const long long m_1 = m;
 
-    // scalars.rise:3: mapGlobal
+    // scalars.rise:4: mapGlobal
     for (Index i_1 = blockIdx.x*256 + threadIdx.x; i_1 < n; i_1 += gridDim.x*256)
         result[i_1] = t ? xs[i_1] * a + (float)b + h_1 * h_1 + g_1
             : (float)i + (float)j + (float)k + (float)l + xs[m_1] + p_1 * (float)p_2;
@@ -106,9 +106,11 @@ static __device__ __forceinline__ void
 cooperative_body(float *__restrict__ result, float a, int q, const float *__restrict__ xs,
                  float *ys, unsigned *barrier, Index n)
 {
-    // scalars.rise:8: mapGlobal
+    // scalars.rise:9: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         ys[i] = xs[i] * a;
+
+    // scalars.rise:10: gridSync
     sync_grid(barrier, gridDim.x);
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = ys[n - i - 1] + a * (float)q;
@@ -136,7 +138,7 @@ two_body(unsigned short a, const unsigned short *__restrict__ xs, unsigned short
 {
     const float a_1 = from_f16(a);
 
-    // scalars.rise:11: mapGlobal
+    // scalars.rise:13: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         ys[i] = to_f16(round_f16(from_f16(xs[i]) * a_1) + a_1);
 }
@@ -162,7 +164,7 @@ two_finish_body(unsigned short *__restrict__ result, unsigned short a, double q,
 {
     const float a_1 = from_f16(a);
 
-    // scalars.rise:11: mapGlobal
+    // scalars.rise:14: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = to_f16(from_f16(ys[n - i - 1]) + round_f16(a_1 * round_f16(to_odd(q))));
 }

@@ -138,14 +138,14 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // scan_blocks.rise:5: scanBlocks
+    // scan_blocks.rise:6: scanBlocks
     const Index blocks = (n + 63) / 64;
     if (blockId == (Index)(int)gridDim.x - 1) {
         if (warp == 0)
             serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
     } else {
         for (Index block = blockId; block < blocks; block += (Index)(int)gridDim.x - 1) {
-            // scan_blocks.rise:6: mapLane of lib/std/warp.rise:35
+            // scan_blocks.rise:7: mapLane of lib/std/warp.rise:36
             const Index index = block*64 + thread;
             float x = index < n ? xs[index] : 0.0f;
             float other;
@@ -154,33 +154,33 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
                 const int distance = 1 << i;
                 other = __shfl_up_sync(0xffffffff, x, distance);
 
-                // scan_blocks.rise:6: mapLane of lib/std/warp.rise:37
+                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:39
                 if (lane >= distance) x += other;
             }
             other = __shfl_up_sync(0xffffffff, x, 16);
 
-            // scan_blocks.rise:6: mapLane of lib/std/warp.rise:39
+            // scan_blocks.rise:7: mapLane of lib/std/warp.rise:41
             scans[thread] = lane >= 16 ? other + x : x;
 
-            // scan_blocks.rise:6: mapWarp of lib/std/warp.rise:43
+            // scan_blocks.rise:7: mapWarp of lib/std/warp.rise:46
             __syncthreads();
             if (warp == 0) {
-                // scan_blocks.rise:6: mapLane of lib/std/warp.rise:35
+                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:36
                 float x_1 = lane < 2 ? scans[lane*32 + 31] : 0.0f;
                 #pragma unroll
                 for (int i = 0; i < 5; i++) {
                     const int distance = 1 << i;
                     const float other_1 = __shfl_up_sync(0xffffffff, x_1, distance);
 
-                    // scan_blocks.rise:6: mapLane of lib/std/warp.rise:37
+                    // scan_blocks.rise:7: mapLane of lib/std/warp.rise:39
                     if (lane >= distance) x_1 += other_1;
                 }
 
-                // scan_blocks.rise:6: mapLane of lib/std/warp.rise:39
+                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:41
                 if (lane < 2) ends[lane] = x_1;
             }
 
-            // scan_blocks.rise:6: mapWarp of lib/std/block.rise:25
+            // scan_blocks.rise:7: mapWarp of lib/std/block.rise:28
             __syncthreads();
             const float before = warp == 1 ? ends[0] : 0.0f;
             sums[thread] = before + scans[thread];
@@ -192,7 +192,7 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
             __syncthreads();
             const float before_1 = prefix;
 
-            // scan_blocks.rise:7: mapThreads
+            // scan_blocks.rise:8: mapThreads
             if (index < n) result[index] = before_1 + sums[thread];
         }
     }
@@ -223,7 +223,7 @@ products_body(double *__restrict__ result, const double *__restrict__ xs, unsign
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // scan_blocks.rise:10: scanBlocks
+    // scan_blocks.rise:13: scanBlocks
     if (blockId == (Index)(int)gridDim.x - 1) {
         if (warp == 0)
             serve_prefixes<double>(mail, n, lane, 1.0, [](double a, double b) { return a * b; });
@@ -242,6 +242,8 @@ products_body(double *__restrict__ result, const double *__restrict__ xs, unsign
                 if (thread == 0) wait_for_prefix(mail, block, prefix);
                 __syncthreads();
                 const double before = prefix;
+
+                // scan_blocks.rise:15: mapThreads
                 const Index index = block*64 + thread;
                 result[index] = before * xs[index];
             }

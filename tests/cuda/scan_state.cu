@@ -17,6 +17,8 @@ scanPairs_body(float *__restrict__ result_1, int *__restrict__ result_2,
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float value[8];
         int value_1[8];
+
+        // scan_state.rise:3: scanSeqExcl
         float best = 0.0f;
         int at = 0;
         #pragma unroll
@@ -29,6 +31,8 @@ scanPairs_body(float *__restrict__ result_1, int *__restrict__ result_2,
                 at = wrap_add(at, 1);
             }
         }
+
+        // scan_state.rise:4: mapSeq
         #pragma unroll
         for (int j = 0; j < 8; j++) {
             const Index index = i*8 + j;

@@ -31,7 +31,7 @@ hits_body(int *result, const int *__restrict__ is, Index n)
 {
     const int thread = threadIdx.x;
 
-    // scatter.rise:6: mapBlock
+    // scatter.rise:7: mapBlock
     const Index blocks = n / 256;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         if (thread < 64) result[block*64 + thread] = 0;
@@ -58,7 +58,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 spread_body(float *result, const float *__restrict__ ys, Index n)
 {
-    // scatter.rise:9: mapGlobal
+    // scatter.rise:10: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n*2; i += gridDim.x*256)
         result[i] = ys[i];
 }
@@ -80,7 +80,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 spread_finish_body(float *result, const float *__restrict__ xs, Index n)
 {
-    // scatter.rise:9: mapGlobal
+    // scatter.rise:10: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const float x = xs[i];
         result[i*2] = x * x;
@@ -104,7 +104,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 pairs_body(float *result_1, int *result_2, Index n)
 {
-    // scatter.rise:13: mapGlobal
+    // scatter.rise:14: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         result_1[i] = 0.0f;
         result_2[i] = 0;
@@ -129,7 +129,7 @@ static __device__ __forceinline__ void
 pairs_finish_body(float *result_1, int *result_2, const int *__restrict__ ks,
                   const float *__restrict__ xs, Index n)
 {
-    // scatter.rise:13: mapGlobal
+    // scatter.rise:14: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const int k = ks[i];
         if (k >= 0 && k < n) {

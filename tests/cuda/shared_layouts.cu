@@ -13,6 +13,8 @@ padded(float *__restrict__ result, const float *__restrict__ xs)
     // shared_layouts.rise:2: mapThreads
     const int index = threadY*32 + thread;
     shared[threadY*33 + thread] = xs[index];
+
+    // shared_layouts.rise:3: mapThreads
     __syncthreads();
     result[index] = shared[thread*33 + threadY];
 }
@@ -25,9 +27,11 @@ swizzled(float *__restrict__ result, const float *__restrict__ xs)
     const int thread = threadIdx.x;
     const int threadY = threadIdx.y;
 
-    // shared_layouts.rise:4: mapThreads
+    // shared_layouts.rise:6: mapThreads
     const int index = threadY*32 + thread;
     shared[threadY*32 + (thread + threadY) % 32] = xs[index];
+
+    // shared_layouts.rise:7: mapThreads
     __syncthreads();
     result[index] = shared[thread*32 + (thread + threadY) % 32];
 }
@@ -40,8 +44,10 @@ swizzledDoubles(double *__restrict__ result, const double *__restrict__ xs)
     const int thread = threadIdx.x;
     const int threadY = threadIdx.y;
 
-    // shared_layouts.rise:6: mapThreads
+    // shared_layouts.rise:10: mapThreads
     if (thread < 16) shared[threadY*16 + (thread + threadY) % 16] = xs[threadY*16 + thread];
+
+    // shared_layouts.rise:11: mapThreads
     __syncthreads();
     if (threadY < 16)
         result[threadY*32 + thread] = shared[thread*16 + (thread + threadY) % 16];

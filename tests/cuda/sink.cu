@@ -10,7 +10,7 @@ products_body(float *__restrict__ result, const float *__restrict__ xs,
 {
     const int thread = threadIdx.x;
 
-    // sink.rise:3: mapBlock
+    // sink.rise:5: mapBlock
     const Index blocks = (n + 63) / 64;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         const Index index = block*64 + thread;
@@ -45,9 +45,10 @@ shifted_body(float *__restrict__ result, const float *__restrict__ xs, Index n, 
 {
     const int lane = threadIdx.x % 32;
 
-    // sink.rise:7: mapBlock
+    // sink.rise:12: mapBlock
     const Index blocks = (n + 31) / 32;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // sink.rise:15: mapLane
         float acc = 0.0f;
         const Index base = (block*32 + lane)*k;
         for (Index i = 0; i < k; i++)

@@ -34,6 +34,8 @@ sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
             acc = wrap_add(acc, xs[i*2 + j]);
         shared[i] = acc;
     }
+
+    // size_tests.rise:6: mapThreads
     __syncthreads();
     if (thread == 0) {
         int acc = 0;
@@ -53,7 +55,7 @@ sum_case2(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
     const int thread = threadIdx.x;
 
-    // size_tests.rise:7: mapGlobal
+    // size_tests.rise:8: mapGlobal
     if (thread == 0) {
         int acc = 0;
         for (int i = 0; i < n; i++)
@@ -69,7 +71,7 @@ sum_case3_body(const int *__restrict__ xs, int *__restrict__ temp, Index n)
 {
     const int thread = threadIdx.x;
 
-    // size_tests.rise:9: mapGlobal
+    // size_tests.rise:10: mapGlobal
     if (thread == 0) {
         int acc = 0;
         for (Index i = 0; i < n; i++)
@@ -96,7 +98,7 @@ sum_case3_finish(int *__restrict__ result, const int *__restrict__ temp)
 {
     const int thread = threadIdx.x;
 
-    // size_tests.rise:9: mapGlobal
+    // size_tests.rise:10: mapGlobal
     if (thread == 0) result[0] = temp[0];
 }
 
@@ -106,7 +108,7 @@ sum_case4(const int *__restrict__ xs, int *__restrict__ temp_1, int n)
 {
     const int thread = threadIdx.x;
 
-    // size_tests.rise:11: mapThreads
+    // size_tests.rise:12: mapThreads
     int acc = 0;
     const int end = n / 32;
     for (int i = 0; i < end; i++)
@@ -122,7 +124,7 @@ sum_case4_finish(int *__restrict__ result, const int *__restrict__ temp_1)
 {
     const int thread = threadIdx.x;
 
-    // size_tests.rise:12: mapThreads
+    // size_tests.rise:13: mapThreads
     if (thread == 0) {
         int acc = 0;
         #pragma unroll

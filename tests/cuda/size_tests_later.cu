@@ -21,13 +21,15 @@ template <typename Tile> static __device__ __forceinline__ void full_or_not(bool
 }
 #endif
 
-// size_tests_later.rise:3: combine
+// size_tests_later.rise:4: combine
 static __device__ __forceinline__ void centred_combine(int *shared, int *parts, int acc)
 {
     const int thread = threadIdx.x;
 
     __syncwarp();
     shared[thread] = acc;
+
+    // size_tests_later.rise:5: mapThreads
     __syncwarp();
     if (thread == 0) {
         int acc_1 = 0;
@@ -46,7 +48,7 @@ centred_body(const int *__restrict__ xs, int *__restrict__ parts, Index n)
     __shared__ int shared[32];
     const int thread = threadIdx.x;
 
-    // size_tests_later.rise:3: mapBlock
+    // size_tests_later.rise:4: mapBlock
     const Index blocks = (n + 255) / 256;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         int acc = 0;
@@ -78,7 +80,7 @@ centred_small_2(int *__restrict__ sum, const int *__restrict__ parts, int n)
 {
     const int thread = threadIdx.x;
 
-    // size_tests_later.rise:5: mapThreads
+    // size_tests_later.rise:9: mapThreads
     if (thread == 0) {
         int acc = 0;
         const int blocks = (n + 255) / 256;
@@ -96,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(256)
 centred_small_finish(int *__restrict__ result, const int *__restrict__ xs,
                      const int *__restrict__ sum, int n)
 {
-    // size_tests_later.rise:9: mapThreads
+    // size_tests_later.rise:18: mapThreads
     for (int i = threadIdx.x; i < n; i += 256)
         result[i] = wrap_sub(xs[i], sum[0]);
 }
@@ -107,7 +109,7 @@ static __device__ __forceinline__ void
 centred_large_finish_body(int *__restrict__ result, const int *__restrict__ xs,
                           const int *__restrict__ sum, Index n)
 {
-    // size_tests_later.rise:9: mapGlobal
+    // size_tests_later.rise:19: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = wrap_sub(xs[i], sum[0]);
 }
@@ -134,7 +136,7 @@ centred_large_2_body(const int *__restrict__ parts, int *__restrict__ more, Inde
     __shared__ int shared[32];
     const int thread = threadIdx.x;
 
-    // size_tests_later.rise:7: mapBlock
+    // size_tests_later.rise:12: mapBlock
     const Index blocks = (n + 16383) / 16384;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         int acc = 0;
@@ -165,7 +167,7 @@ centred_large_3_body(int *__restrict__ sum, const int *__restrict__ more, Index 
 {
     const int thread = threadIdx.x;
 
-    // size_tests_later.rise:8: mapGlobal
+    // size_tests_later.rise:16: mapGlobal
     if (thread == 0) {
         int acc = 0;
         const Index end = (n + 16383) / 16384;

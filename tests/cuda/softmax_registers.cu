@@ -34,11 +34,11 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // softmax_registers.rise:4: mapBlock
+    // softmax_registers.rise:7: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         float own[16];
 
-        // softmax_registers.rise:5: mapSeq
+        // softmax_registers.rise:9: mapSeq
         const Index base = block*4096 + thread*4;
         #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -49,29 +49,31 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             own[i*4 + 3] = x.w;
         }
 
-        // softmax_registers.rise:6: mapLane
+        // softmax_registers.rise:13: mapLane
         float acc = -INFINITY;
         #pragma unroll
         for (int i = 0; i < 4; i++)
             acc =
                 fmaxf(fmaxf(acc, fmaxf(own[i*4], own[i*4 + 1])), fmaxf(own[i*4 + 2], own[i*4 + 3]));
 
-        // softmax_registers.rise:6: mapLane of lib/std/warp.rise:8
+        // softmax_registers.rise:16: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc = fmaxf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
 
-        // softmax_registers.rise:6: mapLane of lib/std/warp.rise:9
+        // softmax_registers.rise:16: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) tops[warp] = acc;
         float es[16];
 
-        // softmax_registers.rise:7: mapThreads
+        // softmax_registers.rise:19: mapThreads
         __syncthreads();
         const float4 v = *reinterpret_cast<float4 *>(tops);
         const float4 v_1 = *reinterpret_cast<float4 *>(tops + 4);
         float acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(-INFINITY, v.x), v.y), v.z), v.w);
         acc_1 = fmaxf(fmaxf(fmaxf(fmaxf(acc_1, v_1.x), v_1.y), v_1.z), v_1.w);
+
+        // softmax_registers.rise:21: mapSeq
         #pragma unroll
         for (int i = 0; i < 4; i++) {
             es[i*4] = expf(own[i*4] - acc_1);
@@ -81,27 +83,29 @@ softmax_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             es[index + 2] = expf(own[index + 2] - acc_1);
         }
 
-        // softmax_registers.rise:8: mapLane
+        // softmax_registers.rise:26: mapLane
         float acc_2 = 0.0f;
         #pragma unroll
         for (int i = 0; i < 4; i++)
             acc_2 += __fadd_rn(es[i*4], es[i*4 + 1]) + __fadd_rn(es[i*4 + 2], es[i*4 + 3]);
 
-        // softmax_registers.rise:8: mapLane of lib/std/warp.rise:8
+        // softmax_registers.rise:28: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
 
-        // softmax_registers.rise:8: mapLane of lib/std/warp.rise:9
+        // softmax_registers.rise:28: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) tops[warp] = acc_2;
 
-        // softmax_registers.rise:9: mapThreads
+        // softmax_registers.rise:30: mapThreads
         __syncthreads();
         const float4 v_2 = *reinterpret_cast<float4 *>(tops);
         const float4 v_3 = *reinterpret_cast<float4 *>(tops + 4);
         float acc_3 = 0.0f + v_2.x + v_2.y + v_2.z + v_2.w + v_3.x + v_3.y + v_3.z + v_3.w;
         const float r = 1.0f / acc_3;
+
+        // softmax_registers.rise:32: mapSeq
         #pragma unroll
         for (int i = 0; i < 4; i++)
             store4<aligned>(result + base + i*1024,

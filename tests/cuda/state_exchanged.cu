@@ -17,11 +17,13 @@ mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restri
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         int acc_2[4];
 
-        // state_exchanged.rise:8: mapSeq
+        // state_exchanged.rise:11: mapSeq
         #pragma unroll
         for (int j = 0; j < 4; j++)
             acc_2[j] = 2;
         int acc_3[4];
+
+        // state_exchanged.rise:12: mapSeq
         #pragma unroll
         for (int j = 0; j < 4; j++)
             acc_3[j] = j;
@@ -30,13 +32,13 @@ mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restri
         for (int j = 0; j < 9; j++) {
             int next[4];
 
-            // state_exchanged.rise:6: mapSeq
+            // state_exchanged.rise:8: mapSeq
             const Index base = i*36 + j*4;
             #pragma unroll
             for (int k = 0; k < 4; k++)
                 next[k] = wrap_add(acc_3[k], xs[base + k]);
 
-            // state_exchanged.rise:7: mapSeq
+            // state_exchanged.rise:9: mapSeq
             #pragma unroll
             for (int k = 0; k < 4; k++)
                 acc_3[k] = wrap_add(acc_2[3 - k], acc_1);
@@ -47,7 +49,7 @@ mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restri
         }
         result_1[i] = acc_1;
 
-        // state_exchanged.rise:9: mapSeq
+        // state_exchanged.rise:13: mapSeq
         #pragma unroll
         for (int j = 0; j < 4; j++)
             result_2[i*4 + j] = acc_2[j];

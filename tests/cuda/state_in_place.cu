@@ -9,15 +9,16 @@ columnSums_body(float *__restrict__ result, const float *__restrict__ xs, Index 
 {
     const int thread = threadIdx.x;
 
-    // state_in_place.rise:3: mapGlobal
+    // state_in_place.rise:4: mapGlobal
     if (thread < 16) {
         float acc[4];
 
-        // state_in_place.rise:5: mapSeq
+        // state_in_place.rise:8: mapSeq
         #pragma unroll
         for (int i = 0; i < 4; i++)
             acc[i] = 0.0f;
         for (Index i = 0; i < n; i++) {
+            // state_in_place.rise:7: mapSeq
             const Index base = i*64 + thread*4;
             #pragma unroll
             for (int j = 0; j < 4; j++)

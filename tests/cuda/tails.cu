@@ -72,7 +72,7 @@ bytes_body(unsigned *__restrict__ result, const unsigned char *__restrict__ xs, 
 {
     const int thread = threadIdx.x;
 
-    // tails.rise:3: mapGlobal
+    // tails.rise:4: mapGlobal
     Cells<unsigned char, 16> v = thread*16 + 15 < n ? load_cells<16, aligned>(xs + thread*16)
         : load_fewer<Cells<unsigned char, 16>>(xs, thread*16, n, 7);
     unsigned acc = 0u;
@@ -116,7 +116,7 @@ halves_body(float *__restrict__ result, const unsigned short *__restrict__ xs, i
 {
     const int thread = threadIdx.x;
 
-    // tails.rise:5: mapGlobal
+    // tails.rise:9: mapGlobal
     Cells<float, 8> v = thread*8 + 7 < n ? from_f16(load_cells<8, aligned>(xs + thread*8))
         : from_f16(load_fewer<Cells<unsigned short, 8>>(xs, thread*8, n, 0xfc00));
     float acc = fmaxf(fmaxf(-INFINITY, v.at[0]), v.at[1]);
@@ -147,7 +147,7 @@ later_body(int *__restrict__ result, const bool *__restrict__ xs, int n)
 {
     const int thread = threadIdx.x;
 
-    // tails.rise:7: mapGlobal
+    // tails.rise:13: mapGlobal
     Cells<bool, 16> v = thread*16 + 15 < n ? load_cells<16, aligned>(xs + thread*16 + 16)
         : load_fewer<Cells<bool, 16>>(xs + 16, thread*16, n, true);
     int acc = 0;
@@ -191,7 +191,7 @@ both_body(int *__restrict__ result, const short *__restrict__ xs, int n)
 {
     const int thread = threadIdx.x;
 
-    // tails.rise:9: mapGlobal
+    // tails.rise:18: mapGlobal
     Cells<short, 8> v;
     if (thread*8 + 7 >= 8 && thread*8 < n + 1) {
         v = load_cells<8, aligned>(xs + thread*8 - 8);
@@ -233,7 +233,7 @@ template <bool aligned>
 static __device__ __forceinline__ void
 known_body(unsigned *__restrict__ result, const unsigned char *__restrict__ xs, int n)
 {
-    // tails.rise:11: mapGlobal
+    // tails.rise:22: mapGlobal
     const int end = (n + 7) / 8;
     for (int i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         Cells<unsigned char, 8> v;

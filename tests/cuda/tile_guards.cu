@@ -11,20 +11,20 @@ blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, In
     const int thread = threadIdx.x;
     const int threadY = threadIdx.y;
 
-    // tile_guards.rise:7: mapBlock
+    // tile_guards.rise:12: mapBlock
     const Index blocks = (h + 7) / 8;
     const int base = threadY*34 + thread;
     for (Index blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
         const Index blocks_1 = (w + 31) / 32;
         for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
-            // tile_guards.rise:8: mapThreads
+            // tile_guards.rise:13: mapThreads
             __syncthreads();
             if (thread < 34)
                 t[base] = blockY*8 + threadY >= 1 && block*32 + thread >= 1
                     && block*32 + thread - 1 < w && blockY*8 + threadY - 1 < h
                     ? img[(blockY*8 + threadY - 1)*w + block*32 + thread - 1] : 0.0f;
 
-            // tile_guards.rise:9: mapThreads
+            // tile_guards.rise:15: mapThreads
             __syncthreads();
             if (threadY < 8 && thread < 32 && blockY*8 + threadY < h && block*32 + thread < w) {
                 float acc = 0.0f;

@@ -13,27 +13,27 @@ matmul_body(float *__restrict__ result, const float *__restrict__ a, const float
     const int thread = threadIdx.x;
     const int threadY = threadIdx.y;
 
-    // tiled_product.rise:3: mapBlock
+    // tiled_product.rise:5: mapBlock
     const Index blocks = (n + 15) / 16;
     for (Index blockY = blockIdx.y; blockY < blocks; blockY += gridDim.y) {
-        // tiled_product.rise:4: mapBlock
+        // tiled_product.rise:9: mapBlock
         const Index blocks_1 = (m + 15) / 16;
         const Index base = (blockY*16 + threadY)*l + thread;
         for (Index block = blockIdx.x; block < blocks_1; block += gridDim.x) {
-            // tiled_product.rise:13: mapThreads
+            // tiled_product.rise:22: mapThreads
             float acc = 0.0f;
             const Index end = (l + 15) / 16;
             for (Index i = 0; i < end; i++) {
-                // tiled_product.rise:8: mapThreads
+                // tiled_product.rise:14: mapThreads
                 __syncthreads();
                 const int index = threadY*16 + thread;
                 as[index] = i*16 + thread < l && blockY*16 + threadY < n ? a[base + i*16] : 0.0f;
 
-                // tiled_product.rise:9: mapThreads
+                // tiled_product.rise:15: mapThreads
                 bs[index] = i*16 + threadY < l && block*16 + thread < m
                     ? b[(i*16 + threadY)*m + block*16 + thread] : 0.0f;
 
-                // tiled_product.rise:11: mapThreads
+                // tiled_product.rise:18: mapThreads
                 __syncthreads();
                 #pragma unroll
                 for (int j = 0; j < 16; j++)

@@ -33,9 +33,10 @@ directions_body(float *__restrict__ result_1, float *__restrict__ result_2,
 {
     const int thread = threadIdx.x;
 
-    // tuples_once.rise:7: mapBlock
+    // tuples_once.rise:8: mapBlock
     const Index blocks = (n + 1023) / 1024;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+        // tuples_once.rise:10: mapThreads
         float4 v;
         float4 v_1;
         float4 v_2;

@@ -16,7 +16,7 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
-    // units.rise:3: mapThreads
+    // units.rise:4: mapThreads
     float acc = 0.0f;
     const Index end = n / 32;
     for (Index i = 0; i < end; i++)
@@ -46,7 +46,7 @@ largest_body(float *__restrict__ result, const float *__restrict__ xs, const flo
 {
     const int thread = threadIdx.x;
 
-    // units.rise:7: mapThreads
+    // units.rise:10: mapThreads
     float acc = 0.0f;
     const Index end = n / 32;
     for (Index i = 0; i < end; i++) {
@@ -80,7 +80,7 @@ kept_body(float *__restrict__ result_1, float *__restrict__ result_2, float a,
 {
     const int thread = threadIdx.x;
 
-    // units.rise:11: mapThreads
+    // units.rise:14: mapThreads
     float acc = a;
     const Index end = n / 32;
     for (Index i = 0; i < end; i++)
@@ -89,7 +89,7 @@ kept_body(float *__restrict__ result_1, float *__restrict__ result_2, float a,
     if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
     result_1[thread] = acc;
 
-    // units.rise:12: mapThreads
+    // units.rise:15: mapThreads
     float acc_1 = a;
     for (Index i = 0; i < end; i++)
         acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
@@ -119,7 +119,7 @@ one_body(unsigned *__restrict__ result, const unsigned *__restrict__ xs, Index n
 {
     const int thread = threadIdx.x;
 
-    // units.rise:16: mapThreads
+    // units.rise:19: mapThreads
     result[thread] = thread < n ? xs[thread] : 0u;
 }
 
@@ -143,7 +143,7 @@ length_body(float *__restrict__ result_1, float *__restrict__ result_2,
 {
     const int thread = threadIdx.x;
 
-    // units.rise:21: mapThreads
+    // units.rise:24: mapThreads
     float squares = 0.0f;
     float top = 0.0f;
     const Index end = n / 32;

@@ -7,7 +7,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // unrolled_in_all.rise:2: mapGlobal
+    // unrolled_in_all.rise:3: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         float acc = 0.0f;
         #pragma unroll 1

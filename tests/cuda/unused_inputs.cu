@@ -7,7 +7,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 f_body(float *__restrict__ result, const float *__restrict__ xs, float s, Index n)
 {
-    // unused_inputs.rise:2: mapGlobal
+    // unused_inputs.rise:3: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + s;
 }

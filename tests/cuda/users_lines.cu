@@ -37,100 +37,100 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // users_lines.rise:3: mapBlock of lib/rules/rows.rise:43
-#line 3 "users_lines.rise"
+    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:61
+#line 4 "users_lines.rise"
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // users_lines.rise:3: mapSeq of lib/rules/rows.rise:20
-#line 3 "users_lines.rise"
+        // users_lines.rise:4: mapSeq of lib/rules/rows.rise:26
+#line 4 "users_lines.rise"
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
         if (thread < 64) {
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
             v = load4<aligned>(xs + block*256 + thread*4);
         }
 
-        // users_lines.rise:3: mapLane of lib/rules/rows.rise:34
-#line 3 "users_lines.rise"
+        // users_lines.rise:4: mapLane of lib/rules/rows.rise:49
+#line 4 "users_lines.rise"
         float acc = INFINITY;
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
         if (thread < 64) {
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
             acc = fminf(fminf(fminf(fminf(acc, v.x), v.y), v.z), v.w);
         }
 
-        // users_lines.rise:3: mapLane of lib/std/warp.rise:8
-#line 3 "users_lines.rise"
+        // users_lines.rise:4: mapLane of lib/std/warp.rise:8
+#line 4 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 5; i++) {
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
             acc = fminf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
         }
 
-        // users_lines.rise:3: mapLane of lib/std/warp.rise:9
-#line 3 "users_lines.rise"
+        // users_lines.rise:4: mapLane of lib/std/warp.rise:9
+#line 4 "users_lines.rise"
         __syncthreads();
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
         if (lane == 0) {
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
             least[warp] = acc;
         }
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
         __syncthreads();
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
         float acc_1 = INFINITY;
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
             const float4 v_1 = *reinterpret_cast<float4 *>(least + i*4);
-#line 3 "users_lines.rise"
+#line 4 "users_lines.rise"
             acc_1 = fminf(fminf(fminf(fminf(acc_1, v_1.x), v_1.y), v_1.z), v_1.w);
         }
 
-        // users_lines.rise:6: mapLane of lib/rules/rows.rise:34
-#line 6 "users_lines.rise"
+        // users_lines.rise:5: mapLane of lib/rules/rows.rise:49
+#line 5 "users_lines.rise"
         float acc_2 = 0.0f;
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
         if (thread < 64) {
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             acc_2 = acc_2 + (v.x - acc_1) + (v.y - acc_1);
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             acc_2 = acc_2 + (v.z - acc_1) + (v.w - acc_1);
         }
 
-        // users_lines.rise:6: mapLane of lib/std/warp.rise:8
-#line 6 "users_lines.rise"
+        // users_lines.rise:5: mapLane of lib/std/warp.rise:8
+#line 5 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 5; i++) {
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
         }
 
-        // users_lines.rise:6: mapLane of lib/std/warp.rise:9
-#line 6 "users_lines.rise"
+        // users_lines.rise:5: mapLane of lib/std/warp.rise:9
+#line 5 "users_lines.rise"
         __syncthreads();
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
         if (lane == 0) {
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             least[warp] = acc_2;
         }
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
         __syncthreads();
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
         float acc_3 = 0.0f;
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             const float4 v_1 = *reinterpret_cast<float4 *>(least + i*4);
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             acc_3 = acc_3 + v_1.x + v_1.y + v_1.z + v_1.w;
         }
 
-        // users_lines.rise:6: mapThreads of lib/rules/rows.rise:150
-#line 6 "users_lines.rise"
+        // users_lines.rise:5: mapThreads of lib/rules/rows.rise:246
+#line 5 "users_lines.rise"
         if (thread == 0) {
-#line 6 "users_lines.rise"
+#line 5 "users_lines.rise"
             result[block] = acc_3;
         }
     }

@@ -29,8 +29,9 @@ stored_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     __shared__ float shared[3];
     const int thread = threadIdx.x;
 
-    // vector_odd.rise:3: mapBlock
+    // vector_odd.rise:4: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
+        // vector_odd.rise:5: mapThreads
         __syncwarp();
         if (thread == 0) {
             const float4 x = load4<aligned>(xs + block*4);
@@ -72,10 +73,13 @@ loaded_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     __shared__ __align__(8) float shared[8];
     const int thread = threadIdx.x;
 
-    // vector_odd.rise:6: mapBlock
+    // vector_odd.rise:9: mapBlock
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
+        // vector_odd.rise:10: mapThreads
         __syncwarp();
         if (thread < 8) shared[thread] = xs[block*8 + thread];
+
+        // vector_odd.rise:11: mapThreads
         __syncwarp();
         if (thread == 0) {
             const float2 x = *reinterpret_cast<float2 *>(shared + 4);

@@ -61,10 +61,10 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
-    // vector_tiles.rise:4: mapBlock
+    // vector_tiles.rise:6: mapBlock
     const Index blocks = (n + 4095) / 4096;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:5: mapThreads
+        // vector_tiles.rise:8: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         const Index base = block*4096 + thread*32;
         full_or_not(block*4096 + 4096 <= n, [&](bool full) {
@@ -110,10 +110,10 @@ twice_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
-    // vector_tiles.rise:7: mapBlock
+    // vector_tiles.rise:12: mapBlock
     const Index blocks = (n + 1023) / 1024;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vector_tiles.rise:8: mapSeq
+        // vector_tiles.rise:14: mapSeq
         const Index base = block*1024 + thread*4;
         full_or_not(block*1024 + 1024 <= n, [&](bool full) {
             #pragma unroll
@@ -165,7 +165,7 @@ nested_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int thread = threadIdx.x;
 
-    // vector_tiles.rise:10: mapThreads
+    // vector_tiles.rise:20: mapThreads
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     const Index end = n / 2048;
     for (Index i = 0; i < end; i++) {
@@ -220,7 +220,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 pairs_body(double *__restrict__ result, const double *__restrict__ xs, Index n)
 {
-    // vector_tiles.rise:13: mapGlobal
+    // vector_tiles.rise:26: mapGlobal
     const Index end = (n + 511) / 512;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         double2 acc = make_double2(0.0, 0.0);

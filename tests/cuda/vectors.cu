@@ -78,10 +78,10 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     __shared__ __align__(16) float shared[512];
     const int thread = threadIdx.x;
 
-    // vectors.rise:6: mapBlock
+    // vectors.rise:7: mapBlock
     const Index blocks = n / 2048;
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // vectors.rise:7: mapThreads
+        // vectors.rise:8: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         const Index base = block*2048 + thread*16;
         #pragma unroll
@@ -95,7 +95,7 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         __syncthreads();
         *reinterpret_cast<float4 *>(shared + thread*4) = acc;
 
-        // vectors.rise:8: mapThreads
+        // vectors.rise:10: mapThreads
         __syncthreads();
         if (thread == 0) {
             float4 acc_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -137,7 +137,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 swap_body(double *__restrict__ result, const double *__restrict__ xs, Index n)
 {
-    // vectors.rise:11: mapGlobal
+    // vectors.rise:14: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const double2 v = load2<aligned>(xs + i*2);
         const bool holds = v.x < v.y;

@@ -16,9 +16,9 @@ template <typename Index>
 static __device__ __forceinline__ void
 blur_body(float *__restrict__ result, const float *__restrict__ img, Index h, Index w)
 {
-    // views_of_rows.rise:3: mapGlobal
+    // views_of_rows.rise:4: mapGlobal
     for (Index j = blockIdx.y*8 + threadIdx.y; j < h; j += gridDim.y*8) {
-        // views_of_rows.rise:4: mapGlobal
+        // views_of_rows.rise:6: mapGlobal
         for (Index i = blockIdx.x*32 + threadIdx.x; i < w; i += gridDim.x*32) {
             float acc = 0.0f;
             #pragma unroll

@@ -9,17 +9,17 @@ warpSum_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
     const int lane = threadIdx.x % 32;
 
-    // warp_reduction.rise:3: mapWarp
+    // warp_reduction.rise:4: mapWarp
     for (Index w = threadIdx.x / 32; w < n; w += 8) {
-        // warp_reduction.rise:3: mapLane of lib/std/warp.rise:6
+        // warp_reduction.rise:4: mapLane of lib/std/warp.rise:6
         float x = xs[w*32 + lane];
 
-        // warp_reduction.rise:3: mapLane of lib/std/warp.rise:8
+        // warp_reduction.rise:4: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             x += __shfl_xor_sync(0xffffffff, x, 16 >> i);
 
-        // warp_reduction.rise:3: mapLane of lib/std/warp.rise:9
+        // warp_reduction.rise:4: mapLane of lib/std/warp.rise:9
         if (lane == 0) result[w] = x;
     }
 }

@@ -103,7 +103,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 eight_body(unsigned short *__restrict__ result, const unsigned short *__restrict__ xs, Index n)
 {
-    // wide_reads.rise:2: mapGlobal
+    // wide_reads.rise:3: mapGlobal
     const Index end = n / 8;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const Cells<float, 8> v = from_f16(load_cells_once<8, aligned>(xs + i*8));
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void
 masked_body(float *__restrict__ result, const bool *__restrict__ keep, const float *__restrict__ xs,
             Index n)
 {
-    // wide_reads.rise:5: mapGlobal
+    // wide_reads.rise:9: mapGlobal
     const Index end = (n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float x = xs[i*4];

@@ -26,7 +26,7 @@ template <bool aligned>
 static __device__ __forceinline__ void
 copied_body(float *__restrict__ result, const float *__restrict__ xs)
 {
-    // wide_unaligned.rise:2: mapGlobal
+    // wide_unaligned.rise:3: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < 1073741824; i += gridDim.x*256) {
         const float4 v = load4<aligned>(xs + i*4);
         store4<aligned>(result + i*4, v);
@@ -51,7 +51,7 @@ copied_unaligned(float *__restrict__ result, const float *__restrict__ xs)
 extern "C" __global__ void __launch_bounds__(256)
 sized_case1(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
-    // wide_unaligned.rise:5: mapGlobal
+    // wide_unaligned.rise:7: mapGlobal
     for (int i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + 1.0f;
 }
@@ -61,7 +61,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 sized_case2_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    // wide_unaligned.rise:6: mapGlobal
+    // wide_unaligned.rise:8: mapGlobal
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + 2.0f;
 }
@@ -82,7 +82,7 @@ sized_case2_64(float *__restrict__ result, const float *__restrict__ xs, long lo
 extern "C" __global__ void __launch_bounds__(256)
 sized_case3(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
-    // wide_unaligned.rise:7: mapGlobal
+    // wide_unaligned.rise:9: mapGlobal
     for (long long i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
         result[i] = xs[i] + 3.0f;
 }

@@ -16,7 +16,7 @@ resident_body(const float *__restrict__ xs, float *__restrict__ ps, float *temp,
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // workspace.rise:3: mapBlock
+    // workspace.rise:4: mapBlock
     const Index blocks = (n + 63) / 64;
     for (Index block = blockId; block < blocks; block += gridDim.x) {
         __syncthreads();
@@ -48,7 +48,7 @@ resident_finish_body(float *__restrict__ result, const float *__restrict__ ps, f
     const Index blockId = blockIdx.x;
     const int thread = threadIdx.x;
 
-    // workspace.rise:5: mapBlock
+    // workspace.rise:8: mapBlock
     const Index blocks = (n + 31) / 32;
     for (Index block = blockId; block < blocks; block += gridDim.x) {
         __syncwarp();
