@@ -294,6 +294,13 @@ static const Topic topics[] = {
      "  3   device: no GPU, or no NVRTC to compile for one\n"
      "  4   out of memory\n"
      "  70  a bug in risec\n"},
+    {"environment", "what risec reads of the environment",
+     "  XDG_CACHE_HOME      compiled kernels are kept in $XDG_CACHE_HOME/rise, else in\n"
+     "                      ~/.cache/rise\n"
+     "  LD_LIBRARY_PATH, CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX\n"
+     "                      where NVRTC may be: `risec help aot`\n"
+     "  TMPDIR              where text is kept that NVRTC refuses\n"
+     "  NO_COLOR            no colour on a terminal either\n"},
     {"emit", "the forms of a program",
      "  risec --emit=ast FILE       as parsed, printed again\n"
      "  risec --emit=core FILE      typed: definitions expanded, sizes inferred; it is\n"
@@ -310,6 +317,17 @@ static const Topic topics[] = {
      "-o OUT writes to a file; without --emit its suffix chooses: .cu, .h, .json, .ptx, .cubin. -o may be given several times.\n"},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
+
+const char *help_topic_name(int k) { return k < TOPIC_COUNT ? topics[k].name : NULL; }
+
+const char *help_topic_text(const char *name)
+{
+    for (int i = 0; i < TOPIC_COUNT; i++) {
+        if (strcmp(topics[i].name, name) == 0)
+            return topics[i].text;
+    }
+    return NULL;
+}
 
 static void put(Ctx *ctx, Driver *d, const StrBuf *text) { driver_write(ctx, d, "-", text->text, text->len); }
 
@@ -358,26 +376,23 @@ static void put_topics(StrBuf *out)
 /* False: there is no such verb. */
 static bool put_verb_options(StrBuf *out, const char *word, const char *before)
 {
-    for (int v = 0; v < VERB_COUNT; v++) {
-        if (strcmp(verb_rows[v].name, word) == 0 || (v == VERB_COMPILE && strcmp(word, "compile") == 0)) {
-            sb_puts(out, before);
-            options_usage_verb(out->ctx, out, (Verb)v);
-            return true;
-        }
-    }
-    return false;
+    Verb verb = strcmp(word, "compile") == 0 ? VERB_COMPILE : verb_find(word);
+    if (verb == VERB_COUNT)
+        return false;
+    sb_puts(out, before);
+    options_usage_verb(out->ctx, out, verb);
+    return true;
 }
 
 static bool put_topic(Ctx *ctx, StrBuf *out, const char *word)
 {
-    for (int i = 0; i < TOPIC_COUNT; i++) {
-        if (strcmp(topics[i].name, word) == 0) {
-            options_put_wrapped(out, topics[i].text);
-            if (strcmp(word, "profile") == 0)
-                profile_put_counters(out);
-            put_verb_options(out, word, "\n");
-            return true;
-        }
+    const char *text = help_topic_text(word);
+    if (text) {
+        options_put_wrapped(out, text);
+        if (strcmp(word, "profile") == 0)
+            profile_put_counters(out);
+        put_verb_options(out, word, "\n");
+        return true;
     }
     /* `run` and the others before the primitives: no primitive has such a name. */
     if (put_verb_options(out, word, ""))
@@ -504,26 +519,42 @@ static void errors_manual(Ctx *ctx, StrBuf *out)
     }
 }
 
+/* --emit-docs=DOCUMENT; man is that of the verb behind it, else of compiling. */
+static void put_document(Ctx *ctx, Driver *d, StrBuf *out, const char *document)
+{
+    const char *word = d->line->words.n ? d->line->words.at[0] : NULL;
+    Verb verb = word ? verb_find(word) : VERB_COMPILE;
+    if (strcmp(document, "primitives") == 0)
+        prim_manual(ctx, out);
+    else if (strcmp(document, "errors") == 0)
+        errors_manual(ctx, out);
+    else if (strcmp(document, "counters") == 0)
+        profile_manual(out);
+    else if (strcmp(document, "rules") == 0)
+        rules_manual(ctx, out);
+    else if (strcmp(document, "library") == 0)
+        library_manual(ctx, out);
+    else if (strcmp(document, "words") == 0)
+        token_words_json(out);
+    else if (strcmp(document, "bash") == 0)
+        options_bash(out);
+    else if (strcmp(document, "zsh") == 0)
+        options_zsh(out);
+    else if (strcmp(document, "fish") == 0)
+        options_fish(out);
+    else if (verb != VERB_COUNT)
+        options_man(out, verb);
+    else
+        unknown_topic(ctx, d, word);
+}
+
 void cmd_help(Ctx *ctx, Driver *d)
 {
     const CommandLine *line = d->line;
-    const char *docs = option_text(line, OPT_EMIT_DOCS);
     StrBuf out;
     sb_init(&out, ctx);
-    if (docs && strcmp(docs, "primitives") == 0) {
-        prim_manual(ctx, &out);
-    } else if (docs && strcmp(docs, "errors") == 0) {
-        errors_manual(ctx, &out);
-    } else if (docs && strcmp(docs, "counters") == 0) {
-        profile_manual(&out);
-    } else if (docs && strcmp(docs, "rules") == 0) {
-        rules_manual(ctx, &out);
-    } else if (docs && strcmp(docs, "library") == 0) {
-        library_manual(ctx, &out);
-    } else if (docs && strcmp(docs, "words") == 0) {
-        token_words_json(&out);
-    } else if (docs) {
-        options_manual(&out);
+    if (option_on(line, OPT_EMIT_DOCS)) {
+        put_document(ctx, d, &out, option_text(line, OPT_EMIT_DOCS));
     } else if (line->words.n == 0) {
         options_usage(ctx, &out);
     } else if (line->words.n > 1) {

@@ -28,6 +28,10 @@ typedef struct Driver {
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
 
+/* The topics of `risec help`: the name of one by its number, NULL behind the last; and its text by its name, NULL where there is none. */
+const char *help_topic_name(int k);
+const char *help_topic_text(const char *name);
+
 /* What risec does with its arguments; gives its exit code. */
 int driver_command(int argc, char **argv);
 /* Whether messages are coloured: standard error is a terminal, and nothing speaks against it. */
