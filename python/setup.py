@@ -52,7 +52,16 @@ def build_tree():
         return given
     tree = os.path.join(HERE, "build", "cmake")
     subprocess.run(
-        ["cmake", "-S", SOURCE, "-B", tree, "-DCMAKE_BUILD_TYPE=Release", "-DRISE_BUILD_TESTS=OFF"],
+        [
+            "cmake",
+            "-S",
+            SOURCE,
+            "-B",
+            tree,
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DRISE_BUILD_TESTS=OFF",
+            "-DRISEC_LSP=STATIC",
+        ],
         check=True,
     )
     subprocess.run(
