@@ -16,6 +16,7 @@ HERE=$ROOT/tests/packages
 WORK=${PACKAGES_WORK:-$ROOT/build/packages}
 BASE=$WORK/base
 OUT=$WORK/out
+DEBS=$ROOT/build/deb
 BUILT=$ROOT/build/release
 INSIDE=(gcc g++ libc6-dev pkg-config cmake make python3-numpy python3-venv libjansson4)
 mkdir -p "$WORK"
@@ -42,6 +43,9 @@ result() {
 
 # ---- set-up -----------------------------------------------------------------------------------------------------------------
 
+# Is there a base with all that is wanted inside?
+has_base() { [ "$(cat "$BASE/inside" 2>/dev/null)" = "${INSIDE[*]}" ]; }
+
 # Why there can be no roots here, or nothing.
 no_roots() {
     if [ "$(id -u)" -ne 0 ]; then
@@ -50,8 +54,8 @@ no_roots() {
         echo 'no debootstrap here'
     elif ! unshare --net --mount --pid --fork true 2>/dev/null; then
         echo 'no namespaces of its own can be made here'
-    elif ! [ -d "$BASE" ] && [ -n "${PACKAGES_OFFLINE:-}" ]; then
-        echo "no $BASE, and PACKAGES_OFFLINE is set"
+    elif ! has_base && [ -n "${PACKAGES_OFFLINE:-}" ]; then
+        echo 'there is no build/packages/base yet, and PACKAGES_OFFLINE is set'
     fi
 }
 
@@ -60,10 +64,11 @@ make_base() {
     local suite
     suite=$(. /etc/os-release && echo "${ID}-${VERSION_CODENAME:-}")
     case $suite in debian-?*) suite=${suite#debian-} ;; *) suite=bookworm ;; esac
-    rm -rf "$BASE.new"
+    rm -rf "$BASE" "$BASE.new"
     debootstrap --variant=minbase "$suite" "$BASE.new" ${PACKAGES_MIRROR:+"$PACKAGES_MIRROR"} &&
         chroot "$BASE.new" apt-get update -q &&
         chroot "$BASE.new" apt-get install -q -y --no-install-recommends --download-only "${INSIDE[@]}" &&
+        echo "${INSIDE[*]}" >"$BASE.new/inside" &&
         mv "$BASE.new" "$BASE"
 }
 
@@ -104,17 +109,19 @@ pack() {
     (cd "$OUT" && cpack --config "$BUILT/CPackSourceConfig.cmake")
 }
 
+# By the commands of docs/install.md.
 build_debs() {
-    rm -rf "$WORK/deb"
-    mkdir -p "$WORK/deb"
-    cp "$RELEASE" "$WORK/deb/risec_$VERSION.orig.tar.gz" &&
-        tar -xzf "$RELEASE" -C "$WORK/deb" &&
-        (cd "$WORK/deb/risec-$VERSION" && DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -us -uc)
+    local recipe
+    recipe=$(awk '/^<!-- packages: debs -->$/ { wanted = 1; next } /^```$/ { inside = 0 } inside; wanted && /^```sh$/ { inside = 1; wanted = 0 }' \
+        "$ROOT/docs/install.md")
+    [[ $recipe == *dpkg-buildpackage* ]] || { echo 'docs/install.md has no commands for this'; return 1; }
+    rm -rf "$DEBS"
+    (cd "$ROOT" && DEB_BUILD_OPTIONS=parallel=$(nproc) bash -e -c "$recipe")
 }
 
 # Nothing but what every first upload is told.
 lintian_silent() {
-    lintian --allow-root -i -E "$WORK"/deb/risec_*.changes >"$scratch/lintian" 2>&1
+    lintian --allow-root -i -E "$DEBS"/risec_*.changes >"$scratch/lintian" 2>&1
     grep -v '^N:' "$scratch/lintian" | grep -v ' initial-upload-closes-no-bugs' >"$scratch/tags"
     cat "$scratch/tags"
     ! [ -s "$scratch/tags" ] && ! find "$ROOT/debian" -name '*lintian-overrides*' | grep .
@@ -128,9 +135,9 @@ symbols_listed() {
 symbols_checked() {
     local library
     rm -rf "$scratch/library"
-    dpkg-deb -x "$WORK"/deb/librise0.2_*.deb "$scratch/library"
+    dpkg-deb -x "$DEBS"/librise0.2_*.deb "$scratch/library"
     library=$(find "$scratch/library" -name 'librise.so.0.2.*')
-    cd "$WORK/deb/risec-$VERSION" || return 1
+    cd "$DEBS/risec-$VERSION" || return 1
     dpkg-gensymbols -q -c4 -plibrise0.2 "-v$VERSION" "-e$library" -Idebian/librise0.2.symbols -O/dev/null || return 1
     sed '/rise_call_new/d' debian/librise0.2.symbols >"$scratch/symbols"
     ! dpkg-gensymbols -q -c4 -plibrise0.2 "-v$VERSION" "-e$library" "-I$scratch/symbols" -O/dev/null
@@ -150,7 +157,7 @@ VERSION=$("$BUILT/risec" --version | sed 's/risec //')
 result release-packed pack || exit 1
 RELEASE=$OUT/risec-$VERSION.tar.gz
 REASON=$(no_roots)
-if [ -z "$REASON" ] && ! [ -d "$BASE" ]; then
+if [ -z "$REASON" ] && ! has_base; then
     result base make_base || REASON='its Debian could not be made'
 fi
 
@@ -165,7 +172,7 @@ if wanted debs "$@"; then
         if have lintian; then result lintian lintian_silent; else say 'skip lintian: no lintian here'; fi
         result symbols-listed symbols_listed
         result symbols-checked symbols_checked
-        in_root debs "$WORK"/deb/*.deb "$ROOT/examples/c/sum.c" "$ROOT/examples/sum.rise" "$ROOT/examples/c" "$HERE/ten_lines.py"
+        in_root debs "$DEBS"/*.deb "$ROOT/examples/c/sum.c" "$ROOT/examples/sum.rise" "$ROOT/examples/c" "$HERE/ten_lines.py"
     fi
 fi
 if wanted wheel "$@"; then
