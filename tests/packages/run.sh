@@ -127,11 +127,7 @@ lintian_silent() {
     ! [ -s "$scratch/tags" ] && ! find "$ROOT/debian" -name '*lintian-overrides*' | grep .
 }
 
-# The symbols file has what rise.h declares, and dpkg-gensymbols misses a line that is taken out.
-symbols_listed() {
-    sed -n 's/^RISE_API .*[ *]\(rise_[a-z_]*\)(.*/\1/p' "$ROOT/runtime/include/rise.h" | sort >"$scratch/declared"
-    sed -n 's/^ \(rise_[a-z_]*\)@.*/\1/p' "$ROOT/debian/librise0.2.symbols" | sort | diff "$scratch/declared" -
-}
+# dpkg-gensymbols knows every symbol, and misses a line that is taken out. (tests/scripts/install.sh compares the file with rise.h.)
 symbols_checked() {
     local library
     rm -rf "$scratch/library"
@@ -170,8 +166,7 @@ if wanted debs "$@"; then
         say "skip debs: ${missing:-no dpkg-buildpackage here}"
     elif result debs-built build_debs; then
         if have lintian; then result lintian lintian_silent; else say 'skip lintian: no lintian here'; fi
-        result symbols-listed symbols_listed
-        result symbols-checked symbols_checked
+        result symbols symbols_checked
         in_root debs "$DEBS"/*.deb "$ROOT/examples/c/sum.c" "$ROOT/examples/sum.rise" "$ROOT/examples/c" "$HERE/ten_lines.py"
     fi
 fi

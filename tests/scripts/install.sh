@@ -63,6 +63,14 @@ for kind in shared static; do
     diff declared $kind >log
     report "declared-$kind" $?
 done
+# Debian's package of the library promises the same.
+symbols=$root/debian/librise${version%.*}.symbols
+if [ -d "$root/debian" ]; then
+    sed -n 's/^ \(rise_[a-z_]*\)@.*/\1/p' "$symbols" 2>log | sort | diff declared - >>log
+    report declared-debian $?
+else
+    echo "skip declared-debian: a release has no debian/"
+fi
 
 # ---- programs ----------------------------------------------------------------------------------------------------------------
 
