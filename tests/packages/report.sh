@@ -31,4 +31,5 @@ prints() { # NAME TEXT COMMAND...
     grep -qF "$wanted" "$log"
     report "$name" $?
 }
-install() { apt-get install -q -y --no-install-recommends --no-download "$@"; }
+# Without a network: what is not here comes from apt's cache.
+install() { apt-get install -q -y --no-install-recommends "$@"; }

@@ -19,6 +19,8 @@ OUT=$WORK/out
 DEBS=$ROOT/build/deb
 BUILT=$ROOT/build/release
 INSIDE=(gcc g++ libc6-dev pkg-config cmake make python3-numpy python3-venv libjansson4)
+export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+unset LD_LIBRARY_PATH CMAKE_GENERATOR
 mkdir -p "$WORK"
 scratch=$(mktemp -d)
 results=$scratch/results
@@ -87,7 +89,9 @@ in_root() {
     cp -a --reflink=auto "$BASE" "$root"
     mkdir "$root/test"
     cp -R "$HERE/report.sh" "$HERE/$name.sh" "$@" "$root/test"
-    unshare --net --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" "$2"' sh "$root" "/test/$name.sh" \
+    env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive \
+        unshare --net --mount --pid --fork sh -c \
+        'mount -t proc proc "$1/proc" && mount -t devpts devpts "$1/dev/pts" && exec chroot "$1" "$2"' sh "$root" "/test/$name.sh" \
         >"$scratch/inside" 2>"$scratch/errors" </dev/null
     local status=$?
     sed "s/^\(ok\|not ok\|skip\) /&$name-/" "$scratch/inside" | tee -a "$results"
@@ -98,8 +102,6 @@ in_root() {
     fi
     rm -rf "$root"
 }
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive
-unset LD_LIBRARY_PATH CMAKE_GENERATOR
 
 # ---- what is given to others --------------------------------------------------------------------------------------------------
 
