@@ -2,7 +2,7 @@
 # Inside a root with the .deb files in /test: installed, used, and purged. A library of 0.1 is there before, stays beside them, and
 # is there afterwards.
 . /test/report.sh
-cd $HERE || exit 2
+cd "$HERE" || exit 2
 lib=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$(uname -m)-linux-gnu")
 
 # What people have: a compiler, and nothing of risec. What changes at every installation is no file of a package.
@@ -21,8 +21,9 @@ printf 'Package: librise0.1\nVersion: 0.1.0-1\nArchitecture: %s\nMaintainer: nob
 printf 'activate-noawait ldconfig\n' >old/DEBIAN/triggers
 cc -shared -fPIC -Wl,-soname,librise.so.0.1 -Wl,--version-script=old.map old.c -o "old$lib/librise.so.0.1.0"
 ln -s librise.so.0.1.0 "old$lib/librise.so.0.1"
-dpkg-deb --root-owner-group -b old librise0.1.deb >"$log" 2>&1
-check old install ./librise0.1.deb
+mkdir before_ours
+dpkg-deb --root-owner-group -b old before_ours/librise0.1.deb >"$log" 2>&1
+check old install ./before_ours/librise0.1.deb
 cat >version.c <<'C'
 #include <stdio.h>
 const char *rise_version(void);
@@ -36,7 +37,7 @@ check old-program cc version.c -l:librise.so.0.1 -o old_program
 prints old-alone 0.1.0 ./old_program
 files >before
 
-check install install ./risec_*.deb ./librise0.2_*.deb ./librise-dev_*.deb ./python3-risec_*.deb
+check install install ./*.deb
 prints risec 'equals the reference' risec run sum.rise --set n=100003 --arg xs=iota --verify
 prints lsp Content-Length sh -c "printf 'Content-Length: 58\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}' | risec lsp"
 check pkg-config sh -c 'cc -Wall -Werror sum.c $(pkg-config --cflags --libs rise) -o sum'
@@ -68,4 +69,4 @@ diff before after >"$log" 2>&1
 report nothing-left $?
 refuse purged risec --version
 prints old-stays 0.1.0 ./old_program
-exit $failed
+exit "$failed"

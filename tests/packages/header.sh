@@ -2,7 +2,7 @@
 # Inside a root with headers of risec's in /test: programs in C and C++, which need nothing but a compiler, and without a driver end
 # with the header's code for that.
 . /test/report.sh
-cd $HERE || exit 2
+cd "$HERE" || exit 2
 check tools install gcc g++ libc6-dev
 refuse bare sh -c 'command -v risec || command -v nvcc || ldconfig -p | grep libcuda'
 program() { # FOLDER COMPILER OPTION...
@@ -18,4 +18,4 @@ for folder in committed written; do
     program $folder gcc -std=c99 -x c
     program $folder g++ -std=c++20 -x c++
 done
-exit $failed
+exit "$failed"

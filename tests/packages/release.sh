@@ -2,7 +2,7 @@
 # Inside a root with the source release in /test: built by itself, by FetchContent and by add_subdirectory. There is a C compiler,
 # CMake and make, and none of what the release does without.
 . /test/report.sh
-cd $HERE || exit 2
+cd "$HERE" || exit 2
 check tools install gcc libc6-dev cmake make
 refuse bare sh -c 'command -v re2c || command -v lemon || command -v git || command -v node || command -v python3'
 jobs=$(nproc)
@@ -25,4 +25,4 @@ prints fetched-runs driver fetched/test_api
 check folder cmake -S source/tests/cmake -B folder -DRISE_FROM=folder "-DRISE_FOLDER=$HERE/source"
 check folder-builds cmake --build folder -j "$jobs"
 prints folder-runs driver folder/test_api
-exit $failed
+exit "$failed"
