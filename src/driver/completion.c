@@ -33,8 +33,8 @@ static bool takes_programs(Verb verb) { return strstr(verb_rows[verb].usage, "FI
 static void put_operands(StrBuf *out, Verb verb)
 {
     if (verb == VERB_HELP) {
-        for (int k = 0; help_topic_name(k); k++)
-            sb_printf(out, " %s", help_topic_name(k));
+        for (int k = 0; k < help_topic_count; k++)
+            sb_printf(out, " %s", help_topics[k].name);
         for (int v = 0; v < VERB_COUNT; v++)
             sb_printf(out, " %s", v == VERB_COMPILE ? "compile" : verb_rows[v].name);
         for (int id = 0; id < P_COUNT; id++) {
