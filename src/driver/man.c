@@ -162,12 +162,16 @@ void options_man(StrBuf *out, Verb verb)
     put_usage(out, row->usage);
     sb_puts(out, ".SH DESCRIPTION\n");
     put(out, row->help);
-    sb_puts(out, "\n.PP\n");
+    sb_putc(out, '\n');
     const char *topic = help_topic_text(verb == VERB_COMPILE ? "emit" : verb == VERB_TUNE ? "tuning" : row->name);
-    if (topic)
+    if (topic) {
+        sb_puts(out, ".PP\n");
         put_topic(out, topic);
-    if (strstr(row->usage, "FILE.rise"))
+    }
+    if (strstr(row->usage, "FILE.rise")) {
+        sb_puts(out, ".PP\n");
         put(out, "`-` as FILE.rise is standard input.\n");
+    }
     if (verb == VERB_COMPILE)
         put_verbs(out);
     put_options(out, verb);
@@ -175,6 +179,8 @@ void options_man(StrBuf *out, Verb verb)
         put_section(out, "INPUTS", "inputs");
     put_section(out, "EXIT STATUS", "exit");
     put_section(out, "ENVIRONMENT", "environment");
+    if (verb == VERB_COMPILE)
+        put_section(out, "EXAMPLES", "examples");
     sb_puts(out, ".SH SEE ALSO\n");
     put(out, verb == VERB_COMPILE ? "`risec help topics` lists what else there is to read.\n" : "`risec`(1), `risec help topics`\n");
 }

@@ -285,6 +285,12 @@ const HelpTopic help_topics[] = {
      "  3   device: no GPU, or no NVRTC to compile for one\n"
      "  4   out of memory\n"
      "  70  a bug in risec\n"},
+    {"examples", "commands to begin with",
+     "  risec check sum.rise\n"
+     "  risec run sum.rise --set n=1000003 --arg xs=uniform --verify\n"
+     "  risec run sum.rise --arg xs=data.npy --out sums.npy\n"
+     "  risec sum.rise -o sum.cu && nvcc -arch=sm_90 -cubin sum.cu\n"
+     "  risec sum.rise -o sum.h\n"},
     {"environment", "what risec reads of the environment",
      "  XDG_CACHE_HOME      compiled kernels are kept in $XDG_CACHE_HOME/rise, else in\n"
      "                      ~/.cache/rise\n"
