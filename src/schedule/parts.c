@@ -34,6 +34,12 @@ static bool is_scan(const Core *term)
     return term->kind == CORE_PRIM && (term->prim.id == P_scan || term->prim.id == P_scanExcl);
 }
 
+/* Prefixes that the program makes in order: a thread goes through each row. */
+static bool is_sequence(const Core *term)
+{
+    return term->kind == CORE_PRIM && (term->prim.id == P_scanSeq || term->prim.id == P_scanSeqExcl);
+}
+
 static bool commutes(const Core *lambda)
 {
     const Item *op = lambda->lambda.op;
@@ -55,7 +61,24 @@ static bool is_ordered_fold(const Parts *p, const Core *term)
 }
 
 /* What a scan or fold carries from element to element. */
-static Type state_of(const Core *scan) { return is_scan(scan) ? scan->type->elem : scan->type; }
+static Type state_of(const Core *scan)
+{
+    return is_scan(scan) || is_sequence(scan) ? scan->type->elem : scan->type;
+}
+
+static bool has_own_length(const Nest *nest)
+{
+    for (int i = 0; i < nest->n_axes; i++)
+        if (nat_mentions(nest->element->prim.args[2]->type->size, nest->axes[i]->nat))
+            return true;
+    return false;
+}
+
+static bool goes_in_order(const Nest *nest)
+{
+    return !nest->steps && is_sequence(nest->element) &&
+           !type_gives_arrays(state_of(nest->element)) && !has_own_length(nest);
+}
 
 static bool comes_in_parts(const Parts *p, const Nest *nest)
 {
@@ -68,11 +91,9 @@ static bool comes_in_parts(const Parts *p, const Nest *nest)
     bool number = t->kind == TY_SCALAR && t->scalar != SC_BOOL;
     bool by_blocks = !fold && number && type_is_total(p->ctx, t);
     bool is_short = nat_is_const(n) && n->value < LONG;
-    if ((nest->n_axes == 0 && by_blocks) || is_short || holds_index(t) || type_gives_arrays(t))
+    if ((nest->n_axes == 0 && by_blocks) || is_short || holds_index(t) || type_gives_arrays(t) ||
+        has_own_length(nest))
         return false;
-    for (int i = 0; i < nest->n_axes; i++)
-        if (nat_mentions(n, nest->axes[i]->nat))
-            return false;
     return nat_le(p->ctx, p->entry->known, nat_const(p->ctx, 0), n);
 }
 
@@ -326,7 +347,7 @@ static Core *sequences(const Parts *p, const Threads *t, CoreVar *starts)
     rows[nest->n_axes] = part;
     Core *start = starts ? read_at(p, starts, nest->n_axes + 1, rows, span) : NULL;
     Core *elements = part_of(p, nest, rows, nat_mul(ctx, part, t->part), t->part, NULL);
-    PrimId id = scan->prim.id == P_scan ? P_scanSeq : P_scanSeqExcl;
+    PrimId id = scan->prim.id == P_scan ? P_scanSeq : scan->prim.id == P_scanExcl ? P_scanSeqExcl : scan->prim.id;
     Core *body = make_let(ctx, thread, make_ref(ctx, param, span), in_order(p, id, nest, rows, start, elements));
     Core *numbers = make_generate(ctx, number, make_ref(ctx, number, span), span);
     return as_array(p, t, make_map(ctx, param, body, numbers));
@@ -427,9 +448,47 @@ static void note_list(Parts *p, const Nests *nests)
 
 /* ---- the list ---- */
 
+static Threads threads_of(const Parts *p, const Nest *nest)
+{
+    Ctx *ctx = p->ctx;
+    Threads t = {.nest = nest, .outer = nat_const(ctx, 1), .inner = nat_const(ctx, 1)};
+    t.across = nest->n_axes > 0 && reads_across(ctx, p->entry, nest, p->next_var);
+    for (int i = 0; i < nest->n_axes; i++) {
+        Nat *rows = i + 1 == nest->n_axes ? &t.inner : &t.outer;
+        *rows = nat_mul(ctx, *rows, nest->axes[i]->type->size);
+    }
+    t.exchanged = t.across && !table_get(&p->wholes, nest->var) && !table_get(&p->fixed, nest->var);
+    return t;
+}
+
+/* The array, written for its threads, in place of the nest. */
+static void add_whole(Parts *p, const Nest *nest, const Threads *t, Core *term)
+{
+    Ctx *ctx = p->ctx;
+    Span span = nest->element->span;
+    if (t->across && !nat_le(ctx, p->entry->known, nat_const(ctx, 1), t->inner)) {
+        Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), t->inner, span);
+        term = make_if(ctx, some, term, make_zero(ctx, p->next_var, term->type, span), span);
+    }
+    Nest *whole = new_nest(p, nest->var->name, 0, NULL, term);
+    whole->in_parts = true;
+    if (t->exchanged)
+        read_as(p, nest->var, whole->var, nest->n_axes);
+    else
+        whole->var = nest->var;
+    vec_push(ctx, &p->list, whole);
+}
+
 static void add_parted(Parts *p, Nest *nest, int level)
 {
     Ctx *ctx = p->ctx;
+    if (goes_in_order(nest)) {
+        Threads t = threads_of(p, nest);
+        t.parts = nat_const(ctx, 1);
+        t.part = nest->element->prim.args[2]->type->size;
+        add_whole(p, nest, &t, sequences(p, &t, NULL));
+        return;
+    }
     if (level > LEVELS || !comes_in_parts(p, nest)) {
         vec_push(ctx, &p->list, nest);
         return;
@@ -441,31 +500,14 @@ static void add_parted(Parts *p, Nest *nest, int level)
         add_fold(p, nest, parts, level);
         return;
     }
-    bool across = nest->n_axes > 0 && reads_across(ctx, p->entry, nest, p->next_var);
-    Threads t = {.nest = nest, .across = across, .outer = nat_const(ctx, 1), .inner = nat_const(ctx, 1)};
-    for (int i = 0; i < nest->n_axes; i++) {
-        Nat *rows = i + 1 == nest->n_axes ? &t.inner : &t.outer;
-        *rows = nat_mul(ctx, *rows, nest->axes[i]->type->size);
-    }
-    t.exchanged = across && !table_get(&p->wholes, nest->var) && !table_get(&p->fixed, nest->var);
+    Threads t = threads_of(p, nest);
     CoreVar *starts = add_of_totals(p, nest, parts, P_scanExcl, "starts", level);
     t.parts = parts;
     t.part = nat_const(ctx, PART);
     Core *in_parts = sequences(p, &t, starts);
     t.parts = nat_const(ctx, 1);
     t.part = n;
-    Core *term = make_if(ctx, is_short(p, n, parts, span), sequences(p, &t, NULL), in_parts, span);
-    if (across && !nat_le(ctx, p->entry->known, nat_const(ctx, 1), t.inner)) {
-        Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), t.inner, span);
-        term = make_if(ctx, some, term, make_zero(ctx, p->next_var, term->type, span), span);
-    }
-    Nest *whole = new_nest(p, nest->var->name, 0, NULL, term);
-    whole->in_parts = true;
-    if (t.exchanged)
-        read_as(p, nest->var, whole->var, nest->n_axes);
-    else
-        whole->var = nest->var;
-    vec_push(ctx, &p->list, whole);
+    add_whole(p, nest, &t, make_if(ctx, is_short(p, n, parts, span), sequences(p, &t, NULL), in_parts, span));
 }
 
 /* Is the nest the same array as another one? */
@@ -512,7 +554,7 @@ static Nests *parted(Parts *p, const Nests *nests)
 static bool has_scans(const Parts *p, const Nests *nests)
 {
     for (int i = 0; i < nests->list.n; i++)
-        if (comes_in_parts(p, nests->list.at[i]))
+        if (comes_in_parts(p, nests->list.at[i]) || goes_in_order(nests->list.at[i]))
             return true;
     return !nests->result && (has_scans(p, nests->then) || has_scans(p, nests->otherwise));
 }

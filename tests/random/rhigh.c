@@ -164,6 +164,29 @@ static Node *sequence(Gen *g, Node *xs)
     return node_prim(g, P_reduceSeq, 3, args);
 }
 
+/* What a thread makes of a row in order: of all of the array, or of each of its rows. NULL: elements are no numbers. */
+static Node *in_order(Gen *g, Node *xs)
+{
+    const RType *elem = xs->type->elem;
+    if (elem->kind == R_ARRAY) {
+        RVar *row = var_new(g, elem);
+        Node *made = in_order(g, node_var(g, row));
+        Node *args[2] = {made ? node_lambda(g, 1, &row, made) : NULL, xs};
+        return made ? node_prim(g, P_map, 2, args) : NULL;
+    }
+    if (elem->kind != R_SCALAR)
+        return NULL;
+    RVar *x = var_new(g, elem), *acc = var_new(g, NULL), *vars[2] = {acc, x};
+    Node *init = random_constant(g, elem);
+    acc->type = init->type;
+    int scope = g->n_scope;
+    scope_push(g, acc);
+    scope_push(g, x);
+    Node *args[3] = {node_lambda(g, 2, vars, random_fold_step(g, acc, x, 1)), init, xs};
+    g->n_scope = scope;
+    return node_prim(g, chance(g, 70) ? P_scanSeq : P_scanSeqExcl, 3, args);
+}
+
 /* What is made of an array: another one, or one value. */
 static Node *result(Gen *g, Node *xs, int depth)
 {
@@ -174,7 +197,7 @@ static Node *result(Gen *g, Node *xs, int depth)
         xs = random_branches(g, xs);
     for (int k = below(g, 3); k > 0 && xs->type->kind == R_ARRAY && depth > 0; k--) {
         int what = below(g, 10);
-        Node *more = what < 6 ? mapped(g, xs, depth) : what < 7 ? random_fold(g, P_scan, xs) : what < 8 ? random_fold(g, P_scanExcl, xs) : what < 9 ? binned(g, xs) : NULL;
+        Node *more = what < 6 ? mapped(g, xs, depth) : what < 7 ? random_fold(g, P_scan, xs) : what < 8 ? random_fold(g, P_scanExcl, xs) : what < 9 ? binned(g, xs) : g->scheduled ? in_order(g, xs) : NULL;
         if (more && rtype_volume(more->type) < 20000)
             xs = random_views(g, more, below(g, 2));
     }
