@@ -1,0 +1,167 @@
+/* Results in the memory of inputs. What the compiler allows agrees with the reference on the simulator, where
+ * both are in the very same memory, for several sizes, grids and orders of blocks and warps. Most of what it
+ * refuses goes wrong there, so this would be seen. Arguments: programs. */
+#include <stdio.h>
+
+#include "codegen/one_memory.h"
+#include "executors.h"
+
+enum { MAX_INPUTS = 16 };
+
+static const int64_t sizes[] = {1, 20, 33, 64, 192, 1000, 1024};
+static const int64_t grids[] = {0, 2};
+
+static long checks, wrong, allowed, refused, seen;
+
+typedef struct Pair {
+    Compiled *c;
+    int result, input;
+    OneMemory found;
+} Pair;
+
+static void ask(Ctx *ctx, void *user)
+{
+    Pair *p = user;
+    p->found = one_memory(ctx, p->c->imp, p->result, p->input);
+}
+
+/* Does some run differ from the reference? */
+static bool differs(const Pair *p)
+{
+    int over[MAX_INPUTS] = {0};
+    bool enough = false;
+    over[p->input] = p->result + 1;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes && !enough; s++)
+        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+            SimReport report = {.warp_instructions = 0};
+            Trial trial = {sizes[s], grids[g], 5 + s, true, true, 4000};
+            Outcome o = run_trial_over(p->c, trial, over, &report);
+            enough |= report.warp_instructions > TRIAL_ENOUGH / 16;
+            checks++;
+            if (o == DIFFER || o == FINDING)
+                return true;
+        }
+    return false;
+}
+
+static int count_inputs(const CoreEntry *entry)
+{
+    int n = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        n += type_component_count(entry->inputs[i]->type);
+    return n;
+}
+
+static void test_entry(const char *path, Compiled *c)
+{
+    int n_inputs = count_inputs(c->entry), n_results = type_component_count(c->entry->result);
+    for (int r = 0; r < n_results; r++)
+        for (int i = 0; i < n_inputs && n_inputs <= MAX_INPUTS; i++) {
+            Pair p = {c, r, i, ONE_MEMORY_COUNT};
+            if (!ctx_try(c->ctx, ask, &p) || p.found == ONE_MEMORY_UNLIKE || p.found == ONE_MEMORY_SCALAR)
+                continue;
+            bool may = p.found == ONE_MEMORY_ALLOWED, bad = differs(&p);
+            allowed += may;
+            refused += !may;
+            seen += !may && bad;
+            if (may && bad) {
+                printf("%s: %s: result %d on input %d differs\n", path, c->entry->name, r, i);
+                wrong++;
+            }
+        }
+}
+
+/* ---- by hand --------------------------------------------------------------------------------------------- */
+
+static void expect(const char *text, int result, int input, OneMemory wanted)
+{
+    Compiled c = compile_text("test.rise", text, "");
+    Pair p = {&c, result, input, ONE_MEMORY_COUNT};
+    checks++;
+    if (!c.imp || !ctx_try(c.ctx, ask, &p) || p.found != wanted) {
+        printf("found %d and not %d: %s\n", (int)p.found, (int)wanted, text);
+        wrong++;
+    } else if (wanted == ONE_MEMORY_ALLOWED && differs(&p)) {
+        printf("differs in place: %s\n", text);
+        wrong++;
+    }
+    compiled_free(&c);
+}
+
+#define SCAL "entry f {n: nat} (a: f32) (xs: n.f32): n.f32 = "
+#define TWO "entry f {n: nat} (xs: n.f32) (ys: n.f32): n.f32 = "
+#define ROWS "entry f {n m: nat} (xs: n.m.f32): n.m.f32 = "
+
+static void test_allowed(void)
+{
+    expect(SCAL "xs |> map(fun x => a * x)", 0, 1, ONE_MEMORY_ALLOWED);
+    expect(SCAL "xs |> mapGlobal(fun x => if x > a then x * x else x + a)", 0, 1, ONE_MEMORY_ALLOWED);
+    expect(TWO "zip(xs, ys) |> map(fun (x, y) => x + 2 * y)", 0, 0, ONE_MEMORY_ALLOWED);
+    expect(TWO "zip(xs, ys) |> map(fun (x, y) => x + 2 * y)", 0, 1, ONE_MEMORY_ALLOWED);
+    expect(ROWS "xs |> map(map(fun x => x + 1))", 0, 0, ONE_MEMORY_ALLOWED);
+    expect("entry f {n: nat} (xs: (4*n).f32): (4*n).f32 = xs |> asVector(4) |> mapGlobal(id) |> asScalar", 0, 0, ONE_MEMORY_ALLOWED);
+    expect("entry f {n m: nat} (xs: n.m.f32): (n*m).f32 = xs |> map(map(fun x => x + 1)) |> join", 0, 0, ONE_MEMORY_ALLOWED);
+    /* Rows in registers, and rows that are read again. */
+    expect(ROWS "xs |> map(fun row => let e = row |> map(fun x => exp(x)) in let s = e |> reduce((+), 0) in e |> map(fun x => x / s))", 0, 0, ONE_MEMORY_ALLOWED);
+    expect(SCAL "xs |> readOnce |> mapGlobal(fun x => a * x)", 0, 1, ONE_MEMORY_ALLOWED);
+    /* The first kernel reads alone. */
+    expect("entry f {n: nat} (xs: n.f32): n.f32 = let s = xs |> reduce((+), 0) in xs |> map(fun x => x - s)", 0, 0, ONE_MEMORY_ALLOWED);
+    expect(SCAL "xs |> mapGlobal(fun x => a + x) |> nextKernel(reverse >> mapGlobal(fun y => 2 * y))", 0, 1, ONE_MEMORY_ALLOWED);
+    expect(SCAL "xs |> mapGlobal(fun x => a + x) |> nextKernel(fun ys => zip(xs, ys) |> mapGlobal(fun (x, y) => x + y))", 0, 1, ONE_MEMORY_ALLOWED);
+}
+
+static void test_refused(void)
+{
+    expect(SCAL "xs |> reverse |> map(fun x => a * x)", 0, 1, ONE_MEMORY_ELSEWHERE);
+    expect(SCAL "generate(fun i => xs[i] + xs[0])", 0, 1, ONE_MEMORY_ELSEWHERE);
+    expect("entry f {n: nat} (xs: n.f32): n.f32 where n >= 1 = xs |> padClamp(1, 1) |> slide(3, 1) |> map(reduce((+), 0))", 0, 0, ONE_MEMORY_ELSEWHERE);
+    expect("entry f {n: nat} (xs: n.n.f32): n.n.f32 = xs |> transpose |> map(map(fun x => x + 1))", 0, 0, ONE_MEMORY_ELSEWHERE);
+    expect(SCAL "xs |> mapGlobal(fun x => a + x) |> nextKernel(fun ys => zip(reverse(xs), ys) |> mapGlobal(fun (x, y) => x + y))", 0, 1, ONE_MEMORY_ELSEWHERE);
+    expect("entry f {n: nat} (xs: n.f32) (is: n.idx[n]): n.f32 = is |> map(fun i => xs[i])", 0, 0, ONE_MEMORY_ELSEWHERE);
+    expect("entry f {n: nat} (xs: n.f32) (is: n.idx[n]): n.f32 = is |> map(fun i => xs[i])", 0, 1, ONE_MEMORY_UNLIKE);
+    expect("entry f {n: nat} (xs: n.i32): n.f32 = xs |> map(fun x => cast(f32)(x))", 0, 0, ONE_MEMORY_UNLIKE);
+    expect("entry f {n: nat} (xs: (n + 1).f32): n.f32 = xs |> drop(1) |> map(fun x => x + 1)", 0, 0, ONE_MEMORY_UNLIKE);
+    expect("entry f (x: f32): f32 = x + 1", 0, 0, ONE_MEMORY_SCALAR);
+    /* The first result is written before the second one reads. */
+    expect("entry f {n: nat} (xs: n.f32): (n.f32, n.f32) = (xs |> map(fun x => x + 1), xs |> reverse |> map(fun x => x * 2))", 0, 0, ONE_MEMORY_ELSEWHERE);
+    expect("entry f {n: nat} (xs: n.f32): (n.f32, n.f32) = (xs |> mapGlobal(fun x => x + 1)) |> nextKernel(fun ys => (ys |> mapGlobal(id), zip(xs, ys) |> mapGlobal(fun (x, y) => x * y)))",
+           0, 0, ONE_MEMORY_ELSEWHERE);
+}
+
+/* What is no good is found to be so: as if all of these were allowed. */
+static void test_planted(void)
+{
+    static const char *const texts[] = {
+        SCAL "xs |> reverse |> map(fun x => a * x)",
+        SCAL "generate(fun i => xs[i] + xs[0])",
+        "entry f {n: nat} (a: f32) (xs: n.n.f32): n.n.f32 = xs |> transpose |> mapGlobal(mapSeq(fun x => x + a))",
+        SCAL "xs |> mapGlobal(fun x => a + x) |> nextKernel(fun ys => zip(reverse(xs), ys) |> mapGlobal(fun (x, y) => x + y))",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Compiled c = compile_text("test.rise", texts[i], "");
+        if (!c.imp || !differs(&(Pair){&c, 0, 1, ONE_MEMORY_ALLOWED})) {
+            printf("nothing is wrong in place: %s\n", texts[i]);
+            wrong++;
+        }
+        compiled_free(&c);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_allowed();
+    test_refused();
+    test_planted();
+    for (int f = 1; f < argc; f++)
+        for (int k = 0, n = 1; k < n; k++) {
+            Compiled c = compile_entry(argv[f], k, &n);
+            if (c.imp)
+                test_entry(argv[f], &c);
+            compiled_free(&c);
+        }
+    printf("%ld pairs may share memory; of %ld that may not, %ld go wrong when they do\n", allowed, refused, seen);
+    if (argc > 1 && (allowed < 1 || 3 * seen < refused))
+        wrong++;
+    printf("one memory: %ld checks, %ld wrong\n", checks, wrong);
+    return wrong != 0;
+}
