@@ -68,6 +68,17 @@ static void make_arguments(Ctx *ctx, Plan *plan)
         add_arguments(ctx, plan, core->inputs[i]->type, core->inputs[i]->name, false);
 }
 
+static void make_in_place(Ctx *ctx, const ImpProgram *imp, Plan *plan)
+{
+    int inputs = plan->n_arguments - plan->n_results;
+    for (int k = 0; k < plan->n_results; k++) {
+        unsigned char *found = NEWN(ctx, unsigned char, inputs + 1);
+        for (int i = 0; i < inputs; i++)
+            found[i] = (unsigned char)one_memory(ctx, imp, k, i);
+        plan->arguments[k].in_place = found;
+    }
+}
+
 /* ---- the workspace ------------------------------------------------------------------------------------------------------------ */
 
 static void make_temps(Ctx *ctx, const ImpProgram *imp, Plan *plan)
@@ -182,6 +193,7 @@ void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *pla
     *plan = (Plan){.core = core};
     make_arguments(ctx, plan);
     if (imp) {
+        make_in_place(ctx, imp, plan);
         make_temps(ctx, imp, plan);
         make_kernels(ctx, imp, plan);
         index_guards_of_tests(ctx, imp, &plan->tests);

@@ -548,6 +548,7 @@ const char *one_memory_why(OneMemory found)
         [ONE_MEMORY_ELSEWHERE] = "a kernel reads elements of the input after it, or another thread, may have written there",
         [ONE_MEMORY_LATER] = "a kernel reads the input after one has written the result",
         [ONE_MEMORY_LARGE] = "its kernels have too many accesses to prove it",
+        [ONE_MEMORY_UNKNOWN] = "no kernels can be made of the entry, which would say so",
     };
     return why[found];
 }

@@ -12,6 +12,7 @@ typedef enum OneMemory {
     ONE_MEMORY_ELSEWHERE, /* who reads a cell does not write it afterwards */
     ONE_MEMORY_LATER,     /* a later kernel still reads the input */
     ONE_MEMORY_LARGE,     /* too much text to look at */
+    ONE_MEMORY_UNKNOWN,   /* there are no kernels */
     ONE_MEMORY_COUNT
 } OneMemory;
 
