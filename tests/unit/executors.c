@@ -202,4 +202,33 @@ Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t ma
     return run_one(c, trial, sizes, max_steps, NULL, report);
 }
 
-Outcome run_trial_over(Compiled *c, Trial trial, const int *over, SimReport *report) { return run_one(c, trial, NULL, 0, over, report); }
+Outcome run_trial_over(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, const int *over, SimReport *report)
+{
+    return run_one(c, trial, sizes, max_steps, over, report);
+}
+
+typedef struct Asked {
+    const Compiled *c;
+    int result, input;
+    OneMemory found;
+} Asked;
+
+static void ask(Ctx *ctx, void *user)
+{
+    Asked *a = user;
+    a->found = one_memory(ctx, a->c->imp, a->result, a->input);
+}
+
+OneMemory ask_one_memory(const Compiled *c, int result, int input)
+{
+    Asked a = {c, result, input, ONE_MEMORY_UNKNOWN};
+    return ctx_try(c->ctx, ask, &a) ? a.found : ONE_MEMORY_UNKNOWN;
+}
+
+int count_inputs(const CoreEntry *entry)
+{
+    int n = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        n += type_component_count(entry->inputs[i]->type);
+    return n;
+}

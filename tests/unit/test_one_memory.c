@@ -3,7 +3,6 @@
  * refuses goes wrong there, so this would be seen. Arguments: programs. */
 #include <stdio.h>
 
-#include "codegen/one_memory.h"
 #include "executors.h"
 
 enum { MAX_INPUTS = 16 };
@@ -16,14 +15,7 @@ static long checks, wrong, allowed, refused, seen;
 typedef struct Pair {
     Compiled *c;
     int result, input;
-    OneMemory found;
 } Pair;
-
-static void ask(Ctx *ctx, void *user)
-{
-    Pair *p = user;
-    p->found = one_memory(ctx, p->c->imp, p->result, p->input);
-}
 
 /* Does some run differ from the reference? */
 static bool differs(const Pair *p)
@@ -35,7 +27,7 @@ static bool differs(const Pair *p)
         for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
             SimReport report = {.warp_instructions = 0};
             Trial trial = {sizes[s], grids[g], 5 + s, true, true, 4000};
-            Outcome o = run_trial_over(p->c, trial, over, &report);
+            Outcome o = run_trial_over(p->c, trial, NULL, 0, over, &report);
             enough |= report.warp_instructions > TRIAL_ENOUGH / 16;
             checks++;
             if (o == DIFFER || o == FINDING)
@@ -44,23 +36,15 @@ static bool differs(const Pair *p)
     return false;
 }
 
-static int count_inputs(const CoreEntry *entry)
-{
-    int n = 0;
-    for (int i = 0; i < entry->n_inputs; i++)
-        n += type_component_count(entry->inputs[i]->type);
-    return n;
-}
-
 static void test_entry(const char *path, Compiled *c)
 {
     int n_inputs = count_inputs(c->entry), n_results = type_component_count(c->entry->result);
     for (int r = 0; r < n_results; r++)
         for (int i = 0; i < n_inputs && n_inputs <= MAX_INPUTS; i++) {
-            Pair p = {c, r, i, ONE_MEMORY_COUNT};
-            if (!ctx_try(c->ctx, ask, &p) || p.found == ONE_MEMORY_UNLIKE || p.found == ONE_MEMORY_SCALAR)
+            OneMemory found = ask_one_memory(c, r, i);
+            if (found == ONE_MEMORY_UNLIKE || found == ONE_MEMORY_SCALAR)
                 continue;
-            bool may = p.found == ONE_MEMORY_ALLOWED, bad = differs(&p);
+            bool may = found == ONE_MEMORY_ALLOWED, bad = differs(&(Pair){c, r, i});
             allowed += may;
             refused += !may;
             seen += !may && bad;
@@ -76,12 +60,12 @@ static void test_entry(const char *path, Compiled *c)
 static void expect(const char *text, int result, int input, OneMemory wanted)
 {
     Compiled c = compile_text("test.rise", text, "");
-    Pair p = {&c, result, input, ONE_MEMORY_COUNT};
+    OneMemory found = c.imp ? ask_one_memory(&c, result, input) : ONE_MEMORY_UNKNOWN;
     checks++;
-    if (!c.imp || !ctx_try(c.ctx, ask, &p) || p.found != wanted) {
-        printf("found %d and not %d: %s\n", (int)p.found, (int)wanted, text);
+    if (found != wanted) {
+        printf("found %d and not %d: %s\n", (int)found, (int)wanted, text);
         wrong++;
-    } else if (wanted == ONE_MEMORY_ALLOWED && differs(&p)) {
+    } else if (wanted == ONE_MEMORY_ALLOWED && differs(&(Pair){&c, result, input})) {
         printf("differs in place: %s\n", text);
         wrong++;
     }
@@ -139,7 +123,7 @@ static void test_planted(void)
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Compiled c = compile_text("test.rise", texts[i], "");
-        if (!c.imp || !differs(&(Pair){&c, 0, 1, ONE_MEMORY_ALLOWED})) {
+        if (!c.imp || !differs(&(Pair){&c, 0, 1})) {
             printf("nothing is wrong in place: %s\n", texts[i]);
             wrong++;
         }
