@@ -54,8 +54,8 @@ static void put_in_place(uint32_t *helpers, StrBuf *out)
 {
     sb_puts(out, "/* Results may be stored over inputs: each load is where it stands. */\n"
                  "#define __restrict__\n#define __ldcs(at) (*(at))\n"
-                 "template <typename T> __device__ T load_kept(const T *at) { return *at; }\n"
-                 "template <typename T> __device__ T load_once(const T *at) { return *at; }\n\n");
+                 "template <typename T> static __device__ __forceinline__ T load_kept(const T *at) { return *at; }\n"
+                 "template <typename T> static __device__ __forceinline__ T load_once(const T *at) { return *at; }\n\n");
     helpers[HELP_LOAD_KEPT] = helpers[HELP_LOAD_ONCE] = 0;
 }
 

@@ -1,7 +1,11 @@
 /* Results in the memory of inputs. What the compiler allows agrees with the reference on the simulator, where
  * both are in the very same memory, for several sizes, grids and orders of blocks and warps. Most of what it
- * refuses goes wrong there, so this would be seen. Arguments: programs. */
+ * refuses goes wrong there, so this would be seen. Arguments: programs; or
+ *
+ * test_one_memory --texts FILE...: prints the text of each kernel of an entry that may run in place, as
+ * librise compiles it for that, each behind a line `// KERNEL`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "executors.h"
 
@@ -131,8 +135,48 @@ static void test_planted(void)
     }
 }
 
+/* ---- texts ----------------------------------------------------------------------------------------------- */
+
+static void print_texts(Ctx *ctx, void *user)
+{
+    const Compiled *c = user;
+    StrBuf all;
+    CudaPieces pieces;
+    sb_init(&all, ctx);
+    cuda_print_pieces(ctx, &all, c->imp, &pieces);
+    for (int k = 0; k < pieces.n; k++) {
+        StrBuf one;
+        sb_init(&one, ctx);
+        cuda_piece_text(&pieces, k, all.text, true, &one);
+        printf("// KERNEL\n%s", one.text);
+    }
+}
+
+static bool may_share(const Compiled *c)
+{
+    bool may = false;
+    for (int r = 0; r < type_component_count(c->entry->result); r++)
+        for (int i = 0; i < count_inputs(c->entry); i++)
+            may |= ask_one_memory(c, r, i) == ONE_MEMORY_ALLOWED;
+    return may;
+}
+
+static int list_texts(int n_files, char **files)
+{
+    for (int f = 0; f < n_files; f++)
+        for (int k = 0, n = 1; k < n; k++) {
+            Compiled c = compile_entry(files[f], k, &n);
+            if (c.imp && may_share(&c))
+                ctx_try(c.ctx, print_texts, &c);
+            compiled_free(&c);
+        }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--texts") == 0)
+        return list_texts(argc - 2, argv + 2);
     test_allowed();
     test_refused();
     test_planted();
