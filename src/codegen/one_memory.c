@@ -52,6 +52,8 @@ typedef struct Look {
     const ImpBuf *result, *input;
     int n_names; /* of indices, and what they stand for */
     Nat *names, *values;
+    int n_loops; /* their variables */
+    const Nat *loops;
     Spots reads, writes;
     Spot here;
     int grid_sync; /* the first one, among the kernel's own statements; -1: none */
@@ -205,13 +207,15 @@ static void look_block(Look *l, const ImpBlock *block)
 
 typedef struct Names {
     Ctx *ctx;
-    VEC(Nat) names, values;
+    VEC(Nat) names, values, loops;
 } Names;
 
 /* A name stands behind those that its value mentions, in the text. Copies of a loop declare theirs again. */
 static void note_name(void *user, ImpStmt *s)
 {
     Names *n = user;
+    if (s->kind == IS_FOR)
+        vec_push(n->ctx, &n->loops, s->loop.var);
     if (s->kind != IS_DECL || !s->var.var->nat || !s->var.value || s->var.value->kind != IE_NAT)
         return;
     Nat name = s->var.var->nat, value = nat_subst_many(n->ctx, s->var.value->nat, n->names.n, n->names.at, n->values.at);
@@ -225,6 +229,38 @@ static void note_name(void *user, ImpStmt *s)
 }
 
 static Nat spelled_out(const Look *l, Nat nat) { return nat_subst_many(l->ctx, nat, l->n_names, l->names, l->values); }
+
+typedef struct Variables {
+    const Look *look;
+    bool others; /* than sizes, ids and loop variables: registers, which may have another value elsewhere */
+} Variables;
+
+static bool is_size(const ImpKernel *k, Nat var)
+{
+    bool found = imp_is_device_size(var);
+    for (int i = 0; i < k->entry->n_sizes; i++)
+        found |= k->entry->sizes[i] == var;
+    for (int a = 0; a < 3; a++)
+        found |= k->grid[a] == var;
+    return found;
+}
+
+static bool is_id(const ImpKernel *k, Nat var)
+{
+    bool found = var == k->warp || var == k->lane;
+    for (int a = 0; a < 3; a++)
+        found |= var == k->block[a] || var == k->thread[a];
+    return found;
+}
+
+static void find_other(void *user, Nat var)
+{
+    Variables *v = user;
+    bool known = is_size(v->look->kernel, var) || is_id(v->look->kernel, var);
+    for (int i = 0; i < v->look->n_loops && !known; i++)
+        known = v->look->loops[i] == var;
+    v->others |= !known;
+}
 
 /* ---- partners -------------------------------------------------------------------------------------------- */
 
@@ -278,7 +314,15 @@ static Nat renamed(const Renaming *r, Nat nat)
 }
 
 /* A number of the read's and one of the store's. */
-static bool same_nat(const Renaming *r, Nat read, Nat write) { return spelled_out(r->look, read) == renamed(r, write); }
+static bool same_nat(const Renaming *r, Nat read, Nat write)
+{
+    Variables v = {r->look, false};
+    Nat nat = spelled_out(r->look, read);
+    if (nat != renamed(r, write))
+        return false;
+    nat_each_var(r->look->ctx, nat, find_other, &v);
+    return !v.others;
+}
 
 /* No more than comparisons of numbers, which both places decide alike. */
 static bool same_cond(const Renaming *r, const ImpExpr *read, const ImpExpr *write)
@@ -361,32 +405,20 @@ static const ImpStmt *loop_of(const Spot *spot, Nat var)
     return NULL;
 }
 
-static bool is_size(const ImpKernel *k, Nat var)
-{
-    bool found = imp_is_device_size(var);
-    for (int i = 0; i < k->entry->n_sizes; i++)
-        found |= k->entry->sizes[i] == var;
-    for (int a = 0; a < 3; a++)
-        found |= k->grid[a] == var;
-    return found;
-}
-
 static void tell(void *user, Nat var)
 {
     Told *t = user;
     const ImpKernel *k = t->look->kernel;
-    bool id = var == k->warp || var == k->lane;
+    const ImpStmt *loop = loop_of(t->spot, var);
     t->warp |= var == k->warp;
     t->lane |= var == k->lane;
     for (int a = 0; a < 3; a++) {
         t->block[a] |= var == k->block[a];
         t->thread[a] |= var == k->thread[a];
-        id |= var == k->block[a] || var == k->thread[a];
     }
-    const ImpStmt *loop = id ? NULL : loop_of(t->spot, var);
     if (loop)
         nat_each_var(t->look->ctx, spelled_out(t->look, loop->loop.lo), tell, t);
-    t->others |= !id && !loop && !is_size(k, var);
+    t->others |= !loop && !is_id(k, var) && !is_size(k, var);
 }
 
 /* A condition `id == c` tells it as well. */
@@ -457,6 +489,8 @@ static OneMemory kernel_allows(Ctx *ctx, const ImpKernel *kernel, const ImpBuf *
     l.n_names = names.names.n;
     l.names = names.names.at;
     l.values = names.values.at;
+    l.n_loops = names.loops.n;
+    l.loops = names.loops.at;
     look_block(&l, &kernel->body);
     find_partners(&l);
     return l.found;
