@@ -46,7 +46,7 @@ static void add_arguments(Ctx *ctx, Plan *plan, Type type, const char *name, boo
     for (int k = 0; k < n; k++) {
         Argument *a = &plan->arguments[plan->n_arguments++];
         Type t = type_component(ctx, type, k);
-        *a = (Argument){.name = n > 1 ? ctx_printf(ctx, "%s.%d", name, k + 1) : name, .text = type_text(ctx, t), .is_result = is_result, .elem = type_scalar_of(ctx, t)};
+        *a = (Argument){.name = type_component_name(ctx, name, type, k), .text = type_text(ctx, t), .is_result = is_result, .elem = type_scalar_of(ctx, t)};
         a->extents = NEWN(ctx, Nat, LIMIT_ARRAY_RANK + 1);
         for (; (t->kind == TY_ARRAY || t->kind == TY_VEC) && a->rank <= LIMIT_ARRAY_RANK; t = t->elem)
             a->extents[a->rank++] = t->size;

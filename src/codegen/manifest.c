@@ -77,9 +77,6 @@ static void texts(Json *j, const char *name, int n, const char *const *values)
 
 /* ---- arguments ---------------------------------------------------------------------------------------------------------- */
 
-/* "xs", or "xs.2" for the second component of a tuple: as the command line names it. */
-static const char *argument_name(Ctx *ctx, const char *base, int k, int n) { return n == 1 ? base : ctx_printf(ctx, "%s.%d", base, k + 1); }
-
 typedef VEC(const char *) ArgumentNames;
 
 static void argument(Json *j, const char *name, const char *direction, Type type, bool read_again, const ArgumentNames *in_place)
@@ -141,16 +138,14 @@ static Arguments arguments(Json *j, const ImpProgram *program)
     const CoreEntry *entry = program->entry;
     Arguments names = {0};
     const ArgumentNames none = {0};
-    for (int i = 0; i < entry->n_inputs; i++) {
-        int n = type_component_count(entry->inputs[i]->type);
-        for (int k = 0; k < n; k++)
-            vec_push(ctx, &names.inputs, argument_name(ctx, entry->inputs[i]->name, k, n));
-    }
+    for (int i = 0; i < entry->n_inputs; i++)
+        for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++)
+            vec_push(ctx, &names.inputs, type_component_name(ctx, entry->inputs[i]->name, entry->inputs[i]->type, k));
     key(j, "arguments");
     open(j, '[');
     int n = type_component_count(entry->result);
     for (int k = 0; k < n; k++) {
-        const char *name = argument_name(ctx, "result", k, n);
+        const char *name = type_component_name(ctx, "result", entry->result, k);
         ArgumentNames in_place = {0};
         for (int i = 0; i < names.inputs.n; i++)
             if (one_memory(ctx, program, k, i) == ONE_MEMORY_ALLOWED)
