@@ -319,7 +319,7 @@ RISE_API int rise_entry_cubin(rise_entry *entry, const char *arch, const void **
 RISE_API int rise_entry_load(rise_entry *entry, rise_error *error);
 /* As rise_entry_load, for the kernels that launches with such sizes can choose, and no others as far as bounds of the sizes tell: for each size, in the order of rise_entry_size_name, a number
  * that is at least least[i] and at most most[i]. Both arrays are the caller's, have rise_entry_size_count numbers, and are read before this returns. least NULL: from 0; most NULL: without an
- * end. Kernels for addresses that are not aligned are among them. Launches of such sizes compile nothing then. RISE_ERROR_ARGUMENT where a range is empty or begins below 0, on all
+ * end. Kernels for addresses that are not aligned are among them. Launches of such sizes compile nothing then, but those in place (rise_call_output). RISE_ERROR_ARGUMENT where a range is empty or begins below 0, on all
  * devices; apart from that there is nothing to do on SIM and REF. Kernels that were ready before this failed or was given up stay ready. */
 RISE_API int rise_entry_prepare(rise_entry *entry, const int64_t *least, const int64_t *most, rise_error *error);
 
