@@ -92,6 +92,8 @@ static void test_allowed(void)
     /* Rows in registers, and rows that are read again. */
     expect(ROWS "xs |> map(fun row => let e = row |> map(fun x => exp(x)) in let s = e |> reduce((+), 0) in e |> map(fun x => x / s))", 0, 0, ONE_MEMORY_ALLOWED);
     expect(SCAL "xs |> readOnce |> mapGlobal(fun x => a * x)", 0, 1, ONE_MEMORY_ALLOWED);
+    /* Read in a loop, stored one by one. */
+    expect("entry f {n: nat} (xs: (4*n).f32): (4*n).f32 = xs |> split(4) |> mapGlobal(fun r => let s = r |> reduceSeqUnroll((+), 0) in r |> mapSeq(fun x => x / s)) |> join", 0, 0, ONE_MEMORY_ALLOWED);
     /* The first kernel reads alone. */
     expect("entry f {n: nat} (xs: n.f32): n.f32 = let s = xs |> reduce((+), 0) in xs |> map(fun x => x - s)", 0, 0, ONE_MEMORY_ALLOWED);
     expect(SCAL "xs |> mapGlobal(fun x => a + x) |> nextKernel(reverse >> mapGlobal(fun y => 2 * y))", 0, 1, ONE_MEMORY_ALLOWED);
@@ -100,6 +102,7 @@ static void test_allowed(void)
 
 static void test_refused(void)
 {
+    expect("entry f {n: nat} (xs: (4*n).f32): (4*n).f32 = xs |> split(4) |> mapGlobal(fun r => r |> reverse |> mapSeq(fun x => x + 1)) |> join", 0, 0, ONE_MEMORY_ELSEWHERE);
     expect(SCAL "xs |> reverse |> map(fun x => a * x)", 0, 1, ONE_MEMORY_ELSEWHERE);
     expect(SCAL "generate(fun i => xs[i] + xs[0])", 0, 1, ONE_MEMORY_ELSEWHERE);
     expect("entry f {n: nat} (xs: n.f32): n.f32 where n >= 1 = xs |> padClamp(1, 1) |> slide(3, 1) |> map(reduce((+), 0))", 0, 0, ONE_MEMORY_ELSEWHERE);
