@@ -2,9 +2,11 @@
  * both are in the very same memory, for several sizes, grids and orders of blocks and warps. Most of what it
  * refuses goes wrong there, so this would be seen. Arguments: programs; or
  *
+ * test_one_memory --random SEED COUNT: random programs alone;
  * test_one_memory --texts FILE...: prints the text of each kernel of an entry that may run in place, as
  * librise compiles it for that, each behind a line `// KERNEL`. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "executors.h"
@@ -138,6 +140,75 @@ static void test_planted(void)
     }
 }
 
+/* ---- random chains of rows and columns ------------------------------------------------------------------- */
+
+static uint64_t draw(uint64_t *state, uint64_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (*state >> 33) % below;
+}
+
+static char *chain(uint64_t *state, int length)
+{
+    static const char *const links[] = {
+        "(%s |> map(map(fun x => 3 * x + 1)))",
+        "(%s |> map(map(fun x => if x > 3 then x - 5 else 2 * x)))",
+        "(%s |> reverse)",
+        "(%s |> map(reverse))",
+        "(%s |> join |> split(m))",
+        "(%s |> toGlobal)",
+        "(%s |> transpose |> map(map(fun x => x + 2)) |> transpose)",
+        "(%s |> map(fun r => let s = r |> reduce((+), 0) in r |> map(fun x => x - s)))",
+        "(%s |> map(scan((+), 0)))",
+        "(%s |> map(fun r => r |> padClamp(1, 1) |> slide(3, 1) |> map(reduce((+), 0))))",
+        "(zip(xs, %s) |> map(fun (a, b) => zip(a, b) |> map(fun (x, y) => x - y)))",
+        "(zip(xs |> reverse, %s) |> map(fun (a, b) => zip(a, b) |> map(fun (x, y) => x - y)))",
+        "(zip(%s |> map(reduce(max, -2147483648)), xs) |> map(fun (t, r) => r |> map(fun x => x + t)))",
+    };
+    char *text = strdup("xs");
+    for (int i = 0; i < length; i++) {
+        const char *link = links[draw(state, sizeof links / sizeof *links)];
+        char *next = malloc(strlen(text) + strlen(link) + 1);
+        const char *hole = strstr(link, "%s");
+        sprintf(next, "%.*s%s%s", (int)(hole - link), link, text, hole + 2);
+        free(text);
+        text = next;
+    }
+    return text;
+}
+
+/* All of these have an input of the result's type. */
+static void test_random(uint64_t state, int n)
+{
+    static const int64_t shapes[][2] = {{1, 1}, {5, 7}, {33, 40}, {3, 600}, {70, 9}};
+    long before = allowed;
+    for (int k = 0; k < n; k++) {
+        char *body = chain(&state, 1 + (int)draw(&state, 4)), *text = malloc(strlen(body) + 100);
+        sprintf(text, "entry f {n m: nat} (xs: n.m.i32): n.m.i32 where n >= 1, m >= 1 =\n  %s |> map(map(fun x => x + 7))\n", body);
+        Compiled c = compile_text("random.rise", text, "");
+        bool may = c.imp && ask_one_memory(&c, 0, 0) == ONE_MEMORY_ALLOWED, bad = !c.imp;
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes && c.imp && !bad; s++) {
+            Trial trial = {.grid = (int64_t)draw(&state, 3), .seed = 1 + draw(&state, 1000), .compare = true, .quiet = true};
+            SimReport report = {.warp_instructions = 0};
+            Outcome o = run_trial_over(&c, trial, shapes[s], 0, (int[]){1}, &report);
+            bad = o == DIFFER || o == FINDING;
+            checks++;
+        }
+        allowed += may;
+        refused += c.imp && !may;
+        seen += c.imp && !may && bad;
+        if (!c.imp || (may && bad)) {
+            printf("%s: %s", c.imp ? "differs in place" : "is refused", text);
+            wrong++;
+        }
+        compiled_free(&c);
+        free(text);
+        free(body);
+    }
+    printf("%d random chains: %ld may run in place\n", n, allowed - before);
+    wrong += n >= 20 && 10 * (allowed - before) < n;
+}
+
 /* ---- texts ----------------------------------------------------------------------------------------------- */
 
 static void print_texts(Ctx *ctx, void *user)
@@ -180,10 +251,14 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--texts") == 0)
         return list_texts(argc - 2, argv + 2);
-    test_allowed();
-    test_refused();
-    test_planted();
-    for (int f = 1; f < argc; f++)
+    bool random = argc == 4 && strcmp(argv[1], "--random") == 0;
+    if (!random) {
+        test_allowed();
+        test_refused();
+        test_planted();
+    }
+    test_random(random ? (uint64_t)atoll(argv[2]) : 1, random ? atoi(argv[3]) : 40);
+    for (int f = random ? argc : 1; f < argc; f++)
         for (int k = 0, n = 1; k < n; k++) {
             Compiled c = compile_entry(argv[f], k, &n);
             if (c.imp)
@@ -191,8 +266,7 @@ int main(int argc, char **argv)
             compiled_free(&c);
         }
     printf("%ld pairs may share memory; of %ld that may not, %ld go wrong when they do\n", allowed, refused, seen);
-    if (argc > 1 && (allowed < 1 || 3 * seen < refused))
-        wrong++;
+    wrong += allowed < 1 || 3 * seen < refused;
     printf("one memory: %ld checks, %ld wrong\n", checks, wrong);
     return wrong != 0;
 }
