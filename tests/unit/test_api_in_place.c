@@ -153,13 +153,14 @@ static void test_gpu(void)
 /* While a stream records nothing is compiled: these kernels have to be there before, like all others. */
 static void test_recording(void)
 {
-    int factor = 2;
+    int xs[N] = {1, 2, 3, 4}, factor = 2;
     void *a, *b;
     fake_gpu_start();
     fake_gpu.kernel = run_scale;
     Fixture f = api_start(RISE_GPU, NULL, SCALE);
-    GOOD(rise_alloc(f.context, sizeof(int[N]), &a, &err));
-    GOOD(rise_alloc(f.context, sizeof(int[N]), &b, &err));
+    GOOD(rise_alloc(f.context, sizeof xs, &a, &err));
+    GOOD(rise_alloc(f.context, sizeof xs, &b, &err));
+    GOOD(rise_copy(f.context, a, RISE_DEVICE, xs, RISE_HOST, sizeof xs, &err));
     GOOD(rise_call_scalar(f.call, "factor", RISE_I32, &factor, &err));
     GOOD(give(&f, "xs", a));
     GOOD(take(&f, "result", b));
