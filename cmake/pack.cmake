@@ -9,10 +9,18 @@ set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME "risec-${PROJECT_VERSION}")
 set(CPACK_SOURCE_INSTALLED_DIRECTORIES "${PROJECT_SOURCE_DIR};/")
-# Expressions about whole paths, so that a source tree may lie in somebody's build folder. What is generated lies in ours.
+# Expressions about whole paths, so that a source tree may lie in somebody's build folder. What is generated lies in ours,
+# which may be any folder of the source tree. Debian's packages are made of a release and of debian/, which is no part of it.
 string(REGEX REPLACE "([][+.*()^$?|\\])" "\\\\\\1" here "${PROJECT_SOURCE_DIR}")
-set(CPACK_SOURCE_IGNORE_FILES "^${here}/build/" "^${here}/grammar/generated/" "/\\\\.git" "/__pycache__/")
+string(REGEX REPLACE "([][+.*()^$?|\\])" "\\\\\\1" built "${PROJECT_BINARY_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES "^${here}/build/" "^${built}/" "^${here}/_CPack_Packages/" "^${here}/grammar/generated/" "^${here}/debian/"
+  "^${here}/risec-[^/]*\\\\.tar\\\\.gz$" "/\\\\.git" "/__pycache__/" "/node_modules/" "\\\\.egg-info/")
+# A build tree may be as it was configured: what is made of the grammar is made now.
 file(CONFIGURE OUTPUT pack_grammar.cmake CONTENT [[
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "@PROJECT_BINARY_DIR@" --target rise_grammar RESULT_VARIABLE status OUTPUT_QUIET)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "The grammar's sources cannot be made: the build of rise_grammar in @PROJECT_BINARY_DIR@ failed")
+endif()
 file(GLOB generated "@GRAMMAR_DIR@/*.c" "@GRAMMAR_DIR@/*.h")
 file(COPY ${generated} DESTINATION "${CMAKE_INSTALL_PREFIX}/grammar/generated")
 ]] @ONLY)

@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 INSIDE = os.path.join(HERE, "source")
 SOURCE = INSIDE if os.path.exists(INSIDE) else os.path.dirname(HERE)
 # What of the repository a source distribution needs.
-PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "docs/risec.1", "grammar", "lib", "runtime", "src")
+PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "grammar", "lib", "runtime", "src")
 
 
 def read(path):
@@ -52,7 +52,16 @@ def build_tree():
         return given
     tree = os.path.join(HERE, "build", "cmake")
     subprocess.run(
-        ["cmake", "-S", SOURCE, "-B", tree, "-DCMAKE_BUILD_TYPE=Release", "-DRISE_BUILD_TESTS=OFF"],
+        [
+            "cmake",
+            "-S",
+            SOURCE,
+            "-B",
+            tree,
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DRISE_BUILD_TESTS=OFF",
+            "-DRISEC_LSP=STATIC",
+        ],
         check=True,
     )
     subprocess.run(

@@ -18,7 +18,8 @@ has_fuzzer() {
     return $status
 }
 
-# Debian packages that are missing here. With "tests": also what only tests need; with "fuzz": what tests/fuzz/fuzz.sh needs.
+# Debian packages that are missing here. With "tests": also what only tests need; with "fuzz": what tests/fuzz/fuzz.sh needs; with
+# "packages": what tests/packages/run.sh needs.
 missing_packages() {
     have cmake || echo cmake
     have ninja || have make || echo ninja-build
@@ -35,6 +36,15 @@ missing_packages() {
         have "${CXX:-c++}" || echo g++
         have python3 || echo python3
         have pkg-config || echo pkg-config
+    fi
+    if [ "${1:-}" = packages ]; then
+        have dpkg-buildpackage || echo dpkg-dev
+        have dh || echo debhelper
+        have dh_python3 || echo dh-python
+        have lintian || echo lintian
+        have debootstrap || echo debootstrap
+        /usr/bin/python3 -c 'import build, setuptools, wheel' >/dev/null 2>&1 || echo python3-build python3-setuptools python3-wheel
+        printf '#include <jansson.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1 || echo libjansson-dev
     fi
     if [ "${1:-}" = fuzz ] && ! has_fuzzer; then
         echo clang libclang-rt-dev

@@ -21,6 +21,7 @@ typedef struct Host {
     VEC(Nat) sizes;  /* the entry's, then what else a launch depends on */
     int depth;       /* of braces within the function */
     bool has_sms;    /* numSM is declared here */
+    bool launched;   /* something is, before */
     bool loops;      /* what is put repeats: */
     const ImpGroup *group; /* in the loop that is open */
     VEC(const char *) refused; /* conditions that were tested before, on the way to this place */

@@ -230,6 +230,8 @@ bool cuda_text_may_be_unaligned(const ImpKernel *kernel);
 bool cuda_unsigned_safe(Nat nat); /* may gridDim stand in it as it is, an unsigned? */
 /* Text that cannot end a comment or begin a line: what comes from file names and notes. */
 void cuda_comment_text(StrBuf *out, const char *text);
+/* The first comment of all that is emitted: what made it, of what, and whose it is. */
+void cuda_put_origin(StrBuf *out, const char *source);
 /* File name, of the user's without directories, and line; "" and 0 when the span is nowhere. */
 const char *cuda_place(Ctx *ctx, Span span, int *line);
 

@@ -242,12 +242,26 @@ const char *host_kernel_name(const Host *h, const ImpKernel *kernel)
     return h->kernels[imp_form_number(h->program, kernel)];
 }
 
+/* After a launch that failed nothing else is launched: it would read cells that nobody has written,
+ * and some of them may say where to write. */
+static void put_stop(Host *h)
+{
+    if (h->c->header) /* where each call is looked at */
+        return;
+    host_indent(h);
+    put(h->c, "if (cudaPeekAtLastError() != cudaSuccess)\n");
+    host_indent(h);
+    put(h->c, "    return (int)cudaGetLastError();\n");
+}
+
 static void put_variant(Host *h, const ImpVariant *variant, bool alone)
 {
     const ImpKernel *k = variant->kernel;
     int number = imp_form_number(h->program, k), mark = c_names_mark(h->c->names);
     const bool block = host_has_places(k) && !alone, had_sms = h->has_sms;
     h->c->facts = k->known;
+    if (h->launched || h->group)
+        put_stop(h);
     if (block) {
         host_indent(h);
         put(h->c, "{\n");
@@ -261,6 +275,7 @@ static void put_variant(Host *h, const ImpVariant *variant, bool alone)
         put(h->c, "}\n");
     }
     h->has_sms = had_sms;
+    h->launched = true;
     c_names_release(h->c->names, mark);
 }
 
@@ -295,13 +310,16 @@ static void put_sides(Host *h, const HostRun *run, int depth, HostPut put_each)
     put(c, first == &sides[0] ? "if (" : "if (!");
     cuda_fact(c, c->out, run->at[0]->when.at[depth].test, first == &sides[0] ? C_ANY : C_UNARY);
     put(c, ") {\n");
+    const bool launched = h->launched;
     h->depth++;
     host_put_run(h, first, depth + 1, put_each);
     h->depth--;
+    h->launched = launched;
     host_indent(h);
     if (other->n && same_test(other, 0, depth + 1) == other->n) {
         put(c, "} else ");
         put_sides(h, other, depth + 1, put_each);
+        h->launched = true;
         return;
     }
     if (other->n) {
@@ -312,6 +330,7 @@ static void put_sides(Host *h, const HostRun *run, int depth, HostPut put_each)
         host_indent(h);
     }
     put(c, "}\n");
+    h->launched = true;
 }
 
 /* How many from number i on repeat together; 0: it does not, or a loop around it does that. */
@@ -409,6 +428,7 @@ void host_put_launches(Host *h)
 {
     const HostRun all = host_all(h->c->ctx, h->program);
     h->loops = true;
+    h->launched = false;
     host_put_run(h, &all, 0, put_variant);
     h->loops = false;
 }

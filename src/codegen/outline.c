@@ -21,6 +21,7 @@ enum {
     MOST_PAIRS = 64,  /* of statements with the same words, each is compared with each of so many;
                           of more, neighbours are */
     MOST_FUNCTIONS = 64,
+    LOOKS = 256, /* at each statement: parts of long runs are many, and are looked at until then */
     NO_FUNCTION = INT32_MIN /* in place of lines that one saves */
 };
 
@@ -69,6 +70,7 @@ typedef struct Search {
     int cap;
     VEC(Candidate) candidates;
     Table tried; /* by the first spot: Lengths */
+    int64_t statements, looks;
 } Search;
 
 typedef struct Lengths {
@@ -120,6 +122,7 @@ static Segment *add_block(Search *s, const Segment *like, ImpBlock *block, Spot 
                        .slot = slot,
                        .form = form_of(s->ctx, stmt)};
         segment->forms[segment->n++] = spot->form;
+        s->statements++;
         vec_push(s->ctx, &alike_of(s, spot->form)->spots, spot);
         Segment inside = *segment;
         if (stmt->kind == IS_FOR) {
@@ -292,6 +295,7 @@ static void find_group(Search *s, const Candidate *c, Group *g)
             continue;
         g->places[g->n] = place_of(c, spot);
         g->first[g->n] = spot;
+        s->looks += c->n;
         g->n += outline_fits(&s->o, &g->places[0], &g->places[g->n]);
     }
 }
@@ -364,7 +368,7 @@ static void look_at(Search *s, int i, Group *group)
     const Candidate c = s->candidates.at[i];
     const int saves = value(s, &c, group);
     s->candidates.at[i].saves = saves;
-    if (saves != NO_FUNCTION || c.n < 2)
+    if (saves != NO_FUNCTION || c.n < 2 || s->looks > LOOKS * s->statements)
         return;
     add_candidate(s, c.first, c.n - 1);
     add_candidate(s, spot_at(c.first, 1), c.n - 1);

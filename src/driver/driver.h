@@ -28,6 +28,15 @@ typedef struct Driver {
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
 
+/* The topics of `risec help`. */
+typedef struct HelpTopic {
+    const char *name, *title, *text;
+} HelpTopic;
+extern const HelpTopic help_topics[];
+extern const int help_topic_count;
+/* NULL where there is none of that name. */
+const char *help_topic_text(const char *name);
+
 /* What risec does with its arguments; gives its exit code. */
 int driver_command(int argc, char **argv);
 /* Whether messages are coloured: standard error is a terminal, and nothing speaks against it. */

@@ -13,8 +13,7 @@ enum {
     TUNE = 1 << VERB_TUNE,
     CACHE = 1 << VERB_CACHE,
     DOCTOR = 1 << VERB_DOCTOR,
-    HELP = 1 << VERB_HELP,
-    ALL = (1 << VERB_COUNT) - 1
+    HELP = 1 << VERB_HELP
 };
 
 const VerbRow verb_rows[VERB_COUNT] = {
@@ -120,13 +119,23 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_JOBS] = {"jobs", 'j', OK_NUMBER, "N", TEST, false, false, "Work on N files at a time. Default: 1."},
     [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", TEST, false, false, "Say nothing of what is well."},
     [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", TEST, false, false, "Say what was checked, clause by clause."},
-    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library|words", HELP, false, true,
+    [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|counters|rules|library|words|man|bash|zsh|fish", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,
                    "Also write over a file that this command reads: the program, what it imports, an input, a trace, a tuning file."},
-    [OPT_HELP] = {"help", 'h', OK_FLAG, "", ALL, false, false, "Print this."},
-    [OPT_VERSION] = {"version", 'V', OK_FLAG, "", ALL, false, false, "Print the version."},
+    [OPT_HELP] = {"help", 'h', OK_FLAG, "", OPT_ALL_VERBS, false, false, "Print this."},
+    [OPT_VERSION] = {"version", 'V', OK_FLAG, "", OPT_ALL_VERBS, false, false, "Print the version."},
 };
+
+bool option_shown(OptId id, Verb verb) { return option_rows[id].verbs & 1u << verb && !option_rows[id].hidden; }
+
+Verb verb_find(const char *name)
+{
+    int v = 0;
+    while (v < VERB_COUNT && (!verb_rows[v].name[0] || strcmp(verb_rows[v].name, name) != 0))
+        v++;
+    return (Verb)v;
+}
 
 /* ---- the nearest word ----------------------------------------------------------------------------------------- */
 
@@ -421,13 +430,11 @@ static void take_word(Parsing *p, const char *word, bool only_operands)
 static void find_verb(CommandLine *line)
 {
     if (line->words.n) {
-        for (int v = 0; v < VERB_COUNT; v++) {
-            if (verb_rows[v].name[0] && strcmp(line->words.at[0], verb_rows[v].name) == 0) {
-                line->verb = (Verb)v;
-                memmove(line->words.at, line->words.at + 1, sizeof *line->words.at * (size_t)(line->words.n - 1));
-                line->words.n--;
-                break;
-            }
+        Verb verb = verb_find(line->words.at[0]);
+        if (verb != VERB_COUNT) {
+            line->verb = verb;
+            memmove(line->words.at, line->words.at + 1, sizeof *line->words.at * (size_t)(line->words.n - 1));
+            line->words.n--;
         }
     }
     /* `risec run --help` is `risec help run`; alone, --help and --emit-docs are the verb. */
@@ -512,168 +519,4 @@ int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise)
 {
     const Given *given = option_get(line, id);
     return given ? given->number : otherwise;
-}
-
-/* ---- usage ---------------------------------------------------------------------------------------------------- */
-
-enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
-
-/* Text in a column of its own, broken between words. `at`: the column where the line stands now. */
-static void put_column(StrBuf *out, const char *text, int at, int column)
-{
-    if (at >= column - 1) {
-        sb_putc(out, '\n');
-        at = 0;
-    }
-    sb_printf(out, "%*s", column - at, "");
-    at = column;
-    while (*text) {
-        int n = (int)strcspn(text, " ");
-        if (at > column && at + 1 + n > HELP_WIDTH) {
-            sb_printf(out, "\n%*s", column, "");
-            at = column;
-        } else if (at > column) {
-            sb_putc(out, ' ');
-            at++;
-        }
-        sb_putn(out, text, (size_t)n);
-        at += n;
-        text += n + (text[n] == ' ');
-    }
-    sb_putc(out, '\n');
-}
-
-void options_put_wrapped(StrBuf *out, const char *text)
-{
-    int at = 0; /* columns of the line so far; 0: at its start */
-    while (*text) {
-        int n = (int)strcspn(text, "\n");
-        bool verbatim = n == 0 || *text == ' ' || strncmp(text, "bad:", 4) == 0 || strncmp(text, "good:", 5) == 0;
-        if (verbatim && at)
-            sb_putc(out, '\n');
-        at = verbatim ? 0 : at;
-        if (verbatim) {
-            sb_putn(out, text, (size_t)n);
-            sb_putc(out, '\n');
-        }
-        for (const char *word = text; !verbatim && word < text + n;) {
-            int len = (int)strcspn(word, " \n");
-            if (at && at + 1 + len > HELP_WIDTH) {
-                sb_putc(out, '\n');
-                at = 0;
-            }
-            sb_puts(out, at ? " " : "");
-            at += len + (at ? 1 : 0);
-            sb_putn(out, word, (size_t)len);
-            word += len + (word[len] == ' ');
-        }
-        text += n + (text[n] == '\n');
-    }
-    if (at)
-        sb_putc(out, '\n');
-}
-
-static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row)
-{
-    StrBuf head;
-    sb_init(&head, ctx);
-    sb_puts(&head, "  ");
-    if (row->letter)
-        sb_printf(&head, "-%c, ", row->letter);
-    sb_printf(&head, "--%s", row->name);
-    if (row->arg[0])
-        sb_printf(&head, "%s%s", row->kind == OK_CHOICE ? "=" : " ", row->arg);
-    sb_puts(out, head.text);
-    put_column(out, row->help, (int)head.len, HELP_COLUMN);
-}
-
-/* The options of just these verbs, under their names. */
-static void put_options(Ctx *ctx, StrBuf *out, unsigned verbs)
-{
-    sb_puts(out, verbs == ALL ? "\nOthers" : "\nOptions for ");
-    bool first = true;
-    for (int v = 0; v < VERB_COUNT && verbs != ALL; v++) {
-        if (!(verbs & 1u << v))
-            continue;
-        bool last = verbs >> v == 1;
-        sb_printf(out, "%s%s", first ? "" : last ? " and " : ", ", v == VERB_COMPILE ? "compiling" : verb_rows[v].name);
-        first = false;
-    }
-    sb_puts(out, ":\n");
-    for (int id = 0; id < OPT_COUNT; id++) {
-        if (option_rows[id].verbs == verbs && !option_rows[id].hidden)
-            put_option(ctx, out, &option_rows[id]);
-    }
-}
-
-static void put_verb(Ctx *ctx, StrBuf *out, Verb verb)
-{
-    const char *head = ctx_printf(ctx, "  risec %s", verb_rows[verb].usage);
-    sb_puts(out, head);
-    put_column(out, verb_rows[verb].help, (int)strlen(head), 34);
-}
-
-void options_usage(Ctx *ctx, StrBuf *out)
-{
-    sb_puts(out, "risec compiles RISE, a language of data-parallel patterns, to CUDA C.\n\n");
-    for (int v = 0; v < VERB_COUNT; v++)
-        put_verb(ctx, out, (Verb)v);
-    for (int id = 0; id < OPT_COUNT; id++) {
-        bool known = option_rows[id].hidden || option_rows[id].verbs == ALL;
-        for (int before = 0; before < id && !known; before++)
-            known = option_rows[before].verbs == option_rows[id].verbs && !option_rows[before].hidden;
-        if (!known)
-            put_options(ctx, out, option_rows[id].verbs);
-    }
-    put_options(ctx, out, ALL);
-    sb_puts(out, "\n`-` as FILE.rise is standard input. `risec help topics` lists what else there is\nto read.\n");
-}
-
-void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb)
-{
-    put_verb(ctx, out, verb);
-    sb_puts(out, "\nOptions:\n");
-    for (int id = 0; id < OPT_COUNT; id++) {
-        if (option_rows[id].verbs & 1u << verb && !option_rows[id].hidden)
-            put_option(ctx, out, &option_rows[id]);
-    }
-}
-
-/* ---- the manual page ------------------------------------------------------------------------------------------ */
-
-/* roff takes a hyphen for a place to break. Back quotes mark words of the program elsewhere; the page does without. */
-static void put_roff(StrBuf *out, const char *text)
-{
-    for (const char *at = text; *at; at++) {
-        if (*at == '-')
-            sb_puts(out, "\\-");
-        else if (*at == '\\')
-            sb_puts(out, "\\e");
-        else if (*at != '`')
-            sb_putc(out, *at);
-    }
-}
-
-void options_manual(StrBuf *out)
-{
-    sb_puts(out, ".SH OPTIONS\n");
-    for (int id = 0; id < OPT_COUNT; id++) {
-        const OptRow *row = &option_rows[id];
-        if (row->hidden)
-            continue;
-        sb_puts(out, ".TP\n.B ");
-        if (row->letter)
-            sb_printf(out, "\\-%c, ", row->letter);
-        sb_puts(out, "\\-\\-");
-        put_roff(out, row->name);
-        if (row->arg[0]) {
-            sb_puts(out, row->kind == OK_CHOICE ? "=" : " ");
-            sb_puts(out, "\\fI");
-            put_roff(out, row->arg);
-            sb_puts(out, "\\fR");
-        }
-        sb_putc(out, '\n');
-        put_roff(out, row->help);
-        sb_putc(out, '\n');
-    }
 }

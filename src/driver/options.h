@@ -1,4 +1,4 @@
-/* The command line: one table of options, from which come parsing, usage and the manual. */
+/* The command line: one table of verbs and one of options, from which come parsing, usage, manual pages and what shells complete. */
 #ifndef RISEC_DRIVER_OPTIONS_H
 #define RISEC_DRIVER_OPTIONS_H
 
@@ -34,6 +34,8 @@ typedef struct OptRow {
     const char *help;
 } OptRow;
 
+enum { OPT_ALL_VERBS = (1 << VERB_COUNT) - 1 }; /* `verbs` of an option that each verb has */
+
 typedef struct VerbRow {
     const char *name;  /* "" for compiling, which has no word */
     const char *usage; /* what follows `risec` */
@@ -42,6 +44,11 @@ typedef struct VerbRow {
 
 extern const OptRow option_rows[OPT_COUNT];
 extern const VerbRow verb_rows[VERB_COUNT];
+
+/* Does the verb have this option, and may people know of it? */
+bool option_shown(OptId id, Verb verb);
+/* The verb of this name; VERB_COUNT where there is none. */
+Verb verb_find(const char *name);
 
 typedef struct Given { /* one option as given */
     OptId id;
@@ -69,8 +76,12 @@ int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
 /* The usage: of all verbs, or of one with its options. */
 void options_usage(Ctx *ctx, StrBuf *out);
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb);
-/* The options as a section of a manual page (roff): what docs/risec.1 has. */
-void options_manual(StrBuf *out);
+/* The manual page (roff) of a verb; that of compiling is risec.1, and names the others. */
+void options_man(StrBuf *out, Verb verb);
+/* What a shell reads to complete the command line. */
+void options_bash(StrBuf *out);
+void options_zsh(StrBuf *out);
+void options_fish(StrBuf *out);
 /* Lines that are not indented are filled to 80 columns; indented ones, empty ones, and those that start with `bad:` or `good:` stay. */
 void options_put_wrapped(StrBuf *out, const char *text);
 

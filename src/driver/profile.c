@@ -311,11 +311,16 @@ void profile_manual(StrBuf *out)
         int first;
         const char *title;
     } groups[] = {{0, "Counted at each line"}, {COUNTERS_OF_LINES, "Of the launch"}, {COUNTERS_COUNTED, "Ratios"}};
-    sb_puts(out, "# Counters of the simulator\n\nMade from the table `src/sim/counters.def`; do not edit. [profiling.md](profiling.md) says how each is "
-                 "counted.\n");
+    sb_puts(out, "# Counters of the simulator\n\n"
+                 "This page lists what the simulator counts. Use the names in `expect` clauses, and look for them in\n"
+                 "the output of `--json`. `--profile` prints a table of them:\n\n"
+                 "```\nrisec run examples/sum.rise --set n=1000 --arg xs=uniform --profile\n```\n\n"
+                 "[profiling.md](profiling.md) says how each is counted. This page is made from the table\n"
+                 "`src/sim/counters.def`. Do not edit it.\n");
     for (int g = 0; g < 3; g++) {
         sb_printf(out, "\n## %s\n\n| name | column of `--profile` | meaning |\n|---|---|---|\n", groups[g].title);
         for (int id = groups[g].first; id < (g < 2 ? groups[g + 1].first : COUNTER_COUNT); id++)
-            sb_printf(out, "| `%s` | %s | %s |\n", counter_rows[id].name, counter_rows[id].heading, counter_rows[id].text);
+            sb_printf(out, "| `%s` | %s%s%s | %s |\n", counter_rows[id].name, counter_rows[id].heading[0] ? "`" : "", counter_rows[id].heading,
+                      counter_rows[id].heading[0] ? "`" : "", counter_rows[id].text);
     }
 }

@@ -215,18 +215,20 @@ static const struct {
     const char *title, *about;
 } groups[] = {
     {P_id, "Data layout",
-     "These move no data: they only change which index is read or written, and work on both sides."},
-    {P_map, "Computation that leaves the order open", "Lowered by strategies, or by the default one."},
-    {P_mapSeq, "Sequential", "One thread, in order."},
+     "These primitives move no data. They change which index is read or written, and work on both\nsides."},
+    {P_map, "Computation that leaves the order open", "The scheduler or a strategy replaces these primitives by others before code is made."},
+    {P_mapSeq, "Sequential", "One thread does this work, in order."},
     {P_mapGlobal, "Parallel",
-     "One element goes to one instance of the level; where there are more elements than instances, the code strides. Those "
-     "with an axis take it in square brackets, x where none is given: `mapBlock[y](f)`."},
+     "One element goes to one instance of the level: a thread, a block, a warp or a lane. If there are\n"
+     "more elements than instances, the code strides. A primitive with an axis takes it in square\n"
+     "brackets, as in `mapBlock[y](f)`. The default is x."},
     {P_toGlobal, "Memory",
-     "Store a value that a map or reduction computes. A layout view alone has no writer; `mapThreads(id)` gives it one."},
-    {P_shflDown, "Warp", "Exchange registers between the 32 lanes of a warp."},
-    {P_nextKernel, "Grid", "How the blocks of a kernel meet."},
+     "These primitives store a value that a map or a reduction computes. A layout view alone computes\n"
+     "nothing: `mapThreads(id)` makes threads that copy it."},
+    {P_shflDown, "Warp", "These primitives exchange registers between the 32 lanes of a warp."},
+    {P_nextKernel, "Grid", "These primitives say how the blocks of a launch work together."},
     {P_add, "Scalar functions",
-     "`num` is any number or a vector of them, `int` any integer, `float` any float, `scalar` a number or a bool."},
+     "`num` is any number or a vector of numbers, `int` any integer, `float` any float, and `scalar` a\nnumber or a bool."},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
@@ -249,10 +251,13 @@ static void put_cell(StrBuf *out, const char *text, bool code)
 void prim_manual(Ctx *ctx, StrBuf *out)
 {
     sb_puts(out, "# Primitives\n\n"
-                 "Made from the table `src/ir/prims.def`; do not edit.\n\n"
-                 "Signatures leave out `{n m k: nat}` and `{s t u: data}`. *Needs* lists the obligations on sizes that a use must "
-                 "meet. *CUDA* says whether this version compiles the primitive; the reference interpreter (`--device ref`) runs "
-                 "all of them.\n");
+                 "This page lists the patterns and functions that are built into the language. `risec help NAME`\n"
+                 "prints one of them:\n\n"
+                 "```\nrisec help slide\n```\n\n"
+                 "Types leave out `{n m k: nat}` and `{s t u: data}`. The column *needs* has the conditions on sizes\n"
+                 "that a use must meet. The column *CUDA* says `no` of primitives that the scheduler or a strategy\n"
+                 "replaces by others. The reference interpreter (`--device ref`) runs all primitives.\n\n"
+                 "This page is made from the table `src/ir/prims.def`. Do not edit it.\n");
     for (int g = 0; g < GROUP_COUNT; g++) {
         int end = g + 1 < GROUP_COUNT ? (int)groups[g + 1].first : P_COUNT;
         bool levels = false, options = false, needs = false;
@@ -296,5 +301,5 @@ void prim_help(Ctx *ctx, StrBuf *out, PrimId id)
     if (row->options[0])
         sb_printf(out, "  in square brackets: %s\n", row->options);
     if (!row->lowered)
-        sb_puts(out, "  This version does not compile it to CUDA; `risec run --device ref` runs it.\n");
+        sb_puts(out, "  The scheduler or a strategy replaces it by other primitives before code is made.\n");
 }

@@ -288,7 +288,7 @@ Value *value_each(Values *v, CoreVar *axis, Nat n, Value *element)
     if (element->kind == VALUE_TERM && term->kind == CORE_PRIM && term->prim.id == P_index &&
         term->prim.nats[1] == axis->nat) {
         Value *whole = value_term(v, term->prim.args[0]);
-        if (!mentions(v, whole, axis->nat)) {
+        if (nat_equal(v->ctx, v->facts, whole->type->size, n) && !mentions(v, whole, axis->nat)) {
             whole->type = type;
             return whole;
         }

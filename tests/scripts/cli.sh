@@ -66,7 +66,7 @@ sum=$dir/sum.rise
 # Every option that is not hidden stands in `risec help`.
 "$RISEC" help >"$dir/out" 2>"$dir/err"
 missing=
-for option in $("$RISEC" help --emit-docs=options | sed -n 's/^\.B .*\\-\\-\([a-z\\-]*\).*/\1/p' | tr -d '\\'); do
+for option in $("$RISEC" help --emit-docs=fish | sed -n "s/.* -l \([a-z-]*\) .*/\1/p"); do
     grep -qE -- "^  (-[a-zA-Z], )?--$option( |=|$)" "$dir/out" || missing="$missing --$option"
 done
 if grep -q -- --set "$dir/out" && [ -z "$missing" ]; then ok help-options; else bad help-options "risec help lacks$missing"; fi

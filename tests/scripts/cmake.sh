@@ -39,6 +39,14 @@ done
 set +f
 ! env PATH="$dir/bin" sh -c 'command -v re2c || command -v lemon || command -v git' >log
 report bare-machine $?
+# A release of a tree that is only configured, with its build tree inside: the same files.
+mkdir again && tar -xzf "$release" -C again --strip-components=1
+if command -v re2c >/dev/null && command -v lemon >/dev/null; then rm -r again/grammar/generated; fi
+check again-configures cmake -S again -B again/out
+(cd again/out && cpack --config CPackSourceConfig.cmake) >log 2>&1
+tar -tzf "$release" | sort >files
+tar -tzf again/out/risec-*.tar.gz 2>>log | sort | diff files - >>log
+report release-again $?
 
 # ---- somebody's project ------------------------------------------------------------------------------------------------
 

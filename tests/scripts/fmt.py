@@ -7,6 +7,7 @@ Each program that parses, and random ones with comments in random places, are la
 ways that keep their tokens: on one line, a token a line, with random blanks, with tabs, with CRLF.
 All are formatted to one text, with the same tokens, each comment beside the token that it was beside,
 no line above 100 columns that has a blank in it, and the same core.
+The repository's own programs are formatted, but those whose layout is what they test.
 Prints `ok NAME` or `not ok NAME`."""
 import os
 import random
@@ -24,6 +25,8 @@ SEED = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 RANDOM_PROGRAMS = 2000 if ALL else 100
 CORE_EVERY = 1 if ALL else 8  # of the programs of the repository
 COLUMNS = 100
+# Programs with mistakes, and for the lexer and the parser: where things stand is what they test.
+LAYOUT_TESTED = ("tests/check", "tests/fmt", "tests/parse", "tests/tokens")
 WAYS = ("one line", "a token a line", "blanks", "tabs", "CRLF")
 
 NUMBER = r"0x[0-9a-fA-F]+\w*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\w*"
@@ -197,6 +200,17 @@ def check_tree():
     check("relaid", programs, SEED, CORE_EVERY)
 
 
+def check_formatted():
+    paths = [os.path.relpath(path, ROOT) for path in programs_of_tree()]
+    paths = [path for path in paths if not path.startswith(tuple(f"{f}/" for f in LAYOUT_TESTED))]
+    problems = []
+    for i in range(0, len(paths), 50):
+        done = subprocess.run([RISEC, "fmt", "--check", *paths[i:i + 50]], cwd=ROOT,
+                              capture_output=True, text=True)
+        problems += done.stderr.splitlines() if done.returncode else []
+    say(not problems and len(paths) > 400, f"formatted: {len(paths)} programs", problems[:10])
+
+
 def check_random():
     draw = random.Random(SEED + 1)
     programs = []
@@ -252,6 +266,7 @@ def check_lines():
 print(f"# seed {SEED}")
 check_faults()
 check_lines()
+check_formatted()
 check_random()
 check_tree()
 sys.exit(failed)

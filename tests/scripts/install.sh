@@ -31,6 +31,16 @@ unset LD_LIBRARY_PATH
 version=$("$prefix/bin/risec" --version 2>log | sed 's/risec //')
 grep -q "\"risec $version\"" "$prefix/share/man/man1/risec.1" 2>>log
 report manual-version $?
+manuals=0
+for verb in check fmt test lower run bench tune cache doctor lsp help explain; do
+    [ -s "$prefix/share/man/man1/risec-$verb.1" ] || { echo "no risec-$verb.1" >log; manuals=1; }
+done
+[ -s "$prefix/share/man/man3/rise.h.3" ] || { echo "no rise.h.3" >log; manuals=1; }
+report manuals $manuals
+for file in bash-completion/completions/risec zsh/site-functions/_risec fish/vendor_completions.d/risec.fish; do
+    grep -q -e --device -e '-l device' "$prefix/share/$file" 2>log
+    report "completion-${file%%[-/]*}" $?
+done
 [ -n "$version" ] && [ -e "$lib/librise.so.$version" ] && [ "$(readlink "$lib/librise.so")" = "librise.so.${version%.*}" ]
 report library-version $?
 check risec-runs "$prefix/bin/risec" check "$root/examples/sum.rise"
@@ -53,6 +63,14 @@ for kind in shared static; do
     diff declared $kind >log
     report "declared-$kind" $?
 done
+# Debian's package of the library promises the same.
+symbols=$root/debian/librise${version%.*}.symbols
+if [ -d "$root/debian" ]; then
+    sed -n 's/^ \(rise_[a-z_]*\)@.*/\1/p' "$symbols" 2>log | sort | diff declared - >>log
+    report declared-debian $?
+else
+    echo "skip declared-debian: a release has no debian/"
+fi
 
 # ---- programs ----------------------------------------------------------------------------------------------------------------
 

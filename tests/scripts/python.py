@@ -6,8 +6,8 @@ python-NAME   the tests of python/tests/test_NAME.py. test_cuda runs on a stand-
 python-manual, python-quickstart   each example of docs/python.md and docs/quickstart.md prints what
               stands below it
 python-notebook, python-example   what of examples/python needs no GPU
-python-wheel  `python3 -m build` makes a wheel that installs without a compiler, and says of glibc what
-              its library needs; and sources that make the same wheel
+python-wheel  `python3 -m build` makes a wheel that installs without a compiler, needs nothing but glibc
+              and says which; and sources that make the same wheel
 
 Wants numpy; the wheel also wants build, wheel and venv. RISEC and BUILD name what was built."""
 import ast
@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
@@ -117,6 +118,16 @@ def glibc(path):
     return max(int(n) for n in re.findall(r"GLIBC_2\.(\d+)", said))
 
 
+# Parts of glibc, by their names.
+GLIBC = re.compile(r"(libc|libm|libpthread|libdl|ld-linux-[a-z0-9-]+)\.so\.\d+")
+
+
+def strangers(path):
+    """The libraries that a file needs and that are no part of glibc."""
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run(["readelf", "-d", path]).stdout)
+    return [name for name in needed if not GLIBC.fullmatch(name)] if needed else ["nothing, so it is no ELF file"]
+
+
 def wheel(folder):
     python = interpreter("build, wheel, venv, ensurepip, numpy")
     if python is None:
@@ -130,6 +141,12 @@ def wheel(folder):
     wanted = max(glibc(RISEC), glibc(library()))
     if len(made) != 1 or not made[0].endswith(f"-py3-none-manylinux_2_{wanted}_x86_64.whl"):
         return say("wheel", False, f"{made}, and the library needs glibc 2.{wanted}")
+    with zipfile.ZipFile(made[0]) as archive:
+        archive.extractall(f"{folder}/inside")
+    for path in ("bin/risec", f"lib/{os.path.basename(library())}"):
+        needs = strangers(f"{folder}/inside/risec/{path}")
+        if needs:
+            return say("wheel", False, f"{path} needs {' '.join(needs)}, which a machine may not have")
     venv = f"{folder}/venv"
     steps = [
         [python, "-m", "venv", "--system-site-packages", venv],

@@ -676,6 +676,8 @@ cudaError_t launch_body(const char *name, const void *function, Config how, void
     kernel = name;
     if (self)
         fail("launches a kernel");
+    if (last_error != cudaSuccess)
+        fail("is launched though what was launched before it failed");
     if (how.grid.x < 1 || how.grid.x > 2147483647u || how.grid.y < 1 || how.grid.y > 65535 || how.grid.z < 1 || how.grid.z > 65535 ||
         how.block.x < 1 || how.block.y < 1 || how.block.z < 1 || how.block.z > 64 ||
         (uint64_t)how.block.x * how.block.y * how.block.z > MAX_BLOCK_THREADS)
