@@ -25,6 +25,7 @@
 
 #include "codegen/index_guards.h"
 #include "codegen/lower.h"
+#include "codegen/one_memory.h"
 #include "cuda_api.h"
 #include "frontend/elab.h"
 #include "handles.h"
@@ -229,6 +230,7 @@ typedef struct Argument {
     int rank;
     Nat *extents;
     Nat below;
+    const unsigned char *in_place; /* result: of each input, the OneMemory of both; NULL where it was not lowered */
 } Argument;
 
 typedef struct Temp { /* a buffer in the workspace (codegen/workspace.h), in the order in which data is placed */
@@ -332,7 +334,7 @@ struct RiseEntry {
     size_t cuda_size, manifest_size;
     CudaPieces pieces; /* of `cuda`: the kernels, by number of the variant */
     EntryCode *codes;  /* whose turn it is */
-    Function *functions; /* by number of the variant; NULL where there is no GPU. Made with the entry */
+    Function *functions; /* by number (kernels.c); NULL where there is no GPU. Made with the entry */
 };
 
 void entry_free(RiseEntry *entry);
@@ -344,6 +346,7 @@ const char *entry_file_name(const RiseEntry *entry); /* of its CUDA C in message
 
 /* ---- kernels of an entry ---------------------------------------------------------------------------------------------- */
 
+/* Numbers of kernels are those of variants; from plan.n_variants on, those of their forms for launches in place. */
 int kernels_new(RiseEntry *entry, rise_error *error);
 void kernels_free(RiseEntry *entry);
 /* What is in entry->functions does not change any more. */
@@ -404,6 +407,7 @@ typedef struct CallTemp { /* GPU, once prepared */
 
 typedef struct CallStep {
     const Variant *variant;
+    int number;       /* of the kernel */
     int group;        /* launches beside each other with the same one repeat; 0: none */
     int64_t repeat;   /* so often */
     unsigned grid[3];
@@ -425,6 +429,7 @@ struct RiseCall {
     int n_steps;
     int *missing;    /* kernels that are not ready; of them */
     int n_missing;
+    bool in_place;   /* kernels are chosen for call_in_place */
     bool launching;  /* what is prepared will be launched on `stream`, which has waited for what was there before */
     bool enqueued;   /* preparing has put something on a stream of ours */
     bool recording;  /* what is prepared will be launched on a stream that records: nothing may be compiled, loaded or allocated */
@@ -453,7 +458,11 @@ enum { RESIDENT_UNKNOWN = -1 }; /* on a GPU; elsewhere the executors say */
 int call_size(RiseCall *call, rise_error *error);
 int call_all_given(const RiseCall *call, rise_error *error);
 /* Does it lie where it may? Of a call whose sizes are known. */
-int call_check_places(const RiseCall *call, rise_error *error);
+int call_check_places(RiseCall *call, rise_error *error);
+/* Does result number k take the memory of this input, as a whole? */
+bool call_shares(const RiseCall *call, int k, int input);
+/* Does any, in memory of the device? */
+bool call_in_place(const RiseCall *call);
 int gpu_prepare(RiseCall *call, rise_error *error);
 /* Chooses the kernels of the launch, and finds call->needs; the call has to be prepared after it. */
 int gpu_measure(RiseCall *call, rise_error *error);
@@ -465,5 +474,7 @@ void gpu_call_free(RiseCall *call);
 int host_launch(RiseCall *call, rise_error *error);
 /* What is wrong with these sizes, in the words of the program. Gives the status; RISE_ERROR_BUG where nothing is. */
 int host_explain(RiseCall *call, rise_error *error);
+/* REF, which makes no kernels before somebody asks: plan.arguments[result].in_place[input]. */
+int host_one_memory(RiseCall *call, int result, int input, OneMemory *found, rise_error *error);
 
 #endif

@@ -87,6 +87,14 @@ static const CoreEntry *entry(Keeping *k, const CoreEntry *from)
     return core;
 }
 
+static const unsigned char *in_place(Keeping *k, const unsigned char *from, int n)
+{
+    unsigned char *to = from ? NEWN(k->to, unsigned char, n + 1) : NULL;
+    if (to)
+        memcpy(to, from, (size_t)n);
+    return to;
+}
+
 static void arguments(Keeping *k)
 {
     Plan *plan = k->plan;
@@ -99,6 +107,7 @@ static void arguments(Keeping *k)
         to->text = text(k, from->text);
         to->extents = nats(k, from->rank, from->extents);
         to->below = nat(k, from->below);
+        to->in_place = in_place(k, from->in_place, plan->n_arguments - plan->n_results);
     }
 }
 

@@ -7,13 +7,13 @@ int kernels_new(RiseEntry *entry, rise_error *error)
 {
     if (entry->program->context->device != RISE_GPU)
         return RISE_OK;
-    entry->functions = context_alloc(entry->program->context, sizeof(Function) * (size_t)entry->plan.n_variants, error);
+    entry->functions = context_alloc(entry->program->context, sizeof(Function) * (size_t)entry->plan.n_variants * 2, error);
     return entry->functions ? RISE_OK : RISE_ERROR_MEMORY;
 }
 
 void kernels_free(RiseEntry *entry)
 {
-    for (int k = 0; entry->functions && k < entry->plan.n_variants; k++)
+    for (int k = 0; entry->functions && k < 2 * entry->plan.n_variants; k++)
         image_release(entry->program->context, entry->functions[k].image);
     context_dealloc(entry->program->context, entry->functions);
     entry->functions = NULL;
@@ -41,7 +41,7 @@ static int ask_function(RiseContext *context, const Variant *v, CUmodule module,
 static int publish(RiseEntry *entry, int k, ImageWant *want, rise_error *error)
 {
     Function asked = {0}, *f = &entry->functions[k];
-    int status = ask_function(entry->program->context, entry->plan.variants[k], want->module, &asked, error);
+    int status = ask_function(entry->program->context, entry->plan.variants[k % entry->plan.n_variants], want->module, &asked, error);
     if (status != RISE_OK)
         return status;
     pthread_mutex_lock(&entry->program->lock);
@@ -77,7 +77,8 @@ static void cut_texts(Ctx *ctx, void *user)
     for (int i = 0; i < g->n; i++) {
         StrBuf text;
         sb_init(&text, ctx);
-        cuda_piece_text(&g->entry->pieces, g->numbers[i], g->entry->cuda, &text);
+        int n = g->entry->plan.n_variants, k = g->numbers[i];
+        cuda_piece_text(&g->entry->pieces, k % n, g->entry->cuda, k >= n, &text);
         g->works[i].request = (CodeRequest){.name = entry_file_name(g->entry), .text = text.text, .arch = g->arch, .form = CODE_CUBIN};
     }
 }

@@ -81,7 +81,7 @@ static bool is_aligned(const RiseCall *call, const Variant *v)
 static int measure_shared(RiseCall *call, CallStep *step, rise_error *error)
 {
     const Variant *v = step->variant;
-    const Function *f = &call->entry->functions[v->number];
+    const Function *f = &call->entry->functions[step->number];
     int64_t bytes = 0;
     step->shared = 0;
     if (!v->dynamic_shared)
@@ -99,7 +99,7 @@ static int measure_threads(RiseCall *call, CallStep *step, rise_error *error)
 {
     RiseContext *context = call->context;
     const Variant *v = step->variant;
-    const Function *f = &call->entry->functions[v->number];
+    const Function *f = &call->entry->functions[step->number];
     int threads = v->kernel->threads[0] * v->kernel->threads[1] * v->kernel->threads[2], each = 0;
     if (threads > f->max_threads)
         return rise_fail(error, RISE_ERROR_DEVICE, "%s: %s has blocks of %d threads with %d registers each, and %s takes %d such threads", call->entry->plan.core->name, v->name, threads,
@@ -146,8 +146,9 @@ static int choose_variant(RiseCall *call, const Step *from, CallStep *step, bool
     for (int i = candidate(call, from, 0, &last); i < from->n; i = candidate(call, from, i + 1, &last)) {
         step->variant = from->choices[i].variant;
         step->max_resident = RESIDENT_UNKNOWN;
-        if (!kernel_is_ready(call->entry, step->variant->number)) {
-            call->missing[call->n_missing++] = step->variant->number;
+        step->number = step->variant->number + (call->in_place ? call->entry->plan.n_variants : 0);
+        if (!kernel_is_ready(call->entry, step->number)) {
+            call->missing[call->n_missing++] = step->number;
             return RISE_OK;
         }
         int status = measure_shared(call, step, error);
@@ -263,6 +264,7 @@ static int prepare_steps(RiseCall *call, rise_error *error)
     const Plan *plan = &call->entry->plan;
     int status = RISE_OK;
     call->n_steps = call->n_missing = 0;
+    call->in_place = call_in_place(call);
     workspace_begin(call);
     for (int i = 0; status == RISE_OK && i < plan->n_steps; i++)
         status = prepare_step(call, &plan->steps[i], error);
@@ -376,7 +378,7 @@ static int start_kernel(RiseCall *call, const CallStep *s, CUstream stream, rise
     const CudaApi *api = &call->context->gpu.api;
     const ImpKernel *k = s->variant->kernel;
     const unsigned t[3] = {(unsigned)k->threads[0], (unsigned)k->threads[1], (unsigned)k->threads[2]};
-    CUfunction f = call->entry->functions[s->variant->number].function;
+    CUfunction f = call->entry->functions[s->number].function;
     CUresult result = k->cooperative ? api->launch_cooperative(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params)
                                      : api->launch(f, s->grid[0], s->grid[1], s->grid[2], t[0], t[1], t[2], s->shared, stream, s->params, NULL);
     if (result == CU_SUCCESS)

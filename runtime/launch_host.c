@@ -27,6 +27,18 @@ static Launch make_launch(Ctx *ctx, const RiseCall *call)
     return launch;
 }
 
+/* Of each input the result that takes its memory: SimOptions.over. */
+static const int *results_over(Ctx *ctx, const RiseCall *call)
+{
+    const Plan *plan = &call->entry->plan;
+    int inputs = plan->n_arguments - plan->n_results, *over = NEWN(ctx, int, inputs + 1);
+    for (int i = 0; i < inputs; i++)
+        for (int k = 0; k < plan->n_results; k++)
+            if (call_shares(call, k, i))
+                over[i] = k + 1;
+    return over;
+}
+
 static void take_results(HostRun *r, const Launch *launch)
 {
     if (!job_commit(r->job))
@@ -46,7 +58,7 @@ static void run(Ctx *ctx, void *user)
     SimReport report = {0};
     bool good;
     if (context->device == RISE_SIM) {
-        SimOptions options = {.seed = context->sim_seed, .max_steps = context->max_steps};
+        SimOptions options = {.seed = context->sim_seed, .max_steps = context->max_steps, .over = results_over(ctx, r->call)};
         good = sim_run(ctx, r->instance->imp, &launch, &options, &report);
         if (report.findings.n)
             sim_diagnose(ctx, &report);
@@ -130,3 +142,22 @@ static void explain(Ctx *ctx, void *user)
 }
 
 int host_explain(RiseCall *call, rise_error *error) { return run_job(call, explain, error); }
+
+typedef struct Asked {
+    HostRun run; /* first */
+    int result, input;
+    OneMemory *found;
+} Asked;
+
+static void ask(Ctx *ctx, void *user)
+{
+    const Asked *a = user;
+    const ImpProgram *imp = a->run.instance->imp;
+    *a->found = imp ? one_memory(ctx, imp, a->result, a->input) : ONE_MEMORY_UNKNOWN;
+}
+
+int host_one_memory(RiseCall *call, int result, int input, OneMemory *found, rise_error *error)
+{
+    Asked a = {{.call = call, .fn = ask}, result, input, found};
+    return context_job(call->context, in_instance, &a, error);
+}

@@ -46,7 +46,7 @@ static void add_arguments(Ctx *ctx, Plan *plan, Type type, const char *name, boo
     for (int k = 0; k < n; k++) {
         Argument *a = &plan->arguments[plan->n_arguments++];
         Type t = type_component(ctx, type, k);
-        *a = (Argument){.name = n > 1 ? ctx_printf(ctx, "%s.%d", name, k + 1) : name, .text = type_text(ctx, t), .is_result = is_result, .elem = type_scalar_of(ctx, t)};
+        *a = (Argument){.name = type_component_name(ctx, name, type, k), .text = type_text(ctx, t), .is_result = is_result, .elem = type_scalar_of(ctx, t)};
         a->extents = NEWN(ctx, Nat, LIMIT_ARRAY_RANK + 1);
         for (; (t->kind == TY_ARRAY || t->kind == TY_VEC) && a->rank <= LIMIT_ARRAY_RANK; t = t->elem)
             a->extents[a->rank++] = t->size;
@@ -66,6 +66,17 @@ static void make_arguments(Ctx *ctx, Plan *plan)
     add_arguments(ctx, plan, core->result, "result", true);
     for (int i = 0; i < core->n_inputs; i++)
         add_arguments(ctx, plan, core->inputs[i]->type, core->inputs[i]->name, false);
+}
+
+static void make_in_place(Ctx *ctx, const ImpProgram *imp, Plan *plan)
+{
+    int inputs = plan->n_arguments - plan->n_results;
+    for (int k = 0; k < plan->n_results; k++) {
+        unsigned char *found = NEWN(ctx, unsigned char, inputs + 1);
+        for (int i = 0; i < inputs; i++)
+            found[i] = (unsigned char)one_memory(ctx, imp, k, i);
+        plan->arguments[k].in_place = found;
+    }
 }
 
 /* ---- the workspace ------------------------------------------------------------------------------------------------------------ */
@@ -182,6 +193,7 @@ void plan_make(Ctx *ctx, const CoreEntry *core, const ImpProgram *imp, Plan *pla
     *plan = (Plan){.core = core};
     make_arguments(ctx, plan);
     if (imp) {
+        make_in_place(ctx, imp, plan);
         make_temps(ctx, imp, plan);
         make_kernels(ctx, imp, plan);
         index_guards_of_tests(ctx, imp, &plan->tests);

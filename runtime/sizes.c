@@ -194,7 +194,45 @@ static bool overlap(const CallArgument *a, const CallArgument *b)
     return a->bytes && b->bytes && p < q + b->bytes && q < p + a->bytes;
 }
 
-int call_check_places(const RiseCall *call, rise_error *error)
+bool call_shares(const RiseCall *call, int k, int input)
+{
+    const CallArgument *r = &call->arguments[k], *c = &call->arguments[call->entry->plan.n_results + input];
+    return r->given && c->given && !c->is_scalar && r->bytes && r->data == c->data && r->bytes == c->bytes;
+}
+
+bool call_in_place(const RiseCall *call)
+{
+    const Plan *plan = &call->entry->plan;
+    const CallArgument *inputs = &call->arguments[plan->n_results];
+    bool any = false;
+    for (int k = 0; k < plan->n_results; k++)
+        for (int i = 0; i < plan->n_arguments - plan->n_results; i++)
+            any |= call_shares(call, k, i) && call->arguments[k].where == RISE_DEVICE && inputs[i].where == RISE_DEVICE;
+    return any;
+}
+
+/* Result number k and argument number a overlap: RISE_OK where the program allows it. */
+static int check_overlap(RiseCall *call, int k, int a, rise_error *error)
+{
+    const Plan *plan = &call->entry->plan;
+    const char *entry = plan->core->name, *to = plan->arguments[k].name, *from = plan->arguments[a].name;
+    int input = a - plan->n_results, status = RISE_OK;
+    OneMemory found = ONE_MEMORY_ALLOWED;
+    if (input < 0)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s and %s overlap in memory: give each result memory of its own", entry, to, from);
+    if (plan->arguments[k].in_place)
+        found = (OneMemory)plan->arguments[k].in_place[input];
+    else
+        status = host_one_memory(call, k, input, &found, error);
+    if (status != RISE_OK || (found == ONE_MEMORY_ALLOWED && call_shares(call, k, input)))
+        return status;
+    if (found == ONE_MEMORY_ALLOWED)
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s and %s overlap in a part of their memory: give %s all of the memory of %s, or none of it", entry, to, from, to, from);
+    return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s and %s overlap in memory, and %s cannot be computed in place of %s, as %s: give %s memory of its own", entry, to, from, to, from,
+                     one_memory_why(found), to);
+}
+
+int call_check_places(RiseCall *call, rise_error *error)
 {
     const Plan *plan = &call->entry->plan;
     for (int k = 0; k < plan->n_arguments; k++) {
@@ -202,8 +240,7 @@ int call_check_places(const RiseCall *call, rise_error *error)
         int status = c->given && !c->is_scalar ? check_place(call, k, error) : RISE_OK;
         for (int r = 0; status == RISE_OK && c->given && !c->is_scalar && r < plan->n_results && r < k; r++)
             if (call->arguments[r].given && overlap(&call->arguments[r], c))
-                return rise_fail(error, RISE_ERROR_ARGUMENT, "%s: %s and %s overlap in memory, and what a launch writes may not be read or written otherwise", plan->core->name,
-                                 plan->arguments[r].name, plan->arguments[k].name);
+                status = check_overlap(call, r, k, error);
         if (status != RISE_OK)
             return status;
     }

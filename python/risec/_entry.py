@@ -156,7 +156,8 @@ class Entry:
         """Runs the entry.
 
         args, named  the inputs, and the sizes that no shape tells. A tuple of arrays is a tuple.
-        out          where results go: an array, or a tuple of as many as there are results.
+        out          where results go: an array, or a tuple of as many as there are results. It may
+                     be an input's array, where `in_place` says so.
         stream       of CUDA, where arrays are in the memory of a GPU: an object of torch, CuPy or
                      with `__cuda_stream__`, or an address. None: torch's or CuPy's current one if
                      there are arrays of theirs, else that of the first array that names one, else
@@ -435,6 +436,15 @@ class Entry:
     def manifest(self) -> Dict[str, Any]:
         """What a host needs to launch the kernels."""
         return json.loads(self._text(_ffi.lib.rise_entry_manifest))
+
+    @property
+    def in_place(self) -> Dict[str, Tuple[str, ...]]:
+        """For each result the inputs whose array may be its `out`, as well."""
+        return {
+            a["name"]: tuple(a.get("inPlace", ()))
+            for a in self.manifest["entries"][0]["arguments"]
+            if a["direction"] == "out"
+        }
 
     def ptx(self, arch: Optional[str] = None) -> str:
         """All kernels as PTX for "sm_90" or the like; None: the context's GPU. Needs NVRTC, and no

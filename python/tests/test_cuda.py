@@ -168,6 +168,15 @@ class Gpu(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"shape \(7,\)"):
             self.program.twice(xs, out=ByInterface(np.zeros(7)))
 
+    def test_in_place(self):
+        xs = ByInterface(np.arange(8))
+        for _ in range(2):
+            self.assertIs(self.program.twice(xs, out=xs), xs)
+        self.assertEqual([name for name, _ in self.launches], ["twice", "twice"])
+        with self.assertRaisesRegex(ValueError, "may not be written"):
+            ys = ByInterface(np.arange(8), readonly=True)
+            self.program.twice(ys, out=ys)
+
     def test_host_arrays_are_copied(self):
         DRIVER.log()
         ys = self.program.twice(np.arange(8, dtype="f4"))

@@ -99,6 +99,27 @@ class Results(unittest.TestCase):
         self.assertIs(Compiled.get(SUM).sum(ones(3), out=total), total)
         self.assertEqual(total, 3)
 
+    def test_in_place(self):
+        text = """
+entry scaled {n: nat} (k: f32) (xs: n.f32): n.f32 = xs |> map(fun x => k * x)
+entry turned {n: nat} (xs: n.f32): n.f32 = xs |> reverse |> map(fun x => x)
+"""
+        for device in ("sim", "ref"):
+            with self.subTest(device=device):
+                program = Compiled.get(text, device)
+                self.assertEqual(program.scaled.in_place, {"result": ("xs",)})
+                self.assertEqual(program.turned.in_place, {"result": ()})
+                xs = np.arange(5, dtype="f4")
+                for _ in range(2):
+                    self.assertIs(program.scaled(2, xs, out=xs), xs)
+                np.testing.assert_array_equal(xs, [0, 4, 8, 12, 16])
+                with self.assertRaisesRegex(risec.ArgumentError, "cannot be computed in place of xs"):
+                    program.turned(xs, out=xs)
+                with self.assertRaisesRegex(risec.ArgumentError, "overlap in a part"):
+                    program.scaled(2, xs[:4], out=xs[1:])
+                np.testing.assert_array_equal(xs, [0, 4, 8, 12, 16])
+                np.testing.assert_array_equal(program.scaled(1, xs), xs)
+
     def test_bf16_by_dlpack(self):
         text = "entry f {n: nat} (xs: n.bf16): n.f32 = xs |> map(fun x => cast(f32)(x))\n"
         bits = np.array([0x3F80, 0x4000, 0xC0A0], "u2")  # 1, 2, -5

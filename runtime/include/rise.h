@@ -319,7 +319,7 @@ RISE_API int rise_entry_cubin(rise_entry *entry, const char *arch, const void **
 RISE_API int rise_entry_load(rise_entry *entry, rise_error *error);
 /* As rise_entry_load, for the kernels that launches with such sizes can choose, and no others as far as bounds of the sizes tell: for each size, in the order of rise_entry_size_name, a number
  * that is at least least[i] and at most most[i]. Both arrays are the caller's, have rise_entry_size_count numbers, and are read before this returns. least NULL: from 0; most NULL: without an
- * end. Kernels for addresses that are not aligned are among them. Launches of such sizes compile nothing then. RISE_ERROR_ARGUMENT where a range is empty or begins below 0, on all
+ * end. Kernels for addresses that are not aligned are among them. Launches of such sizes compile nothing then, but those in place (rise_call_output). RISE_ERROR_ARGUMENT where a range is empty or begins below 0, on all
  * devices; apart from that there is nothing to do on SIM and REF. Kernels that were ready before this failed or was given up stay ready. */
 RISE_API int rise_entry_prepare(rise_entry *entry, const int64_t *least, const int64_t *most, rise_error *error);
 
@@ -354,7 +354,7 @@ typedef enum rise_memory {
 /* Sets a size that the shapes of the inputs do not tell; one that they do tell must agree. */
 RISE_API int rise_call_size(rise_call *call, const char *name, int64_t value, rise_error *error);
 /* Sets an input: its elements, its shape (`rank` extents, outermost first; copied; NULL for rank 0) and its address, which need not be valid where it has no
- * elements. The memory stays the caller's; it is read when the launch runs, so it must not change before the launch has finished. The address must be a multiple of the
+ * elements. The memory stays the caller's; it is read when the launch runs, so nothing but the launch may change it before that has finished. The address must be a multiple of the
  * element's bytes. May be set again, for the next launch. */
 RISE_API int rise_call_input(rise_call *call, const char *name, int type, int rank, const int64_t *shape, const void *data, int where, rise_error *error);
 /* For wrappers whose arrays have strides. RISE_OK where an array of this shape with these strides, in bytes,
@@ -366,7 +366,8 @@ RISE_API int rise_check_dense(const char *name, int type, int rank, const int64_
 /* A scalar input: one element, copied now. Kernels take scalars by value, so a launch copies the value when it is enqueued. On a GPU a scalar is never in memory of the
  * device: rise_call_input takes it from the host only (rank 0), and reads it when the launch is enqueued. */
 RISE_API int rise_call_scalar(rise_call *call, const char *name, int type, const void *value, rise_error *error);
-/* Where a result goes: memory of the caller, of `bytes` bytes or more than the result has, that overlaps no other argument. Without this, or after
+/* Where a result goes: memory of the caller, of `bytes` bytes or more than the result has, that overlaps no other argument; or all of the memory of an input, where
+ * the kernels read each cell before it is written (docs/compiled.md, "In place"). A launch with another overlap gives RISE_ERROR_ARGUMENT, and says why. Without this, or after
  * data = NULL, the call has memory of its own for it. In memory of the host, the result is there once rise_call_wait has returned. */
 RISE_API int rise_call_output(rise_call *call, const char *name, int type, void *data, size_t bytes, int where, rise_error *error);
 

@@ -49,12 +49,24 @@ void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const
     pieces->at[k] = piece;
 }
 
-void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, StrBuf *out)
+/* Takes the words out that let loads pass stores. */
+static void put_in_place(uint32_t *helpers, StrBuf *out)
+{
+    sb_puts(out, "/* Results may be stored over inputs: each load is where it stands. */\n"
+                 "#define __restrict__\n#define __ldcs(at) (*(at))\n"
+                 "template <typename T> static __device__ __forceinline__ T load_kept(const T *at) { return *at; }\n"
+                 "template <typename T> static __device__ __forceinline__ T load_once(const T *at) { return *at; }\n\n");
+    helpers[HELP_LOAD_KEPT] = helpers[HELP_LOAD_ONCE] = 0;
+}
+
+void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, bool in_place, StrBuf *out)
 {
     const CudaPiece *piece = &pieces->at[k];
     uint32_t helpers[HELP_COUNT] = {0};
     for (int i = piece->first_helper; i < piece->end_helper; i++)
         helpers[pieces->helpers[i] / SC_COUNT] |= 1u << pieces->helpers[i] % SC_COUNT;
+    if (in_place)
+        put_in_place(helpers, out);
     cuda_put_helpers(helpers, out);
     for (int i = piece->first_function; i < piece->end_function; i++)
         sb_putn(out, text + pieces->functions[i].from,

@@ -94,8 +94,9 @@ typedef struct CudaPieces {
 } CudaPieces;
 /* cuda_print of one entry, in memory of ctx as the pieces are. */
 void cuda_print_pieces(Ctx *ctx, StrBuf *out, const ImpProgram *program, CudaPieces *pieces);
-/* The text of kernel k alone; `text` is that of all. */
-void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, StrBuf *out);
+/* The text of kernel k alone; `text` is that of all. `in_place`: for launches that store results over inputs
+ * (one_memory.h), no load passes a store. */
+void cuda_piece_text(const CudaPieces *pieces, int k, const char *text, bool in_place, StrBuf *out);
 /* The buffers that a launch is given, in the order of the host function's parameters: results and inputs of the entry, whether a kernel uses them or
  * not, then workspace. */
 typedef struct HostBuffer {

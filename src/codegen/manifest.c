@@ -1,6 +1,7 @@
 /* The manifest: what a host needs to launch the kernels of a .cu file, as JSON. docs/manifest.md describes it. */
 #include "codegen/c_names.h"
 #include "codegen/cuda_internal.h"
+#include "codegen/one_memory.h"
 #include "codegen/walk.h"
 #include "codegen/workspace.h"
 #include "frontend/costs.h"
@@ -76,10 +77,9 @@ static void texts(Json *j, const char *name, int n, const char *const *values)
 
 /* ---- arguments ---------------------------------------------------------------------------------------------------------- */
 
-/* "xs", or "xs.2" for the second component of a tuple: as the command line names it. */
-static const char *argument_name(Ctx *ctx, const char *base, int k, int n) { return n == 1 ? base : ctx_printf(ctx, "%s.%d", base, k + 1); }
+typedef VEC(const char *) ArgumentNames;
 
-static void argument(Json *j, const char *name, const char *direction, Type type, bool read_again)
+static void argument(Json *j, const char *name, const char *direction, Type type, bool read_again, const ArgumentNames *in_place)
 {
     Ctx *ctx = j->ctx;
     const char *shape[LIMIT_ARRAY_RANK];
@@ -109,12 +109,14 @@ static void argument(Json *j, const char *name, const char *direction, Type type
         key(j, "readAgain");
         sb_puts(j->out, "true");
     }
+    if (in_place->n)
+        texts(j, "inPlace", in_place->n, in_place->at);
     close(j, '}');
 }
 
 /* The names of the arguments by component: what kernels' parameters refer to. */
 typedef struct Arguments {
-    VEC(const char *) outputs, inputs;
+    ArgumentNames outputs, inputs;
 } Arguments;
 
 /* Does a kernel read this component of the result? One before has written it. */
@@ -135,22 +137,27 @@ static Arguments arguments(Json *j, const ImpProgram *program)
     Ctx *ctx = j->ctx;
     const CoreEntry *entry = program->entry;
     Arguments names = {0};
+    const ArgumentNames none = {0};
+    for (int i = 0; i < entry->n_inputs; i++)
+        for (int k = 0; k < type_component_count(entry->inputs[i]->type); k++)
+            vec_push(ctx, &names.inputs, type_component_name(ctx, entry->inputs[i]->name, entry->inputs[i]->type, k));
     key(j, "arguments");
     open(j, '[');
     int n = type_component_count(entry->result);
     for (int k = 0; k < n; k++) {
-        const char *name = argument_name(ctx, "result", k, n);
+        const char *name = type_component_name(ctx, "result", entry->result, k);
+        ArgumentNames in_place = {0};
+        for (int i = 0; i < names.inputs.n; i++)
+            if (one_memory(ctx, program, k, i) == ONE_MEMORY_ALLOWED)
+                vec_push(ctx, &in_place, names.inputs.at[i]);
         vec_push(ctx, &names.outputs, name);
-        argument(j, name, "out", type_component(ctx, entry->result, k), is_read_again(program, k));
+        argument(j, name, "out", type_component(ctx, entry->result, k), is_read_again(program, k), &in_place);
     }
-    for (int i = 0; i < entry->n_inputs; i++) {
+    for (int i = 0, number = 0; i < entry->n_inputs; i++) {
         const CoreVar *input = entry->inputs[i];
         n = type_component_count(input->type);
-        for (int k = 0; k < n; k++) {
-            const char *name = argument_name(ctx, input->name, k, n);
-            vec_push(ctx, &names.inputs, name);
-            argument(j, name, "in", type_component(ctx, input->type, k), false);
-        }
+        for (int k = 0; k < n; k++)
+            argument(j, names.inputs.at[number++], "in", type_component(ctx, input->type, k), false, &none);
     }
     close(j, ']');
     return names;

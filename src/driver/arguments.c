@@ -45,7 +45,7 @@ static void list_components(Making *m)
         const CoreVar *var = entry->inputs[i];
         int count = type_component_count(var->type);
         for (int c = 0; c < count; c++, k++) {
-            m->components[k].name = count > 1 ? ctx_printf(m->ctx, "%s.%d", var->name, c + 1) : var->name;
+            m->components[k].name = type_component_name(m->ctx, var->name, var->type, c);
             m->components[k].type = type_component(m->ctx, var->type, c);
         }
     }

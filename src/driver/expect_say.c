@@ -14,8 +14,7 @@ const char *expect_input_value(const Run *run, const char *input)
 
 const char *expect_input_name(Ctx *ctx, const CoreVar *input, int c)
 {
-    bool several = type_component_count(input->type) > 1;
-    return several ? ctx_printf(ctx, "%s.%d", input->name, c + 1) : input->name;
+    return type_component_name(ctx, input->name, input->type, c);
 }
 
 /* "n = 33, m = 2" */

@@ -4,6 +4,7 @@
 #include "driver/plan.h"
 
 #include "codegen/index_guards.h"
+#include "codegen/one_memory.h"
 #include "codegen/walk.h"
 #include "driver/sizes.h"
 #include "driver/steps.h"
@@ -454,6 +455,20 @@ static void measure_stored(Plan *plan)
     }
 }
 
+static void add_shares(Plan *plan)
+{
+    Ctx *ctx = plan->ctx;
+    const CoreEntry *entry = plan->entry;
+    for (int r = 0; r < type_component_count(entry->result); r++)
+        for (int i = 0, input = 0; i < entry->n_inputs; i++) {
+            Type type = entry->inputs[i]->type;
+            for (int k = 0; k < type_component_count(type); k++)
+                if (one_memory(ctx, plan->program, r, input++) == ONE_MEMORY_ALLOWED)
+                    vec_push(ctx, &plan->shares, ((PlanShare){type_component_name(ctx, "result", entry->result, r),
+                                                              type_component_name(ctx, entry->inputs[i]->name, type, k)}));
+        }
+}
+
 /* ---- at sizes ---------------------------------------------------------------------------------- */
 
 bool plan_value(const Plan *plan, Nat nat, int64_t *value)
@@ -566,6 +581,7 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
     complete_stages(plan);
     workspace_plan(ctx, plan->program, &plan->space);
     measure_stored(plan);
+    add_shares(plan);
     if (!take_sizes(plan, d))
         return NULL;
     if (plan->at) {

@@ -67,6 +67,11 @@ typedef struct PlanLaunch {
     VEC(PlanVariant) variants;
 } PlanLaunch;
 
+/* A result that may take the memory of an input, in a launch of librise. */
+typedef struct PlanShare {
+    const char *result, *input;
+} PlanShare;
+
 typedef struct Plan {
     Ctx *ctx;
     const CoreEntry *entry;   /* as written */
@@ -79,6 +84,7 @@ typedef struct Plan {
     VEC(PlanKept) kept;
     VEC(PlanStage) stages;
     VEC(PlanLaunch) launches;
+    VEC(PlanShare) shares;
     Workspace space;
     const Launch *at;         /* the sizes; NULL: none are given */
     int64_t workspace_bytes;  /* at them; -1: not known */

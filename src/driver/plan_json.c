@@ -88,6 +88,14 @@ static void put_array(StrBuf *out, const Plan *plan, int number)
     sb_putc(out, '}');
 }
 
+static void put_share(StrBuf *out, const Plan *plan, int number)
+{
+    sb_puts(out, number ? ",\n  {\"result\": " : "\n  {\"result\": ");
+    sb_put_json(out, plan->shares.at[number].result);
+    put_text(out, "input", plan->shares.at[number].input);
+    sb_putc(out, '}');
+}
+
 static void put_kept(StrBuf *out, const Plan *plan, int number)
 {
     const PlanKept *kept = &plan->kept.at[number];
@@ -206,6 +214,7 @@ void plan_json(StrBuf *out, const Plan *plan)
     if (plan->workspace_bytes >= 0)
         sb_printf(out, ", \"workspaceHere\": %lld", (long long)plan->workspace_bytes);
     put_list(out, plan, "arrays", plan->arrays.n, put_array);
+    put_list(out, plan, "inPlace", plan->shares.n, put_share);
     put_list(out, plan, "notStored", plan->kept.n, put_kept);
     put_list(out, plan, "stages", plan->stages.n, put_stage);
     put_list(out, plan, "launches", plan->launches.n, put_launch);

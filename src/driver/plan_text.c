@@ -95,6 +95,8 @@ static void put_array(StrBuf *out, const Plan *plan, int number)
     if (a->place != PLAN_INPUT && plan_maker(plan, number) >= 0)
         sb_printf(out, "    written by %s%s\n", plan_makers(plan->ctx, plan, number, &several), plan_rest(plan, number));
     put_readers(out, plan, number);
+    for (int i = 0; a->place == PLAN_RESULT && i < plan->shares.n; i++)
+        sb_printf(out, "    in place: %s may take the memory of %s\n", plan->shares.at[i].result, plan->shares.at[i].input);
     if (a->choice && a->place == PLAN_STORED)
         put_filled(out, 4, "stored: ", plan_why_choice(plan->ctx, plan, a->choice));
     for (int i = 0; i < plan->arrays.n; i++)

@@ -214,12 +214,6 @@ static void put_shape(StrBuf *out, const HostBuf *buf)
     sb_puts(out, scalar_name(buf->elem));
 }
 
-/* "xs", or "xs.2" for a component of a tuple. */
-static const char *input_name(Ctx *ctx, const CoreVar *var, int component)
-{
-    return type_component_count(var->type) > 1 ? ctx_printf(ctx, "%s.%d", var->name, component + 1) : var->name;
-}
-
 static bool check_shape(Ctx *ctx, const CoreEntry *entry, const Launch *launch, const CoreVar *var, int component, Type type,
                         const HostBuf *buf)
 {
@@ -236,7 +230,7 @@ static bool check_shape(Ctx *ctx, const CoreEntry *entry, const Launch *launch, 
     put_shape(&has, buf);
     sb_init(&needs, ctx);
     put_shape(&needs, &wanted);
-    diag_error(ctx, E0603, var->span, "%s: %s is %s here, and its buffer is %s", entry->name, input_name(ctx, var, component), needs.text,
+    diag_error(ctx, E0603, var->span, "%s: %s is %s here, and its buffer is %s", entry->name, type_component_name(ctx, var->name, var->type, component), needs.text,
                has.text);
     return false;
 }
@@ -260,7 +254,7 @@ static bool check_indices(Ctx *ctx, const CoreEntry *entry, const Launch *launch
             continue;
         StrBuf place;
         sb_init(&place, ctx);
-        sb_puts(&place, input_name(ctx, var, component));
+        sb_puts(&place, type_component_name(ctx, var->name, var->type, component));
         int64_t rest = i, inner = buf->count;
         for (int k = 0; k < buf->rank; k++) {
             inner /= buf->shape[k];

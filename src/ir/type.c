@@ -254,6 +254,11 @@ int type_component_count(Type t)
     return count;
 }
 
+const char *type_component_name(Ctx *ctx, const char *name, Type t, int k)
+{
+    return type_component_count(t) > 1 ? ctx_printf(ctx, "%s.%d", name, k + 1) : name;
+}
+
 Type type_component(Ctx *ctx, Type t, int k)
 {
     if (t->kind == TY_ARRAY)

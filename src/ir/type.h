@@ -62,6 +62,8 @@ bool type_gives_arrays(Type t);      /* an array, or a tuple with one in it */
 int type_component_count(Type t);    /* scalars after tuples are taken apart, arrays counted once: n.(f32, i32) has 2 */
 /* Component k of t with tuples taken apart: n.(f32, i32) gives n.f32 and n.i32. */
 Type type_component(Ctx *ctx, Type t, int k);
+/* Of what is called `name`: "xs", or "xs.2" of several. */
+const char *type_component_name(Ctx *ctx, const char *name, Type t, int k);
 Type type_subst(Ctx *ctx, Type t, int n, const Nat *vars, const Nat *by);
 
 /* As RISE text that reads back: `ceilDiv(n, 1024).f32`, `(2*n).m.(f32, i32)`, `idx[n]`, `vec[4, f32]`. */

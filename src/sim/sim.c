@@ -425,6 +425,23 @@ static int run_launches(Run *run, int i)
     return n;
 }
 
+/* Inputs whose memory results take, for this run: the caller's stay as they are. */
+static void lay_over(Run *run)
+{
+    Launch *l = run->launch;
+    HostBuf *buffers = NEWN(run->ctx, HostBuf, l->n_buffers + 1);
+    memcpy(buffers, l->buffers, sizeof *buffers * (size_t)l->n_buffers);
+    l->buffers = buffers;
+    for (int i = 0; i < l->n_buffers; i++) {
+        const HostBuf *result = run->options->over[i] ? &l->results[run->options->over[i] - 1] : NULL;
+        size_t bytes = (size_t)buffers[i].count * (size_t)scalar_bytes(buffers[i].elem);
+        if (!result || !bytes)
+            continue;
+        memcpy(result->bytes, buffers[i].bytes, bytes);
+        buffers[i].bytes = result->bytes;
+    }
+}
+
 static void sim_body(Ctx *ctx, void *user)
 {
     Run *run = user;
@@ -447,6 +464,8 @@ static void sim_body(Ctx *ctx, void *user)
     }
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
+    if (run->options->over && !run->failed)
+        lay_over(run);
     for (int i = 0; i < run->program->launches.n && !run->failed && !run->stop;)
         i += run_launches(run, i);
     count_finish(run);
@@ -475,7 +494,9 @@ bool sim_run(Ctx *ctx, const ImpProgram *program, Launch *launch, const SimOptio
     run.max_findings = options->max_findings > 0 ? options->max_findings : SIM_MAX_FINDINGS;
     run.steps_left = options->max_steps ? options->max_steps : UINT64_MAX;
     run.random = options->seed;
+    HostBuf *given = launch->buffers;
     bool enough = ctx_try(ctx, sim_body, &run);
+    launch->buffers = given;
     arena_free(&arena);
     arena_free(&lasting);
     if (!enough)

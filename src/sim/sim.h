@@ -41,6 +41,7 @@ typedef struct SimOptions {
     uint64_t max_steps;   /* 0: no bound; warp instructions before the run is given up */
     int64_t max_bytes;    /* to watch what kernels write; 0: LIMIT_GLOBAL_BYTES */
     bool profile;         /* count by lines: SimReport.profile */
+    const int *over;      /* of each input, 1 + the number of the result that takes its memory, as large as the input; 0: none. NULL: none does */
     bool roundings;       /* count them: SimReport.roundings; takes memory and time */
 } SimOptions;
 

@@ -11,6 +11,7 @@
  *       --set NAME=N     files: a tunable; may be repeated
  *       --cells N        leave out launches with larger arrays. Default 70000
  *       --steps N        leave out launches that take the reference interpreter more steps. Default 100000000
+ *       --in-place 1     results take the memory of inputs, on the device, where they may
  *       --plant low      change the lowest bit of each result's first element: everything that is compared to the bit must be found wrong
  *       --plant high     the highest bit but one instead: everything must be found wrong
  *       --device sim     (default: gpu) the simulator instead, so that this program is tested itself
@@ -40,6 +41,7 @@ typedef enum Plant { PLANT_NONE, PLANT_LOW, PLANT_HIGH } Plant;
 
 typedef struct Options {
     int jobs, device;
+    bool in_place;
     long first;
     Plant plant;
     const char *compile;
@@ -60,7 +62,7 @@ typedef enum Came { C_GOOD, C_LOOSE, /* to the bit, though nothing says that it 
 
 typedef struct Result { /* goes through a pipe in one piece: smaller than PIPE_BUF */
     int came, code; /* of the refusal */
-    int launches, exact, cannot, too_long, too_large;
+    int launches, in_place, exact, cannot, too_long, too_large;
     double seconds;
     char name[160], text[TEXT];
 } Result;
@@ -108,8 +110,28 @@ static void plant(HostBuf *buf)
         buf->bytes[last] ^= 0x40;
 }
 
+enum { MAX_SHARED = 16 };
+
+/* Memory of the device for result number k and for the input that it may take the place of; NULL: there is none, or --in-place is not asked for. */
+static void *shared_memory(Subject *p, const Launch *launch, int k, void *const *taken, int *input, rise_error *error)
+{
+    void *memory = NULL;
+    size_t bytes = (size_t)launch->results[k].count * (size_t)scalar_bytes(launch->results[k].elem);
+    for (*input = 0; options.in_place && bytes && *input < launch->n_buffers && *input < MAX_SHARED; ++*input)
+        if (!taken[*input] && one_memory(p->ctx, p->imp, k, *input) == ONE_MEMORY_ALLOWED) {
+            if (rise_alloc(gpu, bytes, &memory, error) == RISE_OK)
+                rise_copy(gpu, memory, RISE_DEVICE, launch->buffers[*input].bytes, RISE_HOST, bytes, error);
+            break;
+        }
+    return memory;
+}
+
 static int call_gpu(Subject *p, Launch *launch, rise_error *error)
 {
+    void *shared[MAX_SHARED] = {0}, *over[MAX_SHARED] = {0}; /* by input, by result */
+    for (int k = 0, input; k < launch->n_results && k < MAX_SHARED; k++)
+        if ((over[k] = shared_memory(p, launch, k, shared, &input, error)))
+            shared[input] = over[k];
     rise_call *call = NULL;
     int status = rise_call_new(p->compiled, &call, error);
     for (int i = 0; status == RISE_OK && i < launch->n_sizes; i++)
@@ -118,17 +140,28 @@ static int call_gpu(Subject *p, Launch *launch, rise_error *error)
         bool is_result = k < launch->n_results;
         const HostBuf *buf = is_result ? &launch->results[k] : &launch->buffers[k - launch->n_results];
         rise_argument argument = {.size = sizeof argument};
-        int type = gpu_type_of(buf->elem);
+        int type = gpu_type_of(buf->elem), own = is_result ? k : k - launch->n_results;
+        void *device = own >= MAX_SHARED ? NULL : is_result ? over[own] : shared[own];
+        unsigned char *data = device ? device : buf->bytes;
+        int where = device ? RISE_DEVICE : RISE_HOST;
+        p->result->in_place += is_result && device;
         status = rise_entry_argument(p->compiled, k, &argument, error);
         if (status == RISE_OK)
-            status = is_result ? rise_call_output(call, argument.name, type, buf->bytes, (size_t)buf->count * (size_t)scalar_bytes(buf->elem), RISE_HOST, error)
-                               : rise_call_input(call, argument.name, type, buf->rank, buf->shape, buf->bytes, RISE_HOST, error);
+            status = is_result ? rise_call_output(call, argument.name, type, data, (size_t)buf->count * (size_t)scalar_bytes(buf->elem), where, error)
+                               : rise_call_input(call, argument.name, type, buf->rank, buf->shape, data, where, error);
     }
     if (status == RISE_OK)
         status = rise_call_launch(call, NULL, error);
     if (status == RISE_OK)
         status = rise_call_wait(call, error);
     rise_call_free(call);
+    for (int k = 0; k < MAX_SHARED; k++)
+        if (over[k]) {
+            const HostBuf *buf = &launch->results[k];
+            if (status == RISE_OK)
+                status = rise_copy(gpu, buf->bytes, RISE_HOST, over[k], RISE_DEVICE, (size_t)buf->count * (size_t)scalar_bytes(buf->elem), error);
+            rise_free(gpu, over[k]);
+        }
     for (int k = 0; options.plant && status == RISE_OK && k < launch->n_results; k++)
         if (launch->results[k].count)
             plant(&launch->results[k]);
@@ -476,7 +509,7 @@ static bool open_gpu(char *why, size_t size)
 /* ---- processes ------------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct Totals {
-    long came[C_KINDS], launches, exact, cannot, too_long, too_large, codes[DIAG_CODE_COUNT];
+    long came[C_KINDS], launches, in_place, exact, cannot, too_long, too_large, codes[DIAG_CODE_COUNT];
 } Totals;
 
 static void tell(const Result *r, Totals *t)
@@ -489,6 +522,7 @@ static void tell(const Result *r, Totals *t)
     if (r->came == C_REFUSED)
         t->codes[r->code]++;
     t->too_large += r->too_large;
+    t->in_place += r->in_place;
     if (r->came == C_FAILED)
         printf("not ok %s: %s\n", r->name, r->text);
     else if (!units.random)
@@ -624,6 +658,8 @@ static bool read_option(const char *name, const char *value)
         options.seed = (uint64_t)number;
     else if (strcmp(name, "--first") == 0 && number >= 0)
         options.first = (long)number;
+    else if (strcmp(name, "--in-place") == 0)
+        options.in_place = number != 0;
     else if (strcmp(name, "--cells") == 0)
         options.cells = number;
     else if (strcmp(name, "--device") == 0 && (strcmp(value, "sim") == 0 || strcmp(value, "gpu") == 0))
@@ -651,7 +687,7 @@ int main(int argc, char **argv)
     units.high = at < argc && strcmp(argv[at], "high") == 0;
     units.random = units.high || (at < argc && strcmp(argv[at], "random") == 0);
     if (at + 1 >= argc || (!units.random && strcmp(argv[at], "files") != 0)) {
-        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
+        fprintf(stderr, "usage: gpu_check [--jobs N] [--seed N] [--first K] [--sizes N,N...] [--set NAME=N] [--cells N] [--steps N] [--in-place 1] [--plant low|high] [--device gpu|sim] [--compile ARCH] files FILE.rise... | random COUNT | high COUNT\n");
         return 2;
     }
     if (units.random) {
@@ -667,6 +703,8 @@ int main(int argc, char **argv)
            "%ld with sizes that the program does not take, %ld too long for the reference, %ld too large for the GPU; %.1f s\n",
            (unsigned long long)options.seed, seen, totals.came[C_GOOD], totals.came[C_INEXACT], totals.came[C_FAILED], totals.came[C_UNCHECKED], totals.came[C_REFUSED], totals.came[C_NOT_RUN], totals.came[C_LOOSE], totals.launches, totals.exact,
            totals.cannot, totals.too_long, totals.too_large, now() - start);
+    if (options.in_place)
+        printf("# %ld results in the memory of an input\n", totals.in_place);
     if (totals.came[C_REFUSED]) {
         printf("# refused:");
         for (int code = 0; code < DIAG_CODE_COUNT; code++)
@@ -674,7 +712,7 @@ int main(int argc, char **argv)
                 printf(" %s %ld", diag_code_name((DiagCode)code), totals.codes[code]);
         printf("\n");
     }
-    bool good = seen == units.n && totals.came[C_FAILED] == 0 && totals.came[C_GOOD] > 0;
+    bool good = seen == units.n && totals.came[C_FAILED] == 0 && totals.came[C_GOOD] > 0 && (!options.in_place || totals.in_place > 0);
     printf("%s\n", good ? "passed" : "FAILED");
     return !good;
 }

@@ -130,8 +130,12 @@ static void test_device(rise_context *context, void *stream, const char *name)
     size_t bytes = 0;
     good = good && rise_call_result(f.call, "result", &place, &bytes, &err) == RISE_OK && place == out && bytes == sizeof ys;
     tell(good, name, err.text);
-    bool refused = rise_call_output(f.call, "result", RISE_I32, in, sizeof ys, RISE_DEVICE, &err) == RISE_OK && rise_call_launch(f.call, stream, &err) == RISE_ERROR_ARGUMENT;
+    bool refused = rise_call_output(f.call, "result", RISE_I32, (int *)in + 1, sizeof ys, RISE_DEVICE, &err) == RISE_OK && rise_call_launch(f.call, stream, &err) == RISE_ERROR_ARGUMENT;
     tell(refused, "overlap-refused", "it was not");
+    memset(ys, 0, sizeof ys);
+    good = rise_call_output(f.call, "result", RISE_I32, in, sizeof ys, RISE_DEVICE, &err) == RISE_OK && rise_call_launch(f.call, stream, &err) == RISE_OK &&
+           rise_call_wait(f.call, &err) == RISE_OK && rise_copy(context, ys, RISE_HOST, in, RISE_DEVICE, sizeof ys, &err) == RISE_OK && scaled(N, factor);
+    tell(good, "in-place", err.text);
     end(&f);
     rise_free(context, in);
     rise_free(context, out);

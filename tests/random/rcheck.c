@@ -1,9 +1,10 @@
 #include "rcheck.h"
+#include "rplace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const verdict_names[V_COUNT] = {"good",       "refused",         "compiled, not run",        "sim and ref differ", "finding of the simulator", "internal error",
+const char *const verdict_names[V_COUNT] = {"good",       "refused",         "compiled, not run",        "sim and ref differ", "finding of the simulator", "differs in place", "internal error",
                                             "called ill-typed", "unexpected run-time code", "crash",     "hang"};
 
 enum { LARGEST_BLOCK = 64 << 20 };
@@ -182,6 +183,15 @@ Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimRep
     return run_trial_at(c, trial, sizes, MAX_STEPS, report);
 }
 
+Outcome run_random_trial_over(Compiled *c, const RProgram *p, const RTrial *t, const int *over)
+{
+    SimReport report = {.warp_instructions = 0};
+    int64_t sizes[NAMES_MAX] = {0};
+    random_sizes(c, p, t, sizes);
+    Trial trial = {.grid = t->grid, .seed = t->seed, .compare = true, .quiet = true, .max_cells = MAX_CELLS};
+    return run_trial_over(c, trial, sizes, MAX_STEPS, over, &report);
+}
+
 static unsigned features_at(const Compiled *c, const RProgram *p, const RTrial *t)
 {
     int64_t sizes[NAMES_MAX] = {0};
@@ -248,7 +258,7 @@ RResult check_program(const RProgram *p, uint64_t seed, bool say)
         r.features |= o == AGREE ? features_at(&c, p, &t) : 0;
         r.cannot += o == CANNOT;
         if (o == AGREE)
-            r.verdict = V_GOOD;
+            r.verdict = k > 0 || try_in_place(&c, p, &t, &r) ? V_GOOD : V_IN_PLACE;
         else if (o == DIFFER)
             r.verdict = V_DIFFER;
         else if (o == FINDING) {

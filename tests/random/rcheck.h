@@ -12,6 +12,7 @@ typedef enum Verdict {
     V_NOT_RUN,   /* compiled, but no trial could be run */
     V_DIFFER,    /* sim and ref; from here on it is a failure */
     V_FINDING,   /* of the simulator */
+    V_IN_PLACE,  /* differs where a result takes the memory of an input */
     V_INTERNAL,  /* E0510, or core that core_verify does not accept */
     V_ILL_TYPED, /* refused as if the program were wrong */
     V_RUN_CODE,  /* a run ended with a code that no well-typed program has */
@@ -40,6 +41,7 @@ typedef struct RResult {
     RTrial trial;  /* FAILS in a run: which one */
     unsigned char reads[P_COUNT], writes[P_COUNT]; /* is the primitive in the program, on which side */
     unsigned char forms[FORM_COUNT];
+    struct { int allowed, refused, seen; } in_place; /* runs with a result in the memory of an input: that the compiler allows; that it does not, and of these, that differ */
     unsigned features; /* a bit for each Feature, of the launches that agree */
 } RResult;
 
@@ -49,6 +51,8 @@ void lowered_scalars(bool scalars[SC_COUNT]);
 RResult check_program(const RProgram *p, uint64_t seed, bool say);
 /* One trial of a compiled program. */
 Outcome run_random_trial(Compiled *c, const RProgram *p, const RTrial *t, SimReport *report);
+/* With results in the memory of inputs: SimOptions.over. */
+Outcome run_random_trial_over(Compiled *c, const RProgram *p, const RTrial *t, const int *over);
 /* Trial k of a program; there are TRIALS. */
 enum { TRIALS = 4 };
 RTrial random_trial(const RProgram *p, uint64_t seed, int k);

@@ -18,10 +18,10 @@
 #include "rgen.h"
 #include "rshrink.h"
 
-enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 60, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85, FEATURE_PERCENT = 10, FEATURE_PROGRAMS = 100 };
+enum { DEFAULT_COUNT = 2000, DEFAULT_SEED = 1, SHOWN_FAILURES = 10, HANG_SECONDS = 60, KEPT_BYTES = 256 << 20, ACCEPTED_PERCENT = 85, FEATURE_PERCENT = 10, FEATURE_PROGRAMS = 100, IN_PLACE_LEAST = 20, SEEN_PERCENT = 20 };
 
 typedef struct Totals {
-    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], forms[FORM_COUNT], features[FEATURES], agreed, cannot;
+    long n, verdicts[V_COUNT], codes[DIAG_CODE_COUNT], reads[P_COUNT], writes[P_COUNT], either[P_COUNT], forms[FORM_COUNT], features[FEATURES], agreed, cannot, allowed, refused, seen;
 } Totals;
 
 static uint64_t program_seed(uint64_t seed, long k) { return seed * 1000003u + (uint64_t)k; }
@@ -32,6 +32,9 @@ static void add(Totals *t, const RResult *r)
     t->verdicts[r->verdict]++;
     t->agreed += r->agreed;
     t->cannot += r->cannot;
+    t->allowed += r->in_place.allowed;
+    t->refused += r->in_place.refused;
+    t->seen += r->in_place.seen;
     if (r->verdict == V_REFUSED)
         t->codes[r->code]++;
     for (int id = 0; id < P_COUNT && r->verdict == V_GOOD; id++) {
@@ -179,6 +182,16 @@ static int print_features(const Totals *t)
     return rare;
 }
 
+/* Is a result that takes the memory of an input it may not take seen to be wrong, often enough? */
+static bool print_in_place(const Totals *t)
+{
+    bool enough = t->refused < IN_PLACE_LEAST || t->seen * 100 >= t->refused * SEEN_PERCENT;
+    printf("%ld results in the memory of an input agree; of %ld that may not lie there, %ld differ\n", t->allowed, t->refused, t->seen);
+    if (!enough)
+        printf("fewer than %d %% of these differ\n", SEEN_PERCENT);
+    return enough;
+}
+
 static void print_verdicts(const Totals *t)
 {
     for (int v = 0; v < V_COUNT; v++)
@@ -245,7 +258,8 @@ int main(int argc, char **argv)
     bool enough = totals->verdicts[V_GOOD] * 100 >= count * ACCEPTED_PERCENT;
     if (!enough)
         printf("only %ld of %ld programs were accepted and run\n", totals->verdicts[V_GOOD], count);
-    long wrong = failures.n + (enough ? 0 : 1) + rare;
+    bool seen = print_in_place(totals);
+    long wrong = failures.n + (enough ? 0 : 1) + (seen ? 0 : 1) + rare;
     printf("random: %ld checks, %ld wrong\n", totals->agreed, wrong);
     free(totals);
     return wrong != 0;

@@ -56,6 +56,9 @@ def manifest_faults(plan, manifest):
     for number, stage in enumerate(plan["stages"]):
         if not stage["kernels"]:
             yield f"stage {number + 1} has no kernel"
+    shares = [(a["name"], i) for a in manifest["arguments"] for i in a.get("inPlace", [])]
+    if [(s["result"], s["input"]) for s in plan["inPlace"]] != shares:
+        yield f"in place {plan['inPlace']}, and the manifest has {shares}"
     data = [b["bytes"] for b in manifest.get("workspace", {}).get("buffers", []) if not b["zero"]]
     for array in plan["arrays"]:
         if array["place"] == "stored" and plan["scheduled"] and array["buffers"] == 0:

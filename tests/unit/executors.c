@@ -90,6 +90,7 @@ typedef struct Run {
     const int64_t *sizes; /* instead of trial.n, or NULL */
     uint64_t max_steps;
     SimReport *report;
+    const int *over; /* SimOptions.over */
     Outcome outcome;
 } Run;
 
@@ -171,16 +172,14 @@ static void run(Ctx *ctx, void *user)
         return;
     if (!index_guards_take(ctx, r->c->imp, &launch))
         return;
-    Both both = {.options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .max_steps = r->max_steps}, .compare = r->trial.compare, .report = r->report};
+    Both both = {.options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .max_steps = r->max_steps, .over = r->over}, .compare = r->trial.compare, .report = r->report};
     r->outcome = run_both(ctx, entry, r->c->imp, &launch, &both);
 }
 
-Outcome run_trial(Compiled *c, Trial trial, SimReport *report) { return run_trial_at(c, trial, NULL, 0, report); }
-
-Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, SimReport *report)
+static Outcome run_one(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, const int *over, SimReport *report)
 {
     SimReport own = {.warp_instructions = 0};
-    Run r = {c, trial, sizes, max_steps, report ? report : &own, CANNOT};
+    Run r = {c, trial, sizes, max_steps, report ? report : &own, over, CANNOT};
     if (!ctx_try(c->ctx, run, &r))
         return CANNOT;
     if (!trial.quiet && r.outcome != AGREE) {
@@ -194,4 +193,42 @@ Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t ma
         printf("%s", text.text);
     }
     return r.outcome;
+}
+
+Outcome run_trial(Compiled *c, Trial trial, SimReport *report) { return run_one(c, trial, NULL, 0, NULL, report); }
+
+Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, SimReport *report)
+{
+    return run_one(c, trial, sizes, max_steps, NULL, report);
+}
+
+Outcome run_trial_over(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, const int *over, SimReport *report)
+{
+    return run_one(c, trial, sizes, max_steps, over, report);
+}
+
+typedef struct Asked {
+    const Compiled *c;
+    int result, input;
+    OneMemory found;
+} Asked;
+
+static void ask(Ctx *ctx, void *user)
+{
+    Asked *a = user;
+    a->found = one_memory(ctx, a->c->imp, a->result, a->input);
+}
+
+OneMemory ask_one_memory(const Compiled *c, int result, int input)
+{
+    Asked a = {c, result, input, ONE_MEMORY_UNKNOWN};
+    return ctx_try(c->ctx, ask, &a) ? a.found : ONE_MEMORY_UNKNOWN;
+}
+
+int count_inputs(const CoreEntry *entry)
+{
+    int n = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        n += type_component_count(entry->inputs[i]->type);
+    return n;
 }

@@ -4,6 +4,7 @@
 
 #include "codegen/index_guards.h"
 #include "codegen/lower.h"
+#include "codegen/one_memory.h"
 #include "frontend/elab.h"
 #include "driver/judge.h"
 #include "ir/sample.h"
@@ -54,5 +55,10 @@ Outcome run_both(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp, const 
 Outcome run_trial(Compiled *c, Trial trial, SimReport *report);
 /* The same with its own value for each size of the entry instead of n, and a limit of the simulator's steps: a run that is given up gives CANNOT. */
 Outcome run_trial_at(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, SimReport *report);
+/* As run_trial or, where `sizes` are given, as run_trial_at, on the simulator with results in the memory of inputs: SimOptions.over. */
+Outcome run_trial_over(Compiled *c, Trial trial, const int64_t *sizes, uint64_t max_steps, const int *over, SimReport *report);
+/* What the compiler says of a result and an input, by their numbers among components. */
+OneMemory ask_one_memory(const Compiled *c, int result, int input);
+int count_inputs(const CoreEntry *entry); /* by component */
 
 #endif

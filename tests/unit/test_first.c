@@ -246,7 +246,7 @@ static void time_kernels(const Nvrtc *nvrtc, const char *path, rise_entry *entry
         Ctx *ctx = ctx_new(NULL, NULL);
         StrBuf text;
         sb_init(&text, ctx);
-        cuda_piece_text(&entry_of(entry, NULL)->pieces, k, entry_of(entry, NULL)->cuda, &text);
+        cuda_piece_text(&entry_of(entry, NULL)->pieces, k, entry_of(entry, NULL)->cuda, false, &text);
         CodeWork work = {.request = {.name = "e.cu", .text = text.text, .arch = 90, .form = CODE_CUBIN}}, *works = &work;
         double start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
         nvrtc_compile(ctx, nvrtc, 1, &works);
