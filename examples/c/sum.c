@@ -3,7 +3,8 @@
  *     cc sum.c $(pkg-config --cflags --libs rise) -o sum
  *     ./sum auto ../sum.rise 1000003
  *
- * DEVICE is gpu, sim, ref, or auto: the GPU if there is one. The entry takes n numbers (f32) and gives partial sums, which are added here. */
+ * DEVICE is gpu, sim, ref, or auto: the GPU if there is one. The entry takes n numbers
+ * (f32) and gives their sum, or partial sums, which are added here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static int sum(rise_context *context, const char *path, int64_t n, const float *
     if (!status)
         status = rise_call_shape(call, "result", 1, &rank, &n_parts, error);
     if (!status) {
+        n_parts = rank == 0 ? 1 : n_parts;
         parts = malloc((size_t)n_parts * sizeof *parts + 1);
         status = !parts ? RISE_ERROR_MEMORY : rise_call_read(call, "result", parts, (size_t)n_parts * sizeof *parts, error);
         if (!parts)
