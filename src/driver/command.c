@@ -40,6 +40,9 @@ void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
     case VERB_COMPILE:
         cmd_compile(ctx, d);
         break;
+    case VERB_NEW:
+        cmd_new(ctx, d);
+        break;
     case VERB_CHECK:
         cmd_check(ctx, d);
         break;

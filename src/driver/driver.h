@@ -93,6 +93,7 @@ void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *prog
 const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text);
 
 void cmd_compile(Ctx *ctx, Driver *d);
+void cmd_new(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 /* `risec check --laws`: tests the rules and the operators of one file. */
 void check_laws(Ctx *ctx, Driver *d, const char *path);

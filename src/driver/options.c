@@ -19,6 +19,7 @@ enum {
 
 const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
+    [VERB_NEW] = {"new", "new NAME", "Make the folder NAME: a program, its test, a caller in C, and a CMakeLists.txt that builds and tests them."},
     [VERB_CHECK] = {"check", "check FILE.rise|FOLDER...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_FMT] = {"fmt", "fmt FILE.rise|FOLDER...", "Format programs where they lie, each in the one way; `-` from standard input to standard output."},
     [VERB_TEST] = {"test", "test FILE.rise|FOLDER...", "Check the `expect` clauses of entries: results beside those of other programs or data, and counters."},
