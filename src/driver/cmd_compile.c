@@ -8,7 +8,7 @@
 
 static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Program *(*how)(Ctx *ctx, const char *path))
 {
-    *program = how(ctx, path);
+    *program = d->session ? d->session : how(ctx, path);
     if (program_ast(*program))
         return true;
     driver_no_errors(ctx, d);

@@ -269,13 +269,7 @@ static unsigned long long counter(const Run *run, int k)
 static void print_text(Run *run, StrBuf *out)
 {
     put_head(run, out);
-    for (int k = 0; k < run->launch.n_results; k++) {
-        if (run->launch.n_results > 1)
-            sb_printf(out, ".%d: ", k + 1);
-        if (run->launch.n_results > 1 && run->launch.results[k].rank > 1)
-            sb_putc(out, '\n');
-        results_print(out, &run->launch.results[k]);
-    }
+    results_print_all(out, run->launch.n_results, run->launch.results);
     const Judgement *c = &run->judgement;
     if (run->compared_with && c->verdict == JUDGED_EQUAL)
         sb_printf(out, "equals %s\n", run->compared_with);

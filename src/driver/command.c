@@ -67,6 +67,9 @@ void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
     case VERB_TUNE:
         cmd_tune(ctx, d);
         break;
+    case VERB_REPL:
+        cmd_repl(ctx, d);
+        break;
     case VERB_CACHE:
         cmd_cache(ctx, d);
         break;
@@ -131,7 +134,8 @@ int driver_command_with(int argc, char **argv, int (*lsp)(void))
     /* So shall a file that gets larger than the user's limit. */
     signal(SIGXFSZ, SIG_IGN);
     Start start = {.argc = argc, .argv = argv, .driver.lsp = lsp};
-    Interrupt interrupt;
+    Interrupt interrupt = {0};
+    start.driver.interrupt = &interrupt;
     interrupt_watch(&interrupt);
     Ctx *ctx = ctx_new(NULL, NULL);
     if (ctx)

@@ -20,10 +20,14 @@ enum {
     STATUS_BUG = 70
 };
 
+struct Interrupt;
+
 typedef struct Driver {
     const CommandLine *line;
     DriverFiles *files;
     int (*lsp)(void); /* serves editors; NULL: this build does not */
+    struct Interrupt *interrupt;
+    Program *session; /* what `risec repl` has instead of a file; or NULL */
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
@@ -104,6 +108,7 @@ void cmd_lower(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
 void cmd_bench(Ctx *ctx, Driver *d);
 void cmd_tune(Ctx *ctx, Driver *d);
+void cmd_repl(Ctx *ctx, Driver *d);
 void cmd_cache(Ctx *ctx, Driver *d);
 void cmd_help(Ctx *ctx, Driver *d);
 void cmd_explain(Ctx *ctx, Driver *d);

@@ -25,6 +25,7 @@ const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_TEST] = {"test", "test FILE.rise|FOLDER...", "Check the `expect` clauses of entries: results beside those of other programs or data, and counters."},
     [VERB_LOWER] = {"lower", "lower FILE.rise [ENTRY]", "Rewrite an entry by its strategy, and print the program that comes out."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
+    [VERB_REPL] = {"repl", "repl", "Evaluate expressions and definitions as they are typed, or come through a pipe; `:help` lists its commands."},
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
     [VERB_TUNE] = {"tune", "tune FILE.rise [ENTRY]", "Find the best values of an entry's tunables, and keep them in FILE.rise.tune."},
     [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},

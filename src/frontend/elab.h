@@ -35,6 +35,8 @@ Program *program_load(Ctx *ctx, const char *path);
 /* Only the text of this one file: no imports, no names, so that there are no entries. For program_ast. */
 Program *program_parse(Ctx *ctx, const char *path);
 Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size);
+/* A file of this name whose items stand in several sources. `entry`: this definition is an entry, whatever it is written as; or NULL. */
+Program *program_from_parts(Ctx *ctx, const char *name, int n, const uint32_t *sources, const char *entry);
 
 /* The same program for a context inside of the one it was made in (ctx_new_inside): modules that a part reads are the part's own. */
 Program *program_inside(Ctx *part, const Program *whole);
