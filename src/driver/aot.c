@@ -159,7 +159,11 @@ static bool is_good(const Job *job, const CodeWork *work) { return work->status 
 static void run_job(Ctx *ctx, void *user)
 {
     Job *job = user;
+    say_part(job->d->say, "NVRTC");
     toolchain_compile(ctx, job->toolchain, job->n, job->works);
+    if (job->toolchain->state == NVRTC_LOADED)
+        say(job->d->say, "found NVRTC: %s", job->toolchain->nvrtc.path);
+    say_step(job->d->say, "made code for %d architecture%s", job->n, job->n == 1 ? "" : "s");
     int i = 0;
     while (i < job->n && is_good(job, &job->works[i]))
         i++;

@@ -77,6 +77,8 @@ static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 {
     Checking *c = round->user;
     const ImpProgram *imp = driver_check_entry(ctx, entry);
+    if (imp)
+        say_step(round->d->say, "lowered `%s` to %d kernel%s", entry->name, imp->kernels.n, imp->kernels.n == 1 ? "" : "s");
     if (!imp)
         driver_fail(round->d, STATUS_PROGRAM);
     else if (c->advice && ctx->diags.errors == 0)
@@ -114,9 +116,14 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     if (!checked || ctx->diags.errors > errors)
         return;
     diags_again(ctx, &advice);
+    say_part(d->say, "`expect` clauses");
     expect_check(ctx, d, program, path, NULL);
-    if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
-        check_laws(ctx, d, path);
+    say_step(d->say, "checked the `expect` clauses of %s", path);
+    if (ctx->diags.errors != errors || !option_on(d->line, OPT_LAWS))
+        return;
+    say_part(d->say, "laws");
+    check_laws(ctx, d, path);
+    say_step(d->say, "tested the laws of %s", path);
 }
 
 typedef struct File {
@@ -134,6 +141,8 @@ static void check_file(Ctx *ctx, void *user)
 void cmd_check(Ctx *ctx, Driver *d)
 {
     Paths paths = driver_paths(ctx, d);
-    for (int i = 0; i < paths.list.n; i++)
+    for (int i = 0; i < paths.list.n; i++) {
+        say_work(d->say, "file %d of %d, %s", i + 1, paths.list.n, paths.list.at[i]);
         ctx_do_inside(ctx, check_file, &(File){d, paths.list.at[i]});
+    }
 }

@@ -8,9 +8,12 @@
 
 static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Program *(*how)(Ctx *ctx, const char *path))
 {
+    say_part(d->say, "reading");
     *program = d->session ? d->session : how(ctx, path);
-    if (program_ast(*program))
+    if (program_ast(*program)) {
+        say_step(d->say, "read %s and what it imports", path);
         return true;
+    }
     driver_no_errors(ctx, d);
     driver_fail(d, STATUS_USAGE);
     return false;
@@ -455,6 +458,7 @@ void cmd_compile(Ctx *ctx, Driver *d)
         StrBuf out;
         sb_init(&out, ctx);
         print_output(&out, output->form, program, &core, &c.made[i]);
+        say_step(d->say, "printed %s", output->path);
         bytes[i].bytes = out.text;
         bytes[i].size = out.len;
         if (!driver_no_errors(ctx, d))

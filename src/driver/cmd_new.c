@@ -132,6 +132,8 @@ void cmd_new(Ctx *ctx, Driver *d)
     for (int i = 0; i < risec_new_file_count; i++)
         if (!write_file(ctx, d, &risec_new_files[i], name))
             return;
+    if (option_on(d->line, OPT_QUIET))
+        return;
     const char *next = ctx_printf(ctx, "%s: made. Next: cd %s && risec test %s.rise; README.md there says more.\n", name, name, name);
     driver_write(ctx, d, "-", next, strlen(next));
 }

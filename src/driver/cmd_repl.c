@@ -117,7 +117,7 @@ void cmd_repl(Ctx *ctx, Driver *d)
     d->interrupt->session = true;
     interrupt_pause(d->interrupt);
     line_reader_open(ctx, &loop.reader);
-    if (loop.reader.terminal)
+    if (loop.reader.terminal && !option_on(d->line, OPT_QUIET))
         puts("risec repl: `:help` lists the commands, `:quit` ends.");
     bool enough = ctx_try(ctx, loop_turns, &loop);
     line_reader_close(&loop.reader);

@@ -8,6 +8,7 @@
 #include "codegen/lower.h"
 #include "driver/files.h"
 #include "driver/options.h"
+#include "driver/say.h"
 #include "frontend/elab.h"
 #include "ir/interp.h"
 
@@ -27,6 +28,7 @@ typedef struct Driver {
     DriverFiles *files;
     int (*lsp)(void); /* serves editors; NULL: this build does not */
     struct Interrupt *interrupt;
+    Say *say; /* or NULL */
     Program *session; /* what `risec repl` has instead of a file; or NULL */
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
@@ -40,6 +42,8 @@ bool driver_colour(void);
 int driver_command_with(int argc, char **argv, int (*lsp)(void));
 /* A command line in a context, without what comes before and after it. */
 void driver_line(Ctx *ctx, Driver *d, int argc, char **argv);
+/* With --quiet, forgets the warnings that the context has. */
+void driver_only_errors(Ctx *ctx, const Driver *d);
 /* The larger trouble wins: a file that cannot be read is not hidden by a program that is wrong. */
 void driver_fail(Driver *d, int status);
 /* An error about the command line or a file: STATUS_USAGE. */

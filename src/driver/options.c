@@ -4,16 +4,19 @@
 
 enum {
     COMPILE = 1 << VERB_COMPILE,
+    NEW = 1 << VERB_NEW,
     CHECK = 1 << VERB_CHECK,
     FMT = 1 << VERB_FMT,
     TEST = 1 << VERB_TEST,
     LOWER = 1 << VERB_LOWER,
     RUN = 1 << VERB_RUN,
+    REPL = 1 << VERB_REPL,
     BENCH = 1 << VERB_BENCH,
     TUNE = 1 << VERB_TUNE,
     CACHE = 1 << VERB_CACHE,
     DOCTOR = 1 << VERB_DOCTOR,
     HELP = 1 << VERB_HELP,
+    WORKS = COMPILE | NEW | CHECK | FMT | TEST | LOWER | RUN | BENCH | TUNE,
     ALL = (1 << VERB_COUNT) - 1
 };
 
@@ -120,8 +123,10 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_FMT_CHECK] = {"check", 0, OK_FLAG, "", FMT, false, false, "Change nothing: say where a file is not formatted, with exit code 1."},
     [OPT_LINES] = {"lines", 0, OK_TEXT, "A:B", FMT, false, false, "Format only the definitions and entries that stand on lines A to B, the first being 1."},
     [OPT_JOBS] = {"jobs", 'j', OK_NUMBER, "N", TEST, false, false, "Work on N files at a time. Default: 1."},
-    [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", TEST, false, false, "Say nothing of what is well."},
-    [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", TEST, false, false, "Say what was checked, clause by clause."},
+    [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", WORKS | REPL, false, false,
+                   "Only say what is wrong: no warnings, no progress on a terminal. test, tune, new: nothing of what is well, either."},
+    [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", WORKS, false, false,
+                     "Say on standard error what was found, how long each step took, and which files were written. test: also what was checked, clause by clause."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|options|counters|rules|library|words", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,
