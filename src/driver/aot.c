@@ -207,7 +207,7 @@ static const char *source_name(const char *source)
     return strcmp(source, "-") == 0 ? "" : slash ? slash + 1 : source;
 }
 
-bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, const char *source, const char *text, Code *code)
+bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, const char *source, const char *text, Code *code, Code *newest, int *newest_arch)
 {
     const int n = archs->at.n;
     CodeWork *works = NEWN(ctx, CodeWork, n + 1);
@@ -225,6 +225,8 @@ bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, c
         driver_usage(ctx, d, E0651, "%s", works[0].why.text);
         return false;
     }
+    *newest = (Code){.bytes = codes[0].bytes, .size = codes[0].size};
+    *newest_arch = codes[0].arch;
     CodeWork *ptx = &works[n];
     ptx->request = request_of(ctx, d, CODE_PTX, codes[made - 1].arch, source, text);
     Job job = {.d = d, .n = 1, .works = ptx};

@@ -2,6 +2,7 @@
 #include "driver/each_entry.h"
 #include "driver/expect.h"
 #include "driver/folders.h"
+#include "driver/lints.h"
 #include "driver/slow_warnings.h"
 #include "ir/padding.h"
 #include "rewrite/rewrite.h"
@@ -61,6 +62,7 @@ ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry)
 void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
     padding_check(ctx, entry);
+    warn_idle(ctx, entry, imp);
     check_speed(ctx, entry, imp);
 }
 
@@ -98,6 +100,8 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
 {
     if (!driver_load(ctx, d, path, program))
         return false;
+    if (advice)
+        program_warn_unused(ctx, *program);
     Checking c = {ctx, advice};
     EntryRound round = {.d = d, .path = path, .program = *program, .work = check_entry, .user = &c};
     ctx_do_inside(ctx, check_operators, *program);
