@@ -29,11 +29,40 @@ static void print_diagnostics(Ctx *ctx)
     fflush(stderr);
 }
 
+static bool is_said(Ctx *ctx, int n, const Diag *diag)
+{
+    int line, column, other_line, other_column;
+    source_position(ctx, diag->span, &line, &column);
+    for (int i = 0; i < n; i++) {
+        const Diag *other = ctx->diags.list.at[i];
+        source_position(ctx, other->span, &other_line, &other_column);
+        if (other->code == diag->code && other_line == line && other_column == column)
+            return true;
+    }
+    return false;
+}
+
+/* What earlier lines were warned of is not said again; nor is what a turn that reads its line several times has said. */
+static void forget_old_warnings(Ctx *ctx, const Turn *turn)
+{
+    Diags *diags = &ctx->diags;
+    int n = 0, line, column;
+    for (int i = 0; i < diags->list.n; i++) {
+        Diag *diag = diags->list.at[i];
+        source_position(ctx, diag->span, &line, &column);
+        bool old = diag->warning && ((line && line < turn->typed.line) || is_said(ctx, n, diag));
+        if (!old)
+            diags->list.at[n++] = diag;
+    }
+    diags->list.n = n;
+}
+
 static void do_turn(Ctx *ctx, void *user)
 {
     InPart *in = user;
     repl_turn(ctx, &in->turn);
     in->turn.failed |= ctx->diags.errors > 0;
+    forget_old_warnings(ctx, &in->turn);
     print_diagnostics(ctx);
 }
 
