@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 INSIDE = os.path.join(HERE, "source")
 SOURCE = INSIDE if os.path.exists(INSIDE) else os.path.dirname(HERE)
 # What of the repository a source distribution needs.
-PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "grammar", "lib", "runtime", "src")
+PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "grammar", "lib", "runtime", "share", "src")
 
 
 def read(path):

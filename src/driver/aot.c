@@ -159,7 +159,11 @@ static bool is_good(const Job *job, const CodeWork *work) { return work->status 
 static void run_job(Ctx *ctx, void *user)
 {
     Job *job = user;
+    say_part(job->d->say, "NVRTC");
     toolchain_compile(ctx, job->toolchain, job->n, job->works);
+    if (job->toolchain->state == NVRTC_LOADED)
+        say(job->d->say, "found NVRTC: %s", job->toolchain->nvrtc.path);
+    say_step(job->d->say, "made code for %d architecture%s", job->n, job->n == 1 ? "" : "s");
     int i = 0;
     while (i < job->n && is_good(job, &job->works[i]))
         i++;
@@ -203,7 +207,7 @@ static const char *source_name(const char *source)
     return strcmp(source, "-") == 0 ? "" : slash ? slash + 1 : source;
 }
 
-bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, const char *source, const char *text, Code *code)
+bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, const char *source, const char *text, Code *code, Code *newest, int *newest_arch)
 {
     const int n = archs->at.n;
     CodeWork *works = NEWN(ctx, CodeWork, n + 1);
@@ -221,6 +225,8 @@ bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, c
         driver_usage(ctx, d, E0651, "%s", works[0].why.text);
         return false;
     }
+    *newest = (Code){.bytes = codes[0].bytes, .size = codes[0].size};
+    *newest_arch = codes[0].arch;
     CodeWork *ptx = &works[n];
     ptx->request = request_of(ctx, d, CODE_PTX, codes[made - 1].arch, source, text);
     Job job = {.d = d, .n = 1, .works = ptx};

@@ -14,8 +14,9 @@ typedef struct Archs {
     VEC(int) at;
 } Archs;
 bool aot_archs(Ctx *ctx, Driver *d, const char *path, Archs *archs);
-/* Compiles the kernels for all of them, and PTX for the oldest; gives the text of the header. Where --arch said nothing, those are left out that NVRTC does not know. */
-bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, const char *source, const char *text, Code *code);
+/* Compiles the kernels for all of them, and PTX for the oldest; gives the text of the header. Where --arch said nothing, those are left out that NVRTC does not know. *newest: the first
+ * cubin, and what it is for. */
+bool aot_header(Ctx *ctx, Driver *d, const Header *header, const Archs *archs, const char *source, const char *text, Code *code, Code *newest, int *newest_arch);
 /* Compiles what risec has emitted for the program at `source`. False with a diagnostic. */
 bool aot_compile(Ctx *ctx, Driver *d, CodeForm form, int arch, const char *source, const char *text, Code *code);
 

@@ -366,6 +366,7 @@ static bool open_gpu(Bench *b, const BenchWork *first)
     rise_error error;
     if (bench_open(&b->gpu, NULL, b->ctx->brake, &error) != RISE_OK)
         return failed(b, &error);
+    say(b->d->say, "found %s", rise_context_device_name(b->gpu.rise));
     CoreEntry *entry; /* once more: what it is tuned to depends on the device */
     if (!driver_entry(b->ctx, b->d, tuning_device(b->ctx, rise_context_device_name(b->gpu.rise)), &entry))
         return false;
@@ -402,8 +403,10 @@ static bool run_sizes(Bench *b)
     forms[form].head(b, &out);
     for (int run = 0; run < b->sizes.n_runs; run++) {
         Work work;
+        say_work(b->d->say, "size %d of %d", run + 1, b->sizes.n_runs);
         if (!make_work(b, run, &work) || !run_work(&work))
             return false;
+        say_step(b->d->say, "measured size %d of %d", run + 1, b->sizes.n_runs);
         sb_puts(&out, run ? forms[form].between : "");
         forms[form].run(&work, &out);
         if (!driver_write(b->ctx, b->d, "-", out.text, out.len))

@@ -2,6 +2,7 @@
 #include "driver/each_entry.h"
 #include "driver/expect.h"
 #include "driver/folders.h"
+#include "driver/lints.h"
 #include "driver/slow_warnings.h"
 #include "ir/padding.h"
 #include "rewrite/rewrite.h"
@@ -61,6 +62,7 @@ ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry)
 void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
     padding_check(ctx, entry);
+    warn_idle(ctx, entry, imp);
     check_speed(ctx, entry, imp);
 }
 
@@ -77,6 +79,8 @@ static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 {
     Checking *c = round->user;
     const ImpProgram *imp = driver_check_entry(ctx, entry);
+    if (imp)
+        say_step(round->d->say, "lowered `%s` to %d kernel%s", entry->name, imp->kernels.n, imp->kernels.n == 1 ? "" : "s");
     if (!imp)
         driver_fail(round->d, STATUS_PROGRAM);
     else if (c->advice && ctx->diags.errors == 0)
@@ -96,6 +100,8 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
 {
     if (!driver_load(ctx, d, path, program))
         return false;
+    if (advice)
+        program_warn_unused(ctx, *program);
     Checking c = {ctx, advice};
     EntryRound round = {.d = d, .path = path, .program = *program, .work = check_entry, .user = &c};
     ctx_do_inside(ctx, check_operators, *program);
@@ -114,9 +120,14 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     if (!checked || ctx->diags.errors > errors)
         return;
     diags_again(ctx, &advice);
+    say_part(d->say, "`expect` clauses");
     expect_check(ctx, d, program, path, NULL);
-    if (ctx->diags.errors == errors && option_on(d->line, OPT_LAWS))
-        check_laws(ctx, d, path);
+    say_step(d->say, "checked the `expect` clauses of %s", path);
+    if (ctx->diags.errors != errors || !option_on(d->line, OPT_LAWS))
+        return;
+    say_part(d->say, "laws");
+    check_laws(ctx, d, path);
+    say_step(d->say, "tested the laws of %s", path);
 }
 
 typedef struct File {
@@ -134,6 +145,8 @@ static void check_file(Ctx *ctx, void *user)
 void cmd_check(Ctx *ctx, Driver *d)
 {
     Paths paths = driver_paths(ctx, d);
-    for (int i = 0; i < paths.list.n; i++)
+    for (int i = 0; i < paths.list.n; i++) {
+        say_work(d->say, "file %d of %d, %s", i + 1, paths.list.n, paths.list.at[i]);
         ctx_do_inside(ctx, check_file, &(File){d, paths.list.at[i]});
+    }
 }

@@ -1,6 +1,7 @@
 /* `risec FILE.rise`, and what it shares with other verbs: loading, entries, settings. */
 #include "driver/aot.h"
 #include "driver/each_entry.h"
+#include "driver/frames.h"
 #include "frontend/token_class.h"
 #include "rewrite/rewrite.h"
 
@@ -8,9 +9,12 @@
 
 static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Program *(*how)(Ctx *ctx, const char *path))
 {
-    *program = how(ctx, path);
-    if (program_ast(*program))
+    say_part(d->say, "reading");
+    *program = d->session ? d->session : how(ctx, path);
+    if (program_ast(*program)) {
+        say_step(d->say, "read %s and what it imports", path);
         return true;
+    }
     driver_no_errors(ctx, d);
     driver_fail(d, STATUS_USAGE);
     return false;
@@ -335,6 +339,8 @@ typedef struct Compiling {
     CoreProgram *core; /* where one shows core */
     bool nests;        /* it shows lists of nests */
     Made *made;        /* beside the outputs */
+    Ctx *ctx;          /* of the owners */
+    KernelOwners owners;
 } Compiling;
 
 /* "dir/sum.rise" gives "sum". */
@@ -370,10 +376,12 @@ static void add_to_output(Ctx *ctx, Made *made, Form form, const ImpProgram *imp
 
 static void compile_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 {
-    const Compiling *c = round->user;
+    Compiling *c = round->user;
     if (c->core)
         vec_push(ctx, &c->core->entries, c->nests ? entry_as_nests(ctx, entry) : entry);
     const ImpProgram *imp = c->lowered ? driver_lower(ctx, round->d, entry, c->last) : NULL;
+    if (imp)
+        frames_note(c->ctx, &c->owners, entry, imp);
     for (int i = 0; imp && i < c->outputs->n; i++)
         add_to_output(ctx, &c->made[i], c->outputs->at[i].form, imp);
 }
@@ -424,7 +432,7 @@ void cmd_compile(Ctx *ctx, Driver *d)
     if (!choose_outputs(ctx, d, &outputs) || !choose_pass(ctx, d, &outputs, &last))
         return;
     bool typed = false, shows_core = false;
-    Compiling c = {.outputs = &outputs, .last = last, .made = NEWN(ctx, Made, outputs.n)};
+    Compiling c = {.ctx = ctx, .outputs = &outputs, .last = last, .made = NEWN(ctx, Made, outputs.n)};
     for (int i = 0; i < outputs.n; i++) {
         Form form = outputs.at[i].form;
         typed |= form >= FORM_CORE;
@@ -455,14 +463,19 @@ void cmd_compile(Ctx *ctx, Driver *d)
         StrBuf out;
         sb_init(&out, ctx);
         print_output(&out, output->form, program, &core, &c.made[i]);
+        say_step(d->say, "printed %s", output->path);
         bytes[i].bytes = out.text;
         bytes[i].size = out.len;
         if (!driver_no_errors(ctx, d))
             return;
         if (is_code(output->form) && !aot_compile(ctx, d, code_form(output->form), output->arch, path, out.text, &bytes[i]))
             return;
-        if (output->form == FORM_HEADER && !aot_header(ctx, d, c.made[i].header, &output->archs, path, out.text, &bytes[i]))
+        Code cubin = bytes[i];
+        int arch = output->arch;
+        if (output->form == FORM_HEADER && !aot_header(ctx, d, c.made[i].header, &output->archs, path, out.text, &bytes[i], &cubin, &arch))
             return;
+        if (is_code(output->form) || output->form == FORM_HEADER)
+            frames_warn(ctx, &c.owners, arch, &cubin);
     }
     for (int i = 0; i < outputs.n; i++) {
         if (!driver_write(ctx, d, outputs.at[i].path, bytes[i].bytes, bytes[i].size))

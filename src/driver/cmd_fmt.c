@@ -68,6 +68,7 @@ static void format_one(Ctx *ctx, void *user)
         return;
     case FORMAT_GOOD: break;
     }
+    say_step(d->say, "laid out %s", source->name);
     bool same = text.len == source->size && memcmp(text.text, source->text, text.len) == 0;
     const char *out = option_text(d->line, OPT_OUTPUT);
     if (check && !same)
@@ -93,6 +94,7 @@ void cmd_fmt(Ctx *ctx, Driver *d)
         }
     for (int i = 0; i < paths.list.n; i++) {
         work.path = paths.list.at[i];
+        say_work(d->say, "file %d of %d, %s", i + 1, paths.list.n, work.path);
         if (driver_source(ctx, d, work.path, &work.file))
             ctx_do_inside(ctx, format_one, &work);
     }

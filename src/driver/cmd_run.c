@@ -47,11 +47,18 @@ static bool choose_device(Run *run)
         diag_help(run->ctx, diag, "leave out `--device %s`, or write `--device sim`", name);
         return false;
     }
-    if (!gpu && (!automatic || wants_simulator(line)))
+    if (gpu && run->d->session) {
+        Diag *diag = driver_usage(run->ctx, run->d, E0621, "a session runs on the simulator or the reference, and not on `--device gpu`");
+        diag_help(run->ctx, diag, "put the program into a file, and use `risec run`");
+        return false;
+    }
+    if (!gpu && (run->d->session || !automatic || wants_simulator(line)))
         return true;
     run->gpu = gpu_find(run->ctx, run->d, automatic);
-    if (run->gpu)
+    if (run->gpu) {
         run->device = DEVICE_GPU;
+        say(run->d->say, "found %s", rise_context_device_name(run->gpu));
+    }
     return run->gpu || automatic;
 }
 
@@ -269,13 +276,7 @@ static unsigned long long counter(const Run *run, int k)
 static void print_text(Run *run, StrBuf *out)
 {
     put_head(run, out);
-    for (int k = 0; k < run->launch.n_results; k++) {
-        if (run->launch.n_results > 1)
-            sb_printf(out, ".%d: ", k + 1);
-        if (run->launch.n_results > 1 && run->launch.results[k].rank > 1)
-            sb_putc(out, '\n');
-        results_print(out, &run->launch.results[k]);
-    }
+    results_print_all(out, run->launch.n_results, run->launch.results);
     const Judgement *c = &run->judgement;
     if (run->compared_with && c->verdict == JUDGED_EQUAL)
         sb_printf(out, "equals %s\n", run->compared_with);
@@ -385,6 +386,9 @@ bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **out)
         driver_fail(d, STATUS_PROGRAM);
         return false;
     }
+    if (section)
+        say(d->say, "found in %s%s: `%s` on \"%s\"", path, TUNING_SUFFIX, section->entry, section->device);
+    say_step(d->say, "typed `%s`", entry->name);
     *out = entry;
     return (!option_on(line, OPT_VERIFY_EACH) || line->verb == VERB_LOWER || driver_verify(ctx, d, entry)) && driver_check_settings(ctx, d, 1, &entry->item, true);
 }
@@ -431,11 +435,15 @@ static bool prepare_program(Run *run)
 static bool make_arguments(Run *run)
 {
     ArgumentsHow how = {.copies = option_on(run->d->line, OPT_VERIFY) ? 2 : 1, .watched = run->device == DEVICE_SIM ? SIM_WATCH_BYTES : 0};
-    return arguments_make(run->ctx, run->d, run->entry, &how, &run->launch);
+    bool good = arguments_make(run->ctx, run->d, run->entry, &how, &run->launch);
+    if (good)
+        say_step(run->d->say, "made the inputs");
+    return good;
 }
 
 static bool execute(Run *run)
 {
+    say_work(run->d->say, "running `%s` on %s", run->entry->name, device_name(run->device));
     switch (run->device) {
     case DEVICE_SIM:
         return simulate(run);
@@ -454,7 +462,11 @@ static void show(Run *run)
     Driver *d = run->d;
     const char *expected = option_text(d->line, OPT_EXPECT);
     bool json = option_on(d->line, OPT_JSON);
+    if (option_on(d->line, OPT_VERIFY) || expected)
+        say_work(d->say, "comparing results");
     bool good = (!option_on(d->line, OPT_VERIFY) || verify(run)) && (!expected || expect(run, expected));
+    if (run->compared_with)
+        say_step(d->say, "compared with %s", run->compared_with);
     /* A wrong result is shown all the same: the JSON says that it is wrong. */
     if (!good && !json && !option_on(d->line, OPT_OUT))
         return;
@@ -483,6 +495,7 @@ void cmd_run(Ctx *ctx, Driver *d)
         return;
     }
     if (prepare_program(run) && make_arguments(run) && execute(run)) {
+        say_step(d->say, "ran on %s", device_name(run->device));
         if (run->imp && entry_is_high(run->entry))
             warn_stored(ctx, run->imp, &run->launch);
         show(run);

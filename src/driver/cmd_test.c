@@ -101,6 +101,7 @@ static void run_test(Ctx *ctx, void *user)
     if (driver_load(ctx, &d, test->path, &program) && driver_no_errors(ctx, &d) &&
         check_settings(ctx, &d, program))
         expect_check(ctx, &d, program, test->path, &outcomes);
+    say_step(d.say, "checked the `expect` clauses of %s", test->path);
     if (outcomes.n == 0 && test->named && ctx->diags.errors == 0) {
         const char *entry = option_text(d.line, OPT_ENTRY);
         Diag *diag = driver_usage(ctx, &d, E0672, "no check: %s%s%s has no `expect` clause",
@@ -109,6 +110,7 @@ static void run_test(Ctx *ctx, void *user)
         d.status = STATUS_PROGRAM;
     }
     driver_no_errors(ctx, &d);
+    driver_only_errors(ctx, &d);
     Tally *tally = &test->tally;
     tally->status = d.status;
     tally->clauses = outcomes.n;
@@ -156,6 +158,9 @@ static bool read_all(int file, void *bytes, size_t size)
 
 static _Noreturn void be_child(Ctx *ctx, Test *test, int file)
 {
+    Driver d = *test->d;
+    d.say = NULL; /* its thread and its lock are the parent's */
+    test->d = &d;
     ctx_do_inside(ctx, run_test, test);
     Tally *tally = &test->tally;
     tally->out_size = test->out.len;
@@ -232,7 +237,9 @@ static void show(Ctx *ctx, Driver *d, Test *test, Totals *totals, StrBuf *json)
     if (option_on(d->line, OPT_JSON)) {
         sb_printf(json, "%s%s", totals->files > 1 ? ", " : "", test->out.text);
     } else {
+        say_pause(d->say);
         fwrite(test->err.text, 1, test->err.len, stderr);
+        say_resume(d->say);
         if (test->out.len)
             driver_write(ctx, d, "-", test->out.text, test->out.len);
     }
@@ -287,6 +294,7 @@ void cmd_test(Ctx *ctx, Driver *d)
     for (int i = 0; i < n; i++) {
         for (; started < n && started < i + jobs; started++)
             running[started] = jobs > 1 && n > 1 ? start(ctx, &tests[started]) : (Job){-1, -1};
+        say_work(d->say, "file %d of %d, %s", i + 1, n, tests[i].path);
         finish(ctx, &tests[i], running[i]);
         show(ctx, d, &tests[i], &totals, &json);
     }

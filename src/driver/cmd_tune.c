@@ -233,10 +233,12 @@ static bool run_all(Tune *t, Outcome *outcomes)
 {
     for (int run = 0; run < t->sizes.n_runs; run++) {
         Outcome *o = &outcomes[run];
+        say_work(t->d->say, "size %d of %d, %d candidates", run + 1, t->sizes.n_runs, t->candidates.n);
         o->sizes = NEWN(t->ctx, int64_t, t->entry->n_sizes + 1);
         o->costs = NEWN(t->ctx, TuneCost, t->candidates.n);
         if (!tune_run(t, run, o->sizes, o->costs))
             return false;
+        say_step(t->d->say, "measured %d candidates at size %d of %d", t->candidates.n, run + 1, t->sizes.n_runs);
         o->best = best_of(t, o->costs);
         o->work = 1;
         for (int i = 0; i < t->by.n; i++)
@@ -454,6 +456,8 @@ static void finish(Tune *t, const Outcome *outcomes)
         put_outcome(&words, t, &outcomes[i]);
     if (!driver_write_tuning(t->ctx, t->d, path, text.text, text.len))
         return;
+    if (option_on(t->d->line, OPT_QUIET))
+        return;
     sb_printf(&words, "written to %s\n", path);
     driver_write(t->ctx, t->d, "-", words.text, words.len);
 }
@@ -500,6 +504,7 @@ static bool open_device(Tune *t)
         return true;
     if (bench_open(&t->gpu, NULL, t->ctx->brake, &error) == RISE_OK) {
         t->device = tuning_device(t->ctx, rise_context_device_name(t->gpu.rise));
+        say(t->d->say, "found %s", rise_context_device_name(t->gpu.rise));
         return true;
     }
     gpu_failed(t->ctx, t->d, "risec tune", "`--device sim` estimates from what the simulator counts", &error);

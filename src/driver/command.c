@@ -34,11 +34,20 @@ void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
         driver_fail(d, STATUS_USAGE);
         return;
     }
+    if (option_on(d->line, OPT_QUIET) && option_on(d->line, OPT_VERBOSE)) {
+        driver_usage(ctx, d, E0621, "`--quiet` and `--verbose` contradict each other");
+        return;
+    }
+    if (d->say)
+        say_open(d->say, option_on(d->line, OPT_VERBOSE), !option_on(d->line, OPT_QUIET) && d->line->verb != VERB_REPL && d->line->verb != VERB_LSP);
     if (!driver_costs(ctx, d))
         return;
     switch (d->line->verb) {
     case VERB_COMPILE:
         cmd_compile(ctx, d);
+        break;
+    case VERB_NEW:
+        cmd_new(ctx, d);
         break;
     case VERB_CHECK:
         cmd_check(ctx, d);
@@ -63,6 +72,9 @@ void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
         break;
     case VERB_TUNE:
         cmd_tune(ctx, d);
+        break;
+    case VERB_REPL:
+        cmd_repl(ctx, d);
         break;
     case VERB_CACHE:
         cmd_cache(ctx, d);
@@ -96,6 +108,7 @@ static void print_diagnostics(Ctx *ctx, void *user)
 {
     Start *start = user;
     const CommandLine *line = start->driver.line;
+    driver_only_errors(ctx, &start->driver);
     if (line && line->verb == VERB_CHECK && option_on(line, OPT_JSON)) {
         StrBuf json;
         sb_init(&json, ctx);
@@ -116,6 +129,7 @@ static void run(void *user)
 {
     Start *start = user;
     bool done = ctx_try(start->ctx, run_verb, start);
+    say_close(start->driver.say);
     start->enough = ctx_try(start->ctx, print_diagnostics, start) && done;
 }
 
@@ -127,8 +141,10 @@ int driver_command_with(int argc, char **argv, int (*lsp)(void))
     signal(SIGPIPE, SIG_IGN);
     /* So shall a file that gets larger than the user's limit. */
     signal(SIGXFSZ, SIG_IGN);
-    Start start = {.argc = argc, .argv = argv, .driver.lsp = lsp};
-    Interrupt interrupt;
+    Say said = {0};
+    Start start = {.argc = argc, .argv = argv, .driver.lsp = lsp, .driver.say = &said};
+    Interrupt interrupt = {0};
+    start.driver.interrupt = &interrupt;
     interrupt_watch(&interrupt);
     Ctx *ctx = ctx_new(NULL, NULL);
     if (ctx)

@@ -21,6 +21,19 @@ void driver_fail(Driver *d, int status)
         d->status = status;
 }
 
+void driver_only_errors(Ctx *ctx, const Driver *d)
+{
+    Diags *diags = &ctx->diags;
+    int n = 0;
+    if (!d->line || !option_on(d->line, OPT_QUIET))
+        return;
+    for (int i = 0; i < diags->list.n; i++)
+        if (!diags->list.at[i]->warning)
+            diags->list.at[n++] = diags->list.at[i];
+    diags->list.n = n;
+    diags->warnings = 0;
+}
+
 Diag *driver_usage(Ctx *ctx, Driver *d, DiagCode code, const char *fmt, ...)
 {
     va_list args;
@@ -55,11 +68,15 @@ bool driver_may_tune(Ctx *ctx, Driver *d, const char *path)
 
 static bool write_whole(Ctx *ctx, Driver *d, const char *path, const void *bytes, size_t size)
 {
+    say_pause(d->say);
     errno = 0;
-    if (ctx->files.write(ctx->files.user, path, bytes, size) == FILE_OK)
-        return true;
+    bool good = ctx->files.write(ctx->files.user, path, bytes, size) == FILE_OK, standard = strcmp(path, "-") == 0;
     const char *why = errno ? strerror(errno) : "it cannot be written";
-    bool standard = strcmp(path, "-") == 0;
+    say_resume(d->say);
+    if (good && !standard)
+        say(d->say, "wrote %s, %zu bytes", path, size);
+    if (good)
+        return true;
     driver_fail(d, STATUS_USAGE);
     if (standard && errno == EPIPE)
         d->stdout_gone = true;
@@ -135,6 +152,8 @@ ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass 
 {
     int before = ctx->diags.list.n;
     ImpProgram *imp = lower_entry(ctx, entry, last);
+    if (imp)
+        say_step(d->say, "lowered `%s` to %d kernel%s", entry->name, imp->kernels.n, imp->kernels.n == 1 ? "" : "s");
     if (imp)
         return imp;
     driver_fail(d, STATUS_PROGRAM);

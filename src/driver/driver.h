@@ -8,6 +8,7 @@
 #include "codegen/lower.h"
 #include "driver/files.h"
 #include "driver/options.h"
+#include "driver/say.h"
 #include "frontend/elab.h"
 #include "ir/interp.h"
 
@@ -20,10 +21,15 @@ enum {
     STATUS_BUG = 70
 };
 
+struct Interrupt;
+
 typedef struct Driver {
     const CommandLine *line;
     DriverFiles *files;
     int (*lsp)(void); /* serves editors; NULL: this build does not */
+    struct Interrupt *interrupt;
+    Say *say; /* or NULL */
+    Program *session; /* what `risec repl` has instead of a file; or NULL */
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
 } Driver;
@@ -45,6 +51,8 @@ bool driver_colour(void);
 int driver_command_with(int argc, char **argv, int (*lsp)(void));
 /* A command line in a context, without what comes before and after it. */
 void driver_line(Ctx *ctx, Driver *d, int argc, char **argv);
+/* With --quiet, forgets the warnings that the context has. */
+void driver_only_errors(Ctx *ctx, const Driver *d);
 /* The larger trouble wins: a file that cannot be read is not hidden by a program that is wrong. */
 void driver_fail(Driver *d, int status);
 /* An error about the command line or a file: STATUS_USAGE. */
@@ -102,6 +110,7 @@ void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *prog
 const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text);
 
 void cmd_compile(Ctx *ctx, Driver *d);
+void cmd_new(Ctx *ctx, Driver *d);
 void cmd_check(Ctx *ctx, Driver *d);
 /* `risec check --laws`: tests the rules and the operators of one file. */
 void check_laws(Ctx *ctx, Driver *d, const char *path);
@@ -112,6 +121,7 @@ void cmd_lower(Ctx *ctx, Driver *d);
 void cmd_run(Ctx *ctx, Driver *d);
 void cmd_bench(Ctx *ctx, Driver *d);
 void cmd_tune(Ctx *ctx, Driver *d);
+void cmd_repl(Ctx *ctx, Driver *d);
 void cmd_cache(Ctx *ctx, Driver *d);
 void cmd_help(Ctx *ctx, Driver *d);
 void cmd_explain(Ctx *ctx, Driver *d);

@@ -30,8 +30,14 @@ static void do_entry(Ctx *part, void *user)
     const TuneSection *section;
     int n_settings;
     const ElabSetting *settings = driver_settings(part, d, &n_settings);
+    const char *name = program_entry_name(program, one->number);
+    say_part(d->say, "entry `%s`", name);
     CoreEntry *entry = tuned_entry(part, program, one->number, round->path, option_text(d->line, OPT_TUNED), n_settings, settings, &section);
     one->tuned |= section != NULL;
+    if (section)
+        say(d->say, "found in %s%s: `%s` on \"%s\"", round->path, TUNING_SUFFIX, section->entry, section->device);
+    if (entry)
+        say_step(d->say, "typed `%s`", name);
     if (entry && (!option_on(d->line, OPT_VERIFY_EACH) || driver_verify(part, d, entry)))
         do_work(part, one, entry);
     if (one->number + 1 < one->end && program_more_count(program, round->program) > 0)

@@ -242,8 +242,8 @@ static void blame(const Expecting *x, Diag *diag, CounterId id)
     if (!line || !line->file)
         return;
     const Source *source = source_get(ctx, line->file);
-    const char *text = profile_line_text(ctx, line), *at = strstr(source->text + source->lines[line->line - 1], text);
-    uint32_t lo = at ? (uint32_t)(at - source->text) : source->lines[line->line - 1];
+    const char *text = profile_line_text(ctx, line), *start = source_line(source, line->line), *at = strstr(start, text);
+    uint32_t lo = (uint32_t)((at ? at : start) - source->text);
     CounterId counted = id < COUNTERS_COUNTED ? id : counter_rows[id].over;
     diag_note(ctx, diag, (Span){line->file, lo, lo + (uint32_t)strlen(text)}, "%llu of %llu %s are counted here",
               (unsigned long long)line->counts.at[counted], (unsigned long long)profile->total.at[counted], counter_rows[counted].name);

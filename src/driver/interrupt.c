@@ -34,7 +34,10 @@ static void *wait_for_signal(void *user)
     if (sigwait(&set, &got) != 0)
         return NULL;
     interrupt->brake.pulled = 1;
-    sigtimedwait(&set, NULL, &grace);
+    if (interrupt->session)
+        sigwait(&set, &got);
+    else
+        sigtimedwait(&set, NULL, &grace);
     die();
 }
 
@@ -42,7 +45,7 @@ void interrupt_watch(Interrupt *interrupt)
 {
     struct sigaction now;
     sigset_t set;
-    *interrupt = (Interrupt){0};
+    *interrupt = (Interrupt){.session = interrupt->session};
     if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_handler == SIG_IGN)
         return;
     only_interrupt(&set);
@@ -52,13 +55,36 @@ void interrupt_watch(Interrupt *interrupt)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* False where there was none. */
+static bool stop_watching(Interrupt *interrupt)
+{
+    bool watched = interrupt->watched;
+    if (watched) {
+        pthread_cancel(interrupt->thread); /* all waits are places where that is noticed */
+        pthread_join(interrupt->thread, NULL);
+    }
+    interrupt->watched = false;
+    return watched;
+}
+
+static void nothing(int signal_number) { (void)signal_number; }
+
+void interrupt_pause(Interrupt *interrupt)
+{
+    const struct sigaction action = {.sa_handler = nothing}; /* no SA_RESTART */
+    sigset_t set;
+    if (!stop_watching(interrupt))
+        return;
+    only_interrupt(&set);
+    sigaction(SIGINT, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 void interrupt_end(Interrupt *interrupt)
 {
     sigset_t set;
-    if (!interrupt->watched)
+    if (!stop_watching(interrupt))
         return;
-    pthread_cancel(interrupt->thread); /* both waits are places where that is noticed */
-    pthread_join(interrupt->thread, NULL);
     if (interrupt->brake.pulled)
         die();
     only_interrupt(&set);

@@ -8,6 +8,7 @@
 
 typedef struct Interrupt {
     Brake brake;
+    bool session; /* only what runs ends, and not the process: another SIGINT before that does end it */
     pthread_t thread; /* which waits for the signal */
     bool watched;     /* there is one */
 } Interrupt;
@@ -16,6 +17,8 @@ typedef struct Interrupt {
 void interrupt_watch(Interrupt *interrupt);
 /* Ends the watch. Ends the process, too, as by SIGINT, where the brake was pulled. */
 void interrupt_end(Interrupt *interrupt);
+/* Ends the watch alone. From here on SIGINT interrupts the calling thread's reading. */
+void interrupt_pause(Interrupt *interrupt);
 /* For rise_context_options.poll: `brake` is a Brake, or NULL. */
 int interrupt_poll(void *brake);
 

@@ -4,25 +4,31 @@
 
 enum {
     COMPILE = 1 << VERB_COMPILE,
+    NEW = 1 << VERB_NEW,
     CHECK = 1 << VERB_CHECK,
     FMT = 1 << VERB_FMT,
     TEST = 1 << VERB_TEST,
     LOWER = 1 << VERB_LOWER,
     RUN = 1 << VERB_RUN,
+    REPL = 1 << VERB_REPL,
     BENCH = 1 << VERB_BENCH,
     TUNE = 1 << VERB_TUNE,
     CACHE = 1 << VERB_CACHE,
     DOCTOR = 1 << VERB_DOCTOR,
-    HELP = 1 << VERB_HELP
+    HELP = 1 << VERB_HELP,
+    WORKS = COMPILE | NEW | CHECK | FMT | TEST | LOWER | RUN | BENCH | TUNE,
+    ALL = (1 << VERB_COUNT) - 1
 };
 
 const VerbRow verb_rows[VERB_COUNT] = {
     [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
+    [VERB_NEW] = {"new", "new NAME", "Make the folder NAME: a program, its test, a caller in C, and a CMakeLists.txt that builds and tests them."},
     [VERB_CHECK] = {"check", "check FILE.rise|FOLDER...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_FMT] = {"fmt", "fmt FILE.rise|FOLDER...", "Format programs where they lie, each in the one way; `-` from standard input to standard output."},
     [VERB_TEST] = {"test", "test FILE.rise|FOLDER...", "Check the `expect` clauses of entries: results beside those of other programs or data, and counters."},
     [VERB_LOWER] = {"lower", "lower FILE.rise [ENTRY]", "Rewrite an entry by its strategy, and print the program that comes out."},
     [VERB_RUN] = {"run", "run FILE.rise [ENTRY]", "Run an entry: the only one, if it is not named."},
+    [VERB_REPL] = {"repl", "repl", "Evaluate expressions and definitions as they are typed, or come through a pipe; `:help` lists its commands."},
     [VERB_BENCH] = {"bench", "bench FILE.rise [ENTRY]", "Time an entry on the GPU, alone or beside hand-written kernels."},
     [VERB_TUNE] = {"tune", "tune FILE.rise [ENTRY]", "Find the best values of an entry's tunables, and keep them in FILE.rise.tune."},
     [VERB_CACHE] = {"cache", "cache [clear]", "Show the cache of compiled kernels, or clear it."},
@@ -117,8 +123,10 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_FMT_CHECK] = {"check", 0, OK_FLAG, "", FMT, false, false, "Change nothing: say where a file is not formatted, with exit code 1."},
     [OPT_LINES] = {"lines", 0, OK_TEXT, "A:B", FMT, false, false, "Format only the definitions and entries that stand on lines A to B, the first being 1."},
     [OPT_JOBS] = {"jobs", 'j', OK_NUMBER, "N", TEST, false, false, "Work on N files at a time. Default: 1."},
-    [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", TEST, false, false, "Say nothing of what is well."},
-    [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", TEST, false, false, "Say what was checked, clause by clause."},
+    [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", WORKS | REPL, false, false,
+                   "Only say what is wrong: no warnings, no progress on a terminal. test, tune, new: nothing of what is well, either."},
+    [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", WORKS, false, false,
+                     "Say on standard error what was found, how long each step took, and which files were written. test: also what was checked, clause by clause."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|counters|rules|library|words|man|bash|zsh|fish", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,

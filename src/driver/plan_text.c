@@ -151,6 +151,9 @@ static void put_axes(StrBuf *out, const char *const axis[3])
         sb_printf(out, "%s%s", a ? " x " : "", axis[a]);
 }
 
+/* "1 block", "n blocks" */
+static const char *plural(bool one) { return one ? "" : "s"; }
+
 static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
 {
     Ctx *ctx = plan->ctx;
@@ -173,15 +176,15 @@ static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
     }
     sb_printf(&text, "%s%s: ", when->n ? ": " : "", v->name);
     put_axes(&text, grid);
-    sb_puts(&text, " blocks of ");
+    sb_printf(&text, " block%s of ", plural(nat_is(kernel_grid(ctx, k, 0), 1) && nat_is(kernel_grid(ctx, k, 1), 1) && nat_is(kernel_grid(ctx, k, 2), 1)));
     put_axes(&text, threads);
-    sb_puts(&text, " threads");
+    sb_printf(&text, " thread%s", plural(of_block == 1));
     if (v->chosen && in_all >= 0) {
         bool plain = v->blocks[1] == 1 && v->blocks[2] == 1;
         sb_puts(&text, plain ? "" : " = ");
         if (!plain)
             put_axes(&text, blocks);
-        sb_printf(&text, " = %s blocks x %lld threads", plan_grouped(ctx, in_all), (long long)of_block);
+        sb_printf(&text, " = %s block%s x %lld thread%s", plan_grouped(ctx, in_all), plural(in_all == 1), (long long)of_block, plural(of_block == 1));
     }
     put_filled(out, 4, v->chosen ? "* " : "- ", text.text);
 }

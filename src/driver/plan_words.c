@@ -43,8 +43,7 @@ const char *plan_line_text(Ctx *ctx, Span span)
     if (!span_is_users(ctx, span))
         return "";
     source_position(ctx, span, &line, &column);
-    const Source *source = source_get(ctx, span.file);
-    const char *at = source->text + source->lines[line - 1];
+    const char *at = source_line(source_get(ctx, span.file), line);
     at += strspn(at, " \t");
     size_t n = strcspn(at, "\r\n");
     while (n && (at[n - 1] == ' ' || at[n - 1] == '\t'))

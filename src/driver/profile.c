@@ -33,9 +33,10 @@ const char *profile_line_name(Ctx *ctx, const SimProfile *profile, const SimLine
 const char *profile_line_text(Ctx *ctx, const SimLine *line)
 {
     const Source *source = line->file ? source_get(ctx, line->file) : NULL;
-    if (!source || line->line < 1 || line->line > source->line_count)
+    const char *at = source ? source_line(source, line->line) : NULL;
+    if (!at)
         return "";
-    const char *at = source->text + source->lines[line->line - 1], *end = at + strcspn(at, "\r\n");
+    const char *end = at + strcspn(at, "\r\n");
     while (at < end && (*at == ' ' || *at == '\t'))
         at++;
     while (end > at && (end[-1] == ' ' || end[-1] == '\t'))

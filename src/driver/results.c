@@ -49,6 +49,15 @@ void results_print(StrBuf *out, const HostBuf *buf)
     sb_putc(out, '\n');
 }
 
+void results_print_all(StrBuf *out, int n, const HostBuf *results)
+{
+    for (int k = 0; k < n; k++) {
+        if (n > 1)
+            sb_printf(out, ".%d: %s", k + 1, results[k].rank > 1 ? "\n" : "");
+        results_print(out, &results[k]);
+    }
+}
+
 void results_put_index(StrBuf *out, const HostBuf *buf, int64_t cell)
 {
     int64_t inner = buf->count;

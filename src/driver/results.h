@@ -8,6 +8,8 @@ enum { RESULTS_JSON_ELEMENTS = 1000000, RESULTS_SHOWN = 16, RESULTS_FIRST = 8, R
 
 /* Elements of arrays of at most RESULTS_SHOWN in full, of longer ones the first and the last; one line for each innermost row. */
 void results_print(StrBuf *out, const HostBuf *buf);
+/* All results of an entry: with a number before each where there are several. */
+void results_print_all(StrBuf *out, int n, const HostBuf *results);
 /* `{"type": "f32", "shape": [2], "values": [1, "nan"]}` */
 void results_json(StrBuf *out, const HostBuf *buf);
 

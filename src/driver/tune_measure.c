@@ -110,6 +110,7 @@ static bool run_sim(Tune *t, const Launch *given, TuneCost *costs)
         SimTrial s = {.tune = t, .launch = *given, .cost = &costs[i]};
         if (c->why)
             continue;
+        say_part(t->d->say, "candidate %d", i + 1);
         Ctx *ctx = tune_try(t, c, &s.trial);
         if (!ctx || !ctx_try(ctx, simulate, &s)) {
             ctx_free(ctx);

@@ -35,6 +35,8 @@ Program *program_load(Ctx *ctx, const char *path);
 /* Only the text of this one file: no imports, no names, so that there are no entries. For program_ast. */
 Program *program_parse(Ctx *ctx, const char *path);
 Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t size);
+/* A file of this name whose items stand in several sources. `entry`: this definition is an entry, whatever it is written as; or NULL. */
+Program *program_from_parts(Ctx *ctx, const char *name, int n, const uint32_t *sources, const char *entry);
 
 /* The same program for a context inside of the one it was made in (ctx_new_inside): modules that a part reads are the part's own. */
 Program *program_inside(Ctx *part, const Program *whole);
@@ -56,6 +58,8 @@ const char *item_size(const Item *entry, int k, bool *tunable);
 const AstFile *program_ast(const Program *program);
 /* True when program_load reported an error: entries may still be elaborated to find more, but none will be given. */
 bool program_failed(const Program *program);
+/* Warns of parameters that nothing uses, where all names mean something. */
+void program_warn_unused(Ctx *ctx, const Program *program);
 /* Operators declared in the file itself, for `check --laws`. */
 int program_operator_count(const Program *program);
 const Item *program_operator_item(const Program *program, int k);

@@ -40,11 +40,18 @@ struct FileScope {
     Env *root;                /* the empty environment of this file */
 };
 
+typedef struct UnusedParam {
+    const Item *item;
+    const char *name;
+    Span span;
+} UnusedParam;
+
 struct Program {
     VEC(FileScope *) files; /* in order of reading; the first is the program's own */
     VEC(const Item *) entries;
     VEC(const Item *) operators;
     VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
+    VEC(UnusedParam) unused; /* of the entries and definitions of the file itself */
     bool failed;
     struct NameNotes *notes; /* while it is loaded: who asks what names mean; or NULL */
 };

@@ -197,6 +197,29 @@ Program *program_from_text(Ctx *ctx, const char *name, const char *text, size_t 
     return p;
 }
 
+Program *program_from_parts(Ctx *ctx, const char *name, int n, const uint32_t *sources, const char *entry)
+{
+    Program *p = NEW(ctx, Program);
+    Loader l = {.ctx = ctx, .program = p};
+    int errors = ctx->diags.errors;
+    FileScope *scope = scope_new(&l, name);
+    scope->ast = NEW(ctx, AstFile);
+    for (int i = 0; i < n; i++) {
+        const AstFile *part = parse_file(ctx, sources[i]);
+        for (int k = 0; k < part->items.n; k++) {
+            Item *item = part->items.at[k];
+            if (entry && item->kind == ITEM_DEF && strcmp(item->name, entry) == 0)
+                item->kind = ITEM_ENTRY;
+            vec_push(ctx, &scope->ast->items, item);
+        }
+        scope->ast->file = sources[i];
+    }
+    follow(&l, scope);
+    scope->state = LOAD_DONE;
+    finish(&l, errors);
+    return p;
+}
+
 const char *program_module(Ctx *ctx, Program *p, const char *dotted)
 {
     FileScope *scope = find_loaded(p, dotted);

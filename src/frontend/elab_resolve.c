@@ -100,6 +100,7 @@ static void use_name(Resolver *r, const char *name, Span span, const Local *scop
 {
     const Local *local = scope ? name_map_get(scope->names, name) : NULL;
     if (local) {
+        *local->used = true;
         note_name(r, name, span, local->at, NULL);
         return;
     }
@@ -154,7 +155,7 @@ static const Local *push(Resolver *r, const Local *scope, const char *name, Span
         return scope;
     Local *l = NEW(r->ctx, Local);
     note_name(r, name, at, at, NULL);
-    *l = (Local){name, at, scope, name_map_put(r->ctx, scope ? scope->names : NULL, name, l)};
+    *l = (Local){name, at, NEW(r->ctx, bool), scope, name_map_put(r->ctx, scope ? scope->names : NULL, name, l)};
     return l;
 }
 
@@ -459,6 +460,30 @@ static void note_expect(const Resolver *r, const Item *item, const Expect *expec
         note_name(r, other->name, wanted->span, other->name_span, other);
 }
 
+/* `params`: what the header binds. */
+static void note_unused(Resolver *r, const Item *item, const Local *params)
+{
+    if ((item->kind != ITEM_ENTRY && item->kind != ITEM_DEF) || r->scope != r->program->files.at[0])
+        return;
+    for (const Local *l = params; l; l = l->up)
+        if (!*l->used && l->name[0] != '_')
+            vec_push(r->ctx, &r->program->unused, ((UnusedParam){item, l->name, l->at}));
+}
+
+void program_warn_unused(Ctx *ctx, const Program *program)
+{
+    for (int i = 0; i < program->unused.n && !program->failed; i++) {
+        const UnusedParam *param = &program->unused.at[i];
+        if (item_accepts(param->item, W0709))
+            continue;
+        Diag *diag = diag_warning(ctx, W0709, param->span, "nothing in `%s` uses its parameter `%s`", param->item->name, param->name);
+        if (param->item->n_expects) /* which may give it a value */
+            diag_help(ctx, diag, "leave it out, or call it `_%s` where it has to be there", param->name);
+        else
+            diag_propose(ctx, diag, param->span, "leave it out, or call it $ where it has to be there", "_%s", param->name);
+    }
+}
+
 static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
@@ -513,6 +538,7 @@ static void resolve_item(Resolver *r, const Item *item)
         else
             scope = bind_names(r, &p->pattern, scope, scope);
     }
+    const Local *params = scope;
     for (int i = 0; i < item->n_expects; i++)
         note_expect(r, item, &item->expects[i]);
     r->strategic = true;
@@ -525,6 +551,7 @@ static void resolve_item(Resolver *r, const Item *item)
         walk_all(r, item->n_where, item->where, push_words(r, scope, rule_laws));
     if (item->body)
         walk(r, item->body, scope);
+    note_unused(r, item, params);
 }
 
 /* ---- one meaning, no recursion -------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 typedef struct Local {
     const char *name;
     Span at; /* where it is bound; NO_SPAN: nowhere */
+    bool *used; /* set where the name is */
     const struct Local *up;
     const NameMap *names; /* up to this one */
 } Local;

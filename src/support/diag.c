@@ -31,6 +31,13 @@ uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size)
     return (uint32_t)ctx->sources.list.n;
 }
 
+uint32_t source_add_part(Ctx *ctx, const char *name, const char *text, size_t size, int first_line)
+{
+    uint32_t file = source_add(ctx, name, text, size);
+    ctx->sources.list.at[file - 1].lines_before = first_line - 1;
+    return file;
+}
+
 uint32_t source_add_library(Ctx *ctx, const char *name, const char *text, size_t size)
 {
     uint32_t file = source_add(ctx, name, text, size);
@@ -63,6 +70,12 @@ static int line_of(const Source *source, uint32_t at)
     return lo;
 }
 
+const char *source_line(const Source *source, int line)
+{
+    int l = line - source->lines_before - 1;
+    return l >= 0 && l < source->line_count ? source->text + source->lines[l] : NULL;
+}
+
 void source_position(const Ctx *ctx, Span span, int *line, int *column)
 {
     const Source *source = source_get(ctx, span.file);
@@ -70,7 +83,7 @@ void source_position(const Ctx *ctx, Span span, int *line, int *column)
     if (!source)
         return;
     int l = line_of(source, span.lo);
-    *line = l + 1;
+    *line = source->lines_before + l + 1;
     *column = (int)(span.lo - source->lines[l]) + 1;
 }
 
@@ -230,12 +243,12 @@ static uint32_t source_kept(Ctx *ctx, const Source *source)
 {
     for (int i = 0; i < ctx->sources.list.n; i++) {
         const Source *own = &ctx->sources.list.at[i];
-        if (own->size == source->size && strcmp(own->name, source->name) == 0 && memcmp(own->text, source->text, own->size) == 0)
+        if (own->size == source->size && own->lines_before == source->lines_before && strcmp(own->name, source->name) == 0 && memcmp(own->text, source->text, own->size) == 0)
             return (uint32_t)i + 1;
     }
     char *text = ctx_alloc(ctx, source->size + 1);
     memcpy(text, source->text, source->size);
-    return source_add(ctx, source->name, text, source->size);
+    return source_add_part(ctx, source->name, text, source->size, source->lines_before + 1);
 }
 
 static Span span_kept(Ctx *ctx, const Ctx *from, Span span)
@@ -481,7 +494,7 @@ static void put_excerpt(Render *r, const Source *source, Span span, uint32_t *sh
     int line = line_of(source, lo);
     Window w = window_of(source, line, lo);
     if (w.lo != *shown) {
-        put_gutter(r, line + 1);
+        put_gutter(r, source->lines_before + line + 1);
         if (w.cut_before)
             sb_puts(r->out, "...");
         put_columns(r, source, w.lo, w.hi, 0, 0);

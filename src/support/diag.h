@@ -22,6 +22,7 @@ typedef struct Source {
     size_t size;
     const uint32_t *lines; /* where each line starts, in bytes */
     int line_count;        /* at least 1 */
+    int lines_before;      /* its first line has the next number */
     bool library;          /* built into the compiler: no text of the user's */
 } Source;
 
@@ -32,10 +33,14 @@ typedef struct Sources {
 
 /* The text is not copied and must live as long as the context; the name is copied. */
 uint32_t source_add(Ctx *ctx, const char *name, const char *text, size_t size);
+/* A part of what the user types, whose first line has this number. */
+uint32_t source_add_part(Ctx *ctx, const char *name, const char *text, size_t size, int first_line);
 uint32_t source_add_library(Ctx *ctx, const char *name, const char *text, size_t size);
 const Source *source_get(const Ctx *ctx, uint32_t file);
 /* Whether the span is of text that the user has: not nowhere, and not in the library. */
 bool span_is_users(const Ctx *ctx, Span span);
+/* Where the line with this number begins; NULL: there is none. */
+const char *source_line(const Source *source, int line);
 /* 1-based line and column (in bytes) of a span's start. */
 void source_position(const Ctx *ctx, Span span, int *line, int *column);
 

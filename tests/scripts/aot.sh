@@ -141,7 +141,7 @@ expect no-home 0 '' -- env -u XDG_CACHE_HOME -u HOME LD_LIBRARY_PATH="$dir/fake"
 "$RISEC" "$root/examples/sum.rise" -o sum.ptx >out 2>err
 status=$?
 if [ $status -eq 3 ] && grep -q 'E0650' err; then
-    for name in nvrtc-ptx nvrtc-cubin nvrtc-lines nvrtc-arch; do
+    for name in nvrtc-ptx nvrtc-cubin nvrtc-lines nvrtc-arch nvrtc-frames nvrtc-frames-header nvrtc-frames-near; do
         echo "skip $name: no NVRTC on this machine"
     done
 else
@@ -151,5 +151,8 @@ else
     "$RISEC" "$root/examples/sum.rise" -o sum.ptx --line 2>err
     grep -q '\.file.*sum\.rise' sum.ptx && ok nvrtc-lines || bad nvrtc-lines "the PTX names no line of sum.rise"
     expect nvrtc-arch 2 'E0651.: NVRTC .* and not for sm_999' -- "$RISEC" "$root/examples/sum.rise" -o sum.cubin --arch=sm_999
+    expect nvrtc-frames 0 'W0712.: on sm_90, each thread of `long' -- "$RISEC" "$root/tests/check/w0705.rise" -o long.cubin --arch=sm_90
+    expect nvrtc-frames-header 0 'W0712.: on sm_90, each thread of `long' -- "$RISEC" "$root/tests/check/w0705.rise" -o long.h --arch=sm_90
+    expect nvrtc-frames-near 0 '' -- "$RISEC" "$root/examples/high/rows.rise" -o rows.cubin --arch=sm_90
 fi
 exit $failed

@@ -34,7 +34,7 @@ entry softmax {n m: nat} (xs: n.m.f32): n.m.f32 = xs |> map(fun row =>
   let (total, twice) = (es |> reduce((+), 0), 2 * m) in
   es |> map(fun e => e / total))
 
-entry warps {n: nat} (xs: (32 * n).f32): (32 * n).f32 =
+entry warps {n: nat} (xs: (32 * n).f32): (32 * n).f32 accept [W0710] =
   xs |> split(32) |> mapWarp(fun part => part |> mapLane(id)) |> join
 """
 
