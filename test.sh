@@ -4,6 +4,7 @@
 #   (neither)   also the build with sanitizers, and the scripts: some ten minutes on two cores
 #   all         more of everything: random programs, damaged texts, compilers and architectures
 # ./test.sh editor: what editors make of risec (tests/editor/run.sh)
+# ./test.sh site: the pages as a site (tests/site/run.sh)
 # The last line is `N passed, N failed` or `N passed, N failed, N skipped`. RISEC_WERROR=ON makes warnings errors, from then on.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -14,6 +15,9 @@ if [ "${1:-}" = editor ]; then
     install_missing tests
     build release risec
     exec "$ROOT/tests/editor/run.sh"
+fi
+if [ "${1:-}" = site ]; then
+    exec "$ROOT/tests/site/run.sh"
 fi
 level=whole
 case ${1:-} in

@@ -49,6 +49,7 @@ export default defineConfig({
   // Pages import Vue from where they are, which is no folder of node_modules.
   vite: { resolve: { alias: { vue: join(root, 'site/node_modules/vue') } } },
   themeConfig: {
+    nav: [{ text: 'All pages', link: '/docs/' }],
     sidebar: sidebar(),
     outline: [2, 3],
     search: { provider: 'local' },

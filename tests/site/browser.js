@@ -93,7 +93,10 @@ async function searchFaults(browser) {
 }
 
 const PLANTS = {
-  script: () => { setTimeout(() => { throw new Error('planted') }) },
+  script: () => new Promise(done => {
+    setTimeout(done, 1)
+    setTimeout(() => { throw new Error('planted') })
+  }),
   wide: () => document.querySelector('main p').style.setProperty('width', '1300px'),
   title: () => { document.title = 'planted' },
   picture: () => new Promise(done => {

@@ -135,7 +135,7 @@ def main():
     report("pages", list(page_faults(built)))
     report("links", list(link_faults(built, folder)))
     report("colours", list(colour_faults(colours(built))))
-    report("planted", planted(built, folder))
+    report("built-planted", planted(built, folder))
 
 
 if __name__ == "__main__":
