@@ -4,9 +4,10 @@
 #
 #   - The lock file names no registry.
 #   - The site is built without the network. A link to a file that is not there is an error.
+#   - textlint.py: the rules of site/.textlintrc.json hold for the pages' prose.
 #   - built.py: each page is there, links and anchors lead somewhere, and RISE is coloured.
-#   - search.js: the search finds each page.
-#   - browser.js: how the pages look in Chromium. PICTURES=DIR leaves pictures of them.
+#   - search.mjs: the search finds each page.
+#   - browser.mjs: how the pages look in Chromium. PICTURES=DIR leaves pictures of them.
 #
 # Node's packages come from site/package-lock.json, by `npm ci --ignore-scripts` where they are
 # missing and SITE_OFFLINE is not set. What is not there (Node, the network, Chromium) is skipped by
@@ -84,14 +85,15 @@ find_chromium() {
 result site-lock no_addresses
 browser=(browser-400 browser-1280 browser-search browser-planted)
 if ! modules; then
-    skip "$reason" destinations build pages links colours built-planted search search-planted "${browser[@]}"
+    skip "$reason" destinations textlint textlint-planted build pages links colours built-planted search search-planted "${browser[@]}"
 else
-    reports site-destinations node "$HERE/destinations.js"
+    reports site-destinations node "$HERE/destinations.mjs"
+    reports site-textlint python3 "$HERE/textlint.py"
     if result site-build build_offline; then
         reports site-built python3 "$HERE/built.py" "$BUILT"
-        reports site-search node "$HERE/search.js" "$BUILT"
+        reports site-search node "$HERE/search.mjs" "$BUILT"
         if path=$(find_chromium); then
-            reports site-browser node "$HERE/browser.js" "$BUILT" "$path" ${PICTURES:+"$PICTURES"}
+            reports site-browser node "$HERE/browser.mjs" "$BUILT" "$path" ${PICTURES:+"$PICTURES"}
         else
             skip 'no Chromium here' "${browser[@]}"
         fi

@@ -1,4 +1,4 @@
-// The site in a headless browser: browser.js BUILT CHROMIUM [PICTURES]. Each page is opened 400 and
+// The site in a headless browser: browser.mjs BUILT CHROMIUM [PICTURES]. Each page is opened 400 and
 // 1280 columns wide. Prints `ok NAME` or `not ok NAME`; with PICTURES, leaves pictures there.
 //
 // - The title is that of the page, and no script fails or asks for something from elsewhere.

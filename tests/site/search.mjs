@@ -1,9 +1,8 @@
-// The search of the site: search.js BUILT. Each page is found by a word that only its file has, and
+// The search of the site: search.mjs BUILT. Each page is found by a word that only its file has, and
 // nothing else is. Prints `ok NAME` or `not ok NAME`.
 import { readFileSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { address, pages, root } from '../../site/pages.js'
 
 const MiniSearch = createRequire(join(root, 'site/package.json'))('minisearch')
@@ -11,7 +10,8 @@ const chunks = join(resolve(process.argv[2]), 'assets/chunks')
 
 async function index() {
   const chunk = readdirSync(chunks).find(name => name.startsWith('@localSearchIndex'))
-  const { default: text } = await import(pathToFileURL(join(chunks, chunk)))
+  const script = readFileSync(join(chunks, chunk), 'utf8')
+  const { default: text } = await import(`data:text/javascript,${encodeURIComponent(script)}`)
   const fields = ['title', 'titles', 'text']
   return MiniSearch.loadJSON(text, { fields, storeFields: ['title', 'titles'] })
 }
