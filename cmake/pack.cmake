@@ -11,7 +11,8 @@ set(CPACK_SOURCE_PACKAGE_FILE_NAME "risec-${PROJECT_VERSION}")
 set(CPACK_SOURCE_INSTALLED_DIRECTORIES "${PROJECT_SOURCE_DIR};/")
 # Expressions about whole paths, so that a source tree may lie in somebody's build folder. What is generated lies in ours.
 string(REGEX REPLACE "([][+.*()^$?|\\])" "\\\\\\1" here "${PROJECT_SOURCE_DIR}")
-set(CPACK_SOURCE_IGNORE_FILES "^${here}/build/" "^${here}/grammar/generated/" "/\\\\.git" "/__pycache__/")
+set(CPACK_SOURCE_IGNORE_FILES "^${here}/build/" "^${here}/grammar/generated/" "/\\\\.git" "/__pycache__/"
+    "/node_modules/")
 file(CONFIGURE OUTPUT pack_grammar.cmake CONTENT [[
 file(GLOB generated "@GRAMMAR_DIR@/*.c" "@GRAMMAR_DIR@/*.h")
 file(COPY ${generated} DESTINATION "${CMAKE_INSTALL_PREFIX}/grammar/generated")
