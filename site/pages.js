@@ -1,5 +1,5 @@
 // Which pages of the repository the site has, in which order, and where their links lead.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -21,6 +21,10 @@ function links(page, text = read(page)) {
 const files = readdirSync(join(root, 'docs'), { recursive: true }).map(file => posix.join('docs', file))
 export const pages = new Set(
   ['README.md', ...files, ...links(LIST).map(link => link.file)].filter(file => file.endsWith('.md')))
+
+// What else is in docs: programs and pictures, which the site has under their names.
+export const attached = new Set(
+  files.filter(file => !pages.has(file) && statSync(join(root, file)).isFile()))
 
 // Patterns of all that holds no page.
 export function excluded(folder = '') {
@@ -56,13 +60,14 @@ export function sidebar() {
   }))
 }
 
-// Where a link of a page leads: to a page of the site, or to a file at `repository`. Without an
-// address of the repository, a link to a file is null.
+// Where a link of a page leads: to what the site has, or to a file at `repository`. Without an address
+// of the repository, a link to such a file is null.
 export function destination(page, href, repository) {
   const [target, anchor] = href.split(/(?=#)/)
   if (/^([a-z]+:|#)/.test(href)) return href
   const file = beside(page, decodeURI(target))
   if (!existsSync(join(root, file))) throw new Error(`${page}: there is no ${target}`)
   if (pages.has(file)) return address(file) + (anchor ?? '')
+  if (attached.has(file)) return '/' + file
   return repository ? new URL(file + (anchor ?? ''), repository).href : null
 }

@@ -1,13 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { defineConfig } from 'vitepress'
-import { destination, excluded, pages, root, sidebar } from '../pages.js'
+import { attached, destination, excluded, pages, root, sidebar } from '../pages.js'
 
 // Where the files of the repository are, such as https://example.org/risec/. Without it, the names
-// of files that are no pages are plain text.
+// of files outside of docs are plain text.
 const repository = process.env.SITE_REPOSITORY?.replace(/\/*$/, '/')
 
 const grammar = JSON.parse(readFileSync(join(root, 'editors/vscode/rise.tmLanguage.json'), 'utf8'))
+
+// VitePress takes files with other extensions for pages.
+process.env.VITE_EXTRA_EXTENSIONS = [...attached].map(file => extname(file).slice(1)).join()
 
 // The anchor of a heading as GitHub makes it.
 const slugify = heading => heading.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, '').replaceAll(' ', '-')
@@ -39,6 +42,9 @@ export default defineConfig({
   cacheDir: '../build/site-cache',
   srcExclude: excluded(),
   rewrites: Object.fromEntries([...pages].map(page => [page, page.replace(/README\.md$/, 'index.md')])),
+  buildEnd({ outDir }) {
+    for (const file of attached) cpSync(join(root, file), join(outDir, file))
+  },
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     languages: [{ ...grammar, name: 'rise' }],

@@ -10,6 +10,7 @@ const LINKS = [
   ['docs/faq.md', 'tutorial/README.md', '/docs/tutorial/', '/docs/tutorial/'],
   ['docs/faq.md', '#here', '#here', '#here'],
   ['docs/faq.md', 'https://example.org/', 'https://example.org/', 'https://example.org/'],
+  ['docs/faq.md', 'plots/sum.svg', '/docs/plots/sum.svg', '/docs/plots/sum.svg'],
   ['docs/faq.md', '../examples', REPOSITORY + 'examples', null],
   ['docs/faq.md', '../tests/RESULTS.md#one', REPOSITORY + 'tests/RESULTS.md#one', null],
 ]
