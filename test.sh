@@ -5,6 +5,7 @@
 #   all         more of everything: random programs, damaged texts, compilers and architectures
 # ./test.sh editor: what editors make of risec (tests/editor/run.sh)
 # ./test.sh packages: packages, wheel, release and headers in fresh Debians (tests/packages/run.sh)
+# ./test.sh site: the pages as a site (tests/site/run.sh)
 # The last line is `N passed, N failed` or `N passed, N failed, N skipped`. RISEC_WERROR=ON makes warnings errors, from then on.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -21,6 +22,9 @@ if [ "${1:-}" = packages ]; then
     [ -n "${PACKAGES_OFFLINE:-}" ] || install_missing packages
     build release risec
     exec "$ROOT/tests/packages/run.sh" "$@"
+fi
+if [ "${1:-}" = site ]; then
+    exec "$ROOT/tests/site/run.sh"
 fi
 level=whole
 case ${1:-} in
