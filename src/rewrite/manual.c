@@ -49,8 +49,8 @@ static void put_item(StrBuf *out, const Item *item)
 
 void rules_manual(Ctx *ctx, StrBuf *out)
 {
-    sb_puts(out, "# Rules and strategies of the library\n\nMade by `risec help --emit-docs=rules` from `lib/rules` and `lib/strategies`; [strategies.md](strategies.md) says how they are used. "
-                 "`tests/unit/test_rules.c` tests every rule.\n\n## Words of strategies\n\n| word | |\n|---|---|\n");
+    sb_puts(out, "# Rules and strategies of the library\n\nMade by `risec help --emit-docs=rules` from `lib/rules` and `lib/strategies`.\n"
+                 "[strategies.md](strategies.md) says how they are used. `tests/unit/test_rules.c` tests every rule.\n\n## Words of strategies\n\n| word | |\n|---|---|\n");
     for (int i = 0; i < WORDS; i++)
         sb_printf(out, "| `%s` | %s |\n", words[i].name, words[i].doc);
     for (int k = 0; k < risec_lib_file_count; k++) {
@@ -63,7 +63,7 @@ void rules_manual(Ctx *ctx, StrBuf *out)
             const Item *item = ast->items.at[i];
             if (!is_shown(item))
                 continue;
-            sb_printf(out, "\n### %s\n\n", item->name);
+            sb_printf(out, "\n### `%s`\n\n", item->name);
             if (item->doc)
                 sb_printf(out, "%s\n\n", item->doc);
             sb_puts(out, "```rise\n");

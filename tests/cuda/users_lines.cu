@@ -37,10 +37,10 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:61
+    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:65
 #line 4 "users_lines.rise"
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // users_lines.rise:4: mapSeq of lib/rules/rows.rise:26
+        // users_lines.rise:4: mapSeq of lib/rules/rows.rise:27
 #line 4 "users_lines.rise"
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #line 4 "users_lines.rise"
@@ -49,7 +49,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             v = load4<aligned>(xs + block*256 + thread*4);
         }
 
-        // users_lines.rise:4: mapLane of lib/rules/rows.rise:49
+        // users_lines.rise:4: mapLane of lib/rules/rows.rise:51
 #line 4 "users_lines.rise"
         float acc = INFINITY;
 #line 4 "users_lines.rise"
@@ -87,7 +87,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_1 = fminf(fminf(fminf(fminf(acc_1, v_1.x), v_1.y), v_1.z), v_1.w);
         }
 
-        // users_lines.rise:5: mapLane of lib/rules/rows.rise:49
+        // users_lines.rise:5: mapLane of lib/rules/rows.rise:51
 #line 5 "users_lines.rise"
         float acc_2 = 0.0f;
 #line 5 "users_lines.rise"
@@ -127,7 +127,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_3 = acc_3 + v_1.x + v_1.y + v_1.z + v_1.w;
         }
 
-        // users_lines.rise:5: mapThreads of lib/rules/rows.rise:246
+        // users_lines.rise:5: mapThreads of lib/rules/rows.rise:266
 #line 5 "users_lines.rise"
         if (thread == 0) {
 #line 5 "users_lines.rise"

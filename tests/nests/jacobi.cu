@@ -80,7 +80,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 jacobi_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n, Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:163
+    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:189
     for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
         for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
             const Index index = j*m + i;
@@ -108,7 +108,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 jacobi_large_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:163
+    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:189
     for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
         for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
             const Index index = j*m + i;
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void
 jacobi_large_2_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
                     Index m)
 {
-    // jacobi.rise:6: mapGlobal of lib/rules/lowering.rise:163
+    // jacobi.rise:6: mapGlobal of lib/rules/lowering.rise:189
     for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
         for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
             const Index index = j*m + i - 1;
