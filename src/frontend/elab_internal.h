@@ -16,6 +16,7 @@
 #define RISEC_FRONTEND_ELAB_INTERNAL_H
 
 #include "frontend/elab.h"
+#include "frontend/foreign.h"
 #include "ir/scalar.h"
 #include "support/name_map.h"
 #include "support/table.h"
@@ -280,9 +281,6 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
 /* NULL: it was reported before. */
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
 /* elab_hints.c */
-/* The first that differs by a letter too many or missing, by two that changed places, or by case; NULL. */
-const char *misspelt(const char *name, int n, const char *const *candidates);
-const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
 /* A text around what the span holds; `help` as for diag_propose. */
 void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after);
 /* A fact about the sizes of the entry; `or_else`: more words, or NULL. */

@@ -117,8 +117,10 @@ static void follow(Loader *l, FileScope *scope)
             vec_push(ctx, &scope->items, item);
             continue;
         }
-        if (!item->path)
+        if (!item->path) {
+            scope->broken = true;
             continue;
+        }
         /* A module of the library imports only modules. */
         const char *path = item->is_file ? beside(ctx, scope->path, item->path) : item->path;
         Span span = item->name_span.file ? item->name_span : item->span;

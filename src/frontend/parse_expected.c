@@ -151,6 +151,15 @@ static bool is_launch(Parser *ps, const Place *place)
     return strcmp(parse_source_of(ps, ps->prev), "launch") == 0;
 }
 
+/* `: ()`. */
+static bool is_result(Parser *ps, const Place *place) { return place->bracket > 1 && engine_symbol(ps, place->bracket - 1) == T_COLON; }
+
+static bool is_operator(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->item->kind == ITEM_OPERATOR && !ps->item->unit;
+}
+
 static bool is_at(Parser *ps, const Place *place)
 {
     (void)place;
@@ -182,6 +191,7 @@ typedef struct Hint {
 static const Hint hints[] = {
     {ANY, ANY, ANYWHERE, ANY, is_import, "an import is `import std.block` or `import \"other.rise\"`, each on a line of its own", NO_EDIT, NULL},
     /* headers */
+    {T_RP, T_LP, HEADER, ANY, is_result, "an entry gives its result as a value: declare its type, such as `n.f32`", NO_EDIT, NULL},
     {T_RP, T_LP, HEADER, ANY, NULL, "without parameters the name stands alone: leave `()` out", EDIT_BOTH, ""},
     {T_RBRACE, T_LBRACE, HEADER, ANY, NULL, "without sizes to declare, leave `{}` out", EDIT_BOTH, ""},
     {T_LBRACKET, ANY, HEADER, ANY, is_launch, "`launch [...]` stands behind the parameters and the type of the result: `(xs: n.f32): n.f32 launch [...] =`", NO_EDIT, NULL},
@@ -207,6 +217,7 @@ static const Hint hints[] = {
     {ANY, T_EQEQ, HEADER, IN_ITEM, NULL, "in `where`, equality is `==`; the body comes after a single `=`", NO_EDIT, NULL},
     {T_NAME, ANY, HEADER, ANY, is_at, STRATEGY_IN_HEADER, NO_EDIT, NULL},
     {T_AT, ANY, HEADER, ANY, is_at, STRATEGY_IN_HEADER, NO_EDIT, NULL},
+    {T_COMMA, ANY, HEADER, IN_ITEM, is_operator, "what changes nothing stands in front of the laws: `: f32 unit 0, associative, commutative = ...`", NO_EDIT, NULL},
     {T_PIPE, ANY, HEADER, IN_ITEM, NULL, "the body stands behind `=`", EDIT_FOUND, "= ... |>"},
     {WORD, ANY, ANYWHERE, ANY, is_reserved, "{found} is a word of the language and cannot be a name", NO_EDIT, NULL},
     /* operators and brackets */
@@ -220,7 +231,6 @@ static const Hint hints[] = {
     {NUMBER, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
     {T_UNDERSCORE, ANY, BODY, ANY, wants_expression, "`_` is only a parameter that is not used: write `fun a b => ...`", NO_EDIT, NULL},
     /* bodies */
-    {T_WHERE, ANY, BODY, ANY, NULL, "`where` stands in the header, behind the type of the result: `{item} (...): n.f32 where n > 3 = ...`", NO_EDIT, NULL},
     {T_STRING, ANY, BODY, ANY, NULL, "there are no texts: data are numbers, bools, tuples and arrays of these", NO_EDIT, NULL},
     {T_LBRACKET, ANY, BODY, ANY, wants_expression, "there are no lists: `generate(fun i => ...)` makes an array, and `xs |> map(f)` one of another", NO_EDIT, NULL},
     {T_COLON, ANY, BODY, ANY, is_in_index, "a part of an array is `xs |> drop(1) |> take(2)`", NO_EDIT, NULL},
