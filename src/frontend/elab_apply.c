@@ -430,6 +430,8 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
     }
     const Fun *f = fv.fun;
     Value r;
+    if (is_function_missing(e, f, n, args))
+        return v_error(span);
     if (f->sig) {
         r = apply_sig(e, f, n, args, span, want);
     } else {

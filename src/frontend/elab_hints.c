@@ -103,18 +103,23 @@ static bool relates_names(const char *fact)
     return names > 1;
 }
 
-void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
+void edit_where(Elab *e, Diag *d, const char *fact)
 {
     const Item *entry = e->entry;
+    if (entry && entry->n_where)
+        diag_edit(e->ctx, d, span_end(entry->where[entry->n_where - 1]->span), ", %s", fact);
+    else if (entry && entry->result)
+        diag_edit(e->ctx, d, span_end(entry->result->span), " where %s", fact);
+}
+
+void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
+{
     if (relates_names(fact)) {
         diag_help(e->ctx, d, "a fact that relates sizes is stated in the header, where it always holds: `where %s`%s", fact, or_else ? or_else : "");
         return;
     }
     diag_help(e->ctx, d, "add `where %s` to the entry%s", fact, or_else ? or_else : "");
-    if (entry && entry->n_where)
-        diag_edit(e->ctx, d, span_end(entry->where[entry->n_where - 1]->span), ", %s", fact);
-    else if (entry && entry->result)
-        diag_edit(e->ctx, d, span_end(entry->result->span), " where %s", fact);
+    edit_where(e, d, fact);
 }
 
 /* ---- conversions ---------------------------------------------------------------------------------------------------------------- */
@@ -256,10 +261,10 @@ const char *wants_text(Elab *e, const Fun *f)
     return ctx_printf(e->ctx, "%s%s%s still wants %d argument%s", name ? "`" : "it", name ? name : "", name ? "`" : "", arity, arity == 1 ? "" : "s");
 }
 
-/* What changes nothing, as a program has it. */
-static const char *unit_literal(PrimId op)
+const char *unit_word(PrimId op, Scalar type)
 {
-    return op == P_mul ? "1" : op == P_and ? "true" : op == P_or ? "false" : "0";
+    bool is_float = scalar_is_float(type);
+    return op == P_max ? (is_float ? "-inf" : "lowest") : op == P_min ? (is_float ? "inf" : "highest") : op == P_mul ? "1" : op == P_and ? "true" : op == P_or ? "false" : "0";
 }
 
 /* A function of several arguments has got a tuple of so many: of `fun x y => e`, `fun (x, y) => e` is meant. */
@@ -313,7 +318,7 @@ static bool propose_unit(Elab *e, Diag *d, const Fun *f)
     ScalarValue unit;
     const char *text = !op || op->n_args ? NULL : op->kind == F_ITEM && op->item->unit ? span_text(e, op->item->unit->span) : NULL;
     if (op && op->kind == F_PRIM && s != SC_COUNT && scalar_unit(op->prim, s, &unit))
-        text = op->prim == P_max ? (scalar_is_float(s) ? "-inf" : "lowest") : op->prim == P_min ? (scalar_is_float(s) ? "inf" : "highest") : unit_literal(op->prim);
+        text = unit_word(op->prim, s);
     const char *name = fun_name(f), *first = span_text(e, f->args[0].span);
     diag_help(e->ctx, d, "`%s` starts from a value, which stands behind the function: `%s(%s, %s)`", name, name, first ? first : "op", text ? text : taken);
     if (text)
@@ -325,7 +330,7 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
 {
     const char *name = fun_name(f);
     f = unwrapped(f);
-    if (propose_tuple(e, d, f))
+    if (propose_tuple(e, d, f) || propose_fold(e, d, f))
         return;
     if (!name) {
         diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
@@ -385,15 +390,17 @@ static bool is_closed(const char *text)
     return true;
 }
 
-void note_order(Elab *e, Diag *d, const Item *header, const char *name)
+const char *order_text(Elab *e, const Item *header, const char *name)
 {
     StrBuf sb;
     sb_init(&sb, e->ctx);
     for (int i = 0, n = 0; i < header->n_params; i++)
         if (!header->params[i].implicit)
             sb_printf(&sb, "%s`%s`", n++ ? ", " : "", header->params[i].name ? header->params[i].name : "_");
-    diag_note(e->ctx, d, NO_SPAN, strchr(sb.text, ',') ? "`%s` takes %s, in this order" : "`%s` takes %s alone", name, sb.text);
+    return ctx_printf(e->ctx, strchr(sb.text, ',') ? "`%s` takes %s, in this order" : "`%s` takes %s alone", name, sb.text);
 }
+
+void note_order(Elab *e, Diag *d, const Item *header, const char *name) { diag_note(e->ctx, d, NO_SPAN, "%s", order_text(e, header, name)); }
 
 void propose_only_element(Elab *e, Diag *d, Span span)
 {

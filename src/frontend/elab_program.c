@@ -223,6 +223,7 @@ Program *program_inside(Ctx *part, const Program *whole)
     *p = *whole;
     p->files.cap = p->files.n; /* the first that is added moves the list */
     p->unusable.cap = p->unusable.n;
+    p->lacking.cap = p->lacking.n;
     return p;
 }
 
@@ -287,6 +288,15 @@ const Item *scope_find(const FileScope *scope, const char *name, const FileScope
                 return scope->imports.at[k]->items.at[i];
             }
     return NULL;
+}
+
+bool is_lacking(const Elab *e)
+{
+    const Item *item = e->frame ? e->frame->item : e->entry;
+    for (int i = 0; i < e->program->lacking.n; i++)
+        if (e->program->lacking.at[i] == item)
+            return true;
+    return false;
 }
 
 bool is_unusable(const Elab *e, const Item *item)

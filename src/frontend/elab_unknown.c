@@ -82,6 +82,8 @@ static bool is_data_in_header(Resolver *r, const char *name, Span span)
 
 /* ---- what is near ------------------------------------------------------------------------------------------------------------- */
 
+static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
 /* Whether a name is used as a function: `f(`, `|> f`, `f >>`. */
 static bool is_called(const Resolver *r, Span span)
 {
@@ -195,6 +197,31 @@ static bool is_told(Resolver *r, const char *name, bool import)
     return false;
 }
 
+/* `map(gelu(x))`: the function is applied, where it is meant itself. */
+static bool applied_too_early(Resolver *r, Diag *d, Span span)
+{
+    const char *text = source_get(r->ctx, span.file)->text;
+    uint32_t fn_end = span.lo - 1, fn = fn_end, pattern;
+    if (span.lo < 2 || text[span.hi] != ')' || text[fn_end] != '(')
+        return false;
+    while (fn > 0 && is_word_byte(text[fn - 1]))
+        fn--;
+    if (fn == fn_end || fn < 2 || text[fn - 1] != '(')
+        return false;
+    for (pattern = fn - 1; pattern > 0 && is_word_byte(text[pattern - 1]);)
+        pattern--;
+    const char *who = intern(r->ctx, text + pattern, fn - 1 - pattern), *what = intern(r->ctx, text + fn, fn_end - fn);
+    PrimId prim = prim_find(who);
+    const Item *header = prim == P_COUNT ? NULL : prim_header(r->ctx, prim);
+    int i = 0;
+    while (header && i < header->n_params && (header->params[i].implicit || param_kind(&header->params[i]) == KIND_NAT))
+        i++;
+    if (!header || i >= header->n_params || param_kind(&header->params[i]) != KIND_FUN || !resolve_known(r, what, NULL))
+        return false;
+    diag_propose(r->ctx, d, (Span){span.file, fn, span.hi + 1}, ctx_printf(r->ctx, "`%s` takes the function itself: $", who), "%s", what);
+    return true;
+}
+
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || r->scope->broken)
@@ -204,7 +231,11 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     const LibFile *module = r->types ? NULL : library_with(name);
     if (is_told(r, name, module != NULL))
         return;
+    if (r->item)
+        vec_push(r->ctx, &r->program->lacking, r->item);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    if (applied_too_early(r, d, span))
+        return;
     if (module) {
         propose_import(r, d, name);
         return;
