@@ -528,6 +528,8 @@ again:
         Diag *diag = parse_mistake(ps, E0002, span_of(ps, start, start + 1), "the character `'` is not part of the language");
         if (ps->item && ps->item->kind == ITEM_IMPORT)
             diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\"");
+        else if (cur - start == 3 && start[1] >= 32 && start[1] < 127)
+            diag_propose(ps->ctx, diag, span_of(ps, start, cur), ctx_printf(ps->ctx, "there are no characters: the number of `%c` is $", start[1]), "%d", start[1]);
         else
             diag_help(ps->ctx, diag, "there are no texts and no characters: data are numbers, bools, tuples and arrays of these");
         TOKEN(T_STRING);

@@ -76,6 +76,8 @@ static bool take_sizes(Call *c)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
                 else if (v.kind == V_CORE && v.core->kind == CORE_VAR && type_span(e, v.core->var).file && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
                     diag_propose(e->ctx, d, e->frame ? NO_SPAN : type_span(e, v.core->var), ctx_printf(e->ctx, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name), "nat");
+                else if (!index && span_text(e, v.span) && strstr(span_text(e, v.span), ".0"))
+                    propose_whole(e, d, v.span);
                 else if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
                     note_order(e, d, c->header, c->name);
                 return false;

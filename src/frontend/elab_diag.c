@@ -422,7 +422,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_help(ctx, d, "a matrix that lies the other way is turned by `transpose`; where the two sizes are always equal, say so: `where %s == %s`",
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
-            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later: `padTo(32, e)`");
+            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later, and cut it off behind: `padTo(32, e)` and `take(%s)`", nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
             diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
         return;

@@ -184,9 +184,41 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
     } else if (up || down) {
         const char *wide = scalar_name(to), *narrow = scalar_name(up ? sa : sb);
         diag_help(e->ctx, d, "`cast(%s)` of the one side loses nothing, but then this is %s; `cast(%s)` of the other may lose bits", wide, wide, narrow);
+    } else if (sa == SC_BOOL || sb == SC_BOOL) {
+        const Value *v = sa == SC_BOOL ? a : b;
+        propose_around(e, d, v->span, "a bool is no number: $ makes one of it", "(if ", " then 1 else 0)");
     } else {
         diag_help(e->ctx, d, "neither type holds all values of the other: say by `cast` what both are to become");
     }
+}
+
+/* `(a / b)` where a float is wanted: what is converted behind the division has lost its fraction. */
+static bool propose_float_quotient(Elab *e, Diag *d, Span span, Value v, Scalar to)
+{
+    const Core *core = v.kind == V_CORE ? v.core : NULL;
+    if (!core || core->kind != CORE_PRIM || core->prim.id != P_div)
+        return false;
+    const Core *divisor = core->prim.args[1];
+    const char *words = span_text(e, span), *sign = NULL, *name = scalar_name(to);
+    int open = 0;
+    for (const char *at = words; at && *at; at++) {
+        open += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+        if (*at == '/' && open == 0)
+            sign = at;
+    }
+    if (!sign) {
+        diag_help(e->ctx, d, "a division of integers drops the fraction: convert first: `cast(%s)(a) / cast(%s)(b)`", name, name);
+        return true;
+    }
+    const char *left = ctx_printf(e->ctx, "%.*s", (int)(sign - words), words), *right = sign + 1 + strspn(sign + 1, " ");
+    size_t n = strlen(left);
+    while (n > 0 && left[n - 1] == ' ')
+        n--;
+    left = ctx_printf(e->ctx, "%.*s", (int)n, left);
+    bool parens = left[0] == '(' && closes_last(left), size = divisor->kind == CORE_SIZE || divisor->kind == CORE_LIT;
+    diag_propose(e->ctx, d, span, "a division of integers drops the fraction: convert first: $", "cast(%s)%s%s%s / %s%s%s%s%s", name, parens ? "" : "(", left, parens ? "" : ")",
+                 size ? "" : "cast(", size ? "" : name, size ? "" : ")(", right, size ? "" : ")");
+    return true;
 }
 
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to)
@@ -200,6 +232,8 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "choose two values: $", "if %s then 1 else 0", words ? words : "c");
     else if (to == SC_BOOL)
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "compare it: $", "%s != 0", words ? words : "x");
+    else if (scalar_is_int(from) && scalar_is_float(to) && propose_float_quotient(e, d, span, v, to))
+        return;
     else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
         propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
     else

@@ -286,6 +286,9 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
 bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg);
 bool propose_fold(Elab *e, Diag *d, const Fun *f);
+void propose_whole(Elab *e, Diag *d, Span span);
+/* More of a hint that holds where this size is not 0: the fact for the header. An array may have no elements, and then 0 is no index of it. */
+void edit_not_empty(Elab *e, Diag *d, Nat size);
 void propose_index_or(Elab *e, Diag *d, Span number, Nat size);
 /* `bound`: what the indices are below. */
 void propose_indices(Elab *e, Diag *d, const Ast *bound, const Env *env, Value numbers);

@@ -76,10 +76,18 @@ bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, cons
     return hint_comma(e, d, arg) || hint_start(e, d, callee, param, hole, arg);
 }
 
+/* `take(n / 2.0)` */
+void propose_whole(Elab *e, Diag *d, Span span)
+{
+    const char *words = span_text(e, span), *point = strstr(words, ".0");
+    bool digits = point[2] >= '0' && point[2] <= '9';
+    if (!digits)
+        diag_propose(e->ctx, d, span, "sizes are whole numbers: $", "%.*s%s", (int)(point - words), words, point + 2);
+}
+
 /* ---- indices -------------------------------------------------------------------------------------------------------------------------- */
 
-/* An array may have no elements, and then 0 is no index of it. */
-static void edit_not_empty(Elab *e, Diag *d, Nat size)
+void edit_not_empty(Elab *e, Diag *d, Nat size)
 {
     const Item *entry = e->entry;
     Ctx *ctx = e->ctx;

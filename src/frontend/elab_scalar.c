@@ -324,7 +324,9 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         if (v.kind == V_FUN || v.kind == V_TYPE) {
             Diag *d = elab_error(e, E0318, op_span, "`%s` wants numbers, and its %s operand is %s", sign, i ? "right" : "left", value_text(e, v));
             diag_note(ctx, d, v.span, "%s", v.kind == V_FUN ? wants_text(e, v.fun) : "this one");
-            if (v.kind == V_FUN)
+            if (v.kind == V_FUN && op == OP_GT && i == 1)
+                diag_propose(ctx, d, op_span, "a pipe is $", "|>");
+            else if (v.kind == V_FUN)
                 note_wanted(e, d, v.fun);
             return v_error(span);
         }

@@ -182,12 +182,22 @@ static void list_strategies(Resolver *r, Diag *d)
 
 /* ---- unknown names -------------------------------------------------------------------------------------------------------------- */
 
+/* Another word in the place of a name is another one wherever the name stands. */
+static void edit_again(Resolver *r, Diag *d, Span span)
+{
+    if (d && d->edits.n > 0 && d->edits.at[0].span.lo == d->span.lo && d->edits.at[0].span.hi == d->span.hi && span.lo > d->span.lo)
+        diag_edit(r->ctx, d, span, "%s", d->edits.at[0].text);
+}
+
 /* Whether a message spoke of this name: of an import that lacks, in the file; else in the item. */
-static bool is_told(Resolver *r, const char *name, bool import)
+static bool is_told(Resolver *r, const char *name, Span span, bool import)
 {
     for (int i = 0; i < r->of_item.n; i++)
-        if (r->of_item.at[i] == name)
+        if (r->of_item.at[i] == name) {
+            if (i < r->of_item_said.n)
+                edit_again(r, r->of_item_said.at[i], span);
             return true;
+        }
     for (int i = 0; i < r->told.n && import; i++)
         if (r->told.at[i] == name)
             return true;
@@ -229,11 +239,14 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     if (r->types)
         resolve_unusable(r);
     const LibFile *module = r->types ? NULL : library_with(name);
-    if (is_told(r, name, module != NULL))
+    if (is_told(r, name, span, module != NULL))
         return;
     if (r->item)
         vec_push(r->ctx, &r->program->lacking, r->item);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    while (r->of_item_said.n + 1 < r->of_item.n)
+        vec_push(r->ctx, &r->of_item_said, (Diag *)NULL);
+    vec_push(r->ctx, &r->of_item_said, d);
     if (applied_too_early(r, d, span))
         return;
     if (module) {
@@ -280,7 +293,11 @@ bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
     const char *after = rhs->name.text;
     if (is_function(r, lhs, scope) && is_function(r, rhs, scope)) {
         Diag *d = diag_error(r->ctx, E0344, ast->span, "`%s` is a function, and nothing stands behind its dot", lhs->name.text);
-        diag_propose(r->ctx, d, ast->span, "functions are joined by `>>`, the first one first: $", "%s >> %s", after, lhs->name.text);
+        const char *behind = source_get(r->ctx, ast->span.file)->text + ast->span.hi;
+        if (*behind == '(' || *behind == '{' || *behind == '[' || behind[strspn(behind, " ")] == '.')
+            diag_note(r->ctx, d, NO_SPAN, "functions are joined by `>>`, the first one first: `f >> g` is first f, then g");
+        else
+            diag_propose(r->ctx, d, ast->span, "functions are joined by `>>`, the first one first: $", "%s >> %s", after, lhs->name.text);
     } else if (lhs->kind == AST_NAME && !resolve_known(r, lhs->name.text, scope)) {
         bool module = foreign_word(lhs->name.text, FOREIGN_MODULE) != NULL;
         if (module && (foreign_word(after, FOREIGN_VALUE) || resolve_known(r, after, scope) || library_with(after))) {

@@ -151,6 +151,29 @@ static bool is_launch(Parser *ps, const Place *place)
     return strcmp(parse_source_of(ps, ps->prev), "launch") == 0;
 }
 
+/* `f()`. */
+static bool is_called_empty(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->prev.lo > 0 && is_name_byte(ps->text[ps->prev.lo - 1]);
+}
+
+static bool is_strategy(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->strategic;
+}
+
+/* `fun x => x + )`, beside `(x +)`. */
+static bool is_more_than_section(Parser *ps, const Place *place) { return place->context != IN_BRACKET || engine_depth(ps) > place->bracket + 2; }
+
+/* `xs: n f32`. */
+static bool is_element_type(Parser *ps, const Place *place)
+{
+    (void)place;
+    return parse_in_type(ps) && parse_is_type_word(ps, ps->tok);
+}
+
 /* `: ()`. */
 static bool is_result(Parser *ps, const Place *place) { return place->bracket > 1 && engine_symbol(ps, place->bracket - 1) == T_COLON; }
 
@@ -203,6 +226,8 @@ static const Hint hints[] = {
     {T_LT, T_NAME, HEADER, ANY, is_type_read, ARRAY_TYPE, NO_EDIT, NULL},
     {OPERATOR, ANY, HEADER, ANY, is_size_computed, "a size that is computed stands in parentheses, as in `(2*n).f32`", NO_EDIT, NULL},
     {ANY, T_NAME, HEADER, IN_ITEM, is_statement, "the body stands behind `=`, and is an expression: `{item} (xs: n.f32): f32 = ...`", NO_EDIT, NULL},
+    {T_MINUS, T_NAME, HEADER, IN_BRACKET, wants_colon, "a name has no `-`: write `_` in its place", EDIT_FOUND, "_"},
+    {T_NAME, T_NAME, HEADER, ANY, is_element_type, "a size and the type of the elements are joined by a point: $", EDIT_BOTH, "{before}.{found}"},
     {T_DOT, T_NAME, HEADER, IN_BRACKET, wants_colon, "a type stands behind a colon: `(xs: n.f32)`", NO_EDIT, NULL},
     {T_STAR, T_NAME, HEADER, ANY, NULL, "there are no pointers: a parameter is `(xs: n.f32)`, its name first", NO_EDIT, NULL},
     {T_STAR, T_COLON, HEADER, ANY, NULL, "there are no pointers: " ARRAY_TYPE, NO_EDIT, NULL},
@@ -223,9 +248,13 @@ static const Hint hints[] = {
     /* operators and brackets */
     {OPERATOR, T_LP, ANYWHERE, ANY, NULL, "an operator as a function stands in parentheses: $", EDIT_FOUND, "({found})"},
     {OPERATOR, T_COMMA, ANYWHERE, ANY, NULL, "an operator as a function stands in parentheses: $", EDIT_FOUND, "({found})"},
+    {T_RP, T_LP, BODY, ANY, is_called_empty, "a function stands without `()`: leave it out", EDIT_BOTH, ""},
     {T_RP, T_LP, ANYWHERE, ANY, NULL, "a function is applied to one argument at least, and there is no empty tuple", NO_EDIT, NULL},
     {T_RP, T_COMMA, ANYWHERE, ANY, NULL, "nothing stands behind the last argument: leave this comma out", EDIT_BEFORE, ""},
     {T_RBRACKET, T_COMMA, ANYWHERE, ANY, NULL, "nothing stands behind the last one: leave this comma out", EDIT_BEFORE, ""},
+    {T_COMMA, ANY, ANYWHERE, IN_ITEM, is_strategy, "steps follow each other by $", EDIT_FOUND, " ;"},
+    {T_COMMA, ANY, BODY, IN_ITEM, NULL, "several values are a tuple, in parentheses: `(a, b)`", NO_EDIT, NULL},
+    {T_RP, OPERATOR, ANYWHERE, ANY, is_more_than_section, "behind `{before}` an operand is missing", NO_EDIT, NULL},
     {T_RP, OPERATOR, ANYWHERE, ANY, NULL, NO_SECTIONS "`fun x => x {before} ...`", NO_EDIT, NULL},
     {T_NAME, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
     {NUMBER, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},

@@ -155,6 +155,35 @@ static Repair repair_separator(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* `fun (x) { e }`. */
+static Repair repair_fun_braces(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_LBRACE || place->context != IN_FUN || !parse_can(ps, T_DARROW))
+        return NOT_MINE;
+    Token open = ps->tok;
+    Diag *diag = !news ? &ps->spare : parse_mistake(ps, E0105, token_span(ps, open), "the body of a function stands behind `=>`, and not in braces");
+    diag_help(ps->ctx, diag, "write `fun x => e`");
+    parse_broken(ps);
+    bool quiet = ps->quiet;
+    ps->quiet = true;
+    int depth = 0;
+    do {
+        depth += ps->tok.kind == T_LBRACE ? 1 : ps->tok.kind == T_RBRACE ? -1 : 0;
+        if (depth > 0)
+            parse_advance(ps);
+    } while (depth > 0 && ps->tok.kind != T_END && !token_starts_item(ps->tok.kind));
+    ps->quiet = quiet;
+    parse_insert(ps, T_DARROW);
+    parse_insert(ps, T_BROKEN);
+    if (ps->tok.kind != T_RBRACE)
+        return GO_ON;
+    diag_edit(ps->ctx, diag, token_span(ps, open), "=>");
+    diag_edit(ps->ctx, diag, token_span(ps, ps->tok), "%s", "");
+    parse_advance(ps);
+    ps->prev.kind = T_RP;
+    return GO_ON;
+}
+
 /* `...;` at the end of an item. */
 static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
 {
@@ -181,7 +210,7 @@ static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_separator, repair_last_semicolon,
+        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_separator, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);

@@ -271,6 +271,8 @@ static Repair repair_braces(Parser *ps, const Place *place, bool news)
     bool branch = at > 2 && before < 0 && engine_symbol(ps, at - 2) == T_IF;
     if (!branch && !wants_operand(before))
         return NOT_MINE;
+    news &= !ps->told_braces;
+    ps->told_braces |= news;
     if (news && branch) {
         Diag *diag = parse_mistake(ps, E0101, token_span(ps, engine_token(ps, at)), "expected `then`, found `{`");
         diag_help(ps->ctx, diag, "write `if c then a else b`; braces group nothing");
