@@ -78,6 +78,7 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->open = 0;
     ps->recoveries = ps->mistakes = 0;
     ps->bad_word = T_END;
+    ps->slice = NULL;
     ps->synced = 0;
     ps->fed = 1000;
     engine_start(ps);

@@ -184,6 +184,57 @@ static Repair repair_fun_braces(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* The text between two bytes without the blanks around it. */
+static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
+{
+    lo = behind_blanks(ps, lo);
+    while (hi > lo && strchr(" \t", ps->text[hi - 1]))
+        hi--;
+    return hi > lo ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "";
+}
+
+/* The first size of an input, `n` of `(xs: n.f32)`. */
+static const char *length_of(Parser *ps, const char *name)
+{
+    for (int i = 0; i < ps->params.n; i++) {
+        const Param *p = &ps->params.at[i];
+        const Ast *type = p->kind;
+        while (type && type->kind == AST_DOT)
+            type = type->bin.lhs;
+        if (p->name && strcmp(p->name, name) == 0 && type && type != p->kind && type->kind == AST_NAME)
+            return type->name.text;
+    }
+    return "n";
+}
+
+/* `xs[1:]`, `xs[:-1]`, `xs[2:5]`. Several of an item are one mistake. */
+static Repair repair_slice(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_COLON || !ps->has_body || !is_symbol(ps, place->bracket, T_LBRACKET))
+        return NOT_MINE;
+    uint32_t open = engine_token(ps, place->bracket).lo, close = open + (uint32_t)strcspn(ps->text + open, "]\n"), lo = open;
+    while (lo > 0 && is_name_byte(ps->text[lo - 1]))
+        lo--;
+    size_t plain = open + 1 + strcspn(ps->text + open + 1, "[(,");
+    if (lo == open || ps->text[close] != ']' || plain < close || memchr(ps->text + ps->tok.hi, ':', close - ps->tok.hi))
+        return NOT_MINE;
+    const char *xs = trimmed(ps, lo, open), *from = trimmed(ps, open + 1, ps->tok.lo), *to = trimmed(ps, ps->tok.hi, close);
+    if (from[0] == '-')
+        return NOT_MINE;
+    const char *end = to[0] == '-' ? ctx_printf(ps->ctx, "%s - %s", length_of(ps, xs), to + 1) : to;
+    const char *rest = from[0] ? ctx_printf(ps->ctx, "drop(%s, %s)", from, xs) : xs;
+    const char *part = !to[0] ? rest : from[0] ? ctx_printf(ps->ctx, "take(%s - %s, %s)", end, from, rest) : ctx_printf(ps->ctx, "take(%s, %s)", end, rest);
+    Span whole = parse_span(ps, lo, close + 1);
+    if (!ps->slice && news) {
+        ps->slice = parse_mistake(ps, E0101, whole, "there are no slices of arrays");
+        diag_propose(ps->ctx, ps->slice, whole, "this part of the array is $", "%s", part);
+    } else if (ps->slice) {
+        diag_note(ps->ctx, ps->slice, whole, "and this one `%s`", part);
+        diag_edit(ps->ctx, ps->slice, whole, "%s", part);
+    }
+    return SKIP;
+}
+
 /* `...;` at the end of an item. */
 static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
 {
@@ -210,7 +261,7 @@ static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_separator, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);
