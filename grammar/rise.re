@@ -347,7 +347,8 @@ static const Sign *sign_at(const Byte *at)
 static int foreign_sign(Parser *ps, const Byte *lo, const Sign *sign)
 {
     const Byte *hi = lo + strlen(sign->text);
-    bool told = ps->own_sign && strncmp(ps->own_sign, sign->text, ps->own_sign_size) == 0;
+    size_t own = ps->own_sign_size, common = own < strlen(sign->text) ? own : strlen(sign->text);
+    bool told = ps->own_sign && strncmp(ps->own_sign, sign->text, common) == 0;
     Diag *diag = told ? &ps->spare : parse_mistake(ps, E0010, span_of(ps, lo, hi), "`%s` is not an operator", sign->text);
     if (sign->instead)
         diag_propose(ps->ctx, diag, span_of(ps, lo, hi), sign->help, "%s", sign->instead);
@@ -355,7 +356,8 @@ static int foreign_sign(Parser *ps, const Byte *lo, const Sign *sign)
         diag_help(ps->ctx, diag, "%s", sign->help);
     if (!sign->certain && ps->item)
         parse_broken(ps);
-    ps->lex.cursor = hi;
+    bool whole = told && own > strlen(sign->text) && strncmp((const char *)lo, ps->own_sign, own) == 0;
+    ps->lex.cursor = whole ? lo + own : hi;
     return (int)sign->kind;
 }
 

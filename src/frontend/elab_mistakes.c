@@ -71,9 +71,30 @@ static bool hint_comma(Elab *e, Diag *d, Value arg)
     return true;
 }
 
+/* `sq(xs)` of an array, where `sq` is of its elements; beside `map(sq(xs), xs)`. */
+static bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
+{
+    Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
+    const char *xs = span_text(e, arg.span), *text = source_get(e->ctx, arg.span.file) ? source_get(e->ctx, arg.span.file)->text : NULL;
+    size_t n = callee ? strlen(callee) : 0;
+    if (e->mis.kind != MIS_TYPE || !t || t->kind != TY_ARRAY || type_resolve(e, t->elem)->kind == TY_ARRAY || !xs || !n || arg.span.lo < n + 1)
+        return false;
+    Span call = {arg.span.file, arg.span.lo - 1 - (uint32_t)n, arg.span.hi + 1};
+    if (text[arg.span.lo - 1] != '(' || text[arg.span.hi] != ')' || strncmp(text + call.lo, callee, n) != 0)
+        return false;
+    const char *map = prim_name(P_map);
+    size_t m = strlen(map);
+    bool inside = call.lo > m && text[call.lo - 1] == '(' && strncmp(text + call.lo - 1 - m, map, m) == 0;
+    if (inside)
+        diag_propose(e->ctx, d, call, "`map` takes the function itself: $", "%s", callee);
+    else
+        diag_propose(e->ctx, d, call, "apply it to each element: $", "(%s |> map(%s))", xs, callee);
+    return true;
+}
+
 bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg)
 {
-    return hint_comma(e, d, arg) || hint_start(e, d, callee, param, hole, arg);
+    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_start(e, d, callee, param, hole, arg);
 }
 
 /* `take(n / 2.0)` */
@@ -140,7 +161,7 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
             others |= args[j].kind == V_FUN;
         const char *words = span_text(e, args[at].span);
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
-        bool turned = n == 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
+        bool turned = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
         if (turned)
             diag_propose(e->ctx, d, span_join(args[0].span, args[1].span), ctx_printf(e->ctx, "%s: $", order_text(e, header, fun_name(f))), "%s, %s", span_text(e, args[1].span), words);
         else if (others || n + f->n_args > 1)

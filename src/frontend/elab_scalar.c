@@ -351,6 +351,8 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
             propose_map(e, d, span, sign, &a, !swap || is_array(e, a), &b, swap || is_array(e, b));
         else if (op == OP_MOD && type_resolve(e, x->type)->kind == TY_SCALAR)
             propose_remainder(e, d, span, span_text(e, a.span), span_text(e, b.span));
+        else if (type_resolve(e, x->type)->kind == TY_SCALAR && type_resolve(e, x->type)->scalar == SC_BOOL && kind == KIND_NUM)
+            propose_around(e, d, first.span, "a bool is no number: $ makes one of it", "(if ", " then 1 else 0)");
         else if (type_resolve(e, x->type)->kind == TY_TUPLE)
             propose_components(e, d, span, sign, type_resolve(e, x->type)->n_items, span_text(e, a.span), span_text(e, b.span));
         return v_error(span);

@@ -207,6 +207,19 @@ static bool is_told(Resolver *r, const char *name, Span span, bool import)
     return false;
 }
 
+/* `fun x => 0,5 * x`: the function ends at the comma. */
+static bool behind_decimal_comma(Resolver *r, Diag *d, Span span)
+{
+    const char *text = source_get(r->ctx, span.file)->text;
+    uint32_t at = span.lo;
+    while (at > 0 && strchr(" *+-/.0123456789", text[at - 1]))
+        at--;
+    bool digits = at > 1 && text[at - 1] == ',' && strchr("0123456789", text[at]) && strchr("0123456789", text[at - 2]);
+    if (digits)
+        diag_propose(r->ctx, d, (Span){span.file, at - 1, at}, "a fraction has a point, $, and no comma", ".");
+    return digits;
+}
+
 /* `map(gelu(x))`: the function is applied, where it is meant itself. */
 static bool applied_too_early(Resolver *r, Diag *d, Span span)
 {
@@ -247,7 +260,7 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     while (r->of_item_said.n + 1 < r->of_item.n)
         vec_push(r->ctx, &r->of_item_said, (Diag *)NULL);
     vec_push(r->ctx, &r->of_item_said, d);
-    if (applied_too_early(r, d, span))
+    if (applied_too_early(r, d, span) || behind_decimal_comma(r, d, span))
         return;
     if (module) {
         propose_import(r, d, name);

@@ -186,7 +186,7 @@ static bool starts_misspelt_item(Parser *ps)
 static bool starts_foreign_item(Parser *ps)
 {
     uint32_t lo = ps->tok.lo;
-    return ps->has_body && ps->tok.first && (lo == 0 || ps->text[lo - 1] == '\n') && ps->tok.kind != T_END &&
+    return (ps->has_body || ps->item->kind == ITEM_IMPORT) && ps->tok.first && (lo == 0 || ps->text[lo - 1] == '\n') && ps->tok.kind != T_END &&
            (parse_foreign(ps, ps->tok, FOREIGN_ITEM) || parse_foreign(ps, ps->tok, FOREIGN_IMPORT) || starts_misspelt_item(ps));
 }
 
@@ -302,7 +302,7 @@ static void foreign_item(Parser *ps, AstFile *out)
         foreign_import(ps, next, diag, token_span(ps, word));
     /* `from std import block` is one line, whatever words it has. */
     ps->quiet = true;
-    while (ps->tok.kind != T_END && !(token_starts_item(ps->tok.kind) && ps->tok.first))
+    while (ps->tok.kind != T_END && !((token_starts_item(ps->tok.kind) || import) && ps->tok.first))
         parse_advance(ps);
     ps->quiet = false;
     if (name.name || import)

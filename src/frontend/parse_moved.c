@@ -44,7 +44,7 @@ static bool defines_name(const Parser *ps, uint32_t at)
 static Repair repair_clause(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
-    bool clause = kind == T_WHERE || kind == T_LOWERED || kind == T_EXPECT || (kind == T_LAUNCH && ps->text[behind_blanks(ps, ps->tok.hi)] == '[');
+    bool clause = kind == T_WHERE || (kind == T_EXACT && (!ps->text[ps->tok.hi] || ps->text[ps->tok.hi] == '\n')) || kind == T_LOWERED || kind == T_EXPECT || (kind == T_LAUNCH && ps->text[behind_blanks(ps, ps->tok.hi)] == '[');
     if (!clause || !ps->has_body || place->bracket || !token_ends_operand(ps->prev.kind) || !parse_can(ps, T_END))
         return NOT_MINE;
     Token word = ps->tok, last = ps->prev;
@@ -87,11 +87,12 @@ static Repair repair_expect(Parser *ps, const Place *place, bool news)
 static Repair repair_launch(Parser *ps, const Place *place, bool news)
 {
     (void)place;
-    if (ps->has_body || ps->prev.kind != T_LAUNCH || ps->tok.kind != T_NAME || !parse_can(ps, T_LBRACKET))
+    if (ps->has_body || ps->prev.kind != T_LAUNCH || (ps->tok.kind != T_NAME && ps->tok.kind != T_LP) || !parse_can(ps, T_LBRACKET))
         return NOT_MINE;
     if (!news)
         return GIVE_UP;
-    uint32_t lo = ps->tok.lo, hi = lo;
+    uint32_t lo = ps->tok.lo, hi = lo, end = lo + (uint32_t)strcspn(ps->text + lo, ")\n");
+    bool round = ps->tok.kind == T_LP && ps->text[end] == ')';
     for (uint32_t at = lo; is_name_byte(ps->text[at]);) {
         at = behind_blanks(ps, behind_word(ps, at));
         if (ps->text[at] != '=')
@@ -101,7 +102,9 @@ static Repair repair_launch(Parser *ps, const Place *place, bool news)
             at = behind_blanks(ps, at + 1);
     }
     Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `[` after `launch`, found %s", parse_token_text(ps, ps->tok));
-    if (hi > lo && hi - lo < MOVED)
+    if (round && end - lo < MOVED)
+        diag_propose(ps->ctx, diag, parse_span(ps, lo, end + 1), "options of a launch stand in square brackets: $", "[%.*s]", (int)(end - lo - 1), ps->text + lo + 1);
+    else if (hi > lo && hi - lo < MOVED)
         diag_propose(ps->ctx, diag, parse_span(ps, lo, hi), "options of a launch stand in brackets: $", "[%.*s]", (int)(hi - lo), ps->text + lo);
     else
         diag_help(ps->ctx, diag, "options of a launch stand in brackets: `launch [threads = 128]`");
@@ -122,6 +125,20 @@ static Repair repair_operator_name(Parser *ps, const Place *place, bool news)
     bool bracket = ps->text[lo] == '(';
     ps->own_sign = ps->text + lo + bracket;
     ps->own_sign_size = strcspn(ps->own_sign, ") \n{");
+    return GIVE_UP;
+}
+
+/* `def s = a ; b`. */
+static Repair repair_strategy(Parser *ps, const Place *place, bool news)
+{
+    if ((ps->tok.kind != T_SEMI && ps->tok.kind != T_ORELSE) || ps->item->kind != ITEM_DEF || ps->item->result || ps->params.n > 0 || !ps->has_body ||
+        place->context == IN_LET_VALUE || place->let)
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0112, token_span(ps, ps->tok), "%s belongs to a strategy, and %s is none", parse_kind_text(ps->tok.kind), parse_item_name(ps));
+        Span item = ps->item->span;
+        diag_propose(ps->ctx, diag, parse_span(ps, item.lo, behind_word(ps, item.lo)), "rules are put together in a $", "strategy");
+    }
     return GIVE_UP;
 }
 
@@ -261,7 +278,7 @@ static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);
