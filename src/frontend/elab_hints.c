@@ -177,6 +177,10 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
         up = sa != SC_BOOL && scalar_is_int(sa) && sb == SC_F32 && scalar_bytes(sa) <= 4;
         down = sb != SC_BOOL && scalar_is_int(sb) && sa == SC_F32 && scalar_bytes(sb) <= 4;
     }
+    if (a->span.file && a->span.file == b->span.file && a->span.lo == b->span.lo && a->span.hi == b->span.hi) {
+        diag_note(e->ctx, d, NO_SPAN, "this function gets both: where it folds, the start and the elements have one type; a start without a suffix takes theirs");
+        return;
+    }
     Scalar to = up ? sb : sa, want = truth ? SC_COUNT : scalar_of_result(e);
     bool fits = want != (up ? sa : sb);
     if ((up || down) && fits) {

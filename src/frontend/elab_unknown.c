@@ -275,6 +275,8 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
         diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
     else if (r->strategic)
         list_strategies(r, d);
+    else if (r->types && r->header && r->header->kind == ITEM_DEF && r->header->name && !is_called(r, span))
+        diag_propose(r->ctx, d, span_end(r->header->name_span), "a type that may be any is declared, behind the name: $", " {%s: data}", name);
 }
 
 bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope)
