@@ -518,7 +518,11 @@ void propose_header(Elab *e, Diag *d, Value v)
     if (!d || d->help || v.kind != V_CORE)
         return;
     const char *type = tyt(e, v.core->type);
-    if (e->mis.kind == MIS_SIZE)
+    Type got = type_resolve(e, v.core->type), want = e->result ? type_resolve(e, e->result) : NULL;
+    bool vectors = got->kind == TY_ARRAY && type_resolve(e, got->elem)->kind == TY_VEC;
+    if (vectors && want && want->kind == TY_ARRAY && type_resolve(e, want->elem)->kind == TY_SCALAR)
+        propose_around(e, d, v.span, "vectors become elements again by $", "", " |> asScalar");
+    else if (e->mis.kind == MIS_SIZE)
         diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`", type);
     else
         propose_result(e, d, "if the body is what you mean, the header says $", type);

@@ -92,9 +92,24 @@ static bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
     return true;
 }
 
+/* Tuples that stand where rows do, and one element where an array does. */
+static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
+{
+    Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
+    t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
+    const char *words = span_text(e, arg.span);
+    if (is_callee(callee, P_join) && t && t->kind == TY_TUPLE)
+        diag_note(e->ctx, d, NO_SPAN, "a tuple is no row: one of %d elements is `generate{n = %d}(fun i => if i == 0 then a else b)`", t->n_items, t->n_items);
+    else if (is_callee(callee, P_concat) && is_literal(arg) && words)
+        diag_propose(e->ctx, d, arg.span, "an array of one element is $", "generate{n = 1}(fun _ => %s)", words);
+    else
+        return false;
+    return true;
+}
+
 bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg)
 {
-    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_start(e, d, callee, param, hole, arg);
+    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_start(e, d, callee, param, hole, arg);
 }
 
 /* `take(n / 2.0)` */

@@ -97,7 +97,10 @@ static FileScope *load_std(Loader *l, const char *dotted, Span span)
         for (int i = 0; i < risec_lib_file_count; i++)
             vec_push(l->ctx, &names, library_module(l->ctx, &risec_lib_files[i]));
         const char *near = did_you_mean(l->ctx, dotted, names.n, names.at);
-        if (near)
+        const char *dot = strrchr(dotted, '.'), *outer = dot ? ctx_printf(l->ctx, "%.*s", (int)(dot - dotted), dotted) : "";
+        if (library_find(l->ctx, outer))
+            diag_propose(l->ctx, d, span, "a module is imported with all of its names: $", "import %s", outer);
+        else if (near)
             diag_propose(l->ctx, d, span, "did you mean $?", "import %s", near);
         else if (strncmp(dotted, "std.", 4) != 0)
             diag_note(l->ctx, d, NO_SPAN, "a file beside this one is imported as `import \"%s.rise\"`", dotted);

@@ -254,6 +254,7 @@ static const Hint hints[] = {
     {T_RBRACKET, T_COMMA, ANYWHERE, ANY, NULL, "nothing stands behind the last one: leave this comma out", EDIT_BEFORE, ""},
     {T_COMMA, ANY, ANYWHERE, IN_ITEM, is_strategy, "steps follow each other by $", EDIT_FOUND, " ;"},
     {T_COMMA, ANY, BODY, IN_ITEM, NULL, "several values are a tuple, in parentheses: `(a, b)`", NO_EDIT, NULL},
+    {T_RP, T_MINUS, BODY, IN_BRACKET, is_section, "the negative, as a function, is $", EDIT_BEFORE, "neg"},
     {T_RP, OPERATOR, ANYWHERE, ANY, is_more_than_section, "behind `{before}` an operand is missing", NO_EDIT, NULL},
     {T_RP, OPERATOR, ANYWHERE, ANY, NULL, NO_SECTIONS "`fun x => x {before} ...`", NO_EDIT, NULL},
     {T_NAME, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
