@@ -164,8 +164,9 @@ static Nat wanted_length(Elab *e)
 
 static Span behind_pipe(Elab *e, Span span)
 {
-    const char *text = source_get(e->ctx, span.file)->text;
-    uint32_t at = span.lo;
+    const Source *source = source_get(e->ctx, span.file);
+    const char *text = source ? source->text : "";
+    uint32_t at = source ? span.lo : 0;
     while (at > 0 && strchr(" \n", text[at - 1]))
         at--;
     return at > 1 && text[at - 1] == '>' && text[at - 2] == '|' ? span_start(span) : NO_SPAN;
