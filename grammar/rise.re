@@ -55,6 +55,8 @@ const char *lex_take_doc(Parser *ps)
 
 static const char *const int_suffixes[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"};
 static const char *const float_suffixes[] = {"f16", "bf16", "f32", "f64"};
+enum { C_SUFFIXES = 12 };
+static const char *const c_suffixes[C_SUFFIXES] = {"f", "F", "l", "L", "ll", "LL", "u", "U", "ul", "UL", "ull", "ULL"};
 
 static bool among(const char *const *list, int n, const Byte *text, size_t size)
 {
@@ -129,8 +131,25 @@ static void suffix_mistake(Parser *ps, const Byte *start, const Byte *lo, const 
         diag_help(ps->ctx, diag, "the digits of a number are written together, as in 1000000");
     else if (lo == start + 1 && *start == '0' && (*lo == 'x' || *lo == 'X' || *lo == 'b' || *lo == 'o'))
         diag_help(ps->ctx, diag, "numbers are decimal, or hexadecimal with lower case x, as in 0x1f");
-    else
+    else if (among(c_suffixes, C_SUFFIXES, lo, (size_t)n))
+        diag_propose(ps->ctx, diag, span_of(ps, lo, hi), "a number has the type that its place wants: leave the suffix out, or write one such as f32, i64, u32", "%s", "");
+    else if ((*lo == 'e' || *lo == 'E') && n == 1)
+        diag_help(ps->ctx, diag, "an exponent has digits, as in 1e6");
+    else if (strchr("iufb", *lo) && strpbrk(ctx_printf(ps->ctx, "%.*s", n, (const char *)lo), "0123456789"))
         diag_help(ps->ctx, diag, "suffixes are i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, as in 7u8 or 1.5f64");
+    else
+        diag_propose(ps->ctx, diag, span_of(ps, start, hi), "a product has its sign: $", "%.*s * %.*s", (int)(lo - start), (const char *)start, n, (const char *)lo);
+}
+
+/* `def 2fast`. */
+static bool is_name_wanted(int before) { return before == T_DEF || before == T_ENTRY || before == T_OPERATOR || before == T_RULE || before == T_STRATEGY || before == T_LET || before == T_FUN; }
+
+static int name_mistake(Parser *ps, const Byte *start, const Byte *letter, const Byte *hi)
+{
+    Diag *diag = parse_mistake(ps, E0004, span_of(ps, start, hi), "a name does not begin with a digit");
+    if (hi - start < 20)
+        diag_propose(ps->ctx, diag, span_of(ps, start, hi), "a letter is first: $", "%.*s%.*s", (int)(hi - letter), (const char *)letter, (int)(letter - start), (const char *)start);
+    return T_NAME;
 }
 
 /* The text after a `.` that makes the number before it an integer: `16.16.f32` is an array type and no float. */
@@ -150,6 +169,8 @@ static int number(Parser *ps, const Byte *start, const Byte *end, NumberForm for
     while (is_word(*end))
         end++;
     lx->cursor = end;
+    if (end > suffix && *suffix != '_' && is_name_wanted(lx->last))
+        return name_mistake(ps, start, suffix, end);
     bool whole = form == FORM_DEC || form == FORM_HEX;
     size_t n_suffix = (size_t)(end - suffix);
     bool is_int_suffix = among(int_suffixes, 8, suffix, n_suffix);
@@ -326,14 +347,17 @@ static const Sign *sign_at(const Byte *at)
 static int foreign_sign(Parser *ps, const Byte *lo, const Sign *sign)
 {
     const Byte *hi = lo + strlen(sign->text);
-    Diag *diag = parse_mistake(ps, E0010, span_of(ps, lo, hi), "`%s` is not an operator", sign->text);
+    size_t own = ps->own_sign_size, common = own < strlen(sign->text) ? own : strlen(sign->text);
+    bool told = ps->own_sign && strncmp(ps->own_sign, sign->text, common) == 0;
+    Diag *diag = told ? &ps->spare : parse_mistake(ps, E0010, span_of(ps, lo, hi), "`%s` is not an operator", sign->text);
     if (sign->instead)
         diag_propose(ps->ctx, diag, span_of(ps, lo, hi), sign->help, "%s", sign->instead);
     else
         diag_help(ps->ctx, diag, "%s", sign->help);
     if (!sign->certain && ps->item)
         parse_broken(ps);
-    ps->lex.cursor = hi;
+    bool whole = told && own > strlen(sign->text) && strncmp((const char *)lo, ps->own_sign, own) == 0;
+    ps->lex.cursor = whole ? lo + own : hi;
     return (int)sign->kind;
 }
 
@@ -506,6 +530,8 @@ again:
         Diag *diag = parse_mistake(ps, E0002, span_of(ps, start, start + 1), "the character `'` is not part of the language");
         if (ps->item && ps->item->kind == ITEM_IMPORT)
             diag_help(ps->ctx, diag, "the text after `import` stands in double quotes: \"other.rise\"");
+        else if (cur - start == 3 && start[1] >= 32 && start[1] < 127)
+            diag_propose(ps->ctx, diag, span_of(ps, start, cur), ctx_printf(ps->ctx, "there are no characters: the number of `%c` is $", start[1]), "%d", start[1]);
         else
             diag_help(ps->ctx, diag, "there are no texts and no characters: data are numbers, bools, tuples and arrays of these");
         TOKEN(T_STRING);

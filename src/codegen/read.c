@@ -431,7 +431,7 @@ static View *read_prim(Lowering *lw, const Core *e)
     if (!prim_is_lowered(id)) {
         Diag *d = lower_error(lw, E0501, e->span, prim_rows[id].level == LEVEL_HIGH ? "no step of the strategy has lowered this %s" : "%s does not become CUDA in this version", prim_name(id));
         d->high = prim_rows[id].level == LEVEL_HIGH;
-        diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "say how, in the strategy or here: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane, mapSeq, reduceSeq; `risec lower` shows what the strategy leaves"
+        diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`; `risec lower` shows what is left"
                                                             : "`--device ref` runs it");
     } else {
         bool private = id == P_mapLane || (prim_rows[id].level == LEVEL_SEQ && !makes_atomic(e->prim.args[0]));

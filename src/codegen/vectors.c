@@ -101,6 +101,25 @@ static View *indexed_part(Lowering *lw, View *v, Nat j)
     return value_view(lw, type, part, v->span);
 }
 
+/* Cells equally far apart: the part is one of them, to be read or written. NULL: they are not. */
+static View *cell_at(Lowering *lw, const View *v, Nat j)
+{
+    const View *first = v->items[0];
+    Nat apart = NULL;
+    for (int k = 0; k < v->n; k++) {
+        const View *item = v->items[k];
+        if (item->kind != VIEW_BUF || item->buf != first->buf || item->layout)
+            return NULL;
+        Nat distance = simplify(lw, nat_sub(lw->ctx, item->offset, first->offset));
+        apart = k == 1 ? distance : apart;
+        if (!nat_is_const(distance) || (k && distance->value != k * apart->value))
+            return NULL;
+    }
+    View *cell = view_copy(lw, first);
+    cell->offset = apart ? nat_add(lw->ctx, first->offset, nat_mul(lw->ctx, j, apart)) : first->offset;
+    return cell;
+}
+
 static View *part_at(Lowering *lw, View *v, void *j) { return vector_part(lw, v, *(Nat *)j); }
 
 View *vector_part(Lowering *lw, View *v, Nat j)
@@ -108,7 +127,10 @@ View *vector_part(Lowering *lw, View *v, Nat j)
     Ctx *ctx = lw->ctx;
     switch (v->kind) {
     case VIEW_ERROR: return v;
-    case VIEW_VECTOR: return nat_is_const(j) ? v->items[j->value] : indexed_part(lw, v, j);
+    case VIEW_VECTOR: {
+        View *cell = nat_is_const(j) ? v->items[j->value] : cell_at(lw, v, j);
+        return cell ? cell : indexed_part(lw, v, j);
+    }
     case VIEW_BUF: case VIEW_REG: {
         View *part = view_copy(lw, v);
         part->type = v->type->elem;

@@ -2,6 +2,7 @@
 #include "driver/aot.h"
 #include "driver/each_entry.h"
 #include "driver/frames.h"
+#include "driver/other_tools.h"
 #include "frontend/token_class.h"
 #include "rewrite/rewrite.h"
 
@@ -412,17 +413,13 @@ void cmd_compile(Ctx *ctx, Driver *d)
         return;
     }
     const char *path = line->words.at[0];
+    if (other_tools_verb(ctx, line) || other_tools_pairs(ctx, line)) {
+        driver_fail(d, STATUS_USAGE);
+        return;
+    }
     if (line->words.n > 1) {
         Diag *diag = driver_usage(ctx, d, E0621, "one file is compiled at a time, and `%s` is a second one", line->words.at[1]);
-        Nearest nearest;
-        nearest_init(&nearest, path);
-        for (int v = 0; v < VERB_COUNT; v++) {
-            if (verb_rows[v].name[0])
-                nearest_try(&nearest, verb_rows[v].name);
-        }
-        if (nearest.best)
-            diag_help(ctx, diag, "did you mean `risec %s %s`?", nearest.best, line->words.at[1]);
-        else if (!strchr(line->words.at[1], '.'))
+        if (!strchr(line->words.at[1], '.'))
             diag_help(ctx, diag, "an entry is named by `--entry %s`", line->words.at[1]);
         return;
     }

@@ -1,4 +1,6 @@
 /* `risec help`, `risec explain`, `risec --version`, and the documents that are made from tables of the source. */
+#include <stdlib.h>
+
 #include "driver/driver.h"
 #include "frontend/token_class.h"
 #include "driver/profile.h"
@@ -271,7 +273,11 @@ void cmd_explain(Ctx *ctx, Driver *d)
     DiagCode code = diag_code_find(line->words.at[0]);
     if (code == DIAG_CODE_COUNT) {
         Diag *diag = driver_usage(ctx, d, E0621, "there is no diagnostic `%s`", line->words.at[0]);
-        diag_help(ctx, diag, "codes look like E0303 and stand in square brackets behind `error` or `warning`");
+        DiagCode meant = diag_code_find(ctx_printf(ctx, "E%04d", atoi(line->words.at[0])));
+        if (meant != DIAG_CODE_COUNT)
+            diag_help(ctx, diag, "did you mean `risec explain %s`?", diag_code_name(meant));
+        else
+            diag_help(ctx, diag, "codes look like E0303 and stand in square brackets behind `error` or `warning`");
         return;
     }
     StrBuf out;

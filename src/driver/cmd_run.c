@@ -4,6 +4,7 @@
 #include "driver/arguments.h"
 #include "driver/judge.h"
 #include "driver/npy.h"
+#include "driver/other_tools.h"
 #include "driver/profile.h"
 #include "driver/results.h"
 #include "driver/run_gpu.h"
@@ -365,6 +366,10 @@ static bool write_results(Run *run)
 bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **out)
 {
     const CommandLine *line = d->line;
+    if (other_tools_pairs(ctx, line)) {
+        driver_fail(d, STATUS_USAGE);
+        return false;
+    }
     if (line->words.n == 0 || line->words.n > 2) {
         Diag *diag = line->words.n ? driver_usage(ctx, d, E0621, "a file and one entry are run at a time, and `%s` is one too many", line->words.at[2])
                                    : driver_usage(ctx, d, E0621, "no file is given");

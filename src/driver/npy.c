@@ -1,4 +1,5 @@
 #include "driver/npy.h"
+#include "driver/other_tools.h"
 
 enum { PREAMBLE = 8, HEADER_LIMIT = 1 << 20 };
 /* A file this large does not fit the memory of the machines that run risec. */
@@ -247,8 +248,13 @@ bool npy_load(Ctx *ctx, const char *path, char **bytes, size_t *size)
     switch (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, largest_file, bytes, size)) {
     case FILE_OK:
         return true;
-    case FILE_MISSING:
-        return refuse(ctx, path, "there is no such file");
+    case FILE_MISSING: {
+        const char *other = other_tools_help(OTHER_INPUT, path);
+        Diag *diag = diag_error(ctx, E0608, NO_SPAN, "%s cannot be read as .npy: there is no such file", path);
+        if (other)
+            diag_help(ctx, diag, "%s", other);
+        return false;
+    }
     case FILE_TOO_LARGE:
         return refuse(ctx, path, "it is too large");
     case FILE_UNFIT:

@@ -1,4 +1,5 @@
 #include "driver/options.h"
+#include "driver/other_tools.h"
 
 #include <stdlib.h>
 
@@ -286,6 +287,18 @@ static OptId find_letter(char letter)
     return OPT_COUNT;
 }
 
+/* `--n 1000`, `--xs=ones`. */
+static bool propose_pair(Parsing *p, Diag *diag, const char *name)
+{
+    const char *equals = strchr(p->argv[p->at], '='), *value = equals ? equals + 1 : p->at + 1 < p->argc ? p->argv[p->at + 1] : "-";
+    int64_t size;
+    if (value[0] == '-' || !value[0] || (!equals && strstr(value, ".rise")))
+        return false;
+    bool number = size_parse(value, &size);
+    diag_help(p->ctx, diag, "%s is given by `--%s %s=%s`", number ? "a size or tunable" : "an input", number ? "set" : "arg", name, value);
+    return true;
+}
+
 static void unknown_option(Parsing *p, const char *word, const char *name)
 {
     Diag *diag = diag_error(p->ctx, E0621, NO_SPAN, "there is no option `%s`", word);
@@ -295,9 +308,12 @@ static void unknown_option(Parsing *p, const char *word, const char *name)
         if (!option_rows[id].hidden)
             nearest_try(&nearest, option_rows[id].name);
     }
-    if (nearest.best)
+    const char *other = other_tools_help(word[1] == '-' ? OTHER_OPTION : OTHER_LETTER, name);
+    if (other)
+        diag_help(p->ctx, diag, "%s", other);
+    else if (nearest.best)
         diag_help(p->ctx, diag, "did you mean `--%s`?", nearest.best);
-    else
+    else if (word[1] != '-' || !propose_pair(p, diag, name))
         diag_help(p->ctx, diag, "`risec help options` lists them");
 }
 
@@ -361,7 +377,10 @@ static bool take_value(Parsing *p, const OptRow *row, Given *given)
         if (given->id == OPT_SET && !size_parse(given->value, &given->number)) {
             Diag *diag = diag_error(p->ctx, E0621, NO_SPAN, "`--set %s=%s`: a size or tunable is an integer of at least 0, below 2^63",
                                     given->name, given->value);
-            if (strpbrk(given->value, ".eE"))
+            int64_t whole;
+            if (other_tools_size(given->value, &whole))
+                diag_help(p->ctx, diag, "write it out: `--set %s=%lld`; sums, products and powers such as 10^6 are understood, too", given->name, (long long)whole);
+            else if (strpbrk(given->value, ".eE"))
                 diag_help(p->ctx, diag, "an input of the entry is given by `--arg %s=%s`", given->name, given->value);
             return false;
         }

@@ -160,6 +160,27 @@ static void gather(Ctx *ctx, const Program *program, int from, Diag *diag)
 
 static bool same_place(Span a, Span b) { return a.file == b.file && a.lo == b.lo && a.hi == b.hi; }
 
+/* What is said word for word again of an item becomes notes of the first, whose edits mend all. */
+static void merge_same(Ctx *ctx, const Program *program, int from)
+{
+    Diags *diags = &ctx->diags;
+    for (int i = from; i < diags->list.n; i++) {
+        Diag *first = diags->list.at[i];
+        int item = item_at(program, first->span), kept = i + 1;
+        for (int k = i + 1; k < diags->list.n; k++) {
+            Diag *other = diags->list.at[k];
+            bool same = item >= 0 && !other->warning && same_error(other, first) && item_at(program, other->span) == item;
+            if (same) {
+                diag_note(ctx, first, other->span, "and here");
+                diags->errors--;
+            } else {
+                diags->list.at[kept++] = other;
+            }
+        }
+        diags->list.n = kept;
+    }
+}
+
 /* Another error proposes another text for the same place of the item: neither alone mends it, and one mistake may be behind both. */
 static bool is_contested(const Ctx *ctx, const Program *program, int from, const Diag *diag)
 {
@@ -191,4 +212,6 @@ void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *prog
         if (diag->help)
             diag->help = ctx_printf(ctx, "%s (this alone does not mend it)", diag->help);
     }
+    if (program_ast(program))
+        merge_same(ctx, program, from);
 }

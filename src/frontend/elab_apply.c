@@ -430,6 +430,8 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
     }
     const Fun *f = fv.fun;
     Value r;
+    if (is_function_missing(e, f, n, args))
+        return v_error(span);
     if (f->sig) {
         r = apply_sig(e, f, n, args, span, want);
     } else {
@@ -452,6 +454,8 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
                 Diag *d = elab_error(e, E0310, args[arity].span, "`%s` takes %d argument%s, and this is one more", fun_name(f), takes, takes == 1 ? "" : "s");
                 if (f->kind == F_ITEM)
                     diag_note(e->ctx, d, f->item->name_span, "declared here");
+                else if (f->kind == F_PRIM && f->prim == P_zip && n == 3 && span_text(e, fv.span) && strcmp(span_text(e, fv.span), prim_name(P_zip)) == 0)
+                    diag_propose(e->ctx, d, fv.span, "three arrays are zipped by $", "%s", prim_name(P_zip3));
                 else if (f->kind == F_PRIM)
                     note_order(e, d, fun_header(e, f), fun_name(f));
                 r = v_error(span);

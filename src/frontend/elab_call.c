@@ -69,15 +69,15 @@ static bool take_sizes(Call *c)
                 Diag *d = elab_error(e, index ? E0328 : E0322, v.span, index ? "an index has type idx[n] or is a size, and this is %s" : "`%s` wants a size for `%s`, and this is %s",
                                      index ? value_text(e, v) : c->name, p->name ? p->name : "_", value_text(e, v));
                 bool number = v.kind == V_CORE && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar);
-                const char *words = span_text(e, v.span);
                 Type xs = index && c->values[c->header->n_params - 1].kind == V_CORE ? type_resolve(e, c->values[c->header->n_params - 1].core->type) : NULL;
                 if (index && number)
-                    diag_propose(e->ctx, d, words ? v.span : NO_SPAN, "a number may be no index: say which one it is then: $", "indexOr(%s, 0, %s)",
-                                 xs && xs->kind == TY_ARRAY ? nat_text(e->ctx, xs->size) : "n", words ? words : "k");
+                    propose_index_or(e, d, v.span, xs && xs->kind == TY_ARRAY ? xs->size : NULL);
                 else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
                 else if (v.kind == V_CORE && v.core->kind == CORE_VAR && type_span(e, v.core->var).file && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
                     diag_propose(e->ctx, d, e->frame ? NO_SPAN : type_span(e, v.core->var), ctx_printf(e->ctx, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name), "nat");
+                else if (!index && span_text(e, v.span) && strstr(span_text(e, v.span), ".0"))
+                    propose_whole(e, d, v.span);
                 else if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
                     note_order(e, d, c->header, c->name);
                 return false;
@@ -112,6 +112,21 @@ static bool take_sizes(Call *c)
     return true;
 }
 
+/* The other arguments say what sizes are called in the message about argument i. */
+static void match_others(Call *c, int i)
+{
+    Elab *e = c->e;
+    Mismatch mis = e->mis;
+    e->quiet++;
+    for (int k = 0; k < c->header->n_params; k++) {
+        const Param *p = &c->header->params[k];
+        if (k != i && !p->implicit && param_kind(p) == KIND_VALUE && c->values[k].kind == V_CORE && pattern_open(p->kind, c->env) && pattern_solvable(p->kind, c->env))
+            match_type(e, p->kind, c->env, c->values[k].core->type, c->values[k].span);
+    }
+    e->quiet--;
+    e->mis = mis;
+}
+
 static bool take_data(Call *c, int i)
 {
     Elab *e = c->e;
@@ -142,6 +157,7 @@ static bool take_data(Call *c, int i)
             good = match_type(e, p->kind, c->env, c->cores[i]->type, v.span);
     }
     if (!good) {
+        match_others(c, i);
         report_argument(e, c->name, p->name, p->kind, c->env, v);
         return false;
     }

@@ -546,6 +546,8 @@ Core *value_core(Elab *e, Value v)
         note_wanted(e, d, v.fun);
     } else if (v.kind == V_TYPE) {
         elab_error(e, E0324, v.span, "this is a type, and data is needed here");
+    } else if (v.kind == V_GEN && is_lacking(e)) {
+        e->failed = true;
     } else if (v.kind == V_GEN) {
         Diag *d = elab_error(e, E0317, v.span, "the length of this `generate` is not known");
         Type result = e->result ? type_resolve(e, e->result) : NULL;

@@ -341,6 +341,14 @@ static bool wants_indices(Elab *e, const Ast *pattern)
     return n == 1 && elem->kind == AST_BRACKET && elem->call.fn->kind == AST_NAME && strcmp(elem->call.fn->name.text, "idx") == 0;
 }
 
+static const Ast *index_bound(Elab *e, const Ast *pattern)
+{
+    int n;
+    const Ast **sizes, *elem;
+    flatten_array(e, pattern, &n, &sizes, &elem);
+    return elem->call.items[0];
+}
+
 static bool is_array_of_integers(Elab *e, Value v)
 {
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
@@ -382,7 +390,10 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
     Diag *d;
     if (mis.kind == MIS_UNKNOWN) {
         d = elab_error(e, E0317, arg.span, "the sizes in %s cannot be worked out from %s", pattern_text(e, pattern, env), got);
-        if (callee)
+        if (callee && strcmp(callee, prim_name(P_iterate)) == 0) {
+            diag_help(ctx, d, "say by what factor each step makes the array shorter; where its length stays, by 1: `%s{n = 1}(...)`", callee);
+            diag_edit(ctx, d, behind_name(e, callee), "{n = 1}");
+        } else if (callee)
             diag_help(ctx, d, "say them: `%s{%s = ...}`", callee, mis.hole ? mis.hole->name : "n");
         return;
     }
@@ -411,7 +422,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_help(ctx, d, "a matrix that lies the other way is turned by `transpose`; where the two sizes are always equal, say so: `where %s == %s`",
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
-            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later: `padTo(32, e)`");
+            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later, and cut it off behind: `padTo(32, e)` and `take(%s)`", nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
             diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
         return;
@@ -437,15 +448,18 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         if (scatter)
             diag_note(ctx, d, NO_SPAN, "`scatterDrop` takes numbers; elements whose number is no index go nowhere");
         else
-            diag_help(ctx, d, "make indices below n of numbers: `... |> map(indexOr(n, 0))` takes 0 where one is none");
+            propose_indices(e, d, index_bound(e, pattern), env, arg);
     } else if (is_binned_by_numbers(e, callee, arg)) {
         diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
     } else if (mis.from_idx) {
         propose_around(e, d, arg.span, "an index is no number: write $", "cast(i32)(", ")");
     } else if (pattern->kind == AST_NAME) {
         const Env *found = env_find(env, pattern->name.text, NULL);
-        if (found && found->value.kind == V_HOLE)
-            note_hole(e, d, found->value.hole);
+        const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
+        note_hole(e, d, hole);
+        hint_argument(e, d, callee, param, hole, arg);
+    } else if (hint_argument(e, d, callee, param, NULL, arg)) {
+        return;
     } else if (is_shuffle(callee) && arg.kind == V_CORE && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
         diag_help(ctx, d, "a shuffle takes the values of all 32 lanes at once, outside of `mapLane`: `mapLane(f) |> toPrivate |> %s(...)`", callee);
     } else if (is_tuple_of_arrays(e, arg)) {
@@ -504,7 +518,11 @@ void propose_header(Elab *e, Diag *d, Value v)
     if (!d || d->help || v.kind != V_CORE)
         return;
     const char *type = tyt(e, v.core->type);
-    if (e->mis.kind == MIS_SIZE)
+    Type got = type_resolve(e, v.core->type), want = e->result ? type_resolve(e, e->result) : NULL;
+    bool vectors = got->kind == TY_ARRAY && type_resolve(e, got->elem)->kind == TY_VEC;
+    if (vectors && want && want->kind == TY_ARRAY && type_resolve(e, want->elem)->kind == TY_SCALAR)
+        propose_around(e, d, v.span, "vectors become elements again by $", "", " |> asScalar");
+    else if (e->mis.kind == MIS_SIZE)
         diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`", type);
     else
         propose_result(e, d, "if the body is what you mean, the header says $", type);

@@ -156,6 +156,16 @@ static Value eval_and_or(Elab *e, const Ast *ast, const Env *env)
     return chain.grouped && !chain.lazy && chain.whole.kind != V_ERROR ? as_grouped(e, &chain, ast, &next) : chain.whole;
 }
 
+/* A tuple with an index in it. */
+static bool has_index(Elab *e, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    for (int i = 0; t && t->kind == TY_TUPLE && i < t->n_items; i++)
+        if (type_resolve(e, t->items[i])->kind == TY_IDX)
+            return true;
+    return false;
+}
+
 static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     Ctx *ctx = e->ctx;
@@ -214,6 +224,8 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
             if (want) {
                 Diag *d = report_mismatch(e, E0314, v[i].span, want, "this branch is %s, and %s is needed", value_text(e, v[i]), tyt(e, want));
                 propose_scalar(e, d, v[i].span, v[i], want);
+                if (d && !d->help && has_index(e, v[i]))
+                    diag_note(ctx, d, NO_SPAN, "an index is no number: where it is made, `cast(i64)(i)` makes one of it");
             } else {
                 Diag *d = elab_error(e, E0314, v[i].span, "the branches of this `if` differ: %s and %s", first == 0 ? tyt(e, t) : value_text(e, v[i]),
                                      first == 0 ? value_text(e, v[i]) : tyt(e, t));

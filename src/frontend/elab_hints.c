@@ -103,18 +103,23 @@ static bool relates_names(const char *fact)
     return names > 1;
 }
 
-void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
+void edit_where(Elab *e, Diag *d, const char *fact)
 {
     const Item *entry = e->entry;
+    if (entry && entry->n_where)
+        diag_edit(e->ctx, d, span_end(entry->where[entry->n_where - 1]->span), ", %s", fact);
+    else if (entry && entry->result)
+        diag_edit(e->ctx, d, span_end(entry->result->span), " where %s", fact);
+}
+
+void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else)
+{
     if (relates_names(fact)) {
         diag_help(e->ctx, d, "a fact that relates sizes is stated in the header, where it always holds: `where %s`%s", fact, or_else ? or_else : "");
         return;
     }
     diag_help(e->ctx, d, "add `where %s` to the entry%s", fact, or_else ? or_else : "");
-    if (entry && entry->n_where)
-        diag_edit(e->ctx, d, span_end(entry->where[entry->n_where - 1]->span), ", %s", fact);
-    else if (entry && entry->result)
-        diag_edit(e->ctx, d, span_end(entry->result->span), " where %s", fact);
+    edit_where(e, d, fact);
 }
 
 /* ---- conversions ---------------------------------------------------------------------------------------------------------------- */
@@ -172,6 +177,10 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
         up = sa != SC_BOOL && scalar_is_int(sa) && sb == SC_F32 && scalar_bytes(sa) <= 4;
         down = sb != SC_BOOL && scalar_is_int(sb) && sa == SC_F32 && scalar_bytes(sb) <= 4;
     }
+    if (a->span.file && a->span.file == b->span.file && a->span.lo == b->span.lo && a->span.hi == b->span.hi) {
+        diag_note(e->ctx, d, NO_SPAN, "this function gets both: where it folds, the start and the elements have one type; a start without a suffix takes theirs");
+        return;
+    }
     Scalar to = up ? sb : sa, want = truth ? SC_COUNT : scalar_of_result(e);
     bool fits = want != (up ? sa : sb);
     if ((up || down) && fits) {
@@ -179,9 +188,41 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
     } else if (up || down) {
         const char *wide = scalar_name(to), *narrow = scalar_name(up ? sa : sb);
         diag_help(e->ctx, d, "`cast(%s)` of the one side loses nothing, but then this is %s; `cast(%s)` of the other may lose bits", wide, wide, narrow);
+    } else if (sa == SC_BOOL || sb == SC_BOOL) {
+        const Value *v = sa == SC_BOOL ? a : b;
+        propose_around(e, d, v->span, "a bool is no number: $ makes one of it", "(if ", " then 1 else 0)");
     } else {
         diag_help(e->ctx, d, "neither type holds all values of the other: say by `cast` what both are to become");
     }
+}
+
+/* `(a / b)` where a float is wanted: what is converted behind the division has lost its fraction. */
+static bool propose_float_quotient(Elab *e, Diag *d, Span span, Value v, Scalar to)
+{
+    const Core *core = v.kind == V_CORE ? v.core : NULL;
+    if (!core || core->kind != CORE_PRIM || core->prim.id != P_div)
+        return false;
+    const Core *divisor = core->prim.args[1];
+    const char *words = span_text(e, span), *sign = NULL, *name = scalar_name(to);
+    int open = 0;
+    for (const char *at = words; at && *at; at++) {
+        open += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+        if (*at == '/' && open == 0)
+            sign = at;
+    }
+    if (!sign) {
+        diag_help(e->ctx, d, "a division of integers drops the fraction: convert first: `cast(%s)(a) / cast(%s)(b)`", name, name);
+        return true;
+    }
+    const char *left = ctx_printf(e->ctx, "%.*s", (int)(sign - words), words), *right = sign + 1 + strspn(sign + 1, " ");
+    size_t n = strlen(left);
+    while (n > 0 && left[n - 1] == ' ')
+        n--;
+    left = ctx_printf(e->ctx, "%.*s", (int)n, left);
+    bool parens = left[0] == '(' && closes_last(left), size = divisor->kind == CORE_SIZE || divisor->kind == CORE_LIT;
+    diag_propose(e->ctx, d, span, "a division of integers drops the fraction: convert first: $", "cast(%s)%s%s%s / %s%s%s%s%s", name, parens ? "" : "(", left, parens ? "" : ")",
+                 size ? "" : "cast(", size ? "" : name, size ? "" : ")(", right, size ? "" : ")");
+    return true;
 }
 
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to)
@@ -195,6 +236,8 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "choose two values: $", "if %s then 1 else 0", words ? words : "c");
     else if (to == SC_BOOL)
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "compare it: $", "%s != 0", words ? words : "x");
+    else if (scalar_is_int(from) && scalar_is_float(to) && propose_float_quotient(e, d, span, v, to))
+        return;
     else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
         propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
     else
@@ -256,10 +299,10 @@ const char *wants_text(Elab *e, const Fun *f)
     return ctx_printf(e->ctx, "%s%s%s still wants %d argument%s", name ? "`" : "it", name ? name : "", name ? "`" : "", arity, arity == 1 ? "" : "s");
 }
 
-/* What changes nothing, as a program has it. */
-static const char *unit_literal(PrimId op)
+const char *unit_word(PrimId op, Scalar type)
 {
-    return op == P_mul ? "1" : op == P_and ? "true" : op == P_or ? "false" : "0";
+    bool is_float = scalar_is_float(type);
+    return op == P_max ? (is_float ? "-inf" : "lowest") : op == P_min ? (is_float ? "inf" : "highest") : op == P_mul ? "1" : op == P_and ? "true" : op == P_or ? "false" : "0";
 }
 
 /* A function of several arguments has got a tuple of so many: of `fun x y => e`, `fun (x, y) => e` is meant. */
@@ -313,7 +356,7 @@ static bool propose_unit(Elab *e, Diag *d, const Fun *f)
     ScalarValue unit;
     const char *text = !op || op->n_args ? NULL : op->kind == F_ITEM && op->item->unit ? span_text(e, op->item->unit->span) : NULL;
     if (op && op->kind == F_PRIM && s != SC_COUNT && scalar_unit(op->prim, s, &unit))
-        text = op->prim == P_max ? (scalar_is_float(s) ? "-inf" : "lowest") : op->prim == P_min ? (scalar_is_float(s) ? "inf" : "highest") : unit_literal(op->prim);
+        text = unit_word(op->prim, s);
     const char *name = fun_name(f), *first = span_text(e, f->args[0].span);
     diag_help(e->ctx, d, "`%s` starts from a value, which stands behind the function: `%s(%s, %s)`", name, name, first ? first : "op", text ? text : taken);
     if (text)
@@ -325,7 +368,7 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
 {
     const char *name = fun_name(f);
     f = unwrapped(f);
-    if (propose_tuple(e, d, f))
+    if (propose_tuple(e, d, f) || propose_fold(e, d, f))
         return;
     if (!name) {
         diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
@@ -385,15 +428,17 @@ static bool is_closed(const char *text)
     return true;
 }
 
-void note_order(Elab *e, Diag *d, const Item *header, const char *name)
+const char *order_text(Elab *e, const Item *header, const char *name)
 {
     StrBuf sb;
     sb_init(&sb, e->ctx);
     for (int i = 0, n = 0; i < header->n_params; i++)
         if (!header->params[i].implicit)
             sb_printf(&sb, "%s`%s`", n++ ? ", " : "", header->params[i].name ? header->params[i].name : "_");
-    diag_note(e->ctx, d, NO_SPAN, strchr(sb.text, ',') ? "`%s` takes %s, in this order" : "`%s` takes %s alone", name, sb.text);
+    return ctx_printf(e->ctx, strchr(sb.text, ',') ? "`%s` takes %s, in this order" : "`%s` takes %s alone", name, sb.text);
 }
+
+void note_order(Elab *e, Diag *d, const Item *header, const char *name) { diag_note(e->ctx, d, NO_SPAN, "%s", order_text(e, header, name)); }
 
 void propose_only_element(Elab *e, Diag *d, Span span)
 {

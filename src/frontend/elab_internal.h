@@ -16,6 +16,7 @@
 #define RISEC_FRONTEND_ELAB_INTERNAL_H
 
 #include "frontend/elab.h"
+#include "frontend/foreign.h"
 #include "ir/scalar.h"
 #include "support/name_map.h"
 #include "support/table.h"
@@ -50,6 +51,7 @@ struct Program {
     VEC(FileScope *) files; /* in order of reading; the first is the program's own */
     VEC(const Item *) entries;
     VEC(const Item *) operators;
+    VEC(const Item *) lacking;  /* a name in them means nothing: what is not known may be its consequence */
     VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
     VEC(UnusedParam) unused; /* of the entries and definitions of the file itself */
     bool failed;
@@ -286,12 +288,26 @@ void note_hole(Elab *e, Diag *d, const Hole *hole);
 void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
 /* NULL: it was reported before. */
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
+/* elab_mistakes.c */
+bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
+/* `hole`: what the argument's type is called in the header, or NULL. */
+bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg);
+bool propose_fold(Elab *e, Diag *d, const Fun *f);
+void propose_whole(Elab *e, Diag *d, Span span);
+/* More of a hint that holds where this size is not 0: the fact for the header. An array may have no elements, and then 0 is no index of it. */
+void edit_not_empty(Elab *e, Diag *d, Nat size);
+void propose_index_or(Elab *e, Diag *d, Span number, Nat size);
+/* `bound`: what the indices are below. */
+void propose_indices(Elab *e, Diag *d, const Ast *bound, const Env *env, Value numbers);
+/* Behind the primitive's name, in the call that is being evaluated; NO_SPAN. */
+Span behind_name(const Elab *e, const char *callee);
 /* elab_hints.c */
-/* The first that differs by a letter too many or missing, by two that changed places, or by case; NULL. */
-const char *misspelt(const char *name, int n, const char *const *candidates);
-const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates); /* NULL: nothing near */
 /* A text around what the span holds; `help` as for diag_propose. */
 void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after);
+/* What changes nothing, as a program has it. */
+const char *unit_word(PrimId op, Scalar type);
+/* One more edit: this fact in the entry's header. */
+void edit_where(Elab *e, Diag *d, const char *fact);
 /* A fact about the sizes of the entry; `or_else`: more words, or NULL. */
 void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else);
 bool scalar_keeps(Scalar from, Scalar to); /* each value */
@@ -310,6 +326,7 @@ void propose_index(Elab *e, Diag *d, Span array, Span index, Span call);
 void propose_parameters(Elab *e, Diag *d, const Fun *f, int n);
 /* The parameters of a function in their order. */
 void note_order(Elab *e, Diag *d, const Item *header, const char *name);
+const char *order_text(Elab *e, const Item *header, const char *name); /* "`f` takes `a`, `b`, in this order" */
 /* A scalar `from` stands where one of type `to` is needed. */
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to);
 /* An operator that one of whose operands, or both, are arrays. */
@@ -384,6 +401,8 @@ bool value_to_nat(Elab *e, Value v, Nat *nat, LetBind **lets); /* false: is none
 
 /* elab_program.c */
 bool is_unusable(const Elab *e, const Item *item);
+/* Whether the item that is elaborated has names that mean nothing. */
+bool is_lacking(const Elab *e);
 
 /* elab_expr.c */
 Value eval(Elab *e, const Ast *ast, const Env *env, Type want);

@@ -55,6 +55,8 @@ static const char *scalar_wanted(Elab *e, const Ast *sig, const Env *env)
 }
 
 /* What the function gives, as its declared result wants it. */
+static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_CORE && type_resolve(e, f->args[0].core->type)->kind == TY_TUPLE; }
+
 static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
 {
     Ctx *ctx = e->ctx;
@@ -74,7 +76,9 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
             if (r.kind == V_FUN)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
-            if (r.kind == V_FUN)
+            if (r.kind == V_FUN && r.fun->kind == F_CLOSURE && r.fun->n_args == n_args && n_args == 1 && !is_given_tuple(e, r.fun))
+                diag_note(ctx, d, NO_SPAN, "it takes %d arguments, and is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`", r.fun->ast->lambda.n);
+            else if (r.kind == V_FUN)
                 note_wanted(e, d, r.fun);
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");

@@ -155,6 +155,84 @@ static const char *cond_text(Elab *e, const Ast *cond)
     return sb.text;
 }
 
+/* The length that the header of what is elaborated wants; NULL. */
+static Nat wanted_length(Elab *e)
+{
+    Type t = e->result ? type_resolve(e, e->result) : NULL;
+    return t && t->kind == TY_ARRAY ? t->size : NULL;
+}
+
+static Span behind_pipe(Elab *e, Span span)
+{
+    const Source *source = source_get(e->ctx, span.file);
+    const char *text = source ? source->text : "";
+    uint32_t at = source ? span.lo : 0;
+    while (at > 0 && strchr(" \n", text[at - 1]))
+        at--;
+    return at > 1 && text[at - 1] == '>' && text[at - 2] == '|' ? span_start(span) : NO_SPAN;
+}
+
+/* As many windows as elements are wanted: the ends are to be padded. */
+static bool hint_windows(Elab *e, Diag *d, const Fun *f, Nat size, Nat length, Span span)
+{
+    Nat step = f->prim == P_slide && nat_is_const(size) && size->value > 1 ? size : NULL;
+    if (!step || wanted_length(e) != length || !length)
+        return false;
+    long long left = (long long)(step->value - 1) / 2, right = (long long)(step->value - 1) - left;
+    Span at = behind_pipe(e, span);
+    diag_help(e->ctx, d, "windows are fewer than elements, by %lld: for as many, repeat the ends first: `padClamp(%lld, %lld) |> slide(%lld, 1)`", left + right, left, right,
+              (long long)step->value);
+    if (at.file)
+        diag_edit(e->ctx, d, at, "padClamp(%lld, %lld) |> ", left, right);
+    return true;
+}
+
+/* `xs[-1]`; of 8 elements `xs[8]`. */
+static void hint_index(Elab *e, Diag *d, const Core *array, Nat n, Nat i, Span span)
+{
+    const char *words = span_text(e, span), *xs = array ? span_text(e, array->span) : NULL;
+    bool counted = i->value < 0 && i->value > INT64_MIN;
+    if (counted) {
+        bool plain = xs && words && words[strlen(words) - 1] == ']' && strncmp(words, xs, strlen(xs)) == 0;
+        Nat at = nat_add(e->ctx, n, i);
+        diag_propose(e->ctx, d, plain ? span : NO_SPAN, i->value == -1 ? "the last element is $" : "counted from the end, it is $", "%s[%s]", plain ? xs : "xs", nat_text(e->ctx, at));
+    } else if (nat_is_const(n) && n->value > 0) {
+        diag_note(e->ctx, d, NO_SPAN, "its elements have the indices 0 to %lld", (long long)n->value - 1);
+    }
+}
+
+/* m of n * m and n; NULL. */
+static Nat other_factor(Elab *e, Nat product, Nat factor)
+{
+    if (product->kind != NAT_SUM || product->n_terms != 1)
+        return NULL;
+    const NatTerm *term = &product->terms[0];
+    Nat rest = nat_const(e->ctx, term->coef);
+    bool found = false;
+    for (int i = 0; i < term->n_factors; i++) {
+        bool this = term->factors[i] == factor && !found;
+        found |= this;
+        rest = this ? rest : nat_mul(e->ctx, rest, term->factors[i]);
+    }
+    return found ? rest : NULL;
+}
+
+/* `split(n)` gives rows of n elements, and n rows are wanted. */
+static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, Span span)
+{
+    Type t = arg ? type_resolve(e, arg->type) : NULL;
+    if (f->kind != F_PRIM || f->prim != P_split || !k || wanted_length(e) != k || !t || t->kind != TY_ARRAY)
+        return false;
+    Nat rows = other_factor(e, t->size, k);
+    const char *words = span_text(e, span), *old = ctx_printf(e->ctx, "%s(%s)", prim_name(P_split), nat_text(e->ctx, k));
+    if (!rows)
+        return false;
+    diag_propose(e->ctx, d, words && strcmp(words, old) == 0 ? span : NO_SPAN, ctx_printf(e->ctx, "its size is that of a row: %s rows are $", nat_text(e->ctx, k)), "%s(%s)", prim_name(P_split),
+                 nat_text(e->ctx, rows));
+    edit_not_empty(e, d, rows);
+    return true;
+}
+
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg, Span span)
 {
     Ctx *ctx = e->ctx;
@@ -179,6 +257,8 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
             d = elab_error(e, E0308, span, wrong ? "index %s of %s: %s" : "index `%s` of %s may lie outside: %s", nat_text(ctx, i), core_called(main_arg, "the array"),
                            ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+            if (wrong && nat_is_const(i))
+                hint_index(e, d, main_arg, n, i, span);
             if (!wrong && sizes_only)
                 propose_where(e, d, fact, ctx_printf(ctx, ", or read it under `if %s then ... else ...`", fact));
             else if (!wrong)
@@ -197,7 +277,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
                 const char *call = call_text(e, f, env);
                 d = elab_error(e, E0304, span, "`%s` needs at least %s elements, and %s has %s", call, nat_text(ctx, a), core_called(main_arg, "the array"), nat_text(ctx, b));
                 diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-                if (!wrong && sizes_only)
+                if (!hint_windows(e, d, f, a, b, span) && !wrong && sizes_only)
                     propose_where(e, d, fact, NULL);
                 note_origin(e, d, main_arg);
                 return;
@@ -215,6 +295,6 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         diag_note(ctx, d, cond->span, "the condition stands here");
     else
         note_origin(e, d, main_arg);
-    if (!wrong && sizes_only)
+    if (!hint_rows(e, d, f, main_arg, named_nat(ctx, env, "k"), span) && !wrong && sizes_only)
         propose_where(e, d, fact, NULL);
 }

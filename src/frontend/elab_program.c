@@ -97,7 +97,10 @@ static FileScope *load_std(Loader *l, const char *dotted, Span span)
         for (int i = 0; i < risec_lib_file_count; i++)
             vec_push(l->ctx, &names, library_module(l->ctx, &risec_lib_files[i]));
         const char *near = did_you_mean(l->ctx, dotted, names.n, names.at);
-        if (near)
+        const char *dot = strrchr(dotted, '.'), *outer = dot ? ctx_printf(l->ctx, "%.*s", (int)(dot - dotted), dotted) : "";
+        if (library_find(l->ctx, outer))
+            diag_propose(l->ctx, d, span, "a module is imported with all of its names: $", "import %s", outer);
+        else if (near)
             diag_propose(l->ctx, d, span, "did you mean $?", "import %s", near);
         else if (strncmp(dotted, "std.", 4) != 0)
             diag_note(l->ctx, d, NO_SPAN, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
@@ -117,8 +120,10 @@ static void follow(Loader *l, FileScope *scope)
             vec_push(ctx, &scope->items, item);
             continue;
         }
-        if (!item->path)
+        if (!item->path) {
+            scope->broken = true;
             continue;
+        }
         /* A module of the library imports only modules. */
         const char *path = item->is_file ? beside(ctx, scope->path, item->path) : item->path;
         Span span = item->name_span.file ? item->name_span : item->span;
@@ -244,6 +249,7 @@ Program *program_inside(Ctx *part, const Program *whole)
     *p = *whole;
     p->files.cap = p->files.n; /* the first that is added moves the list */
     p->unusable.cap = p->unusable.n;
+    p->lacking.cap = p->lacking.n;
     return p;
 }
 
@@ -308,6 +314,15 @@ const Item *scope_find(const FileScope *scope, const char *name, const FileScope
                 return scope->imports.at[k]->items.at[i];
             }
     return NULL;
+}
+
+bool is_lacking(const Elab *e)
+{
+    const Item *item = e->frame ? e->frame->item : e->entry;
+    for (int i = 0; i < e->program->lacking.n; i++)
+        if (e->program->lacking.at[i] == item)
+            return true;
+    return false;
 }
 
 bool is_unusable(const Elab *e, const Item *item)

@@ -393,6 +393,8 @@ static void check_params(Resolver *r, const Item *item)
         if (p->def && (!tuned || kind != KIND_NAT)) {
             Diag *d = diag_error(r->ctx, E0217, p->def->span, !tuned ? "only an entry's sizes have defaults" : "only sizes have defaults, and `%s` is none", p->name ? p->name : "_");
             diag_label(r->ctx, d, "a default makes a tunable");
+            if (p->kind)
+                diag_propose(r->ctx, d, (Span){p->def->span.file, p->kind->span.hi, p->def->span.hi}, "leave the default out: whoever calls it gives a value, as by `--arg` on the command line", "%s", "");
         }
         if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
             Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
@@ -488,7 +490,7 @@ static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
     r->item = item;
-    r->missing.n = r->of_item.n = 0;
+    r->missing.n = r->of_item.n = r->of_item_said.n = 0;
     r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);
     note_name(r, item->name, item->name_span, item->name_span, item);

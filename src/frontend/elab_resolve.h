@@ -34,6 +34,7 @@ typedef struct Resolver {
     Diag *missing_size;        /* what says so, or NULL */
     VEC(const char *) told; /* names of the library without their import: one message for each */
     VEC(const char *) of_item; /* unknown names of the item that is walked */
+    VEC(Diag *) of_item_said;  /* beside them, what was said */
     int types;      /* depth of types around the name that is walked */
     bool strategic; /* what is walked is a strategy */
 } Resolver;

@@ -324,7 +324,9 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         if (v.kind == V_FUN || v.kind == V_TYPE) {
             Diag *d = elab_error(e, E0318, op_span, "`%s` wants numbers, and its %s operand is %s", sign, i ? "right" : "left", value_text(e, v));
             diag_note(ctx, d, v.span, "%s", v.kind == V_FUN ? wants_text(e, v.fun) : "this one");
-            if (v.kind == V_FUN)
+            if (v.kind == V_FUN && op == OP_GT && i == 1)
+                diag_propose(ctx, d, op_span, "a pipe is $", "|>");
+            else if (v.kind == V_FUN)
                 note_wanted(e, d, v.fun);
             return v_error(span);
         }
@@ -349,6 +351,8 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
             propose_map(e, d, span, sign, &a, !swap || is_array(e, a), &b, swap || is_array(e, b));
         else if (op == OP_MOD && type_resolve(e, x->type)->kind == TY_SCALAR)
             propose_remainder(e, d, span, span_text(e, a.span), span_text(e, b.span));
+        else if (type_resolve(e, x->type)->kind == TY_SCALAR && type_resolve(e, x->type)->scalar == SC_BOOL && kind == KIND_NUM)
+            propose_around(e, d, first.span, "a bool is no number: $ makes one of it", "(if ", " then 1 else 0)");
         else if (type_resolve(e, x->type)->kind == TY_TUPLE)
             propose_components(e, d, span, sign, type_resolve(e, x->type)->n_items, span_text(e, a.span), span_text(e, b.span));
         return v_error(span);

@@ -336,6 +336,19 @@ static Diag *said_of_type(Elab *e, const Ast *ast)
     return words && own && strcmp(words, own) == 0 && last->span.lo != ast->span.lo ? last : NULL;
 }
 
+/* `(n, m).f32` */
+static void propose_sizes(Elab *e, Diag *d, const Ast *tuple)
+{
+    const char *text = "";
+    for (int i = 0; i < tuple->list.n; i++) {
+        const char *size = span_text(e, tuple->list.items[i]->span);
+        if (!size)
+            return;
+        text = ctx_printf(e->ctx, strpbrk(size, " +-*/%^") && size[0] != '(' ? "%s%s(%s)" : "%s%s%s", text, i ? "." : "", size);
+    }
+    diag_propose(e->ctx, d, tuple->span, "sizes are joined by points: $", "%s", text);
+}
+
 static Type bad_type(Elab *e, const Ast *ast, const char *what)
 {
     const char *meant = type_meant(e, ast);
@@ -348,6 +361,9 @@ static Type bad_type(Elab *e, const Ast *ast, const char *what)
     }
     d = elab_error(e, E0323, ast->span, "a type is needed here, and this is %s", what);
     diag_label(e->ctx, d, "not a type");
+    const Source *source = source_get(e->ctx, ast->span.file);
+    if (!meant && ast->kind == AST_NAME && strcmp(what, "a size") == 0 && ast->span.lo > 0 && source->text[ast->span.lo - 1] == '.')
+        diag_propose(e->ctx, d, ast->span, "the type of the elements is missing: $, or another one", "%s.f32", ast->name.text);
     if (meant)
         diag_propose(e->ctx, d, ast->span, ast->kind == AST_BRACKET ? "the size stands in front: $" : "the type is called $", "%s", meant);
     else if (ast->kind == AST_BRACKET)
@@ -508,6 +524,8 @@ Nat eval_nat(Elab *e, const Ast *ast, const Env *env)
         Diag *d = elab_error(e, E0322, ast->span, "a size is needed here, and this is %s", value_text(e, v));
         if (v.kind == V_CORE)
             diag_label(e->ctx, d, "computed when the program runs");
+        else if (ast->kind == AST_TUPLE)
+            propose_sizes(e, d, ast);
         return nat_error(e->ctx);
     }
     return nat_checked(e, n, ast->span) ? n : nat_error(e->ctx);

@@ -82,6 +82,8 @@ static bool is_data_in_header(Resolver *r, const char *name, Span span)
 
 /* ---- what is near ------------------------------------------------------------------------------------------------------------- */
 
+static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
 /* Whether a name is used as a function: `f(`, `|> f`, `f >>`. */
 static bool is_called(const Resolver *r, Span span)
 {
@@ -180,12 +182,22 @@ static void list_strategies(Resolver *r, Diag *d)
 
 /* ---- unknown names -------------------------------------------------------------------------------------------------------------- */
 
+/* Another word in the place of a name is another one wherever the name stands. */
+static void edit_again(Resolver *r, Diag *d, Span span)
+{
+    if (d && d->edits.n > 0 && d->edits.at[0].span.lo == d->span.lo && d->edits.at[0].span.hi == d->span.hi && span.lo > d->span.lo)
+        diag_edit(r->ctx, d, span, "%s", d->edits.at[0].text);
+}
+
 /* Whether a message spoke of this name: of an import that lacks, in the file; else in the item. */
-static bool is_told(Resolver *r, const char *name, bool import)
+static bool is_told(Resolver *r, const char *name, Span span, bool import)
 {
     for (int i = 0; i < r->of_item.n; i++)
-        if (r->of_item.at[i] == name)
+        if (r->of_item.at[i] == name) {
+            if (i < r->of_item_said.n)
+                edit_again(r, r->of_item_said.at[i], span);
             return true;
+        }
     for (int i = 0; i < r->told.n && import; i++)
         if (r->told.at[i] == name)
             return true;
@@ -195,6 +207,44 @@ static bool is_told(Resolver *r, const char *name, bool import)
     return false;
 }
 
+/* `fun x => 0,5 * x`: the function ends at the comma. */
+static bool behind_decimal_comma(Resolver *r, Diag *d, Span span)
+{
+    const char *text = source_get(r->ctx, span.file)->text;
+    uint32_t at = span.lo;
+    while (at > 0 && strchr(" *+-/.0123456789", text[at - 1]))
+        at--;
+    bool digits = at > 1 && text[at - 1] == ',' && strchr("0123456789", text[at]) && strchr("0123456789", text[at - 2]);
+    if (digits)
+        diag_propose(r->ctx, d, (Span){span.file, at - 1, at}, "a fraction has a point, $, and no comma", ".");
+    return digits;
+}
+
+/* `map(gelu(x))`: the function is applied, where it is meant itself. */
+static bool applied_too_early(Resolver *r, Diag *d, Span span)
+{
+    const char *text = source_get(r->ctx, span.file)->text;
+    uint32_t fn_end = span.lo - 1, fn = fn_end, pattern;
+    if (span.lo < 2 || text[span.hi] != ')' || text[fn_end] != '(')
+        return false;
+    while (fn > 0 && is_word_byte(text[fn - 1]))
+        fn--;
+    if (fn == fn_end || fn < 2 || text[fn - 1] != '(')
+        return false;
+    for (pattern = fn - 1; pattern > 0 && is_word_byte(text[pattern - 1]);)
+        pattern--;
+    const char *who = intern(r->ctx, text + pattern, fn - 1 - pattern), *what = intern(r->ctx, text + fn, fn_end - fn);
+    PrimId prim = prim_find(who);
+    const Item *header = prim == P_COUNT ? NULL : prim_header(r->ctx, prim);
+    int i = 0;
+    while (header && i < header->n_params && (header->params[i].implicit || param_kind(&header->params[i]) == KIND_NAT))
+        i++;
+    if (!header || i >= header->n_params || param_kind(&header->params[i]) != KIND_FUN || !resolve_known(r, what, NULL))
+        return false;
+    diag_propose(r->ctx, d, (Span){span.file, fn, span.hi + 1}, ctx_printf(r->ctx, "`%s` takes the function itself: $", who), "%s", what);
+    return true;
+}
+
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || r->scope->broken)
@@ -202,9 +252,16 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     if (r->types)
         resolve_unusable(r);
     const LibFile *module = r->types ? NULL : library_with(name);
-    if (is_told(r, name, module != NULL))
+    if (is_told(r, name, span, module != NULL))
         return;
+    if (r->item)
+        vec_push(r->ctx, &r->program->lacking, r->item);
     Diag *d = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    while (r->of_item_said.n + 1 < r->of_item.n)
+        vec_push(r->ctx, &r->of_item_said, (Diag *)NULL);
+    vec_push(r->ctx, &r->of_item_said, d);
+    if (applied_too_early(r, d, span) || behind_decimal_comma(r, d, span))
+        return;
     if (module) {
         propose_import(r, d, name);
         return;
@@ -218,6 +275,8 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
         diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
     else if (r->strategic)
         list_strategies(r, d);
+    else if (r->types && r->header && r->header->kind == ITEM_DEF && r->header->name && !is_called(r, span))
+        diag_propose(r->ctx, d, span_end(r->header->name_span), "a type that may be any is declared, behind the name: $", " {%s: data}", name);
 }
 
 bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope)
@@ -249,7 +308,11 @@ bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
     const char *after = rhs->name.text;
     if (is_function(r, lhs, scope) && is_function(r, rhs, scope)) {
         Diag *d = diag_error(r->ctx, E0344, ast->span, "`%s` is a function, and nothing stands behind its dot", lhs->name.text);
-        diag_propose(r->ctx, d, ast->span, "functions are joined by `>>`, the first one first: $", "%s >> %s", after, lhs->name.text);
+        const char *behind = source_get(r->ctx, ast->span.file)->text + ast->span.hi;
+        if (*behind == '(' || *behind == '{' || *behind == '[' || behind[strspn(behind, " ")] == '.')
+            diag_note(r->ctx, d, NO_SPAN, "functions are joined by `>>`, the first one first: `f >> g` is first f, then g");
+        else
+            diag_propose(r->ctx, d, ast->span, "functions are joined by `>>`, the first one first: $", "%s >> %s", after, lhs->name.text);
     } else if (lhs->kind == AST_NAME && !resolve_known(r, lhs->name.text, scope)) {
         bool module = foreign_word(lhs->name.text, FOREIGN_MODULE) != NULL;
         if (module && (foreign_word(after, FOREIGN_VALUE) || resolve_known(r, after, scope) || library_with(after))) {

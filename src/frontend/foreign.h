@@ -7,6 +7,8 @@
 
 typedef enum ForeignPlace {
     FOREIGN_ITEM,      /* where an item should start */
+    FOREIGN_IMPORT,    /* the same, with the name of a module behind it */
+    FOREIGN_ARGUMENT,  /* an argument's name, before `=` */
     FOREIGN_DIRECTIVE, /* behind a `#` at the start of a line */
     FOREIGN_STATEMENT, /* where an expression starts, and goes on as no expression does */
     FOREIGN_INFIX,     /* between two operands */
@@ -26,5 +28,10 @@ typedef struct Foreign {
 const Foreign *foreign_find(const char *word, size_t size, ForeignPlace place);
 /* The hint: with an `instead` it proposes that at `span`, else it is a note. A span that is nowhere has no edit. */
 void foreign_hint(Ctx *ctx, Diag *diag, Span span, const Foreign *foreign);
+
+/* elab_hints.c: the nearest spelling; NULL where none is near. */
+const char *did_you_mean(Ctx *ctx, const char *name, int n, const char *const *candidates);
+/* The first that differs by a letter too many or missing, by two that changed places, or by case; NULL. */
+const char *misspelt(const char *name, int n, const char *const *candidates);
 
 #endif

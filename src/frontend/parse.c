@@ -5,6 +5,7 @@
  * where the next begins. Time is linear in the text, memory too; nothing here recurs over the input. */
 #include "frontend/ast.h"
 
+#include "frontend/library.h"
 #include "frontend/parse_mistakes.h"
 
 enum {
@@ -72,11 +73,12 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->item->kind = kind;
     ps->item->span = token_span(ps, ps->tok);
     ps->item->doc = lex_take_doc(ps);
-    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->abandoned = false;
+    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->abandoned = false;
     ps->strategic = kind == ITEM_STRATEGY;
     ps->open = 0;
     ps->recoveries = ps->mistakes = 0;
     ps->bad_word = T_END;
+    ps->slice = NULL;
     ps->synced = 0;
     ps->fed = 1000;
     engine_start(ps);
@@ -160,11 +162,32 @@ static void track_lowered(Parser *ps, int kind)
     ps->strategic = ps->open > 0;
 }
 
+static const char *near_item_word(Parser *ps, Token word)
+{
+    static const char *const words[] = {"def", "entry", "operator", "import", "rule", "strategy"};
+    return word.name ? did_you_mean(ps->ctx, word.name, sizeof words / sizeof *words, words) : NULL;
+}
+
+/* `Entry f {`: a word that is near, and behind it a name and a header. */
+static bool starts_misspelt_item(Parser *ps)
+{
+    const char *at = ps->text + ps->tok.hi;
+    if (*at != ' ' || !near_item_word(ps, ps->tok))
+        return false;
+    at += strspn(at, " ");
+    const char *name = at;
+    while (is_name_byte(*at))
+        at++;
+    at += strspn(at, " ");
+    return at > name && *at && strchr("{(:=", *at);
+}
+
 /* Where a line begins with what begins a definition in another language. */
 static bool starts_foreign_item(Parser *ps)
 {
     uint32_t lo = ps->tok.lo;
-    return ps->has_body && ps->tok.first && (lo == 0 || ps->text[lo - 1] == '\n') && ps->tok.kind != T_END && parse_foreign(ps, ps->tok, FOREIGN_ITEM);
+    return (ps->has_body || ps->item->kind == ITEM_IMPORT) && ps->tok.first && (lo == 0 || ps->text[lo - 1] == '\n') && ps->tok.kind != T_END &&
+           (parse_foreign(ps, ps->tok, FOREIGN_ITEM) || parse_foreign(ps, ps->tok, FOREIGN_IMPORT) || starts_misspelt_item(ps));
 }
 
 static void feed_item(Parser *ps)
@@ -220,6 +243,23 @@ void parse_skip_line(Parser *ps)
     ps->quiet = quiet;
 }
 
+/* `from std.order import argmax`: what is imported, as far as the library has it. */
+static void foreign_import(Parser *ps, Token name, Diag *diag, Span word)
+{
+    enum { LONGEST = 60 };
+    uint32_t end = name.lo;
+    while (is_name_byte(ps->text[end]) || ps->text[end] == '.')
+        end++;
+    const char *module = end - name.lo < LONGEST ? intern(ps->ctx, ps->text + name.lo, end - name.lo) : "";
+    ps->item->kind = ITEM_IMPORT;
+    ps->item->name = NULL;
+    if (!library_find(ps->ctx, module))
+        return;
+    uint32_t line = end + (uint32_t)strcspn(ps->text + end, "\n");
+    diag_propose(ps->ctx, diag, parse_span(ps, word.lo, line), "write $, which gives all names of the module", "import %s", module);
+    ps->item->path = module;
+}
+
 /* What other languages begin a definition with. Its name, if it has one, is known from here on as one that is wrong. */
 static void foreign_item(Parser *ps, AstFile *out)
 {
@@ -231,19 +271,24 @@ static void foreign_item(Parser *ps, AstFile *out)
     for (; ps->tok.kind == T_NAME && !ps->tok.first; parse_advance(ps))
         name = ps->tok;
     ps->quiet = false;
-    const Foreign *foreign = parse_foreign(ps, sign ? next : word, sign ? FOREIGN_DIRECTIVE : FOREIGN_ITEM);
+    const Foreign *import = sign ? NULL : parse_foreign(ps, word, FOREIGN_IMPORT);
+    const Foreign *foreign = import ? import : parse_foreign(ps, sign ? next : word, sign ? FOREIGN_DIRECTIVE : FOREIGN_ITEM);
+    const char *near = foreign || sign ? NULL : near_item_word(ps, word);
+    Diag *diag = &ps->spare;
     if (sign && !foreign) {
         ps->tok = word;
         parse_report_comment(ps);
         ps->tok = next;
     } else {
-        Diag *diag = parse_mistake(ps, E0116, token_span(ps, word), "expected `def`, `entry`, `operator`, `import`, `rule` or `strategy`, found %s", parse_token_text(ps, word));
+        diag = parse_mistake(ps, E0116, token_span(ps, word), "expected `def`, `entry`, `operator`, `import`, `rule` or `strategy`, found %s", parse_token_text(ps, word));
         if (foreign)
             foreign_hint(ps->ctx, diag, sign ? NO_SPAN : token_span(ps, word), foreign);
         else if (word.kind == T_STRING)
             diag_help(ps->ctx, diag, "a comment starts with `--`");
+        else if (near)
+            diag_propose(ps->ctx, diag, token_span(ps, word), "did you mean $?", "%s", near);
         else if (word.name)
-            diag_help(ps->ctx, diag, "a definition is written `def %s ... = ...`", word.name);
+            diag_help(ps->ctx, diag, "a definition is written `def %s ... = ...`", name.name);
     }
     if (sign) {
         while (ps->tok.kind != T_END && !ps->tok.first)
@@ -253,12 +298,14 @@ static void foreign_item(Parser *ps, AstFile *out)
     begin_item(ps, ITEM_ERROR);
     ps->item->name = name.name;
     ps->item->name_span = token_span(ps, name);
+    if (import)
+        foreign_import(ps, next, diag, token_span(ps, word));
     /* `from std import block` is one line, whatever words it has. */
     ps->quiet = true;
-    while (ps->tok.kind != T_END && !(token_starts_item(ps->tok.kind) && ps->tok.first))
+    while (ps->tok.kind != T_END && !((token_starts_item(ps->tok.kind) || import) && ps->tok.first))
         parse_advance(ps);
     ps->quiet = false;
-    if (name.name)
+    if (name.name || import)
         vec_push(ps->ctx, &out->items, ps->item);
 }
 

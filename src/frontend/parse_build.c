@@ -314,6 +314,8 @@ void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit
         Diag *diag = said ? &ps->spare : parse_mistake(ps, E0110, token_span(ps, token), "parameter `%s` has no type", name);
         if (ends_in_colon(ps))
             diag_help(ps->ctx, diag, "a definition is an expression: `def f {n: nat} (%s: n.f32): f32 = ...`", name);
+        else if (ps->tok.kind == T_COLON && open.kind != T_LP && open.kind != T_LBRACE && ps->item->kind != ITEM_DEF)
+            diag_help(ps->ctx, diag, "each parameter stands in parentheses with its type, `(%s: n.f32)`, and the type of the result behind all of them", name);
         else if (parse_is_scalar(name))
             diag_help(ps->ctx, diag, "a result type follows a colon: `: %s`", name);
         else

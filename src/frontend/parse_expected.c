@@ -151,6 +151,38 @@ static bool is_launch(Parser *ps, const Place *place)
     return strcmp(parse_source_of(ps, ps->prev), "launch") == 0;
 }
 
+/* `f()`. */
+static bool is_called_empty(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->prev.lo > 0 && is_name_byte(ps->text[ps->prev.lo - 1]);
+}
+
+static bool is_strategy(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->strategic;
+}
+
+/* `fun x => x + )`, beside `(x +)`. */
+static bool is_more_than_section(Parser *ps, const Place *place) { return place->context != IN_BRACKET || engine_depth(ps) > place->bracket + 2; }
+
+/* `xs: n f32`. */
+static bool is_element_type(Parser *ps, const Place *place)
+{
+    (void)place;
+    return parse_in_type(ps) && parse_is_type_word(ps, ps->tok);
+}
+
+/* `: ()`. */
+static bool is_result(Parser *ps, const Place *place) { return place->bracket > 1 && engine_symbol(ps, place->bracket - 1) == T_COLON; }
+
+static bool is_operator(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->item->kind == ITEM_OPERATOR && !ps->item->unit;
+}
+
 static bool is_at(Parser *ps, const Place *place)
 {
     (void)place;
@@ -182,6 +214,7 @@ typedef struct Hint {
 static const Hint hints[] = {
     {ANY, ANY, ANYWHERE, ANY, is_import, "an import is `import std.block` or `import \"other.rise\"`, each on a line of its own", NO_EDIT, NULL},
     /* headers */
+    {T_RP, T_LP, HEADER, ANY, is_result, "an entry gives its result as a value: declare its type, such as `n.f32`", NO_EDIT, NULL},
     {T_RP, T_LP, HEADER, ANY, NULL, "without parameters the name stands alone: leave `()` out", EDIT_BOTH, ""},
     {T_RBRACE, T_LBRACE, HEADER, ANY, NULL, "without sizes to declare, leave `{}` out", EDIT_BOTH, ""},
     {T_LBRACKET, ANY, HEADER, ANY, is_launch, "`launch [...]` stands behind the parameters and the type of the result: `(xs: n.f32): n.f32 launch [...] =`", NO_EDIT, NULL},
@@ -193,6 +226,8 @@ static const Hint hints[] = {
     {T_LT, T_NAME, HEADER, ANY, is_type_read, ARRAY_TYPE, NO_EDIT, NULL},
     {OPERATOR, ANY, HEADER, ANY, is_size_computed, "a size that is computed stands in parentheses, as in `(2*n).f32`", NO_EDIT, NULL},
     {ANY, T_NAME, HEADER, IN_ITEM, is_statement, "the body stands behind `=`, and is an expression: `{item} (xs: n.f32): f32 = ...`", NO_EDIT, NULL},
+    {T_MINUS, T_NAME, HEADER, IN_BRACKET, wants_colon, "a name has no `-`: write `_` in its place", EDIT_FOUND, "_"},
+    {T_NAME, T_NAME, HEADER, ANY, is_element_type, "a size and the type of the elements are joined by a point: $", EDIT_BOTH, "{before}.{found}"},
     {T_DOT, T_NAME, HEADER, IN_BRACKET, wants_colon, "a type stands behind a colon: `(xs: n.f32)`", NO_EDIT, NULL},
     {T_STAR, T_NAME, HEADER, ANY, NULL, "there are no pointers: a parameter is `(xs: n.f32)`, its name first", NO_EDIT, NULL},
     {T_STAR, T_COLON, HEADER, ANY, NULL, "there are no pointers: " ARRAY_TYPE, NO_EDIT, NULL},
@@ -207,20 +242,25 @@ static const Hint hints[] = {
     {ANY, T_EQEQ, HEADER, IN_ITEM, NULL, "in `where`, equality is `==`; the body comes after a single `=`", NO_EDIT, NULL},
     {T_NAME, ANY, HEADER, ANY, is_at, STRATEGY_IN_HEADER, NO_EDIT, NULL},
     {T_AT, ANY, HEADER, ANY, is_at, STRATEGY_IN_HEADER, NO_EDIT, NULL},
+    {T_COMMA, ANY, HEADER, IN_ITEM, is_operator, "what changes nothing stands in front of the laws: `: f32 unit 0, associative, commutative = ...`", NO_EDIT, NULL},
     {T_PIPE, ANY, HEADER, IN_ITEM, NULL, "the body stands behind `=`", EDIT_FOUND, "= ... |>"},
     {WORD, ANY, ANYWHERE, ANY, is_reserved, "{found} is a word of the language and cannot be a name", NO_EDIT, NULL},
     /* operators and brackets */
     {OPERATOR, T_LP, ANYWHERE, ANY, NULL, "an operator as a function stands in parentheses: $", EDIT_FOUND, "({found})"},
     {OPERATOR, T_COMMA, ANYWHERE, ANY, NULL, "an operator as a function stands in parentheses: $", EDIT_FOUND, "({found})"},
+    {T_RP, T_LP, BODY, ANY, is_called_empty, "a function stands without `()`: leave it out", EDIT_BOTH, ""},
     {T_RP, T_LP, ANYWHERE, ANY, NULL, "a function is applied to one argument at least, and there is no empty tuple", NO_EDIT, NULL},
     {T_RP, T_COMMA, ANYWHERE, ANY, NULL, "nothing stands behind the last argument: leave this comma out", EDIT_BEFORE, ""},
     {T_RBRACKET, T_COMMA, ANYWHERE, ANY, NULL, "nothing stands behind the last one: leave this comma out", EDIT_BEFORE, ""},
+    {T_COMMA, ANY, ANYWHERE, IN_ITEM, is_strategy, "steps follow each other by $", EDIT_FOUND, " ;"},
+    {T_COMMA, ANY, BODY, IN_ITEM, NULL, "several values are a tuple, in parentheses: `(a, b)`", NO_EDIT, NULL},
+    {T_RP, T_MINUS, BODY, IN_BRACKET, is_section, "the negative, as a function, is $", EDIT_BEFORE, "neg"},
+    {T_RP, OPERATOR, ANYWHERE, ANY, is_more_than_section, "behind `{before}` an operand is missing", NO_EDIT, NULL},
     {T_RP, OPERATOR, ANYWHERE, ANY, NULL, NO_SECTIONS "`fun x => x {before} ...`", NO_EDIT, NULL},
     {T_NAME, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
     {NUMBER, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
     {T_UNDERSCORE, ANY, BODY, ANY, wants_expression, "`_` is only a parameter that is not used: write `fun a b => ...`", NO_EDIT, NULL},
     /* bodies */
-    {T_WHERE, ANY, BODY, ANY, NULL, "`where` stands in the header, behind the type of the result: `{item} (...): n.f32 where n > 3 = ...`", NO_EDIT, NULL},
     {T_STRING, ANY, BODY, ANY, NULL, "there are no texts: data are numbers, bools, tuples and arrays of these", NO_EDIT, NULL},
     {T_LBRACKET, ANY, BODY, ANY, wants_expression, "there are no lists: `generate(fun i => ...)` makes an array, and `xs |> map(f)` one of another", NO_EDIT, NULL},
     {T_COLON, ANY, BODY, ANY, is_in_index, "a part of an array is `xs |> drop(1) |> take(2)`", NO_EDIT, NULL},

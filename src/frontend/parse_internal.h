@@ -65,6 +65,10 @@ typedef struct Parser {
     int recoveries;     /* in this item */
     int mistakes;       /* reported in this item; beyond a limit they go to `spare` and are forgotten */
     uint8_t bad_word;   /* a word of the language that was meant as a name: where it stands again, it is the same mistake */
+    const char *own_sign; /* what an operator was called, though it is no name */
+    size_t own_sign_size;
+    Diag *slice;        /* what was said of a slice in this item */
+    bool told_braces;   /* of this item */
     bool quiet;         /* what is read is skipped: nothing is reported of it */
     Diag spare;
     uint32_t synced;    /* 1 + where parse_recover last came to a halt, so that it does not halt there again */

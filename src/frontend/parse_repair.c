@@ -141,8 +141,12 @@ static bool is_named_argument(Parser *ps, const Place *place)
 /* `x = e` where an expression starts: what other languages assign. */
 static bool is_assignment(Parser *ps)
 {
-    int depth = engine_depth(ps), before = depth > 1 ? engine_symbol(ps, depth - 1) : 0;
-    return ps->prev.kind == T_NAME && (before == T_DARROW || before == T_IN || before == T_ELSE || before == T_THEN || before == T_EQ);
+    int depth = engine_depth(ps);
+    while (ps->prev.kind == T_RBRACKET && depth > 1 && engine_symbol(ps, depth) != T_LBRACKET)
+        depth--;
+    depth -= ps->prev.kind == T_RBRACKET;
+    int before = depth > 1 ? engine_symbol(ps, depth - 1) : 0;
+    return (ps->prev.kind == T_NAME || ps->prev.kind == T_RBRACKET) && (before == T_DARROW || before == T_IN || before == T_ELSE || before == T_THEN || before == T_EQ);
 }
 
 /* Whether the `=` that the body began with may be meant to compare, in a `where` that lacks a comparison. */
@@ -156,6 +160,13 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
 {
     if (ps->tok.kind != T_EQ || !parse_can(ps, T_EQEQ))
         return NOT_MINE;
+    if (ps->item->kind == ITEM_RULE && !place->bracket && parse_can(ps, T_EQUATION)) {
+        if (news)
+            diag_propose(ps->ctx, parse_mistake(ps, E0113, token_span(ps, ps->tok), "the sides of a rule are equal by `==`"), token_span(ps, ps->tok), "write $", "==");
+        parse_feed_instead(ps, T_EQUATION);
+        ps->open = 1;
+        return GO_ON;
+    }
     if (place->context == IN_ITEM && ps->has_body && is_where_cut(ps)) {
         if (news) {
             Diag *diag = parse_mistake(ps, E0104, ps->body_eq, "the body of %s starts at this `=`, and then comes another `=`", parse_item_name(ps));
@@ -165,8 +176,13 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
         parse_broken(ps);
     } else if (news) {
         Diag *diag = parse_mistake(ps, E0104, token_span(ps, ps->tok), "`=` does not compare");
-        if (is_named_argument(ps, place))
-            diag_help(ps->ctx, diag, "equality is `==`; an argument is given by name in braces: `f{%s = ...}`", parse_source_of(ps, ps->prev));
+        const Foreign *argument = is_named_argument(ps, place) ? parse_foreign(ps, ps->prev, FOREIGN_ARGUMENT) : NULL;
+        if (argument)
+            foreign_hint(ps->ctx, diag, NO_SPAN, argument);
+        else if (is_named_argument(ps, place))
+            diag_help(ps->ctx, diag, "equality is `==`; arguments are known by their order, and sizes and types alone have names, in braces: `f{n = 4}(xs)`");
+        else if (is_assignment(ps) && ps->prev.kind == T_RBRACKET)
+            diag_help(ps->ctx, diag, "nothing is assigned: the body is the result, and `generate(fun i => ...)` or `map` makes its elements");
         else if (is_assignment(ps)) {
             diag_help(ps->ctx, diag, "equality is written `==`; nothing is assigned: name a value by `let %s = ... in`, and fold with `reduceSeq`", parse_source_of(ps, ps->prev));
             diag_edit(ps->ctx, diag, span_start(token_span(ps, ps->prev)), "let ");
@@ -255,6 +271,8 @@ static Repair repair_braces(Parser *ps, const Place *place, bool news)
     bool branch = at > 2 && before < 0 && engine_symbol(ps, at - 2) == T_IF;
     if (!branch && !wants_operand(before))
         return NOT_MINE;
+    news &= !ps->told_braces;
+    ps->told_braces |= news;
     if (news && branch) {
         Diag *diag = parse_mistake(ps, E0101, token_span(ps, engine_token(ps, at)), "expected `then`, found `{`");
         diag_help(ps->ctx, diag, "write `if c then a else b`; braces group nothing");
@@ -462,7 +480,7 @@ static Repair repair_foreign(Parser *ps, const Place *place, bool news)
 Repair parse_repair(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_item_word, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let, repair_closer, repair_then,
+        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let, repair_closer, repair_then,
         repair_if, repair_unclosed, repair_comment, repair_juxtaposed, repair_other,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {

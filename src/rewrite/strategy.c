@@ -662,8 +662,10 @@ static Word *word_of(Runner *r, Strategy s, const SCall *call)
 static Core *run_call(Runner *r, Strategy s, const Here *here)
 {
     SCall call;
-    if (!as_call(s.ast, &call))
-        return strategy_mistake(r, E0804, s.ast->span, "a strategy is needed here", NULL);
+    if (!as_call(s.ast, &call)) {
+        bool chained = s.ast->kind == AST_PIPE || s.ast->kind == AST_COMPOSE;
+        return strategy_mistake(r, E0804, s.ast->span, "a strategy is needed here", chained ? "steps follow each other by `;`: `(a at map ; b at reduce)`" : NULL);
+    }
     const SEnv *own = senv_find(s.env, call.name);
     if (own && own->is_nat)
         return strategy_mistake(r, E0804, call.span, ctx_printf(r->ctx, "`%s` is a size, and a strategy is needed here", call.name), NULL);

@@ -1,0 +1,289 @@
+/* What belongs to another part of the item, or to an item of another kind: clauses behind the body, steps of a strategy in a definition,
+ * clauses without their brackets. */
+#include "frontend/parse_mistakes.h"
+
+enum { MOVED = 200 /* bytes of a clause that an edit moves */ };
+
+/* Skips the rest of the item; gives the byte behind its last token. */
+static uint32_t skip_item(Parser *ps)
+{
+    uint32_t end = ps->tok.hi;
+    bool quiet = ps->quiet;
+    ps->quiet = true;
+    for (; ps->tok.kind != T_END && !token_starts_item(ps->tok.kind); parse_advance(ps))
+        end = ps->tok.hi;
+    ps->quiet = quiet;
+    return end;
+}
+
+static uint32_t behind_blanks(const Parser *ps, uint32_t at)
+{
+    while (ps->text[at] && strchr(" \t\r\n", ps->text[at]))
+        at++;
+    return at;
+}
+
+static uint32_t behind_word(const Parser *ps, uint32_t at)
+{
+    while (is_name_byte(ps->text[at]))
+        at++;
+    return at;
+}
+
+static bool is_symbol(Parser *ps, int index, int kind) { return index > 0 && engine_symbol(ps, index) == kind; }
+
+/* `s = e`, behind `where`: Haskell defines names there. */
+static bool defines_name(const Parser *ps, uint32_t at)
+{
+    at = behind_blanks(ps, at);
+    const char *sign = ps->text + at + strcspn(ps->text + at, "=<>!\n");
+    return is_name_byte(ps->text[at]) && sign[0] == '=' && sign[1] != '=';
+}
+
+/* Behind the body there is nothing. */
+static Repair repair_clause(Parser *ps, const Place *place, bool news)
+{
+    int kind = ps->tok.kind;
+    bool clause = kind == T_WHERE || (kind == T_EXACT && (!ps->text[ps->tok.hi] || ps->text[ps->tok.hi] == '\n')) || kind == T_LOWERED || kind == T_EXPECT || (kind == T_LAUNCH && ps->text[behind_blanks(ps, ps->tok.hi)] == '[');
+    if (!clause || !ps->has_body || place->bracket || !token_ends_operand(ps->prev.kind) || !parse_can(ps, T_END))
+        return NOT_MINE;
+    Token word = ps->tok, last = ps->prev;
+    const char *found = parse_token_text(ps, word);
+    Diag *diag = !news ? &ps->spare : parse_mistake(ps, E0101, token_span(ps, word), "expected an operator or the end of %s, found %s", parse_item_name(ps), found);
+    uint32_t end = skip_item(ps);
+    if (kind == T_WHERE && defines_name(ps, word.hi)) {
+        uint32_t name = behind_blanks(ps, word.hi), size = behind_word(ps, name) - name;
+        diag_help(ps->ctx, diag, "a value is named in front of what uses it: `let %.*s = ... in ...`", (int)size, ps->text + name);
+        return GIVE_UP;
+    }
+    diag_help(ps->ctx, diag, "%s stands in the header, in front of the `=`", found);
+    const char *text = end - word.lo < MOVED ? ctx_printf(ps->ctx, "%.*s", (int)(end - word.lo), ps->text + word.lo) : NULL;
+    if (text && !strstr(text, "--")) {
+        diag_edit(ps->ctx, diag, span_start(ps->body_eq), "%s ", text);
+        diag_edit(ps->ctx, diag, parse_span(ps, last.hi, end), "%s", "");
+    }
+    return GIVE_UP;
+}
+
+/* `expect (f(2) == 4)`. */
+static Repair repair_expect(Parser *ps, const Place *place, bool news)
+{
+    int at = place->bracket;
+    if (ps->has_body || !is_symbol(ps, at, T_LP) || !is_symbol(ps, at - 1, T_EXPECT))
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0101, token_span(ps, engine_token(ps, at)), "an expectation of a result stands without parentheses");
+        diag_help(ps->ctx, diag, "leave them out: `expect result == [2, 4] for xs = [1, 2]`");
+        uint32_t open = engine_token(ps, at).lo, close = open;
+        for (int depth = 0; ps->text[close] && (depth += (ps->text[close] == '(') - (ps->text[close] == ')')) > 0;)
+            close++;
+        diag_edit(ps->ctx, diag, parse_span(ps, open, open + 1), "%s", "");
+        diag_edit(ps->ctx, diag, parse_span(ps, close, close + 1), "%s", "");
+    }
+    return GIVE_UP;
+}
+
+/* `launch threads = 128`. */
+static Repair repair_launch(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (ps->has_body || ps->prev.kind != T_LAUNCH || (ps->tok.kind != T_NAME && ps->tok.kind != T_LP) || !parse_can(ps, T_LBRACKET))
+        return NOT_MINE;
+    if (!news)
+        return GIVE_UP;
+    uint32_t lo = ps->tok.lo, hi = lo, end = lo + (uint32_t)strcspn(ps->text + lo, ")\n");
+    bool round = ps->tok.kind == T_LP && ps->text[end] == ')';
+    for (uint32_t at = lo; is_name_byte(ps->text[at]);) {
+        at = behind_blanks(ps, behind_word(ps, at));
+        if (ps->text[at] != '=')
+            break;
+        hi = at = behind_word(ps, behind_blanks(ps, at + 1));
+        if (ps->text[at] == ',')
+            at = behind_blanks(ps, at + 1);
+    }
+    Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `[` after `launch`, found %s", parse_token_text(ps, ps->tok));
+    if (round && end - lo < MOVED)
+        diag_propose(ps->ctx, diag, parse_span(ps, lo, end + 1), "options of a launch stand in square brackets: $", "[%.*s]", (int)(end - lo - 1), ps->text + lo + 1);
+    else if (hi > lo && hi - lo < MOVED)
+        diag_propose(ps->ctx, diag, parse_span(ps, lo, hi), "options of a launch stand in brackets: $", "[%.*s]", (int)(hi - lo), ps->text + lo);
+    else
+        diag_help(ps->ctx, diag, "options of a launch stand in brackets: `launch [threads = 128]`");
+    return GIVE_UP;
+}
+
+/* `operator (<>)`. Where the sign is used, it is the same mistake. */
+static Repair repair_operator_name(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (ps->prev.kind != T_OPERATOR || ps->item->name || ps->tok.name || ps->tok.first)
+        return NOT_MINE;
+    uint32_t lo = ps->tok.lo, hi = lo + (uint32_t)strcspn(ps->text + lo, " \n{");
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0101, parse_span(ps, lo, hi), "an operator has a name, and no sign of its own");
+        diag_help(ps->ctx, diag, "write `operator f (a: f32) (b: f32): f32 ...`; it is used as a function: `reduce(f, unit)`");
+    }
+    bool bracket = ps->text[lo] == '(';
+    ps->own_sign = ps->text + lo + bracket;
+    ps->own_sign_size = strcspn(ps->own_sign, ") \n{");
+    return GIVE_UP;
+}
+
+/* `def s = a ; b`. */
+static Repair repair_strategy(Parser *ps, const Place *place, bool news)
+{
+    if ((ps->tok.kind != T_SEMI && ps->tok.kind != T_ORELSE) || ps->item->kind != ITEM_DEF || ps->item->result || ps->params.n > 0 || !ps->has_body ||
+        place->context == IN_LET_VALUE || place->let)
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0112, token_span(ps, ps->tok), "%s belongs to a strategy, and %s is none", parse_kind_text(ps->tok.kind), parse_item_name(ps));
+        Span item = ps->item->span;
+        diag_propose(ps->ctx, diag, parse_span(ps, item.lo, behind_word(ps, item.lo)), "rules are put together in a $", "strategy");
+    }
+    return GIVE_UP;
+}
+
+/* `mapToGlobal at map` in a definition or a body. */
+static Repair repair_at(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (!ps->has_body || ps->strategic || !token_ends_operand(ps->prev.kind) || ps->tok.kind != T_NAME || strcmp(parse_source_of(ps, ps->tok), "at") != 0)
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0112, token_span(ps, ps->tok), "`at` belongs to a strategy, and %s is none", parse_item_name(ps));
+        Span item = ps->item->span;
+        if (ps->item->kind == ITEM_DEF)
+            diag_propose(ps->ctx, diag, parse_span(ps, item.lo, behind_word(ps, item.lo)), "rules are put together in a $", "strategy");
+        else
+            diag_help(ps->ctx, diag, STRATEGY_IN_HEADER);
+    }
+    return GIVE_UP;
+}
+
+/* `f(a; b)`, `launch [blocks = 128; threads = 256]`. */
+static Repair repair_separator(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_SEMI || ps->strategic || place->context != IN_BRACKET || !parse_can(ps, T_COMMA))
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `,` or %s, found `;`", parse_kind_text(token_closer_of(engine_symbol(ps, place->bracket))));
+        diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "between brackets, $ stands between one and the next", ",");
+    }
+    parse_feed_instead(ps, T_COMMA);
+    return GO_ON;
+}
+
+/* `fun (x) { e }`. */
+static Repair repair_fun_braces(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_LBRACE || place->context != IN_FUN || !parse_can(ps, T_DARROW))
+        return NOT_MINE;
+    Token open = ps->tok;
+    Diag *diag = !news ? &ps->spare : parse_mistake(ps, E0105, token_span(ps, open), "the body of a function stands behind `=>`, and not in braces");
+    diag_help(ps->ctx, diag, "write `fun x => e`");
+    parse_broken(ps);
+    bool quiet = ps->quiet;
+    ps->quiet = true;
+    int depth = 0;
+    do {
+        depth += ps->tok.kind == T_LBRACE ? 1 : ps->tok.kind == T_RBRACE ? -1 : 0;
+        if (depth > 0)
+            parse_advance(ps);
+    } while (depth > 0 && ps->tok.kind != T_END && !token_starts_item(ps->tok.kind));
+    ps->quiet = quiet;
+    parse_insert(ps, T_DARROW);
+    parse_insert(ps, T_BROKEN);
+    if (ps->tok.kind != T_RBRACE)
+        return GO_ON;
+    diag_edit(ps->ctx, diag, token_span(ps, open), "=>");
+    diag_edit(ps->ctx, diag, token_span(ps, ps->tok), "%s", "");
+    parse_advance(ps);
+    ps->prev.kind = T_RP;
+    return GO_ON;
+}
+
+/* The text between two bytes without the blanks around it. */
+static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
+{
+    lo = behind_blanks(ps, lo);
+    while (hi > lo && strchr(" \t", ps->text[hi - 1]))
+        hi--;
+    return hi > lo ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "";
+}
+
+/* The first size of an input, `n` of `(xs: n.f32)`. */
+static const char *length_of(Parser *ps, const char *name)
+{
+    for (int i = 0; i < ps->params.n; i++) {
+        const Param *p = &ps->params.at[i];
+        const Ast *type = p->kind;
+        while (type && type->kind == AST_DOT)
+            type = type->bin.lhs;
+        if (p->name && strcmp(p->name, name) == 0 && type && type != p->kind && type->kind == AST_NAME)
+            return type->name.text;
+    }
+    return "n";
+}
+
+/* `xs[1:]`, `xs[:-1]`, `xs[2:5]`. Several of an item are one mistake. */
+static Repair repair_slice(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_COLON || !ps->has_body || !is_symbol(ps, place->bracket, T_LBRACKET))
+        return NOT_MINE;
+    uint32_t open = engine_token(ps, place->bracket).lo, close = open + (uint32_t)strcspn(ps->text + open, "]\n"), lo = open;
+    while (lo > 0 && is_name_byte(ps->text[lo - 1]))
+        lo--;
+    size_t plain = open + 1 + strcspn(ps->text + open + 1, "[(,");
+    if (lo == open || ps->text[close] != ']' || plain < close || memchr(ps->text + ps->tok.hi, ':', close - ps->tok.hi))
+        return NOT_MINE;
+    const char *xs = trimmed(ps, lo, open), *from = trimmed(ps, open + 1, ps->tok.lo), *to = trimmed(ps, ps->tok.hi, close);
+    if (from[0] == '-')
+        return NOT_MINE;
+    const char *end = to[0] == '-' ? ctx_printf(ps->ctx, "%s - %s", length_of(ps, xs), to + 1) : to;
+    const char *rest = from[0] ? ctx_printf(ps->ctx, "drop(%s, %s)", from, xs) : xs;
+    const char *part = !to[0] ? rest : from[0] ? ctx_printf(ps->ctx, "take(%s - %s, %s)", end, from, rest) : ctx_printf(ps->ctx, "take(%s, %s)", end, rest);
+    Span whole = parse_span(ps, lo, close + 1);
+    if (!ps->slice && news) {
+        ps->slice = parse_mistake(ps, E0101, whole, "there are no slices of arrays");
+        diag_propose(ps->ctx, ps->slice, whole, "this part of the array is $", "%s", part);
+    } else if (ps->slice) {
+        diag_note(ps->ctx, ps->slice, whole, "and this one `%s`", part);
+        diag_edit(ps->ctx, ps->slice, whole, "%s", part);
+    }
+    return SKIP;
+}
+
+/* `...;` at the end of an item. */
+static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (ps->tok.kind != T_SEMI || ps->strategic || !parse_can(ps, T_END))
+        return NOT_MINE;
+    Token sign = ps->tok;
+    parse_advance(ps);
+    if (ps->tok.kind == T_END || token_starts_item(ps->tok.kind)) {
+        if (news)
+            diag_propose(ps->ctx, parse_mistake(ps, E0112, token_span(ps, sign), "nothing ends with `;`"), token_span(ps, sign), "leave it out", "%s", "");
+        ps->prev = sign;
+        ps->prev.kind = T_RP;
+        return GO_ON;
+    }
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0112, token_span(ps, sign), "`;` belongs to a strategy, and %s is none", parse_item_name(ps));
+        diag_note(ps->ctx, diag, NO_SPAN, "steps are chained with `|>` or `>>`, and values are named with `let x = e in`");
+    }
+    parse_broken(ps);
+    return SKIP;
+}
+
+Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
+{
+    static Repair (*const repairs[])(Parser *, const Place *, bool) = {
+        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+    };
+    for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
+        Repair repair = repairs[i](ps, place, news);
+        if (repair != NOT_MINE)
+            return repair;
+    }
+    return NOT_MINE;
+}

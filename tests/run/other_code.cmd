@@ -1,0 +1,2 @@
+explain 303
+exit 2

@@ -1,0 +1,2 @@
+run axpy.rise --set n=1e6
+exit 2

@@ -1,0 +1,2 @@
+axpy.rise -O3
+exit 2

@@ -1,0 +1,2 @@
+axpy.rise --target=sm_90
+exit 2

@@ -1,0 +1,2 @@
+run axpy.rise n=1000 xs=ones
+exit 2

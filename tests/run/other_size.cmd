@@ -1,0 +1,2 @@
+run axpy.rise --n 1000
+exit 2

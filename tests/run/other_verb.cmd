@@ -1,0 +1,2 @@
+build axpy.rise
+exit 2

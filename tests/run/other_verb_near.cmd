@@ -1,0 +1,2 @@
+chek axpy.rise
+exit 2
