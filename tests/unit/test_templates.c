@@ -137,9 +137,19 @@ static void test_part(const char *part, size_t length, const char *type, Totals 
     totals->programs++;
     if (t.c.imp)
         run_template(&t);
-    else
+    else {
         totals->wrong++;
+        printf("this does not compile for %s:\n%s", type, text);
+    }
     compiled_free(&t.c);
+}
+
+/* The next part begins with its kind of types; NULL: there is none. */
+static const char *next_part(const char *part)
+{
+    const char *num = strstr(part, "\n-- num\n"), *real = strstr(part, "\n-- float\n");
+    const char *next = !num || (real && real < num) ? real : num;
+    return next ? next + 1 : NULL;
 }
 
 int main(int argc, char **argv)
@@ -152,11 +162,11 @@ int main(int argc, char **argv)
         fclose(in);
     int n = argc > 3 ? argc - 3 : (int)(sizeof numbers / sizeof *numbers);
     for (const char *part = file; part && *part;) {
-        const char *end = strstr(part, "\n\n");
-        size_t size = end ? (size_t)(end + 1 - part) : length - (size_t)(part - file);
+        const char *next = next_part(part);
+        size_t size = next ? (size_t)(next - part) : length - (size_t)(part - file);
         for (int i = 0; i < n; i++)
             test_part(part, size, argc > 3 ? argv[i + 3] : numbers[i], &totals);
-        part = end ? end + 2 : NULL;
+        part = next;
     }
     totals.wrong += totals.programs == 0;
     printf("%ld programs, %ld launches too large or of no elements where one is wanted\n", totals.programs, totals.not_run);
