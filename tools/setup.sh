@@ -56,7 +56,7 @@ wanted_packages() {
     [ "${1:-}" = tests ] && have apt-get || return 0
     /usr/bin/python3 -c 'import numpy' >/dev/null 2>&1 || echo python3-numpy
     printf '#include <jansson.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1 || echo libjansson-dev
-    printf '#include <stdio.h>\n#include <editline/readline.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1 || echo libedit-dev
+    /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libedit.so.2")' >/dev/null 2>&1 || echo libedit2
     /usr/bin/python3 -c 'import build, ensurepip, setuptools, wheel' >/dev/null 2>&1 ||
         echo python3-build python3-setuptools python3-venv python3-wheel
     hunspell -d en_GB -l </dev/null >/dev/null 2>&1 || echo hunspell hunspell-en-gb

@@ -1,19 +1,47 @@
-/* With libedit a terminal has lines that can be edited, and a history; without it, plain lines. */
+/* On a terminal, lines are edited and have a history by libedit, if the machine has it: it is looked for when it
+ * is wanted, so that risec runs without it. Else lines are plain ones. */
 #include "driver/line_reader.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef RISEC_EDIT
-#include <editline/readline.h>
-#endif
-
-#ifdef RISEC_EDIT
 
 enum { HISTORY_LINES = 1000 };
+
+/* What is used of libedit, as editline/readline.h declares it. */
+static struct {
+    int (*rl_initialize)(void);
+    char *(*readline)(const char *prompt);
+    void (*using_history)(void);
+    void (*stifle_history)(int most);
+    int (*read_history)(const char *path);
+    int (*write_history)(const char *path);
+    void (*clear_history)(void);
+    int (*add_history)(const char *line);
+} edit;
+
+static bool find_edit(void)
+{
+    const struct {
+        const char *name;
+        void *at; /* a pointer to a function */
+    } wanted[] = {{"rl_initialize", &edit.rl_initialize},   {"readline", &edit.readline},
+                  {"using_history", &edit.using_history},   {"stifle_history", &edit.stifle_history},
+                  {"read_history", &edit.read_history},     {"write_history", &edit.write_history},
+                  {"clear_history", &edit.clear_history},   {"add_history", &edit.add_history}};
+    void *library = dlopen("libedit.so.2", RTLD_LAZY | RTLD_LOCAL);
+    bool found = library != NULL;
+    for (size_t i = 0; found && i < sizeof wanted / sizeof *wanted; i++) {
+        void *function = dlsym(library, wanted[i].name);
+        memcpy(wanted[i].at, &function, sizeof function);
+        found = function != NULL;
+    }
+    return found;
+}
 
 static void make_folders(Ctx *ctx, const char *path)
 {
@@ -36,56 +64,41 @@ static const char *history_path(Ctx *ctx)
 static void open_history(Ctx *ctx, LineReader *reader)
 {
     reader->history = history_path(ctx);
-    rl_initialize();
-    using_history();
-    stifle_history(HISTORY_LINES);
+    edit.rl_initialize();
+    edit.using_history();
+    edit.stifle_history(HISTORY_LINES);
     if (reader->history)
-        read_history(reader->history);
+        edit.read_history(reader->history);
 }
 
 static void close_history(LineReader *reader)
 {
-    if (reader->history && write_history(reader->history) == 0)
+    if (reader->history && edit.write_history(reader->history) == 0)
         chmod(reader->history, 0600);
-    clear_history();
+    edit.clear_history();
+    free(reader->added);
 }
 
 static LineRead read_edited(LineReader *reader, const char *prompt)
 {
     errno = 0;
     free(reader->line);
-    reader->line = readline(prompt);
+    reader->line = edit.readline(prompt);
     if (!reader->line)
         return errno == EINTR ? LINE_INTERRUPTED : LINE_END;
-    HIST_ENTRY *last = history_length ? history_get(history_base + history_length - 1) : NULL;
-    if (reader->line[0] && !(last && strcmp(last->line, reader->line) == 0))
-        add_history(reader->line);
+    if (reader->line[0] && !(reader->added && strcmp(reader->added, reader->line) == 0)) {
+        edit.add_history(reader->line);
+        free(reader->added);
+        reader->added = strdup(reader->line);
+    }
     return LINE_GIVEN;
 }
-
-#else
-
-static void open_history(Ctx *ctx, LineReader *reader)
-{
-    (void)ctx;
-    reader->edits = false;
-}
-
-static void close_history(LineReader *reader) { (void)reader; }
-static LineRead read_edited(LineReader *reader, const char *prompt)
-{
-    (void)prompt;
-    (void)reader;
-    return LINE_END; /* not reached: nothing is edited */
-}
-
-#endif
 
 void line_reader_open(Ctx *ctx, LineReader *reader)
 {
     const char *term = getenv("TERM");
     *reader = (LineReader){.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
-    reader->edits = reader->terminal && term && strcmp(term, "dumb") != 0;
+    reader->edits = reader->terminal && term && strcmp(term, "dumb") != 0 && find_edit();
     if (reader->edits)
         open_history(ctx, reader);
 }

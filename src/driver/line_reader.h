@@ -10,6 +10,7 @@ typedef struct LineReader {
     char *line;    /* the last one, without its end */
     size_t room;
     const char *history; /* its file; or NULL */
+    char *added;         /* the last line that went there */
 } LineReader;
 
 typedef enum LineRead { LINE_GIVEN, LINE_INTERRUPTED, LINE_END } LineRead;

@@ -2,6 +2,7 @@
 """`risec repl`: what it prints on a pipe and on a terminal, where mistakes are said to be, Ctrl-C, its history, and that its memory stays.
 
 RISEC names the binary. Prints `ok NAME`, `not ok NAME` or `skip NAME: why`."""
+import ctypes
 import os
 import pty
 import re
@@ -118,7 +119,8 @@ report("memory-stays", many < few * 1.5 + 1024, f"{few} KiB in 90 lines, {many} 
 
 # ---- Ctrl-C ------------------------------------------------------------------------------------------
 
-process = subprocess.Popen([RISEC, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+process = subprocess.Popen([RISEC, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 process.stdin.write(f"1\n{LONG}\n")
 process.stdin.flush()
 process.stdout.readline()
@@ -162,7 +164,15 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
 
-EDITS = b"libedit" in subprocess.run(["ldd", RISEC], capture_output=True).stdout
+def has_libedit():
+    try:
+        ctypes.CDLL("libedit.so.2")
+    except OSError:
+        return False
+    return True
+
+
+EDITS = has_libedit()
 with tempfile.TemporaryDirectory() as folder:
     for term in ("dumb", "xterm") if EDITS else ("dumb",):
         t = Terminal(term, folder)
@@ -182,5 +192,5 @@ with tempfile.TemporaryDirectory() as folder:
         steps = [t.wait(r"> "), t.type("\x1b[A\n"), t.wait(r"\n21\n(.*\n)*> "), t.type(":quit\n")]
         report("history-read", all(step is not False for step in steps) and t.end() == 0, f"{steps}\n{t.seen}")
     else:
-        print("skip terminal-xterm: risec is built without libedit")
+        print("skip terminal-xterm: libedit is not installed")
 sys.exit(failed)
