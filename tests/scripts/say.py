@@ -96,7 +96,8 @@ class Run:
         ours, theirs = pty.openpty() if terminal else os.pipe()
         self.fd = ours
         self.process = subprocess.Popen([RISEC, "run", "long.rise", "--device", "ref", "--set", "n=10000000", "--arg", "x=1", *words],
-                                        stderr=theirs, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": term})
+                                        stderr=theirs, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": term},
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         os.close(theirs)
 
     def read(self, seconds):
