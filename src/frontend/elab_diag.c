@@ -457,8 +457,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
         note_hole(e, d, hole);
-        hint_argument(e, d, callee, param, hole, arg);
-    } else if (hint_argument(e, d, callee, param, NULL, arg)) {
+        hint_argument(e, d, callee, hole, arg);
+    } else if (hint_argument(e, d, callee, NULL, arg)) {
         return;
     } else if (is_shuffle(callee) && arg.kind == V_CORE && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
         diag_help(ctx, d, "a shuffle takes the values of all 32 lanes at once, outside of `mapLane`: `mapLane(f) |> toPrivate |> %s(...)`", callee);

@@ -291,7 +291,7 @@ Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *
 /* elab_mistakes.c */
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
-bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg);
+bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg);
 bool propose_fold(Elab *e, Diag *d, const Fun *f);
 void propose_whole(Elab *e, Diag *d, Span span);
 /* More of a hint that holds where this size is not 0: the fact for the header. An array may have no elements, and then 0 is no index of it. */

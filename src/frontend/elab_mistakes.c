@@ -33,11 +33,14 @@ Span behind_name(const Elab *e, const char *callee)
 /* ---- what a fold starts from ------------------------------------------------------------------------------------------------ */
 
 /* `map(fun x => x > 0) |> reduce((+), 0)`, and a function of an element and a sum of another type. */
-static bool hint_start(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg)
+static bool hint_start(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
 {
-    bool start = param && (strcmp(param, "unit") == 0 || strcmp(param, "init") == 0);
+    static const PrimId folds[] = {P_reduce, P_reduceSeq, P_reduceSeqUnroll, P_scan, P_scanExcl, P_scanSeq, P_scanSeqExcl};
+    bool fold = false;
+    for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
+        fold |= is_callee(callee, folds[i]);
     Type elem = hole && hole->filled && kind_is_type(hole->kind) ? type_resolve(e, hole->type) : NULL;
-    if (!start || !elem || !call_text(e, callee) || !is_literal(arg))
+    if (!fold || !elem || !call_text(e, callee) || !is_literal(arg))
         return false;
     if (elem->kind == TY_SCALAR && elem->scalar == SC_BOOL) {
         diag_help(e->ctx, d, "to count, make numbers of the bools first: `map(fun b => if b then 1 else 0) |> %s(...)`", callee);
@@ -107,9 +110,9 @@ static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
     return true;
 }
 
-bool hint_argument(Elab *e, Diag *d, const char *callee, const char *param, const Hole *hole, Value arg)
+bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
 {
-    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_start(e, d, callee, param, hole, arg);
+    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_start(e, d, callee, hole, arg);
 }
 
 /* `take(n / 2.0)` */

@@ -349,6 +349,8 @@ static void propose_sizes(Elab *e, Diag *d, const Ast *tuple)
     diag_propose(e->ctx, d, tuple->span, "sizes are joined by points: $", "%s", text);
 }
 
+static const char a_size[] = "a size";
+
 static Type bad_type(Elab *e, const Ast *ast, const char *what)
 {
     const char *meant = type_meant(e, ast);
@@ -362,7 +364,7 @@ static Type bad_type(Elab *e, const Ast *ast, const char *what)
     d = elab_error(e, E0323, ast->span, "a type is needed here, and this is %s", what);
     diag_label(e->ctx, d, "not a type");
     const Source *source = source_get(e->ctx, ast->span.file);
-    if (!meant && ast->kind == AST_NAME && strcmp(what, "a size") == 0 && ast->span.lo > 0 && source->text[ast->span.lo - 1] == '.')
+    if (!meant && ast->kind == AST_NAME && what == a_size && ast->span.lo > 0 && source->text[ast->span.lo - 1] == '.')
         diag_propose(e->ctx, d, ast->span, "the type of the elements is missing: $, or another one", "%s.f32", ast->name.text);
     if (meant)
         diag_propose(e->ctx, d, ast->span, ast->kind == AST_BRACKET ? "the size stands in front: $" : "the type is called $", "%s", meant);
@@ -425,7 +427,7 @@ static Type eval_name_type(Elab *e, const Ast *ast, const Env *env)
         return type_error(e->ctx);
     }
     if (found)
-        return bad_type(e, ast, found->value.kind == V_HOLE || found->value.kind == V_NAT ? "a size" : "a value");
+        return bad_type(e, ast, found->value.kind == V_HOLE || found->value.kind == V_NAT ? a_size : "a value");
     if (scalar_find(name, &scalar))
         return type_scalar(e->ctx, scalar);
     switch (builtin_find(name)) {
