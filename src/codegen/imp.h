@@ -209,6 +209,7 @@ typedef struct ImpKernel {
     int least_blocks;     /* on axis x, however few fit; 0 as 1 */
     Nat totals;           /* the most that an exchange in it has, over the sizes; NULL: there is none */
     int64_t min_blocks;   /* second argument of __launch_bounds__, 0: not given */
+    bool blocks_as_said;  /* the user's program says min_blocks, not the library */
     /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
      * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */
     Nat grid[3], block[3], thread[3], warp, lane;

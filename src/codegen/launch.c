@@ -340,6 +340,7 @@ void launch_plan(Lowering *lw, const Core *start)
     kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, 31));
     if (clause.min_blocks && nat_is_const(clause.min_blocks))
         kernel->min_blocks = clause.min_blocks->value;
+    kernel->blocks_as_said = span_is_users(ctx, clause.threads_span);
     lw->any_block = kernel_has_blocks(kernel);
 }
 
@@ -636,7 +637,7 @@ void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody b
     Ctx *ctx = lw->ctx;
     Nat zero = nat_const(ctx, 0);
     const ImpBlock *step = lw->step;
-    if (nat_is(n, 0))
+    if (nat_le(ctx, lw->facts, n, zero))
         return;
     int64_t copies = lw->copies ? lw->copies : 1;
     if (nat_is(n, 1) || (unroll && n->value <= MAX_COPIES / copies)) {

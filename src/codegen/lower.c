@@ -99,6 +99,7 @@ static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, const LowerPl
         if (!lw.failed) {
             refuse_lost(&lw);
             refuse_private(&lw);
+            fit_blocks(ctx, lw.kernel);
         }
     }
     return lw.failed ? NULL : lw.program;

@@ -48,6 +48,8 @@ typedef struct PrivateMemory {
 } PrivateMemory;
 PrivateMemory private_memory(Ctx *ctx, const ImpKernel *kernel);
 enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_OF_THREAD = 255, REGISTER_BYTES = 4, LOCAL_MEMORY_MAX = 512 * 1024 /* bytes of a thread */ };
+/* Fewer blocks at once on a multiprocessor, where the arrays of their threads would not fit into its registers; not where the user says how many. */
+void fit_blocks(Ctx *ctx, ImpKernel *kernel);
 int kernel_registers(const ImpKernel *kernel); /* that each thread may have, by its launch bounds */
 /* Whether an entry without high-level patterns can be lowered. Says nothing. See Note [Tried and taken]. */
 bool lower_rewritten(Ctx *ctx, const CoreEntry *entry);

@@ -92,3 +92,12 @@ int kernel_registers(const ImpKernel *kernel)
     int64_t each = REGISTERS_OF_MULTIPROCESSOR / (threads > 0 ? threads : 1);
     return each < REGISTERS_OF_THREAD ? (int)each : REGISTERS_OF_THREAD;
 }
+
+enum { OTHER_REGISTERS = 16 }; /* that a thread needs beside its arrays */
+
+void fit_blocks(Ctx *ctx, ImpKernel *kernel)
+{
+    int64_t wanted = private_memory(ctx, kernel).bytes / 4 + OTHER_REGISTERS;
+    while (kernel->min_blocks > 1 && !kernel->blocks_as_said && wanted > kernel_registers(kernel))
+        kernel->min_blocks--;
+}

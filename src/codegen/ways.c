@@ -367,11 +367,16 @@ static void share_workspace(Lowering *lw)
 
 /* ---- launches -------------------------------------------------------------------------------------------------------------- */
 
-static bool does_nothing(const ImpKernel *kernel)
+/* Loops over nothing that does anything, too. */
+static bool does_nothing(const ImpBlock *block)
 {
-    for (int i = 0; i < kernel->body.list.n; i++)
-        if (kernel->body.list.at[i]->kind != IS_NOTE)
+    for (int i = 0; i < block->list.n; i++) {
+        const ImpStmt *s = block->list.at[i];
+        bool idle = s->kind == IS_NOTE || (s->kind == IS_FOR && does_nothing(&s->loop.body)) ||
+                    (s->kind == IS_IF && does_nothing(&s->branch.then) && does_nothing(&s->branch.otherwise));
+        if (!idle)
             return false;
+    }
     return true;
 }
 
@@ -534,7 +539,7 @@ static ImpHint *take_hints(Lowering *lw)
     return hints;
 }
 
-/* Kernels that do nothing go, but for one. */
+/* Kernels that do nothing go, but for one of all ways. */
 static void end_way(Lowering *lw)
 {
     Ways *ways = lw->ways;
@@ -542,7 +547,7 @@ static void end_way(Lowering *lw)
     int n_hints = lw->globals.n, steps = 0, step = 0, kept = 0;
     for (int i = 0; i < ways->begun.n; i++) {
         Begun *b = &ways->begun.at[i];
-        b->nothing = does_nothing(b->kernel) && (i < ways->begun.n - 1 || kept);
+        b->nothing = does_nothing(&b->kernel->body) && !b->kernel->init && (i < ways->begun.n - 1 || kept || ways->placed.n || ways->left.n);
         kept += !b->nothing;
         steps += !b->nothing && !b->prepares;
     }
