@@ -59,22 +59,27 @@ static Core *split_of(Ctx *ctx, const Core *split, Core *array)
     return make_if(ctx, array->cond.cond, then, otherwise, array->span);
 }
 
+/* A view of a whole array that kernels can write through. */
+static bool is_layout(const Core *term)
+{
+    return term->kind == CORE_PRIM && (term->prim.id == P_split || term->prim.id == P_join || term->prim.id == P_transpose);
+}
+
 Core *split_branches(Runner *r, Span span, const Here *here)
 {
     const Core *term = here->term;
-    if (term->kind != CORE_PRIM || term->prim.id != P_split || term->prim.args[0]->kind != CORE_IF)
-        return strategy_fail(r, span, "splitBranches", here, "it is no split of an `if`");
+    if (!is_layout(term) || term->prim.args[0]->kind != CORE_IF)
+        return strategy_fail(r, span, "splitBranches", here, "it is no split, join or transposition of an `if`");
     return strategy_step(r, "splitBranches", NULL, here, split_of(r->ctx, term, term->prim.args[0]), span);
 }
 
 Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
 {
     const Core *term = here->term;
-    if (term->kind != CORE_PRIM || term->prim.id != P_split)
-        return strategy_fail(r, span, "inSplit", here, "it is no split");
+    if (!is_layout(term))
+        return strategy_fail(r, span, "inSplit", here, "it is no split, join or transposition");
     const Here *array = here_child(r->ctx, here, 0);
-    bool again = array->term->kind == CORE_PRIM && array->term->prim.id == P_split;
-    Core *after = again ? in_split(r, s, array, span) : run_strategy(r, s, array);
+    Core *after = is_layout(array->term) ? in_split(r, s, array, span) : run_strategy(r, s, array);
     if (!after)
         return NULL;
     const Here *split = here_as(r->ctx, here, term_with_child(r->ctx, term, 0, after));

@@ -88,6 +88,29 @@ Core *one_stage(Runner *r, Span span, const Here *here)
     return count_stages(here->term) == 1 ? here->term : strategy_fail(r, span, "oneStage", here, "there is more than one whole reduction, scan, scatter or reduceByIndex, or none");
 }
 
+enum { LIGHT_FUNCTIONS = 24 };
+
+/* Takes the functions of an element away from *left. False where it is heavy: they are too many, or it folds. */
+static bool takes_few(const Core *term, int *left)
+{
+    if (term->kind == CORE_PRIM) {
+        PrimLevel level = prim_rows[term->prim.id].level;
+        *left -= level == LEVEL_SCALAR;
+        if (*left < 0 || (level != LEVEL_SCALAR && level != LEVEL_VIEW && term->prim.id != P_map))
+            return false;
+    }
+    for (int i = 0; i < term_children(term); i++)
+        if (!takes_few(term_child(term, i), left))
+            return false;
+    return true;
+}
+
+Core *is_light(Runner *r, Span span, const Here *here)
+{
+    int left = LIGHT_FUNCTIONS;
+    return takes_few(here->term, &left) ? here->term : strategy_fail(r, span, "light", here, "an element takes more than a few functions of scalars");
+}
+
 static bool says_who(const Core *term)
 {
     PrimLevel level = term->kind == CORE_PRIM ? prim_rows[term->prim.id].level : LEVEL_VIEW;

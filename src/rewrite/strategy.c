@@ -586,6 +586,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return on_results(r, a, here);
     case S_oneStage:
         return one_stage(r, call->span, here);
+    case S_light:
+        return is_light(r, call->span, here);
     case S_bounded:
         return bounded(r, a, here, call->span);
     case S_computed:

@@ -169,7 +169,8 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
         term = make_prim(ctx, P_split, type, 2, nats, 1, &term, span);
         if (!nat_le(ctx, entry->known, nat_const(ctx, 1), size)) {
             Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), size, span);
-            cond = cond ? make_both(ctx, cond, some) : some;
+            Core *both[2] = {cond, some};
+            cond = cond ? make_prim(ctx, P_and, some->type, 0, NULL, 2, both, span) : some; /* of sizes: kernels are chosen by it */
         }
     }
     return cond ? make_if(ctx, cond, term, make_zero(ctx, next_var, term->type, span), span) : term;
@@ -313,6 +314,80 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     return mapped(s, row, mapped(s, x, body, make_ref(ctx, row, element->span)), across);
 }
 
+typedef struct Along {
+    const Shape *s;
+    const Nest *nest;
+    int *reads; /* by axis: those whose neighbours lie along it */
+} Along;
+
+static void count_along(void *user, Core *read)
+{
+    const Along *a = user;
+    Nat flat = flat_index(a->s->ctx, read);
+    for (int i = 0; i < a->nest->n_axes; i++)
+        a->reads[i] += nat_mentions(flat, a->nest->axes[i]->nat) && is_next(a->s, flat, a->nest->axes[i]->nat);
+}
+
+/* The axis along which an array is read whose elements are written along the last axis; -1: there is none. */
+static int axis_read_along(const Shape *s, const Nest *nest)
+{
+    Along along = {s, nest, NEWN(s->ctx, int, nest->n_axes)};
+    int last = nest->n_axes - 1, most = last;
+    each_read(nest->element, count_along, &along);
+    for (int i = 0; i < nest->n_axes; i++) {
+        if (along.reads[i] > along.reads[most])
+            most = i;
+        for (int k = 0; k < nest->n_axes; k++)
+            if (nat_mentions(nest->axes[k]->type->size, nest->axes[i]->nat))
+                return -1;
+    }
+    return most == last || along.reads[last] > 0 ? -1 : most;
+}
+
+/* The element where one index counts through all of these axes. */
+static Core *flattened(const Shape *s, int n, CoreVar *const *axes, Core *element, CoreVar **flat)
+{
+    Ctx *ctx = s->ctx;
+    if (n == 1) {
+        *flat = axes[0];
+        return element;
+    }
+    Nat size = nat_const(ctx, 1);
+    for (int i = 0; i < n; i++)
+        size = nat_mul(ctx, size, axes[i]->type->size);
+    *flat = make_var(ctx, s->next_var, "p", type_idx(ctx, size), element->span);
+    Nat left = (*flat)->nat;
+    for (int i = n - 1; i >= 0; i--) {
+        element = term_with_nat(ctx, s->next_var, element, axes[i]->nat, i ? nat_mod(ctx, left, axes[i]->type->size) : left);
+        left = i ? nat_div(ctx, left, axes[i]->type->size) : left;
+    }
+    return element;
+}
+
+/* Axes in another order: a transposition of each matrix of the last axis and the one that is read along, where this is the first axis
+ * or the one before the last. */
+static Core *permutation(const Shape *s, const Nest *nest)
+{
+    Ctx *ctx = s->ctx;
+    int last = nest->n_axes - 1, across = axis_read_along(s, nest);
+    bool first = across == 0;
+    if (across < 0 || (!first && across != last - 1))
+        return NULL;
+    CoreVar *flat;
+    Core *element = flattened(s, last - 1, nest->axes + first, nest->element, &flat);
+    Core *matrices = array_over(s, flat, array_over(s, nest->axes[last], array_over(s, nest->axes[across], element)));
+    CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
+    Core *each = mapped(s, matrix, transposed(s, make_ref(ctx, matrix, element->span)), matrices);
+    if (!first)
+        return rows_split(ctx, s->entry, last - 1, nest->axes, each, s->next_var);
+    Core *outside = transposed(s, each);
+    if (last == 2)
+        return outside;
+    Nat all = nat_mul(ctx, outside->type->size, outside->type->elem->size);
+    Core *rows = one_argument(s, P_join, type_array(ctx, all, outside->type->elem->elem), outside);
+    return rows_split(ctx, s->entry, last, nest->axes, rows, s->next_var);
+}
+
 static Core *plain_term(Ctx *ctx, const Nest *nest)
 {
     Core *term = nest->element;
@@ -321,9 +396,13 @@ static Core *plain_term(Ctx *ctx, const Nest *nest)
     return term;
 }
 
+static bool is_fold(const Core *term) { return is_prim(term, P_reduce) || is_prim(term, P_scan) || is_prim(term, P_scanExcl); }
+
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     const Shape s = {ctx, entry, next_var};
+    if (nest->n_axes > 2 && nest->element->type->kind == TY_SCALAR && !is_fold(nest->element))
+        return permutation(&s, nest);
     if (nest->n_axes != 2)
         return NULL;
     return is_prim(nest->element, P_reduce) ? product(&s, nest->axes, nest->element)
@@ -334,8 +413,7 @@ Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 {
     const Shape s = {ctx, entry, next_var};
     Core *term = nest->element, *known = NULL;
-    bool fold = is_prim(term, P_reduce) || is_prim(term, P_scan) || is_prim(term, P_scanExcl);
-    if (fold && nest->n_axes > 0)
+    if (is_fold(term) && nest->n_axes > 0)
         known = nest->n_axes == 1 ? rows_folded(&s, nest->axes[0], term) : joined_rows(&s, nest);
     return known ? known : plain_term(ctx, nest);
 }
