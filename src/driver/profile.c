@@ -313,11 +313,11 @@ void profile_manual(StrBuf *out)
         const char *title;
     } groups[] = {{0, "Counted at each line"}, {COUNTERS_OF_LINES, "Of the launch"}, {COUNTERS_COUNTED, "Ratios"}};
     sb_puts(out, "# Counters of the simulator\n\n"
-                 "This page lists what the simulator counts. Use the names in `expect` clauses, and look for them in\n"
-                 "the output of `--json`. `--profile` prints a table of them:\n\n"
+                 "This page lists the counters of the simulator. You can use their names in `expect` clauses, and you\n"
+                 "find them in the output of `--json`. With `--profile`, `risec run` prints a table of them:\n\n"
                  "```\nrisec run examples/sum.rise --set n=1000 --arg xs=uniform --profile\n```\n\n"
-                 "[profiling.md](profiling.md) says how each is counted. This page is made from the table\n"
-                 "`src/sim/counters.def`. Do not edit it.\n");
+                 "[profiling.md](profiling.md) explains how the simulator computes each counter. The compiler makes\n"
+                 "this page from the table `src/sim/counters.def`, so do not edit it by hand.\n");
     for (int g = 0; g < 3; g++) {
         sb_printf(out, "\n## %s\n\n| name | column of `--profile` | meaning |\n|---|---|---|\n", groups[g].title);
         for (int id = groups[g].first; id < (g < 2 ? groups[g + 1].first : COUNTER_COUNT); id++)
