@@ -252,10 +252,10 @@ def claim():
     others = [ratio for size, ratio in products.items() if size != slowest]
     return (
         f"risec is the fastest in {ahead} of {len(rows)} reduction benchmarks. "
-        f"In {level - ahead} others, the spread of its times overlaps the spread of the fastest. "
+        f"In {'the other' if level == len(rows) else 'another'} {level - ahead}, the spread of its times overlaps the spread of the fastest. "
         f"Its running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time than CUB's. "
-        f"Its matrix products reach {100 * min(others):.0f} to {100 * max(others):.0f} % of cuBLAS's speed, "
-        f"except for matrices of {slowest} x {slowest}, where they reach {100 * products[slowest]:.0f} %."
+        f"Its products of matrices of {slowest} x {slowest} reach {100 * products[slowest]:.0f} % of cuBLAS's speed. "
+        f"At the other sizes, they reach {100 * min(others):.0f} to {100 * max(others):.0f} %."
     )
 
 
