@@ -215,20 +215,22 @@ static const struct {
     const char *title, *about;
 } groups[] = {
     {P_id, "Data layout",
-     "These primitives move no data. They change which index is read or written, and work on both\nsides."},
-    {P_map, "Computation that leaves the order open", "The scheduler or a strategy replaces these primitives by others before code is made."},
+     "These primitives move no data. They change which index is read or written. They work on arrays that\n"
+     "are read and on arrays that are written."},
+    {P_map, "Computation that leaves the order open", "The scheduler or a strategy replaces these primitives with others before risec makes code."},
     {P_mapSeq, "Sequential", "One thread does this work, in order."},
     {P_mapGlobal, "Parallel",
-     "One element goes to one instance of the level: a thread, a block, a warp or a lane. If there are\n"
-     "more elements than instances, the code strides. A primitive with an axis takes it in square\n"
+     "Each element is computed by one thread, block, warp or lane. If there are more elements than these,\n"
+     "each of them computes several elements, a stride apart. To choose an axis, write it in square\n"
      "brackets, as in `mapBlock[y](f)`. The default is x."},
     {P_toGlobal, "Memory",
      "These primitives store a value that a map or a reduction computes. A layout view alone computes\n"
-     "nothing: `mapThreads(id)` makes threads that copy it."},
+     "nothing. To store a view, let threads copy it by `mapThreads(id)`."},
     {P_shflDown, "Warp", "These primitives exchange registers between the 32 lanes of a warp."},
     {P_nextKernel, "Grid", "These primitives say how the blocks of a launch work together."},
     {P_add, "Scalar functions",
-     "`num` is any number or a vector of numbers, `int` any integer, `float` any float, and `scalar` a\nnumber or a bool."},
+     "In the types, `num` stands for any type of numbers or vectors of numbers, `int` for any type of\n"
+     "integers, and `float` for any type of floats. `scalar` stands for `bool` or any type of numbers."},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
@@ -252,11 +254,13 @@ void prim_manual(Ctx *ctx, StrBuf *out)
 {
     sb_puts(out, "# Primitives\n\n"
                  "This page lists the patterns and functions that are built into the language. `risec help NAME`\n"
-                 "prints one of them:\n\n"
+                 "prints the entry for one of them:\n\n"
                  "```\nrisec help slide\n```\n\n"
-                 "Types leave out `{n m k: nat}` and `{s t u: data}`. The column *needs* has the conditions on sizes\n"
-                 "that a use must meet. The column *CUDA* says `no` of primitives that the scheduler or a strategy\n"
-                 "replaces by others. The reference interpreter (`--device ref`) runs all primitives.\n\n"
+                 "The column *type* leaves out the declarations `{n m k: nat}` and `{s t u: data}`. The column *needs*\n"
+                 "lists conditions on sizes, which each use of the primitive must meet. The column *value* defines\n"
+                 "the result by an equation. The column *CUDA* says `no` if the scheduler or a strategy replaces\n"
+                 "the primitive with others before risec makes code. The reference interpreter (`--device ref`)\n"
+                 "runs all primitives.\n\n"
                  "This page is made from the table `src/ir/prims.def`. Do not edit it.\n");
     for (int g = 0; g < GROUP_COUNT; g++) {
         int end = g + 1 < GROUP_COUNT ? (int)groups[g + 1].first : P_COUNT;

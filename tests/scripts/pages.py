@@ -251,9 +251,11 @@ def claim():
     slowest = min(products, key=products.get)
     others = [ratio for size, ratio in products.items() if size != slowest]
     return (
-        f"Of {len(rows)} rows of reductions in all, risec takes the least time in {ahead}. In {level - ahead} more it is level with the best, within the spread. "
-        f"Running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time than CUB's. "
-        f"Products of matrices reach {100 * min(others):.0f} to {100 * max(others):.0f} % of cuBLAS's speed, and {100 * products[slowest]:.0f} % at {slowest}."
+        f"risec is the fastest in {ahead} of {len(rows)} reduction benchmarks. "
+        f"In {'the other' if level == len(rows) else 'another'} {level - ahead}, the spread of its times overlaps the spread of the fastest. "
+        f"Its running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time than CUB's. "
+        f"Its products of matrices of {slowest} x {slowest} reach {100 * products[slowest]:.0f} % of cuBLAS's speed. "
+        f"At the other sizes, they reach {100 * min(others):.0f} to {100 * max(others):.0f} %."
     )
 
 
