@@ -6,8 +6,9 @@
  *   ys           = for each part, the sequence that begins with its start
  *
  * What is before the parts is prefixes again, or a fold, and comes in parts itself where it is long.
- * Rows of less than LONG elements are one part. Whole arrays of numbers have kernels of their own,
- * unless these are too short for blocks to tell each other. */
+ * Rows of less than LONG elements are one part. Whole arrays of numbers, and rows of numbers whose
+ * operator commutes, have kernels of their own, unless arrays are too short for blocks to tell each
+ * other. */
 #include "ir/choice.h"
 #include "ir/operator.h"
 #include "schedule/build.h"
@@ -82,7 +83,7 @@ static bool goes_in_order(const Nest *nest)
 
 static bool comes_in_parts(const Parts *p, const Nest *nest)
 {
-    const Core *scan = nest->element;
+    Core *scan = nest->element;
     bool fold = is_ordered_fold(p, scan);
     if ((!is_scan(scan) && !fold) || nest->steps)
         return false;
@@ -91,7 +92,9 @@ static bool comes_in_parts(const Parts *p, const Nest *nest)
     bool number = t->kind == TY_SCALAR && t->scalar != SC_BOOL;
     bool by_blocks = !fold && number && type_is_total(p->ctx, t);
     bool is_short = nat_is_const(n) && n->value < LONG;
-    if ((nest->n_axes == 0 && by_blocks) || is_short || holds_index(t) || type_gives_arrays(t) ||
+    bool by_rows = by_blocks && nest->n_axes > 0 && commutes(scan->prim.args[0]) &&
+                   !reads_across(p->ctx, p->entry, nest, p->next_var);
+    if ((nest->n_axes == 0 && by_blocks) || by_rows || is_short || holds_index(t) || type_gives_arrays(t) ||
         has_own_length(nest))
         return false;
     return nat_le(p->ctx, p->entry->known, nat_const(p->ctx, 0), n);
