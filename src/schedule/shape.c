@@ -176,6 +176,41 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
     return cond ? make_if(ctx, cond, term, make_zero(ctx, next_var, term->type, span), span) : term;
 }
 
+/* The element where one index counts through all of these axes. */
+static Core *flattened(const Shape *s, int n, CoreVar *const *axes, Core *element, CoreVar **flat)
+{
+    Ctx *ctx = s->ctx;
+    if (n == 1) {
+        *flat = axes[0];
+        return element;
+    }
+    Nat size = nat_const(ctx, 1);
+    for (int i = 0; i < n; i++)
+        size = nat_mul(ctx, size, axes[i]->type->size);
+    *flat = make_var(ctx, s->next_var, "p", type_idx(ctx, size), element->span);
+    Nat left = (*flat)->nat;
+    for (int i = n - 1; i >= 0; i--) {
+        element = term_with_nat(ctx, s->next_var, element, axes[i]->nat, i ? nat_mod(ctx, left, axes[i]->type->size) : left);
+        left = i ? nat_div(ctx, left, axes[i]->type->size) : left;
+    }
+    return element;
+}
+
+/* Folds of the columns of each matrix of the last kept axis and the one that is folded. */
+static Core *joined_columns(const Shape *s, const Nest *nest, CoreVar *axis, Core *element)
+{
+    Ctx *ctx = s->ctx;
+    int last = nest->n_axes - 1;
+    CoreVar *flat;
+    element = flattened(s, last, nest->axes, element, &flat);
+    Core *matrices = array_over(s, flat, array_over(s, axis, array_over(s, nest->axes[last], element)));
+    CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
+    Core *columns = transposed(s, make_ref(ctx, matrix, element->span));
+    CoreVar *column = make_var(ctx, s->next_var, "column", columns->type->elem, element->span);
+    Core *folds = mapped(s, column, fold_of(s, nest->element, make_ref(ctx, column, element->span)), columns);
+    return rows_split(ctx, s->entry, last, nest->axes, mapped(s, matrix, folds, matrices), s->next_var);
+}
+
 /* Folds of rows over several kept axes: of all rows, one after the other. */
 static Core *joined_rows(const Shape *s, const Nest *nest)
 {
@@ -192,6 +227,8 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
             nat_mentions(axis->type->size, nest->axes[i]->nat))
             return NULL;
     }
+    if (is_prim(fold, P_reduce) && n.along_kept > n.along_fold && fold->type->kind == TY_SCALAR)
+        return joined_columns(s, nest, axis, element);
     if (is_prim(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))
         return NULL;
     CoreVar *p = make_var(ctx, s->next_var, "p", type_idx(ctx, rows), fold->span);
@@ -342,26 +379,6 @@ static int axis_read_along(const Shape *s, const Nest *nest)
                 return -1;
     }
     return most == last || along.reads[last] > 0 ? -1 : most;
-}
-
-/* The element where one index counts through all of these axes. */
-static Core *flattened(const Shape *s, int n, CoreVar *const *axes, Core *element, CoreVar **flat)
-{
-    Ctx *ctx = s->ctx;
-    if (n == 1) {
-        *flat = axes[0];
-        return element;
-    }
-    Nat size = nat_const(ctx, 1);
-    for (int i = 0; i < n; i++)
-        size = nat_mul(ctx, size, axes[i]->type->size);
-    *flat = make_var(ctx, s->next_var, "p", type_idx(ctx, size), element->span);
-    Nat left = (*flat)->nat;
-    for (int i = n - 1; i >= 0; i--) {
-        element = term_with_nat(ctx, s->next_var, element, axes[i]->nat, i ? nat_mod(ctx, left, axes[i]->type->size) : left);
-        left = i ? nat_div(ctx, left, axes[i]->type->size) : left;
-    }
-    return element;
 }
 
 /* Axes in another order: a transposition of each matrix of the last axis and the one that is read along, where this is the first axis
