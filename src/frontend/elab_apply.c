@@ -462,7 +462,7 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
             } else if (n > arity && r.kind != V_ERROR && r.kind != V_FUN && f->kind == F_CLOSURE) {
                 int takes = f->ast->lambda.n;
                 Diag *d = elab_error(e, E0310, f->span, "this function takes %d argument%s, and it is applied to %d", takes, takes == 1 ? "" : "s", n + f->n_args);
-                propose_parameters(e, d, f, n + f->n_args);
+                propose_parameters(e, d, f, n, args);
                 r = v_error(span);
             } else if (n > arity && r.kind != V_ERROR) {
                 r.span = span;

@@ -63,7 +63,7 @@ static void put_type(Elab *e, StrBuf *sb, Type t)
     switch (t->kind) {
     case TY_META: {
         const Meta *m = &e->metas.at[t->meta];
-        sb_puts(sb, m->any ? "_" : m->mask == MASK_FLOAT ? "float" : m->mask == MASK_INT ? "int" : "number");
+        sb_puts(sb, m->any ? "_" : m->literal ? scalar_name(m->preferred) : m->mask == MASK_FLOAT ? "float" : m->mask == MASK_INT ? "int" : "number");
         return;
     }
     case TY_ARRAY: {
@@ -349,11 +349,19 @@ static const Ast *index_bound(Elab *e, const Ast *pattern)
     return elem->call.items[0];
 }
 
+/* Literals, too, of whose type nothing is known yet. */
+static bool is_integer(const Elab *e, Type t)
+{
+    if (t && t->kind == TY_META)
+        return e->metas.at[t->meta].literal && e->metas.at[t->meta].preferred == SC_I32;
+    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar);
+}
+
 static bool is_array_of_integers(Elab *e, Value v)
 {
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
-    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar);
+    return is_integer(e, t);
 }
 
 /* reduceByIndex of pairs whose first components are numbers. */
@@ -362,7 +370,7 @@ static bool is_binned_by_numbers(Elab *e, const char *callee, Value v)
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
     t = t && t->kind == TY_TUPLE ? type_resolve(e, t->items[0]) : NULL;
-    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
+    return is_integer(e, t) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
 }
 
 static bool is_shuffle(const char *callee)
@@ -445,8 +453,9 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
         bool scatter = callee && strncmp(callee, prim_name(P_scatter), strlen(prim_name(P_scatter))) == 0;
+        Span name = {e->prim_span.file, e->prim_span.lo, behind_name(e, callee).lo};
         if (scatter)
-            diag_note(ctx, d, NO_SPAN, "`scatterDrop` takes numbers; elements whose number is no index go nowhere");
+            diag_propose(ctx, d, name.hi > name.lo ? name : NO_SPAN, "where the places are numbers that the program computes, it is $, which leaves out elements whose number is no index", "%s", prim_name(P_scatterDrop));
         else
             propose_indices(e, d, index_bound(e, pattern), env, arg);
     } else if (is_binned_by_numbers(e, callee, arg)) {

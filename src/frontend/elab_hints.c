@@ -396,10 +396,19 @@ void propose_index(Elab *e, Diag *d, Span array, Span index, Span call)
 }
 
 /* `fun x => e` where a function of two is needed. */
-void propose_parameters(Elab *e, Diag *d, const Fun *f, int n)
+void propose_parameters(Elab *e, Diag *d, const Fun *f, int n, const Value *args)
 {
     static const char *const names[] = {"acc", "x", "y", "z"};
     const Ast *lambda = f->ast;
+    int given = lambda->lambda.n;
+    Type last = args[n - 1].kind == V_CORE ? type_resolve(e, args[n - 1].core->type) : NULL;
+    if (n == given + 1 && last && last->kind == TY_IDX) { /* of repeatKernels */
+        const char *first = span_text(e, lambda->lambda.params[0].span), *step = first && strcmp(first, "k") == 0 ? "i" : "k";
+        diag_help(e->ctx, d, "behind the value comes the number of the step: `fun %s %s => ...`", first ? first : "x", step);
+        diag_edit(e->ctx, d, span_end(lambda->lambda.params[given - 1].span), " %s", step);
+        return;
+    }
+    n += f->n_args;
     StrBuf sb;
     sb_init(&sb, e->ctx);
     int missing = n - lambda->lambda.n;

@@ -323,7 +323,7 @@ void propose_header(Elab *e, Diag *d, Value v);
 /* An array is applied like a function. */
 void propose_index(Elab *e, Diag *d, Span array, Span index, Span call);
 /* A lambda is applied to n arguments, and takes fewer. */
-void propose_parameters(Elab *e, Diag *d, const Fun *f, int n);
+void propose_parameters(Elab *e, Diag *d, const Fun *f, int n, const Value *args);
 /* The parameters of a function in their order. */
 void note_order(Elab *e, Diag *d, const Item *header, const char *name);
 const char *order_text(Elab *e, const Item *header, const char *name); /* "`f` takes `a`, `b`, in this order" */

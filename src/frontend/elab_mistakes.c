@@ -95,6 +95,23 @@ static bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
     return true;
 }
 
+/* One number beside an array of rows, where elements are meant: nothing has joined them, or they are to be taken one by one. */
+static bool hint_joined(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
+{
+    Type elem = hole && hole->filled && kind_is_type(hole->kind) ? type_resolve(e, hole->type) : NULL;
+    if (!elem || elem->kind != TY_ARRAY || !is_literal(arg) || !call_text(e, callee) || !stands_behind_pipe(e))
+        return false;
+    const char *name = prim_name(P_join);
+    diag_propose(e->ctx, d, span_start(e->prim_span), ctx_printf(e->ctx, "the elements are rows, %s each; $ makes one array of them", tyt(e, elem)), "%s |> ", name);
+    diag_or_else(e->ctx, d);
+    diag_propose(e->ctx, d, (Span){e->prim_span.file, e->prim_span.lo, e->prim_span.hi}, ctx_printf(e->ctx, "the elements are rows, %s each; of each of them it is $", tyt(e, elem)), "%s(%s)",
+                 prim_name(P_map), span_text(e, e->prim_span) ? span_text(e, e->prim_span) : callee);
+    if (!span_text(e, e->prim_span))
+        d->edits.n = 0;
+    diag_or_else(e->ctx, d);
+    return true;
+}
+
 /* Tuples that stand where rows do, and one element where an array does. */
 static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
 {
@@ -112,7 +129,7 @@ static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
 
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
 {
-    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_start(e, d, callee, hole, arg);
+    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_joined(e, d, callee, hole, arg) || hint_start(e, d, callee, hole, arg);
 }
 
 /* `take(n / 2.0)` */
@@ -180,7 +197,14 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
         const char *words = span_text(e, args[at].span);
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
         bool turned = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
-        if (turned)
+        if (turned && f->kind == F_PRIM && f->prim == P_generate && (args[0].kind == V_NAT || args[0].kind == V_CORE)) {
+            const char *name = fun_name(f), *given = f->span.file ? span_text(e, f->span) : NULL;
+            diag_help(e->ctx, d, "how many elements it makes follows from the context, or is said in braces: `%s{n = %s}(fun ...)`", name, words);
+            if (given && strcmp(given, name) == 0) {
+                diag_edit(e->ctx, d, span_end(f->span), "{n = %s}", words);
+                diag_edit(e->ctx, d, (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}, "%s", "");
+            }
+        } else if (turned)
             diag_propose(e->ctx, d, span_join(args[0].span, args[1].span), ctx_printf(e->ctx, "%s: $", order_text(e, header, fun_name(f))), "%s, %s", span_text(e, args[1].span), words);
         else if (others || n + f->n_args > 1)
             note_order(e, d, header, fun_name(f));

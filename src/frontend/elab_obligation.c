@@ -218,19 +218,26 @@ static Nat other_factor(Elab *e, Nat product, Nat factor)
 }
 
 /* `split(n)` gives rows of n elements, and n rows are wanted. */
-static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, Span span)
+static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, const char *fact, Span span)
 {
     Type t = arg ? type_resolve(e, arg->type) : NULL;
-    if (f->kind != F_PRIM || f->prim != P_split || !k || wanted_length(e) != k || !t || t->kind != TY_ARRAY)
+    if (f->kind != F_PRIM || f->prim != P_split || !k || !t || t->kind != TY_ARRAY)
         return false;
+    bool meant = wanted_length(e) == k;
     Nat rows = other_factor(e, t->size, k);
     const char *words = span_text(e, span), *old = ctx_printf(e->ctx, "%s(%s)", prim_name(P_split), nat_text(e->ctx, k));
     if (!rows)
         return false;
-    diag_propose(e->ctx, d, words && strcmp(words, old) == 0 ? span : NO_SPAN, ctx_printf(e->ctx, "its size is that of a row: %s rows are $", nat_text(e->ctx, k)), "%s(%s)", prim_name(P_split),
+    if (!meant && fact) {
+        propose_where(e, d, fact, NULL);
+        diag_or_else(e->ctx, d);
+    }
+    diag_propose(e->ctx, d, words && strcmp(words, old) == 0 ? span : NO_SPAN, ctx_printf(e->ctx, "`split` takes the length of a row, and not the number of rows: for %s rows it is $", nat_text(e->ctx, k)), "%s(%s)", prim_name(P_split),
                  nat_text(e->ctx, rows));
     edit_not_empty(e, d, rows);
-    return true;
+    if (!meant)
+        diag_or_else(e->ctx, d);
+    return meant;
 }
 
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg, Span span)
@@ -295,6 +302,6 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         diag_note(ctx, d, cond->span, "the condition stands here");
     else
         note_origin(e, d, main_arg);
-    if (!hint_rows(e, d, f, main_arg, named_nat(ctx, env, "k"), span) && !wrong && sizes_only)
+    if (!hint_rows(e, d, f, main_arg, named_nat(ctx, env, "k"), wrong || !sizes_only ? NULL : fact, span) && !wrong && sizes_only)
         propose_where(e, d, fact, NULL);
 }

@@ -490,7 +490,7 @@ static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
     r->item = item;
-    r->missing.n = r->of_item.n = r->of_item_said.n = 0;
+    r->missing.n = r->missing_types.n = r->of_item.n = r->of_item_said.n = 0;
     r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);
     note_name(r, item->name, item->name_span, item->name_span, item);

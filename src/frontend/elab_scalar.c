@@ -309,11 +309,14 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
     if (value_is_natable(e, a) && value_is_natable(e, b) && !negative_division)
         return nat_binary(e, op, a, b, span);
     if (op == OP_POW) {
-        Diag *d = elab_error(e, E0322, op_span, "`^` is of sizes");
-        Type t = a.kind == V_CORE ? type_resolve(e, a.core->type) : b.kind == V_CORE ? type_resolve(e, b.core->type) : NULL;
+        Diag *d = elab_error(e, E0322, op_span, "`^` is a power of sizes, and this is data");
+        Type t = a.kind == V_CORE ? type_resolve(e, a.core->type) : NULL, other = b.kind == V_CORE ? type_resolve(e, b.core->type) : NULL;
+        t = !t || (t->kind == TY_META && other) ? other : t;
         bool whole = t && (t->kind == TY_IDX || (t->kind == TY_SCALAR && scalar_is_int(t->scalar)));
         const char *x = span_text(e, a.span), *y = span_text(e, b.span);
-        if (whole)
+        if (whole && t->kind != TY_IDX) {
+            diag_propose(ctx, d, x && y ? span : NO_SPAN, "exclusive or of the bits is $", "bitXor(%s, %s)", x && y ? x : "a", x && y ? y : "b");
+        } else if (whole)
             diag_note(ctx, d, NO_SPAN, "exclusive or of bits is `bitXor(a, b)`, a power of floats `pow(a, b)`");
         else
             diag_propose(ctx, d, x && y ? span : NO_SPAN, "of floats it is $", "pow(%s, %s)", x && y ? x : "a", x && y ? y : "b");

@@ -479,7 +479,10 @@ void parse_expect_result(Parser *ps, Token word, Ast *subject, Ast *wanted, AstL
         return;
     if (!is_result(subject)) {
         Diag *diag = parse_mistake(ps, E0119, subject->span, "`expect` compares counters in brackets, or `result`");
-        diag_help(ps->ctx, diag, "write `expect result == other for n = 100`, or `expect [barriers == 1] for n = 100`");
+        if (subject->kind == AST_CALL)
+            parse_propose_expect(ps, diag, subject->span.lo);
+        else
+            diag_help(ps->ctx, diag, "write `expect result == other for n = 100`, or `expect [barriers == 1] for n = 100`");
         parse_broken(ps);
         return;
     }

@@ -161,6 +161,8 @@ bool parse_is_scalar(const char *name);
 /* At a `#` that is no label. */
 void parse_report_comment(Parser *ps);
 void parse_skip_line(Parser *ps);
+/* `expect f(2) == 4`, where the name begins. */
+void parse_propose_expect(Parser *ps, Diag *diag, uint32_t at);
 
 /* ---- constructors: ast.c. Each sets span and height; none checks the limit ------------------------------------------ */
 

@@ -40,10 +40,71 @@ static bool defines_name(const Parser *ps, uint32_t at)
     return is_name_byte(ps->text[at]) && sign[0] == '=' && sign[1] != '=';
 }
 
+/* Where the expression begins that the stack ends with. */
+static uint32_t expression_start(Parser *ps)
+{
+    int closed = 0;
+    for (int i = engine_depth(ps); i > 0; i--) {
+        int symbol = engine_symbol(ps, i);
+        bool opener = token_is_opener(symbol);
+        if (!closed && (opener || symbol == T_IN || symbol == T_DARROW || symbol == T_COMMA || symbol == T_EQ || symbol == T_THEN || symbol == T_ELSE))
+            return behind_blanks(ps, engine_token(ps, i).hi);
+        closed += token_is_closer(symbol) - (opener && closed);
+    }
+    return ps->prev.hi;
+}
+
+/* The end of `x = e` behind a `where`: of its brackets, of the item, or of what is around it. */
+static uint32_t definition_end(const Parser *ps, uint32_t at)
+{
+    int open = 0;
+    uint32_t end = at;
+    for (; ps->text[at]; at++) {
+        char c = ps->text[at];
+        if (open == 0 && (strchr(")],", c) || (c == '\n' && ps->text[at + 1] && !strchr(" \n", ps->text[at + 1]))))
+            break;
+        open += (c == '(' || c == '[') - (c == ')' || c == ']');
+        end = strchr(" \t\r\n", c) ? end : at + 1;
+    }
+    return end;
+}
+
+/* `e where x = a`. */
+static void report_where(Parser *ps)
+{
+    uint32_t name = behind_blanks(ps, ps->tok.hi), end = definition_end(ps, name), start = expression_start(ps);
+    int size = (int)(behind_word(ps, name) - name);
+    Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "`where` names no values: it stands in the header, and holds facts about sizes");
+    diag_help(ps->ctx, diag, "a value is named in front of what uses it: `let %.*s = ... in ...`", size, ps->text + name);
+    const char *sign = memchr(ps->text + name, '=', end - name), *text = ctx_printf(ps->ctx, "%.*s", (int)(end - name), ps->text + name);
+    bool one = sign && !memchr(ps->text + name, '\n', end - name) && !strstr(text, "--");
+    if (!one || start >= ps->prev.hi || end - name > MOVED)
+        return;
+    diag_edit(ps->ctx, diag, parse_span(ps, start, start), "let %s in ", text);
+    diag_edit(ps->ctx, diag, parse_span(ps, ps->prev.hi, end), "%s", "");
+}
+
+static void skip_definition(Parser *ps)
+{
+    uint32_t end = definition_end(ps, behind_blanks(ps, ps->tok.hi));
+    bool quiet = ps->quiet;
+    ps->quiet = true;
+    while (ps->tok.kind != T_END && !token_starts_item(ps->tok.kind) && ps->tok.lo < end)
+        parse_advance(ps);
+    ps->quiet = quiet;
+}
+
 /* Behind the body there is nothing. */
 static Repair repair_clause(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
+    if (kind == T_WHERE && ps->has_body && defines_name(ps, ps->tok.hi) && token_ends_operand(ps->prev.kind)) {
+        if (news)
+            report_where(ps);
+        parse_broken(ps);
+        skip_definition(ps);
+        return SKIP;
+    }
     bool clause = kind == T_WHERE || (kind == T_EXACT && (!ps->text[ps->tok.hi] || ps->text[ps->tok.hi] == '\n')) || kind == T_LOWERED || kind == T_EXPECT || (kind == T_LAUNCH && ps->text[behind_blanks(ps, ps->tok.hi)] == '[');
     if (!clause || !ps->has_body || place->bracket || !token_ends_operand(ps->prev.kind) || !parse_can(ps, T_END))
         return NOT_MINE;
@@ -51,11 +112,6 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     const char *found = parse_token_text(ps, word);
     Diag *diag = !news ? &ps->spare : parse_mistake(ps, E0101, token_span(ps, word), "expected an operator or the end of %s, found %s", parse_item_name(ps), found);
     uint32_t end = skip_item(ps);
-    if (kind == T_WHERE && defines_name(ps, word.hi)) {
-        uint32_t name = behind_blanks(ps, word.hi), size = behind_word(ps, name) - name;
-        diag_help(ps->ctx, diag, "a value is named in front of what uses it: `let %.*s = ... in ...`", (int)size, ps->text + name);
-        return GIVE_UP;
-    }
     diag_help(ps->ctx, diag, "%s stands in the header, in front of the `=`", found);
     const char *text = end - word.lo < MOVED ? ctx_printf(ps->ctx, "%.*s", (int)(end - word.lo), ps->text + word.lo) : NULL;
     if (text && !strstr(text, "--")) {
@@ -65,10 +121,70 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
-/* `expect (f(2) == 4)`. */
+/* Behind a value of `expect`: at the `for`, another clause or the body. */
+static uint32_t expected_end(const Parser *ps, uint32_t at)
+{
+    static const char *const ends[] = {"for ", "expect ", "where ", "launch ", "lowered ", "=", "--"};
+    int open = 0;
+    uint32_t end = at;
+    for (; ps->text[at] && (ps->text[at] != '\n' || open); at++) {
+        char c = ps->text[at];
+        for (size_t i = 0; i < sizeof ends / sizeof *ends && !open && ps->text[at - 1] == ' '; i++)
+            if (strncmp(ps->text + at, ends[i], strlen(ends[i])) == 0)
+                return end;
+        open += (c == '(' || c == '[') - (c == ')' || c == ']');
+        end = c == ' ' ? end : at + 1;
+    }
+    return end;
+}
+
+/* `expect f([1, 2]) == 4`: a call as in tests of other languages. `at`: where the name begins. */
+void parse_propose_expect(Parser *ps, Diag *diag, uint32_t at)
+{
+    diag_help(ps->ctx, diag, "an expectation speaks of `result`, and names the inputs behind it: `expect result == [2, 4] for xs = [1, 2]`");
+    uint32_t lo = at, open = behind_word(ps, at);
+    if (ps->text[open] != '(' || !ps->item->name || strncmp(ps->item->name, ps->text + lo, open - lo) != 0 || strlen(ps->item->name) != open - lo)
+        return;
+    StrBuf given;
+    sb_init(&given, ps->ctx);
+    int depth = 0, n = 0, k = -1;
+    for (at = open; ps->text[at] && ps->text[at] != '\n'; at++) {
+        char c = ps->text[at];
+        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+        if (depth == 0)
+            break;
+        if (depth == 1 && (c == ',' || at == open)) {
+            do
+                k++;
+            while (k < ps->params.n && ps->params.at[k].implicit);
+            if (k >= ps->params.n || !ps->params.at[k].name)
+                return;
+            sb_printf(&given, n++ ? ", %s = " : "%s = ", ps->params.at[k].name);
+            at = behind_blanks(ps, at + 1) - 1;
+        } else {
+            sb_putc(&given, c);
+        }
+    }
+    uint32_t sign = behind_blanks(ps, at + 1), value = sign + 2;
+    if (depth || !n || ps->text[sign] != '=' || ps->text[sign + 1] != '=')
+        return;
+    value = behind_blanks(ps, value);
+    uint32_t end = expected_end(ps, value);
+    diag_propose(ps->ctx, diag, parse_span(ps, lo, end), "an expectation speaks of the result, and names the inputs behind it: $", "result == %.*s for %s", (int)(end - value), ps->text + value, given.text);
+}
+
+/* `expect (f(2) == 4)`, `expect f([2]) == 4`. */
 static Repair repair_expect(Parser *ps, const Place *place, bool news)
 {
     int at = place->bracket;
+    if (!ps->has_body && is_symbol(ps, at, T_LP) && at > 2 && engine_symbol(ps, at - 1) < 0 && is_symbol(ps, at - 2, T_EXPECT)) {
+        if (news) {
+            uint32_t lo = behind_blanks(ps, engine_token(ps, at - 2).hi);
+            Diag *diag = parse_mistake(ps, E0119, parse_span(ps, lo, engine_token(ps, at).lo), "`expect` compares counters in brackets, or `result`");
+            parse_propose_expect(ps, diag, lo);
+        }
+        return GIVE_UP;
+    }
     if (ps->has_body || !is_symbol(ps, at, T_LP) || !is_symbol(ps, at - 1, T_EXPECT))
         return NOT_MINE;
     if (news) {

@@ -258,6 +258,14 @@ static Span span_kept(Ctx *ctx, const Ctx *from, Span span)
     return span;
 }
 
+static DiagEdit *edits_kept(Ctx *ctx, const Ctx *from, int n, const DiagEdit *edits)
+{
+    DiagEdit *own = NEWN(ctx, DiagEdit, n + 1);
+    for (int i = 0; i < n; i++)
+        own[i] = (DiagEdit){span_kept(ctx, from, edits[i].span), copied(ctx, edits[i].text)};
+    return own;
+}
+
 static void keep(Ctx *ctx, const Ctx *from, const Diag *diag)
 {
     Diag *own = record_text(ctx, diag->code, span_kept(ctx, from, diag->span), copied(ctx, diag->message));
@@ -268,8 +276,15 @@ static void keep(Ctx *ctx, const Ctx *from, const Diag *diag)
     own->help = copied(ctx, diag->help);
     for (int i = 0; i < diag->notes.n; i++)
         vec_push(ctx, &own->notes, (DiagNote){span_kept(ctx, from, diag->notes.at[i].span), copied(ctx, diag->notes.at[i].text)});
-    for (int i = 0; i < diag->edits.n; i++)
-        vec_push(ctx, &own->edits, (DiagEdit){span_kept(ctx, from, diag->edits.at[i].span), copied(ctx, diag->edits.at[i].text)});
+    own->edits.at = edits_kept(ctx, from, diag->edits.n, diag->edits.at);
+    own->edits.n = own->edits.cap = diag->edits.n;
+    for (int i = 0; i < diag->tries.n; i++) {
+        const DiagTry *attempt = &diag->tries.at[i];
+        DiagTry kept = {.help = copied(ctx, attempt->help)};
+        kept.edits.at = edits_kept(ctx, from, attempt->edits.n, attempt->edits.at);
+        kept.edits.n = kept.edits.cap = attempt->edits.n;
+        vec_push(ctx, &own->tries, kept);
+    }
 }
 
 static void keep_all(Ctx *ctx, const Ctx *from, const Diags *diags)
@@ -377,6 +392,34 @@ void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char 
         diag_help(ctx, diag, "%s", help);
     if (span.file)
         add_edit(ctx, diag, span, text);
+}
+
+void diag_or_else(Ctx *ctx, Diag *diag)
+{
+    if (diag != ctx->diags.spare && diag->edits.n > 0) {
+        DiagTry attempt = {.help = diag->help, .edits.at = diag->edits.at, .edits.n = diag->edits.n, .edits.cap = diag->edits.n};
+        vec_push(ctx, &diag->tries, attempt);
+        memset(&diag->edits, 0, sizeof diag->edits);
+    }
+    diag->help = NULL;
+    diag->edits.n = 0;
+}
+
+DiagTry diag_put_aside(Diag *diag)
+{
+    DiagTry hint = {.help = diag->help, .edits.at = diag->edits.at, .edits.n = diag->edits.n, .edits.cap = diag->edits.cap};
+    memset(&diag->edits, 0, sizeof diag->edits);
+    diag->help = NULL;
+    return hint;
+}
+
+void diag_put_back(Ctx *ctx, Diag *diag, DiagTry hint)
+{
+    diag_or_else(ctx, diag);
+    if (diag == ctx->diags.spare)
+        return;
+    diag->help = hint.help;
+    memcpy(&diag->edits, &hint.edits, sizeof diag->edits);
 }
 
 /* ---- rendering ----------------------------------------------------------------------------------------------- */
