@@ -209,11 +209,14 @@ static bool take_try(Ctx *ctx, Driver *d, const char *path, const Program *progr
         for (int i = 0; i < attempt->edits.n; i++)
             add_edit(ctx, diag, attempt->edits.at[i]);
         gather(ctx, program, from, diag, k);
-        if (mends(ctx, d, path, program, diag, room))
+        if (mends(ctx, d, path, program, diag, room)) {
+            diag->tries.n = 0;
             return true;
+        }
     }
     diag->help = own.help;
     diag->edits = own.edits;
+    diag->tries.n = 0;
     return false;
 }
 

@@ -405,6 +405,15 @@ void diag_or_else(Ctx *ctx, Diag *diag)
     diag->edits.n = 0;
 }
 
+void diag_likeliest(Diag *diag)
+{
+    if (diag->tries.n) {
+        diag->help = diag->tries.at[0].help;
+        memcpy(&diag->edits, &diag->tries.at[0].edits, sizeof diag->edits);
+    }
+    diag->tries.n = 0;
+}
+
 DiagTry diag_put_aside(Diag *diag)
 {
     DiagTry hint = {.help = diag->help, .edits.at = diag->edits.at, .edits.n = diag->edits.n, .edits.cap = diag->edits.cap};
@@ -655,6 +664,7 @@ Diag **diag_sorted(Ctx *ctx)
     Diag **sorted = NEWN(ctx, Diag *, n);
     for (int i = 0; i < n; i++) {
         Diag *diag = ctx->diags.list.at[i];
+        diag_likeliest(diag);
         int at = i;
         for (; at > 0 && before(diag, sorted[at - 1]); at--)
             sorted[at] = sorted[at - 1];

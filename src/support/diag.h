@@ -112,6 +112,8 @@ void diag_edit(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIK
 void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char *fmt, ...) PRINTF_LIKE(5, 6);
 /* The hint so far is given only if its edits mend what the message is about; what follows is another one, for where they do not. */
 void diag_or_else(Ctx *ctx, Diag *diag);
+/* Where nothing tries them, the likeliest hint is the one, and the only one. */
+void diag_likeliest(Diag *diag);
 /* Takes the hint away for a moment, so that others come before it. */
 DiagTry diag_put_aside(Diag *diag);
 void diag_put_back(Ctx *ctx, Diag *diag, DiagTry hint); /* the one so far comes first, as by diag_or_else */
