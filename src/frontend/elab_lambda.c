@@ -83,6 +83,8 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
             propose_scalar(e, d, at, r, want);
+            if (r.kind == V_CORE)
+                propose_step(e, d, at, r.core->type, want);
         }
         return core_bad(e, span);
     }
