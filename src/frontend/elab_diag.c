@@ -37,7 +37,8 @@ Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
     while (frame && !inside(frame->item->span, span))
         frame = frame->up;
     for (int n = 0; frame && n < 4; frame = frame->up, n++)
-        diag_note(e->ctx, d, frame->use, "`%s` is used here", frame->item->name);
+        if (span_is_users(e->ctx, frame->use) && !inside(frame->item->span, frame->use))
+            diag_note(e->ctx, d, frame->use, "`%s` is used here", frame->item->name);
     return d;
 }
 
@@ -382,17 +383,17 @@ static bool is_shuffle(const char *callee)
     return false;
 }
 
-void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
+Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
     Mismatch mis = e->mis;
     if (mis.kind == MIS_REPORTED || e->quiet)
-        return;
+        return NULL;
     const char *who = callee ? ctx_printf(ctx, "`%s`", callee) : "this function";
     const char *what = param ? ctx_printf(ctx, " for `%s`", param) : "";
     if (arg.kind == V_FUN || arg.kind == V_TYPE || arg.kind == V_GEN) {
         value_core(e, arg);
-        return;
+        return NULL;
     }
     const char *got = value_text(e, arg);
     Diag *d;
@@ -403,7 +404,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_edit(ctx, d, behind_name(e, callee), "{n = 1}");
         } else if (callee)
             diag_help(ctx, d, "say them: `%s{%s = ...}`", callee, mis.hole ? mis.hole->name : "n");
-        return;
+        return d;
     }
     if (mis.kind == MIS_SIZE) {
         d = elab_error(e, E0302, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
@@ -433,7 +434,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later, and cut it off behind: `padTo(32, e)` and `take(%s)`", nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
             diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
-        return;
+        return d;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
         d = elab_error(e, E0318, arg.span, "%s wants %s, and this is %s", who, kinds(mis.wanted_kind), got);
@@ -448,7 +449,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_help(ctx, d, "apply it to the elements: `map(%s)`", callee);
         else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && to != SC_COUNT)
             propose_around(e, d, arg.span, "convert it: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
-        return;
+        return d;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
@@ -458,6 +459,8 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_propose(ctx, d, name.hi > name.lo ? name : NO_SPAN, "where the places are numbers that the program computes, it is $, which leaves out elements whose number is no index", "%s", prim_name(P_scatterDrop));
         else
             propose_indices(e, d, index_bound(e, pattern), env, arg);
+    } else if (propose_turned(e, d, callee, arg)) {
+        return d;
     } else if (is_binned_by_numbers(e, callee, arg)) {
         diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
     } else if (mis.from_idx) {
@@ -468,7 +471,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         note_hole(e, d, hole);
         hint_argument(e, d, callee, hole, arg);
     } else if (hint_argument(e, d, callee, NULL, arg)) {
-        return;
+        return d;
     } else if (is_shuffle(callee) && arg.kind == V_CORE && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
         diag_help(ctx, d, "a shuffle takes the values of all 32 lanes at once, outside of `mapLane`: `mapLane(f) |> toPrivate |> %s(...)`", callee);
     } else if (is_tuple_of_arrays(e, arg)) {
@@ -478,6 +481,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         else
             diag_help(ctx, d, "an array of tuples is made of arrays by `zip(xs, ys)`");
     }
+    return d;
 }
 
 /* Whether this is a size rounded up to a multiple of something: what is beyond it is padding. */

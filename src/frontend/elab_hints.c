@@ -65,6 +65,17 @@ const char *misspelt(const char *name, int n, const char *const *candidates)
 
 /* ---- texts for places ------------------------------------------------------------------------------------------------------- */
 
+/* Where a step can be put before the one that stands there; NO_SPAN: it stands behind no pipe. */
+Span behind_pipe(Elab *e, Span span)
+{
+    const Source *source = source_get(e->ctx, span.file);
+    const char *text = source ? source->text : "";
+    uint32_t at = source ? span.lo : 0;
+    while (at > 0 && strchr(" \n", text[at - 1]))
+        at--;
+    return at > 1 && text[at - 1] == '>' && text[at - 2] == '|' ? span_start(span) : NO_SPAN;
+}
+
 /* Whether the parenthesis that a text begins with ends with it. */
 static bool closes_last(const char *text)
 {
@@ -225,8 +236,25 @@ static bool propose_float_quotient(Elab *e, Diag *d, Span span, Value v, Scalar 
     return true;
 }
 
+/* A sum that is computed in a narrow type and converted then: what is lost is lost. Behind a pipe the elements are converted before. */
+static void propose_wide_fold(Elab *e, Diag *d, Value v, Scalar from, Scalar to)
+{
+    const Core *core = v.kind == V_CORE ? v.core : NULL;
+    while (core && core->kind == CORE_LET)
+        core = core->let.body;
+    bool fold = core && core->kind == CORE_PRIM && (core->prim.id == P_reduce || core->prim.id == P_reduceSeq || core->prim.id == P_reduceSeqUnroll);
+    bool wider = scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to));
+    Span at = fold && wider ? behind_pipe(e, core->span) : NO_SPAN;
+    if (!at.file)
+        return;
+    const char *name = scalar_name(to);
+    diag_propose(e->ctx, d, at, ctx_printf(e->ctx, "convert the elements, so that all is computed in %s: put $ in front of it", name), "map(cast(%s)) |> ", name);
+    diag_or_else(e->ctx, d);
+}
+
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to)
 {
+    propose_wide_fold(e, d, v, from, to);
     const char *words = span_text(e, span);
     bool literal = v.kind == V_CORE && v.core->kind == CORE_LIT && words;
     size_t digits = literal ? strcspn(words, "iufb") : 0;
@@ -317,7 +345,13 @@ static bool propose_tuple(Elab *e, Diag *d, const Fun *f)
     if (given->kind != TY_TUPLE || given->n_items != n)
         return false;
     if (f->kind != F_CLOSURE) {
-        diag_help(e->ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
+        Fun bare = *f;
+        bare.n_args = 0;
+        const char *name = fun_name(f), *written = span_text(e, f->span), *text = "";
+        for (int i = 0; i < n; i++)
+            text = ctx_printf(e->ctx, "%s%s%s", text, i ? ", " : "", param_name(e, &bare, i));
+        bool plain = name && written && strcmp(name, written) == 0;
+        diag_propose(e->ctx, d, plain ? f->span : NO_SPAN, ctx_printf(e->ctx, "its argument is a tuple here: take it apart by $"), "fun (%s) => %s(%s)", text, name ? name : "f", text);
         return true;
     }
     const Pattern *params = f->ast->lambda.params;

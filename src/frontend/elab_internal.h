@@ -285,7 +285,8 @@ const char *core_called(const Core *core, const char *otherwise); /* its name or
 const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 >= 0 */
 void note_origin(Elab *e, Diag *d, const Core *core);
 void note_hole(Elab *e, Diag *d, const Hole *hole);
-void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
+/* What was said, or NULL. */
+Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
 /* NULL: it was reported before. */
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
 /* elab_mistakes.c */
@@ -301,7 +302,19 @@ void propose_index_or(Elab *e, Diag *d, Span number, Nat size);
 void propose_indices(Elab *e, Diag *d, const Ast *bound, const Env *env, Value numbers);
 /* Behind the primitive's name, in the call that is being evaluated; NO_SPAN. */
 Span behind_name(const Elab *e, const char *callee);
+/* elab_order.c */
+/* A pattern takes as many names as the tuple has values, all nests counted. */
+void propose_nested(Elab *e, Diag *d, const Pattern *pattern, Value v);
+void propose_counted(Elab *e, Diag *d, Span span); /* `t.0` */
+bool propose_turned(Elab *e, Diag *d, const char *callee, Value v);
+/* The argument of parameter `wrong` and another of them in each other's place. */
+void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, int wrong, const Value *values);
+void propose_index_type(Elab *e, Diag *d, Type number, Nat size);
+/* A function without laws stands where `callee` wants an operator. */
+void propose_operator(Elab *e, Diag *d, const Fun *f, const char *callee, bool commutative, Value unit);
 /* elab_hints.c */
+/* Where a step can be put before the one that stands there; NO_SPAN: it stands behind no pipe. */
+Span behind_pipe(Elab *e, Span span);
 /* A text around what the span holds; `help` as for diag_propose. */
 void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after);
 /* What changes nothing, as a program has it. */

@@ -57,6 +57,22 @@ static const char *scalar_wanted(Elab *e, const Ast *sig, const Env *env)
 /* What the function gives, as its declared result wants it. */
 static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_CORE && type_resolve(e, f->args[0].core->type)->kind == TY_TUPLE; }
 
+/* `(y, y)`: the state and what comes out of the step, as in a scan of JAX. */
+static void propose_state(Elab *e, Diag *d, Value r, Type want)
+{
+    const Core *tuple = r.kind == V_CORE ? r.core : NULL;
+    while (tuple && tuple->kind == CORE_LET)
+        tuple = tuple->let.body;
+    Type t = tuple ? type_resolve(e, tuple->type) : NULL;
+    if (!want || !t || t->kind != TY_TUPLE || t->n_items != 2 || tuple->kind != CORE_TUPLE || !type_unify(e, t->items[0], want))
+        return;
+    const char *state = span_text(e, tuple->tuple.items[0]->span), *out = span_text(e, tuple->tuple.items[1]->span);
+    if (state && out && strcmp(state, out) == 0)
+        diag_propose(e->ctx, d, r.span, "the new state stands alone, and a scan gives all of them: $", "%s", state);
+    else
+        diag_help(e->ctx, d, "a step gives the new state alone, and a scan gives all of them; what else comes out is computed of these by `map`");
+}
+
 static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
 {
     Ctx *ctx = e->ctx;
@@ -82,6 +98,7 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 note_wanted(e, d, r.fun);
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
+            propose_state(e, d, r, want);
             propose_scalar(e, d, at, r, want);
             if (r.kind == V_CORE)
                 propose_step(e, d, at, r.core->type, want);

@@ -151,7 +151,7 @@ void edit_not_empty(Elab *e, Diag *d, Nat size)
         return;
     const char *fact = at_least_text(e, size, 1);
     DiagEdit own = d->edits.n ? d->edits.at[0] : (DiagEdit){.text = NULL};
-    diag_help(ctx, d, "%s, and say that there is one: `where %s`", d->help, fact);
+    diag_help(ctx, d, "%s; the header has to say `where %s`", d->help, fact);
     if (!own.text || e->frame)
         return;
     diag_edit(ctx, d, own.span, "%s", own.text);
@@ -161,7 +161,7 @@ void edit_not_empty(Elab *e, Diag *d, Nat size)
 void propose_index_or(Elab *e, Diag *d, Span number, Nat size)
 {
     const char *words = span_text(e, number);
-    diag_propose(e->ctx, d, words ? number : NO_SPAN, "a number may be no index: say which one it is then: $", "indexOr(%s, 0, %s)", size ? nat_text(e->ctx, size) : "n", words ? words : "k");
+    diag_propose(e->ctx, d, words ? number : NO_SPAN, "a number may lie outside, and $ is index 0 then", "indexOr(%s, 0, %s)", size ? nat_text(e->ctx, size) : "n", words ? words : "k");
     edit_not_empty(e, d, size);
 }
 

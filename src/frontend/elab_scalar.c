@@ -707,7 +707,11 @@ void finish_units(Elab *e)
         diag_label(e->ctx, d, "this is %s", unit_text(e, got));
         const char *written = p->op->kind == F_ITEM ? span_text(e, p->op->item->unit->span) : NULL;
         /* In a definition it may be a parameter that stands there. */
-        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, "write $", "%s", written ? written : unit_text(e, want));
+        if (want == &builtin)
+            written = unit_word(p->op->prim, builtin.lit.type);
+        bool start = want == &builtin && (p->op->prim == P_add || p->op->prim == P_mul) && got->kind == CORE_LIT;
+        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; where the result is to start from %s, combine both afterwards: `%s %s (...)`", unit_text(e, got),
+                     unit_text(e, got), name) : "write $", "%s", written ? written : unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }
