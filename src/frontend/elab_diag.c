@@ -383,6 +383,15 @@ static bool is_shuffle(const char *callee)
     return false;
 }
 
+const char *scalar_wanted(Elab *e, const Ast *pattern, const Env *env)
+{
+    const Env *found = pattern->kind == AST_NAME ? env_find(env, pattern->name.text, NULL) : NULL;
+    const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
+    Type t = hole && hole->filled && kind_is_type(hole->kind) ? hole->type : pattern_open(pattern, env) ? NULL : eval_type(e, pattern, env);
+    t = t ? type_resolve(e, t) : NULL;
+    return t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? scalar_name(t->scalar) : "i32";
+}
+
 Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
@@ -464,7 +473,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
     } else if (is_binned_by_numbers(e, callee, arg)) {
         diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
     } else if (mis.from_idx) {
-        propose_around(e, d, arg.span, "an index is no number: write $", "cast(i32)(", ")");
+        propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, pattern, env)), ")");
     } else if (pattern->kind == AST_NAME) {
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;

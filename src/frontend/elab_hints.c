@@ -207,32 +207,50 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
     }
 }
 
-/* `(a / b)` where a float is wanted: what is converted behind the division has lost its fraction. */
-static bool propose_float_quotient(Elab *e, Diag *d, Span span, Value v, Scalar to)
+/* The division in an expression of integers, or in what its names are bound to; NULL. */
+static const Ast *find_division(Elab *e, const Ast *ast, int depth)
 {
-    const Core *core = v.kind == V_CORE ? v.core : NULL;
-    if (!core || core->kind != CORE_PRIM || core->prim.id != P_div)
+    enum { MOST = 6 };
+    if (!ast || depth > MOST)
+        return NULL;
+    if (ast->kind == AST_NAME)
+        return find_division(e, bound_to(e, ast->span), depth + 1);
+    if (ast->kind == AST_LET)
+        return find_division(e, ast->let.body, depth);
+    if (ast->kind != AST_BINARY && ast->kind != AST_UNARY)
+        return NULL;
+    if (ast->kind == AST_BINARY && ast->bin.op == OP_DIV)
+        return ast;
+    const Ast *found = NULL;
+    for (int i = 0; i < ast_children(ast) && !found; i++)
+        found = find_division(e, ast_child(ast, i), depth);
+    return found;
+}
+
+static void propose_division(Elab *e, Diag *d, const Ast *division, const char *type, bool both)
+{
+    const Ast *a = division->bin.lhs, *b = division->bin.rhs;
+    const char *x = span_text(e, a->span), *y = span_text(e, b->span);
+    const char *left = ctx_printf(e->ctx, "cast(%s)%s", type, a->parens ? "" : "("), *right = ctx_printf(e->ctx, "cast(%s)%s", type, b->parens ? "" : "(");
+    diag_help(e->ctx, d, "a division of integers drops the fraction: convert before it: `%s%s%s / %s%s%s`", left, x ? x : "...", a->parens ? "" : ")", both ? right : "", y ? y : "...", both && !b->parens ? ")" : "");
+    diag_edit(e->ctx, d, span_start(a->span), "%s", left);
+    if (!a->parens)
+        diag_edit(e->ctx, d, span_end(a->span), ")");
+    if (both)
+        diag_edit(e->ctx, d, span_start(b->span), "%s", right);
+    if (both && !b->parens)
+        diag_edit(e->ctx, d, span_end(b->span), ")");
+}
+
+/* `a / b` where a float is wanted: what is converted behind the division has lost its fraction. A size needs no conversion. */
+static bool propose_float_quotient(Elab *e, Diag *d, Span span, Scalar to)
+{
+    const Ast *division = find_division(e, expression_at(e, span), 0);
+    if (!division)
         return false;
-    const Core *divisor = core->prim.args[1];
-    const char *words = span_text(e, span), *sign = NULL, *name = scalar_name(to);
-    int open = 0;
-    for (const char *at = words; at && *at; at++) {
-        open += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
-        if (*at == '/' && open == 0)
-            sign = at;
-    }
-    if (!sign) {
-        diag_help(e->ctx, d, "a division of integers drops the fraction: convert first: `cast(%s)(a) / cast(%s)(b)`", name, name);
-        return true;
-    }
-    const char *left = ctx_printf(e->ctx, "%.*s", (int)(sign - words), words), *right = sign + 1 + strspn(sign + 1, " ");
-    size_t n = strlen(left);
-    while (n > 0 && left[n - 1] == ' ')
-        n--;
-    left = ctx_printf(e->ctx, "%.*s", (int)n, left);
-    bool parens = left[0] == '(' && closes_last(left), size = divisor->kind == CORE_SIZE || divisor->kind == CORE_LIT;
-    diag_propose(e->ctx, d, span, "a division of integers drops the fraction: convert first: $", "cast(%s)%s%s%s / %s%s%s%s%s", name, parens ? "" : "(", left, parens ? "" : ")",
-                 size ? "" : "cast(", size ? "" : name, size ? "" : ")(", right, size ? "" : ")");
+    propose_division(e, d, division, scalar_name(to), false);
+    diag_or_else(e->ctx, d);
+    propose_division(e, d, division, scalar_name(to), true);
     return true;
 }
 
@@ -264,7 +282,7 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "choose two values: $", "if %s then 1 else 0", words ? words : "c");
     else if (to == SC_BOOL)
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "compare it: $", "%s != 0", words ? words : "x");
-    else if (scalar_is_int(from) && scalar_is_float(to) && propose_float_quotient(e, d, span, v, to))
+    else if (scalar_is_int(from) && scalar_is_float(to) && propose_float_quotient(e, d, span, to))
         return;
     else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
         propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");

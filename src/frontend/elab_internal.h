@@ -287,6 +287,8 @@ void note_origin(Elab *e, Diag *d, const Core *core);
 void note_hole(Elab *e, Diag *d, const Hole *hole);
 /* What was said, or NULL. */
 Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
+/* The number that a parameter's written type wants; "i32" where it says none. */
+const char *scalar_wanted(Elab *e, const Ast *pattern, const Env *env);
 /* NULL: it was reported before. */
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
 /* elab_mistakes.c */

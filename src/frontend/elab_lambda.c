@@ -48,12 +48,6 @@ static bool report_escape(Elab *e, Value r, Escape x, Span span)
     return true;
 }
 
-static const char *scalar_wanted(Elab *e, const Ast *sig, const Env *env)
-{
-    Type t = pattern_open(sig, env) ? NULL : type_resolve(e, eval_type(e, sig, env));
-    return t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? scalar_name(t->scalar) : "i32";
-}
-
 /* What the function gives, as its declared result wants it. */
 static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_CORE && type_resolve(e, f->args[0].core->type)->kind == TY_TUPLE; }
 
@@ -86,14 +80,17 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
             bool from_idx = mis.from_idx;
             Span at = r.span.file ? r.span : span;
             Diag *d;
-            if (r.kind == V_FUN)
+            bool more = r.kind == V_FUN && r.fun->kind == F_CLOSURE && r.fun->n_args == n_args;
+            if (more)
+                d = elab_error(e, E0311, at, "this function takes %d arguments, and it is given %d", r.fun->ast->lambda.n, n_args);
+            else if (r.kind == V_FUN)
                 d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
             else
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
-            if (r.kind == V_FUN)
+            if (r.kind == V_FUN && !more)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
-            if (r.kind == V_FUN && r.fun->kind == F_CLOSURE && r.fun->n_args == n_args && n_args == 1 && !is_given_tuple(e, r.fun))
-                diag_note(ctx, d, NO_SPAN, "it takes %d arguments, and is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`", r.fun->ast->lambda.n);
+            if (more && n_args == 1 && !is_given_tuple(e, r.fun))
+                diag_note(ctx, d, NO_SPAN, "it is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`");
             else if (r.kind == V_FUN)
                 note_wanted(e, d, r.fun);
             if (from_idx)

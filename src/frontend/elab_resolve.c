@@ -399,7 +399,13 @@ static void check_params(Resolver *r, const Item *item)
         if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
             Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
                                  p->name ? p->name : "_");
-            if (kind != KIND_FUN && is_size(item, p->name))
+            const char *fixed = kind == KIND_INT ? "i32" : "f32";
+            bool type = false; /* others are of it */
+            for (int k = 0; k < item->n_params; k++)
+                type |= p->name && k != i && item->params[k].kind && mentions(item->params[k].kind, p->name);
+            if (kind_is_type(kind) && kind != KIND_DATA && !p->implicit && !type)
+                diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "`%s` stands for any type of this kind; of a value, write $, or another type with its bits", kind_name(kind)), "%s", fixed);
+            else if (kind != KIND_FUN && is_size(item, p->name))
                 diag_propose(r->ctx, d, p->kind->span, "a size is a $", "nat");
             else
                 diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
@@ -613,7 +619,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
     if (n > 1)
         diag_label(r->ctx, d, "%s", sb.text);
-    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: `reduceSeq`, `iterate` and `unroll` repeat");
+    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: what is done a fixed number of times is a fold, as x to the power of 8 is `generate{n = 8}(fun _ => x) |> reduceSeq((*), 1)`; state goes from step to step by `reduceSeq(fun state i => ..., start)`, and `repeatKernels` repeats kernels");
 }
 
 /* Depth first with its own stack: a chain of definitions may be long. */

@@ -321,6 +321,23 @@ static bool is_function(const Resolver *r, const Ast *ast, const Local *scope)
     return item ? item->n_params > 0 : prim_find(ast->name.text) != P_COUNT;
 }
 
+/* `p.x`: a name behind the dot of a value. */
+static void unknown_field(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
+    const char *name = lhs->kind == AST_NAME ? lhs->name.text : NULL;
+    if (!name || !resolve_bound(scope, name) || library_with(rhs->name.text) || foreign_word(rhs->name.text, FOREIGN_VALUE)) {
+        unknown_name(r, rhs->name.text, rhs->span, scope);
+        return;
+    }
+    if (is_told(r, rhs->name.text, rhs->span, false))
+        return;
+    Diag *d = diag_error(r->ctx, E0201, rhs->span, "nothing is called `%s` here", rhs->name.text);
+    while (r->of_item_said.n < r->of_item.n)
+        vec_push(r->ctx, &r->of_item_said, (Diag *)NULL);
+    diag_help(r->ctx, d, "components of a tuple have numbers and no names: the first is `%s.1`, the second `%s.2`; `fun (x, y) => ...` and `let (x, y) = %s in ...` name them", name, name, name);
+}
+
 bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
@@ -348,7 +365,7 @@ bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
             unknown_name(r, lhs->name.text, lhs->span, scope);
         }
     } else if (!resolve_known(r, after, scope)) {
-        unknown_name(r, after, rhs->span, scope);
+        unknown_field(r, ast, scope);
     } else {
         return false;
     }

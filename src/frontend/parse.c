@@ -288,7 +288,7 @@ static void foreign_item(Parser *ps, AstFile *out)
         else if (near)
             diag_propose(ps->ctx, diag, token_span(ps, word), "did you mean $?", "%s", near);
         else if (word.name)
-            diag_help(ps->ctx, diag, "a definition is written `def %s ... = ...`", name.name);
+            diag_help(ps->ctx, diag, "a definition has its types in its header, and no signature beside it: `def %s {n: nat} (xs: n.f32): f32 = ...`", name.name);
     }
     if (sign) {
         while (ps->tok.kind != T_END && !ps->tok.first)

@@ -70,6 +70,12 @@ static int line_of(const Source *source, uint32_t at)
     return lo;
 }
 
+/* A byte order mark belongs to no line. */
+static uint32_t line_start(const Source *source, int line)
+{
+    return source->lines[line] + (line == 0 && source->size >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+}
+
 const char *source_line(const Source *source, int line)
 {
     int l = line - source->lines_before - 1;
@@ -84,7 +90,8 @@ void source_position(const Ctx *ctx, Span span, int *line, int *column)
         return;
     int l = line_of(source, span.lo);
     *line = source->lines_before + l + 1;
-    *column = (int)(span.lo - source->lines[l]) + 1;
+    uint32_t start = line_start(source, l);
+    *column = span.lo < start ? 1 : (int)(span.lo - start) + 1;
 }
 
 /* ---- codes --------------------------------------------------------------------------------------------------- */
@@ -476,7 +483,7 @@ static bool continues(const Source *source, uint32_t at) { return ((unsigned cha
 
 static Window window_of(const Source *source, int line, uint32_t at)
 {
-    uint32_t lo = source->lines[line];
+    uint32_t lo = line_start(source, line);
     uint32_t hi = line + 1 < source->line_count ? source->lines[line + 1] - 1 : (uint32_t)source->size;
     if (hi > lo && source->text[hi - 1] == '\r')
         hi--;
@@ -604,6 +611,32 @@ static void put_place(Render *r, Span span, const Source *source)
     sb_printf(r->out, ":%d:%d: ", line, column);
 }
 
+static void put_words(Render *r, const char *colour, const char *what, const char *text, int line)
+{
+    paint(r, colour);
+    sb_printf(r->out, "%s: ", what);
+    paint(r, PLAIN);
+    put_clean(r, text);
+    if (line)
+        sb_printf(r->out, " (line %d)", line);
+    sb_putc(r->out, '\n');
+}
+
+/* Where a hint is to be applied, if that is on another line of the file than the message; else 0. */
+static int line_of_edits(const Ctx *ctx, const Diag *diag)
+{
+    int line = 0, at, column;
+    source_position(ctx, diag->span, &at, &column);
+    for (int i = 0; i < diag->edits.n; i++) {
+        int other;
+        source_position(ctx, diag->edits.at[i].span, &other, &column);
+        if (diag->edits.at[i].span.file != diag->span.file || other == at || (line && other != line))
+            return 0;
+        line = other;
+    }
+    return line;
+}
+
 static void put_diag(Render *r, const Diag *diag)
 {
     const Source *source = source_get(r->ctx, diag->span.file);
@@ -623,17 +656,11 @@ static void put_diag(Render *r, const Diag *diag)
     if (source)
         put_excerpt(r, source, diag->span, &shown, '^', colour, diag->label);
     uint32_t file = diag->span.file;
-    for (int i = 0; i < diag->notes.n; i++) {
+    for (int i = 0; i < diag->notes.n; i++) { /* marks first: they stand under their lines */
         const DiagNote *note = &diag->notes.at[i];
         const Source *other = source_get(r->ctx, note->span.file);
-        if (!other) {
-            paint(r, BOLD);
-            sb_puts(r->out, "note: ");
-            paint(r, PLAIN);
-            put_clean(r, note->text);
-            sb_putc(r->out, '\n');
+        if (!other)
             continue;
-        }
         if (note->span.file != file) {
             put_place(r, note->span, other);
             sb_puts(r->out, "note:\n");
@@ -642,13 +669,11 @@ static void put_diag(Render *r, const Diag *diag)
         }
         put_excerpt(r, other, note->span, &shown, '-', BLUE, note->text);
     }
-    if (diag->help) {
-        paint(r, GREEN);
-        sb_puts(r->out, "help: ");
-        paint(r, PLAIN);
-        put_clean(r, diag->help);
-        sb_putc(r->out, '\n');
-    }
+    for (int i = 0; i < diag->notes.n; i++)
+        if (!source_get(r->ctx, diag->notes.at[i].span.file))
+            put_words(r, BOLD, "note", diag->notes.at[i].text, 0);
+    if (diag->help)
+        put_words(r, GREEN, "help", diag->help, line_of_edits(r->ctx, diag));
 }
 
 static bool before(const Diag *a, const Diag *b)
