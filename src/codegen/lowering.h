@@ -485,6 +485,8 @@ void outline(Ctx *ctx, ImpProgram *program);
 /* ---- propose.c ---- */
 /* The hint `help`, in which `$` is the primitive that is proposed in the place of e's own, its options included. */
 void propose_primitive(Ctx *ctx, Diag *d, const Core *e, PrimId by, const char *help);
+/* What stands behind mapBlock in a chain works with what all blocks have made: they have to meet before. False: no mapBlock stands there. */
+bool propose_meeting(Lowering *lw, Diag *d, const Core *e);
 /* One more edit of the hint: `by` for the primitive's name and brackets. False where its author has not written it there. */
 bool edit_primitive(Ctx *ctx, Diag *d, const Core *e, const char *by);
 /* The hint `help`: to leave this option out of the primitive that begins at the span. */

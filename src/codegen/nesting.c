@@ -126,6 +126,8 @@ bool level_fits(Lowering *lw, const Core *map)
         const Core *inner = find_level(map->prim.args[0], P_mapBlock);
         if (inner)
             propose_nestings(lw, d, map, inner);
+        else
+            propose_meeting(lw, d, map);
         diag_help(lw->ctx, d, inner ? "a block holds threads, and no thread holds blocks: mapBlock stands around %s" : "every block would do the same: put it inside mapBlock, or use `mapGlobal`", name);
     }
     return d == NULL;

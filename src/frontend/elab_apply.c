@@ -351,7 +351,13 @@ static Value apply_closure(Elab *e, const Fun *f, const Value *args, Type want)
     for (int i = 0; i < f->ast->lambda.n; i++)
         if (!bind_pattern(e, &f->ast->lambda.params[i], args[i], &env, &lets))
             return v_error(args[i].span);
+    const Ast *outer = e->lambda;
+    const Value *outer_args = e->lambda_args;
+    e->lambda = f->ast;
+    e->lambda_args = args;
     Value r = eval(e, f->ast->lambda.body, env, want);
+    e->lambda = outer;
+    e->lambda_args = outer_args;
     return v_with_lets(e, r, lets);
 }
 

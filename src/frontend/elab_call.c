@@ -539,7 +539,7 @@ static Value item_result(Call *c, Type want)
                 diag_note(e->ctx, d, result->span, "declared here");
                 propose_scalar(e, d, r.span, r, t);
                 if (r.kind == V_CORE)
-                    propose_step(e, d, r.span, r.core->type, t);
+                    propose_step(e, d, r.span, r.core->type, t, false);
             }
             r = v_error(c->span);
         }

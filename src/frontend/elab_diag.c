@@ -32,6 +32,7 @@ Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
     if (source && strncmp(source->name, "<primitive", 10) == 0)
         span = e->prim_span;
     Diag *d = diag_error(e->ctx, code, span, "%s", sb.text);
+    propose_parameters_turned(e, d);
     /* From the definition that the place belongs to, outwards. */
     const Frame *frame = e->frame;
     while (frame && !inside(frame->item->span, span))
@@ -374,6 +375,16 @@ static bool is_binned_by_numbers(Elab *e, const char *callee, Value v)
     return is_integer(e, t) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
 }
 
+/* The size in `n.(idx[size], t)`, if it is known. */
+static Nat bound_of_bins(Elab *e, const Ast *pattern, const Env *env)
+{
+    int n;
+    const Ast **sizes, *elem;
+    flatten_array(e, pattern, &n, &sizes, &elem);
+    const Ast *bin = elem->kind == AST_TUPLE ? elem->list.items[0] : NULL;
+    return bin && bin->kind == AST_BRACKET && !pattern_open(bin->call.items[0], env) ? eval_nat(e, bin->call.items[0], env) : NULL;
+}
+
 static bool is_shuffle(const char *callee)
 {
     const PrimId shuffles[] = {P_shflDown, P_shflUp, P_shflXor, P_shfl};
@@ -433,6 +444,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
                 break;
             }
         }
+        propose_argument(e, d, pattern, env, arg);
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");
@@ -454,13 +466,19 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
             propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         else if (t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_IDX && callee && strcmp(callee, prim_name(P_scatterDrop)) == 0)
             diag_note(ctx, d, NO_SPAN, "of indices that is `scatterUnchecked`, or `scatter` where they are seen to differ");
-        else if (t && t->kind == TY_ARRAY && callee)
+        else if (t && t->kind == TY_ARRAY && callee) {
+            hint_elements(e, d, callee, arg);
+            propose_sum(e, d, &arg);
+            diag_or_else(ctx, d);
             diag_help(ctx, d, "apply it to the elements: `map(%s)`", callee);
+        }
         else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && to != SC_COUNT)
             propose_around(e, d, arg.span, "convert it: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         return d;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+    if (!pattern_open(pattern, env) && !mis.from_idx)
+        propose_argument(e, d, pattern, env, arg);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
         bool scatter = callee && strncmp(callee, prim_name(P_scatter), strlen(prim_name(P_scatter))) == 0;
         Span name = {e->prim_span.file, e->prim_span.lo, behind_name(e, callee).lo};
@@ -471,7 +489,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
     } else if (propose_turned(e, d, callee, arg)) {
         return d;
     } else if (is_binned_by_numbers(e, callee, arg)) {
-        diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
+        propose_bins(e, d, bound_of_bins(e, pattern, env), arg);
     } else if (mis.from_idx) {
         propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, pattern, env)), ")");
     } else if (pattern->kind == AST_NAME) {

@@ -261,6 +261,8 @@ typedef struct Elab {
     Diag mute;
     Mismatch mis;
     const Env *prim_root;
+    const Ast *lambda;          /* the innermost function of the text that is applied, and to what; or NULL */
+    const Value *lambda_args;
     Span prim_span; /* the call whose primitive's header is being evaluated */
     VEC(Nat) entry_sizes; /* what a `where` can speak about */
     Nat num_sm, max_resident;
@@ -294,6 +296,7 @@ Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *
 /* elab_mistakes.c */
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
+bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg);
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg);
 bool propose_fold(Elab *e, Diag *d, const Fun *f);
 void propose_whole(Elab *e, Diag *d, Span span);
@@ -309,6 +312,7 @@ Span behind_name(const Elab *e, const char *callee);
 void propose_nested(Elab *e, Diag *d, const Pattern *pattern, Value v);
 void propose_counted(Elab *e, Diag *d, Span span); /* `t.0` */
 bool propose_turned(Elab *e, Diag *d, const char *callee, Value v);
+void propose_bins(Elab *e, Diag *d, Nat bound, Value v);
 /* The argument of parameter `wrong` and another of them in each other's place. */
 void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, int wrong, const Value *values);
 void propose_index_type(Elab *e, Diag *d, Type number, Nat size);
@@ -349,9 +353,13 @@ void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, 
 void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
 /* elab_shapes.c. Steps that make `want` of `got`, each for where those before it do not mend the program. */
-void propose_step(Elab *e, Diag *d, Span span, Type got, Type want);
+void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body); /* body: of an entry */
+/* The same of an argument. */
+void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value v);
 /* An array of numbers stands where one number is needed: its sum, where it is bound or where it stands. */
 void propose_sum(Elab *e, Diag *d, const Value *array);
+/* The parameters of the function around a mistake, in each other's place. */
+void propose_parameters_turned(Elab *e, Diag *d);
 /* What a `let` of the text gives the name that stands there; NULL. */
 const Ast *bound_to(Elab *e, Span use);
 /* The expression that stands there, in what is elaborated; NULL. */

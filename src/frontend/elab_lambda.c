@@ -98,7 +98,7 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
             propose_state(e, d, r, want);
             propose_scalar(e, d, at, r, want);
             if (r.kind == V_CORE)
-                propose_step(e, d, at, r.core->type, want);
+                propose_step(e, d, at, r.core->type, want, false);
         }
         return core_bad(e, span);
     }

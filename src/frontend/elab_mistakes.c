@@ -75,12 +75,12 @@ static bool hint_comma(Elab *e, Diag *d, Value arg)
 }
 
 /* `sq(xs)` of an array, where `sq` is of its elements; beside `map(sq(xs), xs)`. */
-static bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
+bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
 {
     Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
     const char *xs = span_text(e, arg.span), *text = source_get(e->ctx, arg.span.file) ? source_get(e->ctx, arg.span.file)->text : NULL;
     size_t n = callee ? strlen(callee) : 0;
-    if (e->mis.kind != MIS_TYPE || !t || t->kind != TY_ARRAY || type_resolve(e, t->elem)->kind == TY_ARRAY || !xs || !n || arg.span.lo < n + 1)
+    if (!t || t->kind != TY_ARRAY || type_resolve(e, t->elem)->kind == TY_ARRAY || !xs || !n || arg.span.lo < n + 1)
         return false;
     Span call = {arg.span.file, arg.span.lo - 1 - (uint32_t)n, arg.span.hi + 1};
     if (text[arg.span.lo - 1] != '(' || text[arg.span.hi] != ')' || strncmp(text + call.lo, callee, n) != 0)
@@ -105,6 +105,11 @@ static bool hint_joined(Elab *e, Diag *d, const char *callee, const Hole *hole, 
     diag_propose(e->ctx, d, span_start(e->prim_span), ctx_printf(e->ctx, "the elements are rows, %s each; $ makes one array of them", tyt(e, elem)), "%s |> ", name);
     diag_or_else(e->ctx, d);
     diag_propose(e->ctx, d, (Span){e->prim_span.file, e->prim_span.lo, e->prim_span.hi}, ctx_printf(e->ctx, "the elements are rows, %s each; of each of them it is $", tyt(e, elem)), "%s(%s)",
+                 prim_name(P_map), span_text(e, e->prim_span) ? span_text(e, e->prim_span) : callee);
+    if (!span_text(e, e->prim_span))
+        d->edits.n = 0;
+    diag_or_else(e->ctx, d);
+    diag_propose(e->ctx, d, e->prim_span, ctx_printf(e->ctx, "the elements are rows, %s each; of each column it is $", tyt(e, elem)), "%s |> %s(%s)", prim_name(P_transpose),
                  prim_name(P_map), span_text(e, e->prim_span) ? span_text(e, e->prim_span) : callee);
     if (!span_text(e, e->prim_span))
         d->edits.n = 0;
@@ -197,7 +202,8 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
         const char *words = span_text(e, args[at].span);
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
         bool turned = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
-        if (turned && f->kind == F_PRIM && f->prim == P_generate && (args[0].kind == V_NAT || args[0].kind == V_CORE)) {
+        bool length = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words;
+        if (length && f->kind == F_PRIM && f->prim == P_generate && (args[0].kind == V_NAT || args[0].kind == V_CORE)) {
             const char *name = fun_name(f), *given = f->span.file ? span_text(e, f->span) : NULL;
             diag_help(e->ctx, d, "how many elements it makes follows from the context, or is said in braces: `%s{n = %s}(fun ...)`", name, words);
             if (given && strcmp(given, name) == 0) {

@@ -103,6 +103,25 @@ bool propose_turned(Elab *e, Diag *d, const char *callee, Value v)
     return true;
 }
 
+/* Bins that are numbers, and have to be indices below `bound`. */
+void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
+{
+    const char *n = bound ? nat_text(e->ctx, bound) : "n";
+    const Core *tuple = tuple_made(v.core);
+    const Ast *zip = expression_at(e, v.span);
+    const char *first = tuple ? span_text(e, tuple->tuple.items[0]->span) : NULL;
+    if (first && bound) {
+        diag_propose(e->ctx, d, tuple->tuple.items[0]->span, "bins are indices, and a number may be none: $ is bin 0 then", "indexOr(%s, 0, %s)", n, first);
+        diag_or_else(e->ctx, d);
+    }
+    if (zip && bound && zip->kind == AST_CALL && ast_is_word(zip->call.fn, prim_name(P_zip))) {
+        propose_around(e, d, zip->call.items[0]->span, "bins are indices, and a number may be none: $ makes indices, and bin 0 of what is none", "", ctx_printf(e->ctx, " |> map(indexOr(%s, 0))", n));
+        diag_or_else(e->ctx, d);
+    }
+    propose_around(e, d, bound ? v.span : NO_SPAN, "bins are indices, and a number may be none: $ makes indices, and bin 0 of what is none", "", ctx_printf(e->ctx, " |> map(fun (k, v) => (indexOr(%s, 0, k), v))", n));
+    edit_not_empty(e, d, bound);
+}
+
 /* ---- arguments ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Two arguments of a call that stand in its parentheses, in each other's place. */

@@ -619,7 +619,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
     if (n > 1)
         diag_label(r->ctx, d, "%s", sb.text);
-    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: what is done a fixed number of times is a fold, as x to the power of 8 is `generate{n = 8}(fun _ => x) |> reduceSeq((*), 1)`; state goes from step to step by `reduceSeq(fun state i => ..., start)`, and `repeatKernels` repeats kernels");
+    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: a number of steps is a fold; x to the power of 8 is `generate{n = 8}(fun _ => x) |> reduceSeq((*), 1)`, and `reduceSeq(fun state x => ..., start)` takes a state from step to step");
 }
 
 /* Depth first with its own stack: a chain of definitions may be long. */

@@ -42,6 +42,7 @@ typedef struct Missing {
     Diag *d;
     Span span;
     Type got, want;
+    const char *else_header; /* more words of a sum: that the header may be wrong; or "" */
 } Missing;
 
 static void step(Missing *m, const char *help, const char *text)
@@ -54,7 +55,7 @@ static void step(Missing *m, const char *help, const char *text)
     if (words || open)
         propose_around(m->e, m->d, m->span, help, open ? "(" : "", ctx_printf(m->e->ctx, open ? ") |> %s" : " |> %s", text));
     else
-        diag_propose(m->e->ctx, m->d, span_end(m->span), ctx_printf(m->e->ctx, "%s at its end", help), " |> %s", text);
+        diag_propose(m->e->ctx, m->d, span_end(m->span), help, " |> %s", text);
 }
 
 /* `want`, with parts of an array joined, cut or turned. */
@@ -79,12 +80,13 @@ static void folded(Missing *m)
 {
     Elab *e = m->e;
     Type inner = elements(e, m->got), rows = elements(e, inner);
+    const char *else_header = m->else_header;
     if (is_number(inner) && same_type(e, m->want, inner))
-        step(m, "this is still an array; if its sum is meant: $", "reduce((+), 0)");
+        step(m, ctx_printf(e->ctx, "this is still an array; if its sum is meant: $%s", else_header), "reduce((+), 0)");
     if (is_number(rows) && same_type(e, m->want, rows))
-        step(m, "this is still an array of arrays; if the sum of all is meant: $", "join |> reduce((+), 0)");
+        step(m, ctx_printf(e->ctx, "this is still an array of arrays; if the sum of all is meant: $%s", else_header), "join |> reduce((+), 0)");
     if (is_number(rows) && same_type(e, m->want, array_of(e, length(e, m->got), rows)))
-        step(m, "each element is still an array; if their sums are meant: $", "map(reduce((+), 0))");
+        step(m, ctx_printf(e->ctx, "each element is still an array; if their sums are meant: $%s", else_header), "map(reduce((+), 0))");
 }
 
 /* Each number converted, however deep it lies. */
@@ -107,27 +109,110 @@ static void converted(Missing *m)
     step(m, kept ? "each element is converted by $" : "$ converts each element, and drops what does not fit", text);
 }
 
-void propose_step(Elab *e, Diag *d, Span span, Type got, Type want)
+/* The list of an `unroll` in a chain that halves to the end of it; NULL. */
+static const Ast *find_list(const Ast *ast, const char **name)
+{
+    const Ast *found = ast->kind == AST_UNROLL && ast->unroll.list->kind == AST_LIST && ast->unroll.list->list.n > 0 ? ast->unroll.list : NULL;
+    if (found)
+        *name = ast->unroll.name;
+    for (int i = 0; i < ast_children(ast) && !found; i++)
+        found = find_list(ast_child(ast, i), name);
+    return found;
+}
+
+/* A tree whose steps end too early. */
+static void halved(Missing *m)
+{
+    Elab *e = m->e;
+    const char *name = NULL;
+    const Ast *chain = expression_at(e, m->span), *list = chain ? find_list(chain, &name) : NULL;
+    if (!list || m->want->kind != TY_ARRAY || !nat_is_const(m->got->size) || !nat_is_const(m->want->size))
+        return;
+    int64_t left = m->got->size->value, wanted = m->want->size->value, last = left;
+    const Ast *end = list->list.items[list->list.n - 1];
+    StrBuf more;
+    sb_init(&more, e->ctx);
+    while (last > wanted && last % 2 == 0)
+        sb_printf(&more, ", %lld", (long long)(last /= 2));
+    if (last != wanted || last == left)
+        return;
+    diag_help(e->ctx, m->d, "after the last step of the `unroll`, of %s = %s, %lld elements are left; its list lacks `%s`", name, span_text(e, end->span) ? span_text(e, end->span) : "...", (long long)left, more.text);
+    diag_edit(e->ctx, m->d, span_end(end->span), "%s", more.text);
+    diag_or_else(e->ctx, m->d);
+}
+
+void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
 {
     if (!d || !got || !want || !span_is_users(e->ctx, span))
         return;
     got = type_zonk(e, got);
     want = type_zonk(e, want);
-    Missing m = {e, d, span, got, want};
+    Missing m = {e, d, span, got, want, body ? ctx_printf(e->ctx, "; if all of it is meant, the header says `%s`", tyt(e, got)) : ""};
     if (got->has_meta || want->has_meta || want->kind == TY_ERROR || got->kind != TY_ARRAY)
         return;
+    bool explains = d->help && d->edits.n == 0; /* for where none of these mends */
+    DiagTry own = explains ? diag_put_aside(d) : (DiagTry){0};
+    halved(&m);
     rearranged(&m);
     folded(&m);
     converted(&m);
     Type pair = elements(e, got);
     if (pair && pair->kind == TY_TUPLE && pair->n_items == 2 && want->kind == TY_TUPLE)
         step(&m, "an array of pairs becomes a pair of arrays by $", "unzip");
+    diag_put_back(e->ctx, d, own);
+}
+
+/* An argument whose place wants no such rows, whatever else it wants. */
+void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value v)
+{
+    if (v.kind != V_CORE)
+        return;
+    Type t = v.core->type;
+    if (!pattern_open(pattern, env)) {
+        propose_step(e, d, v.span, t, eval_type(e, pattern, env), false);
+    } else if (elements(e, elements(e, t)) && span_is_users(e->ctx, v.span)) {
+        Missing m = {e, d, v.span, t, NULL, ""};
+        diag_or_else(e->ctx, d);
+        step(&m, "the parts become one array again by $", "join");
+        step(&m, "rows become columns by $", "transpose");
+        diag_or_else(e->ctx, d);
+    }
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------------------------------------- */
+
+static bool holds(Span outer, Span inner) { return outer.file == inner.file && outer.lo <= inner.lo && inner.hi <= outer.hi; }
+
+/* Known, or that of a literal. */
+static bool is_said(Elab *e, Type t)
+{
+    t = type_zonk(e, t);
+    return !t->has_meta || t->kind == TY_META;
+}
+
+/* `fun step state => ...` where the state comes first, and `fun (i, x) => ...` of pairs (x, i). */
+void propose_parameters_turned(Elab *e, Diag *d)
+{
+    const Ast *lambda = e->lambda;
+    if (!lambda || !holds(lambda->lambda.body->span, d->span) || !span_is_users(e->ctx, lambda->span))
+        return;
+    bool tuple = lambda->lambda.n == 1 && lambda->lambda.params[0].n_items == 2;
+    const Pattern *p = tuple ? lambda->lambda.params[0].items : lambda->lambda.params;
+    Type types[2] = {NULL, NULL}, given = tuple && e->lambda_args[0].kind == V_CORE ? type_resolve(e, e->lambda_args[0].core->type) : NULL;
+    for (int i = 0; i < 2 && (tuple || lambda->lambda.n == 2); i++)
+        types[i] = tuple ? (given && given->kind == TY_TUPLE && given->n_items == 2 ? given->items[i] : NULL) : e->lambda_args[i].kind == V_CORE ? e->lambda_args[i].core->type : NULL;
+    if (!types[0] || !types[1] || !is_said(e, types[0]) || !is_said(e, types[1]) || same_type(e, types[0], types[1]))
+        return;
+    const char *first = span_text(e, p[0].span), *second = span_text(e, p[1].span);
+    if (!first || !second || p[0].type || p[1].type)
+        return;
+    diag_help(e->ctx, d, tuple ? "the first component is %s, and the second %s; exchange them: `fun %s%s%s %s%s => ...`" : "the function is given %s first, and then %s; exchange its parameters: `fun %s%s%s %s%s => ...`", tyt(e, types[0]), tyt(e, types[1]), tuple ? "(" : "", second, tuple ? "," : "", first, tuple ? ")" : "");
+    diag_edit(e->ctx, d, p[0].span, "%s", second);
+    diag_edit(e->ctx, d, p[1].span, "%s", first);
     diag_or_else(e->ctx, d);
 }
 
 /* ---- what a name is bound to ------------------------------------------------------------------------------------------------------- */
-
-static bool holds(Span outer, Span inner) { return outer.file == inner.file && outer.lo <= inner.lo && inner.hi <= outer.hi; }
 
 static bool binds(const Pattern *p, const char *name)
 {

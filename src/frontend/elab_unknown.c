@@ -330,7 +330,8 @@ static void unknown_field(Resolver *r, const Ast *ast, const Local *scope)
         unknown_name(r, rhs->name.text, rhs->span, scope);
         return;
     }
-    if (is_told(r, rhs->name.text, rhs->span, false))
+    /* Who names one component names others. */
+    if (is_told(r, intern(r->ctx, ".", 1), rhs->span, false))
         return;
     Diag *d = diag_error(r->ctx, E0201, rhs->span, "nothing is called `%s` here", rhs->name.text);
     while (r->of_item_said.n < r->of_item.n)

@@ -13,6 +13,7 @@ typedef struct Gate {
     int next_var;
     VEC(const Item *) lawful[2]; /* operators that have their laws of any values: without the unit, with it */
     bool allowed;
+    bool advises; /* nothing is refused: what is doubtful is said */
 } Gate;
 
 static bool known_lawful(const Gate *g, const Item *operator, bool unit)
@@ -29,6 +30,21 @@ static bool is_refuted(Gate *g, const LawOperator *op, OperatorReport *r)
     return r->law && !r->from_unit;
 }
 
+/* The unit is none for some values, and the fold starts from it: of such elements alone the result is another. */
+static void warn_unit(Gate *g, const Core *term, LawOperator op, OperatorReport *r)
+{
+    Ctx *ctx = g->ctx;
+    const Item *declared = op.declared;
+    if (!r->law || r->special || strcmp(r->law, "unit") != 0 || !span_is_users(ctx, declared->name_span) || item_accepts(g->entry->item, W0713))
+        return;
+    if (term && law_of_elements(ctx, &op, term->prim.args[term->prim.n_args - 1])) {
+        law_test_operator(ctx, &op, LAW_SEED, r);
+        if (!r->law || r->special || strcmp(r->law, "unit") != 0)
+            return;
+    }
+    law_warn_operator(ctx, declared, r, term);
+}
+
 static void check_use(Gate *g, const Core *term, bool from_unit)
 {
     const Core *lambda = term->prim.args[0];
@@ -39,8 +55,12 @@ static void check_use(Gate *g, const Core *term, bool from_unit)
     OperatorReport r;
     if (!is_refuted(g, &op, &r)) {
         vec_push(g->ctx, &g->lawful[from_unit], declared);
+        if (g->advises)
+            warn_unit(g, term, op, &r);
         return;
     }
+    if (g->advises)
+        return; /* has been refused */
     /* It may have its laws of the values that the program makes, as a count is never negative. */
     if (law_of_elements(g->ctx, &op, term->prim.args[term->prim.n_args - 1]) && !is_refuted(g, &op, &r))
         return;
@@ -66,12 +86,18 @@ bool laws_allow(Ctx *ctx, const CoreEntry *entry)
     return g.allowed;
 }
 
+void laws_advise(Ctx *ctx, const CoreEntry *entry)
+{
+    Gate g = {.ctx = ctx, .entry = entry, .next_var = term_next_var(entry), .advises = true};
+    if (entry->item)
+        check_term(&g, entry->body);
+}
+
 bool law_holds_for_all(Ctx *ctx, const Core *lambda, const char **why)
 {
     if (!lambda->lambda.op)
         return true; /* min and max of NaN, too, are alike in every order */
-    const CoreEntry only = {.body = (Core *)(uintptr_t)lambda};
-    LawOperator op = law_operator(lambda, NULL, term_next_var(&only));
+    LawOperator op = law_operator_alone(lambda, NULL);
     OperatorReport r;
     law_test_operator(ctx, &op, LAW_SEED, &r);
     if (r.law)
@@ -131,6 +157,22 @@ const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorRepo
     sb_puts(&sb, ", ");
     put_sides(&sb, r);
     return sb.text;
+}
+
+void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *r, const Core *fold)
+{
+    StrBuf inputs, sides;
+    sb_init(&inputs, ctx);
+    sb_init(&sides, ctx);
+    put_values(&inputs, r);
+    put_sides(&sides, r);
+    bool unit = strcmp(r->law, "unit") == 0;
+    Span span = unit && operator->unit ? operator->unit->span : operator->name_span;
+    Diag *d = diag_warning(ctx, W0713, span, unit ? "this unit of `%s` changes a value: for %s" : "`%s` is not %s: for %s", operator->name, unit ? inputs.text : r->law, inputs.text);
+    diag_label(ctx, d, "%s", sides.text);
+    if (fold && span_is_users(ctx, fold->span))
+        diag_note(ctx, d, fold->span, "this starts from the unit, as if it were one of the elements");
+    diag_help(ctx, d, "a unit changes nothing: for the least of values it is `inf` or `highest`, for the largest `-inf` or `lowest`, for a sum 0; where no such values come, say so by `accept [W0713]` before the body of the entry");
 }
 
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)

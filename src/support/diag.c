@@ -622,19 +622,24 @@ static void put_words(Render *r, const char *colour, const char *what, const cha
     sb_putc(r->out, '\n');
 }
 
-/* Where a hint is to be applied, if that is on another line of the file than the message; else 0. */
+static int line_in(const Ctx *ctx, Span span, uint32_t file)
+{
+    int line, column;
+    source_position(ctx, span, &line, &column);
+    return span.file == file ? line : 0;
+}
+
+/* Where a hint is to be applied, if that is on a line of the file that the message does not show; else 0. */
 static int line_of_edits(const Ctx *ctx, const Diag *diag)
 {
-    int line = 0, at, column;
-    source_position(ctx, diag->span, &at, &column);
-    for (int i = 0; i < diag->edits.n; i++) {
-        int other;
-        source_position(ctx, diag->edits.at[i].span, &other, &column);
-        if (diag->edits.at[i].span.file != diag->span.file || other == at || (line && other != line))
-            return 0;
-        line = other;
-    }
-    return line;
+    uint32_t file = diag->span.file;
+    int line = diag->edits.n ? line_in(ctx, diag->edits.at[0].span, file) : 0;
+    bool shown = line == line_in(ctx, diag->span, file);
+    for (int i = 0; i < diag->notes.n; i++)
+        shown |= line == line_in(ctx, diag->notes.at[i].span, file);
+    for (int i = 0; i < diag->edits.n; i++)
+        shown |= line_in(ctx, diag->edits.at[i].span, file) != line;
+    return shown ? 0 : line;
 }
 
 static void put_diag(Render *r, const Diag *diag)
