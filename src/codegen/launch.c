@@ -214,9 +214,9 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
     if (n < 1 || n > MAX_THREADS) {
         Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s is not a number of threads that a block can have", text);
         if (nat_is_const(clause->threads))
-            diag_help(ctx, d, "give a number from 1 to %d", MAX_THREADS);
+            propose_threads(ctx, d, clause, n > MAX_THREADS ? MAX_THREADS : 32, n > MAX_THREADS ? "a block has at most 1024 threads, in whole warps of 32; with $ each computes several elements" : "a block has whole warps of 32 threads: $");
         else
-            diag_help(ctx, d, "give a number from 1 to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
+            diag_help(ctx, d, "give a multiple of 32 up to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
         return 32;
     }
     if (alone && n == 1)
@@ -431,7 +431,7 @@ static bool level_fits(Lowering *lw, const Core *map)
         d = lower_error(lw, E0401, map->span, has_axis ? "%s[%s] inside itself: this axis is distributed already" : "%s inside itself", name,
                         axes[map->prim.options.axis]);
         if (has_axis && span_is_users(lw->ctx, map->span))
-            diag_help(lw->ctx, d, "use another axis, as in `%s[%s]`, or `mapSeq` here", name, axes[(map->prim.options.axis + 1) % 3]);
+            diag_help(lw->ctx, d, "give the outer one another axis, `%s[%s](%s(f))`, so that neighbours stay on %s; or write `mapSeq` here", name, axes[(map->prim.options.axis + 1) % 3], name, axes[map->prim.options.axis]);
         else
             help_inside(lw, d, map, name, "use $ here");
     } else if ((level == P_mapBlock && (in_threads || in_warp || any3(open->global))) ||
@@ -439,7 +439,8 @@ static bool level_fits(Lowering *lw, const Core *map)
                (level == P_mapWarp && (in_threads || open->lane || any3(open->global)))) {
         const char *outer = open->lane ? "mapLane" : open->warp ? "mapWarp" : in_threads ? "mapThreads" : in_block ? "mapBlock" : "mapGlobal";
         d = lower_error(lw, E0402, map->span, "%s does not fit inside %s", name, outer);
-        help_inside(lw, d, map, outer, "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. Use $ here");
+        help_inside(lw, d, map, outer, level == P_mapWarp && in_threads ? "warps are the threads of a block: write `mapWarp` in the place of mapThreads, and `mapLane` here; or $ here, in one thread"
+                                                                        : "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. Use $ here");
     } else if (level == P_mapLane && !open->warp) {
         d = lower_error(lw, E0402, map->span, "mapLane stands outside a warp");
         diag_help(lw->ctx, d, "a warp's lanes are inside mapWarp: `split(32) |> mapWarp(mapLane(f)) |> join`, or use `mapThreads`");

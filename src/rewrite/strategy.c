@@ -321,7 +321,7 @@ static Core *again(Runner *r, Strategy s, const Here *here, Traversal go, int le
             break;
         here = here_with(r->ctx, here, after);
         if (++times > LIMIT_REWRITE_STEPS)
-            return strategy_endless(r, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "perhaps a rule undoes what another one did");
+            return strategy_endless(r, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "no step is the last: a rule undoes what another one did, or applies again to what it has made");
     }
     return r->mistake || times < least ? NULL : here->term;
 }
@@ -451,8 +451,11 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     if (!find_places(r, here, ast->at.n, ast->at.words, &places))
         return NULL;
     const char *text = place_text(ctx, ast->at.n, ast->at.words);
-    if (places.at.n == 0)
-        return strategy_fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s` here, and `at` may name %s", text, places_there(ctx, here)));
+    if (places.at.n == 0) {
+        const char *why = ctx_printf(ctx, "there is no `%s` here for `%s`: `at` may name %s", text, ast_text(ctx, ast->at.what), places_there(ctx, here));
+        strategy_fail(r, ast->span, NULL, here, why);
+        return NULL;
+    }
     if (places.every) {
         Core *after = run_every(r, what, here, ast->at.words, ast->at.n);
         return after;
@@ -755,7 +758,8 @@ static void report(Runner *r, Span span)
     Ctx *ctx = r->ctx;
     if (r->mistake)
         return;
-    Diag *d = diag_error_of_user(ctx, E0801, r->fail_span.file ? r->fail_span : span, r->fail_users, library_step, "`%s` does not apply to `%s`: %s", r->fail_what, r->fail_where, r->fail_why);
+    const char *words = r->fail_what ? ctx_printf(ctx, "`%s` does not apply to `%s`: %s", r->fail_what, r->fail_where, r->fail_why) : r->fail_why;
+    Diag *d = diag_error_of_user(ctx, E0801, r->fail_span.file ? r->fail_span : span, r->fail_users, library_step, "%s", words);
     StrBuf sb;
     sb_init(&sb, ctx);
     core_print(&sb, r->fail_term);
