@@ -47,6 +47,15 @@ void propose_primitive(Ctx *ctx, Diag *d, const Core *e, PrimId by, const char *
     diag_propose(ctx, d, written ? span_join(w.name, w.options) : NO_SPAN, help, "%s", prim_name(by));
 }
 
+bool edit_primitive(Ctx *ctx, Diag *d, const Core *e, const char *by)
+{
+    Written w;
+    if (!written_at(ctx, e->span, prim_name(e->prim.id), &w))
+        return false;
+    diag_edit(ctx, d, span_join(w.name, w.options), "%s", by);
+    return true;
+}
+
 /* The option with its name, and the comma that parts it from the next or the last one. */
 static bool option_span(const Written *w, const char *option, Span *out)
 {

@@ -290,6 +290,8 @@ void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, 
         diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to each element: $", "%s |> map(fun v => v %s %s)", x && y ? x : "xs", sign, x && y ? y : "a");
     else
         diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to each element: $", "%s |> map(fun v => %s %s v)", x && y ? y : "xs", x && y ? x : "a", sign);
+    if (a_is_array != b_is_array)
+        propose_sum(e, d, a_is_array ? a : b);
 }
 
 void propose_length(Elab *e, Diag *d, Span call, const char *size)

@@ -346,6 +346,14 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array);
 void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
+/* elab_shapes.c. Steps that make `want` of `got`, each for where those before it do not mend the program. */
+void propose_step(Elab *e, Diag *d, Span span, Type got, Type want);
+/* An array of numbers stands where one number is needed: its sum, where it is bound or where it stands. */
+void propose_sum(Elab *e, Diag *d, const Value *array);
+/* What a `let` of the text gives the name that stands there; NULL. */
+const Ast *bound_to(Elab *e, Span use);
+/* The expression that stands there, in what is elaborated; NULL. */
+const Ast *expression_at(Elab *e, Span span);
 /* elab_obligation.c. A condition of `f`'s header that is not proved. */
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg,
                        Span span);
