@@ -431,9 +431,6 @@ static View *read_prim(Lowering *lw, const Core *e)
     if (!prim_is_lowered(id)) {
         Diag *d = lower_error(lw, E0501, e->span, prim_rows[id].level == LEVEL_HIGH ? "no step of the strategy has lowered this %s" : "%s does not become CUDA in this version", prim_name(id));
         d->high = prim_rows[id].level == LEVEL_HIGH;
-        const Item *item = lw->entry->item;
-        if (d->high && item && item->lowered && d->span.file == item->name_span.file && d->span.lo == item->name_span.lo) /* made by a step */
-            d->span = item->lowered->span;
         diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`; `risec lower` shows what is left"
                                                             : "`--device ref` runs it");
     } else {

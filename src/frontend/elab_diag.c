@@ -94,11 +94,21 @@ static void put_type(Elab *e, StrBuf *sb, Type t)
     type_print(sb, t);
 }
 
+/* As the reader computes: under what is known there, `2*w/w` is 2. */
+static Type with_short_sizes(Elab *e, Type t)
+{
+    t = type_resolve(e, t);
+    if (t->kind != TY_ARRAY)
+        return t;
+    Nat size = nat_simplify(e->ctx, e->facts, t->size);
+    return type_array(e->ctx, strlen(nat_text(e->ctx, size)) < strlen(nat_text(e->ctx, t->size)) ? size : t->size, with_short_sizes(e, t->elem));
+}
+
 const char *tyt(Elab *e, Type t)
 {
     StrBuf sb;
     sb_init(&sb, e->ctx);
-    put_type(e, &sb, t);
+    put_type(e, &sb, with_short_sizes(e, t));
     return sb.text;
 }
 

@@ -204,8 +204,10 @@ static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *en
     RuleUse use = {.rule = rule, .home = word->home, .bound = bound, .facts = here->facts, .type = here->term->type, .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
-    if (rule->level && !here_has_level(here, level))
-        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`, and this is the level `%s`", rule->level, level_name(here_level(here))));
+    if (rule->level && !here_has_level(here, level)) {
+        const char *there = level_name(here_level(here)), *others = word->home ? program_rules_for(ctx, r->program, word->home, there, rule) : NULL;
+        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`, and this is the level `%s`%s%s", rule->level, there, others ? ", for which there are " : "", others ? others : ""));
+    }
     Core *after = rule_apply(ctx, r->program, &use, &why);
     if (!after)
         return fail_near(r, NOT_HELD, call->span, text, here, why);
