@@ -305,7 +305,7 @@ static void stray(Parser *ps, const Byte *lo, const Byte *hi)
     else
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the control character 0x%02X is not part of the language", *lo);
     switch (*lo) {
-    case '?': diag_help(ps->ctx, diag, "write `if c then a else b`"); break;
+    case '?': parse_propose_if(ps, diag, (uint32_t)(lo - ps->lex.text)); break;
     case '@': diag_help(ps->ctx, diag, "a product of matrices has no sign: each row of a meets each column of b, as in `a |> map(fun r => b |> transpose |> map(fun c => ...))`"); break;
     case '`': diag_help(ps->ctx, diag, "a function stands before its arguments: `f(a, b)`"); break;
     case '&': diag_help(ps->ctx, diag, "write `and` between bools, `bitAnd(a, b)` between integers"); break;

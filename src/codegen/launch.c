@@ -214,9 +214,9 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
     if (n < 1 || n > MAX_THREADS) {
         Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s is not a number of threads that a block can have", text);
         if (nat_is_const(clause->threads))
-            diag_help(ctx, d, "give a number from 1 to %d", MAX_THREADS);
+            propose_threads(ctx, d, clause, n > MAX_THREADS ? MAX_THREADS : 32, n > MAX_THREADS ? "a block has at most 1024 threads, in whole warps of 32; with $ each computes several elements" : "a block has whole warps of 32 threads: $");
         else
-            diag_help(ctx, d, "give a number from 1 to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
+            diag_help(ctx, d, "give a multiple of 32 up to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
         return 32;
     }
     if (alone && n == 1)

@@ -253,7 +253,8 @@ static Value apply_unroll(Elab *e, const Fun *f, Value x, Span span)
             if (nat_is_error(n))
                 return v_error(span);
             if (!nat_is_const(n)) {
-                elab_error(e, E0329, list->list.items[i]->span, "the list of an `unroll` is known when it is compiled, and `%s` is not", nat_text(ctx, n));
+                Diag *d = elab_error(e, E0329, list->list.items[i]->span, "the list of an `unroll` has to be known when it is compiled, and `%s` is not", nat_text(ctx, n));
+                diag_help(ctx, d, "write numbers, as in `[16, 8, 4]`, or `halving(32)`; `iterate(k, f)` repeats a step as often as a size says");
                 return v_error(span);
             }
             vec_push(ctx, &items, n);

@@ -95,11 +95,21 @@ static void put_type(Elab *e, StrBuf *sb, Type t)
     type_print(sb, t);
 }
 
+/* As the reader computes: under what is known there, `2*w/w` is 2. */
+static Type with_short_sizes(Elab *e, Type t)
+{
+    t = type_resolve(e, t);
+    if (t->kind != TY_ARRAY)
+        return t;
+    Nat size = nat_simplify(e->ctx, e->facts, t->size);
+    return type_array(e->ctx, strlen(nat_text(e->ctx, size)) < strlen(nat_text(e->ctx, t->size)) ? size : t->size, with_short_sizes(e, t->elem));
+}
+
 const char *tyt(Elab *e, Type t)
 {
     StrBuf sb;
     sb_init(&sb, e->ctx);
-    put_type(e, &sb, t);
+    put_type(e, &sb, with_short_sizes(e, t));
     return sb.text;
 }
 
@@ -403,6 +413,12 @@ const char *scalar_wanted(Elab *e, const Ast *pattern, const Env *env)
     return t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? scalar_name(t->scalar) : "i32";
 }
 
+static bool has_rows(const Elab *e, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    return t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_ARRAY;
+}
+
 Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
@@ -448,11 +464,14 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");
+        else if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ") && !has_rows(e, arg))
+            diag_help(ctx, d, "where the two are always as long as each other, declare both with one size, %s, or say so: `where %s == %s`", nat_text(ctx, mis.want_size),
+                      nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ"))
             diag_help(ctx, d, "a matrix that lies the other way is turned by `transpose`; where the two sizes are always equal, say so: `where %s == %s`",
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
-            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later, and cut it off behind: `padTo(32, e)` and `take(%s)`", nat_text(ctx, mis.got_size));
+            diag_help(ctx, d, "a warp has 32 lanes, and here are %s: put `padTo(32, e)` before its first `mapLane`, with an e that changes no result, and `take(%s)` behind its last", nat_text(ctx, mis.got_size), nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
             diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
         return d;

@@ -266,7 +266,7 @@ static void propose_wide_fold(Elab *e, Diag *d, Value v, Scalar from, Scalar to)
     if (!at.file)
         return;
     const char *name = scalar_name(to);
-    diag_propose(e->ctx, d, at, ctx_printf(e->ctx, "convert the elements, so that all is computed in %s: put $ in front of it", name), "map(cast(%s)) |> ", name);
+    diag_propose(e->ctx, d, at, ctx_printf(e->ctx, "convert the elements, so that all is computed in %s: put $ in front of `%s`", name, prim_name(core->prim.id)), "map(cast(%s)) |> ", name);
     diag_or_else(e->ctx, d);
 }
 

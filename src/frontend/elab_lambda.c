@@ -51,16 +51,41 @@ static bool report_escape(Elab *e, Value r, Escape x, Span span)
 /* What the function gives, as its declared result wants it. */
 static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_CORE && type_resolve(e, f->args[0].core->type)->kind == TY_TUPLE; }
 
+/* Where the type that is wanted is that of the entry's result: the header may be what is wrong. */
+static void note_result(Elab *e, Diag *d, Value r, Type want)
+{
+    Type t = e->result && !e->frame && e->entry && e->entry->result ? type_resolve(e, e->result) : NULL;
+    while (t && t->kind == TY_ARRAY)
+        t = type_resolve(e, t->elem);
+    if (t && want && t->kind == TY_SCALAR && type_resolve(e, want) == t && r.kind == V_CORE && type_resolve(e, r.core->type)->kind == TY_SCALAR)
+        diag_note(e->ctx, d, e->entry->result->span, "%s comes from the header", tyt(e, t));
+}
+
+/* Whether the call that is evaluated folds. */
+static bool is_name_of_scan(const Elab *e)
+{
+    const Source *source = source_get(e->ctx, e->prim_span.file);
+    const char *at = source ? source->text + e->prim_span.lo : "";
+    return strncmp(at, "scan", 4) == 0 || strncmp(at, "reduce", 6) == 0;
+}
+
 /* `(y, y)`: the state and what comes out of the step, as in a scan of JAX. */
 static void propose_state(Elab *e, Diag *d, Value r, Type want)
 {
     const Core *tuple = r.kind == V_CORE ? r.core : NULL;
+    Core *first;
     while (tuple && tuple->kind == CORE_LET)
         tuple = tuple->let.body;
-    Type t = tuple ? type_resolve(e, tuple->type) : NULL;
-    if (!want || !t || t->kind != TY_TUPLE || t->n_items != 2 || tuple->kind != CORE_TUPLE || !type_unify(e, t->items[0], want))
+    bool pair = r.kind == V_TUPLE ? r.tuple.n == 2 : tuple && tuple->kind == CORE_TUPLE && tuple->tuple.n == 2;
+    if (!pair || !want || !is_name_of_scan(e))
         return;
-    const char *state = span_text(e, tuple->tuple.items[0]->span), *out = span_text(e, tuple->tuple.items[1]->span);
+    Value v = r.kind == V_TUPLE ? r.tuple.items[0] : v_core(e, tuple->tuple.items[0]);
+    e->quiet++;
+    bool fits = value_to_core(e, v, want, &first);
+    e->quiet--;
+    if (!fits)
+        return;
+    const char *state = span_text(e, r.kind == V_TUPLE ? v.span : tuple->tuple.items[0]->span), *out = span_text(e, r.kind == V_TUPLE ? r.tuple.items[1].span : tuple->tuple.items[1]->span);
     if (state && out && strcmp(state, out) == 0)
         diag_propose(e->ctx, d, r.span, "the new state stands alone, and a scan gives all of them: $", "%s", state);
     else
@@ -95,6 +120,7 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 note_wanted(e, d, r.fun);
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
+            note_result(e, d, r, want);
             propose_state(e, d, r, want);
             propose_scalar(e, d, at, r, want);
             if (r.kind == V_CORE)

@@ -31,7 +31,7 @@ static const char *divisors(Elab *e, int64_t n, int64_t k)
 }
 
 /* An array that was padded to another multiple just before. */
-static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg)
+static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg, Span span)
 {
     if (!arg || arg->kind != CORE_PRIM || arg->prim.id != P_padTo || !nat_divides(e->ctx, e->facts, arg->prim.nats[1], k))
         return false;
@@ -47,6 +47,17 @@ static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg)
         return false;
     call.lo += (uint32_t)strlen(name) + 1;
     call.hi = comma;
+    Span after = {arg->span.file, span.lo, span.hi};
+    const char *step = span_text(e, after), *open = step ? strchr(step, '(') : NULL, *given = nat_text(e->ctx, k), *padded = nat_text(e->ctx, arg->prim.nats[1]);
+    if (open && strncmp(open + 1, given, strlen(given)) == 0 && open[1 + strlen(given)] == ')') {
+        after.lo += (uint32_t)(open - step) + 1;
+        after.hi = after.lo + (uint32_t)strlen(given);
+        diag_help(e->ctx, d, "pad to a multiple of it: `%s(%s, %s)`", name, given, words);
+        diag_edit(e->ctx, d, call, "%s", given);
+        diag_or_else(e->ctx, d);
+        diag_propose(e->ctx, d, after, ctx_printf(e->ctx, "the array was padded to a multiple of %s: take $ here, too", padded), "%s", padded);
+        diag_or_else(e->ctx, d);
+    }
     diag_help(e->ctx, d, "pad to a multiple of it: `%s(%s, %s)`", name, nat_text(e->ctx, k), words);
     diag_edit(e->ctx, d, call, "%s", nat_text(e->ctx, k));
     return true;
@@ -91,7 +102,7 @@ static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core 
             propose_multiples(e, d, rest->a, rest->b);
         if (rest->kind == NAT_MOD && rest->a->kind == NAT_VAR && only_entry_sizes(e, rest))
             propose_where(e, d, ctx_printf(ctx, "%s == 0", nat_text(ctx, rest)), pad ? ctx_printf(ctx, ", or %s", pad) : NULL);
-        else if (propose_wider_pad(e, d, k, arg))
+        else if (propose_wider_pad(e, d, k, arg, span))
             ;
         else if (pad)
             diag_help(ctx, d, "%s", pad);
@@ -304,7 +315,13 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         }
     }
     Diag *d = elab_error(e, E0305, span, wrong ? "`%s` needs `%s`, which does not hold here" : "`%s` needs `%s`, which is not known here", name, cond_text(e, cond));
-    diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+    Nat given = wrong && lhs && lhs->kind == AST_NAME ? named_nat(ctx, env, lhs->name.text) : NULL;
+    if (given)
+        diag_label(ctx, d, "`%s` is %s here", lhs->name.text, nat_text(ctx, given));
+    else
+        diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+    if (given)
+        return;
     if (f->kind != F_PRIM)
         diag_note(ctx, d, cond->span, "the condition stands here");
     else

@@ -121,6 +121,46 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
+/* ---- `c ? a : b` -------------------------------------------------------------------------------------------------------------- */
+
+/* Where the expression begins that ends before this byte: behind an open bracket, a comma, `=`, `=>`, `|>` or a word. */
+static uint32_t text_start(const Parser *ps, uint32_t at)
+{
+    static const char *const words[] = {"in", "then", "else"};
+    int closed = 0;
+    for (; at > 0; at--) {
+        const char *c = ps->text + at - 1;
+        closed += strchr(")]}", *c) != NULL;
+        if (!closed && (strchr("([{,", *c) || (*c == '=' && at > 1 && !strchr("=<>!", c[-1]) && c[1] != '=') || (*c == '>' && at > 1 && c[-1] == '=')))
+            break;
+        closed -= closed && strchr("([{", *c);
+        for (size_t i = 0; i < sizeof words / sizeof *words && !closed; i++) {
+            size_t n = strlen(words[i]);
+            if (at > n && strncmp(ps->text + at - n, words[i], n) == 0 && !is_name_byte(ps->text[at - n - 1]) && !is_name_byte(ps->text[at]))
+                return behind_blanks(ps, at);
+        }
+    }
+    return behind_blanks(ps, at);
+}
+
+void parse_propose_if(Parser *ps, Diag *diag, uint32_t sign)
+{
+    diag_help(ps->ctx, diag, "write `if c then a else b`");
+    ps->told_ternary = true;
+    uint32_t colon = sign + 1;
+    for (int open = 0; ps->text[colon] && (open || ps->text[colon] != ':'); colon++) {
+        open += (strchr("([{", ps->text[colon]) != NULL) - (strchr(")]}", ps->text[colon]) != NULL);
+        if (open < 0 || ps->text[colon] == '?')
+            return;
+    }
+    if (!ps->text[colon])
+        return;
+    uint32_t start = text_start(ps, sign);
+    diag_edit(ps->ctx, diag, parse_span(ps, start, start), "if ");
+    diag_edit(ps->ctx, diag, parse_span(ps, sign, sign + 1), "then");
+    diag_edit(ps->ctx, diag, parse_span(ps, colon, colon + 1), "else");
+}
+
 /* Behind a value of `expect`: at the `for`, another clause or the body. */
 static uint32_t expected_end(const Parser *ps, uint32_t at)
 {

@@ -184,7 +184,11 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Operat
     put_sides(&sides, r);
     bool unit = strcmp(r->law, "unit") == 0;
     Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", unit ? ctx_printf(ctx, "the unit of `%s` changes a value: for %s", operator->name, inputs.text) : ctx_printf(ctx, "`%s` is not %s: %s", operator->name, r->law, inputs.text));
-    diag_help(ctx, d, "%s", sides.text);
+    diag_label(ctx, d, "%s", sides.text);
+    if (unit)
+        diag_help(ctx, d, "declare a unit that changes no value; where there is none, a `def` and `reduceSeq` fold in one thread, from any start");
+    else
+        diag_help(ctx, d, "take `%s` out of its header; without it, `reduceSeq` folds in one thread", r->law);
     if (r->special)
         diag_note(ctx, d, NO_SPAN, "it fails only where a number is NaN, infinite, -0 or at an end of its type: no others were found");
     if (r->from_unit)
