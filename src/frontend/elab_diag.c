@@ -461,6 +461,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
             }
         }
         propose_argument(e, d, pattern, env, arg);
+        propose_columns(e, d, arg);
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");
@@ -505,6 +506,8 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
             diag_propose(ctx, d, name.hi > name.lo ? name : NO_SPAN, "where the places are numbers that the program computes, it is $, which leaves out elements whose number is no index", "%s", prim_name(P_scatterDrop));
         else
             propose_indices(e, d, index_bound(e, pattern), env, arg);
+    } else if (pattern->kind == AST_DOT && arg.kind == V_CORE && callee && prim_find(callee) != P_COUNT && !is_shuffle(callee) && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
+        propose_parts(e, d, arg);
     } else if (propose_turned(e, d, callee, arg)) {
         return d;
     } else if (is_binned_by_numbers(e, callee, arg)) {
@@ -515,6 +518,9 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
         note_hole(e, d, hole);
+        const char *words = arg.kind == V_LIT && arg.lit->is_float ? span_text(e, arg.span) : NULL;
+        if (words && strstr(words, ".0"))
+            propose_whole(e, d, arg.span);
         hint_argument(e, d, callee, hole, arg);
     } else if (hint_argument(e, d, callee, NULL, arg)) {
         return d;

@@ -295,7 +295,9 @@ void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
     if (!d || d->help || !want || v.kind != V_CORE)
         return;
     Type from = type_resolve(e, v.core->type), to = type_resolve(e, want);
-    if (from->kind == TY_SCALAR && to->kind == TY_SCALAR && from->scalar != to->scalar)
+    if (from->kind == TY_IDX && to->kind == TY_SCALAR && to->scalar != SC_BOOL)
+        propose_around(e, d, span, "an index is no number: write $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to->scalar)), ")");
+    else if (from->kind == TY_SCALAR && to->kind == TY_SCALAR && from->scalar != to->scalar)
         propose_conversion(e, d, span, v, from->scalar, to->scalar);
 }
 

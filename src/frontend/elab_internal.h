@@ -354,6 +354,10 @@ void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
 /* elab_shapes.c. Steps that make `want` of `got`, each for where those before it do not mend the program. */
 void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body); /* body: of an entry */
+/* A row stands where a column would fit: the array that it is of, turned. */
+void propose_columns(Elab *e, Diag *d, Value v);
+/* One element stands where an array is wanted. */
+void propose_parts(Elab *e, Diag *d, Value v);
 /* The same of an argument. */
 void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value v);
 /* An array of numbers stands where one number is needed: its sum, where it is bound or where it stands. */

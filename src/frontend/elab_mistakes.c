@@ -143,7 +143,7 @@ void propose_whole(Elab *e, Diag *d, Span span)
     const char *words = span_text(e, span), *point = strstr(words, ".0");
     bool digits = point[2] >= '0' && point[2] <= '9';
     if (!digits)
-        diag_propose(e->ctx, d, span, "sizes are whole numbers: $", "%.*s%s", (int)(point - words), words, point + 2);
+        diag_propose(e->ctx, d, span, "this is a whole number here: $", "%.*s%s", (int)(point - words), words, point + 2);
 }
 
 /* ---- indices -------------------------------------------------------------------------------------------------------------------------- */

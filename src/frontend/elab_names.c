@@ -68,7 +68,12 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
         if (v.span.file && v.span.lo != pattern->span.lo)
             diag_note(e->ctx, d, v.span, "from here");
         propose_nested(e, d, pattern, v);
-        if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
+        Type elem = v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY ? type_resolve(e, type_resolve(e, v.core->type)->elem) : NULL;
+        if (elem && elem->kind == TY_TUPLE && elem->n_items == 2 && pattern->n_items == 2) {
+            propose_around(e, d, v.span, "an array of pairs becomes a pair of arrays by $", "", " |> unzip");
+            diag_or_else(e->ctx, d);
+        }
+        if (elem)
             diag_note(e->ctx, d, NO_SPAN, "the elements of an array `p` are `p[0]`, `p[1]`");
         return false;
     }

@@ -422,14 +422,40 @@ static void check_params(Resolver *r, const Item *item)
     }
 }
 
+static const char *type_of(Resolver *r, const Ast *type)
+{
+    StrBuf sb;
+    sb_init(&sb, r->ctx);
+    if (type)
+        ast_print(&sb, type);
+    return sb.text;
+}
+
+/* Types that are spelled alike are one; of others that are computed, the elaborator knows more. */
+static void check_operator_types(Resolver *r, const Item *item)
+{
+    const char *result = type_of(r, item->result);
+    for (int i = 0; i < item->n_params && item->result; i++) {
+        const char *type = type_of(r, item->params[i].kind);
+        if (strcmp(type, result) == 0 || strpbrk(type, "+-*/%") || strpbrk(result, "+-*/%"))
+            continue;
+        Diag *d = diag_error(r->ctx, E0215, item->params[i].kind_span, "an operator takes two values of one type and gives that type; this is %s, and the result %s", type, result);
+        diag_note(r->ctx, d, item->result->span, "the result");
+        resolve_unusable(r);
+        return;
+    }
+}
+
 static void check_operator(Resolver *r, const Item *item)
 {
     /* A missing unit or result was reported by the parser. */
     bool good = item->n_params == 2;
     for (int i = 0; i < item->n_params; i++)
         good &= !item->params[i].implicit && param_kind(&item->params[i]) == KIND_VALUE;
-    if (good)
+    if (good) {
+        check_operator_types(r, item);
         return;
+    }
     Diag *d = diag_error(r->ctx, E0215, item->name_span, "an operator takes two values of one type, and `%s` does not", item->name);
     diag_note(r->ctx, d, NO_SPAN, "one is written `operator %s (a: t) (b: t): t unit e, associative = ...`", item->name);
 }

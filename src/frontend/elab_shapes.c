@@ -141,6 +141,30 @@ static void halved(Missing *m)
     diag_or_else(e->ctx, m->d);
 }
 
+/* The one component of that type, of a tuple or of each element. */
+static void picked(Missing *m)
+{
+    Elab *e = m->e;
+    Type tuple = m->got->kind == TY_TUPLE ? m->got : elements(e, m->got), want = m->got->kind == TY_TUPLE ? m->want : elements(e, m->want);
+    if (!tuple || !want || tuple->kind != TY_TUPLE)
+        return;
+    int n = 0, which = 0;
+    for (int i = 0; i < tuple->n_items; i++)
+        if (same_type(e, tuple->items[i], want)) {
+            n++;
+            which = i + 1;
+        }
+    if (n != 1)
+        return;
+    diag_or_else(e->ctx, m->d);
+    const char *words = span_text(e, m->span);
+    bool name = words && !strpbrk(words, " (|.");
+    if (m->got->kind == TY_TUPLE)
+        propose_around(e, m->d, m->span, "one of its components is wanted: $", name ? "" : "(", ctx_printf(e->ctx, name ? ".%d" : ").%d", which));
+    else
+        step(m, "one component of each element is wanted: $", ctx_printf(e->ctx, "map(fun t => t.%d)", which));
+}
+
 void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
 {
     if (!d || !got || !want || !span_is_users(e->ctx, span))
@@ -148,11 +172,13 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     got = type_zonk(e, got);
     want = type_zonk(e, want);
     Missing m = {e, d, span, got, want, body ? ctx_printf(e->ctx, "; if all of it is meant, the header says `%s`", tyt(e, got)) : ""};
-    if (got->has_meta || want->has_meta || want->kind == TY_ERROR || got->kind != TY_ARRAY)
+    if (got->has_meta || want->has_meta || want->kind == TY_ERROR || (got->kind != TY_ARRAY && got->kind != TY_TUPLE))
         return;
     bool explains = d->help && d->edits.n == 0; /* for where none of these mends */
     DiagTry own = explains ? diag_put_aside(d) : (DiagTry){0};
-    halved(&m);
+    picked(&m);
+    if (got->kind == TY_ARRAY)
+        halved(&m);
     rearranged(&m);
     folded(&m);
     converted(&m);
@@ -160,23 +186,6 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     if (pair && pair->kind == TY_TUPLE && pair->n_items == 2 && want->kind == TY_TUPLE)
         step(&m, "an array of pairs becomes a pair of arrays by $", "unzip");
     diag_put_back(e->ctx, d, own);
-}
-
-/* An argument whose place wants no such rows, whatever else it wants. */
-void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value v)
-{
-    if (v.kind != V_CORE)
-        return;
-    Type t = v.core->type;
-    if (!pattern_open(pattern, env)) {
-        propose_step(e, d, v.span, t, eval_type(e, pattern, env), false);
-    } else if (elements(e, elements(e, t)) && span_is_users(e->ctx, v.span)) {
-        Missing m = {e, d, v.span, t, NULL, ""};
-        diag_or_else(e->ctx, d);
-        step(&m, "the parts become one array again by $", "join");
-        step(&m, "rows become columns by $", "transpose");
-        diag_or_else(e->ctx, d);
-    }
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------------------------------- */
@@ -284,4 +293,98 @@ void propose_sum(Elab *e, Diag *d, const Value *array)
         diag_propose(e->ctx, d, span_end(value->span), ctx_printf(e->ctx, "`%s` is an array, %s; if its sum is meant, $ at the end of its `let`", name, tyt(e, array->core->type)), " |> reduce((+), 0)");
     else
         propose_around(e, d, array->span, ctx_printf(e->ctx, "this is an array, %s; if its sum is meant: $", tyt(e, array->core->type)), "(", " |> reduce((+), 0))");
+}
+
+/* The pipe into a pattern whose function binds the name, around its use; NULL. */
+static const Ast *find_source(const Ast *ast, const char *name, Span use)
+{
+    const Ast *found = NULL;
+    while (ast && holds(ast->span, use)) {
+        const Ast *step = ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL ? ast->bin.rhs : NULL;
+        for (int i = 0; step && i < step->call.n; i++) {
+            const Ast *f = step->call.items[i];
+            for (int k = 0; f->kind == AST_LAMBDA && holds(f->lambda.body->span, use) && k < f->lambda.n; k++)
+                if (binds(&f->lambda.params[k], name))
+                    found = ast;
+        }
+        const Ast *next = NULL;
+        for (int i = 0; i < ast_children(ast) && !next; i++)
+            if (holds(ast_child(ast, i)->span, use))
+                next = ast_child(ast, i);
+        ast = next;
+    }
+    return found;
+}
+
+/* `b |> map(fun row => ...)` where the columns of b fit. */
+void propose_columns(Elab *e, Diag *d, Value v)
+{
+    const char *name = span_text(e, v.span);
+    const Item *item = item_around(e, v.span);
+    const Ast *pipe = name && item && item->body ? find_source(item->body, name, v.span) : NULL;
+    const char *whole = pipe ? span_text(e, pipe->bin.lhs->span) : NULL;
+    if (!pipe)
+        return;
+    diag_or_else(e->ctx, d);
+    diag_propose(e->ctx, d, span_start(pipe->bin.rhs->span), ctx_printf(e->ctx, "`%s` is a row of %s%s%s; for its columns, put $ in front of the `%.*s`", name, whole ? "`" : "", whole ? whole : "the array", whole ? "`" : "",
+                 pipe->bin.rhs->call.fn->kind == AST_NAME ? (int)strlen(pipe->bin.rhs->call.fn->name.text) : 3, pipe->bin.rhs->call.fn->kind == AST_NAME ? pipe->bin.rhs->call.fn->name.text : "map"),
+                 "transpose |> ");
+    diag_or_else(e->ctx, d);
+}
+
+/* An argument whose place wants no such rows, whatever else it wants. */
+void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value v)
+{
+    if (v.kind != V_CORE)
+        return;
+    Type t = v.core->type;
+    if (!pattern_open(pattern, env)) {
+        propose_step(e, d, v.span, t, eval_type(e, pattern, env), false);
+    } else if (elements(e, elements(e, t)) && span_is_users(e->ctx, v.span)) {
+        Missing m = {e, d, v.span, t, NULL, ""};
+        diag_or_else(e->ctx, d);
+        step(&m, "the parts become one array again by $", "join");
+        step(&m, "rows become columns by $", "transpose");
+        diag_or_else(e->ctx, d);
+    }
+}
+
+/* The innermost pipe into a call that has this among its arguments, and not in a function of the text; NULL. */
+static const Ast *find_pipe(const Ast *ast, Span use)
+{
+    const Ast *found = NULL;
+    while (ast && holds(ast->span, use)) {
+        found = ast->kind == AST_LAMBDA ? NULL : ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL && holds(ast->bin.rhs->span, use) ? ast : found;
+        const Ast *next = NULL;
+        for (int i = 0; i < ast_children(ast) && !next; i++)
+            if (holds(ast_child(ast, i)->span, use))
+                next = ast_child(ast, i);
+        ast = next;
+    }
+    return found;
+}
+
+/* One element, where a pattern wants an array: nothing has cut the array into parts. */
+void propose_parts(Elab *e, Diag *d, Value v)
+{
+    static const int sizes[] = {256, 128, 512, 1024, 64, 32};
+    enum { N = sizeof sizes / sizeof *sizes };
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    if (!t || (t->kind != TY_SCALAR && t->kind != TY_TUPLE) || !span_is_users(e->ctx, e->prim_span))
+        return;
+    const Item *item = item_around(e, e->prim_span);
+    const char *name = span_text(e, v.span);
+    const Ast *pipe = item && item->body && name ? find_source(item->body, name, v.span) : NULL;
+    pipe = pipe || !item || !item->body ? pipe : find_pipe(item->body, e->prim_span);
+    const Ast *step = pipe ? pipe->bin.rhs : NULL;
+    const char *who = step && step->call.fn->kind == AST_NAME ? step->call.fn->name.text : NULL;
+    for (int i = who && prim_find(who) == P_mapWarp ? N - 1 : 0; who && i < N; i++) {
+        diag_or_else(e->ctx, d);
+        diag_help(e->ctx, d, "`%s` gives one element to its function; cut the array into parts first: `split(%d) |> %s(...) |> join`", who, sizes[i], who);
+        diag_edit(e->ctx, d, span_start(step->span), "split(%d) |> ", sizes[i]);
+        diag_edit(e->ctx, d, span_end(step->span), " |> join");
+    }
+    diag_or_else(e->ctx, d);
+    if (who)
+        diag_help(e->ctx, d, "`%s` gives one element to its function; cut the array into parts first, `split(k) |> %s(...) |> join`, of a k that divides its size", who, who);
 }

@@ -172,7 +172,11 @@ void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *r, 
     diag_label(ctx, d, "%s", sides.text);
     if (fold && span_is_users(ctx, fold->span))
         diag_note(ctx, d, fold->span, "this starts from the unit, as if it were one of the elements");
-    diag_help(ctx, d, "a unit changes nothing: for the least of values it is `inf` or `highest`, for the largest `-inf` or `lowest`, for a sum 0; where no such values come, say so by `accept [W0713]` before the body of the entry");
+    if (unit)
+        diag_help(ctx, d, "a unit changes nothing: for the least of values it is `inf` or `highest`, for the largest `-inf` or `lowest`, for a sum 0%s",
+                  fold ? "; where no such values come, say so by `accept [W0713]` before the body of the entry" : "");
+    else
+        diag_help(ctx, d, "leave the law out: then nothing is regrouped by it, and `reduceSeq` folds in order");
 }
 
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)
