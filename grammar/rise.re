@@ -300,6 +300,8 @@ static int foreign(Parser *ps, const Byte *start, const Byte *at)
 static void stray(Parser *ps, const Byte *lo, const Byte *hi)
 {
     Diag *diag;
+    if (*lo == '?' && ps->told_ternary)
+        return;
     if (*lo > 32 && *lo < 127)
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the character `%c` is not part of the language", *lo);
     else

@@ -463,6 +463,8 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
                     diag_note(e->ctx, d, f->item->name_span, "declared here");
                 else if (f->kind == F_PRIM && f->prim == P_zip && n == 3 && span_text(e, fv.span) && strcmp(span_text(e, fv.span), prim_name(P_zip)) == 0)
                     diag_propose(e->ctx, d, fv.span, "three arrays are zipped by $", "%s", prim_name(P_zip3));
+                else if (n == 2 && propose_made(e, d, f, args[1], (Span){args[1].span.file, args[0].span.hi, args[1].span.hi}))
+                    ;
                 else if (f->kind == F_PRIM)
                     note_order(e, d, fun_header(e, f), fun_name(f));
                 r = v_error(span);

@@ -294,6 +294,7 @@ const char *scalar_wanted(Elab *e, const Ast *pattern, const Env *env);
 /* NULL: it was reported before. */
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
 /* elab_mistakes.c */
+bool propose_made(Elab *e, Diag *d, const Fun *f, Value length, Span text); /* text: what is to go */
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
 bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg);

@@ -101,19 +101,14 @@ static bool hint_joined(Elab *e, Diag *d, const char *callee, const Hole *hole, 
     Type elem = hole && hole->filled && kind_is_type(hole->kind) ? type_resolve(e, hole->type) : NULL;
     if (!elem || elem->kind != TY_ARRAY || !is_literal(arg) || !call_text(e, callee) || !stands_behind_pipe(e))
         return false;
-    const char *name = prim_name(P_join);
-    diag_propose(e->ctx, d, span_start(e->prim_span), ctx_printf(e->ctx, "the elements are rows, %s each; $ makes one array of them", tyt(e, elem)), "%s |> ", name);
-    diag_or_else(e->ctx, d);
-    diag_propose(e->ctx, d, (Span){e->prim_span.file, e->prim_span.lo, e->prim_span.hi}, ctx_printf(e->ctx, "the elements are rows, %s each; of each of them it is $", tyt(e, elem)), "%s(%s)",
-                 prim_name(P_map), span_text(e, e->prim_span) ? span_text(e, e->prim_span) : callee);
-    if (!span_text(e, e->prim_span))
-        d->edits.n = 0;
-    diag_or_else(e->ctx, d);
-    diag_propose(e->ctx, d, e->prim_span, ctx_printf(e->ctx, "the elements are rows, %s each; of each column it is $", tyt(e, elem)), "%s |> %s(%s)", prim_name(P_transpose),
-                 prim_name(P_map), span_text(e, e->prim_span) ? span_text(e, e->prim_span) : callee);
-    if (!span_text(e, e->prim_span))
-        d->edits.n = 0;
-    diag_or_else(e->ctx, d);
+    const char *rows = tyt(e, elem), *call = span_text(e, e->prim_span);
+    if (call) {
+        diag_propose(e->ctx, d, e->prim_span, ctx_printf(e->ctx, "the elements are rows, %s each; for each of them it is $", rows), "%s(%s)", prim_name(P_map), call);
+        diag_or_else(e->ctx, d);
+        diag_propose(e->ctx, d, e->prim_span, ctx_printf(e->ctx, "the elements are rows, %s each; for each column it is $", rows), "%s |> %s(%s)", prim_name(P_transpose), prim_name(P_map), call);
+        diag_or_else(e->ctx, d);
+    }
+    diag_propose(e->ctx, d, span_start(e->prim_span), ctx_printf(e->ctx, "the elements are rows, %s each; $ in front of it makes one array of them", rows), "%s |> ", prim_name(P_join));
     return true;
 }
 
@@ -182,6 +177,21 @@ void propose_indices(Elab *e, Diag *d, const Ast *bound, const Env *env, Value n
 
 /* ---- order of arguments ------------------------------------------------------------------------------------------------------------------ */
 
+/* `generate(n, f)`, `generate(f, n)`: the length is no argument. */
+bool propose_made(Elab *e, Diag *d, const Fun *f, Value length, Span text)
+{
+    const char *words = span_text(e, length.span), *given = f->span.file ? span_text(e, f->span) : NULL;
+    if (f->kind != F_PRIM || f->prim != P_generate || !words || (length.kind != V_NAT && length.kind != V_CORE))
+        return false;
+    const char *name = fun_name(f);
+    diag_help(e->ctx, d, "how many elements it makes follows from the context, or is said in braces: `%s{n = %s}(fun ...)`", name, words);
+    if (given && strcmp(given, name) == 0) {
+        diag_edit(e->ctx, d, span_end(f->span), "{n = %s}", words);
+        diag_edit(e->ctx, d, text, "%s", "");
+    }
+    return true;
+}
+
 /* Data where a function belongs: seen at once, whatever else is missing. */
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
 {
@@ -203,14 +213,9 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
         bool turned = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
         bool length = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words;
-        if (length && f->kind == F_PRIM && f->prim == P_generate && (args[0].kind == V_NAT || args[0].kind == V_CORE)) {
-            const char *name = fun_name(f), *given = f->span.file ? span_text(e, f->span) : NULL;
-            diag_help(e->ctx, d, "how many elements it makes follows from the context, or is said in braces: `%s{n = %s}(fun ...)`", name, words);
-            if (given && strcmp(given, name) == 0) {
-                diag_edit(e->ctx, d, span_end(f->span), "{n = %s}", words);
-                diag_edit(e->ctx, d, (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}, "%s", "");
-            }
-        } else if (turned)
+        if (length && propose_made(e, d, f, args[0], (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}))
+            ;
+        else if (turned)
             diag_propose(e->ctx, d, span_join(args[0].span, args[1].span), ctx_printf(e->ctx, "%s: $", order_text(e, header, fun_name(f))), "%s, %s", span_text(e, args[1].span), words);
         else if (others || n + f->n_args > 1)
             note_order(e, d, header, fun_name(f));

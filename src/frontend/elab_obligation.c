@@ -64,14 +64,14 @@ static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg, Span spa
 }
 
 /* Where several steps divide, each by its own number, one fact of all of them mends: n % 4 == 0, then (n / 4) % 8 == 0 is n % 32 == 0. */
-static void propose_multiples(Elab *e, Diag *d, Nat n, Nat k)
+static void propose_multiples(Elab *e, Diag *d, Nat n, Nat k, const char *or_else)
 {
     enum { TRIED = 9 };
     int64_t step = nat_is_const(k) ? k->value : 0;
     while (step > 0 && n->kind == NAT_DIV && nat_is_const(n->b) && n->b->value > 0 && mul_fits(step, n->b->value, &step))
         n = n->a;
     for (int i = 0; step > 0 && n->kind == NAT_VAR && i < TRIED; i++) {
-        propose_where(e, d, ctx_printf(e->ctx, "%s %% %lld == 0", nat_text(e->ctx, n), (long long)step), NULL);
+        propose_where(e, d, ctx_printf(e->ctx, "%s %% %lld == 0", nat_text(e->ctx, n), (long long)step), i == 0 ? or_else : NULL);
         diag_or_else(e->ctx, d);
         if (!mul_fits(step, 2, &step))
             return;
@@ -99,7 +99,7 @@ static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core 
         Nat rest = nat_mod(ctx, n, k);
         diag_label(ctx, d, "%s == 0 is not known", nat_text(ctx, rest));
         if (rest->kind == NAT_MOD && only_entry_sizes(e, rest))
-            propose_multiples(e, d, rest->a, rest->b);
+            propose_multiples(e, d, rest->a, rest->b, pad ? ctx_printf(ctx, ", or %s", pad) : NULL);
         if (rest->kind == NAT_MOD && rest->a->kind == NAT_VAR && only_entry_sizes(e, rest))
             propose_where(e, d, ctx_printf(ctx, "%s == 0", nat_text(ctx, rest)), pad ? ctx_printf(ctx, ", or %s", pad) : NULL);
         else if (propose_wider_pad(e, d, k, arg, span))

@@ -143,6 +143,8 @@ void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, in
     for (int i = 0; d && i < header->n_params; i++)
         if (i != wrong && !header->params[i].implicit && values[i].kind != V_ERROR)
             exchange(e, d, order_text(e, header, name), values[wrong].span, values[i].span);
+    if (d && d->tries.n && !d->help && values[wrong].kind == V_CORE)
+        diag_help(e->ctx, d, "%s", order_text(e, header, name));
 }
 
 /* ---- indices that are declared as numbers ------------------------------------------------------------------------------------------- */

@@ -710,8 +710,8 @@ void finish_units(Elab *e)
         if (want == &builtin)
             written = unit_word(p->op->prim, builtin.lit.type);
         bool start = want == &builtin && (p->op->prim == P_add || p->op->prim == P_mul) && got->kind == CORE_LIT;
-        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; where the result is to start from %s, combine both afterwards: `%s %s (...)`", unit_text(e, got),
-                     unit_text(e, got), name) : "write $", "%s", written ? written : unit_text(e, want));
+        const char *from = span_text(e, p->span) ? span_text(e, p->span) : unit_text(e, got);
+        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; where the result is to start from %s, combine both afterwards: `%s %s (...)`", from, from, name) : "write $", "%s", written ? written : unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }

@@ -63,7 +63,9 @@ static uint32_t callee_before(const char *text, uint32_t at)
     return name ? start : at;
 }
 
-/* `(x + 1)` is an argument without its parentheses; `(+)` and `(a, b)` keep theirs. */
+static uint32_t put_call(StrBuf *sb, const char *text, uint32_t name, int *n);
+
+/* `(x + 1)` is an argument without its parentheses, and `(f x)` one that is a call; `(+)` and `(a, b)` keep theirs. */
 static void put_argument(StrBuf *sb, const char *text, uint32_t lo, uint32_t hi)
 {
     bool strip = text[lo] == '(' && text[hi - 1] == ')' && behind_bracket(text, lo) == hi && (is_name_byte(text[lo + 1]) || text[lo + 1] == '(');
@@ -72,41 +74,59 @@ static void put_argument(StrBuf *sb, const char *text, uint32_t lo, uint32_t hi)
         open += (text[at] == '(' || text[at] == '[') - (text[at] == ')' || text[at] == ']');
         strip = !(text[at] == ',' && open == 1);
     }
-    sb_putn(sb, text + lo + strip, hi - lo - 2 * (uint32_t)strip);
+    StrBuf call;
+    sb_init(&call, sb->ctx);
+    int n = 0;
+    if (strip && callee_before(text, lo + 1 + (uint32_t)strcspn(text + lo + 1, " ()")) == lo + 1 && put_call(&call, text, lo + 1, &n) == hi - 1 && n)
+        sb_puts(sb, call.text);
+    else
+        sb_putn(sb, text + lo + strip, hi - lo - 2 * (uint32_t)strip);
 }
 
-/* The call that is meant by a name and what stands beside it on the line. */
-static bool propose_call(Parser *ps, Diag *diag, uint32_t name)
+/* The call that is meant by a name and the operands beside it on the line: n of them. The byte behind. */
+static uint32_t put_call(StrBuf *sb, const char *text, uint32_t name, int *n)
 {
-    const char *text = ps->text;
     uint32_t at = name;
     while (is_name_byte(text[at]))
         at++;
-    StrBuf sb;
-    sb_init(&sb, ps->ctx);
-    sb_putn(&sb, text + name, at - name);
-    sb_putc(&sb, '(');
-    int n = 0;
+    sb_putn(sb, text + name, at - name);
+    sb_putc(sb, '(');
+    *n = 0;
     if (text[at] == '(' && at > name) {
         uint32_t end = behind_bracket(text, at);
-        sb_putn(&sb, text + at + 1, end - at - 2);
+        sb_putn(sb, text + at + 1, end - at - 2);
         at = end;
-        n++;
+        ++*n;
     }
-    for (;; n++) {
+    for (;; ++*n) {
         uint32_t lo = at, hi;
         while (text[lo] == ' ')
             lo++;
         hi = behind_operand(text, lo);
         if (hi == lo)
             break;
-        sb_puts(&sb, n ? ", " : "");
-        put_argument(&sb, text, lo, hi);
+        sb_puts(sb, *n ? ", " : "");
+        put_argument(sb, text, lo, hi);
         at = hi;
     }
-    if (!n || at == name || at - name > CALL_SHOWN)
+    sb_putc(sb, ')');
+    return at;
+}
+
+/* `f (g x) y`: where g's call is an argument, the call of f is written anew, too. */
+static bool propose_call(Parser *ps, Diag *diag, uint32_t name)
+{
+    const char *text = ps->text;
+    uint32_t outer = name > 0 && text[name - 1] == '(' ? callee_before(text, name - 1) : name;
+    if (outer + 1 < name && propose_call(ps, diag, outer))
+        diag_or_else(ps->ctx, diag);
+    StrBuf sb;
+    sb_init(&sb, ps->ctx);
+    int n;
+    uint32_t end = put_call(&sb, text, name, &n);
+    if (!n || end == name || end - name > CALL_SHOWN)
         return false;
-    diag_propose(ps->ctx, diag, parse_span(ps, name, at), n > 1 ? "all arguments stand in one pair of parentheses, with commas between them: $" : "functions are applied with parentheses: $", "%s)", sb.text);
+    diag_propose(ps->ctx, diag, parse_span(ps, name, end), n > 1 ? "all arguments stand in one pair of parentheses, with commas between them: $" : "functions are applied with parentheses: $", "%s", sb.text);
     return true;
 }
 

@@ -121,6 +121,15 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
+/* The text between two bytes without the blanks around it. */
+static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
+{
+    lo = behind_blanks(ps, lo);
+    while (hi > lo && strchr(" \t", ps->text[hi - 1]))
+        hi--;
+    return hi > lo ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "";
+}
+
 /* ---- `c ? a : b` -------------------------------------------------------------------------------------------------------------- */
 
 /* Where the expression begins that ends before this byte: behind an open bracket, a comma, `=`, `=>`, `|>` or a word. */
@@ -131,7 +140,7 @@ static uint32_t text_start(const Parser *ps, uint32_t at)
     for (; at > 0; at--) {
         const char *c = ps->text + at - 1;
         closed += strchr(")]}", *c) != NULL;
-        if (!closed && (strchr("([{,", *c) || (*c == '=' && at > 1 && !strchr("=<>!", c[-1]) && c[1] != '=') || (*c == '>' && at > 1 && c[-1] == '=')))
+        if (!closed && (strchr("([{,:", *c) || (*c == '=' && at > 1 && !strchr("=<>!", c[-1]) && c[1] != '=') || (*c == '>' && at > 1 && c[-1] == '=')))
             break;
         closed -= closed && strchr("([{", *c);
         for (size_t i = 0; i < sizeof words / sizeof *words && !closed; i++) {
@@ -143,22 +152,42 @@ static uint32_t text_start(const Parser *ps, uint32_t at)
     return behind_blanks(ps, at);
 }
 
+/* Whether the item ends before this byte: a line begins with another one. */
+static bool item_ends(const Parser *ps, uint32_t at) { return !ps->text[at] || (ps->text[at] == '\n' && ps->text[at + 1] && !strchr(" \n", ps->text[at + 1])); }
+
+/* The colon of the sign; 0: there is none of its own. */
+static uint32_t colon_of(const Parser *ps, uint32_t sign)
+{
+    int open = 0, inner = 0;
+    for (uint32_t at = sign + 1; !item_ends(ps, at) && open >= 0; at++) {
+        open += (strchr("([{", ps->text[at]) != NULL) - (strchr(")]}", ps->text[at]) != NULL);
+        if (!open && ps->text[at] == ':' && inner-- == 0)
+            return at;
+        inner += !open && ps->text[at] == '?';
+    }
+    return 0;
+}
+
 void parse_propose_if(Parser *ps, Diag *diag, uint32_t sign)
 {
-    diag_help(ps->ctx, diag, "write `if c then a else b`");
+    uint32_t first = text_start(ps, sign), own = colon_of(ps, sign);
+    bool shown = own && own - first < MOVED && !memchr(ps->text + first, '\n', own - first);
+    if (shown)
+        diag_help(ps->ctx, diag, "write `if %s then %s else ...`", trimmed(ps, first, sign), trimmed(ps, sign + 1, own));
+    else
+        diag_help(ps->ctx, diag, "write `if c then a else b`");
     ps->told_ternary = true;
-    uint32_t colon = sign + 1;
-    for (int open = 0; ps->text[colon] && (open || ps->text[colon] != ':'); colon++) {
-        open += (strchr("([{", ps->text[colon]) != NULL) - (strchr(")]}", ps->text[colon]) != NULL);
-        if (open < 0 || ps->text[colon] == '?')
-            return;
+    for (uint32_t at = sign; !item_ends(ps, at); at++) {
+        uint32_t colon = ps->text[at] == '?' ? colon_of(ps, at) : 0;
+        if (ps->text[at] == '-' && ps->text[at + 1] == '-')
+            at += (uint32_t)strcspn(ps->text + at, "\n") - 1;
+        if (!colon)
+            continue;
+        uint32_t start = text_start(ps, at);
+        diag_edit(ps->ctx, diag, parse_span(ps, start, start), "if ");
+        diag_edit(ps->ctx, diag, parse_span(ps, at, at + 1), "then");
+        diag_edit(ps->ctx, diag, parse_span(ps, colon, colon + 1), "else");
     }
-    if (!ps->text[colon])
-        return;
-    uint32_t start = text_start(ps, sign);
-    diag_edit(ps->ctx, diag, parse_span(ps, start, start), "if ");
-    diag_edit(ps->ctx, diag, parse_span(ps, sign, sign + 1), "then");
-    diag_edit(ps->ctx, diag, parse_span(ps, colon, colon + 1), "else");
 }
 
 /* Behind a value of `expect`: at the `for`, another clause or the body. */
@@ -355,15 +384,6 @@ static Repair repair_fun_braces(Parser *ps, const Place *place, bool news)
     parse_advance(ps);
     ps->prev.kind = T_RP;
     return GO_ON;
-}
-
-/* The text between two bytes without the blanks around it. */
-static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
-{
-    lo = behind_blanks(ps, lo);
-    while (hi > lo && strchr(" \t", ps->text[hi - 1]))
-        hi--;
-    return hi > lo ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "";
 }
 
 /* The first size of an input, `n` of `(xs: n.f32)`. */
