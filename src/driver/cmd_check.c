@@ -101,13 +101,19 @@ static void check_operator(Ctx *ctx, Core *lambda, Core *unit)
         law_warn_operator(ctx, op.declared, &r, NULL);
 }
 
+typedef struct Operators {
+    Program *program;
+    bool tried; /* their laws, too */
+} Operators;
+
 static void check_operators(Ctx *ctx, void *user)
 {
-    Program *program = program_inside(ctx, user);
+    const Operators *operators = user;
+    Program *program = program_inside(ctx, operators->program);
     for (int i = 0; i < program_operator_count(program); i++) {
         Core *lambda, *unit;
         bool typed = elab_operator(ctx, program, i, &lambda, &unit);
-        if (typed && program_entry_count(program) == 0)
+        if (typed && operators->tried)
             check_operator(ctx, lambda, unit);
     }
 }
@@ -122,7 +128,8 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
         diag_warning(ctx, W0714, (Span){program_ast(*program)->file, 0, 0}, "there is nothing to check: the file has no `entry`, and no other item");
     Checking c = {ctx, advice};
     EntryRound round = {.d = d, .path = path, .program = *program, .work = check_entry, .user = &c};
-    ctx_do_inside(ctx, check_operators, *program);
+    Operators operators = {*program, program_entry_count(*program) == 0 && !option_on(d->line, OPT_LAWS)};
+    ctx_do_inside(ctx, check_operators, &operators);
     driver_each_entry(ctx, &round);
     diags_again(ctx, &round.of_work);
     return true;

@@ -83,7 +83,7 @@ static bool take_sizes(Call *c)
                     propose_whole(e, d, v.span);
                 else if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
                     note_order(e, d, c->header, c->name);
-                if (!index)
+                if (!index && v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
                     propose_exchange(e, d, c->header, c->name, i, c->values);
                 return false;
             }
