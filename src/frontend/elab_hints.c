@@ -181,9 +181,22 @@ Scalar float_for(Elab *e, Scalar whole)
 
 /* The side that can become the other's type, and what the header wants the result to be, decide. A conversion that loses bits is not proposed; whole numbers
  * of 32 bits become floats of 32, which rounds the largest, as it does in other languages. */
+static bool propose_no_suffix(Elab *e, Diag *d, const Value *v)
+{
+    const char *words = v->kind == V_CORE && v->core->kind == CORE_LIT ? span_text(e, v->span) : NULL;
+    size_t digits = words ? strcspn(words, "iufb") : 0;
+    if (!words || !words[digits] || words[0] < '0' || words[0] > '9' || words[1] == 'x')
+        return false;
+    diag_propose(e->ctx, d, v->span, "leave out the suffix: $", "%.*s", (int)digits, words);
+    diag_or_else(e->ctx, d);
+    return true;
+}
+
 void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb)
 {
     bool up = scalar_keeps(sa, sb), down = scalar_keeps(sb, sa);
+    if (!propose_no_suffix(e, d, a))
+        propose_no_suffix(e, d, b);
     if (!up && !down) {
         up = sa != SC_BOOL && scalar_is_int(sa) && sb == SC_F32 && scalar_bytes(sa) <= 4;
         down = sb != SC_BOOL && scalar_is_int(sb) && sa == SC_F32 && scalar_bytes(sb) <= 4;

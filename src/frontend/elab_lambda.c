@@ -92,6 +92,23 @@ static void propose_state(Elab *e, Diag *d, Value r, Type want)
         diag_help(e->ctx, d, "a step gives the new state alone, and a scan gives all of them; what else comes out is computed of these by `map`");
 }
 
+/* `fun acc x y => e` of a value and a pair. */
+static bool propose_last_tuple(Elab *e, Diag *d, const Fun *f)
+{
+    const Value *last = &f->args[f->n_args - 1];
+    Type t = last->kind == V_CORE ? type_resolve(e, last->core->type) : NULL;
+    int first = f->n_args - 1, n = f->ast->lambda.n - first;
+    const Pattern *params = f->ast->lambda.params;
+    if (!t || t->kind != TY_TUPLE || t->n_items != n || first == 0)
+        return false;
+    diag_help(e->ctx, d, "its last argument is a tuple, and parentheses take that apart: `(%s, ...)`", span_text(e, params[first].span) ? span_text(e, params[first].span) : "x");
+    diag_edit(e->ctx, d, span_start(params[first].span), "(");
+    for (int i = first; i + 1 < first + n; i++)
+        diag_edit(e->ctx, d, (Span){params[i].span.file, params[i].span.hi, params[i + 1].span.lo}, ", ");
+    diag_edit(e->ctx, d, span_end(params[first + n - 1].span), ")");
+    return true;
+}
+
 static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
 {
     Ctx *ctx = e->ctx;
@@ -116,6 +133,8 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
             if (more && n_args == 1 && !is_given_tuple(e, r.fun))
                 diag_note(ctx, d, NO_SPAN, "it is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`");
+            else if (more && propose_last_tuple(e, d, r.fun))
+                ;
             else if (r.kind == V_FUN)
                 note_wanted(e, d, r.fun);
             if (from_idx)

@@ -75,6 +75,18 @@ static void rearranged(Missing *m)
         step(m, ctx_printf(e->ctx, "parts of %s elements are made by $", nat_text(e->ctx, length(e, part))), ctx_printf(e->ctx, "split(%s)", nat_text(e->ctx, length(e, part))));
 }
 
+/* A result for each row, where one for each column has the size that is wanted. */
+static void by_columns(Missing *m)
+{
+    Elab *e = m->e;
+    const Ast *chain = expression_at(e, m->span);
+    bool sizes = elements(e, m->got) && elements(e, m->want) && !nat_equal(e->ctx, e->facts, length(e, m->got), length(e, m->want));
+    if (!sizes || !chain || chain->kind != AST_PIPE || chain->bin.rhs->kind != AST_CALL || chain->bin.rhs->call.fn->kind != AST_NAME)
+        return;
+    diag_or_else(e->ctx, m->d);
+    diag_propose(e->ctx, m->d, span_start(chain->bin.rhs->span), ctx_printf(e->ctx, "this has an element for each row; for each column, put $ in front of the last `%s`", chain->bin.rhs->call.fn->name.text), "transpose |> ");
+}
+
 /* `want`, as a fold of what there is. */
 static void folded(Missing *m)
 {
@@ -180,6 +192,7 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     if (got->kind == TY_ARRAY)
         halved(&m);
     rearranged(&m);
+    by_columns(&m);
     folded(&m);
     converted(&m);
     Type pair = elements(e, got);
