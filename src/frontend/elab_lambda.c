@@ -101,7 +101,10 @@ static bool propose_last_tuple(Elab *e, Diag *d, const Fun *f)
     const Pattern *params = f->ast->lambda.params;
     if (!t || t->kind != TY_TUPLE || t->n_items != n || first == 0)
         return false;
-    diag_help(e->ctx, d, "its last argument is a tuple, and parentheses take that apart: `(%s, ...)`", span_text(e, params[first].span) ? span_text(e, params[first].span) : "x");
+    const char *names = "";
+    for (int i = first; i < first + n; i++)
+        names = ctx_printf(e->ctx, "%s%s%s", names, i > first ? ", " : "", span_text(e, params[i].span) ? span_text(e, params[i].span) : "_");
+    diag_help(e->ctx, d, "its last argument is a tuple, and parentheses take that apart: `(%s)`", names);
     diag_edit(e->ctx, d, span_start(params[first].span), "(");
     for (int i = first; i + 1 < first + n; i++)
         diag_edit(e->ctx, d, (Span){params[i].span.file, params[i].span.hi, params[i + 1].span.lo}, ", ");
