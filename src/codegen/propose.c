@@ -146,7 +146,8 @@ bool propose_meeting(Lowering *lw, Diag *d, const Core *e)
         const char *word = source->text + at + 2;
         word += strspn(word, " \n");
         size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        bool join = n == 4 && strncmp(word, "join", n) == 0, global = n == 8 && strncmp(word, "toGlobal", n) == 0;
+        PrimId step = prim_find(ctx_printf(lw->ctx, "%.*s", (int)n, word));
+        bool join = step == P_join, global = step == P_toGlobal;
         if (!join && !global)
             break;
         rest = (uint32_t)(word + n - source->text);
