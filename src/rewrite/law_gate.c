@@ -24,6 +24,8 @@ static bool known_lawful(const Gate *g, const Item *operator, bool unit)
     return false;
 }
 
+static bool of_unit(const OperatorReport *r) { return strcmp(r->law, "unit") == 0; }
+
 static bool is_refuted(Gate *g, const LawOperator *op, OperatorReport *r)
 {
     law_test_operator(g->ctx, op, LAW_SEED, r);
@@ -35,11 +37,11 @@ static void warn_unit(Gate *g, const Core *term, LawOperator op, OperatorReport 
 {
     Ctx *ctx = g->ctx;
     const Item *declared = op.declared;
-    if (!r->law || r->special || strcmp(r->law, "unit") != 0 || !span_is_users(ctx, declared->name_span) || item_accepts(g->entry->item, W0713))
+    if (!r->law || r->special || !of_unit(r) || !span_is_users(ctx, declared->name_span) || item_accepts(g->entry->item, W0713))
         return;
     if (term && law_of_elements(ctx, &op, term->prim.args[term->prim.n_args - 1])) {
         law_test_operator(ctx, &op, LAW_SEED, r);
-        if (!r->law || r->special || strcmp(r->law, "unit") != 0)
+        if (!r->law || r->special || !of_unit(r))
             return;
     }
     law_warn_operator(ctx, declared, r, term);
@@ -166,7 +168,7 @@ void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *r, 
     sb_init(&sides, ctx);
     put_values(&inputs, r);
     put_sides(&sides, r);
-    bool unit = strcmp(r->law, "unit") == 0;
+    bool unit = of_unit(r);
     Span span = unit && operator->unit ? operator->unit->span : operator->name_span;
     Diag *d = diag_warning(ctx, W0713, span, unit ? "this unit of `%s` changes a value: for %s" : "`%s` is not %s: for %s", operator->name, unit ? inputs.text : r->law, inputs.text);
     diag_label(ctx, d, "%s", sides.text);
@@ -186,7 +188,7 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Operat
     sb_init(&sides, ctx);
     put_values(&inputs, r);
     put_sides(&sides, r);
-    bool unit = strcmp(r->law, "unit") == 0;
+    bool unit = of_unit(r);
     Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", unit ? ctx_printf(ctx, "the unit of `%s` changes a value: for %s", operator->name, inputs.text) : ctx_printf(ctx, "`%s` is not %s: %s", operator->name, r->law, inputs.text));
     diag_label(ctx, d, "%s", sides.text);
     if (unit)
