@@ -187,7 +187,7 @@ static int number(Parser *ps, const Byte *start, const Byte *end, NumberForm for
         uint64_t value;
         if (!lex_int_value((const char *)start, size, &value, &digits) && !is_float_suffix) {
             Diag *diag = parse_mistake(ps, E0005, span_of(ps, start, end), "this number needs more than 64 bits");
-            diag_note(ps->ctx, diag, NO_SPAN, "the largest integer is 18446744073709551615; a float has a point or an exponent");
+            diag_note(ps->ctx, diag, NO_SPAN, "the largest integer is 18446744073709551615");
         }
     } else if (lex_float_value(ps->ctx, (const char *)start, size, &digits) > 1.7976931348623157e308) {
         Diag *diag = parse_mistake(ps, E0006, span_of(ps, start, end), "this number is larger than any f64");
@@ -300,12 +300,14 @@ static int foreign(Parser *ps, const Byte *start, const Byte *at)
 static void stray(Parser *ps, const Byte *lo, const Byte *hi)
 {
     Diag *diag;
+    if (*lo == '?' && ps->told_ternary)
+        return;
     if (*lo > 32 && *lo < 127)
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the character `%c` is not part of the language", *lo);
     else
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the control character 0x%02X is not part of the language", *lo);
     switch (*lo) {
-    case '?': diag_help(ps->ctx, diag, "write `if c then a else b`"); break;
+    case '?': parse_propose_if(ps, diag, (uint32_t)(lo - ps->lex.text)); break;
     case '@': diag_help(ps->ctx, diag, "a product of matrices has no sign: each row of a meets each column of b, as in `a |> map(fun r => b |> transpose |> map(fun c => ...))`"); break;
     case '`': diag_help(ps->ctx, diag, "a function stands before its arguments: `f(a, b)`"); break;
     case '&': diag_help(ps->ctx, diag, "write `and` between bools, `bitAnd(a, b)` between integers"); break;

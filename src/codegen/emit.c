@@ -3,6 +3,32 @@
 
 /* ---- small things ----------------------------------------------------------------------------------------------------- */
 
+/* Whether this stands in what `map`, or another pattern without a level, is given as a function. */
+static bool is_in_high_function(const Ast *ast, Span use, bool inside)
+{
+    bool high = false;
+    if (ast->kind == AST_CALL && ast->call.fn->kind == AST_NAME) {
+        PrimId prim = prim_find(ast->call.fn->name.text);
+        high = prim != P_COUNT && prim_rows[prim].level == LEVEL_HIGH;
+    }
+    for (int i = 0; i < ast_children(ast); i++) {
+        const Ast *child = ast_child(ast, i);
+        bool function = high && i > 0 && (child->kind == AST_LAMBDA || child->kind == AST_NAME || child->kind == AST_COMPOSE);
+        if (child->span.lo <= use.lo && use.hi <= child->span.hi)
+            return is_in_high_function(child, use, inside || function);
+    }
+    return inside;
+}
+
+/* What else is said there of the same kind would be about the text of the library: it is recorded no more. */
+static void report_levels_inside(Lowering *lw, DiagCode code, Span use)
+{
+    const Source *source = source_get(lw->ctx, use.file);
+    int n = (int)(use.hi - use.lo);
+    Diag *d = diag_error(lw->ctx, code, use, "`%.*s` has levels of its own, and cannot be computed inside of a function without one", n, source->text + use.lo);
+    diag_help(lw->ctx, d, "call it with a whole array, outside of `map`; inside, write what it does by `reduce`, `scan` or `map`");
+}
+
 Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
 {
     va_list args;
@@ -15,8 +41,13 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
     const CoreEntry *entry = lw->entry;
     bool foreign = span.file && span.file != entry->name_span.file;
     Span use = foreign && entry->item ? item_use(lw->ctx, entry->program, entry->item, span) : NO_SPAN;
-    bool of_rule = foreign && !use.file; /* a strategy's step made it: the text of a rule is not what the program's author knows */
-    Diag *d = diag_error_of_user(lw->ctx, code, of_rule ? entry->name_span : span, use, "what is called there does this: the levels and memory around the call are what counts",
+    const Item *around = entry->item && span.file && !foreign ? program_item_around(entry->program, span) : NULL;
+    /* A strategy's step made it: the text of a rule is not what the program's author knows, and in a rule of his own nothing is wrong. */
+    bool of_rule = (foreign && !use.file) || (around && around->kind == ITEM_RULE);
+    if (use.file && !span_is_users(lw->ctx, span) && is_in_high_function(entry->item->body, use, false))
+        report_levels_inside(lw, code, use);
+    const Ast *strategy = of_rule && entry->item ? entry->item->lowered : NULL; /* that is what can be mended */
+    Diag *d = diag_error_of_user(lw->ctx, code, strategy ? strategy->span : of_rule ? entry->name_span : span, use, "what is called there does this: the levels and memory around the call are what counts",
                                  "%s", text.text);
     if (use.file && span_is_users(lw->ctx, span)) /* in a module that is imported */
         diag_note(lw->ctx, d, use, "`%s` uses it here: the levels and memory around this are what counts", entry->name);

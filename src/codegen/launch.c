@@ -214,9 +214,9 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
     if (n < 1 || n > MAX_THREADS) {
         Diag *d = lower_error(plan->lw, E0409, clause->threads_span, "threads = %s is not a number of threads that a block can have", text);
         if (nat_is_const(clause->threads))
-            diag_help(ctx, d, "give a number from 1 to %d", MAX_THREADS);
+            propose_threads(ctx, d, clause, n > MAX_THREADS ? MAX_THREADS : 32, n > MAX_THREADS ? "a block has at most 1024 threads, in whole warps of 32; with $ each computes several elements" : "a block has whole warps of 32 threads: $");
         else
-            diag_help(ctx, d, "give a number from 1 to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
+            diag_help(ctx, d, "give a multiple of 32 up to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
         return 32;
     }
     if (alone && n == 1)
@@ -401,56 +401,6 @@ bool level_is_open(const Lowering *lw, PrimId level, int axis)
     return *level_flag(&open, level, axis);
 }
 
-/* In the library the user can only call what is there from another place. */
-static void help_inside(Lowering *lw, Diag *d, const Core *map, const char *outer, const char *words)
-{
-    if (span_is_users(lw->ctx, map->span))
-        propose_primitive(lw->ctx, d, map, P_mapSeq, words);
-    else
-        diag_help(lw->ctx, d, "what is called here has a %s of its own: call it outside of %s", prim_name(map->prim.id), outer);
-}
-
-static bool any3(const bool flags[3]) { return flags[0] || flags[1] || flags[2]; }
-
-/* Note [Where a level may stand]. Threads and warps share a block between them, lanes a warp; a level stands once inside itself per axis. Without any
- * mapBlock there is one block, and threads and warps may stand at the top. */
-static bool level_fits(Lowering *lw, const Core *map)
-{
-    PrimId level = map->prim.id;
-    const char *name = prim_name(level);
-    Levels *open = &lw->open;
-    Diag *d = NULL;
-    if (lw->alone && level == P_mapBlock && !nat_equal(lw->ctx, lw->facts, lower_nat(lw, map->type->size), nat_const(lw->ctx, 1))) {
-        Diag *one = lower_error(lw, E0423, map->span, "mapBlock over %s elements where only the last block is left", nat_text(lw->ctx, lower_nat(lw, map->type->size)));
-        diag_help(lw->ctx, one, "leave mapBlock out: `lastBlock(fun ys => ys |> ... mapThreads(f))`; or go on in all blocks with `nextKernel` or `gridSync`");
-        return false;
-    }
-    bool in_block = any3(open->block), in_threads = any3(open->thread), in_warp = open->warp || open->lane;
-    if (level_is_open(lw, level, map->prim.options.axis)) {
-        static const char *const axes[3] = {"x", "y", "z"};
-        bool has_axis = level == P_mapGlobal || level == P_mapBlock || level == P_mapThreads;
-        d = lower_error(lw, E0401, map->span, has_axis ? "%s[%s] inside itself: this axis is distributed already" : "%s inside itself", name,
-                        axes[map->prim.options.axis]);
-        if (has_axis && span_is_users(lw->ctx, map->span))
-            diag_help(lw->ctx, d, "use another axis, as in `%s[%s]`, or `mapSeq` here", name, axes[(map->prim.options.axis + 1) % 3]);
-        else
-            help_inside(lw, d, map, name, "use $ here");
-    } else if ((level == P_mapBlock && (in_threads || in_warp || any3(open->global))) ||
-               (level == P_mapGlobal && (in_block || in_threads || in_warp)) || (level == P_mapThreads && (in_warp || any3(open->global))) ||
-               (level == P_mapWarp && (in_threads || open->lane || any3(open->global)))) {
-        const char *outer = open->lane ? "mapLane" : open->warp ? "mapWarp" : in_threads ? "mapThreads" : in_block ? "mapBlock" : "mapGlobal";
-        d = lower_error(lw, E0402, map->span, "%s does not fit inside %s", name, outer);
-        help_inside(lw, d, map, outer, "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. Use $ here");
-    } else if (level == P_mapLane && !open->warp) {
-        d = lower_error(lw, E0402, map->span, "mapLane stands outside a warp");
-        diag_help(lw->ctx, d, "a warp's lanes are inside mapWarp: `split(32) |> mapWarp(mapLane(f)) |> join`, or use `mapThreads`");
-    } else if ((level == P_mapThreads || level == P_mapWarp) && lw->any_block && !in_block) {
-        d = lower_error(lw, E0402, map->span, "%s stands outside a block, in a grid of several", name);
-        diag_help(lw->ctx, d, "every block would do the same: put it inside mapBlock, or use `mapGlobal`");
-    }
-    return d == NULL;
-}
-
 /* ---- loops ------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Saved {
@@ -606,6 +556,8 @@ bool level_each(Lowering *lw, const Core *map, Nat n, Placement place, LevelBody
         return false;
     Levels saved = lw->open;
     Elements e = elements(lw, n, place);
+    const Opened opened = {map, lw->open.inside};
+    lw->open.inside = &opened;
     *level_flag(&lw->open, map->prim.id, map->prim.options.axis) = true;
     if (map->prim.options.once && !lw->alone)
         level_once(lw, map, n, body, user);

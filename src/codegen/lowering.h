@@ -104,8 +104,13 @@ struct View {
 };
 
 /* What is open around the place of translation. */
+typedef struct Opened { /* a pattern whose function is translated */
+    const Core *map;
+    const struct Opened *up;
+} Opened;
 typedef struct Levels {
     bool global[3], block[3], thread[3], warp, lane;
+    const Opened *inside; /* the innermost; for messages */
 } Levels;
 
 /* A size test that chooses between kernels, on the way that is being translated: ways.c, Note [Ways]. */
@@ -173,6 +178,8 @@ bool place_of_map(Lowering *lw, const Core *map, Placement *place);
 Nat level_count(const Lowering *lw, PrimId level, int axis);
 Nat level_id(const Lowering *lw, PrimId level, int axis);
 bool level_is_open(const Lowering *lw, PrimId level, int axis);
+/* nesting.c. Whether a level may stand here; reported where it may not. */
+bool level_fits(Lowering *lw, const Core *map);
 /* Plain loop i = 0 .. n - 1 in one thread. */
 void seq_each(Lowering *lw, const Core *pattern, Nat n, bool unroll, LevelBody body, void *user);
 /* True when exactly one thread gets here (of the block, or of the grid for memory that all blocks see). */
@@ -478,6 +485,10 @@ void outline(Ctx *ctx, ImpProgram *program);
 /* ---- propose.c ---- */
 /* The hint `help`, in which `$` is the primitive that is proposed in the place of e's own, its options included. */
 void propose_primitive(Ctx *ctx, Diag *d, const Core *e, PrimId by, const char *help);
+/* What stands behind mapBlock in a chain works with what all blocks have made: they have to meet before. False: no mapBlock stands there. */
+bool propose_meeting(Lowering *lw, Diag *d, const Core *e);
+/* One more edit of the hint: `by` for the primitive's name and brackets. False where its author has not written it there. */
+bool edit_primitive(Ctx *ctx, Diag *d, const Core *e, const char *by);
 /* The hint `help`: to leave this option out of the primitive that begins at the span. */
 void propose_without(Ctx *ctx, Diag *d, Span at, PrimId prim, const char *option, const char *help);
 

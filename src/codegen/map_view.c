@@ -96,7 +96,10 @@ bool lower_write_map_view(Lowering *lw, const Core *e, View *acceptor)
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements of this array");
     d->high = true;
     diag_label(lw->ctx, d, "map says of no thread that it computes them");
-    diag_help(lw->ctx, d, "say which level does: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane or mapSeq; views in a map can be written through where they only move elements, as reverse, split and take do");
+    if (lw->entry->item && lw->entry->item->lowered)
+        diag_help(lw->ctx, d, "the strategy needs a further step for it, as `mapToGlobal at map` of `rules.lowering`");
+    else
+        diag_help(lw->ctx, d, "say which level does: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane or mapSeq; views in a map can be written through where they only move elements, as reverse, split and take do");
     return true;
 }
 

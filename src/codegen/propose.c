@@ -47,6 +47,15 @@ void propose_primitive(Ctx *ctx, Diag *d, const Core *e, PrimId by, const char *
     diag_propose(ctx, d, written ? span_join(w.name, w.options) : NO_SPAN, help, "%s", prim_name(by));
 }
 
+bool edit_primitive(Ctx *ctx, Diag *d, const Core *e, const char *by)
+{
+    Written w;
+    if (!written_at(ctx, e->span, prim_name(e->prim.id), &w))
+        return false;
+    diag_edit(ctx, d, span_join(w.name, w.options), "%s", by);
+    return true;
+}
+
 /* The option with its name, and the comma that parts it from the next or the last one. */
 static bool option_span(const Written *w, const char *option, Span *out)
 {
@@ -79,4 +88,74 @@ void propose_without(Ctx *ctx, Diag *d, Span at, PrimId prim, const char *option
     diag_help(ctx, d, "%s", help);
     if (written_at(ctx, at, prim_name(prim), &w) && option_span(&w, option, &span))
         diag_edit(ctx, d, span, "%s", "");
+}
+
+/* ---- where blocks meet ------------------------------------------------------------------------------------------------------------- */
+
+/* The end of the expression that a body gives, behind its `let`s. */
+static const Ast *last_expression(const Item *item)
+{
+    const Ast *body = item ? item->body : NULL;
+    while (body && body->kind == AST_LET)
+        body = body->let.body;
+    return body;
+}
+
+static const Core *data_of(const Core *e)
+{
+    const Core *data = NULL;
+    for (int i = 0; e->kind == CORE_PRIM && i < e->prim.n_args; i++)
+        if (e->prim.args[i]->kind != CORE_LAMBDA)
+            data = e->prim.args[i];
+    return data;
+}
+
+static bool has_pipe(const Source *source, uint32_t *at)
+{
+    uint32_t i = *at;
+    while (isspace((unsigned char)source->text[i]))
+        i++;
+    if (source->text[i] != '|' || source->text[i + 1] != '>')
+        return false;
+    *at = i;
+    return true;
+}
+
+static void propose_finisher(Lowering *lw, Diag *d, Span from, Span to, const char *name)
+{
+    diag_help(lw->ctx, d, "what all blocks have made is there only when they have met: %s`%s(fun partials => partials |> ...)`", from.hi > from.lo ? "in the place of `toGlobal` write " : "go on behind them with ", name);
+    diag_edit(lw->ctx, d, from, " |> %s(fun partials => partials", name);
+    diag_edit(lw->ctx, d, to, ")");
+    diag_or_else(lw->ctx, d);
+}
+
+bool propose_meeting(Lowering *lw, Diag *d, const Core *e)
+{
+    const Ast *last = last_expression(lw->entry->item);
+    const Source *source = last ? source_get(lw->ctx, last->span.file) : NULL;
+    const Core *block = e;
+    while (block && !(block->kind == CORE_PRIM && block->prim.id == P_mapBlock))
+        block = data_of(block);
+    if (!block)
+        return false;
+    if (!source || block->span.file != last->span.file || block->span.lo < last->span.lo || e->span.hi > last->span.hi)
+        return true;
+    /* Joins of the parts belong to the blocks; a `toGlobal` is what the finisher replaces. */
+    uint32_t from = block->span.hi, rest = from;
+    for (uint32_t at = from; has_pipe(source, &at); at = rest) {
+        const char *word = source->text + at + 2;
+        word += strspn(word, " \n");
+        size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        PrimId step = prim_find(ctx_printf(lw->ctx, "%.*s", (int)n, word));
+        bool join = step == P_join, global = step == P_toGlobal;
+        if (!join && !global)
+            break;
+        rest = (uint32_t)(word + n - source->text);
+        from = join ? rest : from;
+        if (global)
+            break;
+    }
+    propose_finisher(lw, d, (Span){last->span.file, from, rest}, span_end(last->span), prim_name(P_lastBlock));
+    propose_finisher(lw, d, (Span){last->span.file, from, rest}, span_end(last->span), prim_name(P_nextKernel));
+    return true;
 }

@@ -22,7 +22,7 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
     if (lw->open.lane || !lw->open.warp) {
         d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp" : "a shuffle outside a warp");
         diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
-                                        : "put it inside mapWarp: `split(32) |> mapWarp(fun part => ...)`", name);
+                                        : "put it inside mapWarp: `split(32) |> mapWarp(fun part => part |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)) |> join`", name);
     } else if (view_is_private(source) && !view_owner(lw, source, P_mapLane, 0).stride) {
         d = lower_error(lw, E0413, span, "a shuffle needs element i in lane i");
         diag_label(ctx, d, "these private values lie elsewhere");

@@ -269,8 +269,11 @@ View *lower_read_memory(Lowering *lw, const Core *e)
     bool in_block = o->block[0] || o->block[1] || o->block[2] || o->global[0] || o->global[1] || o->global[2];
     if (e->prim.id == P_toShared && lw->any_block && !in_block) {
         Diag *d = lower_error(lw, E0406, e->span, "toShared stands outside a block: every block has shared memory of its own");
-        diag_help(ctx, d, "move it inside mapBlock, or use `toGlobal`; an argument of `mapBlock(reduceSeq(f, ...))` is computed outside, of `mapBlock(fun part => part |> "
-                          "reduceSeq(f, ...))` inside");
+        if (propose_meeting(lw, d, e))
+            diag_help(ctx, d, "move it inside mapBlock; to go on with what all blocks have made, they meet first: `lastBlock(fun xs => ...)`, or `nextKernel(fun xs => ...)`");
+        else
+            diag_help(ctx, d, "move it inside mapBlock, or use `toGlobal`; an argument of `mapBlock(reduceSeq(f, ...))` is computed outside, of `mapBlock(fun part => part |> "
+                              "reduceSeq(f, ...))` inside");
         return view_error(lw, e->type);
     }
     if (opt->prefetch && !prefetch_check(lw, e))

@@ -272,6 +272,8 @@ static View *reg_at(Lowering *lw, View *v, Nat i)
             const char *where = ctx_printf(ctx, "element %s lives in the registers of %s %s", nat_text(ctx, i), thing, nat_text(ctx, owner));
             if (!open)
                 diag_label(ctx, d, "%s", where);
+            else if (nat_equal(ctx, lw->facts, nat_subst(ctx, owner, id, nat_const(ctx, 0)), owner) && !nat_is_const(owner))
+                diag_label(ctx, d, "each %s reads elements that live in the registers of others", thing);
             else if (nat_is_const(owner))
                 diag_label(ctx, d, "%s, and every %s reads it", where, thing);
             else

@@ -5,6 +5,7 @@
 #include "driver/lints.h"
 #include "driver/slow_warnings.h"
 #include "ir/padding.h"
+#include "rewrite/laws.h"
 #include "rewrite/rewrite.h"
 
 /* Says where nothing fast was found. */
@@ -62,6 +63,7 @@ ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry)
 void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
     padding_check(ctx, entry);
+    laws_advise(ctx, entry);
     warn_idle(ctx, entry, imp);
     check_speed(ctx, entry, imp);
 }
@@ -87,12 +89,32 @@ static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
         advise(ctx, c, entry, imp);
 }
 
+/* Of a file that has no entry, what its operators claim. */
+static void check_operator(Ctx *ctx, Core *lambda, Core *unit)
+{
+    LawOperator op = law_operator_alone(lambda, unit);
+    OperatorReport r;
+    if (!op.declared)
+        return;
+    law_test_operator(ctx, &op, LAW_SEED, &r);
+    if (r.law && !r.special)
+        law_warn_operator(ctx, op.declared, &r, NULL);
+}
+
+typedef struct Operators {
+    Program *program;
+    bool tried; /* their laws, too */
+} Operators;
+
 static void check_operators(Ctx *ctx, void *user)
 {
-    Program *program = program_inside(ctx, user);
+    const Operators *operators = user;
+    Program *program = program_inside(ctx, operators->program);
     for (int i = 0; i < program_operator_count(program); i++) {
         Core *lambda, *unit;
-        elab_operator(ctx, program, i, &lambda, &unit);
+        bool typed = elab_operator(ctx, program, i, &lambda, &unit);
+        if (typed && operators->tried)
+            check_operator(ctx, lambda, unit);
     }
 }
 
@@ -102,9 +124,12 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
         return false;
     if (advice)
         program_warn_unused(ctx, *program);
+    if (advice && program_ast(*program) && program_ast(*program)->items.n == 0 && ctx->diags.errors == 0)
+        diag_warning(ctx, W0714, (Span){program_ast(*program)->file, 0, 0}, "there is nothing to check: the file has no `entry`, and no other item");
     Checking c = {ctx, advice};
     EntryRound round = {.d = d, .path = path, .program = *program, .work = check_entry, .user = &c};
-    ctx_do_inside(ctx, check_operators, *program);
+    Operators operators = {*program, program_entry_count(*program) == 0 && !option_on(d->line, OPT_LAWS)};
+    ctx_do_inside(ctx, check_operators, &operators);
     driver_each_entry(ctx, &round);
     diags_again(ctx, &round.of_work);
     return true;

@@ -1,6 +1,8 @@
 /* What all verbs use to fail and to write. */
 #include "driver/driver.h"
 
+#include "rewrite/laws.h"
+
 #include "frontend/costs.h"
 
 #include <errno.h>
@@ -152,10 +154,11 @@ ImpProgram *driver_lower(Ctx *ctx, Driver *d, const CoreEntry *entry, LowerPass 
 {
     int before = ctx->diags.list.n;
     ImpProgram *imp = lower_entry(ctx, entry, last);
-    if (imp)
+    if (imp) {
         say_step(d->say, "lowered `%s` to %d kernel%s", entry->name, imp->kernels.n, imp->kernels.n == 1 ? "" : "s");
-    if (imp)
+        laws_advise(ctx, entry);
         return imp;
+    }
     driver_fail(d, STATUS_PROGRAM);
     if (entry->n_classes && ctx->diags.list.n > before)
         diag_note(ctx, ctx->diags.list.at[before], entry->classes[0].span, "`%s` is tuned, from this line on", entry->name);

@@ -70,15 +70,22 @@ static void count_level(void *user, ImpStmt *stmt)
     levels->shared += stmt->kind == IS_SYNC || stmt->kind == IS_ALLOC;
 }
 
+static bool begins_with(const Source *source, Span span, const char *word)
+{
+    size_t n = strlen(word);
+    return source && span.lo + n < source->size && strncmp(source->text + span.lo, word, n) == 0 && strchr("([{ ", source->text[span.lo + n]);
+}
+
 /* Where the loop is the only one of its kind, and nothing is shared, `mapGlobal` is right in its place. */
 static void propose_global(Ctx *ctx, Diag *diag, const ImpKernel *kernel, const ImpStmt *loop)
 {
     Levels levels = {0};
     const Source *source = source_get(ctx, loop->span.file);
     PrimId level = loop->loop.level;
-    const char *word = level == P_mapBlock ? "mapBlock" : level == P_mapThreads ? "mapThreads" : NULL;
+    const char *word = level == P_mapBlock ? "mapBlock" : level == P_mapThreads ? "mapThreads" : begins_with(source, loop->span, "mapSeq") ? "mapSeq" : NULL;
     walk_stmts((ImpBlock *)&kernel->body, count_level, &levels);
-    if (!word || levels.loops != 1 || levels.shared || !span_is_users(ctx, loop->span) || strncmp(source->text + loop->span.lo, word, strlen(word)) != 0)
+    bool alone = levels.loops == (level == P_mapBlock || level == P_mapThreads);
+    if (!word || !alone || levels.shared || !span_is_users(ctx, loop->span) || strncmp(source->text + loop->span.lo, word, strlen(word)) != 0)
         return;
     diag_propose(ctx, diag, (Span){loop->span.file, loop->span.lo, loop->span.lo + (uint32_t)strlen(word)}, "$ gives the elements to the threads of all blocks", "mapGlobal");
 }
@@ -90,7 +97,7 @@ static void warn_thread(Ctx *ctx, const CoreEntry *entry, const ImpKernel *kerne
         diag = diag_warning(ctx, W0711, place_of(ctx, entry, loop), "one thread goes through %s here, and the rest of the device waits", elements_of(ctx, entry, loop));
     else
         diag = diag_warning(ctx, W0711, place_of(ctx, entry, loop), "each block of `%s` has one thread here, and a warp has 32", kernel->name);
-    diag_note(ctx, diag, NO_SPAN, "%s", one_block(kernel) ? "give parts to threads: `split(k) |> mapGlobal(...)`, and fold what they leave; without levels, risec chooses them"
+    diag_note(ctx, diag, NO_SPAN, "%s", one_block(kernel) ? "give elements to threads by `mapGlobal`, or parts by `split(k) |> mapGlobal(...)`; without levels, risec chooses them"
                                                           : "a block can have threads by `mapThreads` inside of `mapBlock`; without levels, risec chooses them");
     propose_global(ctx, diag, kernel, loop);
 }

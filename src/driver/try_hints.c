@@ -145,16 +145,18 @@ static void add_edit(Ctx *ctx, Diag *diag, DiagEdit edit)
     vec_push(ctx, &diag->edits, edit);
 }
 
-/* The same mistake several times in an item is mended in all places at once. */
-static void gather(Ctx *ctx, const Program *program, int from, Diag *diag)
+/* The same mistake several times in an item is mended in all places at once. attempt: the number of the hint among those that come first, or -1. */
+static void gather(Ctx *ctx, const Program *program, int from, Diag *diag, int attempt)
 {
     int item = item_at(program, diag->span);
     for (int i = from; i < ctx->diags.list.n; i++) {
         const Diag *other = ctx->diags.list.at[i];
         if (other == diag || item < 0 || !same_error(other, diag) || item_at(program, other->span) != item)
             continue;
-        for (int k = 0; k < other->edits.n; k++)
-            add_edit(ctx, diag, other->edits.at[k]);
+        const DiagEdit *edits = attempt < 0 ? other->edits.at : attempt < other->tries.n ? other->tries.at[attempt].edits.at : NULL;
+        int n = attempt < 0 ? other->edits.n : attempt < other->tries.n ? other->tries.at[attempt].edits.n : 0;
+        for (int k = 0; k < n; k++)
+            add_edit(ctx, diag, edits[k]);
     }
 }
 
@@ -196,6 +198,28 @@ static bool is_contested(const Ctx *ctx, const Program *program, int from, const
     return false;
 }
 
+/* The first of the hints that are given only if they mend. */
+static bool take_try(Ctx *ctx, Driver *d, const char *path, const Program *program, int from, Diag *diag, size_t *room)
+{
+    const Diag own = *diag;
+    for (int k = 0; k < own.tries.n; k++) {
+        const DiagTry *attempt = &own.tries.at[k];
+        diag->help = attempt->help;
+        memset(&diag->edits, 0, sizeof diag->edits);
+        for (int i = 0; i < attempt->edits.n; i++)
+            add_edit(ctx, diag, attempt->edits.at[i]);
+        gather(ctx, program, from, diag, k);
+        if (mends(ctx, d, path, program, diag, room)) {
+            diag->tries.n = 0;
+            return true;
+        }
+    }
+    diag->help = own.help;
+    diag->edits = own.edits;
+    diag->tries.n = 0;
+    return false;
+}
+
 void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from)
 {
     size_t room = MOST_BYTES;
@@ -204,8 +228,10 @@ void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *prog
         contested[i] = is_contested(ctx, program, from, ctx->diags.list.at[i]);
     for (int i = from; i < ctx->diags.list.n; i++) {
         Diag *diag = ctx->diags.list.at[i];
+        if (take_try(ctx, d, path, program, from, diag, &room))
+            continue;
         if (diag->edits.n > 0)
-            gather(ctx, program, from, diag);
+            gather(ctx, program, from, diag, -1);
         if (diag->edits.n == 0 || (!contested[i] && mends(ctx, d, path, program, diag, &room)))
             continue;
         diag->edits.n = 0;

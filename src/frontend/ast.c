@@ -145,6 +145,51 @@ Ast *ast_label(Ctx *ctx, Span span, const char *name, Span name_span, Ast *opera
     return ast;
 }
 
+/* ---- walking ---------------------------------------------------------------------------------------------------- */
+
+int ast_children(const Ast *ast)
+{
+    switch (ast->kind) {
+    case AST_CALL: case AST_NAMED: case AST_BRACKET:
+        return 1 + ast->call.n;
+    case AST_DOT: case AST_BINARY: case AST_PIPE: case AST_COMPOSE: case AST_ARROW: case AST_SEQ: case AST_ORELSE: case AST_LET: case AST_UNROLL:
+        return 2;
+    case AST_UNARY: case AST_LAMBDA: case AST_AT: case AST_LABEL:
+        return 1;
+    case AST_TUPLE: case AST_LIST:
+        return ast->list.n;
+    case AST_IF:
+        return 3;
+    case AST_ERROR: case AST_NAME: case AST_INT: case AST_FLOAT: case AST_BINDER: case AST_OPFUN:
+        break;
+    }
+    return 0;
+}
+
+const Ast *ast_child(const Ast *ast, int i)
+{
+    switch (ast->kind) {
+    case AST_CALL: case AST_NAMED: case AST_BRACKET:
+        return i == 0 ? ast->call.fn : ast->call.items[i - 1];
+    case AST_LET:
+        return i == 0 ? ast->let.value : ast->let.body;
+    case AST_UNROLL:
+        return i == 0 ? ast->unroll.list : ast->unroll.fn;
+    case AST_LAMBDA:
+        return ast->lambda.body;
+    case AST_AT:
+        return ast->at.what;
+    case AST_LABEL:
+        return ast->label.operand;
+    case AST_TUPLE: case AST_LIST:
+        return ast->list.items[i];
+    case AST_IF:
+        return i == 0 ? ast->cond.cond : i == 1 ? ast->cond.then : ast->cond.otherwise;
+    default:
+        return i == 0 ? ast->bin.lhs : ast->bin.rhs;
+    }
+}
+
 const char *ast_op_text(AstOp op)
 {
     switch (op) {

@@ -182,6 +182,9 @@ void ast_print_item(StrBuf *out, const Item *item);
 /* --emit=ast: the whole file. What it prints parses to the same tree. */
 void ast_print_file(StrBuf *out, const AstFile *file);
 const char *ast_op_text(AstOp op);
+/* The expressions in it, from left to right. */
+int ast_children(const Ast *ast);
+const Ast *ast_child(const Ast *ast, int i);
 /* Whether it is this word of the language and no more: `nat` as a kind. */
 bool ast_is_word(const Ast *ast, const char *word);
 static inline bool ast_is_nat(const Ast *kind) { return ast_is_word(kind, "nat"); }

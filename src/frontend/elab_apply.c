@@ -253,7 +253,8 @@ static Value apply_unroll(Elab *e, const Fun *f, Value x, Span span)
             if (nat_is_error(n))
                 return v_error(span);
             if (!nat_is_const(n)) {
-                elab_error(e, E0329, list->list.items[i]->span, "the list of an `unroll` is known when it is compiled, and `%s` is not", nat_text(ctx, n));
+                Diag *d = elab_error(e, E0329, list->list.items[i]->span, "the list of an `unroll` has to be known when it is compiled, and `%s` is not", nat_text(ctx, n));
+                diag_help(ctx, d, "write numbers, as in `[16, 8, 4]`, or `halving(32)`; `iterate(k, f)` repeats a step as often as a size says");
                 return v_error(span);
             }
             vec_push(ctx, &items, n);
@@ -351,7 +352,13 @@ static Value apply_closure(Elab *e, const Fun *f, const Value *args, Type want)
     for (int i = 0; i < f->ast->lambda.n; i++)
         if (!bind_pattern(e, &f->ast->lambda.params[i], args[i], &env, &lets))
             return v_error(args[i].span);
+    const Ast *outer = e->lambda;
+    const Value *outer_args = e->lambda_args;
+    e->lambda = f->ast;
+    e->lambda_args = args;
     Value r = eval(e, f->ast->lambda.body, env, want);
+    e->lambda = outer;
+    e->lambda_args = outer_args;
     return v_with_lets(e, r, lets);
 }
 
@@ -456,13 +463,15 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
                     diag_note(e->ctx, d, f->item->name_span, "declared here");
                 else if (f->kind == F_PRIM && f->prim == P_zip && n == 3 && span_text(e, fv.span) && strcmp(span_text(e, fv.span), prim_name(P_zip)) == 0)
                     diag_propose(e->ctx, d, fv.span, "three arrays are zipped by $", "%s", prim_name(P_zip3));
+                else if (n == 2 && propose_made(e, d, f, args[1], (Span){args[1].span.file, args[0].span.hi, args[1].span.hi}))
+                    ;
                 else if (f->kind == F_PRIM)
                     note_order(e, d, fun_header(e, f), fun_name(f));
                 r = v_error(span);
             } else if (n > arity && r.kind != V_ERROR && r.kind != V_FUN && f->kind == F_CLOSURE) {
                 int takes = f->ast->lambda.n;
                 Diag *d = elab_error(e, E0310, f->span, "this function takes %d argument%s, and it is applied to %d", takes, takes == 1 ? "" : "s", n + f->n_args);
-                propose_parameters(e, d, f, n + f->n_args);
+                propose_parameters(e, d, f, n, args);
                 r = v_error(span);
             } else if (n > arity && r.kind != V_ERROR) {
                 r.span = span;

@@ -70,8 +70,11 @@ static bool take_sizes(Call *c)
                                      index ? value_text(e, v) : c->name, p->name ? p->name : "_", value_text(e, v));
                 bool number = v.kind == V_CORE && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar);
                 Type xs = index && c->values[c->header->n_params - 1].kind == V_CORE ? type_resolve(e, c->values[c->header->n_params - 1].core->type) : NULL;
-                if (index && number)
-                    propose_index_or(e, d, v.span, xs && xs->kind == TY_ARRAY ? xs->size : NULL);
+                if (index && number) {
+                    Nat size = xs && xs->kind == TY_ARRAY ? xs->size : NULL;
+                    propose_index_or(e, d, v.span, size);
+                    propose_index_type(e, d, v.core->type, size);
+                }
                 else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
                 else if (v.kind == V_CORE && v.core->kind == CORE_VAR && type_span(e, v.core->var).file && v.core->type->kind == TY_SCALAR && scalar_is_int(v.core->type->scalar))
@@ -80,6 +83,8 @@ static bool take_sizes(Call *c)
                     propose_whole(e, d, v.span);
                 else if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
                     note_order(e, d, c->header, c->name);
+                if (!index && v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
+                    propose_exchange(e, d, c->header, c->name, i, c->values);
                 return false;
             }
             if (nat_is_error(n))
@@ -158,7 +163,7 @@ static bool take_data(Call *c, int i)
     }
     if (!good) {
         match_others(c, i);
-        report_argument(e, c->name, p->name, p->kind, c->env, v);
+        propose_exchange(e, report_argument(e, c->name, p->name, p->kind, c->env, v), c->header, c->name, i, c->values);
         return false;
     }
     return c->cores[i]->kind != CORE_UNIT_ERROR;
@@ -206,6 +211,15 @@ static bool any_unfilled(const Call *c)
 /* Where order is left open. */
 static const PrimRegroups *regroups(const Call *c) { return c->f->kind == F_PRIM ? prim_regroups(c->f->prim) : NULL; }
 
+/* Which parameter is argument k of a primitive, not counting sizes: the operator whose laws matter is 0, its unit 1 (PrimRegroups). */
+static int argument_param(const Item *h, int k)
+{
+    for (int i = 0; i < h->n_params; i++)
+        if (!h->params[i].implicit && param_kind(&h->params[i]) != KIND_NAT && k-- == 0)
+            return i;
+    return -1;
+}
+
 static bool check_laws(Call *c, Value v, const Core *lambda)
 {
     Elab *e = c->e;
@@ -217,8 +231,10 @@ static bool check_laws(Call *c, Value v, const Core *lambda)
         diag_label(e->ctx, d, f->kind == F_CLOSURE ? "nothing says that this function is associative" : "this has no declared laws");
         if (f->kind == F_CLOSURE)
             diag_help(e->ctx, d, "declare it: `operator name (a: t) (b: t): t unit e, associative = ...`; `reduceSeq` takes any function");
-        else
-            diag_note(e->ctx, d, NO_SPAN, "`reduceSeq` takes any function");
+        else {
+            int unit = regroups(c)->has_unit ? argument_param(c->header, 1) : -1;
+            propose_operator(e, d, f, c->name, regroups(c)->commutative, unit < 0 ? v_error(v.span) : c->values[unit]);
+        }
         return false;
     }
     bool associative = false, commutative = false;
@@ -287,15 +303,6 @@ static Nat elements_of(const Call *c)
     const Core *elements = c->cores[c->header->n_params - 1];
     Type t = elements ? type_resolve(c->e, elements->type) : NULL;
     return t && t->kind == TY_ARRAY ? t->size : NULL;
-}
-
-/* Which parameter is argument k of a primitive, not counting sizes: the operator whose laws matter is 0, its unit 1 (PrimRegroups). */
-static int argument_param(const Item *h, int k)
-{
-    for (int i = 0; i < h->n_params; i++)
-        if (!h->params[i].implicit && param_kind(&h->params[i]) != KIND_NAT && k-- == 0)
-            return i;
-    return -1;
 }
 
 /* Where nothing else has a name. */
@@ -532,6 +539,9 @@ static Value item_result(Call *c, Type want)
             if (e->mis.kind != MIS_REPORTED) {
                 Diag *d = elab_error(e, E0312, r.span.file ? r.span : h->body->span, "the body of `%s` is %s, and its header says %s", c->name, value_text(e, r), tyt(e, t));
                 diag_note(e->ctx, d, result->span, "declared here");
+                propose_scalar(e, d, r.span, r, t);
+                if (r.kind == V_CORE)
+                    propose_step(e, d, r.span, r.core->type, t, false);
             }
             r = v_error(c->span);
         }

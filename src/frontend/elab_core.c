@@ -543,6 +543,9 @@ Core *value_core(Elab *e, Value v)
     if (v.kind == V_FUN) {
         Diag *d = elab_error(e, E0311, v.span, "this is a function, and data is needed here");
         diag_label(e->ctx, d, "%s", wants_text(e, v.fun));
+        const Ast *bound = bound_to(e, v.span);
+        if (bound)
+            diag_note(e->ctx, d, bound->span, "`%s` is this", span_text(e, v.span));
         note_wanted(e, d, v.fun);
     } else if (v.kind == V_TYPE) {
         elab_error(e, E0324, v.span, "this is a type, and data is needed here");

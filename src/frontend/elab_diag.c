@@ -32,12 +32,14 @@ Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
     if (source && strncmp(source->name, "<primitive", 10) == 0)
         span = e->prim_span;
     Diag *d = diag_error(e->ctx, code, span, "%s", sb.text);
+    propose_parameters_turned(e, d);
     /* From the definition that the place belongs to, outwards. */
     const Frame *frame = e->frame;
     while (frame && !inside(frame->item->span, span))
         frame = frame->up;
     for (int n = 0; frame && n < 4; frame = frame->up, n++)
-        diag_note(e->ctx, d, frame->use, "`%s` is used here", frame->item->name);
+        if (span_is_users(e->ctx, frame->use) && !inside(frame->item->span, frame->use))
+            diag_note(e->ctx, d, frame->use, "`%s` is used here", frame->item->name);
     return d;
 }
 
@@ -63,7 +65,7 @@ static void put_type(Elab *e, StrBuf *sb, Type t)
     switch (t->kind) {
     case TY_META: {
         const Meta *m = &e->metas.at[t->meta];
-        sb_puts(sb, m->any ? "_" : m->mask == MASK_FLOAT ? "float" : m->mask == MASK_INT ? "int" : "number");
+        sb_puts(sb, m->any ? "_" : m->literal ? scalar_name(m->preferred) : m->mask == MASK_FLOAT ? "float" : m->mask == MASK_INT ? "int" : "number");
         return;
     }
     case TY_ARRAY: {
@@ -93,11 +95,21 @@ static void put_type(Elab *e, StrBuf *sb, Type t)
     type_print(sb, t);
 }
 
+/* As the reader computes: under what is known there, `2*w/w` is 2. */
+static Type with_short_sizes(Elab *e, Type t)
+{
+    t = type_resolve(e, t);
+    if (t->kind != TY_ARRAY)
+        return t;
+    Nat size = nat_simplify(e->ctx, e->facts, t->size);
+    return type_array(e->ctx, strlen(nat_text(e->ctx, size)) < strlen(nat_text(e->ctx, t->size)) ? size : t->size, with_short_sizes(e, t->elem));
+}
+
 const char *tyt(Elab *e, Type t)
 {
     StrBuf sb;
     sb_init(&sb, e->ctx);
-    put_type(e, &sb, t);
+    put_type(e, &sb, with_short_sizes(e, t));
     return sb.text;
 }
 
@@ -349,11 +361,19 @@ static const Ast *index_bound(Elab *e, const Ast *pattern)
     return elem->call.items[0];
 }
 
+/* Literals, too, of whose type nothing is known yet. */
+static bool is_integer(const Elab *e, Type t)
+{
+    if (t && t->kind == TY_META)
+        return e->metas.at[t->meta].literal && e->metas.at[t->meta].preferred == SC_I32;
+    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar);
+}
+
 static bool is_array_of_integers(Elab *e, Value v)
 {
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
-    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar);
+    return is_integer(e, t);
 }
 
 /* reduceByIndex of pairs whose first components are numbers. */
@@ -362,7 +382,17 @@ static bool is_binned_by_numbers(Elab *e, const char *callee, Value v)
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
     t = t && t->kind == TY_TUPLE ? type_resolve(e, t->items[0]) : NULL;
-    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
+    return is_integer(e, t) && callee && strcmp(callee, prim_name(P_reduceByIndex)) == 0;
+}
+
+/* The size in `n.(idx[size], t)`, if it is known. */
+static Nat bound_of_bins(Elab *e, const Ast *pattern, const Env *env)
+{
+    int n;
+    const Ast **sizes, *elem;
+    flatten_array(e, pattern, &n, &sizes, &elem);
+    const Ast *bin = elem->kind == AST_TUPLE ? elem->list.items[0] : NULL;
+    return bin && bin->kind == AST_BRACKET && !pattern_open(bin->call.items[0], env) ? eval_nat(e, bin->call.items[0], env) : NULL;
 }
 
 static bool is_shuffle(const char *callee)
@@ -374,17 +404,32 @@ static bool is_shuffle(const char *callee)
     return false;
 }
 
-void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
+const char *scalar_wanted(Elab *e, const Ast *pattern, const Env *env)
+{
+    const Env *found = pattern->kind == AST_NAME ? env_find(env, pattern->name.text, NULL) : NULL;
+    const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
+    Type t = hole && hole->filled && kind_is_type(hole->kind) ? hole->type : pattern_open(pattern, env) ? NULL : eval_type(e, pattern, env);
+    t = t ? type_resolve(e, t) : NULL;
+    return t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? scalar_name(t->scalar) : "i32";
+}
+
+static bool has_rows(const Elab *e, Value v)
+{
+    Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
+    return t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_ARRAY;
+}
+
+Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg)
 {
     Ctx *ctx = e->ctx;
     Mismatch mis = e->mis;
     if (mis.kind == MIS_REPORTED || e->quiet)
-        return;
+        return NULL;
     const char *who = callee ? ctx_printf(ctx, "`%s`", callee) : "this function";
     const char *what = param ? ctx_printf(ctx, " for `%s`", param) : "";
     if (arg.kind == V_FUN || arg.kind == V_TYPE || arg.kind == V_GEN) {
         value_core(e, arg);
-        return;
+        return NULL;
     }
     const char *got = value_text(e, arg);
     Diag *d;
@@ -395,7 +440,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             diag_edit(ctx, d, behind_name(e, callee), "{n = 1}");
         } else if (callee)
             diag_help(ctx, d, "say them: `%s{%s = ...}`", callee, mis.hole ? mis.hole->name : "n");
-        return;
+        return d;
     }
     if (mis.kind == MIS_SIZE) {
         d = elab_error(e, E0302, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
@@ -415,17 +460,22 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
                 break;
             }
         }
+        propose_argument(e, d, pattern, env, arg);
+        propose_columns(e, d, arg);
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");
+        else if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ") && !has_rows(e, arg))
+            diag_help(ctx, d, "where the two are always as long as each other, declare both with one size, %s, or say so: `where %s == %s`", nat_text(ctx, mis.want_size),
+                      nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ"))
             diag_help(ctx, d, "a matrix that lies the other way is turned by `transpose`; where the two sizes are always equal, say so: `where %s == %s`",
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
-            diag_help(ctx, d, "a warp has 32 lanes: pad before they compute, by what changes nothing later, and cut it off behind: `padTo(32, e)` and `take(%s)`", nat_text(ctx, mis.got_size));
+            diag_help(ctx, d, "a warp has 32 lanes, and here are %s: put `padTo(32, e)` before its first `mapLane`, with an e that changes no result, and `take(%s)` behind its last", nat_text(ctx, mis.got_size), nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
             diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
-        return;
+        return d;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
         d = elab_error(e, E0318, arg.span, "%s wants %s, and this is %s", who, kinds(mis.wanted_kind), got);
@@ -436,30 +486,44 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
             propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         else if (t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_IDX && callee && strcmp(callee, prim_name(P_scatterDrop)) == 0)
             diag_note(ctx, d, NO_SPAN, "of indices that is `scatterUnchecked`, or `scatter` where they are seen to differ");
-        else if (t && t->kind == TY_ARRAY && callee)
+        else if (t && t->kind == TY_ARRAY && callee) {
+            hint_elements(e, d, callee, arg);
+            propose_sum(e, d, &arg);
+            diag_or_else(ctx, d);
             diag_help(ctx, d, "apply it to the elements: `map(%s)`", callee);
+        }
         else if (t && t->kind == TY_SCALAR && mis.wanted_kind == KIND_FLOAT && to != SC_COUNT)
             propose_around(e, d, arg.span, "convert it: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
-        return;
+        return d;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+    if (!pattern_open(pattern, env) && !mis.from_idx)
+        propose_argument(e, d, pattern, env, arg);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
         bool scatter = callee && strncmp(callee, prim_name(P_scatter), strlen(prim_name(P_scatter))) == 0;
+        Span name = {e->prim_span.file, e->prim_span.lo, behind_name(e, callee).lo};
         if (scatter)
-            diag_note(ctx, d, NO_SPAN, "`scatterDrop` takes numbers; elements whose number is no index go nowhere");
+            diag_propose(ctx, d, name.hi > name.lo ? name : NO_SPAN, "where the places are numbers that the program computes, it is $, which leaves out elements whose number is no index", "%s", prim_name(P_scatterDrop));
         else
             propose_indices(e, d, index_bound(e, pattern), env, arg);
+    } else if (pattern->kind == AST_DOT && arg.kind == V_CORE && callee && prim_find(callee) != P_COUNT && !is_shuffle(callee) && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
+        propose_parts(e, d, arg);
+    } else if (propose_turned(e, d, callee, arg)) {
+        return d;
     } else if (is_binned_by_numbers(e, callee, arg)) {
-        diag_help(ctx, d, "bins are indices: `zip(ks |> map(indexOr(16, 0)), xs)` makes indices below 16 of numbers, and takes 0 where one is none");
+        propose_bins(e, d, bound_of_bins(e, pattern, env), arg);
     } else if (mis.from_idx) {
-        propose_around(e, d, arg.span, "an index is no number: write $", "cast(i32)(", ")");
+        propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, pattern, env)), ")");
     } else if (pattern->kind == AST_NAME) {
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
         note_hole(e, d, hole);
+        const char *words = arg.kind == V_LIT && arg.lit->is_float ? span_text(e, arg.span) : NULL;
+        if (words && strstr(words, ".0"))
+            propose_whole(e, d, arg.span);
         hint_argument(e, d, callee, hole, arg);
     } else if (hint_argument(e, d, callee, NULL, arg)) {
-        return;
+        return d;
     } else if (is_shuffle(callee) && arg.kind == V_CORE && type_resolve(e, arg.core->type)->kind == TY_SCALAR) {
         diag_help(ctx, d, "a shuffle takes the values of all 32 lanes at once, outside of `mapLane`: `mapLane(f) |> toPrivate |> %s(...)`", callee);
     } else if (is_tuple_of_arrays(e, arg)) {
@@ -469,6 +533,7 @@ void report_argument(Elab *e, const char *callee, const char *param, const Ast *
         else
             diag_help(ctx, d, "an array of tuples is made of arrays by `zip(xs, ys)`");
     }
+    return d;
 }
 
 /* Whether this is a size rounded up to a multiple of something: what is beyond it is padding. */

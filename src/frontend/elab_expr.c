@@ -224,6 +224,8 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
             if (want) {
                 Diag *d = report_mismatch(e, E0314, v[i].span, want, "this branch is %s, and %s is needed", value_text(e, v[i]), tyt(e, want));
                 propose_scalar(e, d, v[i].span, v[i], want);
+                if (v[i].kind == V_CORE)
+                    propose_step(e, d, v[i].span, v[i].core->type, want, false);
                 if (d && !d->help && has_index(e, v[i]))
                     diag_note(ctx, d, NO_SPAN, "an index is no number: where it is made, `cast(i64)(i)` makes one of it");
             } else {

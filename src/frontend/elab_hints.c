@@ -65,6 +65,17 @@ const char *misspelt(const char *name, int n, const char *const *candidates)
 
 /* ---- texts for places ------------------------------------------------------------------------------------------------------- */
 
+/* Where a step can be put before the one that stands there; NO_SPAN: it stands behind no pipe. */
+Span behind_pipe(Elab *e, Span span)
+{
+    const Source *source = source_get(e->ctx, span.file);
+    const char *text = source ? source->text : "";
+    uint32_t at = source ? span.lo : 0;
+    while (at > 0 && strchr(" \n", text[at - 1]))
+        at--;
+    return at > 1 && text[at - 1] == '>' && text[at - 2] == '|' ? span_start(span) : NO_SPAN;
+}
+
 /* Whether the parenthesis that a text begins with ends with it. */
 static bool closes_last(const char *text)
 {
@@ -170,9 +181,22 @@ Scalar float_for(Elab *e, Scalar whole)
 
 /* The side that can become the other's type, and what the header wants the result to be, decide. A conversion that loses bits is not proposed; whole numbers
  * of 32 bits become floats of 32, which rounds the largest, as it does in other languages. */
+static bool propose_no_suffix(Elab *e, Diag *d, const Value *v)
+{
+    const char *words = v->kind == V_CORE && v->core->kind == CORE_LIT ? span_text(e, v->span) : NULL;
+    size_t digits = words ? strcspn(words, "iufb") : 0;
+    if (!words || !words[digits] || words[0] < '0' || words[0] > '9' || words[1] == 'x')
+        return false;
+    diag_propose(e->ctx, d, v->span, "leave out the suffix: $", "%.*s", (int)digits, words);
+    diag_or_else(e->ctx, d);
+    return true;
+}
+
 void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb)
 {
     bool up = scalar_keeps(sa, sb), down = scalar_keeps(sb, sa);
+    if (!propose_no_suffix(e, d, a))
+        propose_no_suffix(e, d, b);
     if (!up && !down) {
         up = sa != SC_BOOL && scalar_is_int(sa) && sb == SC_F32 && scalar_bytes(sa) <= 4;
         down = sb != SC_BOOL && scalar_is_int(sb) && sa == SC_F32 && scalar_bytes(sb) <= 4;
@@ -196,37 +220,72 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
     }
 }
 
-/* `(a / b)` where a float is wanted: what is converted behind the division has lost its fraction. */
-static bool propose_float_quotient(Elab *e, Diag *d, Span span, Value v, Scalar to)
+/* The division in an expression of integers, or in what its names are bound to; NULL. */
+static const Ast *find_division(Elab *e, const Ast *ast, int depth)
+{
+    enum { MOST = 6 };
+    if (!ast || depth > MOST)
+        return NULL;
+    if (ast->kind == AST_NAME)
+        return find_division(e, bound_to(e, ast->span), depth + 1);
+    if (ast->kind == AST_LET)
+        return find_division(e, ast->let.body, depth);
+    if (ast->kind != AST_BINARY && ast->kind != AST_UNARY)
+        return NULL;
+    if (ast->kind == AST_BINARY && ast->bin.op == OP_DIV)
+        return ast;
+    const Ast *found = NULL;
+    for (int i = 0; i < ast_children(ast) && !found; i++)
+        found = find_division(e, ast_child(ast, i), depth);
+    return found;
+}
+
+static void propose_division(Elab *e, Diag *d, const Ast *division, const char *type, bool both)
+{
+    const Ast *a = division->bin.lhs, *b = division->bin.rhs;
+    const char *x = span_text(e, a->span), *y = span_text(e, b->span);
+    const char *left = ctx_printf(e->ctx, "cast(%s)%s", type, a->parens ? "" : "("), *right = ctx_printf(e->ctx, "cast(%s)%s", type, b->parens ? "" : "(");
+    diag_help(e->ctx, d, "a division of integers drops the fraction: convert before it: `%s%s%s / %s%s%s`", left, x ? x : "...", a->parens ? "" : ")", both ? right : "", y ? y : "...", both && !b->parens ? ")" : "");
+    diag_edit(e->ctx, d, span_start(a->span), "%s", left);
+    if (!a->parens)
+        diag_edit(e->ctx, d, span_end(a->span), ")");
+    if (both)
+        diag_edit(e->ctx, d, span_start(b->span), "%s", right);
+    if (both && !b->parens)
+        diag_edit(e->ctx, d, span_end(b->span), ")");
+}
+
+/* `a / b` where a float is wanted: what is converted behind the division has lost its fraction. A size needs no conversion. */
+static bool propose_float_quotient(Elab *e, Diag *d, Span span, Scalar to)
+{
+    const Ast *division = find_division(e, expression_at(e, span), 0);
+    if (!division)
+        return false;
+    propose_division(e, d, division, scalar_name(to), false);
+    diag_or_else(e->ctx, d);
+    propose_division(e, d, division, scalar_name(to), true);
+    return true;
+}
+
+/* A sum that is computed in a narrow type and converted then: what is lost is lost. Behind a pipe the elements are converted before. */
+static void propose_wide_fold(Elab *e, Diag *d, Value v, Scalar from, Scalar to)
 {
     const Core *core = v.kind == V_CORE ? v.core : NULL;
-    if (!core || core->kind != CORE_PRIM || core->prim.id != P_div)
-        return false;
-    const Core *divisor = core->prim.args[1];
-    const char *words = span_text(e, span), *sign = NULL, *name = scalar_name(to);
-    int open = 0;
-    for (const char *at = words; at && *at; at++) {
-        open += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
-        if (*at == '/' && open == 0)
-            sign = at;
-    }
-    if (!sign) {
-        diag_help(e->ctx, d, "a division of integers drops the fraction: convert first: `cast(%s)(a) / cast(%s)(b)`", name, name);
-        return true;
-    }
-    const char *left = ctx_printf(e->ctx, "%.*s", (int)(sign - words), words), *right = sign + 1 + strspn(sign + 1, " ");
-    size_t n = strlen(left);
-    while (n > 0 && left[n - 1] == ' ')
-        n--;
-    left = ctx_printf(e->ctx, "%.*s", (int)n, left);
-    bool parens = left[0] == '(' && closes_last(left), size = divisor->kind == CORE_SIZE || divisor->kind == CORE_LIT;
-    diag_propose(e->ctx, d, span, "a division of integers drops the fraction: convert first: $", "cast(%s)%s%s%s / %s%s%s%s%s", name, parens ? "" : "(", left, parens ? "" : ")",
-                 size ? "" : "cast(", size ? "" : name, size ? "" : ")(", right, size ? "" : ")");
-    return true;
+    while (core && core->kind == CORE_LET)
+        core = core->let.body;
+    bool fold = core && core->kind == CORE_PRIM && (core->prim.id == P_reduce || core->prim.id == P_reduceSeq || core->prim.id == P_reduceSeqUnroll);
+    bool wider = scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to));
+    Span at = fold && wider ? behind_pipe(e, core->span) : NO_SPAN;
+    if (!at.file)
+        return;
+    const char *name = scalar_name(to);
+    diag_propose(e->ctx, d, at, ctx_printf(e->ctx, "convert the elements, so that all is computed in %s: put $ in front of `%s`", name, prim_name(core->prim.id)), "map(cast(%s)) |> ", name);
+    diag_or_else(e->ctx, d);
 }
 
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to)
 {
+    propose_wide_fold(e, d, v, from, to);
     const char *words = span_text(e, span);
     bool literal = v.kind == V_CORE && v.core->kind == CORE_LIT && words;
     size_t digits = literal ? strcspn(words, "iufb") : 0;
@@ -236,7 +295,7 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "choose two values: $", "if %s then 1 else 0", words ? words : "c");
     else if (to == SC_BOOL)
         diag_propose(e->ctx, d, words ? span : NO_SPAN, "compare it: $", "%s != 0", words ? words : "x");
-    else if (scalar_is_int(from) && scalar_is_float(to) && propose_float_quotient(e, d, span, v, to))
+    else if (scalar_is_int(from) && scalar_is_float(to) && propose_float_quotient(e, d, span, to))
         return;
     else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
         propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
@@ -249,7 +308,9 @@ void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
     if (!d || d->help || !want || v.kind != V_CORE)
         return;
     Type from = type_resolve(e, v.core->type), to = type_resolve(e, want);
-    if (from->kind == TY_SCALAR && to->kind == TY_SCALAR && from->scalar != to->scalar)
+    if (from->kind == TY_IDX && to->kind == TY_SCALAR && to->scalar != SC_BOOL)
+        propose_around(e, d, span, "an index is no number: write $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to->scalar)), ")");
+    else if (from->kind == TY_SCALAR && to->kind == TY_SCALAR && from->scalar != to->scalar)
         propose_conversion(e, d, span, v, from->scalar, to->scalar);
 }
 
@@ -262,6 +323,8 @@ void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, 
         diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to each element: $", "%s |> map(fun v => v %s %s)", x && y ? x : "xs", sign, x && y ? y : "a");
     else
         diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to each element: $", "%s |> map(fun v => %s %s v)", x && y ? y : "xs", x && y ? x : "a", sign);
+    if (a_is_array != b_is_array)
+        propose_sum(e, d, a_is_array ? a : b);
 }
 
 void propose_length(Elab *e, Diag *d, Span call, const char *size)
@@ -315,7 +378,13 @@ static bool propose_tuple(Elab *e, Diag *d, const Fun *f)
     if (given->kind != TY_TUPLE || given->n_items != n)
         return false;
     if (f->kind != F_CLOSURE) {
-        diag_help(e->ctx, d, "a function of a tuple takes it apart in parentheses: `fun (a, b) => ...`");
+        Fun bare = *f;
+        bare.n_args = 0;
+        const char *name = fun_name(f), *written = span_text(e, f->span), *text = "";
+        for (int i = 0; i < n; i++)
+            text = ctx_printf(e->ctx, "%s%s%s", text, i ? ", " : "", param_name(e, &bare, i));
+        bool plain = name && written && strcmp(name, written) == 0;
+        diag_propose(e->ctx, d, plain ? f->span : NO_SPAN, ctx_printf(e->ctx, "its argument is a tuple here: take it apart by $"), "fun (%s) => %s(%s)", text, name ? name : "f", text);
         return true;
     }
     const Pattern *params = f->ast->lambda.params;
@@ -396,10 +465,19 @@ void propose_index(Elab *e, Diag *d, Span array, Span index, Span call)
 }
 
 /* `fun x => e` where a function of two is needed. */
-void propose_parameters(Elab *e, Diag *d, const Fun *f, int n)
+void propose_parameters(Elab *e, Diag *d, const Fun *f, int n, const Value *args)
 {
     static const char *const names[] = {"acc", "x", "y", "z"};
     const Ast *lambda = f->ast;
+    int given = lambda->lambda.n;
+    Type last = args[n - 1].kind == V_CORE ? type_resolve(e, args[n - 1].core->type) : NULL;
+    if (n == given + 1 && last && last->kind == TY_IDX) { /* of repeatKernels */
+        const char *first = span_text(e, lambda->lambda.params[0].span), *step = first && strcmp(first, "k") == 0 ? "i" : "k";
+        diag_help(e->ctx, d, "behind the value comes the number of the step: `fun %s %s => ...`", first ? first : "x", step);
+        diag_edit(e->ctx, d, span_end(lambda->lambda.params[given - 1].span), " %s", step);
+        return;
+    }
+    n += f->n_args;
     StrBuf sb;
     sb_init(&sb, e->ctx);
     int missing = n - lambda->lambda.n;

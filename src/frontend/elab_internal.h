@@ -261,6 +261,8 @@ typedef struct Elab {
     Diag mute;
     Mismatch mis;
     const Env *prim_root;
+    const Ast *lambda;          /* the innermost function of the text that is applied, and to what; or NULL */
+    const Value *lambda_args;
     Span prim_span; /* the call whose primitive's header is being evaluated */
     VEC(Nat) entry_sizes; /* what a `where` can speak about */
     Nat num_sm, max_resident;
@@ -285,12 +287,17 @@ const char *core_called(const Core *core, const char *otherwise); /* its name or
 const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 >= 0 */
 void note_origin(Elab *e, Diag *d, const Core *core);
 void note_hole(Elab *e, Diag *d, const Hole *hole);
-void report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
+/* What was said, or NULL. */
+Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
+/* The number that a parameter's written type wants; "i32" where it says none. */
+const char *scalar_wanted(Elab *e, const Ast *pattern, const Env *env);
 /* NULL: it was reported before. */
 Diag *report_mismatch(Elab *e, DiagCode code, Span span, Type want, const char *what, ...) PRINTF_LIKE(5, 6);
 /* elab_mistakes.c */
+bool propose_made(Elab *e, Diag *d, const Fun *f, Value length, Span text); /* text: what is to go */
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
+bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg);
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg);
 bool propose_fold(Elab *e, Diag *d, const Fun *f);
 void propose_whole(Elab *e, Diag *d, Span span);
@@ -301,7 +308,20 @@ void propose_index_or(Elab *e, Diag *d, Span number, Nat size);
 void propose_indices(Elab *e, Diag *d, const Ast *bound, const Env *env, Value numbers);
 /* Behind the primitive's name, in the call that is being evaluated; NO_SPAN. */
 Span behind_name(const Elab *e, const char *callee);
+/* elab_order.c */
+/* A pattern takes as many names as the tuple has values, all nests counted. */
+void propose_nested(Elab *e, Diag *d, const Pattern *pattern, Value v);
+void propose_counted(Elab *e, Diag *d, Span span); /* `t.0` */
+bool propose_turned(Elab *e, Diag *d, const char *callee, Value v);
+void propose_bins(Elab *e, Diag *d, Nat bound, Value v);
+/* The argument of parameter `wrong` and another of them in each other's place. */
+void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, int wrong, const Value *values);
+void propose_index_type(Elab *e, Diag *d, Type number, Nat size);
+/* A function without laws stands where `callee` wants an operator. */
+void propose_operator(Elab *e, Diag *d, const Fun *f, const char *callee, bool commutative, Value unit);
 /* elab_hints.c */
+/* Where a step can be put before the one that stands there; NO_SPAN: it stands behind no pipe. */
+Span behind_pipe(Elab *e, Span span);
 /* A text around what the span holds; `help` as for diag_propose. */
 void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *before, const char *after);
 /* What changes nothing, as a program has it. */
@@ -323,7 +343,7 @@ void propose_header(Elab *e, Diag *d, Value v);
 /* An array is applied like a function. */
 void propose_index(Elab *e, Diag *d, Span array, Span index, Span call);
 /* A lambda is applied to n arguments, and takes fewer. */
-void propose_parameters(Elab *e, Diag *d, const Fun *f, int n);
+void propose_parameters(Elab *e, Diag *d, const Fun *f, int n, const Value *args);
 /* The parameters of a function in their order. */
 void note_order(Elab *e, Diag *d, const Item *header, const char *name);
 const char *order_text(Elab *e, const Item *header, const char *name); /* "`f` takes `a`, `b`, in this order" */
@@ -333,6 +353,22 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array);
 void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
+/* elab_shapes.c. Steps that make `want` of `got`, each for where those before it do not mend the program. */
+void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body); /* body: of an entry */
+/* A row stands where a column would fit: the array that it is of, turned. */
+void propose_columns(Elab *e, Diag *d, Value v);
+/* One element stands where an array is wanted. */
+void propose_parts(Elab *e, Diag *d, Value v);
+/* The same of an argument. */
+void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value v);
+/* An array of numbers stands where one number is needed: its sum, where it is bound or where it stands. */
+void propose_sum(Elab *e, Diag *d, const Value *array);
+/* The parameters of the function around a mistake, in each other's place. */
+void propose_parameters_turned(Elab *e, Diag *d);
+/* What a `let` of the text gives the name that stands there; NULL. */
+const Ast *bound_to(Elab *e, Span use);
+/* The expression that stands there, in what is elaborated; NULL. */
+const Ast *expression_at(Elab *e, Span span);
 /* elab_obligation.c. A condition of `f`'s header that is not proved. */
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg,
                        Span span);

@@ -48,14 +48,69 @@ static bool report_escape(Elab *e, Value r, Escape x, Span span)
     return true;
 }
 
-static const char *scalar_wanted(Elab *e, const Ast *sig, const Env *env)
-{
-    Type t = pattern_open(sig, env) ? NULL : type_resolve(e, eval_type(e, sig, env));
-    return t && t->kind == TY_SCALAR && t->scalar != SC_BOOL ? scalar_name(t->scalar) : "i32";
-}
-
 /* What the function gives, as its declared result wants it. */
 static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_CORE && type_resolve(e, f->args[0].core->type)->kind == TY_TUPLE; }
+
+/* Where the type that is wanted is that of the entry's result: the header may be what is wrong. */
+static void note_result(Elab *e, Diag *d, Value r, Type want)
+{
+    Type t = e->result && !e->frame && e->entry && e->entry->result ? type_resolve(e, e->result) : NULL;
+    while (t && t->kind == TY_ARRAY)
+        t = type_resolve(e, t->elem);
+    if (t && want && t->kind == TY_SCALAR && type_resolve(e, want) == t && r.kind == V_CORE && type_resolve(e, r.core->type)->kind == TY_SCALAR)
+        diag_note(e->ctx, d, e->entry->result->span, "%s comes from the header", tyt(e, t));
+}
+
+/* Whether the call that is evaluated folds. */
+static bool is_name_of_scan(const Elab *e)
+{
+    const Source *source = source_get(e->ctx, e->prim_span.file);
+    const char *at = source ? source->text + e->prim_span.lo : "";
+    return strncmp(at, "scan", 4) == 0 || strncmp(at, "reduce", 6) == 0;
+}
+
+/* `(y, y)`: the state and what comes out of the step, as in a scan of JAX. */
+static void propose_state(Elab *e, Diag *d, Value r, Type want)
+{
+    const Core *tuple = r.kind == V_CORE ? r.core : NULL;
+    Core *first;
+    while (tuple && tuple->kind == CORE_LET)
+        tuple = tuple->let.body;
+    bool pair = r.kind == V_TUPLE ? r.tuple.n == 2 : tuple && tuple->kind == CORE_TUPLE && tuple->tuple.n == 2;
+    if (!pair || !want || !is_name_of_scan(e))
+        return;
+    Value v = r.kind == V_TUPLE ? r.tuple.items[0] : v_core(e, tuple->tuple.items[0]);
+    e->quiet++;
+    bool fits = value_to_core(e, v, want, &first);
+    e->quiet--;
+    if (!fits)
+        return;
+    const char *state = span_text(e, r.kind == V_TUPLE ? v.span : tuple->tuple.items[0]->span), *out = span_text(e, r.kind == V_TUPLE ? r.tuple.items[1].span : tuple->tuple.items[1]->span);
+    if (state && out && strcmp(state, out) == 0)
+        diag_propose(e->ctx, d, r.span, "the new state stands alone, and a scan gives all of them: $", "%s", state);
+    else
+        diag_help(e->ctx, d, "a step gives the new state alone, and a scan gives all of them; what else comes out is computed of these by `map`");
+}
+
+/* `fun acc x y => e` of a value and a pair. */
+static bool propose_last_tuple(Elab *e, Diag *d, const Fun *f)
+{
+    const Value *last = &f->args[f->n_args - 1];
+    Type t = last->kind == V_CORE ? type_resolve(e, last->core->type) : NULL;
+    int first = f->n_args - 1, n = f->ast->lambda.n - first;
+    const Pattern *params = f->ast->lambda.params;
+    if (!t || t->kind != TY_TUPLE || t->n_items != n || first == 0)
+        return false;
+    const char *names = "";
+    for (int i = first; i < first + n; i++)
+        names = ctx_printf(e->ctx, "%s%s%s", names, i > first ? ", " : "", span_text(e, params[i].span) ? span_text(e, params[i].span) : "_");
+    diag_help(e->ctx, d, "its last argument is a tuple, and parentheses take that apart: `(%s)`", names);
+    diag_edit(e->ctx, d, span_start(params[first].span), "(");
+    for (int i = first; i + 1 < first + n; i++)
+        diag_edit(e->ctx, d, (Span){params[i].span.file, params[i].span.hi, params[i + 1].span.lo}, ", ");
+    diag_edit(e->ctx, d, span_end(params[first + n - 1].span), ")");
+    return true;
+}
 
 static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type want, int n_args, Escape x, Span span)
 {
@@ -70,19 +125,28 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
             bool from_idx = mis.from_idx;
             Span at = r.span.file ? r.span : span;
             Diag *d;
-            if (r.kind == V_FUN)
+            bool more = r.kind == V_FUN && r.fun->kind == F_CLOSURE && r.fun->n_args == n_args;
+            if (more)
+                d = elab_error(e, E0311, at, "this function takes %d arguments, and it is given %d", r.fun->ast->lambda.n, n_args);
+            else if (r.kind == V_FUN)
                 d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
             else
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
-            if (r.kind == V_FUN)
+            if (r.kind == V_FUN && !more)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
-            if (r.kind == V_FUN && r.fun->kind == F_CLOSURE && r.fun->n_args == n_args && n_args == 1 && !is_given_tuple(e, r.fun))
-                diag_note(ctx, d, NO_SPAN, "it takes %d arguments, and is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`", r.fun->ast->lambda.n);
+            if (more && n_args == 1 && !is_given_tuple(e, r.fun))
+                diag_note(ctx, d, NO_SPAN, "it is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`");
+            else if (more && propose_last_tuple(e, d, r.fun))
+                ;
             else if (r.kind == V_FUN)
                 note_wanted(e, d, r.fun);
             if (from_idx)
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
+            note_result(e, d, r, want);
+            propose_state(e, d, r, want);
             propose_scalar(e, d, at, r, want);
+            if (r.kind == V_CORE)
+                propose_step(e, d, at, r.core->type, want, false);
         }
         return core_bad(e, span);
     }

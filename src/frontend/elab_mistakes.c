@@ -75,12 +75,12 @@ static bool hint_comma(Elab *e, Diag *d, Value arg)
 }
 
 /* `sq(xs)` of an array, where `sq` is of its elements; beside `map(sq(xs), xs)`. */
-static bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
+bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
 {
     Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
     const char *xs = span_text(e, arg.span), *text = source_get(e->ctx, arg.span.file) ? source_get(e->ctx, arg.span.file)->text : NULL;
     size_t n = callee ? strlen(callee) : 0;
-    if (e->mis.kind != MIS_TYPE || !t || t->kind != TY_ARRAY || type_resolve(e, t->elem)->kind == TY_ARRAY || !xs || !n || arg.span.lo < n + 1)
+    if (!t || t->kind != TY_ARRAY || type_resolve(e, t->elem)->kind == TY_ARRAY || !xs || !n || arg.span.lo < n + 1)
         return false;
     Span call = {arg.span.file, arg.span.lo - 1 - (uint32_t)n, arg.span.hi + 1};
     if (text[arg.span.lo - 1] != '(' || text[arg.span.hi] != ')' || strncmp(text + call.lo, callee, n) != 0)
@@ -92,6 +92,23 @@ static bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg)
         diag_propose(e->ctx, d, call, "`map` takes the function itself: $", "%s", callee);
     else
         diag_propose(e->ctx, d, call, "apply it to each element: $", "(%s |> map(%s))", xs, callee);
+    return true;
+}
+
+/* One number beside an array of rows, where elements are meant: nothing has joined them, or they are to be taken one by one. */
+static bool hint_joined(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
+{
+    Type elem = hole && hole->filled && kind_is_type(hole->kind) ? type_resolve(e, hole->type) : NULL;
+    if (!elem || elem->kind != TY_ARRAY || !is_literal(arg) || !call_text(e, callee) || !stands_behind_pipe(e))
+        return false;
+    const char *rows = tyt(e, elem), *call = span_text(e, e->prim_span);
+    if (call) {
+        diag_propose(e->ctx, d, e->prim_span, ctx_printf(e->ctx, "the elements are rows, %s each; for each of them it is $", rows), "%s(%s)", prim_name(P_map), call);
+        diag_or_else(e->ctx, d);
+        diag_propose(e->ctx, d, e->prim_span, ctx_printf(e->ctx, "the elements are rows, %s each; for each column it is $", rows), "%s |> %s(%s)", prim_name(P_transpose), prim_name(P_map), call);
+        diag_or_else(e->ctx, d);
+    }
+    diag_propose(e->ctx, d, span_start(e->prim_span), ctx_printf(e->ctx, "the elements are rows, %s each; $ in front of it makes one array of them", rows), "%s |> ", prim_name(P_join));
     return true;
 }
 
@@ -112,7 +129,7 @@ static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
 
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
 {
-    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_start(e, d, callee, hole, arg);
+    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_joined(e, d, callee, hole, arg) || hint_start(e, d, callee, hole, arg);
 }
 
 /* `take(n / 2.0)` */
@@ -121,7 +138,7 @@ void propose_whole(Elab *e, Diag *d, Span span)
     const char *words = span_text(e, span), *point = strstr(words, ".0");
     bool digits = point[2] >= '0' && point[2] <= '9';
     if (!digits)
-        diag_propose(e->ctx, d, span, "sizes are whole numbers: $", "%.*s%s", (int)(point - words), words, point + 2);
+        diag_propose(e->ctx, d, span, "this is a whole number here: $", "%.*s%s", (int)(point - words), words, point + 2);
 }
 
 /* ---- indices -------------------------------------------------------------------------------------------------------------------------- */
@@ -134,7 +151,7 @@ void edit_not_empty(Elab *e, Diag *d, Nat size)
         return;
     const char *fact = at_least_text(e, size, 1);
     DiagEdit own = d->edits.n ? d->edits.at[0] : (DiagEdit){.text = NULL};
-    diag_help(ctx, d, "%s, and say that there is one: `where %s`", d->help, fact);
+    diag_help(ctx, d, "%s; the header has to say `where %s`", d->help, fact);
     if (!own.text || e->frame)
         return;
     diag_edit(ctx, d, own.span, "%s", own.text);
@@ -144,7 +161,7 @@ void edit_not_empty(Elab *e, Diag *d, Nat size)
 void propose_index_or(Elab *e, Diag *d, Span number, Nat size)
 {
     const char *words = span_text(e, number);
-    diag_propose(e->ctx, d, words ? number : NO_SPAN, "a number may be no index: say which one it is then: $", "indexOr(%s, 0, %s)", size ? nat_text(e->ctx, size) : "n", words ? words : "k");
+    diag_propose(e->ctx, d, words ? number : NO_SPAN, "a number may lie outside, and $ is index 0 then", "indexOr(%s, 0, %s)", size ? nat_text(e->ctx, size) : "n", words ? words : "k");
     edit_not_empty(e, d, size);
 }
 
@@ -159,6 +176,21 @@ void propose_indices(Elab *e, Diag *d, const Ast *bound, const Env *env, Value n
 }
 
 /* ---- order of arguments ------------------------------------------------------------------------------------------------------------------ */
+
+/* `generate(n, f)`, `generate(f, n)`: the length is no argument. */
+bool propose_made(Elab *e, Diag *d, const Fun *f, Value length, Span text)
+{
+    const char *words = span_text(e, length.span), *given = f->span.file ? span_text(e, f->span) : NULL;
+    if (f->kind != F_PRIM || f->prim != P_generate || !words || (length.kind != V_NAT && length.kind != V_CORE))
+        return false;
+    const char *name = fun_name(f);
+    diag_help(e->ctx, d, "how many elements it makes follows from the context, or is said in braces: `%s{n = %s}(fun ...)`", name, words);
+    if (given && strcmp(given, name) == 0) {
+        diag_edit(e->ctx, d, span_end(f->span), "{n = %s}", words);
+        diag_edit(e->ctx, d, text, "%s", "");
+    }
+    return true;
+}
 
 /* Data where a function belongs: seen at once, whatever else is missing. */
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
@@ -180,7 +212,10 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
         const char *words = span_text(e, args[at].span);
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
         bool turned = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
-        if (turned)
+        bool length = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words;
+        if (length && propose_made(e, d, f, args[0], (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}))
+            ;
+        else if (turned)
             diag_propose(e->ctx, d, span_join(args[0].span, args[1].span), ctx_printf(e->ctx, "%s: $", order_text(e, header, fun_name(f))), "%s, %s", span_text(e, args[1].span), words);
         else if (others || n + f->n_args > 1)
             note_order(e, d, header, fun_name(f));

@@ -30,6 +30,8 @@ Value project(Elab *e, Value v, int64_t index, Span span)
     if (index < 1 || index > t->n_items) {
         Diag *d = elab_error(e, E0315, span, "%s has %d components, and number %lld is asked for", tyt(e, t), t->n_items, (long long)index);
         diag_label(ctx, d, "components are counted from 1");
+        if (index == 0)
+            propose_counted(e, d, span);
         return v_error(span);
     }
     return v_core(e, core_proj(e, core, (int)index - 1, span));
@@ -65,7 +67,13 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
             d = elab_error(e, E0316, pattern->span, "this pattern takes a tuple of %d apart, and meets %s with %d components", pattern->n_items, value_text(e, v), have);
         if (v.span.file && v.span.lo != pattern->span.lo)
             diag_note(e->ctx, d, v.span, "from here");
-        if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
+        propose_nested(e, d, pattern, v);
+        Type elem = v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY ? type_resolve(e, type_resolve(e, v.core->type)->elem) : NULL;
+        if (elem && elem->kind == TY_TUPLE && elem->n_items == 2 && pattern->n_items == 2) {
+            propose_around(e, d, v.span, "an array of pairs becomes a pair of arrays by $", "", " |> unzip");
+            diag_or_else(e->ctx, d);
+        }
+        if (elem)
             diag_note(e->ctx, d, NO_SPAN, "the elements of an array `p` are `p[0]`, `p[1]`");
         return false;
     }

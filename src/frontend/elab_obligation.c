@@ -31,7 +31,7 @@ static const char *divisors(Elab *e, int64_t n, int64_t k)
 }
 
 /* An array that was padded to another multiple just before. */
-static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg)
+static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg, Span span)
 {
     if (!arg || arg->kind != CORE_PRIM || arg->prim.id != P_padTo || !nat_divides(e->ctx, e->facts, arg->prim.nats[1], k))
         return false;
@@ -47,9 +47,35 @@ static bool propose_wider_pad(Elab *e, Diag *d, Nat k, const Core *arg)
         return false;
     call.lo += (uint32_t)strlen(name) + 1;
     call.hi = comma;
+    Span after = {arg->span.file, span.lo, span.hi};
+    const char *step = span_text(e, after), *open = step ? strchr(step, '(') : NULL, *given = nat_text(e->ctx, k), *padded = nat_text(e->ctx, arg->prim.nats[1]);
+    if (open && strncmp(open + 1, given, strlen(given)) == 0 && open[1 + strlen(given)] == ')') {
+        after.lo += (uint32_t)(open - step) + 1;
+        after.hi = after.lo + (uint32_t)strlen(given);
+        diag_help(e->ctx, d, "pad to a multiple of it: `%s(%s, %s)`", name, given, words);
+        diag_edit(e->ctx, d, call, "%s", given);
+        diag_or_else(e->ctx, d);
+        diag_propose(e->ctx, d, after, ctx_printf(e->ctx, "the array was padded to a multiple of %s: take $ here, too", padded), "%s", padded);
+        diag_or_else(e->ctx, d);
+    }
     diag_help(e->ctx, d, "pad to a multiple of it: `%s(%s, %s)`", name, nat_text(e->ctx, k), words);
     diag_edit(e->ctx, d, call, "%s", nat_text(e->ctx, k));
     return true;
+}
+
+/* Where several steps divide, each by its own number, one fact of all of them mends: n % 4 == 0, then (n / 4) % 8 == 0 is n % 32 == 0. */
+static void propose_multiples(Elab *e, Diag *d, Nat n, Nat k, const char *or_else)
+{
+    enum { TRIED = 9 };
+    int64_t step = nat_is_const(k) ? k->value : 0;
+    while (step > 0 && n->kind == NAT_DIV && nat_is_const(n->b) && n->b->value > 0 && mul_fits(step, n->b->value, &step))
+        n = n->a;
+    for (int i = 0; step > 0 && n->kind == NAT_VAR && i < TRIED; i++) {
+        propose_where(e, d, ctx_printf(e->ctx, "%s %% %lld == 0", nat_text(e->ctx, n), (long long)step), i == 0 ? or_else : NULL);
+        diag_or_else(e->ctx, d);
+        if (!mul_fits(step, 2, &step))
+            return;
+    }
 }
 
 static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core *arg, Span span)
@@ -72,9 +98,11 @@ static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core 
     } else {
         Nat rest = nat_mod(ctx, n, k);
         diag_label(ctx, d, "%s == 0 is not known", nat_text(ctx, rest));
+        if (rest->kind == NAT_MOD && only_entry_sizes(e, rest))
+            propose_multiples(e, d, rest->a, rest->b, pad ? ctx_printf(ctx, ", or %s", pad) : NULL);
         if (rest->kind == NAT_MOD && rest->a->kind == NAT_VAR && only_entry_sizes(e, rest))
             propose_where(e, d, ctx_printf(ctx, "%s == 0", nat_text(ctx, rest)), pad ? ctx_printf(ctx, ", or %s", pad) : NULL);
-        else if (propose_wider_pad(e, d, k, arg))
+        else if (propose_wider_pad(e, d, k, arg, span))
             ;
         else if (pad)
             diag_help(ctx, d, "%s", pad);
@@ -162,16 +190,6 @@ static Nat wanted_length(Elab *e)
     return t && t->kind == TY_ARRAY ? t->size : NULL;
 }
 
-static Span behind_pipe(Elab *e, Span span)
-{
-    const Source *source = source_get(e->ctx, span.file);
-    const char *text = source ? source->text : "";
-    uint32_t at = source ? span.lo : 0;
-    while (at > 0 && strchr(" \n", text[at - 1]))
-        at--;
-    return at > 1 && text[at - 1] == '>' && text[at - 2] == '|' ? span_start(span) : NO_SPAN;
-}
-
 /* As many windows as elements are wanted: the ends are to be padded. */
 static bool hint_windows(Elab *e, Diag *d, const Fun *f, Nat size, Nat length, Span span)
 {
@@ -218,19 +236,26 @@ static Nat other_factor(Elab *e, Nat product, Nat factor)
 }
 
 /* `split(n)` gives rows of n elements, and n rows are wanted. */
-static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, Span span)
+static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, const char *fact, Span span)
 {
     Type t = arg ? type_resolve(e, arg->type) : NULL;
-    if (f->kind != F_PRIM || f->prim != P_split || !k || wanted_length(e) != k || !t || t->kind != TY_ARRAY)
+    if (f->kind != F_PRIM || f->prim != P_split || !k || !t || t->kind != TY_ARRAY)
         return false;
+    bool meant = wanted_length(e) == k;
     Nat rows = other_factor(e, t->size, k);
     const char *words = span_text(e, span), *old = ctx_printf(e->ctx, "%s(%s)", prim_name(P_split), nat_text(e->ctx, k));
     if (!rows)
         return false;
-    diag_propose(e->ctx, d, words && strcmp(words, old) == 0 ? span : NO_SPAN, ctx_printf(e->ctx, "its size is that of a row: %s rows are $", nat_text(e->ctx, k)), "%s(%s)", prim_name(P_split),
+    if (!meant && fact) {
+        propose_where(e, d, fact, NULL);
+        diag_or_else(e->ctx, d);
+    }
+    diag_propose(e->ctx, d, words && strcmp(words, old) == 0 ? span : NO_SPAN, ctx_printf(e->ctx, "`split` takes the length of a row, and not the number of rows: for %s rows it is $", nat_text(e->ctx, k)), "%s(%s)", prim_name(P_split),
                  nat_text(e->ctx, rows));
     edit_not_empty(e, d, rows);
-    return true;
+    if (!meant)
+        diag_or_else(e->ctx, d);
+    return meant;
 }
 
 void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *cond, const Core *value, const Env *env, const Core *main_arg, Span span)
@@ -290,11 +315,17 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         }
     }
     Diag *d = elab_error(e, E0305, span, wrong ? "`%s` needs `%s`, which does not hold here" : "`%s` needs `%s`, which is not known here", name, cond_text(e, cond));
-    diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+    Nat given = wrong && lhs && lhs->kind == AST_NAME ? named_nat(ctx, env, lhs->name.text) : NULL;
+    if (given)
+        diag_label(ctx, d, "`%s` is %s here", lhs->name.text, nat_text(ctx, given));
+    else
+        diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+    if (given)
+        return;
     if (f->kind != F_PRIM)
         diag_note(ctx, d, cond->span, "the condition stands here");
     else
         note_origin(e, d, main_arg);
-    if (!hint_rows(e, d, f, main_arg, named_nat(ctx, env, "k"), span) && !wrong && sizes_only)
+    if (!hint_rows(e, d, f, main_arg, named_nat(ctx, env, "k"), wrong || !sizes_only ? NULL : fact, span) && !wrong && sizes_only)
         propose_where(e, d, fact, NULL);
 }

@@ -332,3 +332,27 @@ bool is_unusable(const Elab *e, const Item *item)
             return true;
     return false;
 }
+
+/* `map` of the rule `map(f) == ...`. */
+static const char *rewrites(const Item *rule)
+{
+    const Ast *left = rule->kind == ITEM_RULE && rule->body && rule->body->kind == AST_BINARY ? rule->body->bin.lhs : NULL;
+    while (left && left->kind == AST_CALL)
+        left = left->call.fn;
+    return left && left->kind == AST_NAME ? left->name.text : NULL;
+}
+
+const char *program_rules_for(Ctx *ctx, const Program *program, const char *home, const char *level, const Item *like)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    const char *what = rewrites(like);
+    for (int f = 0; what && f < program->files.n; f++)
+        for (int i = 0; strcmp(program->files.at[f]->path, home) == 0 && i < program->files.at[f]->items.n; i++) {
+            const Item *rule = program->files.at[f]->items.at[i];
+            const char *other = rewrites(rule);
+            if (other && rule->level && strcmp(rule->level, level) == 0 && strcmp(other, what) == 0)
+                sb_printf(&sb, sb.len ? ", `%s`" : "`%s`", rule->name);
+        }
+    return sb.len ? sb.text : NULL;
+}

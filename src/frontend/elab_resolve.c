@@ -399,7 +399,13 @@ static void check_params(Resolver *r, const Item *item)
         if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
             Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
                                  p->name ? p->name : "_");
-            if (kind != KIND_FUN && is_size(item, p->name))
+            const char *fixed = kind == KIND_INT ? "i32" : "f32";
+            bool type = false; /* others are of it */
+            for (int k = 0; k < item->n_params; k++)
+                type |= p->name && k != i && item->params[k].kind && mentions(item->params[k].kind, p->name);
+            if (kind_is_type(kind) && kind != KIND_DATA && !p->implicit && !type)
+                diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "`%s` stands for any type of this kind; of a value, write $, or another type with its bits", kind_name(kind)), "%s", fixed);
+            else if (kind != KIND_FUN && is_size(item, p->name))
                 diag_propose(r->ctx, d, p->kind->span, "a size is a $", "nat");
             else
                 diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
@@ -416,14 +422,40 @@ static void check_params(Resolver *r, const Item *item)
     }
 }
 
+static const char *type_of(Resolver *r, const Ast *type)
+{
+    StrBuf sb;
+    sb_init(&sb, r->ctx);
+    if (type)
+        ast_print(&sb, type);
+    return sb.text;
+}
+
+/* Types that are spelled alike are one; of others that are computed, the elaborator knows more. */
+static void check_operator_types(Resolver *r, const Item *item)
+{
+    const char *result = type_of(r, item->result);
+    for (int i = 0; i < item->n_params && item->result; i++) {
+        const char *type = type_of(r, item->params[i].kind);
+        if (strcmp(type, result) == 0 || strpbrk(type, "+-*/%") || strpbrk(result, "+-*/%"))
+            continue;
+        Diag *d = diag_error(r->ctx, E0215, item->params[i].kind_span, "an operator takes two values of one type and gives that type; this is %s, and the result %s", type, result);
+        diag_note(r->ctx, d, item->result->span, "the result");
+        resolve_unusable(r);
+        return;
+    }
+}
+
 static void check_operator(Resolver *r, const Item *item)
 {
     /* A missing unit or result was reported by the parser. */
     bool good = item->n_params == 2;
     for (int i = 0; i < item->n_params; i++)
         good &= !item->params[i].implicit && param_kind(&item->params[i]) == KIND_VALUE;
-    if (good)
+    if (good) {
+        check_operator_types(r, item);
         return;
+    }
     Diag *d = diag_error(r->ctx, E0215, item->name_span, "an operator takes two values of one type, and `%s` does not", item->name);
     diag_note(r->ctx, d, NO_SPAN, "one is written `operator %s (a: t) (b: t): t unit e, associative = ...`", item->name);
 }
@@ -490,7 +522,7 @@ static void resolve_item(Resolver *r, const Item *item)
 {
     r->node = node_of(r, item);
     r->item = item;
-    r->missing.n = r->of_item.n = r->of_item_said.n = 0;
+    r->missing.n = r->missing_types.n = r->of_item.n = r->of_item_said.n = 0;
     r->missing_size = NULL;
     check_new_name(r, item->name, item->name_span);
     note_name(r, item->name, item->name_span, item->name_span, item);
@@ -613,7 +645,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
     if (n > 1)
         diag_label(r->ctx, d, "%s", sb.text);
-    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: `reduceSeq`, `iterate` and `unroll` repeat");
+    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: a number of steps is a fold; x to the power of 8 is `generate{n = 8}(fun _ => x) |> reduceSeq((*), 1)`, and `reduceSeq(fun state x => ..., start)` takes a state from step to step");
 }
 
 /* Depth first with its own stack: a chain of definitions may be long. */

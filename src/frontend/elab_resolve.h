@@ -32,6 +32,8 @@ typedef struct Resolver {
     const Item *header; /* whose types and conditions are walked, else NULL */
     VEC(const char *) missing; /* sizes of this item that nothing declares */
     Diag *missing_size;        /* what says so, or NULL */
+    VEC(const char *) missing_types;
+    Diag *missing_type;
     VEC(const char *) told; /* names of the library without their import: one message for each */
     VEC(const char *) of_item; /* unknown names of the item that is walked */
     VEC(Diag *) of_item_said;  /* beside them, what was said */

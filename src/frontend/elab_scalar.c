@@ -309,11 +309,14 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
     if (value_is_natable(e, a) && value_is_natable(e, b) && !negative_division)
         return nat_binary(e, op, a, b, span);
     if (op == OP_POW) {
-        Diag *d = elab_error(e, E0322, op_span, "`^` is of sizes");
-        Type t = a.kind == V_CORE ? type_resolve(e, a.core->type) : b.kind == V_CORE ? type_resolve(e, b.core->type) : NULL;
+        Diag *d = elab_error(e, E0322, op_span, "`^` is a power of sizes, and this is data");
+        Type t = a.kind == V_CORE ? type_resolve(e, a.core->type) : NULL, other = b.kind == V_CORE ? type_resolve(e, b.core->type) : NULL;
+        t = !t || (t->kind == TY_META && other) ? other : t;
         bool whole = t && (t->kind == TY_IDX || (t->kind == TY_SCALAR && scalar_is_int(t->scalar)));
         const char *x = span_text(e, a.span), *y = span_text(e, b.span);
-        if (whole)
+        if (whole && t->kind != TY_IDX) {
+            diag_propose(ctx, d, x && y ? span : NO_SPAN, "exclusive or of the bits is $", "bitXor(%s, %s)", x && y ? x : "a", x && y ? y : "b");
+        } else if (whole)
             diag_note(ctx, d, NO_SPAN, "exclusive or of bits is `bitXor(a, b)`, a power of floats `pow(a, b)`");
         else
             diag_propose(ctx, d, x && y ? span : NO_SPAN, "of floats it is $", "pow(%s, %s)", x && y ? x : "a", x && y ? y : "b");
@@ -704,7 +707,11 @@ void finish_units(Elab *e)
         diag_label(e->ctx, d, "this is %s", unit_text(e, got));
         const char *written = p->op->kind == F_ITEM ? span_text(e, p->op->item->unit->span) : NULL;
         /* In a definition it may be a parameter that stands there. */
-        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, "write $", "%s", written ? written : unit_text(e, want));
+        if (want == &builtin)
+            written = unit_word(p->op->prim, builtin.lit.type);
+        bool start = want == &builtin && (p->op->prim == P_add || p->op->prim == P_mul) && got->kind == CORE_LIT;
+        const char *from = span_text(e, p->span) ? span_text(e, p->span) : unit_text(e, got);
+        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; where the result is to start from %s, combine both afterwards: `%s %s (...)`", from, from, name) : "write $", "%s", written ? written : unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }

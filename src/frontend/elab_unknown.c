@@ -36,7 +36,7 @@ static bool is_missing_size(Resolver *r, const char *name, Span span)
         before--;
     bool array = before > source->text && strchr(":.(,", before[-1]) && span.hi < source->size && source->text[span.hi] == '.';
     /* Where one is missing, others are that only expressions mention. */
-    bool other = r->missing.n > 0 && span.hi < source->size && source->text[span.hi] != '(';
+    bool other = r->missing.n > 0 && before[-1] != '.' && span.hi < source->size && source->text[span.hi] != '(';
     if ((!array && !other) || scope_find(r->scope, name, &(const FileScope *){NULL}))
         return false;
     vec_push(r->ctx, &r->missing, name);
@@ -161,6 +161,29 @@ static bool foreign_name_hint(Resolver *r, Diag *d, Span span, const char *name)
     return !r->types && foreign_type_hint(r, d, span, name);
 }
 
+/* A type of a rule's header that nothing declares: as in a signature of Haskell. One message speaks of all of a header. */
+static bool is_missing_type(Resolver *r, const char *name, Span span)
+{
+    if (!r->types || !r->header || (r->header->kind != ITEM_RULE && r->header->kind != ITEM_DEF) || !r->header->name || is_called(r, span) || r->scope->broken)
+        return false;
+    for (int i = 0; i < r->missing_types.n; i++)
+        if (r->missing_types.at[i] == name)
+            return true;
+    if (library_with(name) || foreign_word(name, FOREIGN_TYPE) || foreign_word(name, FOREIGN_VALUE) || nearest(r, name, span, NULL))
+        return false;
+    vec_push(r->ctx, &r->missing_types, name);
+    StrBuf names;
+    sb_init(&names, r->ctx);
+    for (int i = 0; i < r->missing_types.n; i++)
+        sb_printf(&names, i ? " %s" : "%s", r->missing_types.at[i]);
+    if (r->missing_types.n == 1)
+        r->missing_type = diag_error(r->ctx, E0201, span, "nothing is called `%s` here", name);
+    else
+        diag_note(r->ctx, r->missing_type, span, "nor `%s`", name);
+    diag_propose(r->ctx, r->missing_type, span_end(r->header->name_span), "types that may be any are declared, behind the name: $", " {%s: data}", names.text);
+    return true;
+}
+
 /* ---- strategies ------------------------------------------------------------------------------------------------------------------- */
 
 static void list_strategies(Resolver *r, Diag *d)
@@ -247,7 +270,7 @@ static bool applied_too_early(Resolver *r, Diag *d, Span span)
 
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
-    if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || r->scope->broken)
+    if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || is_missing_type(r, name, span) || r->scope->broken)
         return;
     if (r->types)
         resolve_unusable(r);
@@ -275,8 +298,6 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
         diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
     else if (r->strategic)
         list_strategies(r, d);
-    else if (r->types && r->header && r->header->kind == ITEM_DEF && r->header->name && !is_called(r, span))
-        diag_propose(r->ctx, d, span_end(r->header->name_span), "a type that may be any is declared, behind the name: $", " {%s: data}", name);
 }
 
 bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope)
@@ -298,6 +319,24 @@ static bool is_function(const Resolver *r, const Ast *ast, const Local *scope)
         return false;
     const Item *item = scope_find(r->scope, ast->name.text, &home);
     return item ? item->n_params > 0 : prim_find(ast->name.text) != P_COUNT;
+}
+
+/* `p.x`: a name behind the dot of a value. */
+static void unknown_field(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
+    const char *name = lhs->kind == AST_NAME ? lhs->name.text : NULL;
+    if (!name || !resolve_bound(scope, name) || library_with(rhs->name.text) || foreign_word(rhs->name.text, FOREIGN_VALUE)) {
+        unknown_name(r, rhs->name.text, rhs->span, scope);
+        return;
+    }
+    /* Who names one component names others. */
+    if (is_told(r, intern(r->ctx, ".", 1), rhs->span, false))
+        return;
+    Diag *d = diag_error(r->ctx, E0201, rhs->span, "nothing is called `%s` here", rhs->name.text);
+    while (r->of_item_said.n < r->of_item.n)
+        vec_push(r->ctx, &r->of_item_said, (Diag *)NULL);
+    diag_help(r->ctx, d, "components of a tuple have numbers and no names: the first is `%s.1`, the second `%s.2`; `fun (x, y) => ...` and `let (x, y) = %s in ...` name them", name, name, name);
 }
 
 bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
@@ -327,7 +366,7 @@ bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
             unknown_name(r, lhs->name.text, lhs->span, scope);
         }
     } else if (!resolve_known(r, after, scope)) {
-        unknown_name(r, after, rhs->span, scope);
+        unknown_field(r, ast, scope);
     } else {
         return false;
     }

@@ -73,7 +73,7 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->item->kind = kind;
     ps->item->span = token_span(ps, ps->tok);
     ps->item->doc = lex_take_doc(ps);
-    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->abandoned = false;
+    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->told_ternary = ps->abandoned = false;
     ps->strategic = kind == ITEM_STRATEGY;
     ps->open = 0;
     ps->recoveries = ps->mistakes = 0;
@@ -288,7 +288,7 @@ static void foreign_item(Parser *ps, AstFile *out)
         else if (near)
             diag_propose(ps->ctx, diag, token_span(ps, word), "did you mean $?", "%s", near);
         else if (word.name)
-            diag_help(ps->ctx, diag, "a definition is written `def %s ... = ...`", name.name);
+            diag_help(ps->ctx, diag, "a definition has its types in its header, and no signature beside it: `def %s {n: nat} (xs: n.f32): f32 = ...`", name.name);
     }
     if (sign) {
         while (ps->tok.kind != T_END && !ps->tok.first)

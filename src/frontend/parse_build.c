@@ -396,7 +396,7 @@ void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast
 }
 
 /* Warnings that are about an entry, and right where it is wanted so. */
-static const DiagCode acceptable[] = {W0704, W0705, W0706, W0707, W0708, W0709, W0710, W0711, W0712};
+static const DiagCode acceptable[] = {W0704, W0705, W0706, W0707, W0708, W0709, W0710, W0711, W0712, W0713};
 
 static void bad_accept(Parser *ps, const Ast *ast, const char *why)
 {
@@ -479,7 +479,10 @@ void parse_expect_result(Parser *ps, Token word, Ast *subject, Ast *wanted, AstL
         return;
     if (!is_result(subject)) {
         Diag *diag = parse_mistake(ps, E0119, subject->span, "`expect` compares counters in brackets, or `result`");
-        diag_help(ps->ctx, diag, "write `expect result == other for n = 100`, or `expect [barriers == 1] for n = 100`");
+        if (subject->kind == AST_CALL)
+            parse_propose_expect(ps, diag, subject->span.lo);
+        else
+            diag_help(ps->ctx, diag, "write `expect result == other for n = 100`, or `expect [barriers == 1] for n = 100`");
         parse_broken(ps);
         return;
     }

@@ -102,6 +102,8 @@ static bool skip(Parser *ps, const Place *place)
 bool parse_recover(Parser *ps)
 {
     bool news = ps->fed >= NEWS_AFTER && (ps->tok.kind == T_END || ps->tok.kind != ps->bad_word);
+    if (ps->told_ternary && ps->tok.kind == T_COLON && ps->has_body)
+        news = false;
     if (ps->recoveries++ >= RECOVERIES)
         return false;
     Place place = parse_find_place(ps);

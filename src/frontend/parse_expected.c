@@ -218,7 +218,7 @@ static const Hint hints[] = {
     {T_RP, T_LP, HEADER, ANY, NULL, "without parameters the name stands alone: leave `()` out", EDIT_BOTH, ""},
     {T_RBRACE, T_LBRACE, HEADER, ANY, NULL, "without sizes to declare, leave `{}` out", EDIT_BOTH, ""},
     {T_LBRACKET, ANY, HEADER, ANY, is_launch, "`launch [...]` stands behind the parameters and the type of the result: `(xs: n.f32): n.f32 launch [...] =`", NO_EDIT, NULL},
-    {T_LBRACKET, T_NAME, HEADER, IN_ITEM, is_before_params, "sizes are parameters in braces: `{n: nat}`", NO_EDIT, NULL},
+    {T_LBRACKET, T_NAME, HEADER, IN_ITEM, is_before_params, "sizes are parameters in braces, `{n: nat}`, and an array has its size in front: `n.f32`", NO_EDIT, NULL},
     {T_LT, T_NAME, HEADER, IN_ITEM, is_before_params, "sizes and types are parameters in braces: `{n: nat} {t: data}`", NO_EDIT, NULL},
     {T_MINUS, T_NAME, HEADER, IN_ITEM, is_before_params, "a name has no `-`: write `_` in its place", EDIT_FOUND, "_"},
     {T_DOT, T_NAME, HEADER, IN_ITEM, is_before_params, "a name has no `.`: write `_` in its place", EDIT_FOUND, "_"},

@@ -69,6 +69,7 @@ typedef struct Parser {
     size_t own_sign_size;
     Diag *slice;        /* what was said of a slice in this item */
     bool told_braces;   /* of this item */
+    bool told_ternary;
     bool quiet;         /* what is read is skipped: nothing is reported of it */
     Diag spare;
     uint32_t synced;    /* 1 + where parse_recover last came to a halt, so that it does not halt there again */
@@ -161,6 +162,10 @@ bool parse_is_scalar(const char *name);
 /* At a `#` that is no label. */
 void parse_report_comment(Parser *ps);
 void parse_skip_line(Parser *ps);
+/* `c ? a : b`, at the sign. Its colon is no other mistake. */
+void parse_propose_if(Parser *ps, Diag *diag, uint32_t sign);
+/* `expect f(2) == 4`, where the name begins. */
+void parse_propose_expect(Parser *ps, Diag *diag, uint32_t at);
 
 /* ---- constructors: ast.c. Each sets span and height; none checks the limit ------------------------------------------ */
 

@@ -4,6 +4,7 @@
  *     parse_words.c     tokens in words; words of other languages in the text
  *     parse_expected.c  the general "expected this, found that", and its hints by a table
  *     parse_repair.c    mistakes with words of their own, and a way to go on as if it had been written right
+ *     parse_applied.c   the same of functions that are applied without parentheses
  *     parse_moved.c     the same of what belongs to another part of the item, or to another kind of item
  *     parse_error.c     the order of these, and going on */
 #ifndef RISEC_FRONTEND_PARSE_MISTAKES_H
@@ -63,6 +64,10 @@ typedef enum Repair { NOT_MINE, GO_ON, SKIP, GIVE_UP } Repair;
 /* `news`: it is to be reported. */
 Repair parse_repair(Parser *ps, const Place *place, bool news);
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news);
+Repair parse_repair_applied(Parser *ps, const Place *place, bool news);
+void parse_report_no_fun(Parser *ps); /* `x => e` */
+/* Whether more parameters and `=>` follow: `acc x => ...`. */
+bool parse_parameters_ahead(Parser *ps);
 void parse_feed_instead(Parser *ps, int kind);
 void parse_insert(Parser *ps, int kind);
 

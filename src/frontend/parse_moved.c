@@ -40,10 +40,71 @@ static bool defines_name(const Parser *ps, uint32_t at)
     return is_name_byte(ps->text[at]) && sign[0] == '=' && sign[1] != '=';
 }
 
+/* Where the expression begins that the stack ends with. */
+static uint32_t expression_start(Parser *ps)
+{
+    int closed = 0;
+    for (int i = engine_depth(ps); i > 0; i--) {
+        int symbol = engine_symbol(ps, i);
+        bool opener = token_is_opener(symbol);
+        if (!closed && (opener || symbol == T_IN || symbol == T_DARROW || symbol == T_COMMA || symbol == T_EQ || symbol == T_THEN || symbol == T_ELSE))
+            return behind_blanks(ps, engine_token(ps, i).hi);
+        closed += token_is_closer(symbol) - (opener && closed);
+    }
+    return ps->prev.hi;
+}
+
+/* The end of `x = e` behind a `where`: of its brackets, of the item, or of what is around it. */
+static uint32_t definition_end(const Parser *ps, uint32_t at)
+{
+    int open = 0;
+    uint32_t end = at;
+    for (; ps->text[at]; at++) {
+        char c = ps->text[at];
+        if (open == 0 && (strchr(")],", c) || (c == '\n' && ps->text[at + 1] && !strchr(" \n", ps->text[at + 1]))))
+            break;
+        open += (c == '(' || c == '[') - (c == ')' || c == ']');
+        end = strchr(" \t\r\n", c) ? end : at + 1;
+    }
+    return end;
+}
+
+/* `e where x = a`. */
+static void report_where(Parser *ps)
+{
+    uint32_t name = behind_blanks(ps, ps->tok.hi), end = definition_end(ps, name), start = expression_start(ps);
+    int size = (int)(behind_word(ps, name) - name);
+    Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "`where` names no values: it stands in the header, and holds facts about sizes");
+    diag_help(ps->ctx, diag, "a value is named in front of what uses it: `let %.*s = ... in ...`", size, ps->text + name);
+    const char *sign = memchr(ps->text + name, '=', end - name), *text = ctx_printf(ps->ctx, "%.*s", (int)(end - name), ps->text + name);
+    bool one = sign && !memchr(ps->text + name, '\n', end - name) && !strstr(text, "--");
+    if (!one || start >= ps->prev.hi || end - name > MOVED)
+        return;
+    diag_edit(ps->ctx, diag, parse_span(ps, start, start), "let %s in ", text);
+    diag_edit(ps->ctx, diag, parse_span(ps, ps->prev.hi, end), "%s", "");
+}
+
+static void skip_definition(Parser *ps)
+{
+    uint32_t end = definition_end(ps, behind_blanks(ps, ps->tok.hi));
+    bool quiet = ps->quiet;
+    ps->quiet = true;
+    while (ps->tok.kind != T_END && !token_starts_item(ps->tok.kind) && ps->tok.lo < end)
+        parse_advance(ps);
+    ps->quiet = quiet;
+}
+
 /* Behind the body there is nothing. */
 static Repair repair_clause(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
+    if (kind == T_WHERE && ps->has_body && defines_name(ps, ps->tok.hi) && token_ends_operand(ps->prev.kind)) {
+        if (news)
+            report_where(ps);
+        parse_broken(ps);
+        skip_definition(ps);
+        return SKIP;
+    }
     bool clause = kind == T_WHERE || (kind == T_EXACT && (!ps->text[ps->tok.hi] || ps->text[ps->tok.hi] == '\n')) || kind == T_LOWERED || kind == T_EXPECT || (kind == T_LAUNCH && ps->text[behind_blanks(ps, ps->tok.hi)] == '[');
     if (!clause || !ps->has_body || place->bracket || !token_ends_operand(ps->prev.kind) || !parse_can(ps, T_END))
         return NOT_MINE;
@@ -51,11 +112,6 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     const char *found = parse_token_text(ps, word);
     Diag *diag = !news ? &ps->spare : parse_mistake(ps, E0101, token_span(ps, word), "expected an operator or the end of %s, found %s", parse_item_name(ps), found);
     uint32_t end = skip_item(ps);
-    if (kind == T_WHERE && defines_name(ps, word.hi)) {
-        uint32_t name = behind_blanks(ps, word.hi), size = behind_word(ps, name) - name;
-        diag_help(ps->ctx, diag, "a value is named in front of what uses it: `let %.*s = ... in ...`", (int)size, ps->text + name);
-        return GIVE_UP;
-    }
     diag_help(ps->ctx, diag, "%s stands in the header, in front of the `=`", found);
     const char *text = end - word.lo < MOVED ? ctx_printf(ps->ctx, "%.*s", (int)(end - word.lo), ps->text + word.lo) : NULL;
     if (text && !strstr(text, "--")) {
@@ -65,10 +121,139 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
-/* `expect (f(2) == 4)`. */
+/* The text between two bytes without the blanks around it. */
+static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
+{
+    lo = behind_blanks(ps, lo);
+    while (hi > lo && strchr(" \t", ps->text[hi - 1]))
+        hi--;
+    return hi > lo ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "";
+}
+
+/* ---- `c ? a : b` -------------------------------------------------------------------------------------------------------------- */
+
+/* Where the expression begins that ends before this byte: behind an open bracket, a comma, `=`, `=>`, `|>` or a word. */
+static uint32_t text_start(const Parser *ps, uint32_t at)
+{
+    static const char *const words[] = {"in", "then", "else"};
+    int closed = 0;
+    for (; at > 0; at--) {
+        const char *c = ps->text + at - 1;
+        closed += strchr(")]}", *c) != NULL;
+        if (!closed && (strchr("([{,:", *c) || (*c == '=' && at > 1 && !strchr("=<>!", c[-1]) && c[1] != '=') || (*c == '>' && at > 1 && c[-1] == '=')))
+            break;
+        closed -= closed && strchr("([{", *c);
+        for (size_t i = 0; i < sizeof words / sizeof *words && !closed; i++) {
+            size_t n = strlen(words[i]);
+            if (at > n && strncmp(ps->text + at - n, words[i], n) == 0 && !is_name_byte(ps->text[at - n - 1]) && !is_name_byte(ps->text[at]))
+                return behind_blanks(ps, at);
+        }
+    }
+    return behind_blanks(ps, at);
+}
+
+/* Whether the item ends before this byte: a line begins with another one. */
+static bool item_ends(const Parser *ps, uint32_t at) { return !ps->text[at] || (ps->text[at] == '\n' && ps->text[at + 1] && !strchr(" \n", ps->text[at + 1])); }
+
+/* The colon of the sign; 0: there is none of its own. */
+static uint32_t colon_of(const Parser *ps, uint32_t sign)
+{
+    int open = 0, inner = 0;
+    for (uint32_t at = sign + 1; !item_ends(ps, at) && open >= 0; at++) {
+        open += (strchr("([{", ps->text[at]) != NULL) - (strchr(")]}", ps->text[at]) != NULL);
+        if (!open && ps->text[at] == ':' && inner-- == 0)
+            return at;
+        inner += !open && ps->text[at] == '?';
+    }
+    return 0;
+}
+
+void parse_propose_if(Parser *ps, Diag *diag, uint32_t sign)
+{
+    uint32_t first = text_start(ps, sign), own = colon_of(ps, sign);
+    bool shown = own && own - first < MOVED && !memchr(ps->text + first, '\n', own - first);
+    if (shown)
+        diag_help(ps->ctx, diag, "write `if %s then %s else ...`", trimmed(ps, first, sign), trimmed(ps, sign + 1, own));
+    else
+        diag_help(ps->ctx, diag, "write `if c then a else b`");
+    ps->told_ternary = true;
+    for (uint32_t at = sign; !item_ends(ps, at); at++) {
+        uint32_t colon = ps->text[at] == '?' ? colon_of(ps, at) : 0;
+        if (ps->text[at] == '-' && ps->text[at + 1] == '-')
+            at += (uint32_t)strcspn(ps->text + at, "\n") - 1;
+        if (!colon)
+            continue;
+        uint32_t start = text_start(ps, at);
+        diag_edit(ps->ctx, diag, parse_span(ps, start, start), "if ");
+        diag_edit(ps->ctx, diag, parse_span(ps, at, at + 1), "then");
+        diag_edit(ps->ctx, diag, parse_span(ps, colon, colon + 1), "else");
+    }
+}
+
+/* Behind a value of `expect`: at the `for`, another clause or the body. */
+static uint32_t expected_end(const Parser *ps, uint32_t at)
+{
+    static const char *const ends[] = {"for ", "expect ", "where ", "launch ", "lowered ", "=", "--"};
+    int open = 0;
+    uint32_t end = at;
+    for (; ps->text[at] && (ps->text[at] != '\n' || open); at++) {
+        char c = ps->text[at];
+        for (size_t i = 0; i < sizeof ends / sizeof *ends && !open && ps->text[at - 1] == ' '; i++)
+            if (strncmp(ps->text + at, ends[i], strlen(ends[i])) == 0)
+                return end;
+        open += (c == '(' || c == '[') - (c == ')' || c == ']');
+        end = c == ' ' ? end : at + 1;
+    }
+    return end;
+}
+
+/* `expect f([1, 2]) == 4`: a call as in tests of other languages. `at`: where the name begins. */
+void parse_propose_expect(Parser *ps, Diag *diag, uint32_t at)
+{
+    diag_help(ps->ctx, diag, "an expectation speaks of `result`, and names the inputs behind it: `expect result == [2, 4] for xs = [1, 2]`");
+    uint32_t lo = at, open = behind_word(ps, at);
+    if (ps->text[open] != '(' || !ps->item->name || strncmp(ps->item->name, ps->text + lo, open - lo) != 0 || strlen(ps->item->name) != open - lo)
+        return;
+    StrBuf given;
+    sb_init(&given, ps->ctx);
+    int depth = 0, n = 0, k = -1;
+    for (at = open; ps->text[at] && ps->text[at] != '\n'; at++) {
+        char c = ps->text[at];
+        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+        if (depth == 0)
+            break;
+        if (depth == 1 && (c == ',' || at == open)) {
+            do
+                k++;
+            while (k < ps->params.n && ps->params.at[k].implicit);
+            if (k >= ps->params.n || !ps->params.at[k].name)
+                return;
+            sb_printf(&given, n++ ? ", %s = " : "%s = ", ps->params.at[k].name);
+            at = behind_blanks(ps, at + 1) - 1;
+        } else {
+            sb_putc(&given, c);
+        }
+    }
+    uint32_t sign = behind_blanks(ps, at + 1), value = sign + 2;
+    if (depth || !n || ps->text[sign] != '=' || ps->text[sign + 1] != '=')
+        return;
+    value = behind_blanks(ps, value);
+    uint32_t end = expected_end(ps, value);
+    diag_propose(ps->ctx, diag, parse_span(ps, lo, end), "an expectation speaks of the result, and names the inputs behind it: $", "result == %.*s for %s", (int)(end - value), ps->text + value, given.text);
+}
+
+/* `expect (f(2) == 4)`, `expect f([2]) == 4`. */
 static Repair repair_expect(Parser *ps, const Place *place, bool news)
 {
     int at = place->bracket;
+    if (!ps->has_body && is_symbol(ps, at, T_LP) && at > 2 && engine_symbol(ps, at - 1) < 0 && is_symbol(ps, at - 2, T_EXPECT)) {
+        if (news) {
+            uint32_t lo = behind_blanks(ps, engine_token(ps, at - 2).hi);
+            Diag *diag = parse_mistake(ps, E0119, parse_span(ps, lo, engine_token(ps, at).lo), "`expect` compares counters in brackets, or `result`");
+            parse_propose_expect(ps, diag, lo);
+        }
+        return GIVE_UP;
+    }
     if (ps->has_body || !is_symbol(ps, at, T_LP) || !is_symbol(ps, at - 1, T_EXPECT))
         return NOT_MINE;
     if (news) {
@@ -199,15 +384,6 @@ static Repair repair_fun_braces(Parser *ps, const Place *place, bool news)
     parse_advance(ps);
     ps->prev.kind = T_RP;
     return GO_ON;
-}
-
-/* The text between two bytes without the blanks around it. */
-static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
-{
-    lo = behind_blanks(ps, lo);
-    while (hi > lo && strchr(" \t", ps->text[hi - 1]))
-        hi--;
-    return hi > lo ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "";
 }
 
 /* The first size of an input, `n` of `(xs: n.f32)`. */

@@ -53,7 +53,7 @@ static uint32_t parameters_start(Parser *ps)
     }
 }
 
-static void report_no_fun(Parser *ps)
+void parse_report_no_fun(Parser *ps)
 {
     uint32_t at = parameters_start(ps);
     Diag *diag = parse_mistake(ps, E0105, parse_span(ps, at, ps->prev.hi), "a function starts with `fun`");
@@ -67,13 +67,12 @@ static Repair repair_no_fun(Parser *ps, const Place *place, bool news)
     if (ps->tok.kind != T_DARROW || !ps->has_body || place->context == IN_FUN || (ps->prev.kind != T_NAME && ps->prev.kind != T_RP && ps->prev.kind != T_UNDERSCORE))
         return NOT_MINE;
     if (news)
-        report_no_fun(ps);
+        parse_report_no_fun(ps);
     parse_broken(ps);
     return SKIP;
 }
 
-/* Whether more parameters and `=>` follow: `acc x => ...`. */
-static bool parameters_ahead(Parser *ps)
+bool parse_parameters_ahead(Parser *ps)
 {
     for (const char *at = ps->text + ps->tok.lo; *at; at++) {
         if (at[0] == '=' && at[1] == '>')
@@ -225,6 +224,49 @@ static Repair repair_let(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* Where a line starts that may go on what stands before it, `(a, b)` and `-x`, and that is no deeper than the `let`: before this one its value ends. 0: none. */
+static uint32_t line_behind_value(const Parser *ps, Token let)
+{
+    uint32_t start = let.lo;
+    while (start > 0 && ps->text[start - 1] != '\n')
+        start--;
+    int open = 0;
+    for (uint32_t at = let.hi; at < ps->tok.lo; at++) {
+        open += (ps->text[at] == '(' || ps->text[at] == '[') - (ps->text[at] == ')' || ps->text[at] == ']');
+        if (ps->text[at] != '\n' || open)
+            continue;
+        uint32_t first = at + 1 + (uint32_t)strspn(ps->text + at + 1, " ");
+        bool goes_on = ps->text[first] == '(' || (ps->text[first] == '-' && ps->text[first + 1] != '-');
+        if (first < ps->tok.lo && goes_on && first - at - 1 <= let.lo - start)
+            return first;
+    }
+    return 0;
+}
+
+/* The end has come, and no `in`: what follows on another line was read as an argument, or there is nothing. */
+static Repair repair_let_end(Parser *ps, const Place *place, bool news)
+{
+    bool over = ps->tok.kind == T_END || token_starts_item(ps->tok.kind) || token_is_closer(ps->tok.kind);
+    if (place->context != IN_LET_VALUE || !over || !token_ends_operand(ps->prev.kind) || !parse_can(ps, T_IN))
+        return NOT_MINE;
+    if (!news)
+        return SKIP;
+    Token let = engine_token(ps, place->at);
+    uint32_t next = line_behind_value(ps, let), end = next;
+    while (end > let.hi && strchr(" \n", ps->text[end - 1]))
+        end--;
+    if (!next) {
+        Diag *diag = parse_mistake(ps, E0106, token_span(ps, let), "this `let` has no `in`, and nothing that it is for");
+        diag_note(ps->ctx, diag, parse_gap_or_token(ps), "its value ends here");
+        diag_help(ps->ctx, diag, "write `let x = e in ...`");
+        return SKIP;
+    }
+    Diag *diag = parse_mistake(ps, E0106, parse_span(ps, end, end), "expected `in` after the value of this `let`: the next line is read as a part of it");
+    diag_note(ps->ctx, diag, token_span(ps, let), "the `let`");
+    diag_propose(ps->ctx, diag, parse_span(ps, end, end), "write `let x = e in ...`, with the `in` here", " in");
+    return SKIP;
+}
+
 /* `if (c) a else b`. */
 static Repair repair_then(Parser *ps, const Place *place, bool news)
 {
@@ -335,62 +377,6 @@ static Repair repair_unclosed(Parser *ps, const Place *place, bool news)
     return SKIP;
 }
 
-/* `(float) x`. */
-static bool propose_cast(Parser *ps, Diag *diag, bool operand)
-{
-    if (ps->prev.kind != T_RP)
-        return false;
-    uint32_t hi = ps->prev.lo, lo = hi;
-    while (lo > 0 && is_name_byte(ps->text[lo - 1]))
-        lo--;
-    if (lo == 0 || lo == hi || ps->text[lo - 1] != '(')
-        return false;
-    const Foreign *foreign = foreign_find(ps->text + lo, hi - lo, FOREIGN_TYPE);
-    const char *type = foreign && foreign->instead ? foreign->instead : ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo);
-    if (!(foreign && foreign->instead) && !parse_is_scalar(type))
-        return false;
-    diag_propose(ps->ctx, diag, operand ? parse_span(ps, lo - 1, ps->tok.hi) : NO_SPAN, "a value is converted by $", "cast(%s)(%s)", type, operand ? parse_source_of(ps, ps->tok) : "...");
-    return true;
-}
-
-static Repair repair_juxtaposed(Parser *ps, const Place *place, bool news)
-{
-    int kind = ps->tok.kind;
-    if (!token_starts_operand(kind) || !token_ends_operand(ps->prev.kind) || ps->prev.kind == T_STRING || place->context == IN_LET_PATTERN ||
-        place->context == IN_FUN || (!ps->has_body && (place->context == IN_ITEM || parse_can(ps, T_EQ))) || ps->item->kind == ITEM_IMPORT)
-        return NOT_MINE;
-    if (ps->has_body && kind == T_NAME && (ps->prev.kind == T_NAME || ps->prev.kind == T_RP) && parameters_ahead(ps)) {
-        if (news)
-            report_no_fun(ps);
-        parse_broken(ps);
-        return SKIP;
-    }
-    if (news) {
-        bool operand = kind == T_NAME || kind == T_INT || kind == T_FLOAT;
-        Diag *diag = parse_mistake(ps, E0102, token_span(ps, ps->tok), "expected an operator, found %s", parse_token_text(ps, ps->tok));
-        const char *fn = parse_source_of(ps, ps->prev), *arg = operand ? parse_source_of(ps, ps->tok) : ctx_printf(ps->ctx, "%s ...", parse_source_of(ps, ps->tok));
-        if (kind == T_IF)
-            diag_help(ps->ctx, diag, "write `if c then a else b`");
-        else if (kind == T_LET)
-            diag_help(ps->ctx, diag, "a `let` stands before what uses it: `let y = e in ...`");
-        else if (propose_cast(ps, diag, operand))
-            ;
-        else if (ps->prev.kind == T_NAME && operand)
-            diag_propose(ps->ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "functions are applied with parentheses: $", "%s(%s)", fn, arg);
-        else if (ps->prev.kind == T_NAME)
-            diag_help(ps->ctx, diag, "functions are applied with parentheses: `%s(%s)`", fn, arg);
-        else if (place->context == IN_BRACKET && (ps->prev.kind == T_INT || ps->prev.kind == T_FLOAT))
-            diag_propose(ps->ctx, diag, parse_span(ps, ps->prev.lo, ps->tok.hi), "arguments are separated by commas: $", "%s, %s", fn, operand ? arg : parse_source_of(ps, ps->tok));
-        else if (ps->prev.kind == T_RP)
-            diag_help(ps->ctx, diag, "all arguments stand in one pair of parentheses, after commas: `f(a, %s)`", arg);
-    }
-    parse_broken(ps);
-    if (kind != T_NAME && kind != T_INT && kind != T_FLOAT && !(kind >= T_UNIT && kind <= T_COMMUTATIVE))
-        return SKIP;
-    parse_advance(ps);
-    return GO_ON;
-}
-
 /* `... # a comment`: no label stands behind an operand. */
 static Repair repair_comment(Parser *ps, const Place *place, bool news)
 {
@@ -480,8 +466,8 @@ static Repair repair_foreign(Parser *ps, const Place *place, bool news)
 Repair parse_repair(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let, repair_closer, repair_then,
-        repair_if, repair_unclosed, repair_comment, repair_juxtaposed, repair_other,
+        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let, repair_let_end, repair_closer, repair_then,
+        repair_if, repair_unclosed, repair_comment, parse_repair_applied, repair_other,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);

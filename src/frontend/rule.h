@@ -56,6 +56,9 @@ bool rule_is_view(Ctx *ctx, Program *program, const Core *term);
 /* A rule or strategy by name, seen from the program's own file; also one of those that are always there. *home: its file. NULL: none. */
 const Item *program_rule(const Program *program, const char *from, const char *name, const char **home);
 
+/* The rules of that file for this level that rewrite what `like` does, as in "`a`, `b`"; NULL: none. */
+const char *program_rules_for(Ctx *ctx, const Program *program, const char *home, const char *level, const Item *like);
+
 /* Gives the program's constants, which are definitions of a number without parameters, other values, before anything is elaborated. */
 void program_set_constants(Ctx *ctx, Program *program, int64_t (*value)(void *user, const char *name, int64_t written), void *user);
 

@@ -90,8 +90,10 @@ static json_t *keep(const Analysis *a, const Ctx *part, const Diag *diag)
 static json_t *keep_all(const Analysis *a, const Ctx *part)
 {
     json_t *list = json_array();
-    for (int i = 0; i < part->diags.list.n; i++)
+    for (int i = 0; i < part->diags.list.n; i++) {
+        diag_likeliest(part->diags.list.at[i]);
         json_array_append_new(list, keep(a, part, part->diags.list.at[i]));
+    }
     return list;
 }
 

@@ -13,6 +13,7 @@ typedef struct Gate {
     int next_var;
     VEC(const Item *) lawful[2]; /* operators that have their laws of any values: without the unit, with it */
     bool allowed;
+    bool advises; /* nothing is refused: what is doubtful is said */
 } Gate;
 
 static bool known_lawful(const Gate *g, const Item *operator, bool unit)
@@ -23,10 +24,27 @@ static bool known_lawful(const Gate *g, const Item *operator, bool unit)
     return false;
 }
 
+static bool of_unit(const OperatorReport *r) { return strcmp(r->law, "unit") == 0; }
+
 static bool is_refuted(Gate *g, const LawOperator *op, OperatorReport *r)
 {
     law_test_operator(g->ctx, op, LAW_SEED, r);
     return r->law && !r->from_unit;
+}
+
+/* The unit is none for some values, and the fold starts from it: of such elements alone the result is another. */
+static void warn_unit(Gate *g, const Core *term, LawOperator op, OperatorReport *r)
+{
+    Ctx *ctx = g->ctx;
+    const Item *declared = op.declared;
+    if (!r->law || r->special || !of_unit(r) || !span_is_users(ctx, declared->name_span) || item_accepts(g->entry->item, W0713))
+        return;
+    if (term && law_of_elements(ctx, &op, term->prim.args[term->prim.n_args - 1])) {
+        law_test_operator(ctx, &op, LAW_SEED, r);
+        if (!r->law || r->special || !of_unit(r))
+            return;
+    }
+    law_warn_operator(ctx, declared, r, term);
 }
 
 static void check_use(Gate *g, const Core *term, bool from_unit)
@@ -39,8 +57,12 @@ static void check_use(Gate *g, const Core *term, bool from_unit)
     OperatorReport r;
     if (!is_refuted(g, &op, &r)) {
         vec_push(g->ctx, &g->lawful[from_unit], declared);
+        if (g->advises)
+            warn_unit(g, term, op, &r);
         return;
     }
+    if (g->advises)
+        return; /* has been refused */
     /* It may have its laws of the values that the program makes, as a count is never negative. */
     if (law_of_elements(g->ctx, &op, term->prim.args[term->prim.n_args - 1]) && !is_refuted(g, &op, &r))
         return;
@@ -66,12 +88,18 @@ bool laws_allow(Ctx *ctx, const CoreEntry *entry)
     return g.allowed;
 }
 
+void laws_advise(Ctx *ctx, const CoreEntry *entry)
+{
+    Gate g = {.ctx = ctx, .entry = entry, .next_var = term_next_var(entry), .advises = true};
+    if (entry->item)
+        check_term(&g, entry->body);
+}
+
 bool law_holds_for_all(Ctx *ctx, const Core *lambda, const char **why)
 {
     if (!lambda->lambda.op)
         return true; /* min and max of NaN, too, are alike in every order */
-    const CoreEntry only = {.body = (Core *)(uintptr_t)lambda};
-    LawOperator op = law_operator(lambda, NULL, term_next_var(&only));
+    LawOperator op = law_operator_alone(lambda, NULL);
     OperatorReport r;
     law_test_operator(ctx, &op, LAW_SEED, &r);
     if (r.law)
@@ -133,6 +161,26 @@ const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorRepo
     return sb.text;
 }
 
+void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *r, const Core *fold)
+{
+    StrBuf inputs, sides;
+    sb_init(&inputs, ctx);
+    sb_init(&sides, ctx);
+    put_values(&inputs, r);
+    put_sides(&sides, r);
+    bool unit = of_unit(r);
+    Span span = unit && operator->unit ? operator->unit->span : operator->name_span;
+    Diag *d = diag_warning(ctx, W0713, span, unit ? "this unit of `%s` changes a value: for %s" : "`%s` is not %s: for %s", operator->name, unit ? inputs.text : r->law, inputs.text);
+    diag_label(ctx, d, "%s", sides.text);
+    if (fold && span_is_users(ctx, fold->span))
+        diag_note(ctx, d, fold->span, "this starts from the unit, as if it were one of the elements");
+    if (unit)
+        diag_help(ctx, d, "a unit changes nothing: for the least of values it is `inf` or `highest`, for the largest `-inf` or `lowest`, for a sum 0%s",
+                  fold ? "; where no such values come, say so by `accept [W0713]` before the body of the entry" : "");
+    else
+        diag_help(ctx, d, "leave the law out: then nothing is regrouped by it, and `reduceSeq` folds in order");
+}
+
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)
 {
     StrBuf inputs, sides;
@@ -140,9 +188,13 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Operat
     sb_init(&sides, ctx);
     put_values(&inputs, r);
     put_sides(&sides, r);
-    bool unit = strcmp(r->law, "unit") == 0;
+    bool unit = of_unit(r);
     Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", unit ? ctx_printf(ctx, "the unit of `%s` changes a value: for %s", operator->name, inputs.text) : ctx_printf(ctx, "`%s` is not %s: %s", operator->name, r->law, inputs.text));
-    diag_help(ctx, d, "%s", sides.text);
+    diag_label(ctx, d, "%s", sides.text);
+    if (unit)
+        diag_help(ctx, d, "declare a unit that changes no value; where there is none, a `def` and `reduceSeq` fold in one thread, from any start");
+    else
+        diag_help(ctx, d, "take `%s` out of its header; without it, `reduceSeq` folds in one thread", r->law);
     if (r->special)
         diag_note(ctx, d, NO_SPAN, "it fails only where a number is NaN, infinite, -0 or at an end of its type: no others were found");
     if (r->from_unit)

@@ -653,6 +653,12 @@ LawOperator law_operator(const Core *lambda, Core *unit, int next_var)
     return (LawOperator){.lambda = lambda, .unit = unit && is_closed(unit) ? unit : NULL, .declared = lambda->lambda.op, .next_var = next_var};
 }
 
+LawOperator law_operator_alone(const Core *lambda, Core *unit)
+{
+    const CoreEntry only = {.body = (Core *)(uintptr_t)lambda};
+    return law_operator(lambda, unit, term_next_var(&only));
+}
+
 bool law_operator_of(Ctx *ctx, const LawFile *file, const Item *operator, LawOperator *out)
 {
     StrBuf sb, type, unit;

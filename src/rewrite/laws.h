@@ -137,6 +137,8 @@ typedef struct OperatorReport {
 void law_test_operator(Ctx *ctx, const LawOperator *op, uint64_t seed, OperatorReport *out);
 /* The operator that a function of an entry is. */
 LawOperator law_operator(const Core *lambda, Core *unit, int next_var);
+/* One that stands in no entry. */
+LawOperator law_operator_alone(const Core *lambda, Core *unit);
 /* Tries values only that elements of this array can have. False where nothing is known of them. */
 bool law_of_elements(Ctx *ctx, LawOperator *op, const Core *array);
 /* One of the file. False with diagnostics where it cannot be tried. */
@@ -144,12 +146,17 @@ bool law_operator_of(Ctx *ctx, const LawFile *file, const Item *operator, LawOpe
 /* E0808, with the values that show it; at `use`, if the library declares it. */
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *report);
 
+/* W0713: the same where nothing is lowered by it, or no lowering makes it wrong. fold: what uses it, or NULL. */
+void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *report, const Core *fold);
+
 /* ---- what a lowering may regroup ------------------------------------------------------------------------------------------ */
 
 /* What shows that a law does not hold, in words. */
 const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorReport *report);
 /* False, and reported, where an operator of the entry does not have the laws that the entry needs. */
 bool laws_allow(Ctx *ctx, const CoreEntry *entry);
+/* W0713 for each fold of the entry that starts from a unit which changes values. */
+void laws_advise(Ctx *ctx, const CoreEntry *entry);
 /* Whether these laws hold for all values, also those that do not begin with the unit; *why: a value that shows that they do not. */
 bool law_holds_for_all(Ctx *ctx, const Core *lambda, const char **why);
 

@@ -48,7 +48,7 @@ typedef struct Runner {
     const Here *here;     /* where it runs */
     const Here *stage;     /* what has a launch of its own there; NULL: the whole entry */
     Span fail_span, fail_users; /* of what failed last: Note [Where a message stands] */
-    const char *fail_what, *fail_where, *fail_why;
+    const char *fail_what, *fail_where, *fail_why; /* fail_what NULL: fail_why says all */
     const Core *fail_term;
     int n_settings;
     const StrategySetting *settings;

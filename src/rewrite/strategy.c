@@ -204,8 +204,10 @@ static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *en
     RuleUse use = {.rule = rule, .home = word->home, .bound = bound, .facts = here->facts, .type = here->term->type, .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
-    if (rule->level && !here_has_level(here, level))
-        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`, and this is the level `%s`", rule->level, level_name(here_level(here))));
+    if (rule->level && !here_has_level(here, level)) {
+        const char *there = level_name(here_level(here)), *others = word->home ? program_rules_for(ctx, r->program, word->home, there, rule) : NULL;
+        return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`, and this is the level `%s`%s%s", rule->level, there, others ? ", for which there are " : "", others ? others : ""));
+    }
     Core *after = rule_apply(ctx, r->program, &use, &why);
     if (!after)
         return fail_near(r, NOT_HELD, call->span, text, here, why);
@@ -321,7 +323,7 @@ static Core *again(Runner *r, Strategy s, const Here *here, Traversal go, int le
             break;
         here = here_with(r->ctx, here, after);
         if (++times > LIMIT_REWRITE_STEPS)
-            return strategy_endless(r, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "perhaps a rule undoes what another one did");
+            return strategy_endless(r, span, ctx_printf(r->ctx, "this goes on and on: more than %d times", LIMIT_REWRITE_STEPS), "no step is the last: a rule undoes what another one did, or applies again to what it has made");
     }
     return r->mistake || times < least ? NULL : here->term;
 }
@@ -451,8 +453,11 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     if (!find_places(r, here, ast->at.n, ast->at.words, &places))
         return NULL;
     const char *text = place_text(ctx, ast->at.n, ast->at.words);
-    if (places.at.n == 0)
-        return strategy_fail(r, ast->span, ast_text(ctx, ast->at.what), here, ctx_printf(ctx, "there is no `%s` here, and `at` may name %s", text, places_there(ctx, here)));
+    if (places.at.n == 0) {
+        const char *why = ctx_printf(ctx, "there is no `%s` here for `%s`: `at` may name %s", text, ast_text(ctx, ast->at.what), places_there(ctx, here));
+        strategy_fail(r, ast->span, NULL, here, why);
+        return NULL;
+    }
     if (places.every) {
         Core *after = run_every(r, what, here, ast->at.words, ast->at.n);
         return after;
@@ -757,7 +762,8 @@ static void report(Runner *r, Span span)
     Ctx *ctx = r->ctx;
     if (r->mistake)
         return;
-    Diag *d = diag_error_of_user(ctx, E0801, r->fail_span.file ? r->fail_span : span, r->fail_users, library_step, "`%s` does not apply to `%s`: %s", r->fail_what, r->fail_where, r->fail_why);
+    const char *words = r->fail_what ? ctx_printf(ctx, "`%s` does not apply to `%s`: %s", r->fail_what, r->fail_where, r->fail_why) : r->fail_why;
+    Diag *d = diag_error_of_user(ctx, E0801, r->fail_span.file ? r->fail_span : span, r->fail_users, library_step, "%s", words);
     StrBuf sb;
     sb_init(&sb, ctx);
     core_print(&sb, r->fail_term);

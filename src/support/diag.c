@@ -70,6 +70,12 @@ static int line_of(const Source *source, uint32_t at)
     return lo;
 }
 
+/* A byte order mark belongs to no line. */
+static uint32_t line_start(const Source *source, int line)
+{
+    return source->lines[line] + (line == 0 && source->size >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+}
+
 const char *source_line(const Source *source, int line)
 {
     int l = line - source->lines_before - 1;
@@ -84,7 +90,8 @@ void source_position(const Ctx *ctx, Span span, int *line, int *column)
         return;
     int l = line_of(source, span.lo);
     *line = source->lines_before + l + 1;
-    *column = (int)(span.lo - source->lines[l]) + 1;
+    uint32_t start = line_start(source, l);
+    *column = span.lo < start ? 1 : (int)(span.lo - start) + 1;
 }
 
 /* ---- codes --------------------------------------------------------------------------------------------------- */
@@ -258,6 +265,14 @@ static Span span_kept(Ctx *ctx, const Ctx *from, Span span)
     return span;
 }
 
+static DiagEdit *edits_kept(Ctx *ctx, const Ctx *from, int n, const DiagEdit *edits)
+{
+    DiagEdit *own = NEWN(ctx, DiagEdit, n + 1);
+    for (int i = 0; i < n; i++)
+        own[i] = (DiagEdit){span_kept(ctx, from, edits[i].span), copied(ctx, edits[i].text)};
+    return own;
+}
+
 static void keep(Ctx *ctx, const Ctx *from, const Diag *diag)
 {
     Diag *own = record_text(ctx, diag->code, span_kept(ctx, from, diag->span), copied(ctx, diag->message));
@@ -268,8 +283,15 @@ static void keep(Ctx *ctx, const Ctx *from, const Diag *diag)
     own->help = copied(ctx, diag->help);
     for (int i = 0; i < diag->notes.n; i++)
         vec_push(ctx, &own->notes, (DiagNote){span_kept(ctx, from, diag->notes.at[i].span), copied(ctx, diag->notes.at[i].text)});
-    for (int i = 0; i < diag->edits.n; i++)
-        vec_push(ctx, &own->edits, (DiagEdit){span_kept(ctx, from, diag->edits.at[i].span), copied(ctx, diag->edits.at[i].text)});
+    own->edits.at = edits_kept(ctx, from, diag->edits.n, diag->edits.at);
+    own->edits.n = own->edits.cap = diag->edits.n;
+    for (int i = 0; i < diag->tries.n; i++) {
+        const DiagTry *attempt = &diag->tries.at[i];
+        DiagTry kept = {.help = copied(ctx, attempt->help)};
+        kept.edits.at = edits_kept(ctx, from, attempt->edits.n, attempt->edits.at);
+        kept.edits.n = kept.edits.cap = attempt->edits.n;
+        vec_push(ctx, &own->tries, kept);
+    }
 }
 
 static void keep_all(Ctx *ctx, const Ctx *from, const Diags *diags)
@@ -379,6 +401,43 @@ void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char 
         add_edit(ctx, diag, span, text);
 }
 
+void diag_or_else(Ctx *ctx, Diag *diag)
+{
+    if (diag != ctx->diags.spare && diag->edits.n > 0) {
+        DiagTry attempt = {.help = diag->help, .edits.at = diag->edits.at, .edits.n = diag->edits.n, .edits.cap = diag->edits.n};
+        vec_push(ctx, &diag->tries, attempt);
+        memset(&diag->edits, 0, sizeof diag->edits);
+    }
+    diag->help = NULL;
+    diag->edits.n = 0;
+}
+
+void diag_likeliest(Diag *diag)
+{
+    if (diag->tries.n) {
+        diag->help = diag->tries.at[0].help;
+        memcpy(&diag->edits, &diag->tries.at[0].edits, sizeof diag->edits);
+    }
+    diag->tries.n = 0;
+}
+
+DiagTry diag_put_aside(Diag *diag)
+{
+    DiagTry hint = {.help = diag->help, .edits.at = diag->edits.at, .edits.n = diag->edits.n, .edits.cap = diag->edits.cap};
+    memset(&diag->edits, 0, sizeof diag->edits);
+    diag->help = NULL;
+    return hint;
+}
+
+void diag_put_back(Ctx *ctx, Diag *diag, DiagTry hint)
+{
+    diag_or_else(ctx, diag);
+    if (diag == ctx->diags.spare)
+        return;
+    diag->help = hint.help;
+    memcpy(&diag->edits, &hint.edits, sizeof diag->edits);
+}
+
 /* ---- rendering ----------------------------------------------------------------------------------------------- */
 
 enum { LINE_SHOWN = 160, LINE_BEFORE = 60, TAB_STOP = 4 };
@@ -424,7 +483,7 @@ static bool continues(const Source *source, uint32_t at) { return ((unsigned cha
 
 static Window window_of(const Source *source, int line, uint32_t at)
 {
-    uint32_t lo = source->lines[line];
+    uint32_t lo = line_start(source, line);
     uint32_t hi = line + 1 < source->line_count ? source->lines[line + 1] - 1 : (uint32_t)source->size;
     if (hi > lo && source->text[hi - 1] == '\r')
         hi--;
@@ -552,6 +611,37 @@ static void put_place(Render *r, Span span, const Source *source)
     sb_printf(r->out, ":%d:%d: ", line, column);
 }
 
+static void put_words(Render *r, const char *colour, const char *what, const char *text, int line)
+{
+    paint(r, colour);
+    sb_printf(r->out, "%s: ", what);
+    paint(r, PLAIN);
+    put_clean(r, text);
+    if (line)
+        sb_printf(r->out, " (line %d)", line);
+    sb_putc(r->out, '\n');
+}
+
+static int line_in(const Ctx *ctx, Span span, uint32_t file)
+{
+    int line, column;
+    source_position(ctx, span, &line, &column);
+    return span.file == file ? line : 0;
+}
+
+/* Where a hint is to be applied, if that is on a line of the file that the message does not show; else 0. */
+static int line_of_edits(const Ctx *ctx, const Diag *diag)
+{
+    uint32_t file = diag->span.file;
+    int line = diag->edits.n ? line_in(ctx, diag->edits.at[0].span, file) : 0;
+    bool shown = line == line_in(ctx, diag->span, file);
+    for (int i = 0; i < diag->notes.n; i++)
+        shown |= line == line_in(ctx, diag->notes.at[i].span, file);
+    for (int i = 0; i < diag->edits.n; i++)
+        shown |= line_in(ctx, diag->edits.at[i].span, file) != line;
+    return shown ? 0 : line;
+}
+
 static void put_diag(Render *r, const Diag *diag)
 {
     const Source *source = source_get(r->ctx, diag->span.file);
@@ -571,17 +661,11 @@ static void put_diag(Render *r, const Diag *diag)
     if (source)
         put_excerpt(r, source, diag->span, &shown, '^', colour, diag->label);
     uint32_t file = diag->span.file;
-    for (int i = 0; i < diag->notes.n; i++) {
+    for (int i = 0; i < diag->notes.n; i++) { /* marks first: they stand under their lines */
         const DiagNote *note = &diag->notes.at[i];
         const Source *other = source_get(r->ctx, note->span.file);
-        if (!other) {
-            paint(r, BOLD);
-            sb_puts(r->out, "note: ");
-            paint(r, PLAIN);
-            put_clean(r, note->text);
-            sb_putc(r->out, '\n');
+        if (!other)
             continue;
-        }
         if (note->span.file != file) {
             put_place(r, note->span, other);
             sb_puts(r->out, "note:\n");
@@ -590,13 +674,11 @@ static void put_diag(Render *r, const Diag *diag)
         }
         put_excerpt(r, other, note->span, &shown, '-', BLUE, note->text);
     }
-    if (diag->help) {
-        paint(r, GREEN);
-        sb_puts(r->out, "help: ");
-        paint(r, PLAIN);
-        put_clean(r, diag->help);
-        sb_putc(r->out, '\n');
-    }
+    for (int i = 0; i < diag->notes.n; i++)
+        if (!source_get(r->ctx, diag->notes.at[i].span.file))
+            put_words(r, BOLD, "note", diag->notes.at[i].text, 0);
+    if (diag->help)
+        put_words(r, GREEN, "help", diag->help, line_of_edits(r->ctx, diag));
 }
 
 static bool before(const Diag *a, const Diag *b)
@@ -612,6 +694,7 @@ Diag **diag_sorted(Ctx *ctx)
     Diag **sorted = NEWN(ctx, Diag *, n);
     for (int i = 0; i < n; i++) {
         Diag *diag = ctx->diags.list.at[i];
+        diag_likeliest(diag);
         int at = i;
         for (; at > 0 && before(diag, sorted[at - 1]); at--)
             sorted[at] = sorted[at - 1];

@@ -62,6 +62,12 @@ typedef struct DiagEdit {
     const char *text;
 } DiagEdit;
 
+/* A hint that is given only if its edits mend what the message is about. */
+typedef struct DiagTry {
+    const char *help;
+    VEC(DiagEdit) edits;
+} DiagTry;
+
 typedef struct Diag {
     DiagCode code;
     bool warning;
@@ -72,6 +78,7 @@ typedef struct Diag {
     VEC(DiagNote) notes;
     const char *help; /* the hint; may be NULL */
     VEC(DiagEdit) edits; /* of the hint */
+    VEC(DiagTry) tries;  /* hints that come first, in this order; the driver tries them */
 } Diag;
 
 typedef struct Diags {
@@ -103,6 +110,13 @@ void diag_help(Ctx *ctx, Diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_edit(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* A hint made of its edit: in the words `help` a `$` stands for the new text, in backquotes. Nowhere (NO_SPAN) the hint only explains. */
 void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char *fmt, ...) PRINTF_LIKE(5, 6);
+/* The hint so far is given only if its edits mend what the message is about; what follows is another one, for where they do not. */
+void diag_or_else(Ctx *ctx, Diag *diag);
+/* Where nothing tries them, the likeliest hint is the one, and the only one. */
+void diag_likeliest(Diag *diag);
+/* Takes the hint away for a moment, so that others come before it. */
+DiagTry diag_put_aside(Diag *diag);
+void diag_put_back(Ctx *ctx, Diag *diag, DiagTry hint); /* the one so far comes first, as by diag_or_else */
 
 const char *diag_code_name(DiagCode code);        /* "E0303" */
 const char *diag_code_title(DiagCode code);
