@@ -108,7 +108,26 @@ static bool distinct_digits(Lowering *lw, Nat index, Nat i, Nat n)
 
 typedef enum Indices { INDICES_DISTINCT, INDICES_UNKNOWN, INDICES_DATA } Indices;
 
-static Indices look_at_indices(Lowering *lw, View *is, Nat n)
+/* Two elements that go to one cell, as far as small numbers show it. */
+typedef struct Collision {
+    int a, b; /* a < b; both 0: none was found */
+    Nat cell;
+} Collision;
+
+static Collision find_collision(Lowering *lw, Nat index, Nat i)
+{
+    enum { LOOKED_AT = 8 };
+    Nat cells[LOOKED_AT];
+    for (int b = 0; b < LOOKED_AT; b++) {
+        cells[b] = nat_subst(lw->ctx, index, i, nat_const(lw->ctx, b));
+        for (int a = 0; a < b; a++)
+            if (nat_equal(lw->ctx, lw->facts, cells[a], cells[b]))
+                return (Collision){a, b, cells[a]};
+    }
+    return (Collision){0, 0, NULL};
+}
+
+static Indices look_at_indices(Lowering *lw, View *is, Nat n, Collision *found)
 {
     Ctx *ctx = lw->ctx;
     ImpBlock scratch = {{0}}, *out = lw->out;
@@ -120,6 +139,7 @@ static Indices look_at_indices(Lowering *lw, View *is, Nat n)
     View *v = view_at(lw, is, i);
     bool computed = v->kind == VIEW_SCALAR && v->expr->kind == IE_NAT;
     bool distinct = computed && distinct_digits(lw, v->expr->nat, i, n);
+    *found = computed && !distinct ? find_collision(lw, v->expr->nat, i) : (Collision){0, 0, NULL};
     lw->out = out;
     lw->facts = facts;
     return distinct ? INDICES_DISTINCT : computed ? INDICES_UNKNOWN : INDICES_DATA;
@@ -214,12 +234,18 @@ static bool is_stored_at_once(Type t)
     return good;
 }
 
-static bool may_scatter(Lowering *lw, const Core *e, Indices indices)
+static bool may_scatter(Lowering *lw, const Core *e, Indices indices, Collision both)
 {
     Ctx *ctx = lw->ctx;
     if (e->prim.id == P_scatter && indices != INDICES_DISTINCT) {
         Diag *d = lower_error(lw, E0418, e->prim.args[0]->span, indices == INDICES_DATA ? "scatter through indices that are data: two of them may be the same"
-                                                                                        : "two elements may go to one cell: nothing proves that these indices differ");
+                              : both.b > 0                  ? "these indices repeat, and only one element can stay in a cell"
+                                                            : "two elements may go to one cell: nothing proves that these indices differ");
+        if (both.b > 0) {
+            diag_label(ctx, d, "elements %d and %d both go to cell %s", both.a, both.b, nat_text(ctx, both.cell));
+            diag_help(ctx, d, "`reduceByIndex` combines what goes to one cell; where any one of the writes may stay, write `scatterUnchecked`");
+            return false;
+        }
         diag_help(ctx, d, "where you know that no index repeats, or any one of the writes may stay, write `scatterUnchecked`");
         if (indices == INDICES_UNKNOWN)
             diag_label(ctx, d, "what is seen to differ: a*i + b, and the digits i / k and i %% k with weights of their own");
@@ -241,7 +267,8 @@ bool lower_write_scatter(Lowering *lw, const Core *e, View *acceptor)
     View *is = lower_read(lw, args[0]);
     if (is->kind == VIEW_ERROR)
         return true;
-    if (!may_scatter(lw, e, e->prim.id == P_scatter ? look_at_indices(lw, is, n) : INDICES_DATA))
+    Collision both = {0, 0, NULL};
+    if (!may_scatter(lw, e, e->prim.id == P_scatter ? look_at_indices(lw, is, n, &both) : INDICES_DATA, both))
         return true;
     if (e->prim.id != P_scatter || !nat_equal(lw->ctx, lw->facts, n, m)) {
         bool grid_level = lw->any_block && !any3(lw->open.block) && !any3(lw->open.global);

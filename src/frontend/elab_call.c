@@ -163,7 +163,9 @@ static bool take_data(Call *c, int i)
     }
     if (!good) {
         match_others(c, i);
-        propose_exchange(e, report_argument(e, c->name, p->name, p->kind, c->env, v), c->header, c->name, i, c->values);
+        Diag *d = report_argument(e, c->name, p->name, p->kind, c->env, v);
+        propose_exchange(e, d, c->header, c->name, i, c->values);
+        propose_transposed(e, d, c->header, c->values);
         return false;
     }
     return c->cores[i]->kind != CORE_UNIT_ERROR;

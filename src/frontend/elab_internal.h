@@ -316,6 +316,7 @@ bool propose_turned(Elab *e, Diag *d, const char *callee, Value v);
 void propose_bins(Elab *e, Diag *d, Nat bound, Value v);
 /* The argument of parameter `wrong` and another of them in each other's place. */
 void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, int wrong, const Value *values);
+void propose_transposed(Elab *e, Diag *d, const Item *header, const Value *values);
 void propose_index_type(Elab *e, Diag *d, Type number, Nat size);
 /* A function without laws stands where `callee` wants an operator. */
 void propose_operator(Elab *e, Diag *d, const Fun *f, const char *callee, bool commutative, Value unit);

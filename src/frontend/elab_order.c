@@ -147,6 +147,19 @@ void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, in
         diag_help(e->ctx, d, "%s", order_text(e, header, name));
 }
 
+/* Two arrays whose lengths differ: one of them may be a matrix that lies the other way. */
+void propose_transposed(Elab *e, Diag *d, const Item *header, const Value *values)
+{
+    for (int i = 0; d && d->code == E0302 && i < header->n_params; i++) {
+        Type t = values[i].kind == V_CORE && !header->params[i].implicit ? type_resolve(e, values[i].core->type) : NULL;
+        if (!t || t->kind != TY_ARRAY || type_resolve(e, t->elem)->kind != TY_ARRAY)
+            continue;
+        DiagTry own = diag_put_aside(d);
+        propose_around(e, d, values[i].span, "this matrix may lie the other way: $", "transpose(", ")");
+        diag_put_back(e->ctx, d, own);
+    }
+}
+
 /* ---- indices that are declared as numbers ------------------------------------------------------------------------------------------- */
 
 /* A number of an input is to be an index of an array of that size: the input may be declared so. */
@@ -198,7 +211,7 @@ void propose_operator(Elab *e, Diag *d, const Fun *f, const char *callee, bool c
     const char *start = unit.kind == V_ERROR ? NULL : span_text(e, unit.span);
     if (def && start && is_of_one_type(e, def)) {
         const char *laws = ctx_printf(e->ctx, "unit %s, associative%s", start, commutative ? ", commutative" : "");
-        diag_help(e->ctx, d, "where its order does not matter, declare it as an operator: `operator %s ... %s = ...`", def->name, laws);
+        diag_help(e->ctx, d, "if what it combines may be regrouped, declare it as an operator: `operator %s ... %s = ...`", def->name, laws);
         diag_edit(e->ctx, d, (Span){def->span.file, def->span.lo, def->span.lo + 3}, "operator");
         diag_edit(e->ctx, d, span_end(def->result->span), " %s", laws);
         diag_or_else(e->ctx, d);

@@ -93,7 +93,12 @@ static void folded(Missing *m)
     Elab *e = m->e;
     Type inner = elements(e, m->got), rows = elements(e, inner);
     const char *else_header = m->else_header;
-    if (is_number(inner) && same_type(e, m->want, inner))
+    if (is_number(inner) && same_type(e, m->want, inner) && is_only_element(e, m->got)) {
+        diag_or_else(e->ctx, m->d);
+        propose_only_element(e, m->d, m->span);
+        if (m->d->help)
+            m->d->help = ctx_printf(e->ctx, "%s%s", m->d->help, else_header);
+    } else if (is_number(inner) && same_type(e, m->want, inner))
         step(m, ctx_printf(e->ctx, "this is still an array; if its sum is meant: $%s", else_header), "reduce((+), 0)");
     if (is_number(rows) && same_type(e, m->want, rows))
         step(m, ctx_printf(e->ctx, "this is still an array of arrays; if the sum of all is meant: $%s", else_header), "join |> reduce((+), 0)");
