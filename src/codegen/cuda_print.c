@@ -137,7 +137,7 @@ static void find_ids(Cuda *c, Ids *ids)
         ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, "blockIdx.%c", axis_letters[a]), .atom = true};
         ids->at[n++] = (HardwareId){.var = k->thread[a], .wanted = thread_names[a], .text = ctx_printf(ctx, "threadIdx.%c", axis_letters[a]), .atom = true};
     }
-    cuda_walk_text(&k->body, note_stmt, note_call, ids);
+    walk_text(&k->body, note_stmt, note_call, ids);
 }
 
 /* Declares the ids that the body uses; one that only starts loops stands there in place. */
@@ -209,7 +209,7 @@ static void use_in_call(void *user, const ImpCall *call)
 static bool is_used(const Cuda *c, const ImpBuf *buf)
 {
     BufUse u = {buf, false};
-    cuda_walk_text(&c->kernel->body, use_in_stmt, use_in_call, &u);
+    walk_text(&c->kernel->body, use_in_stmt, use_in_call, &u);
     return u.used;
 }
 

@@ -51,7 +51,10 @@ bool cuda_any_shown(const ImpBlock *block)
     return false;
 }
 
-bool cuda_is_shown(const ImpStmt *s) { return s->kind != IS_ALLOC && !is_second_name(s); }
+bool cuda_is_shown(const ImpStmt *s) 
+{
+    return s->kind != IS_ALLOC && !is_second_name(s) && !(s->kind == IS_DECL && s->var.moved);
+}
 
 /* ---- statements -------------------------------------------------------------------------------------------------------- */
 
@@ -88,7 +91,7 @@ static int gets_cells(Cuda *c, const ImpBlock *block, int i)
         const ImpStmt *next = block->list.at[i];
         if (cuda_sets_all_or_fewer(c, next) == s->var.var)
             return i;
-        if (next->kind != IS_DECL || !next->var.var->nat)
+        if (cuda_is_shown(next) && (next->kind != IS_DECL || !next->var.var->nat))
             break;
     }
     return 0;

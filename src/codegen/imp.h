@@ -146,6 +146,7 @@ struct ImpStmt {
             ImpVar *var;
             Nat slot;
             ImpExpr *value;
+            bool moved;  /* DECL without a value, by the pass outline: what mentions the register is in functions, which have one of their own */
             bool second; /* DECL of an index, by the pass dead: it is a second name for the register, or the part of a vector, that is its value */
         } var;
         struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ } store;
