@@ -302,31 +302,13 @@ static void put_per_axis(Cuda *c, const Nat n[3])
 
 static bool is_one(const Nat n[3]) { return nat_is(n[0], 1) && nat_is(n[1], 1) && nat_is(n[2], 1); }
 
-/* `n <= 1024` that does not hold, where a later test says the same with a larger number. */
-static bool says_less(const ImpWhens *when, int i)
-{
-    const Core *a = when->at[i].test;
-    for (int j = i + 1; j < when->n; j++) {
-        const Core *b = when->at[j].test;
-        if (!when->at[i].holds && !when->at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
-            nat_is_const(a->prim.args[1]->size) && nat_is_const(b->prim.args[1]->size) && a->prim.args[1]->size->value <= b->prim.args[1]->size->value)
-            return true;
-    }
-    return false;
-}
-
 static void put_when(Cuda *c, const ImpWhens *when, const char *first)
 {
-    for (int i = 0; i < when->n; i++) {
-        if (says_less(when, i))
-            continue;
-        StrBuf test;
-        sb_init(&test, c->ctx);
-        core_print_test(&test, when->at[i].test, when->at[i].holds);
-        put(c, first);
-        first = " and ";
-        cuda_comment_text(c->out, test.text);
-    }
+    StrBuf text;
+    sb_init(&text, c->ctx);
+    imp_print_whens(&text, when);
+    put(c, first);
+    cuda_comment_text(c->out, text.text);
 }
 
 static bool is_form_of(const ImpKernel *kernel, const ImpKernel *first)

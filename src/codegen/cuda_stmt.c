@@ -649,10 +649,11 @@ static void put_place(Cuda *c, Span span, const char *before, const char *behind
 
 void cuda_put_about(Cuda *c, Span users, Span span, const char *what)
 {
+    const bool own = !users.file && span_is_users(c->ctx, span);
     put(c, "// ");
-    put_place(c, users.file ? users : span, "", ": ");
+    put_place(c, own ? span : users, "", ": ");
     cuda_comment_text(c->out, what);
-    if (users.file)
+    if (!own)
         put_place(c, span, " of ", "");
     put(c, "\n");
 }

@@ -6,8 +6,8 @@
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -394,9 +394,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of scaledSum with these sizes needs;
-// gives 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of scaledSum with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int scaledSum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -409,18 +408,19 @@ extern "C" int scaledSum_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int scaledSum_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches scaledSum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches scaledSum on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1 float
 //   xs: n float
-//   workspace: the bytes that scaledSum_workspace says, made ready by scaledSum_workspace_init; for
-// one launch at a time
+//   workspace: the bytes that scaledSum_workspace says, made ready by scaledSum_workspace_init;
+//     for one launch at a time
 extern "C" int scaledSum_launch(float *result, float scale, const float *xs, void *workspace,
                                 long long n, cudaStream_t stream)
 {
@@ -455,9 +455,8 @@ extern "C" int scaledSum_launch(float *result, float scale, const float *xs, voi
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of least with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of least with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int least_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -466,19 +465,20 @@ extern "C" int least_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int least_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches least on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches least on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 1 float
 //   result_2: 1 int
 //   xs: n float
-//   workspace: the bytes that least_workspace says, made ready by least_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that least_workspace says, made ready by least_workspace_init;
+//     for one launch at a time
 extern "C" int least_launch(float *result_1, int *result_2, const float *xs, void *workspace,
                             long long n, cudaStream_t stream)
 {
@@ -513,7 +513,8 @@ extern "C" int least_launch(float *result_1, int *result_2, const float *xs, voi
     return (int)cudaGetLastError();
 }
 
-// Launches rowsTwice on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches rowsTwice on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*n float
 //   xs: 256*n float
 extern "C" int rowsTwice_launch(float *result, const float *xs, long long n, cudaStream_t stream)

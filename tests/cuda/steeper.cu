@@ -18,8 +18,8 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
 }
-// The cells from number first on that are below end, fewer than the vector has, and pad for the
-// others.
+// The cells from number first on that are below end, fewer than the vector has,
+// and pad for the others.
 template <typename Vector, typename T, typename First, typename End, typename Pad>
 static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
 {
@@ -32,8 +32,8 @@ static __device__ __forceinline__ Vector load_fewer(const T *cells, First first,
     at[n - 1] = (T)pad;
     return v;
 }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -59,7 +59,7 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 }
 #endif
 
-// lib/std/device.rise:50: eachOf_step
+// eachOf_step of lib/std/device.rise:50
 template <bool aligned>
 static __device__ __forceinline__ void
 slope_eachOf_step(const float *ys, float &v, float &v_1, float &v_2, float &v_3, int &v_4,
@@ -197,7 +197,7 @@ slope_case1_unaligned(float *__restrict__ result_1, int *__restrict__ result_2,
     slope_case1_body<false>(result_1, result_2, ys, m);
 }
 
-// lib/std/device.rise:50: eachOf
+// eachOf of lib/std/device.rise:50
 template <bool aligned>
 static __device__ __forceinline__ void
 slope_eachOf(const float *ys, float &v, float &v_1, float &v_2, float &v_3, int &v_4, int index,
@@ -509,9 +509,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of slope with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of slope with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int slope_workspace(long long m, size_t *bytes)
 {
     if (m < 0 || m > 1099511627776)
@@ -536,19 +535,20 @@ extern "C" int slope_workspace(long long m, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int slope_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches slope on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches slope on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 1 float
 //   result_2: 1 int
 //   ys: m float
-//   workspace: the bytes that slope_workspace says, made ready by slope_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that slope_workspace says, made ready by slope_workspace_init;
+//     for one launch at a time
 extern "C" int slope_launch(float *result_1, int *result_2, const float *ys, void *workspace,
                             long long m, cudaStream_t stream)
 {
