@@ -50,6 +50,7 @@ const OptRow option_rows[OPT_COUNT] = {
                         "With --emit=imp: the program as it is after PASS: "
                         "translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names, outline."},
     [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK | TEST, false, false, "Only this entry. Default: all entries of the file."},
+    [OPT_CLAUSE] = {"clause", 0, OK_NUMBER, "LINE", TEST, false, false, "Only the `expect` clauses that begin on this line of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
                   "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
     [OPT_DEPFILE] = {"depfile", 0, OK_TEXT, "FILE", COMPILE, false, false,

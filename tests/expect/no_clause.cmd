@@ -1,0 +1,1 @@
+test results_wrong.rise --clause 3

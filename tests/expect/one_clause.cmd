@@ -1,0 +1,1 @@
+test results_wrong.rise --clause 5 --set n=3
