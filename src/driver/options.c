@@ -65,7 +65,7 @@ const OptRow option_rows[OPT_COUNT] = {
                          "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},
     [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", TEST | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, a text file of numbers, an array as in xs=[1,2,3], iota, ones, zeros, const:V, "
-                 "uniform[:LO:HI], normal, special, small, or a number."},
+                 "uniform[:LO:HI], normal, special, small, or a number, which all elements of an array are."},
     [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", TEST | RUN | TUNE, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
                     "NVIDIA GPU; auto gpu where there is one, else sim. tune: gpu (the default) measures time, sim estimates it from what the simulator "
