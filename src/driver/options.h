@@ -32,6 +32,7 @@ typedef struct OptRow {
     bool many;         /* may be given again */
     bool hidden;
     const char *help;
+    bool common;       /* the overview has it */
 } OptRow;
 
 enum { OPT_ALL_VERBS = (1 << VERB_COUNT) - 1 }; /* `verbs` of an option that each verb has */
@@ -73,7 +74,8 @@ const char *option_text(const CommandLine *line, OptId id);
 bool option_sets(const CommandLine *line, const char *name);
 int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
 
-/* The usage: of all verbs, or of one with its options. */
+/* The usage: an overview of verbs and common options, all of all verbs, or one verb with its options. */
+void options_overview(Ctx *ctx, StrBuf *out);
 void options_usage(Ctx *ctx, StrBuf *out);
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb);
 /* The manual page (roff) of a verb; that of compiling is risec.1, and names the others. */
