@@ -1,7 +1,6 @@
 #include "codegen/index_guards.h"
 
 #include "codegen/walk.h"
-#include <math.h>
 
 bool kernel_shared_is_dynamic(const ImpKernel *k)
 {
@@ -418,51 +417,6 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k)
 }
 
 /* ---- values of the host ----------------------------------------------------------------------------------------------- */
-
-/* The most that the value, and all that it is computed from, can be where no size is above
- * WIDE_SIZE_MAX. */
-typedef struct Most {
-    double value, part;
-} Most;
-
-static Most most_of(Nat nat);
-
-static Most most_of_sum(Nat nat)
-{
-    Most sum = {0, 0};
-    for (int i = 0; i < nat->n_terms; i++) {
-        double product = (double)nat->terms[i].coef;
-        for (int k = 0; k < nat->terms[i].n_factors; k++) {
-            const Most factor = most_of(nat->terms[i].factors[k]);
-            product *= factor.value;
-            sum.part = fmax(sum.part, factor.part);
-        }
-        sum.part = fmax(sum.part, fabs(product));
-        sum.value += fmax(product, 0);
-    }
-    sum.part = fmax(sum.part, sum.value);
-    return sum;
-}
-
-static Most most_of(Nat nat)
-{
-    if (nat->kind == NAT_SUM)
-        return most_of_sum(nat);
-    if (nat->kind == NAT_CONST || nat->kind == NAT_VAR || nat->kind == NAT_LOG2) {
-        const double value = nat->kind == NAT_CONST ? (double)nat->value : nat->kind == NAT_VAR ? (double)WIDE_SIZE_MAX : 62;
-        return (Most){value, fabs(value)};
-    }
-    if (nat->kind == NAT_ERROR || nat->kind == NAT_POW)
-        return (Most){INFINITY, INFINITY};
-    const Most a = most_of(nat->a), b = most_of(nat->b);
-    Most m = {0, fmax(a.part, b.part)};
-    m.value = nat->kind == NAT_MIN ? fmin(a.value, b.value) : nat->kind == NAT_MAX ? fmax(a.value, b.value) : nat->kind == NAT_MOD ? b.value : a.value;
-    if (nat->kind == NAT_DIV && nat_is_const(nat->b) && nat->b->value > 0)
-        m.value /= b.value;
-    return m;
-}
-
-bool index_guards_small(Nat nat) { return most_of(nat).part <= (double)WIDE_INDEX_MAX; }
 
 /* At least the value, from sizes by sums, products and powers alone: it can be computed before anything is known of divisors. */
 static Nat upper(Ctx *ctx, Nat nat)
