@@ -8,6 +8,13 @@ if(RISE_BUILD_SHARED)
   install(TARGETS rise EXPORT rise
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT dev)
 endif()
+# The system keeps a list of the libraries in its own folders, which only root may renew.
+if(RISE_BUILD_SHARED)
+  install(CODE [[
+    if("$ENV{DESTDIR}" STREQUAL "" AND CMAKE_INSTALL_PREFIX MATCHES "^/usr(/local)?/?$")
+      message(STATUS "Run `ldconfig` once, as root: then programs find librise.so")
+    endif()]] COMPONENT runtime)
+endif()
 if(RISE_BUILD_STATIC)
   install(TARGETS rise_static EXPORT rise ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 endif()

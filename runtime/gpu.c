@@ -124,9 +124,9 @@ static int start_driver(RiseContext *context, rise_error *error)
     if (result == CU_SUCCESS)
         fork_note(IN_DRIVER, 1);
     if (result == CU_STUB_LIBRARY)
-        return rise_fail(error, RISE_ERROR_DEVICE, "libcuda.so.1 is the linker's stub and no driver; the simulator (RISE_SIM) needs none");
+        return rise_fail(error, RISE_ERROR_DEVICE, "libcuda.so.1 is the linker's stub and no driver; the simulator needs none");
     if (result == CU_NO_DEVICE)
-        return rise_fail(error, RISE_ERROR_DEVICE, "the CUDA driver finds no GPU; the simulator (RISE_SIM) needs none");
+        return rise_fail(error, RISE_ERROR_DEVICE, "the CUDA driver finds no GPU; the simulator needs none");
     int status = gpu_check(context, result, error, "starting the CUDA driver");
     int version = 0, count = 0;
     if (status == RISE_OK)
@@ -137,7 +137,7 @@ static int start_driver(RiseContext *context, rise_error *error)
     if (status == RISE_OK)
         status = gpu_check(context, api->device_count(&count), error, "counting GPUs");
     if (status == RISE_OK && count < 1)
-        return rise_fail(error, RISE_ERROR_DEVICE, "the CUDA driver finds no GPU; the simulator (RISE_SIM) needs none");
+        return rise_fail(error, RISE_ERROR_DEVICE, "the CUDA driver finds no GPU; the simulator needs none");
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* Compiles a .rise file at run time and sums numbers with it.
  *
- *     cc sum.c $(pkg-config --cflags --libs rise) -o sum
+ *     cc sum.c -I PREFIX/include -L PREFIX/lib -lrise -Wl,-rpath,PREFIX/lib -o sum
  *     ./sum auto ../sum.rise 1000003
  *
  * DEVICE is gpu, sim, ref, or auto: the GPU if there is one. The entry takes n numbers

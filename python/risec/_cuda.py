@@ -32,7 +32,10 @@ def _loaded() -> c.CDLL:
             try:
                 driver = c.CDLL("libcuda.so.1")
             except OSError as error:
-                raise DeviceError(f"there is no CUDA driver: {error}") from None
+                raise DeviceError(
+                    "there is no CUDA driver: looked for libcuda.so.1, which NVIDIA's driver "
+                    f"installs ({error})"
+                ) from None
             driver.cuGetErrorName.argtypes = [c.c_int, c.POINTER(c.c_char_p)]
             driver.cuPointerGetAttribute.argtypes = [c.c_void_p, c.c_int, c.c_uint64]
             driver.cuDeviceGet.argtypes = [c.POINTER(c.c_int), c.c_int]

@@ -7,28 +7,6 @@
 
 static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
-/* ---- what the text of a kernel says itself --------------------------------------------------- */
-
-void cuda_walk_text(const ImpBlock *block, StmtFn fn, void (*call)(void *user, const ImpCall *call),
-                    void *user)
-{
-    for (int i = 0; i < block->list.n; i++) {
-        ImpStmt *s = block->list.at[i];
-        if (s->call) {
-            call(user, s->call);
-            i += s->call->n - 1;
-            continue;
-        }
-        fn(user, s);
-        if (s->kind == IS_FOR)
-            cuda_walk_text(&s->loop.body, fn, call, user);
-        if (s->kind == IS_IF) {
-            cuda_walk_text(&s->branch.then, fn, call, user);
-            cuda_walk_text(&s->branch.otherwise, fn, call, user);
-        }
-    }
-}
-
 /* ---- templates ------------------------------------------------------------------------------- */
 
 typedef struct Needs {

@@ -393,7 +393,7 @@ static void put_results(Host *h, const CudaNames *names)
     HostFunction f;
     int mark = c_names_mark(c->names);
     const NatFacts *facts = c->facts;
-    sb_printf(host_comments(h), "// The bytes of what a launch of %s with these sizes writes; gives 0 or %s.\n", host_what(h), host_errors(h));
+    sb_printf(host_comments(h), "// The bytes of what a launch of %s with these sizes writes.\n// Gives 0 or %s.\n", host_what(h), host_errors(h));
     host_function_begin(h, &f, names->results, false);
     host_put_size_params(&f);
     for (int i = 0; i < h->buffers.n; i++)
@@ -439,7 +439,7 @@ void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names, StrBu
     host_put_workspace(&h, names);
     c->facts = facts;
     h.refused.n = 0;
-    sb_printf(host_comments(&h), "// Launches %s on a stream. Buffers are in device memory; gives 0 or %s. Cells:\n", host_what(&h), host_errors(&h));
+    sb_printf(host_comments(&h), "// Launches %s on a stream. Gives 0 or %s.\n// Buffers are in device memory. Cells:\n", host_what(&h), host_errors(&h));
     begin_launch(&h, names, &f);
     host_put_checks(&h);
     host_put_base(&h, names);

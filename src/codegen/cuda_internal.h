@@ -170,9 +170,6 @@ void cuda_leave(Cuda *c, CudaScope scope);
 
 /* ---- cuda_functions.c ------------------------------------------------------------------------ */
 
-/* Statements, and calls in place of those that they stand for. */
-typedef void (*CallFn)(void *user, const ImpCall *call);
-void cuda_walk_text(const ImpBlock *block, StmtFn fn, CallFn call, void *user);
 struct CudaNames;
 CudaFunction *cuda_functions(Ctx *ctx, const ImpProgram *program, const struct CudaNames *names);
 /* By the kernel, or by another function for it. */

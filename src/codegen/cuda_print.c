@@ -137,7 +137,7 @@ static void find_ids(Cuda *c, Ids *ids)
         ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, "blockIdx.%c", axis_letters[a]), .atom = true};
         ids->at[n++] = (HardwareId){.var = k->thread[a], .wanted = thread_names[a], .text = ctx_printf(ctx, "threadIdx.%c", axis_letters[a]), .atom = true};
     }
-    cuda_walk_text(&k->body, note_stmt, note_call, ids);
+    walk_text(&k->body, note_stmt, note_call, ids);
 }
 
 /* Declares the ids that the body uses; one that only starts loops stands there in place. */
@@ -209,7 +209,7 @@ static void use_in_call(void *user, const ImpCall *call)
 static bool is_used(const Cuda *c, const ImpBuf *buf)
 {
     BufUse u = {buf, false};
-    cuda_walk_text(&c->kernel->body, use_in_stmt, use_in_call, &u);
+    walk_text(&c->kernel->body, use_in_stmt, use_in_call, &u);
     return u.used;
 }
 
@@ -302,31 +302,13 @@ static void put_per_axis(Cuda *c, const Nat n[3])
 
 static bool is_one(const Nat n[3]) { return nat_is(n[0], 1) && nat_is(n[1], 1) && nat_is(n[2], 1); }
 
-/* `n <= 1024` that does not hold, where a later test says the same with a larger number. */
-static bool says_less(const ImpWhens *when, int i)
-{
-    const Core *a = when->at[i].test;
-    for (int j = i + 1; j < when->n; j++) {
-        const Core *b = when->at[j].test;
-        if (!when->at[i].holds && !when->at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
-            nat_is_const(a->prim.args[1]->size) && nat_is_const(b->prim.args[1]->size) && a->prim.args[1]->size->value <= b->prim.args[1]->size->value)
-            return true;
-    }
-    return false;
-}
-
 static void put_when(Cuda *c, const ImpWhens *when, const char *first)
 {
-    for (int i = 0; i < when->n; i++) {
-        if (says_less(when, i))
-            continue;
-        StrBuf test;
-        sb_init(&test, c->ctx);
-        core_print_test(&test, when->at[i].test, when->at[i].holds);
-        put(c, first);
-        first = " and ";
-        cuda_comment_text(c->out, test.text);
-    }
+    StrBuf text;
+    sb_init(&text, c->ctx);
+    imp_print_whens(&text, when);
+    put(c, first);
+    cuda_comment_text(c->out, text.text);
 }
 
 static bool is_form_of(const ImpKernel *kernel, const ImpKernel *first)

@@ -51,7 +51,10 @@ bool cuda_any_shown(const ImpBlock *block)
     return false;
 }
 
-bool cuda_is_shown(const ImpStmt *s) { return s->kind != IS_ALLOC && !is_second_name(s); }
+bool cuda_is_shown(const ImpStmt *s) 
+{
+    return s->kind != IS_ALLOC && !is_second_name(s) && !(s->kind == IS_DECL && s->var.moved);
+}
 
 /* ---- statements -------------------------------------------------------------------------------------------------------- */
 
@@ -88,7 +91,7 @@ static int gets_cells(Cuda *c, const ImpBlock *block, int i)
         const ImpStmt *next = block->list.at[i];
         if (cuda_sets_all_or_fewer(c, next) == s->var.var)
             return i;
-        if (next->kind != IS_DECL || !next->var.var->nat)
+        if (cuda_is_shown(next) && (next->kind != IS_DECL || !next->var.var->nat))
             break;
     }
     return 0;
@@ -646,10 +649,11 @@ static void put_place(Cuda *c, Span span, const char *before, const char *behind
 
 void cuda_put_about(Cuda *c, Span users, Span span, const char *what)
 {
+    const bool own = !users.file && span_is_users(c->ctx, span);
     put(c, "// ");
-    put_place(c, users.file ? users : span, "", ": ");
+    put_place(c, own ? span : users, "", ": ");
     cuda_comment_text(c->out, what);
-    if (users.file)
+    if (!own)
         put_place(c, span, " of ", "");
     put(c, "\n");
 }

@@ -313,9 +313,9 @@ void host_put_workspace(Host *h, const CudaNames *names)
     h->bytes = c_name_claim(c->names, "bytes");
     if (c->header)
         put_size_function(h, names->needed, true);
-    sb_printf(host_comments(h), "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs; gives 0 or %s%s\n", host_what(h), host_errors(h),
-              c->header ? ctx_printf(c->ctx, ": %sERROR_DEVICE_MEMORY where the current device has less memory.", c->header->upper)
-                        : ":\n// cudaErrorMemoryAllocation where the current device has less memory than these bytes.");
+    sb_printf(host_comments(h), "// The bytes of workspace, in device memory, that a launch of %s with these sizes needs.\n", host_what(h));
+    sb_printf(host_comments(h), "// Gives 0 or %s: %s where the current device has less memory.\n", host_errors(h),
+              c->header ? ctx_printf(c->ctx, "%sERROR_DEVICE_MEMORY", c->header->upper) : "cudaErrorMemoryAllocation");
     if (c->header)
         put_asked_function(h, names);
     else

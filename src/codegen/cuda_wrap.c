@@ -112,20 +112,36 @@ static void put_code(Line *line)
     sb_putc(line->out, '\n');
 }
 
-/* The comment that begins at `from`, on lines of its own. */
+/* Where a line of the comment ends that has room for so much: behind a clause, if that is not too
+ * early, else behind a word; a word that is too long stands alone. */
+static size_t end_of_line(const Line *line, size_t from, size_t room)
+{
+    size_t word = 0, clause = 0, i = from;
+    if (line->len - from <= room)
+        return line->len;
+    for (int depth = 0; i < line->len && (i <= from + room || !word); i++) {
+        const char before = i > from ? line->text[i - 1] : ' ';
+        depth += (line->text[i] == '(') - (line->text[i] == ')');
+        if (line->text[i] != ' ' || before == ' ')
+            continue;
+        word = i;
+        if (depth == 0 && strchr(".;:,", before) && i - from >= room / 2)
+            clause = i;
+    }
+    return clause ? clause : word ? word : line->len;
+}
+
+/* The comment that begins at `from`, on lines of its own; what is set in goes on further in. */
 static void put_comment(const Line *line, size_t from)
 {
-    while (from < line->len) {
-        size_t room = CUDA_WIDTH - line->indent - 3, end = from + room;
-        if (line->len - from <= room)
-            end = line->len;
-        while (end < line->len && end > from && line->text[end] != ' ')
-            end--;
-        if (end == from) /* a word that is too long */
-            while (end < line->len && line->text[end] != ' ')
-                end++;
+    size_t in = 0, first = from;
+    while (from + in < line->len && line->text[from + in] == ' ')
+        in++;
+    for (from += in; from < line->len; first = 0) {
+        const size_t margin = in && !first ? in + 2 : in, end = end_of_line(line, from, CUDA_WIDTH - line->indent - 3 - margin);
         put_margin(line->out, line->indent);
         sb_puts(line->out, "// ");
+        put_margin(line->out, margin);
         sb_putn(line->out, line->text + from, end - from);
         sb_putc(line->out, '\n');
         from = end + 1;

@@ -146,6 +146,7 @@ struct ImpStmt {
             ImpVar *var;
             Nat slot;
             ImpExpr *value;
+            bool moved;  /* DECL without a value, by the pass outline: what mentions the register is in functions, which have one of their own */
             bool second; /* DECL of an index, by the pass dead: it is a second name for the register, or the part of a vector, that is its value */
         } var;
         struct { ImpBuf *buf; Nat index; ImpExpr *value; bool unordered; /* several threads may store to one cell: one of them stays */ } store;
@@ -310,6 +311,8 @@ bool imp_choose(Ctx *ctx, const CoreEntry *entry, const ImpLaunch *place, const 
 bool imp_when_holds(Ctx *ctx, const CoreEntry *entry, const ImpWhens *when, const Launch *launch, bool *holds);
 /* Is the kernel, in this form or another one, launched anywhere? */
 bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const Launch *launch);
+/* "n > 1024 and n <= 4096", without what another one of them says. */
+void imp_print_whens(StrBuf *out, const ImpWhens *when);
 bool imp_same_when(const ImpWhens *a, const ImpWhens *b);
 /* The launches from number i on that repeat together, or that one. */
 int imp_group_size(const ImpProgram *program, int i);

@@ -431,3 +431,28 @@ void imp_print(StrBuf *out, const ImpProgram *program)
         print_kernel(&p, k);
     }
 }
+
+/* `n <= 1024` that does not hold, where another one says the same with a larger number. */
+static bool says_less(const ImpWhens *when, int i)
+{
+    const Core *a = when->at[i].test;
+    for (int j = i + 1; j < when->n; j++) {
+        const Core *b = when->at[j].test;
+        if (!when->at[i].holds && !when->at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
+            nat_is_const(a->prim.args[1]->size) && nat_is_const(b->prim.args[1]->size) && a->prim.args[1]->size->value <= b->prim.args[1]->size->value)
+            return true;
+    }
+    return false;
+}
+
+void imp_print_whens(StrBuf *out, const ImpWhens *when)
+{
+    const char *between = "";
+    for (int i = 0; i < when->n; i++) {
+        if (says_less(when, i))
+            continue;
+        sb_puts(out, between);
+        core_print_test(out, when->at[i].test, when->at[i].holds);
+        between = " and ";
+    }
+}

@@ -418,30 +418,6 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k)
 
 /* ---- values of the host ----------------------------------------------------------------------------------------------- */
 
-static bool is_small_sum(Nat nat);
-
-bool index_guards_small(Nat nat)
-{
-    switch (nat->kind) {
-    case NAT_ERROR: case NAT_POW: return false;
-    case NAT_CONST: return nat->value < WIDE_SIZE_MAX;
-    case NAT_VAR: case NAT_LOG2: return true;
-    case NAT_SUM: return is_small_sum(nat);
-    case NAT_DIV: case NAT_MOD: case NAT_MIN: case NAT_MAX: return index_guards_small(nat->a) && index_guards_small(nat->b);
-    }
-    return false;
-}
-
-/* Sizes up to WIDE_SIZE_MAX keep it below WIDE_INDEX_MAX. */
-static bool is_small_sum(Nat nat)
-{
-    bool small = nat->n_terms <= 2;
-    for (int i = 0; i < nat->n_terms; i++)
-        small &= nat->terms[i].n_factors == 0 ? nat->terms[i].coef < WIDE_SIZE_MAX
-                                              : nat->terms[i].n_factors == 1 && index_guards_small(nat->terms[i].factors[0]) && nat->terms[i].coef <= WIDE_INDEX_MAX / WIDE_SIZE_MAX / 2;
-    return small;
-}
-
 /* At least the value, from sizes by sums, products and powers alone: it can be computed before anything is known of divisors. */
 static Nat upper(Ctx *ctx, Nat nat)
 {

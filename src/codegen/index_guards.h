@@ -25,7 +25,7 @@ typedef struct IndexGuards {
 bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel);
 /* Do the indices of a launch of these sizes stay below INDEX_MAX, or, with `wide`, below WIDE_INDEX_MAX? What has no value in 64 bits does not. */
 bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide);
-/* No larger than WIDE_INDEX_MAX where the sizes are at most WIDE_SIZE_MAX: such a guard says nothing. */
+/* No larger than WIDE_INDEX_MAX where the sizes are at most WIDE_SIZE_MAX: such a guard says nothing (index_most.c). */
 bool index_guards_small(Nat nat);
 /* Bounds of WIDE_INDEX_MAX under which a value of the host, and all that it is computed from, stays in 64 bits: added to guards->at_most_max. */
 void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards);

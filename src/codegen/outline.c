@@ -460,5 +460,8 @@ void outline(Ctx *ctx, ImpProgram *program)
     for (int i = program->functions.n - 1; i >= 0; i--) {
         add_callers(ctx, program->functions.at[i]);
         outline_name(&s.o, program->functions.at[i]);
+        outline_mark_moved(ctx, program->functions.at[i]->kernel, &program->functions.at[i]->body);
     }
+    for (int i = 0; i < program->kernels.n; i++)
+        outline_mark_moved(ctx, program->kernels.at[i], &program->kernels.at[i]->body);
 }

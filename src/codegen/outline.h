@@ -106,6 +106,9 @@ Reading *outline_reading(Outline *o, Place *p);
 /* Does a number with neutral variables mention what the statements declare? */
 bool reading_mentions_own(const Reading *r, Nat nat);
 Nat outline_common_terms(Ctx *ctx, Nat a, Nat b); /* of two sums */
+/* Marks the declarations of registers that only functions mention: body is the kernel's, or that of
+ * a function whose registers are the kernel's. */
+void outline_mark_moved(Ctx *ctx, const ImpKernel *kernel, ImpBlock *body);
 /* May both places have one function? */
 bool outline_fits(Outline *o, Place *a, Place *b);
 

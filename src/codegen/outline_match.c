@@ -258,7 +258,7 @@ static int param_near(const Match *m, const Nat *rest, Nat *distance)
 static int param_rest(Match *m, const Slot *slot, Nat *rest)
 {
     Ctx *ctx = m->o->ctx;
-    const char *kind = slot->buf ? "start" : slot->bounds ? "end" : "number";
+    const char *kind = slot->buf ? "start" : slot->bounds ? "end" : "offset";
     const int param = add_param(m, (ImpParam){.kind = PARAM_NAT});
     m->rests[param] = rest;
     for (int p = 0; p < m->n; p++)

@@ -1,6 +1,7 @@
 /* What a function of the text is called: as the definition of the library, or of the program, that
  * its statements come from. Those of several definitions are called after the one that ends them,
- * which mostly uses the others. What no definition has written, but the entry itself or a rule, is
+ * which mostly uses the others. Where all that they compute stands in one operator, or in another
+ * definition that the library calls, they are called after that. What no definition has written, but the entry itself or a rule, is
  * called after the work that it does. */
 #include "codegen/outline.h"
 #include "codegen/walk.h"
@@ -20,6 +21,42 @@ static const Item *item_around(const CoreEntry *entry, const ImpStmt *s)
 {
     const Item *item = s->span.file ? program_item_around(entry->program, s->span) : NULL;
     return item && item->kind == ITEM_DEF ? item : NULL;
+}
+
+/* What the statements compute with registers alone, and where it is written. */
+typedef struct Computes {
+    const CoreEntry *entry;
+    const Item *item; /* that all of it is in; NULL: nothing is computed */
+    bool other;       /* it is in several ones, or more than that is done */
+} Computes;
+
+static void note_expr(void *user, ImpExpr **at)
+{
+    Computes *c = user;
+    const ImpExpr *e = *at;
+    c->other |= e->kind == IE_LOAD || e->kind == IE_SHFL;
+    if (e->kind != IE_OP)
+        return;
+    const Item *item = e->span.file ? program_item_around(c->entry->program, e->span) : NULL;
+    c->other |= !item || (c->item && c->item != item);
+    c->item = item;
+}
+
+static void note_stmt(void *user, ImpStmt *s)
+{
+    Computes *c = user;
+    const bool plain = s->kind == IS_DECL || s->kind == IS_SET || s->kind == IS_IF || s->kind == IS_NOTE;
+    c->other |= !plain;
+    walk_own(s, note_expr, c);
+}
+
+/* The operator, or the definition, that the function is; NULL: it is more than one, or less. */
+static const Item *item_computed(const CoreEntry *entry, ImpFunction *function)
+{
+    Computes c = {.entry = entry};
+    walk_stmts(&function->body, note_stmt, &c);
+    bool named = c.item && (c.item->kind == ITEM_DEF || c.item->kind == ITEM_OPERATOR);
+    return named && !c.other ? c.item : NULL;
 }
 
 /* The last definition whose name is not taken; else the last one. NULL: there is none. */
@@ -73,7 +110,10 @@ static Span span_of_work(const ImpFunction *function)
 void outline_name(Outline *o, ImpFunction *function)
 {
     const CoreEntry *entry = function->kernel->entry;
-    const Item *item = entry && entry->program ? item_of(o, function, entry) : NULL;
+    const bool written = entry && entry->program;
+    const Item *item = written ? item_computed(entry, function) : NULL;
+    if (written && !item)
+        item = item_of(o, function, entry);
     const char *work = name_of_work(function);
     function->span = item ? item->name_span : span_of_work(function);
     if (!item)

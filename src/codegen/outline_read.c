@@ -6,6 +6,7 @@
  * numbers are equal then, they are the function's own. Else the terms in which they differ are an
  * argument, which may mention nothing that the statements declare. */
 #include "codegen/outline.h"
+#include "codegen/walk.h"
 
 enum {
     ROLE_WARP = 1 << 20,
@@ -188,6 +189,73 @@ Nat outline_common_terms(Ctx *ctx, Nat a, Nat b)
         sum = nat_add(ctx, sum, product);
     }
     return sum;
+}
+
+/* ---- what the text mentions ------------------------------------------------------------------ */
+
+typedef struct Mentions {
+    Ctx *ctx;
+    Table held;   /* registers, by the variable that stands for them in numbers */
+    bool *of;     /* by ImpVar.id */
+} Mentions;
+
+static void mention_held(void *user, Nat nat)
+{
+    const Mentions *m = user;
+    const ImpVar *var = table_get(&m->held, nat);
+    if (var)
+        m->of[var->id] = true;
+}
+
+static void mention_nat(void *user, Nat nat)
+{
+    nat_each_var(((Mentions *)user)->ctx, nat, mention_held, user);
+}
+
+static void mention_expr(void *user, ImpExpr **at)
+{
+    if ((*at)->kind == IE_VAR)
+        ((Mentions *)user)->of[(*at)->var.var->id] = true;
+}
+
+static bool only_declares(const ImpStmt *s) { return s->kind == IS_DECL && !s->var.value; }
+
+static void mention_stmt(void *user, ImpStmt *s)
+{
+    Mentions *m = user;
+    walk_own(s, mention_expr, m);
+    walk_nats(s, mention_nat, m);
+    if (imp_sets(s) && !only_declares(s))
+        m->of[imp_sets(s)->id] = true;
+}
+
+static void mention_call(void *user, const ImpCall *call)
+{
+    Mentions *m = user;
+    for (int k = 0; k < call->function->params.n; k++) {
+        if (call->args[k].var)
+            m->of[call->args[k].var->id] = true;
+        if (call->args[k].nat)
+            mention_nat(m, call->args[k].nat);
+    }
+    if (call->result)
+        m->of[call->result->id] = true;
+}
+
+static void mark_moved(void *user, ImpStmt *s)
+{
+    if (only_declares(s))
+        s->var.moved = !((Mentions *)user)->of[s->var.var->id];
+}
+
+void outline_mark_moved(Ctx *ctx, const ImpKernel *kernel, ImpBlock *body)
+{
+    Mentions m = {.ctx = ctx, .of = NEWN(ctx, bool, kernel->vars.n + 1)};
+    for (int i = 0; i < kernel->vars.n; i++)
+        if (kernel->vars.at[i]->nat)
+            table_put(ctx, &m.held, kernel->vars.at[i]->nat, kernel->vars.at[i]);
+    walk_text(body, mention_stmt, mention_call, &m);
+    walk_stmts(body, mark_moved, &m);
 }
 
 /* ---- do they fit? ---------------------------------------------------------------------------- */

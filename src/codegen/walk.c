@@ -322,6 +322,25 @@ bool kernel_reads(const ImpKernel *kernel, const ImpBuf *buf)
     return f.found;
 }
 
+void walk_text(const ImpBlock *block, StmtFn fn, CallFn call, void *user)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->call) {
+            call(user, s->call);
+            i += s->call->n - 1;
+            continue;
+        }
+        fn(user, s);
+        if (s->kind == IS_FOR)
+            walk_text(&s->loop.body, fn, call, user);
+        if (s->kind == IS_IF) {
+            walk_text(&s->branch.then, fn, call, user);
+            walk_text(&s->branch.otherwise, fn, call, user);
+        }
+    }
+}
+
 ImpBlock stmts_from(const ImpBlock *block, int from)
 {
     int n = block->list.n - from;

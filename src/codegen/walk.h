@@ -17,6 +17,9 @@ void walk_block(ImpBlock *block, ExprFn fn, void *user);
 /* All statements, outer before inner. */
 typedef void (*StmtFn)(void *user, ImpStmt *stmt);
 void walk_stmts(ImpBlock *block, StmtFn fn, void *user);
+/* The statements that stand in the text of the block itself, and the calls in place of the others: Note [Functions] in imp.h. */
+typedef void (*CallFn)(void *user, const ImpCall *call);
+void walk_text(const ImpBlock *block, StmtFn fn, CallFn call, void *user);
 /* The statements of a block from number `from` on, there may be none: to be walked, not to be added to. */
 ImpBlock stmts_from(const ImpBlock *block, int from);
 /* Every nat that the statement itself or its own expressions mention. */

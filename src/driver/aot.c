@@ -136,7 +136,7 @@ static void tell(Ctx *ctx, const Job *job, const CodeWork *work)
     case CODE_NO_COMPILER:
         driver_fail(job->d, STATUS_DEVICE);
         diag = diag_error(ctx, E0650, NO_SPAN, "%s", why);
-        diag_help(ctx, diag, "install CUDA's NVRTC, for example by `pip install nvidia-cuda-nvrtc`, or write `-o FILE.cu` and compile that with nvcc elsewhere");
+        diag_help(ctx, diag, "install CUDA's NVRTC, for example by `python3 -m venv ve && . ve/bin/activate && pip install nvidia-cuda-nvrtc`, or write `-o FILE.cu` and compile that with nvcc elsewhere");
         return;
     case CODE_BAD_ARCH:
         if (!job->optional)

@@ -175,22 +175,53 @@ static bool fits_type(Making *m, const Component *c, HostBuf *buf)
     return true;
 }
 
-/* After npy_read has complained: perhaps it was to be a word and no file. */
-static void not_a_file(Making *m, const char *value)
+/* `1,2,3`, `1 2` or `(1, 2)`: numbers that would be an array in brackets; NULL: it is something else. */
+static const char *in_brackets(Ctx *ctx, const char *value)
 {
+    StrBuf out;
+    const char *end = value + strlen(value);
+    bool several = strpbrk(value, ",; (){}") != NULL;
+    while (*value && strchr("({ ", *value))
+        value++;
+    while (end > value && strchr(")} ,;", end[-1]))
+        end--;
+    if (!several || end == value || strspn(value, "0123456789+-.eE,; ") < (size_t)(end - value) || !strpbrk(value, "0123456789"))
+        return NULL;
+    sb_init(&out, ctx);
+    for (; value < end; value++) {
+        bool between = strchr(",; ", *value) != NULL;
+        if (!between)
+            sb_putc(&out, *value);
+        else if (out.text[out.len - 1] != ',')
+            sb_putc(&out, ',');
+    }
+    return out.text;
+}
+
+/* After npy_read has complained: perhaps it was to be an array, or a word, and no file. */
+static void not_a_file(Making *m, const Component *c)
+{
+    const char *value = c->value, *list = in_brackets(m->ctx, value);
     static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal", "special", "small"};
     driver_fail(m->d, STATUS_USAGE);
     Nearest nearest;
     nearest_init(&nearest, intern(m->ctx, value, strcspn(value, ":")));
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         nearest_try(&nearest, words[i]);
-    int n = m->ctx->diags.list.n;
-    if (!nearest.best || !n || m->ctx->diags.list.at[n - 1]->help)
+    const int n = m->ctx->diags.list.n;
+    Diag *said = n ? m->ctx->diags.list.at[n - 1] : NULL;
+    if (!said || said->help)
+        return;
+    if (list && rank_of(c->type)) {
+        diag_help(m->ctx, said, "an array stands in brackets: `--arg '%s=[%s]'`", c->name, list);
+        return;
+    }
+    if (!nearest.best)
         return;
     if (strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0)
-        diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
+        diag_help(m->ctx, said, "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
     else
-        diag_help(m->ctx, m->ctx->diags.list.at[n - 1], "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
+        diag_help(m->ctx, said, "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
 }
 
 /* What is neither a .npy file nor looks like one is text. */
@@ -222,7 +253,7 @@ static bool read_value(Making *m, const Component *c, HostBuf *buf)
     char *bytes;
     size_t size;
     if (!npy_load(m->ctx, c->value, &bytes, &size)) {
-        not_a_file(m, c->value);
+        not_a_file(m, c);
         return false;
     }
     if (is_text(c->value, bytes, size))

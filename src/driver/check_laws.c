@@ -133,6 +133,13 @@ static void check_operator(Ctx *ctx, Driver *d, const LawFile *file, const Item 
     if (!law_operator_of(ctx, file, operator, &op))
         return;
     law_test_operator(ctx, &op, seed, &r);
+    if (r.law && law_fails_for_nan(&r)) {
+        sb_printf(out, "operator %s: its laws held in %ld trials, but for NaN\n"
+                  "  %s\n"
+                  "  they hold from its unit on: `reduce` and `scan` may use it; `reduceWarp`, `scanBlocks` and rules with `lawful` may not\n",
+                  operator->name, r.trials, law_values_text(ctx, &r));
+        return;
+    }
     if (r.law) {
         law_report_operator(ctx, operator, operator->name_span, &r);
         driver_fail(d, STATUS_PROGRAM);

@@ -235,7 +235,7 @@ void cmd_help(Ctx *ctx, Driver *d)
     if (option_on(line, OPT_EMIT_DOCS)) {
         put_document(ctx, d, &out, option_text(line, OPT_EMIT_DOCS));
     } else if (line->words.n == 0) {
-        options_usage(ctx, &out);
+        options_overview(ctx, &out);
     } else if (line->words.n > 1) {
         driver_usage(ctx, d, E0621, "help is given on one topic at a time: `risec help %s`", line->words.at[0]);
         return;

@@ -104,8 +104,9 @@ static void run_test(Ctx *ctx, void *user)
     say_step(d.say, "checked the `expect` clauses of %s", test->path);
     if (outcomes.n == 0 && test->named && ctx->diags.errors == 0) {
         const char *entry = option_text(d.line, OPT_ENTRY);
-        Diag *diag = driver_usage(ctx, &d, E0672, "no check: %s%s%s has no `expect` clause",
-                                  entry ? entry : "", entry ? " in " : "", test->path);
+        const int64_t line = option_number(d.line, OPT_CLAUSE, 0);
+        const char *in = line ? ctx_printf(ctx, "line %lld of ", (long long)line) : entry ? ctx_printf(ctx, "%s in ", entry) : "";
+        Diag *diag = driver_usage(ctx, &d, E0672, "no check: %s%s has no `expect` clause", in, test->path);
         diag_help(ctx, diag, "write `expect result == other for n = 0, 1, 1000` before the body");
         d.status = STATUS_PROGRAM;
     }

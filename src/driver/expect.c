@@ -498,12 +498,18 @@ static int entry_of(Ctx *ctx, const Program *program, const char *path, const Ex
     return -1;
 }
 
+int expect_line(const Ctx *ctx, const Expect *clause)
+{
+    int line, column;
+    source_position(ctx, clause->span, &line, &column);
+    return line;
+}
+
 /* One clause, in memory that goes after it. */
 static ExpectOutcome check_one(Ctx *ctx, Clause *clause)
 {
-    int line, column, errors = ctx->diags.errors;
-    source_position(ctx, clause->clause->span, &line, &column);
-    ExpectOutcome outcome = {.entry = program_entry_name(clause->program, clause->number), .line = line, .counters = !clause->clause->subject};
+    int errors = ctx->diags.errors;
+    ExpectOutcome outcome = {.entry = program_entry_name(clause->program, clause->number), .line = expect_line(ctx, clause->clause), .counters = !clause->clause->subject};
     clause->keep = ctx;
     clause->outcome = &outcome;
     ctx_do_inside(ctx, check_clause, clause);
@@ -516,12 +522,15 @@ static ExpectOutcome check_one(Ctx *ctx, Clause *clause)
 /* The clauses that stand at the program's entries. */
 static void own_clauses(Ctx *ctx, Clause *clause, ExpectOutcomes *outcomes)
 {
+    const int64_t line = option_number(clause->d->line, OPT_CLAUSE, 0);
     const char *only = option_text(clause->d->line, OPT_ENTRY);
     for (int k = 0; k < program_entry_count(clause->program); k++) {
         const Item *item = program_entry_item(clause->program, k);
         for (int i = 0; i < item->n_expects && (!only || strcmp(item->name, only) == 0); i++) {
             clause->number = k;
             clause->clause = &item->expects[i];
+            if (line && expect_line(ctx, clause->clause) != line)
+                continue;
             ExpectOutcome outcome = check_one(ctx, clause);
             if (outcomes)
                 vec_push(ctx, outcomes, outcome);

@@ -17,8 +17,11 @@ typedef struct ExpectOutcome {
 
 typedef VEC(ExpectOutcome) ExpectOutcomes;
 
+/* The line on which it begins. */
+int expect_line(const Ctx *ctx, const Expect *clause);
 /* All clauses of the program's entries, and those of the files that `--expect` names; with
- * `--entry`, of that one only. What does not hold is in the diagnostics. The program has no errors.
+ * `--entry`, of that one only; with `--clause`, those on that line. What does not hold is in the
+ * diagnostics. The program has no errors.
  * `outcomes`: gets one for each clause of an entry; or NULL. */
 void expect_check(Ctx *ctx, Driver *d, Program *program, const char *path,
                   ExpectOutcomes *outcomes);

@@ -42,7 +42,10 @@ static const char *repeat(const Testing *t, const Run *run)
     sb_init(&out, t->ctx);
     sb_puts(&out, "risec test ");
     put_word(&out, t->what->path);
-    sb_printf(&out, " --entry %s", entry->name);
+    if (t->clause->span.file == entry->name_span.file)
+        sb_printf(&out, " --clause %d", expect_line(t->ctx, t->clause));
+    else
+        sb_printf(&out, " --entry %s", entry->name);
     for (int i = 0; i < entry->n_tunables; i++)
         for (int k = 0; k < t->n_samples; k++)
             if (strcmp(entry->tunable_names[i], t->samples[k].name) == 0)

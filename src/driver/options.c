@@ -22,8 +22,8 @@ enum {
 };
 
 const VerbRow verb_rows[VERB_COUNT] = {
-    [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile; the suffix of OUT chooses the form. Default: CUDA C on standard output."},
-    [VERB_NEW] = {"new", "new NAME", "Make the folder NAME: a program, its test, a caller in C, and a CMakeLists.txt that builds and tests them."},
+    [VERB_COMPILE] = {"", "FILE.rise [-o OUT]", "Compile to CUDA C on standard output; or to OUT, whose suffix chooses the form."},
+    [VERB_NEW] = {"new", "new NAME", "Make the folder NAME with a new program: its test, a caller in C, and a CMakeLists.txt that builds and tests them."},
     [VERB_CHECK] = {"check", "check FILE.rise|FOLDER...", "Only diagnose, and check `expect` clauses on the simulator. Says nothing when all is well."},
     [VERB_FMT] = {"fmt", "fmt FILE.rise|FOLDER...", "Format programs where they lie, each in the one way; `-` from standard input to standard output."},
     [VERB_TEST] = {"test", "test FILE.rise|FOLDER...", "Check the `expect` clauses of entries: results beside those of other programs or data, and counters."},
@@ -42,43 +42,44 @@ const VerbRow verb_rows[VERB_COUNT] = {
 
 const OptRow option_rows[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', OK_TEXT, "OUT", COMPILE | FMT | TUNE, true, false,
-                    "Write to OUT: `.cu` CUDA C with host functions, `.h` a header for C and C++ with compiled kernels and functions that launch them, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
-                    "output. fmt: the formatted program; default: the file itself. tune: the tuning file; default: FILE.rise.tune."},
+                    "Write to OUT in the form of its suffix: `.cu` CUDA C with host functions, `.h` a header for C and C++ with compiled kernels and functions that launch them, `.ptx` or `.cubin` its kernels compiled by NVRTC, `.json` the manifest. `-` is standard "
+                    "output. fmt: the formatted program; default: the file itself. tune: the tuning file; default: FILE.rise.tune.", true},
     [OPT_EMIT] = {"emit", 0, OK_CHOICE, "tokens|ast|core|nests|imp|cuda|manifest|ptx|cubin|header", COMPILE, false, false,
-                  "Print this form of the program instead, whatever the suffix of OUT."},
+                  "Print this form of the program instead, whatever the suffix of OUT.", true},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
                         "With --emit=imp: the program as it is after PASS: "
                         "translate, prefetch, literals, registers, conditions, units, memory, barriers, sink, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names, outline."},
     [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK | TEST, false, false, "Only this entry. Default: all entries of the file."},
+    [OPT_CLAUSE] = {"clause", 0, OK_NUMBER, "LINE", TEST, false, false, "Only the `expect` clauses that begin on this line of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
                   "Put #line directives into the CUDA C, and tables of lines into PTX and cubins, so that tools name lines of the .rise file."},
     [OPT_DEPFILE] = {"depfile", 0, OK_TEXT, "FILE", COMPILE, false, false,
                      "Write a rule for make to FILE: what is written depends on the program and on all that it imports."},
     [OPT_ARCH] = {"arch", 0, OK_TEXT, "sm_NN", COMPILE, false, false,
                   "The GPU that PTX or a cubin is for, as in sm_90. A cubin runs on that one, and PTX on it and all later ones. Default for PTX: "
-                  "sm_75. A header takes a list, as in sm_80,sm_90, of what to have cubins for; default: sm_75 to sm_120, as far as NVRTC knows them."},
+                  "sm_75. A header takes a list, as in sm_80,sm_90, of what to have cubins for; default: sm_75 to sm_120, as far as NVRTC knows them.", true},
     [OPT_SET] = {"set", 0, OK_PAIR, "NAME=NAT", COMPILE | CHECK | TEST | LOWER | RUN | BENCH | TUNE, true, false,
-                 "Give a tunable, or (for run, test, bench and lower --plan) a size. NAT is an integer, or a sum of products such as 2^20+1."},
+                 "Give a tunable, or (for run, test, bench and lower --plan) a size. NAT is an integer, or a sum of products such as 2^20+1.", true},
     [OPT_VERIFY_EACH] = {"verify-each", 0, OK_FLAG, "", COMPILE | CHECK | LOWER | RUN, false, false,
                          "lower: evaluate the program before and after each step on random inputs of several small sizes, and name the first step that changes the result. "
                          "Else: re-check all types of the program between the passes, which finds bugs of risec, not of the program."},
     [OPT_ARG] = {"arg", 0, OK_PAIR, "NAME=VALUE", TEST | LOWER | RUN | BENCH | TUNE, true, false,
                  "Give an input (NAME.1, NAME.2 for the components of a tuple). VALUE: a file.npy, a text file of numbers, an array as in xs=[1,2,3], iota, ones, zeros, const:V, "
-                 "uniform[:LO:HI], normal, special, small, or a number."},
+                 "uniform[:LO:HI], normal, special, small, or a number, which all elements of an array are.", true},
     [OPT_DEVICE] = {"device", 0, OK_CHOICE, "auto|gpu|sim|ref", TEST | RUN | TUNE, false, false,
                     "Where to run: sim (the default) is the simulator of a GPU, which checks every access; ref the reference interpreter; gpu an "
                     "NVIDIA GPU; auto gpu where there is one, else sim. tune: gpu (the default) measures time, sim estimates it from what the simulator "
-                    "counts."},
+                    "counts.", true},
     [OPT_SEED] = {"seed", 0, OK_NUMBER, "N", CHECK | TEST | LOWER | RUN | BENCH | TUNE, false, false,
                   "Seed of generated inputs and of the order in which the simulator runs blocks and warps. Default: 0."},
     [OPT_OUT] = {"out", 0, OK_TEXT, "FILE.npy", RUN, false, false,
                  "Write the result; several results go to FILE.1.npy, FILE.2.npy, and so on."},
     [OPT_VERIFY] = {"verify", 0, OK_FLAG, "", RUN, false, false,
-                    "Also run the reference interpreter and compare: see `risec help verify`."},
+                    "Also run the reference interpreter and compare: see `risec help verify`.", true},
     [OPT_EXPECT] = {"expect", 0, OK_TEXT, "FILE", CHECK | RUN, false, false,
                     "run: compare with the results in FILE.npy, written by --out, in the same way as --verify. check: also check the `expect` "
                     "clauses in FILE."},
-    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | TEST | LOWER | RUN | BENCH | CACHE | DOCTOR, false, false, "Print one JSON object: see `risec help json`."},
+    [OPT_JSON] = {"json", 0, OK_FLAG, "", CHECK | TEST | LOWER | RUN | BENCH | CACHE | DOCTOR, false, false, "Print one JSON object: see `risec help json`.", true},
     [OPT_GRID] = {"grid", 0, OK_NUMBER, "N", RUN, false, false,
                   "Simulate with N blocks instead of the default launch. The result is the same for any N >= 1."},
     [OPT_MAX_FINDINGS] = {"max-findings", 0, OK_NUMBER, "N", RUN, false, false,
@@ -87,7 +88,7 @@ const OptRow option_rows[OPT_COUNT] = {
                    "Print what was counted. sim: instructions, memory accesses, barriers. ref: the work of the program as written, that is functions of scalars applied, and elements read of arrays with a name."},
     [OPT_PROFILE] = {"profile", 0, OK_FLAG, "", LOWER | RUN, false, false,
                      "Count on the simulator, line by line, what a GPU would do: memory traffic, bank conflicts, divergence, instructions. See "
-                     "`risec help profile`. lower: with --trace or --json, what each step changes in these counts, for sizes given by --set or small ones."},
+                     "`risec help profile`. lower: with --trace or --json, what each step changes in these counts, for sizes given by --set or small ones.", true},
     [OPT_SIZES] = {"sizes", 0, OK_PAIR, "NAME=NAT,NAT...", BENCH | TUNE, true, false,
                    "Time, or tune, for each of these values of a size. Where several sizes have lists, they go in step."},
     [OPT_VS] = {"vs", 0, OK_TEXT, "FILE.cu", BENCH, true, false,
@@ -110,8 +111,8 @@ const OptRow option_rows[OPT_COUNT] = {
                    "table."},
     [OPT_TRACE] = {"trace", 0, OK_FLAG, "", LOWER, false, false, "Print each step: the rule, where, its law, and the term before and after."},
     [OPT_PLAN] = {"plan", 0, OK_FLAG, "", LOWER, false, false,
-                  "Print the plan instead: its kernels in order, what each computes and who does it, what is stored between them and why, how often arrays are read, blocks and threads; with "
-                  "numbers where --set gives the sizes. With --json as an object. See `risec help plan`."},
+                  "Print the plan of the entry instead: its kernels in order, what each computes and who does it, what is stored between them and why, how often arrays are read, blocks and threads; with "
+                  "numbers where --set gives the sizes. With --json as an object. See `risec help plan`.", true},
     [OPT_STEP] = {"step", 0, OK_NUMBER, "N", LOWER, false, false, "Stop after N steps."},
     [OPT_SAVE] = {"save", 0, OK_TEXT, "TRACE", LOWER, false, false, "Write the steps to the file TRACE, from which --replay makes them again."},
     [OPT_REPLAY] = {"replay", 0, OK_TEXT, "TRACE", LOWER, false, false,
@@ -125,14 +126,14 @@ const OptRow option_rows[OPT_COUNT] = {
     [OPT_LINES] = {"lines", 0, OK_TEXT, "A:B", FMT, false, false, "Format only the definitions and entries that stand on lines A to B, the first being 1."},
     [OPT_JOBS] = {"jobs", 'j', OK_NUMBER, "N", TEST, false, false, "Work on N files at a time. Default: 1."},
     [OPT_QUIET] = {"quiet", 'q', OK_FLAG, "", WORKS | REPL, false, false,
-                   "Only say what is wrong: no warnings, no progress on a terminal. test, tune, new: nothing of what is well, either."},
+                   "Only say what is wrong: no warnings, no progress on a terminal. test, tune, new: nothing of what is well, either.", true},
     [OPT_VERBOSE] = {"verbose", 'v', OK_FLAG, "", WORKS, false, false,
                      "Say on standard error what was found, how long each step took, and which files were written. test: also what was checked, clause by clause."},
     [OPT_EMIT_DOCS] = {"emit-docs", 0, OK_CHOICE, "primitives|errors|counters|rules|library|words|man|bash|zsh|fish", HELP, false, true,
                        "Print the document that is made from a table of the source."},
     [OPT_FORCE] = {"force", 0, OK_FLAG, "", COMPILE | LOWER | RUN | TUNE, false, false,
                    "Also write over a file that this command reads: the program, what it imports, an input, a trace, a tuning file."},
-    [OPT_HELP] = {"help", 'h', OK_FLAG, "", OPT_ALL_VERBS, false, false, "Print this."},
+    [OPT_HELP] = {"help", 'h', OK_FLAG, "", OPT_ALL_VERBS, false, false, "Print this.", true},
     [OPT_VERSION] = {"version", 'V', OK_FLAG, "", OPT_ALL_VERBS, false, false, "Print the version."},
 };
 

@@ -7,7 +7,7 @@
 typedef enum Verb { VERB_COMPILE, VERB_NEW, VERB_CHECK, VERB_FMT, VERB_TEST, VERB_LOWER, VERB_RUN, VERB_REPL, VERB_BENCH, VERB_TUNE, VERB_CACHE, VERB_DOCTOR, VERB_LSP, VERB_HELP, VERB_EXPLAIN, VERB_VERSION, VERB_COUNT } Verb;
 
 typedef enum OptId {
-    OPT_OUTPUT, OPT_EMIT, OPT_STOP_AFTER, OPT_ENTRY, OPT_LINE, OPT_DEPFILE, OPT_ARCH, OPT_SET, OPT_VERIFY_EACH,
+    OPT_OUTPUT, OPT_EMIT, OPT_STOP_AFTER, OPT_ENTRY, OPT_CLAUSE, OPT_LINE, OPT_DEPFILE, OPT_ARCH, OPT_SET, OPT_VERIFY_EACH,
     OPT_ARG, OPT_DEVICE, OPT_SEED, OPT_OUT, OPT_VERIFY, OPT_EXPECT, OPT_JSON, OPT_GRID, OPT_MAX_FINDINGS, OPT_STATS, OPT_PROFILE,
     OPT_SIZES, OPT_VS, OPT_KEEP, OPT_ROUNDS, OPT_CSV, OPT_BY, OPT_TUNED, OPT_UNTUNED,
     OPT_STRATEGY, OPT_COSTS, OPT_TRACE, OPT_PLAN, OPT_STEP, OPT_SAVE, OPT_REPLAY, OPT_LAWS, OPT_STRATEGIES,
@@ -32,6 +32,7 @@ typedef struct OptRow {
     bool many;         /* may be given again */
     bool hidden;
     const char *help;
+    bool common;       /* the overview has it */
 } OptRow;
 
 enum { OPT_ALL_VERBS = (1 << VERB_COUNT) - 1 }; /* `verbs` of an option that each verb has */
@@ -73,7 +74,8 @@ const char *option_text(const CommandLine *line, OptId id);
 bool option_sets(const CommandLine *line, const char *name);
 int64_t option_number(const CommandLine *line, OptId id, int64_t otherwise);
 
-/* The usage: of all verbs, or of one with its options. */
+/* The usage: an overview of verbs and common options, all of all verbs, or one verb with its options. */
+void options_overview(Ctx *ctx, StrBuf *out);
 void options_usage(Ctx *ctx, StrBuf *out);
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb);
 /* The manual page (roff) of a verb; that of compiling is risec.1, and names the others. */

@@ -154,6 +154,13 @@ static void put_axes(StrBuf *out, const char *const axis[3])
 /* "1 block", "n blocks" */
 static const char *plural(bool one) { return one ? "" : "s"; }
 
+/* As the emitted text says it; the most that a launch has is said only where it may count. */
+static Nat grid_of(Ctx *ctx, const ImpKernel *k, int axis)
+{
+    const Nat most = nat_const(ctx, kernel_max_grid(k, axis));
+    return nat_le(ctx, k->known, k->blocks[axis], most) ? k->blocks[axis] : kernel_grid(ctx, k, axis);
+}
+
 static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
 {
     Ctx *ctx = plan->ctx;
@@ -162,13 +169,11 @@ static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
     const char *grid[3], *threads[3], *blocks[3];
     StrBuf text;
     sb_init(&text, ctx);
-    for (int i = 0; i < when->n; i++) {
-        sb_puts(&text, i ? " and " : "if ");
-        core_print_test(&text, when->at[i].test, when->at[i].holds);
-    }
+    sb_puts(&text, when->n ? "if " : "");
+    imp_print_whens(&text, when);
     int64_t in_all = 1, of_block = 1;
     for (int a = 0; a < 3; a++) {
-        grid[a] = nat_text(ctx, kernel_grid(ctx, k, a));
+        grid[a] = nat_text(ctx, grid_of(ctx, k, a));
         threads[a] = ctx_printf(ctx, "%d", k->threads[a]);
         blocks[a] = v->blocks[a] < 0 ? "?" : ctx_printf(ctx, "%lld", (long long)v->blocks[a]);
         of_block *= k->threads[a];
@@ -236,10 +241,8 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     const char *what = made ? made->name : "result", *apart = plan_why_apart(ctx, plan, number);
     sb_printf(out, "\n%s compute%s %s%s%s%s", plan_kernels(ctx, stage), stage->kernels.n == 1 ? "s" : "", what,
               stage->start ? ", before the first step" : "", stage->step ? ", in each step" : "", stage->rest ? plan_rest(plan, made ? stage->makes : result_of(plan)) : "");
-    for (int i = 0; i < stage->when.n; i++) {
-        sb_puts(out, i ? " and " : ", if ");
-        core_print_test(out, stage->when.at[i].test, stage->when.at[i].holds);
-    }
+    sb_puts(out, stage->when.n ? ", if " : "");
+    imp_print_whens(out, &stage->when);
     sb_putc(out, '\n');
     if (stage->term)
         put_term(out, ctx, stage->term);

@@ -99,7 +99,7 @@ const HelpTopic help_topics[] = {
      "  special             NaN, infinities, both zeros, the ends of the type and the\n"
      "                      like, one in six, among other numbers\n"
      "  small               integers from -8 to 8, for floats, too\n"
-     "  2.5                 a number, for a scalar\n"
+     "  2.5                 a number; of an array, each element\n"
      "\n"
      "Results are printed, or written as .npy by --out.\n"},
     {"sim", "the simulator of a GPU",

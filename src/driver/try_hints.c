@@ -162,7 +162,16 @@ static void gather(Ctx *ctx, const Program *program, int from, Diag *diag, int a
 
 static bool same_place(Span a, Span b) { return a.file == b.file && a.lo == b.lo && a.hi == b.hi; }
 
-/* What is said word for word again of an item becomes notes of the first, whose edits mend all. */
+/* Have both hints that mend, and is that the same one? */
+static bool same_hint(const Diag *a, const Diag *b)
+{
+    bool same = a->edits.n > 0 && a->edits.n == b->edits.n;
+    for (int i = 0; i < a->edits.n && same; i++)
+        same = same_place(a->edits.at[i].span, b->edits.at[i].span) && strcmp(a->edits.at[i].text, b->edits.at[i].text) == 0;
+    return same;
+}
+
+/* What is said word for word again of an item, or is mended by the same edits, becomes notes of the first. */
 static void merge_same(Ctx *ctx, const Program *program, int from)
 {
     Diags *diags = &ctx->diags;
@@ -171,9 +180,9 @@ static void merge_same(Ctx *ctx, const Program *program, int from)
         int item = item_at(program, first->span), kept = i + 1;
         for (int k = i + 1; k < diags->list.n; k++) {
             Diag *other = diags->list.at[k];
-            bool same = item >= 0 && !other->warning && same_error(other, first) && item_at(program, other->span) == item;
-            if (same) {
-                diag_note(ctx, first, other->span, "and here");
+            bool again = same_error(other, first), one = item >= 0 && !first->warning && !other->warning && item_at(program, other->span) == item;
+            if (one && (again || same_hint(other, first))) {
+                diag_note(ctx, first, other->span, "%s", again ? "and here" : ctx_printf(ctx, "and here: %s", other->message));
                 diags->errors--;
             } else {
                 diags->list.at[kept++] = other;

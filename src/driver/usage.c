@@ -58,7 +58,16 @@ void options_put_wrapped(StrBuf *out, const char *text)
         sb_putc(out, '\n');
 }
 
-static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row)
+/* The first clause of what a table says. */
+static const char *brief(Ctx *ctx, const char *help)
+{
+    const char *end = help;
+    while (*end && !(strchr(".:;", *end) && (end[1] == ' ' || !end[1])))
+        end++;
+    return intern(ctx, help, (size_t)(end - help));
+}
+
+static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row, const char *help)
 {
     StrBuf head;
     sb_init(&head, ctx);
@@ -69,7 +78,7 @@ static void put_option(Ctx *ctx, StrBuf *out, const OptRow *row)
     if (row->arg[0])
         sb_printf(&head, "%s%s", row->kind == OK_CHOICE ? "=" : " ", row->arg);
     sb_puts(out, head.text);
-    put_column(out, row->help, (int)head.len, HELP_COLUMN);
+    put_column(out, help, (int)head.len, HELP_COLUMN);
 }
 
 /* The options of just these verbs, under their names. */
@@ -87,22 +96,39 @@ static void put_options(Ctx *ctx, StrBuf *out, unsigned verbs)
     sb_puts(out, ":\n");
     for (int id = 0; id < OPT_COUNT; id++) {
         if (option_rows[id].verbs == verbs && !option_rows[id].hidden)
-            put_option(ctx, out, &option_rows[id]);
+            put_option(ctx, out, &option_rows[id], option_rows[id].help);
     }
 }
 
-static void put_verb(Ctx *ctx, StrBuf *out, Verb verb)
+static void put_verb(Ctx *ctx, StrBuf *out, Verb verb, const char *help)
 {
     const char *head = ctx_printf(ctx, "  risec %s", verb_rows[verb].usage);
     sb_puts(out, head);
-    put_column(out, verb_rows[verb].help, (int)strlen(head), 34);
+    put_column(out, help, (int)strlen(head), 34);
+}
+
+static const char what[] = "risec compiles RISE, a language of data-parallel patterns, to CUDA C.\n\n";
+
+void options_overview(Ctx *ctx, StrBuf *out)
+{
+    sb_puts(out, what);
+    for (int v = 0; v < VERB_COUNT; v++)
+        put_verb(ctx, out, (Verb)v, brief(ctx, verb_rows[v].help));
+    sb_puts(out, "\nCommon options:\n");
+    for (int id = 0; id < OPT_COUNT; id++)
+        if (option_rows[id].common)
+            put_option(ctx, out, &option_rows[id], brief(ctx, option_rows[id].help));
+    sb_puts(out, "\n`-` as FILE.rise is standard input.\n\n"
+                 "  risec run --help        the options of a verb, here of run\n"
+                 "  risec help options      all options\n"
+                 "  risec help topics       what else there is to read\n");
 }
 
 void options_usage(Ctx *ctx, StrBuf *out)
 {
-    sb_puts(out, "risec compiles RISE, a language of data-parallel patterns, to CUDA C.\n\n");
+    sb_puts(out, what);
     for (int v = 0; v < VERB_COUNT; v++)
-        put_verb(ctx, out, (Verb)v);
+        put_verb(ctx, out, (Verb)v, verb_rows[v].help);
     for (int id = 0; id < OPT_COUNT; id++) {
         bool known = option_rows[id].hidden || option_rows[id].verbs == OPT_ALL_VERBS;
         for (int before = 0; before < id && !known; before++)
@@ -116,10 +142,10 @@ void options_usage(Ctx *ctx, StrBuf *out)
 
 void options_usage_verb(Ctx *ctx, StrBuf *out, Verb verb)
 {
-    put_verb(ctx, out, verb);
+    put_verb(ctx, out, verb, verb_rows[verb].help);
     sb_puts(out, "\nOptions:\n");
     for (int id = 0; id < OPT_COUNT; id++) {
         if (option_shown((OptId)id, verb))
-            put_option(ctx, out, &option_rows[id]);
+            put_option(ctx, out, &option_rows[id], option_rows[id].help);
     }
 }

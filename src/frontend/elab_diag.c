@@ -450,6 +450,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
             diag_label(ctx, d, "%s does not fit", nat_text(ctx, mis.got_size));
         if (arg.kind == V_CORE)
             note_origin(e, d, arg.core);
+        propose_shorter(e, d, pattern, env, arg);
         int n;
         const Ast **sizes, *elem;
         flatten_array(e, pattern, &n, &sizes, &elem);

@@ -303,9 +303,28 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
         propose_around(e, d, span, ctx_printf(e->ctx, "where %s is meant, $ converts it and drops what does not fit", scalar_name(to)), ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
 }
 
+/* inf where an integer is wanted, as in `reduce(max, -inf)`: integers have a lowest and a highest one. */
+bool propose_extreme(Elab *e, Diag *d, Span span, Type want)
+{
+    Type t = type_resolve(e, want);
+    const char *words = span_text(e, span), *text = source_get(e->ctx, span.file) ? source_get(e->ctx, span.file)->text : NULL;
+    t = t->kind == TY_VEC ? type_resolve(e, t->elem) : t;
+    bool negative = words && *words == '-';
+    if (t->kind != TY_SCALAR || !scalar_is_int(t->scalar) || !words || strcmp(words + (negative ? 1 + strspn(words + 1, " ") : 0), "inf") != 0)
+        return false;
+    for (uint32_t at = span.lo; at > 0 && !negative && (text[at - 1] == ' ' || text[at - 1] == '-'); at--)
+        if (text[at - 1] == '-') {
+            negative = true;
+            span.lo = at - 1;
+        }
+    diag_propose(e->ctx, d, span, ctx_printf(e->ctx, "integers have no infinity; the %s %s is $", negative ? "lowest" : "highest", scalar_name(t->scalar)), "%s",
+                 negative ? "lowest" : "highest");
+    return true;
+}
+
 void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
 {
-    if (!d || d->help || !want || v.kind != V_CORE)
+    if (!d || d->help || !want || propose_extreme(e, d, span, want) || v.kind != V_CORE)
         return;
     Type from = type_resolve(e, v.core->type), to = type_resolve(e, want);
     if (from->kind == TY_IDX && to->kind == TY_SCALAR && to->scalar != SC_BOOL)
@@ -365,7 +384,7 @@ const char *wants_text(Elab *e, const Fun *f)
 const char *unit_word(PrimId op, Scalar type)
 {
     bool is_float = scalar_is_float(type);
-    return op == P_max ? (is_float ? "-inf" : "lowest") : op == P_min ? (is_float ? "inf" : "highest") : op == P_mul ? "1" : op == P_and ? "true" : op == P_or ? "false" : "0";
+    return op == P_max ? (is_float ? "-inf" : "lowest") : op == P_min ? (is_float ? "inf" : "highest") : op == P_mul ? "1" : op == P_bitAnd ? (scalar_is_signed(type) ? "-1" : "highest") : op == P_and ? "true" : op == P_or ? "false" : "0";
 }
 
 /* A function of several arguments has got a tuple of so many: of `fun x y => e`, `fun (x, y) => e` is meant. */

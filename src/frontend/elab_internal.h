@@ -298,6 +298,7 @@ bool propose_made(Elab *e, Diag *d, const Fun *f, Value length, Span text); /* t
 bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
 bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg);
+void propose_shorter(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value arg);
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg);
 bool propose_fold(Elab *e, Diag *d, const Fun *f);
 void propose_whole(Elab *e, Diag *d, Span span);
@@ -338,6 +339,7 @@ Scalar float_for(Elab *e, Scalar whole);
 void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb);
 /* The length of a `generate` that stands there. */
 /* The same of any value and type: what are no scalars has no conversion. Nothing where the message has a hint, or is NULL. */
+bool propose_extreme(Elab *e, Diag *d, Span span, Type want);
 void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want);
 /* The type of the body as the type of the result, where there is no other hint. */
 void propose_header(Elab *e, Diag *d, Value v);

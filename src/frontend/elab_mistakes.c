@@ -129,7 +129,34 @@ static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
 
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
 {
-    return hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_joined(e, d, callee, hole, arg) || hint_start(e, d, callee, hole, arg);
+    Type t = hole && hole->filled && kind_is_type(hole->kind) ? hole->type : NULL;
+    Type parts = t ? type_resolve(e, t) : NULL;
+    for (int i = 0; arg.kind == V_TUPLE && parts && parts->kind == TY_TUPLE && parts->n_items == arg.tuple.n && i < arg.tuple.n; i++)
+        if (propose_extreme(e, d, arg.tuple.items[i].span, parts->items[i]))
+            return true;
+    return (t && propose_extreme(e, d, arg.span, t)) || hint_comma(e, d, arg) || hint_elements(e, d, callee, arg) || hint_rows(e, d, callee, arg) || hint_joined(e, d, callee, hole, arg) ||
+           hint_start(e, d, callee, hole, arg);
+}
+
+/* Of arrays that should be as long as each other, one has a few elements more: `zip(xs, xs |> drop(1))`. */
+void propose_shorter(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value arg)
+{
+    Ctx *ctx = e->ctx;
+    const Nat want = e->mis.want_size, got = e->mis.got_size;
+    int n;
+    const Ast **sizes, *elem;
+    flatten_array(e, pattern, &n, &sizes, &elem);
+    const Ast *size = n ? sizes[0] : NULL;
+    const Env *found = size && size->kind == AST_NAME ? env_find(env, size->name.text, NULL) : NULL;
+    const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
+    Nat more = want ? nat_sub(ctx, got, want) : NULL;
+    if (!more || !nat_is_const(more) || more->value == 0 || nat_is_const(got) || !hole || !hole->filled || hole->nat != want)
+        return;
+    const bool longer = more->value > 0;
+    const Span span = longer ? arg.span : hole->from;
+    if (!span.file)
+        return;
+    propose_around(e, d, span, "what has no partner in the other array is left out by $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, longer ? want : got)), ")");
 }
 
 /* `take(n / 2.0)` */

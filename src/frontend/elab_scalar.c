@@ -1,4 +1,5 @@
 /* Literals, arithmetic on sizes and on data, comparisons, casts, units. */
+#include <ctype.h>
 #include <math.h>
 
 #include "frontend/elab_internal.h"
@@ -674,6 +675,16 @@ static const char *unit_text(Elab *e, const Core *core)
     return sb.text;
 }
 
+/* `max(0, ...)`: how a fold of a primitive gets a start of its own, which is combined with its result. */
+static const char *with_start(Elab *e, const PendingUnit *p, const Core *got)
+{
+    const char *name = p->op->kind == F_PRIM ? prim_name(p->op->prim) : NULL, *start = span_text(e, p->span);
+    if (!name || strcmp(p->who, prim_name(P_reduce)) != 0 || got->kind != CORE_LIT || got->lit.type == SC_BOOL)
+        return NULL;
+    start = start && !p->frame ? start : unit_text(e, got);
+    return isalpha((unsigned char)name[0]) ? ctx_printf(e->ctx, "%s(%s, ...)", name, start) : ctx_printf(e->ctx, "%s %s (...)", start, name);
+}
+
 void finish_units(Elab *e)
 {
     for (int i = 0; i < e->units.n; i++) {
@@ -709,9 +720,9 @@ void finish_units(Elab *e)
         /* In a definition it may be a parameter that stands there. */
         if (want == &builtin)
             written = unit_word(p->op->prim, builtin.lit.type);
-        bool start = want == &builtin && (p->op->prim == P_add || p->op->prim == P_mul) && got->kind == CORE_LIT;
-        const char *from = span_text(e, p->span) ? span_text(e, p->span) : unit_text(e, got);
-        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; where the result is to start from %s, combine both afterwards: `%s %s (...)`", from, from, name) : "write $", "%s", written ? written : unit_text(e, want));
+        const char *start = want == &builtin ? with_start(e, p, got) : NULL;
+        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; to start from another value, combine it with the result: `%s`", start) : "write $", "%s",
+                     written ? written : unit_text(e, want));
         if (p->op->kind == F_ITEM)
             diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
     }

@@ -229,6 +229,7 @@ static const Hint hints[] = {
     {T_MINUS, T_NAME, HEADER, IN_BRACKET, wants_colon, "a name has no `-`: write `_` in its place", EDIT_FOUND, "_"},
     {T_NAME, T_NAME, HEADER, ANY, is_element_type, "a size and the type of the elements are joined by a point: $", EDIT_BOTH, "{before}.{found}"},
     {T_DOT, T_NAME, HEADER, IN_BRACKET, wants_colon, "a type stands behind a colon: `(xs: n.f32)`", NO_EDIT, NULL},
+    {T_LBRACKET, T_NAME, HEADER, IN_BRACKET, wants_colon, "a parameter is its name, a colon and its type, and an array's size stands before its elements: `({before}: n.f32)`", NO_EDIT, NULL},
     {T_STAR, T_NAME, HEADER, ANY, NULL, "there are no pointers: a parameter is `(xs: n.f32)`, its name first", NO_EDIT, NULL},
     {T_STAR, T_COLON, HEADER, ANY, NULL, "there are no pointers: " ARRAY_TYPE, NO_EDIT, NULL},
     {T_COLON, T_NAME, HEADER, ANY, is_after_where, "the parameters come first: `{item} {n: nat} (xs: n.f32): n.f32 where n > 3 = ...`", NO_EDIT, NULL},

@@ -65,6 +65,8 @@ Nat nat_min_max_in(Ctx *ctx, NatEnv *env, NatKind kind, Nat a, Nat b)
         a = b;
         b = t;
     }
+    if (nat_is_const(b) && a->kind == kind && nat_is_const(a->b)) /* min(min(x, 9), 4) */
+        return nat_min_max_in(ctx, env, kind, a->a, nat_min_max_in(ctx, env, kind, a->b, b));
     Nat r = env ? NULL : nat_memo_get(ctx, kind, a, b);
     if (r)
         return r;

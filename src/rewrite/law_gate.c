@@ -6,6 +6,7 @@
  * their conditions), the laws are needed of all values. */
 #include "rewrite/internal.h"
 #include "rewrite/laws.h"
+#include <math.h>
 
 typedef struct Gate {
     Ctx *ctx;
@@ -150,11 +151,11 @@ static void put_sides(StrBuf *out, const OperatorReport *r)
     put_side(out, r, 1);
 }
 
-const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorReport *r)
+const char *law_values_text(Ctx *ctx, const OperatorReport *r)
 {
     StrBuf sb;
     sb_init(&sb, ctx);
-    sb_printf(&sb, "`%s` is not %s for all values: for ", op->declared->name, r->law);
+    sb_puts(&sb, "for ");
     put_values(&sb, r);
     sb_puts(&sb, ", ");
     put_sides(&sb, r);
@@ -179,6 +180,25 @@ void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *r, 
                   fold ? "; where no such values come, say so by `accept [W0713]` before the body of the entry" : "");
     else
         diag_help(ctx, d, "leave the law out: then nothing is regrouped by it, and `reduceSeq` folds in order");
+}
+
+const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorReport *r)
+{
+    StrBuf sb;
+    sb_init(&sb, ctx);
+    sb_printf(&sb, "`%s` is not %s for all values: %s", op->declared->name, r->law, law_values_text(ctx, r));
+    return sb.text;
+}
+
+bool law_fails_for_nan(const OperatorReport *r)
+{
+    bool nan = false;
+    for (int i = 2 * r->half; i < (2 + r->n_values) * r->half; i++) {
+        const HostBuf *buf = &r->launch.results[i];
+        for (int64_t k = 0; k < buf->count && scalar_is_float(buf->elem); k++)
+            nan |= isnan(scalar_load(buf->elem, buf->bytes + k * scalar_bytes(buf->elem)).f);
+    }
+    return nan && r->special && r->from_unit;
 }
 
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)

@@ -143,6 +143,8 @@ LawOperator law_operator_alone(const Core *lambda, Core *unit);
 bool law_of_elements(Ctx *ctx, LawOperator *op, const Core *array);
 /* One of the file. False with diagnostics where it cannot be tried. */
 bool law_operator_of(Ctx *ctx, const LawFile *file, const Item *operator, LawOperator *out);
+/* Does it fail for NaN alone, and not for what is combined from the unit on? Folds may regroup it then. */
+bool law_fails_for_nan(const OperatorReport *report);
 /* E0808, with the values that show it; at `use`, if the library declares it. */
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *report);
 
@@ -152,6 +154,7 @@ void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *rep
 /* ---- what a lowering may regroup ------------------------------------------------------------------------------------------ */
 
 /* What shows that a law does not hold, in words. */
+const char *law_values_text(Ctx *ctx, const OperatorReport *report);
 const char *law_counter_text(Ctx *ctx, const LawOperator *op, const OperatorReport *report);
 /* False, and reported, where an operator of the entry does not have the laws that the entry needs. */
 bool laws_allow(Ctx *ctx, const CoreEntry *entry);

@@ -47,7 +47,8 @@ treeLoop_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches treeLoop on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches treeLoop on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n int
 //   xs: n int
 extern "C" int treeLoop_launch(int *result, const int *xs, long long n, cudaStream_t stream)

@@ -89,7 +89,8 @@ most_64(float *result_1, long long *result_2, float *result_3, double *result_4,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches most on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches most on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 1 float
 //   result_2: 1 long long
 //   result_3: 1 float

@@ -112,7 +112,8 @@ positives_64(float *result, const float *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches picked on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches picked on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n int
 //   ls: n long long
@@ -136,7 +137,8 @@ extern "C" int picked_launch(float *result, const int *ks, const long long *ls, 
     return (int)cudaGetLastError();
 }
 
-// Launches left on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches left on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 extern "C" int left_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -157,7 +159,8 @@ extern "C" int left_launch(float *result, const float *xs, long long n, cudaStre
     return (int)cudaGetLastError();
 }
 
-// Launches positives on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches positives on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 256*n float
 //   xs: 256*n float
 extern "C" int positives_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -17,8 +17,8 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
 }
-// The cells from number first on that are below end, fewer than the vector has, and pad for the
-// others.
+// The cells from number first on that are below end, fewer than the vector has,
+// and pad for the others.
 template <typename Vector, typename T, typename First, typename End, typename Pad>
 static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
 {
@@ -31,8 +31,8 @@ static __device__ __forceinline__ Vector load_fewer(const T *cells, First first,
     at[n - 1] = (T)pad;
     return v;
 }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -160,17 +160,17 @@ sum_unaligned(float *__restrict__ result, const float *__restrict__ xs, float *x
     sum_body<long long, false>(result, xs, xs_1, ticket, n, numSM);
 }
 
-// lib/std/warp.rise:5: warpTree
+// warpTree of lib/std/warp.rise:5
 static __device__ __forceinline__ void argmin_warpTree(float &acc_1, int &acc_2)
 {
-    // lib/std/warp.rise:6: mapLane
+    // mapLane of lib/std/warp.rise:6
     #pragma unroll
     for (int i = 0; i < 5; i++) {
         const int distance = 16 >> i;
         const float other = __shfl_xor_sync(0xffffffff, acc_1, distance);
         const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
-        // lib/std/warp.rise:8: mapLane
+        // mapLane of lib/std/warp.rise:8
         if (other < acc_1 || (other == acc_1 && other_1 < acc_2)) {
             acc_1 = other;
             acc_2 = other_1;
@@ -364,9 +364,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of sum with these sizes needs; gives 0 or
-// a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of sum with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -378,18 +377,19 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sum on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1 float
 //   xs: n float
-//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init; for one launch
-// at a time
+//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init;
+//     for one launch at a time
 extern "C" int sum_launch(float *result, const float *xs, void *workspace, long long n,
                           cudaStream_t stream)
 {
@@ -426,15 +426,11 @@ extern "C" int sum_launch(float *result, const float *xs, void *workspace, long 
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of argmin with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of argmin with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int argmin_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
-        return (int)cudaErrorInvalidValue;
-    if (nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192
-        + (double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     long long numSM;
     if (const cudaError_t error = rise_multiprocessors(&numSM))
@@ -444,26 +440,24 @@ extern "C" int argmin_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int argmin_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches argmin on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches argmin on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 1 float
 //   result_2: 1 int
 //   xs: n float
-//   workspace: the bytes that argmin_workspace says, made ready by argmin_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that argmin_workspace says, made ready by argmin_workspace_init;
+//     for one launch at a time
 extern "C" int argmin_launch(float *result_1, int *result_2, const float *xs, void *workspace,
                              long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
-        return (int)cudaErrorInvalidValue;
-    if (nat_max(nat_min(((double)n + 8191) / 8192, 262140), 1)*8192
-        + (double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;

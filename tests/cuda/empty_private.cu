@@ -20,7 +20,8 @@ emptyPrivate(float *__restrict__ result, const int *__restrict__ cs)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches emptyPrivate on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches emptyPrivate on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 22 float
 //   cs: 22 int
 //   in3: 0 int

@@ -63,7 +63,8 @@ ahead_64(float *__restrict__ result, const float *__restrict__ xs, long long n, 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches ahead on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches ahead on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32*n float
 //   xs: n*m float
 extern "C" int ahead_launch(float *result, const float *xs, long long n, long long m,

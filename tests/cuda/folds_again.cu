@@ -108,7 +108,8 @@ states_64(float *__restrict__ result, const float *__restrict__ xs, const float 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches again on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches again on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: m float
 //   xs: n float
 //   ys: m float
@@ -131,7 +132,8 @@ extern "C" int again_launch(float *result, const float *xs, const float *ys, lon
     return (int)cudaGetLastError();
 }
 
-// Launches others on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches others on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: m float
 //   xs: n float
 //   ys: m float
@@ -154,7 +156,8 @@ extern "C" int others_launch(float *result, const float *xs, const float *ys, lo
     return (int)cudaGetLastError();
 }
 
-// Launches states on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches states on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: m float
 //   xs: n float
 //   ys: m float

@@ -3,8 +3,8 @@
 // To launch: fullTiles_launch below, on a stream.
 
 #ifndef RISE_HELPERS
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -50,7 +50,8 @@ fullTiles_64(float *__restrict__ result, const float *__restrict__ xs, long long
 }
 
 #ifndef __CUDACC_RTC__
-// Launches fullTiles on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches fullTiles on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 256*ceilDiv(n, 2048) float
 //   xs: n float
 extern "C" int fullTiles_launch(float *result, const float *xs, long long n, cudaStream_t stream)

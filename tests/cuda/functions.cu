@@ -6,8 +6,8 @@
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -162,10 +162,10 @@ scaledSum_large_finish_64(float *__restrict__ result, const float *__restrict__ 
     scaledSum_large_finish_body<long long>(result, parts, n);
 }
 
-// functions.rise:21: warpTree of lib/std/warp.rise:5
+// functions.rise:21: foldOfBlock of functions.rise:18
 static __device__ __forceinline__ void
-least_warpTree(float *shared_1_1, int *shared_2_1, float *shared_1, int *shared_2, float acc_1,
-               int acc_2)
+least_foldOfBlock(float *shared_1_1, int *shared_2_1, float *shared_1, int *shared_2, float acc_1,
+                  int acc_2)
 {
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -187,9 +187,8 @@ least_warpTree(float *shared_1_1, int *shared_2_1, float *shared_1, int *shared_
     __syncwarp();
 }
 
-// functions.rise:18: foldOfBlock
-static __device__ __forceinline__ void
-least_foldOfBlock(float &acc_1, int &acc_2, float b_1, int b_2)
+// functions.rise:6: nearest
+static __device__ __forceinline__ void least_nearest(float &acc_1, int &acc_2, float b_1, int b_2)
 {
     if (b_1 < acc_1 || (b_1 == acc_1 && b_2 < acc_2)) {
         acc_1 = b_1;
@@ -223,7 +222,7 @@ least_body(const float *__restrict__ xs, float *__restrict__ parts_1, int *__res
                 const bool inside = i*64 + thread < 1000 && (full || index < n);
                 const float b_1 = inside ? xs[index] : INFINITY;
                 const int b_2 = inside ? (int)index : 2147483647;
-                least_foldOfBlock(acc_1, acc_2, b_1, b_2);
+                least_nearest(acc_1, acc_2, b_1, b_2);
             }
         });
 
@@ -235,21 +234,21 @@ least_body(const float *__restrict__ xs, float *__restrict__ parts_1, int *__res
             const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
             // functions.rise:21: mapLane of lib/std/warp.rise:8
-            least_foldOfBlock(acc_1, acc_2, other, other_1);
+            least_nearest(acc_1, acc_2, other, other_1);
         }
 
         // functions.rise:21: mapLane of lib/std/warp.rise:9
         __syncthreads();
-        least_warpTree(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
+        least_foldOfBlock(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
         if (thread == 0) {
             float acc_1_1 = INFINITY;
             int acc_2_1 = 2147483647;
             const float b_1 = shared_1[0];
             const int b_2 = shared_2[0];
-            least_foldOfBlock(acc_1_1, acc_2_1, b_1, b_2);
+            least_nearest(acc_1_1, acc_2_1, b_1, b_2);
             const float b_1_1 = shared_1[1];
             const int b_2_1 = shared_2[1];
-            least_foldOfBlock(acc_1_1, acc_2_1, b_1_1, b_2_1);
+            least_nearest(acc_1_1, acc_2_1, b_1_1, b_2_1);
             parts_1[block] = acc_1_1;
             parts_2[block] = acc_2_1;
         }
@@ -290,13 +289,13 @@ least_finish_body(float *__restrict__ result_1, int *__restrict__ result_2,
         const Index index = i*64 + thread;
         const float b_1 = parts_1[index];
         const int b_2 = parts_2[index];
-        least_foldOfBlock(acc_1, acc_2, b_1, b_2);
+        least_nearest(acc_1, acc_2, b_1, b_2);
     }
     if (blocks % 64 != 0) {
         const Index index = end*64 + thread;
         const float b_1 = index < blocks ? parts_1[index] : INFINITY;
         const int b_2 = index < blocks ? parts_2[index] : 2147483647;
-        least_foldOfBlock(acc_1, acc_2, b_1, b_2);
+        least_nearest(acc_1, acc_2, b_1, b_2);
     }
 
     // functions.rise:21: mapLane of lib/std/warp.rise:6
@@ -307,20 +306,20 @@ least_finish_body(float *__restrict__ result_1, int *__restrict__ result_2,
         const int other_1 = __shfl_xor_sync(0xffffffff, acc_2, distance);
 
         // functions.rise:21: mapLane of lib/std/warp.rise:8
-        least_foldOfBlock(acc_1, acc_2, other, other_1);
+        least_nearest(acc_1, acc_2, other, other_1);
     }
 
     // functions.rise:21: mapLane of lib/std/warp.rise:9
-    least_warpTree(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
+    least_foldOfBlock(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
     if (thread == 0) {
         float acc_1_1 = INFINITY;
         int acc_2_1 = 2147483647;
         const float b_1 = shared_1[0];
         const int b_2 = shared_2[0];
-        least_foldOfBlock(acc_1_1, acc_2_1, b_1, b_2);
+        least_nearest(acc_1_1, acc_2_1, b_1, b_2);
         const float b_1_1 = shared_1[1];
         const int b_2_1 = shared_2[1];
-        least_foldOfBlock(acc_1_1, acc_2_1, b_1_1, b_2_1);
+        least_nearest(acc_1_1, acc_2_1, b_1_1, b_2_1);
         result_1[0] = acc_1_1;
         result_2[0] = acc_2_1;
     }
@@ -395,9 +394,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of scaledSum with these sizes needs;
-// gives 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of scaledSum with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int scaledSum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -410,18 +408,19 @@ extern "C" int scaledSum_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int scaledSum_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches scaledSum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches scaledSum on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1 float
 //   xs: n float
-//   workspace: the bytes that scaledSum_workspace says, made ready by scaledSum_workspace_init; for
-// one launch at a time
+//   workspace: the bytes that scaledSum_workspace says, made ready by scaledSum_workspace_init;
+//     for one launch at a time
 extern "C" int scaledSum_launch(float *result, float scale, const float *xs, void *workspace,
                                 long long n, cudaStream_t stream)
 {
@@ -456,9 +455,8 @@ extern "C" int scaledSum_launch(float *result, float scale, const float *xs, voi
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of least with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of least with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int least_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -467,19 +465,20 @@ extern "C" int least_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int least_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches least on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches least on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 1 float
 //   result_2: 1 int
 //   xs: n float
-//   workspace: the bytes that least_workspace says, made ready by least_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that least_workspace says, made ready by least_workspace_init;
+//     for one launch at a time
 extern "C" int least_launch(float *result_1, int *result_2, const float *xs, void *workspace,
                             long long n, cudaStream_t stream)
 {
@@ -514,7 +513,8 @@ extern "C" int least_launch(float *result_1, int *result_2, const float *xs, voi
     return (int)cudaGetLastError();
 }
 
-// Launches rowsTwice on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches rowsTwice on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*n float
 //   xs: 256*n float
 extern "C" int rowsTwice_launch(float *result, const float *xs, long long n, cudaStream_t stream)

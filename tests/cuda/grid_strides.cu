@@ -5,8 +5,8 @@
 #ifndef RISE_HELPERS
 static __device__ __forceinline__ int wrap_add(int a, int b)
     { return (int)((unsigned)a + (unsigned)b); }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -117,7 +117,8 @@ kept_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches sums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sums on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 4096 int
 //   xs: n int
 extern "C" int sums_launch(int *result, const int *xs, long long n, cudaStream_t stream)
@@ -131,7 +132,8 @@ extern "C" int sums_launch(int *result, const int *xs, long long n, cudaStream_t
     return (int)cudaGetLastError();
 }
 
-// Launches tiles on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches tiles on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*b int
 //   xs: n int
 extern "C" int tiles_launch(int *result, const int *xs, long long n, long long b,
@@ -153,7 +155,8 @@ extern "C" int tiles_launch(int *result, const int *xs, long long n, long long b
     return (int)cudaGetLastError();
 }
 
-// Launches kept on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches kept on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 4096 int
 //   xs: n int
 extern "C" int kept_launch(int *result, const int *xs, long long n, cudaStream_t stream)

@@ -12,8 +12,8 @@ static __device__ __forceinline__ int wrap_mul(int a, int b)
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
-// All blocks wait for each other. barrier[0] counts those that have come, barrier[1] how often all
-// have.
+// All blocks wait for each other. barrier[0] counts those that have come,
+// barrier[1] how often all have.
 static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 {
     __syncthreads();
@@ -100,9 +100,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// The bytes of workspace, in device memory, that a launch of shift with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of shift with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int shift_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -111,18 +110,19 @@ extern "C" int shift_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int shift_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches shift on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches shift on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n int
 //   xs: n int
-//   workspace: the bytes that shift_workspace says, made ready by shift_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that shift_workspace says, made ready by shift_workspace_init;
+//     for one launch at a time
 extern "C" int shift_launch(int *result, const int *xs, void *workspace, long long n,
                             cudaStream_t stream)
 {

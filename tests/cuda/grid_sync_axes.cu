@@ -6,8 +6,8 @@
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
-// All blocks wait for each other. barrier[0] counts those that have come, barrier[1] how often all
-// have.
+// All blocks wait for each other. barrier[0] counts those that have come,
+// barrier[1] how often all have.
 static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 {
     __syncthreads();
@@ -95,9 +95,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// The bytes of workspace, in device memory, that a launch of f with these sizes needs; gives 0 or a
-// cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of f with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int f_workspace(long long n, long long m, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
@@ -110,18 +109,19 @@ extern "C" int f_workspace(long long n, long long m, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int f_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches f on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n*m float
 //   xs: n*m float
-//   workspace: the bytes that f_workspace says, made ready by f_workspace_init; for one launch at a
-// time
+//   workspace: the bytes that f_workspace says, made ready by f_workspace_init;
+//     for one launch at a time
 extern "C" int f_launch(float *result, const float *xs, void *workspace, long long n, long long m,
                         cudaStream_t stream)
 {

@@ -35,7 +35,8 @@ guardedTail_64(float *__restrict__ result, const float *__restrict__ xs, long lo
 }
 
 #ifndef __CUDACC_RTC__
-// Launches guardedTail on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches guardedTail on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32*n float
 //   xs: n*m float
 extern "C" int guardedTail_launch(float *result, const float *xs, long long n, long long m,

@@ -222,7 +222,8 @@ casts_64(unsigned short *__restrict__ result_1, unsigned short *__restrict__ res
 }
 
 #ifndef __CUDACC_RTC__
-// Launches axpy on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches axpy on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n unsigned short
 //   a: the bits of a number of type f16
 //   xs: n unsigned short
@@ -246,7 +247,8 @@ extern "C" int axpy_launch(unsigned short *result, unsigned short a, const unsig
     return (int)cudaGetLastError();
 }
 
-// Launches sums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sums on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n / 64 float
 //   xs: n unsigned short
 extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
@@ -276,7 +278,8 @@ extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
     return (int)cudaGetLastError();
 }
 
-// Launches halve on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches halve on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n unsigned short
 //   xs: n unsigned short
 extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, long long n,
@@ -306,7 +309,8 @@ extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, lo
     return (int)cudaGetLastError();
 }
 
-// Launches casts on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches casts on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n unsigned short
 //   result_2: n unsigned short
 //   xs: n double

@@ -32,7 +32,8 @@ several(int *__restrict__ result, const int *__restrict__ xs)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches several on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches several on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 640 int
 //   xs: 640 int
 extern "C" int several_launch(int *result, const int *xs, cudaStream_t stream)

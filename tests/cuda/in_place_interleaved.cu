@@ -54,7 +54,8 @@ sum_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sum on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: ceilDiv(n, 128) float
 //   xs: n float
 extern "C" int sum_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -56,7 +56,8 @@ tree_64(int *__restrict__ result, const int *__restrict__ xs, long long b)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches tree on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches tree on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: b int
 //   xs: 64*b int
 extern "C" int tree_launch(int *result, const int *xs, long long b, cudaStream_t stream)

@@ -108,7 +108,8 @@ sized_case3_64(float *__restrict__ result, const float *__restrict__ xs,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches sized on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sized on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 //   ys: n float

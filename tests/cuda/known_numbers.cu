@@ -217,7 +217,8 @@ wide_64(float *__restrict__ result, const unsigned long long *__restrict__ ks,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches below on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches below on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n int
 //   xs: 256 float
@@ -240,7 +241,8 @@ extern "C" int below_launch(float *result, const int *ks, const float *xs, long 
     return (int)cudaGetLastError();
 }
 
-// Launches between on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches between on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n int
 //   xs: 256 float
@@ -263,7 +265,8 @@ extern "C" int between_launch(float *result, const int *ks, const float *xs, lon
     return (int)cudaGetLastError();
 }
 
-// Launches negative on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches negative on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n int
 //   xs: n float
@@ -286,7 +289,8 @@ extern "C" int negative_launch(float *result, const int *ks, const float *xs, lo
     return (int)cudaGetLastError();
 }
 
-// Launches other on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches other on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n int
 //   xs: 256 float
@@ -309,7 +313,8 @@ extern "C" int other_launch(float *result, const int *ks, const float *xs, long 
     return (int)cudaGetLastError();
 }
 
-// Launches unsigned on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches unsigned on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n unsigned
 //   xs: 256 float
@@ -332,7 +337,8 @@ extern "C" int unsigned_launch(float *result, const unsigned *ks, const float *x
     return (int)cudaGetLastError();
 }
 
-// Launches wide on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches wide on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ks: n unsigned long long
 //   xs: 256 float

@@ -100,7 +100,8 @@ best(int *__restrict__ result, const float *__restrict__ xs)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches rotated on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches rotated on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32 signed char
 //   xs: 32 signed char
 extern "C" int rotated_launch(signed char *result, const signed char *xs, cudaStream_t stream)
@@ -109,7 +110,8 @@ extern "C" int rotated_launch(signed char *result, const signed char *xs, cudaSt
     return (int)cudaGetLastError();
 }
 
-// Launches less on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches less on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32 int
 //   xs: 32 int
 extern "C" int less_launch(int *result, const int *xs, cudaStream_t stream)
@@ -118,7 +120,8 @@ extern "C" int less_launch(int *result, const int *xs, cudaStream_t stream)
     return (int)cudaGetLastError();
 }
 
-// Launches centred on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches centred on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32 float
 //   xs: 32 float
 extern "C" int centred_launch(float *result, const float *xs, cudaStream_t stream)
@@ -127,7 +130,8 @@ extern "C" int centred_launch(float *result, const float *xs, cudaStream_t strea
     return (int)cudaGetLastError();
 }
 
-// Launches best on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches best on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1 int
 //   xs: 32 float
 extern "C" int best_launch(int *result, const float *xs, cudaStream_t stream)

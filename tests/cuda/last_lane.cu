@@ -42,7 +42,8 @@ lastLane_64(int *__restrict__ result, const int *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches lastLane on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches lastLane on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n int
 //   xs: 32*n int
 extern "C" int lastLane_launch(int *result, const int *xs, long long n, cudaStream_t stream)

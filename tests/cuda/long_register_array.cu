@@ -41,14 +41,13 @@ f_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches f on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*n float
 //   xs: 4096*n float
 extern "C" int f_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
-        return (int)cudaErrorInvalidValue;
-    if ((double)n*4096 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;

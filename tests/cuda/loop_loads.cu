@@ -124,7 +124,8 @@ picked_64(float *__restrict__ result, const long long *__restrict__ is,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches ranges on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches ranges on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   offsets: n + 1 int
 //   xs: m float
@@ -147,7 +148,8 @@ extern "C" int ranges_launch(float *result, const int *offsets, const float *xs,
     return (int)cudaGetLastError();
 }
 
-// Launches scaled on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches scaled on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   ws: 3 float
 //   xs: n*m float
@@ -172,7 +174,8 @@ extern "C" int scaled_launch(float *result, const float *ws, const float *xs, lo
     return (int)cudaGetLastError();
 }
 
-// Launches first on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches first on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n*m float
 extern "C" int first_launch(float *result, const float *xs, long long n, long long m,
@@ -196,7 +199,8 @@ extern "C" int first_launch(float *result, const float *xs, long long n, long lo
     return (int)cudaGetLastError();
 }
 
-// Launches picked on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches picked on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   is: n long long
 //   ws: m float

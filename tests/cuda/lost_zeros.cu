@@ -9,8 +9,8 @@ static __device__ __forceinline__ int wrap_mul(int a, int b)
     { return (int)((unsigned)a * (unsigned)b); }
 static __device__ __forceinline__ long long wrap_mul(long long a, long long b)
     { return (long long)((unsigned long long)a * (unsigned long long)b); }
-// c ? a : 0, hidden: ptxas of CUDA 13.0 lets later instructions read a before it is cleared, for
-// sm_90.
+// c ? a : 0, hidden: ptxas of CUDA 13.0 lets later instructions read a before it is cleared,
+// for sm_90.
 static __device__ __forceinline__ long long zero_unless(bool c, long long a)
 {
 #ifdef __CUDA_ARCH__
@@ -76,7 +76,8 @@ f_64(long long *__restrict__ result_1, long long *__restrict__ result_2, int *__
 }
 
 #ifndef __CUDACC_RTC__
-// Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches f on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n long long
 //   result_2: n long long
 //   result_3: n int

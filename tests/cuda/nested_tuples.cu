@@ -69,7 +69,8 @@ counted_64(float *__restrict__ result_1, int *__restrict__ result_2, const float
 }
 
 #ifndef __CUDACC_RTC__
-// Launches firsts on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches firsts on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: r float
 //   lens: r int
 //   rows: r*m float
@@ -94,7 +95,8 @@ extern "C" int firsts_launch(float *result, const int *lens, const float *rows, 
     return (int)cudaGetLastError();
 }
 
-// Launches counted on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches counted on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n float
 //   result_2: n int
 //   xs: n float

@@ -3,8 +3,8 @@
 // To launch: sum_launch below, on a stream.
 
 #ifndef RISE_HELPERS
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -119,9 +119,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of sum with these sizes needs; gives 0 or
-// a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of sum with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int sum_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -130,18 +129,19 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int sum_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches sum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sum on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1 float
 //   xs: n float
-//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init; for one launch
-// at a time
+//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init;
+//     for one launch at a time
 extern "C" int sum_launch(float *result, const float *xs, void *workspace, long long n,
                           cudaStream_t stream)
 {

@@ -40,7 +40,8 @@ counts_64(unsigned *__restrict__ result, const unsigned *__restrict__ xs, long l
 }
 
 #ifndef __CUDACC_RTC__
-// Launches counts on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches counts on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*n unsigned
 //   xs: 16384*n unsigned
 extern "C" int counts_launch(unsigned *result, const unsigned *xs, long long n, cudaStream_t stream)

@@ -8,8 +8,8 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
 }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -93,7 +93,8 @@ neighbours_unaligned(float *__restrict__ result, const float *__restrict__ xs, l
 }
 
 #ifndef __CUDACC_RTC__
-// Launches neighbours on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches neighbours on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 256*n float
 //   xs: 4*n*m float
 extern "C" int neighbours_launch(float *result, const float *xs, long long n, long long m,

@@ -47,7 +47,8 @@ both_finish_64(const float *__restrict__ result_1, float *__restrict__ result_2,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches both on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches both on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n float
 //   result_2: n float
 //   xs: n float

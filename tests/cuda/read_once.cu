@@ -94,7 +94,8 @@ scalars_64(float *__restrict__ result, const bool *__restrict__ xs_1,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches vectors on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches vectors on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 extern "C" int vectors_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -123,7 +124,8 @@ extern "C" int vectors_launch(float *result, const float *xs, long long n, cudaS
     return (int)cudaGetLastError();
 }
 
-// Launches scalars on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches scalars on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs_1: n bool
 //   xs_2: n short

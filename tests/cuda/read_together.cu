@@ -177,7 +177,8 @@ squares_unaligned(float *__restrict__ result, const float *__restrict__ xs, long
 }
 
 #ifndef __CUDACC_RTC__
-// Launches nearest on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches nearest on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: ceilDiv(n, 4) float
 //   result_2: ceilDiv(n, 4) float
 //   xs: n float
@@ -207,7 +208,8 @@ extern "C" int nearest_launch(float *result_1, float *result_2, const float *xs,
     return (int)cudaGetLastError();
 }
 
-// Launches squares on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches squares on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 extern "C" int squares_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -237,9 +237,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of turned with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of turned with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int turned_workspace(long long n, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
@@ -250,19 +249,20 @@ extern "C" int turned_workspace(long long n, long long steps, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int turned_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches turned on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches turned on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n int
 //   xs: n int
 //   rows: n*steps int
-//   workspace: the bytes that turned_workspace says, made ready by turned_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that turned_workspace says, made ready by turned_workspace_init;
+//     for one launch at a time
 extern "C" int turned_launch(int *result, const int *xs, const int *rows, void *workspace,
                              long long n, long long steps, cudaStream_t stream)
 {
@@ -320,9 +320,8 @@ extern "C" int turned_launch(int *result, const int *xs, const int *rows, void *
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of classes with these sizes needs; gives
-// 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of classes with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int classes_workspace(long long n, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
@@ -336,20 +335,21 @@ extern "C" int classes_workspace(long long n, long long steps, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int classes_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches classes on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches classes on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n int
 //   result_2: 1 int
 //   xs_1: n int
 //   xs_2: n long long
-//   workspace: the bytes that classes_workspace says, made ready by classes_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that classes_workspace says, made ready by classes_workspace_init;
+//     for one launch at a time
 extern "C" int classes_launch(int *result_1, int *result_2, const int *xs_1, const long long *xs_2,
                               void *workspace, long long n, long long steps, cudaStream_t stream)
 {

@@ -48,7 +48,8 @@ stencil_64(float *__restrict__ result, const float *__restrict__ xs, long long n
 }
 
 #ifndef __CUDACC_RTC__
-// Launches stencil on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches stencil on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32*n*m float
 //   xs: 34*n*m + 68*n float
 extern "C" int stencil_launch(float *result, const float *xs, long long n, long long m,

@@ -162,7 +162,8 @@ none_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches halves on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches halves on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n float
 //   result_2: n int
 //   xs_1: 32*n float
@@ -186,7 +187,8 @@ extern "C" int halves_launch(float *result_1, int *result_2, const float *xs_1, 
     return (int)cudaGetLastError();
 }
 
-// Launches doubles on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches doubles on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32*n int
 //   xs: 32*n int
 extern "C" int doubles_launch(int *result, const int *xs, long long n, cudaStream_t stream)
@@ -207,7 +209,8 @@ extern "C" int doubles_launch(int *result, const int *xs, long long n, cudaStrea
     return (int)cudaGetLastError();
 }
 
-// Launches steps on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches steps on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n + 4 float
 extern "C" int steps_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -228,7 +231,8 @@ extern "C" int steps_launch(float *result, const float *xs, long long n, cudaStr
     return (int)cudaGetLastError();
 }
 
-// Launches none on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches none on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: 32*n float
 extern "C" int none_launch(float *result, const float *xs, long long n, cudaStream_t stream)

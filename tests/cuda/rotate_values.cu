@@ -41,7 +41,8 @@ rotate_64(float *__restrict__ result, const float *__restrict__ xs, long long n,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches rotate on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches rotate on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n*m float
 //   xs: n*m + 2*n float
 extern "C" int rotate_launch(float *result, const float *xs, long long n, long long m,

@@ -33,7 +33,8 @@ planes_64(float *__restrict__ result, const float *__restrict__ xs, long long n,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches planes on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches planes on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n*m*k float
 //   xs: n*m*k float
 extern "C" int planes_launch(float *result, const float *xs, long long n, long long m, long long k,

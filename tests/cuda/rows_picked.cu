@@ -60,7 +60,8 @@ picked_unaligned(float *__restrict__ result, const float *__restrict__ xs,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches picked on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches picked on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1 float
 //   xs: 8*n float
 //   bs: 3 long long

@@ -47,8 +47,8 @@ static __device__ __forceinline__ float to_odd(double x)
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
-// All blocks wait for each other. barrier[0] counts those that have come, barrier[1] how often all
-// have.
+// All blocks wait for each other. barrier[0] counts those that have come,
+// barrier[1] how often all have.
 static __device__ void sync_grid(unsigned *barrier, unsigned blocks)
 {
     __syncthreads();
@@ -216,7 +216,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// Launches all on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches all on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   h: the bits of a number of type f16
 //   g: the bits of a number of type bf16
@@ -244,9 +245,8 @@ extern "C" int all_launch(float *result, float a, double b, unsigned short h, un
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of cooperative with these sizes needs;
-// gives 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of cooperative with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int cooperative_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -255,18 +255,19 @@ extern "C" int cooperative_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int cooperative_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches cooperative on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches cooperative on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 //   workspace: the bytes that cooperative_workspace says, made ready by cooperative_workspace_init;
-// for one launch at a time
+//     for one launch at a time
 extern "C" int cooperative_launch(float *result, float a, int q, const float *xs, void *workspace,
                                   long long n, cudaStream_t stream)
 {
@@ -304,9 +305,8 @@ extern "C" int cooperative_launch(float *result, float a, int q, const float *xs
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of two with these sizes needs; gives 0 or
-// a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of two with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int two_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -315,19 +315,20 @@ extern "C" int two_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int two_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches two on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches two on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n unsigned short
 //   a: the bits of a number of type f16
 //   xs: n unsigned short
-//   workspace: the bytes that two_workspace says, made ready by two_workspace_init; for one launch
-// at a time
+//   workspace: the bytes that two_workspace says, made ready by two_workspace_init;
+//     for one launch at a time
 extern "C" int two_launch(unsigned short *result, unsigned short a, double q,
                           const unsigned short *xs, void *workspace, long long n,
                           cudaStream_t stream)

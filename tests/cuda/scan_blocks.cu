@@ -6,8 +6,8 @@
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
-// A word of the mail: 32 bits of a value and who wrote them, 1: the block whose total it is, 2: the
-// block that answers, 0: nobody.
+// A word of the mail: 32 bits of a value and who wrote them, 1: the block whose total it is, 2:
+// the block that answers, 0: nobody.
 static __device__ __forceinline__ unsigned long long get_mail(unsigned long long *word)
 {
 #ifdef __CUDA_ARCH__
@@ -80,8 +80,8 @@ static __device__ __forceinline__ void wait_for_prefix(unsigned long long *mail,
     clear_mail(mail, i, before);
     prefix = before;
 }
-// One warp answers the totals of n blocks, in their order: each gets what op makes of `before` and
-// all totals before it. The grouping is the same
+// One warp answers the totals of n blocks, in their order:
+// each gets what op makes of `before` and all totals before it. The grouping is the same
 // each time: by 32 totals in their order, and within these as a tree.
 template <typename T, typename Op>
 static __device__ void serve_prefixes(unsigned long long *mail, long long n, int lane, T before,
@@ -298,9 +298,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// The bytes of workspace, in device memory, that a launch of running with these sizes needs; gives
-// 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of running with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int running_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -309,18 +308,19 @@ extern "C" int running_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int running_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 266240, stream);
 }
 
-// Launches running on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches running on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
-//   workspace: the bytes that running_workspace says, made ready by running_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that running_workspace says, made ready by running_workspace_init;
+//     for one launch at a time
 extern "C" int running_launch(float *result, const float *xs, void *workspace, long long n,
                               cudaStream_t stream)
 {
@@ -361,9 +361,8 @@ extern "C" int running_launch(float *result, const float *xs, void *workspace, l
     return (int)cudaGetLastError();
 }
 
-// The bytes of workspace, in device memory, that a launch of products with these sizes needs; gives
-// 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of products with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int products_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -372,18 +371,19 @@ extern "C" int products_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int products_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 266240, stream);
 }
 
-// Launches products on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches products on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*n double
 //   xs: 64*n double
-//   workspace: the bytes that products_workspace says, made ready by products_workspace_init; for
-// one launch at a time
+//   workspace: the bytes that products_workspace says, made ready by products_workspace_init;
+//     for one launch at a time
 extern "C" int products_launch(double *result, const double *xs, void *workspace, long long n,
                                cudaStream_t stream)
 {

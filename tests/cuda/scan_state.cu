@@ -57,7 +57,8 @@ scanPairs_64(float *__restrict__ result_1, int *__restrict__ result_2, const flo
 }
 
 #ifndef __CUDACC_RTC__
-// Launches scanPairs on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches scanPairs on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 8*n float
 //   result_2: 8*n int
 //   xs: 8*n float

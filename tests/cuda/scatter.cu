@@ -154,7 +154,8 @@ pairs_finish_64(float *result_1, int *result_2, const int *__restrict__ ks,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches reversed on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches reversed on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 extern "C" int reversed_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -175,7 +176,8 @@ extern "C" int reversed_launch(float *result, const float *xs, long long n, cuda
     return (int)cudaGetLastError();
 }
 
-// Launches hits on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches hits on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*(n / 256) int
 //   is: n int
 extern "C" int hits_launch(int *result, const int *is, long long n, cudaStream_t stream)
@@ -198,7 +200,8 @@ extern "C" int hits_launch(int *result, const int *is, long long n, cudaStream_t
     return (int)cudaGetLastError();
 }
 
-// Launches spread on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches spread on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 2*n float
 //   xs: n float
 //   ys: 2*n float
@@ -234,7 +237,8 @@ extern "C" int spread_launch(float *result, const float *xs, const float *ys, lo
     return (int)cudaGetLastError();
 }
 
-// Launches pairs on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches pairs on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n float
 //   result_2: n int
 //   ks: n int

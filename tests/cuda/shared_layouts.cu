@@ -54,7 +54,8 @@ swizzledDoubles(double *__restrict__ result, const double *__restrict__ xs)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches padded on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches padded on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1024 float
 //   xs: 1024 float
 extern "C" int padded_launch(float *result, const float *xs, cudaStream_t stream)
@@ -63,7 +64,8 @@ extern "C" int padded_launch(float *result, const float *xs, cudaStream_t stream
     return (int)cudaGetLastError();
 }
 
-// Launches swizzled on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches swizzled on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 1024 float
 //   xs: 1024 float
 extern "C" int swizzled_launch(float *result, const float *xs, cudaStream_t stream)
@@ -72,8 +74,8 @@ extern "C" int swizzled_launch(float *result, const float *xs, cudaStream_t stre
     return (int)cudaGetLastError();
 }
 
-// Launches swizzledDoubles on a stream. Buffers are in device memory; gives 0 or a cudaError_t.
-// Cells:
+// Launches swizzledDoubles on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 512 double
 //   xs: 512 double
 extern "C" int swizzledDoubles_launch(double *result, const double *xs, cudaStream_t stream)

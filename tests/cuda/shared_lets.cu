@@ -32,7 +32,8 @@ mirrored_64(float *__restrict__ result, const float *__restrict__ x0, long long 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches mirrored on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches mirrored on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   x0: n float
 extern "C" int mirrored_launch(float *result, const float *x0, long long n, cudaStream_t stream)

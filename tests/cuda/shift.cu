@@ -29,7 +29,8 @@ shift_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches shift on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches shift on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 32*n float
 //   xs: 32*n float
 extern "C" int shift_launch(float *result, const float *xs, long long n, cudaStream_t stream)

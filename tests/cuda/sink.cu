@@ -72,7 +72,8 @@ shifted_64(float *__restrict__ result, const float *__restrict__ xs, long long n
 }
 
 #ifndef __CUDACC_RTC__
-// Launches products on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches products on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n*k float
 //   ys: k float
@@ -102,7 +103,8 @@ extern "C" int products_launch(float *result, const float *xs, const float *ys, 
     return (int)cudaGetLastError();
 }
 
-// Launches shifted on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches shifted on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n*k float
 extern "C" int shifted_launch(float *result, const float *xs, long long n, long long k,

@@ -10,8 +10,8 @@ static __device__ __forceinline__ int wrap_sub(int a, int b)
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -198,9 +198,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of centred with these sizes needs; gives
-// 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of centred with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int centred_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -219,18 +218,19 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int centred_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches centred on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches centred on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n int
 //   xs: n int
-//   workspace: the bytes that centred_workspace says, made ready by centred_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that centred_workspace says, made ready by centred_workspace_init;
+//     for one launch at a time
 extern "C" int centred_launch(int *result, const int *xs, void *workspace, long long n,
                               cudaStream_t stream)
 {

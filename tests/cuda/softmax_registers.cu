@@ -135,14 +135,13 @@ softmax_unaligned(float *__restrict__ result, const float *__restrict__ xs, long
 }
 
 #ifndef __CUDACC_RTC__
-// Launches softmax on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches softmax on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 4096*n float
 //   xs: 4096*n float
 extern "C" int softmax_launch(float *result, const float *xs, long long n, cudaStream_t stream)
 {
     if (n < 0 || n > 1099511627776)
-        return (int)cudaErrorInvalidValue;
-    if ((double)n*4096 > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
         long long blocks = n;

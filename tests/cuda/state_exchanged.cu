@@ -74,7 +74,8 @@ mixed_64(int *__restrict__ result_1, int *__restrict__ result_2, int *__restrict
 }
 
 #ifndef __CUDACC_RTC__
-// Launches mixed on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches mixed on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: n int
 //   result_2: 4*n int
 //   result_3: 4*n int

@@ -43,7 +43,8 @@ columnSums_64(float *__restrict__ result, const float *__restrict__ xs, long lon
 }
 
 #ifndef __CUDACC_RTC__
-// Launches columnSums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches columnSums on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64 float
 //   xs: 64*n float
 extern "C" int columnSums_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -50,7 +50,8 @@ blur_64(float *__restrict__ result, const float *__restrict__ img, long long h, 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches blur on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches blur on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: h*w float
 //   img: h*w float
 extern "C" int blur_launch(float *result, const float *img, long long h, long long w,

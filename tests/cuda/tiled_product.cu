@@ -60,7 +60,8 @@ matmul_64(float *__restrict__ result, const float *__restrict__ a, const float *
 }
 
 #ifndef __CUDACC_RTC__
-// Launches matmul on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches matmul on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n*m float
 //   a: n*l float
 //   b: m*l float

@@ -8,8 +8,8 @@ template <bool aligned> static __device__ __forceinline__ float4 load4(const flo
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
 }
-// The cells from number first on that are below end, fewer than the vector has, and pad for the
-// others.
+// The cells from number first on that are below end, fewer than the vector has,
+// and pad for the others.
 template <typename Vector, typename T, typename First, typename End, typename Pad>
 static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
 {
@@ -157,7 +157,8 @@ directions_unaligned(float *__restrict__ result_1, float *__restrict__ result_2,
 }
 
 #ifndef __CUDACC_RTC__
-// Launches directions on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches directions on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result_1: 256*ceilDiv(n, 1024) float
 //   result_2: 256*ceilDiv(n, 1024) float
 //   result_3: 256*ceilDiv(n, 1024) float

@@ -38,7 +38,8 @@ sums_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 }
 
 #ifndef __CUDACC_RTC__
-// Launches sums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sums on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: 32768*n float
 extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStream_t stream)

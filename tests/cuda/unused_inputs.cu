@@ -25,7 +25,8 @@ f_64(float *__restrict__ result, const float *__restrict__ xs, float s, long lon
 }
 
 #ifndef __CUDACC_RTC__
-// Launches f on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches f on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 //   bs: 1 unsigned char

@@ -158,7 +158,8 @@ spread_unaligned(float *__restrict__ result, const float *__restrict__ xs, long 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches spread on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches spread on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: 256*n float
 extern "C" int spread_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -112,7 +112,8 @@ loaded_unaligned(float *__restrict__ result, const float *__restrict__ xs, long 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches stored on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches stored on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 3*n float
 //   xs: 4*n float
 extern "C" int stored_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -139,7 +140,8 @@ extern "C" int stored_launch(float *result, const float *xs, long long n, cudaSt
     return (int)cudaGetLastError();
 }
 
-// Launches loaded on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches loaded on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 4*n float
 //   xs: 8*n float
 extern "C" int loaded_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -29,8 +29,8 @@ template <bool aligned> static __device__ __forceinline__ void store4(int *at, i
         at[3] = v.w;
     }
 }
-// The cells from number first on that are below end, fewer than the vector has, and pad for the
-// others.
+// The cells from number first on that are below end, fewer than the vector has,
+// and pad for the others.
 template <typename Vector, typename T, typename First, typename End, typename Pad>
 static __device__ __forceinline__ Vector load_fewer(const T *cells, First first, End end, Pad pad)
 {
@@ -43,8 +43,8 @@ static __device__ __forceinline__ Vector load_fewer(const T *cells, First first,
     at[n - 1] = (T)pad;
     return v;
 }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -259,7 +259,8 @@ pairs_unaligned(double *__restrict__ result, const double *__restrict__ xs, long
 }
 
 #ifndef __CUDACC_RTC__
-// Launches sums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sums on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 128*ceilDiv(n, 4096) float
 //   xs: n float
 extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -286,7 +287,8 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
     return (int)cudaGetLastError();
 }
 
-// Launches twice on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches twice on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n int
 //   xs: n int
 extern "C" int twice_launch(int *result, const int *xs, long long n, cudaStream_t stream)
@@ -313,7 +315,8 @@ extern "C" int twice_launch(int *result, const int *xs, long long n, cudaStream_
     return (int)cudaGetLastError();
 }
 
-// Launches nested on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches nested on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64 float
 //   xs: n float
 extern "C" int nested_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -331,7 +334,8 @@ extern "C" int nested_launch(float *result, const float *xs, long long n, cudaSt
     return (int)cudaGetLastError();
 }
 
-// Launches pairs on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches pairs on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 2*ceilDiv(n, 512) double
 //   xs: n double
 extern "C" int pairs_launch(double *result, const double *xs, long long n, cudaStream_t stream)

@@ -167,7 +167,8 @@ swap_unaligned(double *__restrict__ result, const double *__restrict__ xs, long 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches scale on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches scale on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 64*ceilDiv(n, 64) float
 //   xs: n float
 extern "C" int scale_launch(float *result, float a, const float *xs, long long n,
@@ -197,7 +198,8 @@ extern "C" int scale_launch(float *result, float a, const float *xs, long long n
     return (int)cudaGetLastError();
 }
 
-// Launches sums on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sums on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n / 2048 float
 //   xs: n float
 extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStream_t stream)
@@ -226,7 +228,8 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
     return (int)cudaGetLastError();
 }
 
-// Launches swap on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches swap on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 2*n double
 //   xs: 2*n double
 extern "C" int swap_launch(double *result, const double *xs, long long n, cudaStream_t stream)

@@ -37,7 +37,8 @@ warpSum_64(float *__restrict__ result, const float *__restrict__ xs, long long n
 }
 
 #ifndef __CUDACC_RTC__
-// Launches warpSum on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches warpSum on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: 32*n float
 extern "C" int warpSum_launch(float *result, const float *xs, long long n, cudaStream_t stream)

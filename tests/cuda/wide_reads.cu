@@ -195,7 +195,8 @@ masked_64(float *__restrict__ result, const bool *__restrict__ keep, const float
 }
 
 #ifndef __CUDACC_RTC__
-// Launches eight on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches eight on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n unsigned short
 //   xs: n unsigned short
 extern "C" int eight_launch(unsigned short *result, const unsigned short *xs, long long n,
@@ -225,7 +226,8 @@ extern "C" int eight_launch(unsigned short *result, const unsigned short *xs, lo
     return (int)cudaGetLastError();
 }
 
-// Launches masked on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches masked on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: ceilDiv(n, 4) float
 //   keep: n bool
 //   xs: n float

@@ -88,7 +88,8 @@ sized_case3(float *__restrict__ result, const float *__restrict__ xs, long long 
 }
 
 #ifndef __CUDACC_RTC__
-// Launches copied on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches copied on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 4294967296 float
 //   xs: 4294967296 float
 extern "C" int copied_launch(float *result, const float *xs, cudaStream_t stream)
@@ -101,7 +102,8 @@ extern "C" int copied_launch(float *result, const float *xs, cudaStream_t stream
     return (int)cudaGetLastError();
 }
 
-// Launches sized on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches sized on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
 extern "C" int sized_launch(float *result, const float *xs, long long n, cudaStream_t stream)

@@ -105,9 +105,8 @@ static cudaError_t rise_resident_blocks(const void *kernel, int threads, size_t 
     return error;
 }
 
-// The bytes of workspace, in device memory, that a launch of resident with these sizes needs; gives
-// 0 or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of resident with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int resident_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
@@ -124,18 +123,19 @@ extern "C" int resident_workspace(long long n, size_t *bytes)
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int resident_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches resident on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches resident on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n float
 //   xs: n float
-//   workspace: the bytes that resident_workspace says, made ready by resident_workspace_init; for
-// one launch at a time
+//   workspace: the bytes that resident_workspace says, made ready by resident_workspace_init;
+//     for one launch at a time
 extern "C" int resident_launch(float *result, const float *xs, void *workspace, long long n,
                                cudaStream_t stream)
 {

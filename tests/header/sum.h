@@ -3,11 +3,11 @@
 // Kernels for NVIDIA GPUs, and functions that launch them: sm_120, sm_100, sm_90, sm_89, sm_86,
 // sm_80, sm_75, PTX for sm_75 and later. C99 or C++, on 64-bit Linux.
 //
-// In one file of the program write `#define SUM_IMPLEMENTATION` before this header is included; in
-// others, include it alone. No library has to be linked; before glibc 2.34, -ldl and -pthread.
+// In one file of the program write `#define SUM_IMPLEMENTATION` before this header is included;
+// in others, include it alone. No library has to be linked; before glibc 2.34, -ldl and -pthread.
 //
-// A launch works in the CUDA context that is current in the thread, on a stream of it (a CUstream
-// or cudaStream_t; NULL is the default one). Any thread may call.
+// A launch works in the CUDA context that is current in the thread,
+// on a stream of it (a CUstream or cudaStream_t; NULL is the default one). Any thread may call.
 #ifndef SUM_RISE_H
 #define SUM_RISE_H
 
@@ -51,22 +51,24 @@ int sum_copy_to_device(void *to, const void *from, size_t bytes, void *stream);
 int sum_copy_to_host(void *to, const void *from, size_t bytes, void *stream);
 int sum_wait(void *stream);
 
-// The bytes of what a launch of sum with these sizes writes; gives 0 or an error.
+// The bytes of what a launch of sum with these sizes writes.
+// Gives 0 or an error.
 int sum_result_bytes(long long n, size_t *result);
 
-// The bytes of workspace, in device memory, that a launch of sum with these sizes needs; gives 0 or
-// an error: SUM_ERROR_DEVICE_MEMORY where the current device has less memory.
+// The bytes of workspace, in device memory, that a launch of sum with these sizes needs.
+// Gives 0 or an error: SUM_ERROR_DEVICE_MEMORY where the current device has less memory.
 int sum_workspace(long long n, size_t *bytes);
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 int sum_workspace_init(void *workspace, size_t workspace_bytes, void *stream);
 
-// Launches sum on a stream. Buffers are in device memory; gives 0 or an error. Cells:
+// Launches sum on a stream. Gives 0 or an error.
+// Buffers are in device memory. Cells:
 //   result: 1 float
 //   xs: n float
-//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init; for one launch
-// at a time
+//   workspace: the bytes that sum_workspace says, made ready by sum_workspace_init;
+//     for one launch at a time
 int sum_launch(float *result, const float *xs, void *workspace, size_t workspace_bytes, long long n,
                void *stream);
 
@@ -491,7 +493,7 @@ const char *sum_error_text(int error)
     case SUM_OK:
         return "no error";
     case SUM_ERROR_NO_DRIVER:
-        return "there is no CUDA driver (libcuda.so.1) on this machine";
+        return "there is no CUDA driver: looked for libcuda.so.1, which NVIDIA's driver installs";
     case SUM_ERROR_OLD_DRIVER:
         return "the CUDA driver is too old for this code";
     case SUM_ERROR_DEVICE:

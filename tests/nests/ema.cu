@@ -29,7 +29,8 @@ ema_64(float *__restrict__ result, const float *__restrict__ xs, long long n, lo
 }
 
 #ifndef __CUDACC_RTC__
-// Launches ema on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches ema on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: m float
 //   xs: n*m float
 extern "C" int ema_launch(float *result, const float *xs, long long n, long long m,

@@ -6,8 +6,8 @@
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
-// tile(full), inlined twice: there is code for full tiles, without the conditions that hold in
-// these, and code for others.
+// tile(full), inlined twice: there is code for full tiles,
+// without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
 {
     if (full)
@@ -102,8 +102,8 @@ jacobi_finish_64(float *__restrict__ result, const float *__restrict__ result_1,
     jacobi_finish_body<long long>(result, result_1, n, m);
 }
 
-// jacobi_large for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block, ceilDiv(m, 32) x
-// ceilDiv(n, 8) blocks
+// jacobi_large for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block,
+// ceilDiv(m, 32) x ceilDiv(n, 8) blocks
 template <typename Index>
 static __device__ __forceinline__ void
 jacobi_large_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
@@ -130,8 +130,8 @@ jacobi_large_64(const float *__restrict__ xs, float *__restrict__ result_1, long
     jacobi_large_body<long long>(xs, result_1, n, m);
 }
 
-// jacobi_large_2 for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block, ceilDiv(m, 32) x
-// ceilDiv(n, 8) blocks
+// jacobi_large_2 for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block,
+// ceilDiv(m, 32) x ceilDiv(n, 8) blocks
 template <typename Index>
 static __device__ __forceinline__ void
 jacobi_large_2_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
@@ -170,9 +170,8 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of jacobi with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of jacobi with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || steps < 0
@@ -194,18 +193,19 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int jacobi_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches jacobi on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches jacobi on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: n*m float
 //   xs: n*m float
-//   workspace: the bytes that jacobi_workspace says, made ready by jacobi_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that jacobi_workspace says, made ready by jacobi_workspace_init;
+//     for one launch at a time
 extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, long long n,
                              long long m, long long steps, cudaStream_t stream)
 {

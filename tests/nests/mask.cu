@@ -88,28 +88,28 @@ static cudaError_t rise_fits(size_t bytes)
     return error == cudaSuccess && bytes > all ? cudaErrorMemoryAllocation : error;
 }
 
-// The bytes of workspace, in device memory, that a launch of mask with these sizes needs; gives 0
-// or a cudaError_t:
-// cudaErrorMemoryAllocation where the current device has less memory than these bytes.
+// The bytes of workspace, in device memory, that a launch of mask with these sizes needs.
+// Gives 0 or a cudaError_t: cudaErrorMemoryAllocation where the current device has less memory.
 extern "C" int mask_workspace(size_t *bytes)
 {
     *bytes = 4100;
     return (int)rise_fits(*bytes);
 }
 
-// Makes the workspace ready: once before its first launch, of whatever sizes, and again after a
-// launch that failed.
+// Makes the workspace ready: once before its first launch, of whatever sizes,
+// and again after a launch that failed.
 extern "C" int mask_workspace_init(void *workspace, cudaStream_t stream)
 {
     return (int)cudaMemsetAsync(workspace, 0, 4096, stream);
 }
 
-// Launches mask on a stream. Buffers are in device memory; gives 0 or a cudaError_t. Cells:
+// Launches mask on a stream. Gives 0 or a cudaError_t.
+// Buffers are in device memory. Cells:
 //   result: 512 bool
 //   a: 512 float
 //   b: 512 float
-//   workspace: the bytes that mask_workspace says, made ready by mask_workspace_init; for one
-// launch at a time
+//   workspace: the bytes that mask_workspace says, made ready by mask_workspace_init;
+//     for one launch at a time
 extern "C" int mask_launch(bool *result, const float *a, const float *b, void *workspace,
                            cudaStream_t stream)
 {

@@ -63,13 +63,15 @@ echo 'def twice (x: f32): f32 = x + x' >"$dir/library.rise"
 sum=$dir/sum.rise
 
 # ---- usage ------------------------------------------------------------------------------------------------------
-# Every option that is not hidden stands in `risec help`.
-"$RISEC" help >"$dir/out" 2>"$dir/err"
+# Every option that is not hidden stands in `risec help options`; `risec help` fits a terminal.
+"$RISEC" help options >"$dir/out" 2>"$dir/err"
 missing=
 for option in $("$RISEC" help --emit-docs=fish | sed -n "s/.* -l \([a-z-]*\) .*/\1/p"); do
     grep -qE -- "^  (-[a-zA-Z], )?--$option( |=|$)" "$dir/out" || missing="$missing --$option"
 done
-if grep -q -- --set "$dir/out" && [ -z "$missing" ]; then ok help-options; else bad help-options "risec help lacks$missing"; fi
+if grep -q -- --set "$dir/out" && [ -z "$missing" ]; then ok help-options; else bad help-options "risec help options lacks$missing"; fi
+lines=$("$RISEC" --help | wc -l)
+if [ "$lines" -lt 60 ] && "$RISEC" --help | grep -q 'risec help options'; then ok help-short; else bad help-short "$lines lines"; fi
 
 cat >"$dir/high.rise" <<'RISE'
 entry double {n: nat} (xs: n.f32): n.f32 = xs |> map(fun x => 2 * x)

@@ -187,7 +187,7 @@ static void test_open(void)
     fake_gpu_start();
     fake_gpu.no_driver = true;
     refused(RISE_ERROR_DEVICE, "looked for libcuda.so.1");
-    refused(RISE_ERROR_DEVICE, "RISE_SIM");
+    refused(RISE_ERROR_DEVICE, "the simulator needs none");
     fake_gpu_start();
     fake_gpu.no_symbol = "cuLaunchCooperativeKernel";
     refused(RISE_ERROR_DEVICE, "has no cuLaunchCooperativeKernel: the driver is older than CUDA 11.2");

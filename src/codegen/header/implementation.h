@@ -329,7 +329,7 @@ const char *sum_error_text(int error)
     case SUM_OK:
         return "no error";
     case SUM_ERROR_NO_DRIVER:
-        return "there is no CUDA driver (libcuda.so.1) on this machine";
+        return "there is no CUDA driver: looked for libcuda.so.1, which NVIDIA's driver installs";
     case SUM_ERROR_OLD_DRIVER:
         return "the CUDA driver is too old for this code";
     case SUM_ERROR_DEVICE:

@@ -1,0 +1,2 @@
+test results_wrong.rise --clause 3
+exit 1

@@ -1,0 +1,2 @@
+test results_wrong.rise --clause 5 --set n=3
+exit 1

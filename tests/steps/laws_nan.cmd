@@ -1,0 +1,1 @@
+check --laws laws_nan.rise
