@@ -6,6 +6,21 @@
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
+// Floats that are no NaN are in the order of their bits, those of negative ones turned around;
+// NaN stands behind them all.
+static __device__ __forceinline__ float reduce_min(float x)
+{
+#if __CUDA_ARCH__ >= 800
+    const int bits = __float_as_int(x);
+    const int found =
+        __reduce_min_sync(0xffffffff, x == x ? bits ^ (bits >> 31 & 0x7fffffff) : 0x7fffffff);
+    return __int_as_float(found ^ (found >> 31 & 0x7fffffff));
+#else
+    for (int d = 16; d > 0; d /= 2)
+        x = fminf(x, __shfl_xor_sync(0xffffffff, x, d));
+    return x;
+#endif
+}
 template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
 {
     return aligned ? *reinterpret_cast<const float4 *>(at)
@@ -27,131 +42,120 @@ static __host__ __device__ __forceinline__ constexpr int that_fit(int blocks, in
 }
 #endif
 
-// spread: 512 threads a block, n blocks
+// spread: 512 threads a block, ceilDiv(n, 16) blocks
 template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 {
-    __shared__ __align__(16) float least[16];
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
 
-    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:65
+    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:94
+    const Index blocks = (n + 15) / 16;
 #line 4 "users_lines.rise"
-    for (Index block = blockIdx.x; block < n; block += gridDim.x) {
-        // users_lines.rise:4: mapSeq of lib/rules/rows.rise:27
+    for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
+#line 4 "users_lines.rise"
+        float own[16];
+
+        // users_lines.rise:4: mapSeqUnroll of lib/rules/warps.rise:16
 #line 4 "users_lines.rise"
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #line 4 "users_lines.rise"
-        if (thread < 64) {
+        const Index index = block*16 + warp;
 #line 4 "users_lines.rise"
-            v = load4<aligned>(xs + block*256 + thread*4);
+        if (index < n) {
+#line 4 "users_lines.rise"
+            v = load4<aligned>(xs + block*4096 + warp*256 + lane*4);
+        }
+#line 4 "users_lines.rise"
+        own[0] = v.x;
+#line 4 "users_lines.rise"
+        own[1] = v.y;
+#line 4 "users_lines.rise"
+        own[2] = v.z;
+#line 4 "users_lines.rise"
+        own[3] = v.w;
+#line 4 "users_lines.rise"
+        float4 v_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#line 4 "users_lines.rise"
+        if (index < n) {
+#line 4 "users_lines.rise"
+            v_1 = load4<aligned>(xs + block*4096 + warp*256 + lane*4 + 128);
+        }
+#line 4 "users_lines.rise"
+        own[4] = v_1.x;
+#line 4 "users_lines.rise"
+        own[5] = v_1.y;
+#line 4 "users_lines.rise"
+        own[6] = v_1.z;
+#line 4 "users_lines.rise"
+        own[7] = v_1.w;
+#line 4 "users_lines.rise"
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+#line 4 "users_lines.rise"
+            own[i + 8] = 0.0f;
         }
 
-        // users_lines.rise:4: mapLane of lib/rules/rows.rise:51
+        // users_lines.rise:4: mapLane of lib/rules/warps.rise:36
 #line 4 "users_lines.rise"
         float acc = INFINITY;
 #line 4 "users_lines.rise"
-        if (thread < 64) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
 #line 4 "users_lines.rise"
-            acc = fminf(fminf(fminf(fminf(acc, v.x), v.y), v.z), v.w);
+            acc = fminf(acc, own[i]);
         }
-
-        // users_lines.rise:4: mapLane of lib/std/warp.rise:8
 #line 4 "users_lines.rise"
         #pragma unroll
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 8; i++) {
 #line 4 "users_lines.rise"
-            acc = fminf(acc, __shfl_xor_sync(0xffffffff, acc, 16 >> i));
-        }
-
-        // users_lines.rise:4: mapLane of lib/std/warp.rise:9
-#line 4 "users_lines.rise"
-        __syncthreads();
-#line 4 "users_lines.rise"
-        if (lane == 0) {
-#line 4 "users_lines.rise"
-            least[warp] = acc;
+            acc = fminf(acc, INFINITY);
         }
 #line 4 "users_lines.rise"
-        __syncthreads();
-#line 4 "users_lines.rise"
-        float acc_1 = INFINITY;
-#line 4 "users_lines.rise"
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-#line 4 "users_lines.rise"
-            const float4 v_1 = *reinterpret_cast<float4 *>(least + i*4);
-#line 4 "users_lines.rise"
-            acc_1 = fminf(fminf(fminf(fminf(acc_1, v_1.x), v_1.y), v_1.z), v_1.w);
-        }
-
-        // users_lines.rise:5: mapLane of lib/rules/rows.rise:51
+        const float value = reduce_min(acc);
 #line 5 "users_lines.rise"
-        float acc_2 = 0.0f;
+        float acc_1 = 0.0f + (own[0] - value) + (own[1] - value);
 #line 5 "users_lines.rise"
-        if (thread < 64) {
+        acc_1 = acc_1 + (own[2] - value) + (own[3] - value);
 #line 5 "users_lines.rise"
-            acc_2 = acc_2 + (v.x - acc_1) + (v.y - acc_1);
+        acc_1 = acc_1 + (own[4] - value) + (own[5] - value);
 #line 5 "users_lines.rise"
-            acc_2 = acc_2 + (v.z - acc_1) + (v.w - acc_1);
-        }
-
-        // users_lines.rise:5: mapLane of lib/std/warp.rise:8
+        acc_1 = acc_1 + (own[6] - value) + (own[7] - value) + 0.0f + 0.0f;
+#line 5 "users_lines.rise"
+        acc_1 = acc_1 + 0.0f + 0.0f + 0.0f + 0.0f + 0.0f + 0.0f;
 #line 5 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 5; i++) {
 #line 5 "users_lines.rise"
-            acc_2 += __shfl_xor_sync(0xffffffff, acc_2, 16 >> i);
+            acc_1 += __shfl_xor_sync(0xffffffff, acc_1, 16 >> i);
         }
 
-        // users_lines.rise:5: mapLane of lib/std/warp.rise:9
+        // users_lines.rise:5: mapLane of lib/rules/warps.rise:133
 #line 5 "users_lines.rise"
-        __syncthreads();
+        if (lane == 0 && index < n) {
 #line 5 "users_lines.rise"
-        if (lane == 0) {
-#line 5 "users_lines.rise"
-            least[warp] = acc_2;
-        }
-#line 5 "users_lines.rise"
-        __syncthreads();
-#line 5 "users_lines.rise"
-        float acc_3 = 0.0f;
-#line 5 "users_lines.rise"
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-#line 5 "users_lines.rise"
-            const float4 v_1 = *reinterpret_cast<float4 *>(least + i*4);
-#line 5 "users_lines.rise"
-            acc_3 = acc_3 + v_1.x + v_1.y + v_1.z + v_1.w;
-        }
-
-        // users_lines.rise:5: mapThreads of lib/rules/rows.rise:266
-#line 5 "users_lines.rise"
-        if (thread == 0) {
-#line 5 "users_lines.rise"
-            result[block] = acc_3;
+            result[index] = acc_1;
         }
     }
 }
 
 // Aligned: xs to 16 bytes.
-extern "C" __global__ void __launch_bounds__(512, that_fit(4, 512))
+extern "C" __global__ void __launch_bounds__(512, that_fit(3, 512))
 spread(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
     spread_body<int, true>(result, xs, n);
 }
 
 // Aligned: xs to 16 bytes, 64-bit indices.
-extern "C" __global__ void __launch_bounds__(512, that_fit(4, 512))
+extern "C" __global__ void __launch_bounds__(512, that_fit(3, 512))
 spread_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
     spread_body<long long, true>(result, xs, n);
 }
 
 // For any address, 64-bit indices.
-extern "C" __global__ void __launch_bounds__(512, that_fit(4, 512))
+extern "C" __global__ void __launch_bounds__(512, that_fit(3, 512))
 spread_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
     spread_body<long long, false>(result, xs, n);
@@ -167,17 +171,17 @@ extern "C" int spread_launch(float *result, const float *xs, long long n, cudaSt
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
-        long long blocks = n;
+        long long blocks = (n + 15) / 16;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n*256 + 1788 <= 2147483647)
+            if (n*256 + 3708 <= 2147483647)
                 spread<<<(unsigned)blocks, 512, 0, stream>>>(result, xs, (int)n);
             else
                 spread_64<<<(unsigned)blocks, 512, 0, stream>>>(result, xs, n);
         }
     } else {
-        long long blocks = n;
+        long long blocks = (n + 15) / 16;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0)

@@ -6,6 +6,26 @@
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
+template <bool aligned> static __device__ __forceinline__ float2 load2(const float *at)
+{
+    return aligned ? *reinterpret_cast<const float2 *>(at) : make_float2(at[0], at[1]);
+}
+template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
+{
+    return aligned ? *reinterpret_cast<const float4 *>(at)
+        : make_float4(at[0], at[1], at[2], at[3]);
+}
+template <bool aligned> static __device__ __forceinline__ void store4(float *at, float4 v)
+{
+    if (aligned) {
+        *reinterpret_cast<float4 *>(at) = v;
+    } else {
+        at[0] = v.x;
+        at[1] = v.y;
+        at[2] = v.z;
+        at[3] = v.w;
+    }
+}
 // tile(full), inlined twice: there is code for full tiles,
 // without the conditions that hold in these, and code for others.
 template <typename Tile> static __device__ __forceinline__ void full_or_not(bool full, Tile tile)
@@ -17,10 +37,10 @@ template <typename Tile> static __device__ __forceinline__ void full_or_not(bool
 }
 #endif
 
-// jacobi_small for n*m <= 4096 and 1 <= m: 1024 threads a block, 1 block
+// jacobi_case1 for n*m <= 4096 and 1 <= m: 1024 threads a block, 1 block
 template <typename Index>
 static __device__ __forceinline__ void
-jacobi_small_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m,
+jacobi_case1_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m,
                   Index steps)
 {
     __shared__ float state[4096];
@@ -63,102 +83,345 @@ jacobi_small_body(const float *__restrict__ xs, float *__restrict__ result_1, In
 }
 
 extern "C" __global__ void __launch_bounds__(1024)
-jacobi_small(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m, int steps)
+jacobi_case1(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m, int steps)
 {
-    jacobi_small_body<int>(xs, result_1, n, m, steps);
+    jacobi_case1_body<int>(xs, result_1, n, m, steps);
 }
 
 extern "C" __global__ void __launch_bounds__(1024)
-jacobi_small_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+jacobi_case1_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
                 long long m, long long steps)
 {
-    jacobi_small_body<long long>(xs, result_1, n, m, steps);
+    jacobi_case1_body<long long>(xs, result_1, n, m, steps);
 }
 
-// jacobi_finish: 32 x 8 threads a block, ceilDiv(m, 32) x ceilDiv(n, 8) blocks
-template <typename Index>
+// jacobi_case2_finish for m >= 1 and m % 4 == 0: 256 threads a block,
+// ceilDiv(n*(m / 4), 256) blocks
+template <typename Index, bool aligned>
 static __device__ __forceinline__ void
-jacobi_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n, Index m)
+jacobi_case2_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n,
+                         Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:189
-    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
-            const Index index = j*m + i;
-            result[index] = result_1[index];
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:19
+    const Index end = (m / 4)*n;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        const float4 v = load4<true>(result_1 + i*4);
+
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        store4<aligned>(result + i*4, v);
+    }
+}
+
+// Aligned: result to 16 bytes.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case2_finish(float *__restrict__ result, const float *__restrict__ result_1, int n, int m)
+{
+    jacobi_case2_finish_body<int, true>(result, result_1, n, m);
+}
+
+// Aligned: result to 16 bytes, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case2_finish_64(float *__restrict__ result, const float *__restrict__ result_1, long long n,
+                       long long m)
+{
+    jacobi_case2_finish_body<long long, true>(result, result_1, n, m);
+}
+
+// For any address, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case2_finish_unaligned(float *__restrict__ result, const float *__restrict__ result_1,
+                              long long n, long long m)
+{
+    jacobi_case2_finish_body<long long, false>(result, result_1, n, m);
+}
+
+// jacobi_case3_finish for m >= 1 and m % 4 != 0: 256 threads a block, ceilDiv(n*m, 1024) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+jacobi_case3_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n,
+                         Index m)
+{
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:11
+    const Index end = (m*n + 3) / 4;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        float4 v;
+        const Index index = i*4;
+        if (index + 3 < m*n) {
+            v = load4<true>(result_1 + index);
+        } else {
+            v = make_float4(
+                result_1[index],
+                index + 1 < m*n ? result_1[index + 1] : 0.0f,
+                index + 2 < m*n ? result_1[index + 2] : 0.0f,
+                0.0f);
+        }
+
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        if (index + 3 < m*n) {
+            store4<aligned>(result + index, v);
+        } else {
+            result[index] = v.x;
+            if (index + 1 < m*n) result[index + 1] = v.y;
+            if (index + 2 < m*n) result[index + 2] = v.z;
         }
     }
 }
 
+// Aligned: result to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256)
-jacobi_finish(float *__restrict__ result, const float *__restrict__ result_1, int n, int m)
+jacobi_case3_finish(float *__restrict__ result, const float *__restrict__ result_1, int n, int m)
 {
-    jacobi_finish_body<int>(result, result_1, n, m);
+    jacobi_case3_finish_body<int, true>(result, result_1, n, m);
 }
 
+// Aligned: result to 16 bytes, 64-bit indices.
 extern "C" __global__ void __launch_bounds__(256)
-jacobi_finish_64(float *__restrict__ result, const float *__restrict__ result_1, long long n,
-                 long long m)
+jacobi_case3_finish_64(float *__restrict__ result, const float *__restrict__ result_1, long long n,
+                       long long m)
 {
-    jacobi_finish_body<long long>(result, result_1, n, m);
+    jacobi_case3_finish_body<long long, true>(result, result_1, n, m);
 }
 
-// jacobi_large for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block,
-// ceilDiv(m, 32) x ceilDiv(n, 8) blocks
+// For any address, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case3_finish_unaligned(float *__restrict__ result, const float *__restrict__ result_1,
+                              long long n, long long m)
+{
+    jacobi_case3_finish_body<long long, false>(result, result_1, n, m);
+}
+
+// jacobi_case4 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 == 0: 256 threads a block,
+// ceilDiv(n*(m / 4), 256) blocks
 template <typename Index>
 static __device__ __forceinline__ void
-jacobi_large_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
+jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
+                  Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/rules/lowering.rise:189
-    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
-            const Index index = j*m + i;
-            result_1[index] = xs[index];
+    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:19
+    const Index size = m / 4;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < size*n; i += gridDim.x*256) {
+        float4 v;
+        float4 v_1;
+        const bool inside = i / size > 0 && i / size + 1 < n;
+        const bool inside_1 = inside && (i % size)*4 > 0;
+        const Index index = (i % size)*4 + 4;
+        if (inside_1 && index < m) {
+            v = load4<true>(result_1 + i*4 - m);
+            v_1 = load4<true>(result_1 + i*4 + m);
+        } else {
+            const bool holds = inside && index < m;
+            v = make_float4(
+                inside_1 ? result_1[i*4 - m] : 0.0f,
+                inside ? result_1[i*4 - m + 1] : 0.0f,
+                inside ? result_1[i*4 - m + 2] : 0.0f,
+                holds ? result_1[i*4 - m + 3] : 0.0f);
+            v_1 = make_float4(
+                inside_1 ? result_1[i*4 + m] : 0.0f,
+                inside ? result_1[i*4 + m + 1] : 0.0f,
+                inside ? result_1[i*4 + m + 2] : 0.0f,
+                holds ? result_1[i*4 + m + 3] : 0.0f);
         }
+        float2 v_2 = make_float2(0.0f, 0.0f);
+        float2 v_3 = make_float2(0.0f, 0.0f);
+        if (inside) {
+            v_2 = load2<true>(result_1 + i*4);
+            v_3 = load2<true>(result_1 + i*4 + 2);
+        }
+        const Index index_1 = i*4 - 1;
+        const float v_4 = inside_1
+            ? __fmul_rn(0.25f, v.x + v_1.x + result_1[index_1] + result_1[index_1 + 2])
+            : result_1[index_1 + 1];
+        const float v_5 = inside ? __fmul_rn(0.25f, v.y + v_1.y + v_2.x + v_3.x)
+            : result_1[index_1 + 2];
+        const float v_6 = inside ? __fmul_rn(0.25f, v.z + v_1.z + v_2.y + v_3.y)
+            : result_1[index_1 + 3];
+        const float v_7 = inside && index < m
+            ? __fmul_rn(0.25f, v.w + v_1.w + result_1[index_1 + 3] + result_1[index_1 + 5])
+            : result_1[index_1 + 4];
+
+        // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:6
+        store4<true>(result_next + index_1 + 1, make_float4(v_4, v_5, v_6, v_7));
     }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-jacobi_large(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m)
+jacobi_case4(const float *__restrict__ result_1, float *__restrict__ result_next, int n, int m)
 {
-    jacobi_large_body<int>(xs, result_1, n, m);
+    jacobi_case4_body<int>(result_1, result_next, n, m);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-jacobi_large_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+jacobi_case4_64(const float *__restrict__ result_1, float *__restrict__ result_next, long long n,
                 long long m)
 {
-    jacobi_large_body<long long>(xs, result_1, n, m);
+    jacobi_case4_body<long long>(result_1, result_next, n, m);
 }
 
-// jacobi_large_2 for not (n*m <= 4096 and 1 <= m): 32 x 8 threads a block,
-// ceilDiv(m, 32) x ceilDiv(n, 8) blocks
+// jacobi_case5 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 != 0: 256 threads a block,
+// ceilDiv(n*m, 1024) blocks
 template <typename Index>
 static __device__ __forceinline__ void
-jacobi_large_2_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
-                    Index m)
+jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
+                  Index m)
 {
-    // jacobi.rise:6: mapGlobal of lib/rules/lowering.rise:189
-    for (Index j = blockIdx.y*8 + threadIdx.y; j < n; j += gridDim.y*8) {
-        for (Index i = blockIdx.x*32 + threadIdx.x; i < m; i += gridDim.x*32) {
-            const Index index = j*m + i - 1;
-            result_next[index + 1] = j > 0 && j + 1 < n && i > 0 && i + 1 < m
-                ? __fmul_rn(0.25f, result_1[(j - 1)*m + i] + result_1[(j + 1)*m + i]
-                + result_1[index] + result_1[index + 2]) : result_1[index + 1];
+    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:11
+    const Index end = (m*n + 3) / 4;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        float2 v;
+        float2 v_1;
+        const Index index = (i*4 + 1) / m;
+        const Index index_1 = (i*4 + 1) % m;
+        const Index index_2 = (i*4 + 2) / m + 1;
+        const Index index_3 = (i*4 + 2) % m;
+        if (index > 0 && index_1 > 0 && index_1 + 1 < m && index_2 < n && index_3 > 0
+            && index_3 + 1 < m) {
+            v = load2<true>(result_1 + i*4);
+            v_1 = load2<true>(result_1 + i*4 + 2);
+        } else {
+            const Index index_4 = i*4 + 1;
+            const bool inside = index_4 < m*n && index > 0 && index + 1 < n && index_1 > 0
+                && index_1 + 1 < m;
+            const bool inside_1 = index_4 + 1 < m*n && (i*4 + 2) / m > 0 && index_2 < n
+                && index_3 > 0 && index_3 + 1 < m;
+            v = make_float2(inside ? result_1[index_4 - 1] : 0.0f,
+                inside_1 ? result_1[index_4] : 0.0f);
+            v_1 = make_float2(inside ? result_1[index_4 + 1] : 0.0f,
+                inside_1 ? result_1[index_4 + 2] : 0.0f);
+        }
+        const Index index_4 = i*4 - 1;
+        const float v_2 = i*4 / m > 0 && i*4 / m + 1 < n && i*4 % m > 0 && i*4 % m + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m] + result_1[i*4 + m] + result_1[index_4]
+            + result_1[index_4 + 2]) : result_1[index_4 + 1];
+        const float v_3 = index_4 + 2 < m*n
+            ? (index > 0 && index + 1 < n && index_1 > 0 && index_1 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 1] + result_1[i*4 + m + 1] + v.x + v_1.x)
+            : result_1[index_4 + 2]) : 0.0f;
+        const float v_4 = index_4 + 3 < m*n
+            ? ((i*4 + 2) / m > 0 && index_2 < n && index_3 > 0 && index_3 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 2] + result_1[i*4 + m + 2] + v.y + v_1.y)
+            : result_1[index_4 + 3]) : 0.0f;
+        const float v_5 = index_4 + 4 < m*n
+            ? ((i*4 + 3) / m > 0 && (i*4 + 3) / m + 1 < n && (i*4 + 3) % m > 0
+            && (i*4 + 3) % m + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 3] + result_1[i*4 + m + 3] + result_1[index_4 + 3]
+            + result_1[index_4 + 5]) : result_1[index_4 + 4]) : 0.0f;
+
+        // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:6
+        if (index_4 + 4 < m*n) {
+            store4<true>(result_next + index_4 + 1, make_float4(v_2, v_3, v_4, v_5));
+        } else {
+            result_next[index_4 + 1] = v_2;
+            if (index_4 + 2 < m*n) result_next[index_4 + 2] = v_3;
+            if (index_4 + 3 < m*n) result_next[index_4 + 3] = v_4;
         }
     }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-jacobi_large_2(const float *__restrict__ result_1, float *__restrict__ result_next, int n, int m)
+jacobi_case5(const float *__restrict__ result_1, float *__restrict__ result_next, int n, int m)
 {
-    jacobi_large_2_body<int>(result_1, result_next, n, m);
+    jacobi_case5_body<int>(result_1, result_next, n, m);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-jacobi_large_2_64(const float *__restrict__ result_1, float *__restrict__ result_next, long long n,
-                  long long m)
+jacobi_case5_64(const float *__restrict__ result_1, float *__restrict__ result_next, long long n,
+                long long m)
 {
-    jacobi_large_2_body<long long>(result_1, result_next, n, m);
+    jacobi_case5_body<long long>(result_1, result_next, n, m);
+}
+
+// jacobi_case6 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 == 0: 256 threads a block,
+// ceilDiv(n*(m / 4), 256) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+jacobi_case6_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
+{
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:19
+    const Index end = (m / 4)*n;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        const float4 v = load4<aligned>(xs + i*4);
+
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        store4<true>(result_1 + i*4, v);
+    }
+}
+
+// Aligned: xs to 16 bytes.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case6(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m)
+{
+    jacobi_case6_body<int, true>(xs, result_1, n, m);
+}
+
+// Aligned: xs to 16 bytes, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case6_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+                long long m)
+{
+    jacobi_case6_body<long long, true>(xs, result_1, n, m);
+}
+
+// For any address, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case6_unaligned(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+                       long long m)
+{
+    jacobi_case6_body<long long, false>(xs, result_1, n, m);
+}
+
+// jacobi_case7 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 != 0: 256 threads a block,
+// ceilDiv(n*m, 1024) blocks
+template <typename Index, bool aligned>
+static __device__ __forceinline__ void
+jacobi_case7_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
+{
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:11
+    const Index end = (m*n + 3) / 4;
+    for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
+        float4 v;
+        const Index index = i*4;
+        if (index + 3 < m*n) {
+            v = load4<aligned>(xs + index);
+        } else {
+            v = make_float4(
+                xs[index],
+                index + 1 < m*n ? xs[index + 1] : 0.0f,
+                index + 2 < m*n ? xs[index + 2] : 0.0f,
+                0.0f);
+        }
+
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        if (index + 3 < m*n) {
+            store4<true>(result_1 + index, v);
+        } else {
+            result_1[index] = v.x;
+            if (index + 1 < m*n) result_1[index + 1] = v.y;
+            if (index + 2 < m*n) result_1[index + 2] = v.z;
+        }
+    }
+}
+
+// Aligned: xs to 16 bytes.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case7(const float *__restrict__ xs, float *__restrict__ result_1, int n, int m)
+{
+    jacobi_case7_body<int, true>(xs, result_1, n, m);
+}
+
+// Aligned: xs to 16 bytes, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case7_64(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+                long long m)
+{
+    jacobi_case7_body<long long, true>(xs, result_1, n, m);
+}
+
+// For any address, 64-bit indices.
+extern "C" __global__ void __launch_bounds__(256)
+jacobi_case7_unaligned(const float *__restrict__ xs, float *__restrict__ result_1, long long n,
+                       long long m)
+{
+    jacobi_case7_body<long long, false>(xs, result_1, n, m);
 }
 
 #ifndef __CUDACC_RTC__
@@ -180,16 +443,46 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
     if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(m*n <= 4096 && 1 <= m)) {
-        if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
-            return (int)cudaErrorInvalidValue;
+        if (!(m < 1)) {
+            if (m % 4 == 0) {
+                if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+                if (((double)n + 1)*(double)m - 4 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+            } else {
+                if ((double)m*(double)n + 1023 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+                if (((double)n + 1)*(double)m + 2 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+            }
+        }
+    }
+    if (!(m < 1)) {
+        if (m % 4 == 0) {
+            if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
+                return (int)cudaErrorInvalidValue;
+        } else {
+            if ((double)m*(double)n + 1023 > 4503599627370496.0)
+                return (int)cudaErrorInvalidValue;
+        }
     }
     *bytes = 4096;
     if (m*n <= 4096 && 1 <= m) {
         *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
-    } else {
-        *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+    } else if (!(m < 1)) {
+        if (m % 4 == 0) {
+            *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+        } else {
+            *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+        }
     }
-    *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+    if (!(m < 1)) {
+        if (m % 4 == 0) {
+            *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+        } else {
+            *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
+        }
+    }
     return (int)rise_fits(*bytes);
 }
 
@@ -215,8 +508,28 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
     if ((double)m*(double)n > 4503599627370496.0)
         return (int)cudaErrorInvalidValue;
     if (!(m*n <= 4096 && 1 <= m)) {
-        if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
-            return (int)cudaErrorInvalidValue;
+        if (!(m < 1)) {
+            if (m % 4 == 0) {
+                if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+                if (((double)n + 1)*(double)m - 4 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+            } else {
+                if ((double)m*(double)n + 1023 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+                if (((double)n + 1)*(double)m + 2 > 4503599627370496.0)
+                    return (int)cudaErrorInvalidValue;
+            }
+        }
+    }
+    if (!(m < 1)) {
+        if (m % 4 == 0) {
+            if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
+                return (int)cudaErrorInvalidValue;
+        } else {
+            if ((double)m*(double)n + 1023 > 4503599627370496.0)
+                return (int)cudaErrorInvalidValue;
+        }
     }
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;
@@ -226,72 +539,156 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
         float *const result_1 =
             (float *)(space + (steps % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
         if (n <= 2147483647 && steps <= 2147483647 && m + 4095 <= 2147483647)
-            jacobi_small<<<1, 1024, 0, stream>>>(xs, result_1, (int)n, (int)m, (int)steps);
+            jacobi_case1<<<1, 1024, 0, stream>>>(xs, result_1, (int)n, (int)m, (int)steps);
         else
-            jacobi_small_64<<<1, 1024, 0, stream>>>(xs, result_1, n, m, steps);
-    } else {
-        {
-            float *const result_1 = (float *)(space + 4096); // n*m
-            long long blocks = (m + 31) / 32;
-            if (blocks > 65535)
-                blocks = 65535;
-            long long blocks_y = (n + 7) / 8;
-            if (blocks_y > 65535)
-                blocks_y = 65535;
-            if (blocks > 0 && blocks_y > 0) {
-                if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647)
-                    jacobi_large<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                        stream>>>(xs, result_1, (int)n, (int)m);
-                else
-                    jacobi_large_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                        stream>>>(xs, result_1, n, m);
+            jacobi_case1_64<<<1, 1024, 0, stream>>>(xs, result_1, n, m, steps);
+    } else if (!(m < 1)) {
+        if (m % 4 == 0) {
+            {
+                float *const result_1 = (float *)(space + 4096); // n*m
+                if ((size_t)xs % 16 == 0) {
+                    long long blocks = ((m / 4)*n + 255) / 256;
+                    if (blocks > 65535)
+                        blocks = 65535;
+                    if (blocks > 0) {
+                        if (m <= 2147483647 && (m / 4)*n + 255 <= 2147483647 && m*n <= 2147483647)
+                            jacobi_case6<<<(unsigned)blocks, 256, 0, stream>>>(xs, result_1, (int)n,
+                                (int)m);
+                        else
+                            jacobi_case6_64<<<(unsigned)blocks, 256, 0, stream>>>(xs, result_1, n,
+                                m);
+                    }
+                } else {
+                    long long blocks = ((m / 4)*n + 255) / 256;
+                    if (blocks > 65535)
+                        blocks = 65535;
+                    if (blocks > 0)
+                        jacobi_case6_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(xs, result_1,
+                            n, m);
+                }
+            }
+            for (long long turn = 0; turn < steps; turn++) {
+                if (cudaPeekAtLastError() != cudaSuccess)
+                    return (int)cudaGetLastError();
+                // n*m
+                float *const result_1 =
+                    (float *)(space + (turn % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
+                // n*m
+                float *const result_next =
+                    (float *)(space + (turn % 2 != 0 ? 4096 : ((m*n + 63) / 64)*256 + 4096));
+                long long blocks = ((m / 4)*n + 255) / 256;
+                if (blocks > 65535)
+                    blocks = 65535;
+                if (blocks > 0) {
+                    if ((m / 4)*n + 255 <= 2147483647 && m*n <= 2147483647 && m <= 2147483647
+                        && (n + 1)*m - 4 <= 2147483647)
+                        jacobi_case4<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_next,
+                            (int)n, (int)m);
+                    else
+                        jacobi_case4_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_next,
+                            n, m);
+                }
+            }
+        } else {
+            {
+                float *const result_1 = (float *)(space + 4096); // n*m
+                if ((size_t)xs % 16 == 0) {
+                    long long blocks = (m*n + 1023) / 1024;
+                    if (blocks > 65535)
+                        blocks = 65535;
+                    if (blocks > 0) {
+                        if (m <= 2147483647 && m*n + 1023 <= 2147483647)
+                            jacobi_case7<<<(unsigned)blocks, 256, 0, stream>>>(xs, result_1, (int)n,
+                                (int)m);
+                        else
+                            jacobi_case7_64<<<(unsigned)blocks, 256, 0, stream>>>(xs, result_1, n,
+                                m);
+                    }
+                } else {
+                    long long blocks = (m*n + 1023) / 1024;
+                    if (blocks > 65535)
+                        blocks = 65535;
+                    if (blocks > 0)
+                        jacobi_case7_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(xs, result_1,
+                            n, m);
+                }
+            }
+            for (long long turn = 0; turn < steps; turn++) {
+                if (cudaPeekAtLastError() != cudaSuccess)
+                    return (int)cudaGetLastError();
+                // n*m
+                float *const result_1 =
+                    (float *)(space + (turn % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
+                // n*m
+                float *const result_next =
+                    (float *)(space + (turn % 2 != 0 ? 4096 : ((m*n + 63) / 64)*256 + 4096));
+                long long blocks = (m*n + 1023) / 1024;
+                if (blocks > 65535)
+                    blocks = 65535;
+                if (blocks > 0) {
+                    if (m*n + 1023 <= 2147483647 && m <= 2147483647 && (n + 1)*m + 2 <= 2147483647)
+                        jacobi_case5<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_next,
+                            (int)n, (int)m);
+                    else
+                        jacobi_case5_64<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_next,
+                            n, m);
+                }
             }
         }
-        for (long long turn = 0; turn < steps; turn++) {
+    }
+    if (!(m < 1)) {
+        if (m % 4 == 0) {
             if (cudaPeekAtLastError() != cudaSuccess)
                 return (int)cudaGetLastError();
             // n*m
             float *const result_1 =
-                (float *)(space + (turn % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
-            // n*m
-            float *const result_next =
-                (float *)(space + (turn % 2 != 0 ? 4096 : ((m*n + 63) / 64)*256 + 4096));
-            long long blocks = (m + 31) / 32;
-            if (blocks > 65535)
-                blocks = 65535;
-            long long blocks_y = (n + 7) / 8;
-            if (blocks_y > 65535)
-                blocks_y = 65535;
-            if (blocks > 0 && blocks_y > 0) {
-                if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647
-                    && (n + 1)*m - 1 <= 2147483647)
-                    jacobi_large_2<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                        stream>>>(result_1, result_next, (int)n, (int)m);
-                else
-                    jacobi_large_2_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1),
-                        0, stream>>>(result_1, result_next, n, m);
+                (float *)(space + (steps % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
+            if ((size_t)result % 16 == 0) {
+                long long blocks = ((m / 4)*n + 255) / 256;
+                if (blocks > 65535)
+                    blocks = 65535;
+                if (blocks > 0) {
+                    if (m <= 2147483647 && (m / 4)*n + 255 <= 2147483647 && m*n <= 2147483647)
+                        jacobi_case2_finish<<<(unsigned)blocks, 256, 0, stream>>>(result, result_1,
+                            (int)n, (int)m);
+                    else
+                        jacobi_case2_finish_64<<<(unsigned)blocks, 256, 0, stream>>>(result,
+                            result_1, n, m);
+                }
+            } else {
+                long long blocks = ((m / 4)*n + 255) / 256;
+                if (blocks > 65535)
+                    blocks = 65535;
+                if (blocks > 0)
+                    jacobi_case2_finish_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result,
+                        result_1, n, m);
             }
-        }
-    }
-    if (cudaPeekAtLastError() != cudaSuccess)
-        return (int)cudaGetLastError();
-    {
-        // n*m
-        float *const result_1 =
-            (float *)(space + (steps % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
-        long long blocks = (m + 31) / 32;
-        if (blocks > 65535)
-            blocks = 65535;
-        long long blocks_y = (n + 7) / 8;
-        if (blocks_y > 65535)
-            blocks_y = 65535;
-        if (blocks > 0 && blocks_y > 0) {
-            if (m*n <= 2147483647 && n + 524279 <= 2147483647 && m + 2097119 <= 2147483647)
-                jacobi_finish<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                    stream>>>(result, result_1, (int)n, (int)m);
-            else
-                jacobi_finish_64<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0,
-                    stream>>>(result, result_1, n, m);
+        } else {
+            if (cudaPeekAtLastError() != cudaSuccess)
+                return (int)cudaGetLastError();
+            // n*m
+            float *const result_1 =
+                (float *)(space + (steps % 2 != 0 ? ((m*n + 63) / 64)*256 + 4096 : 4096));
+            if ((size_t)result % 16 == 0) {
+                long long blocks = (m*n + 1023) / 1024;
+                if (blocks > 65535)
+                    blocks = 65535;
+                if (blocks > 0) {
+                    if (m <= 2147483647 && m*n + 1023 <= 2147483647)
+                        jacobi_case3_finish<<<(unsigned)blocks, 256, 0, stream>>>(result, result_1,
+                            (int)n, (int)m);
+                    else
+                        jacobi_case3_finish_64<<<(unsigned)blocks, 256, 0, stream>>>(result,
+                            result_1, n, m);
+                }
+            } else {
+                long long blocks = (m*n + 1023) / 1024;
+                if (blocks > 65535)
+                    blocks = 65535;
+                if (blocks > 0)
+                    jacobi_case3_finish_unaligned<<<(unsigned)blocks, 256, 0, stream>>>(result,
+                        result_1, n, m);
+            }
         }
     }
     return (int)cudaGetLastError();
