@@ -21,9 +21,9 @@ PROGRAMS = {
     "addBias": Program("n m", "(xs: n.m.T) (y: m.T): n.m.T = xs |> map(fun row => zip(row, y) |> map(fun (p, q) => max(0, p + q)))", ["n m", "m"], "n m",
                        "torch.relu(x[0] + x[1])", ALL),
     "scaleRows": Program("n m", "(xs: n.m.T) (y: n.T): n.m.T = zip(xs, y) |> map(fun (row, q) => row |> map(fun p => p * q))", ["n m", "n"], "n m", "x[0] * x[1][:, None]", ALL),
-    "transposed": Program("n m", "(xs: n.m.T): m.n.T = xs |> transpose", ["n m"], "m n", "x[0].t().contiguous()", ALL),
-    "transposedEach": Program("b n m", "(xs: b.n.m.T): b.m.n.T = xs |> map(transpose)", ["b n m"], "b m n", "x[0].transpose(1, 2).contiguous()", ALL),
-    "lastFirst": Program("b n m", "(xs: b.n.m.T): m.b.n.T = xs |> map(transpose) |> transpose", ["b n m"], "m b n", "x[0].permute(2, 0, 1).contiguous()", ALL),
+    "transposed": Program("n m", "(xs: n.m.T): m.n.T = xs |> transpose", ["n m"], "m n", "x[0].t().clone(memory_format=torch.contiguous_format)", ALL),
+    "transposedEach": Program("b n m", "(xs: b.n.m.T): b.m.n.T = xs |> map(transpose)", ["b n m"], "b m n", "x[0].transpose(1, 2).clone(memory_format=torch.contiguous_format)", ALL),
+    "lastFirst": Program("b n m", "(xs: b.n.m.T): m.b.n.T = xs |> map(transpose) |> transpose", ["b n m"], "m b n", "x[0].permute(2, 0, 1).clone(memory_format=torch.contiguous_format)", ALL),
     "softmax": Program("n m", """(xs: n.m.T): n.m.T = xs |> map(fun row =>
   let top = row |> map(fun x => X(x)) |> reduce(max, -inf) in
   let es = row |> map(fun x => exp(X(x) - top)) in

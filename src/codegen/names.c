@@ -14,7 +14,8 @@ static const char *const taken[] = {
     "gridDim", "warpSize", "min", "max", "abs", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tanh", "floor", "ceil", "rint", "fma", "pow", "fmin",
     "fmax", "fminf", "fmaxf", "sqrtf", "fabs", "fabsf", "half", "char2", "char4", "uchar2", "uchar4", "short2", "short4", "ushort2", "ushort4", "int2", "int4", "uint2", "uint4",
     "longlong2", "ulonglong2", "float2", "float4", "double2", "dim3", "uint", "main", "NULL", "assert",
-    "printf", "malloc", "free", "warp", "lane", "thread", "threadY", "threadZ", "stream"};
+    "size_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "cudaStream_t",
+    "cudaError_t", "printf", "malloc", "free", "warp", "lane", "thread", "threadY", "threadZ", "stream"};
 
 typedef struct Naming {
     Lowering *lw;

@@ -95,9 +95,20 @@ int kernel_registers(const ImpKernel *kernel)
 
 enum { OTHER_REGISTERS = 16 }; /* that a thread needs beside its arrays */
 
+/* Inputs in memory: what a thread keeps of one is combined with others, whose elements are loaded ahead. */
+static int count_inputs(const ImpKernel *kernel)
+{
+    int n = 0;
+    for (int i = 0; i < kernel->bufs.n; i++)
+        n += kernel->bufs.at[i]->space == SPACE_INPUT && !kernel->bufs.at[i]->by_value;
+    return n;
+}
+
 void fit_blocks(Ctx *ctx, ImpKernel *kernel)
 {
-    int64_t wanted = private_memory(ctx, kernel).bytes / 4 + OTHER_REGISTERS;
+    int64_t arrays = private_memory(ctx, kernel).bytes / 4;
+    int more = count_inputs(kernel) - 1;
+    int64_t wanted = arrays + (more > 0 ? more * arrays / 2 : 0) + OTHER_REGISTERS;
     while (kernel->min_blocks > 1 && !kernel->blocks_as_said && wanted > kernel_registers(kernel))
         kernel->min_blocks--;
 }

@@ -68,7 +68,7 @@ static uint32_t put_call(StrBuf *sb, const char *text, uint32_t name, int *n);
 /* `(x + 1)` is an argument without its parentheses, and `(f x)` one that is a call; `(+)` and `(a, b)` keep theirs. */
 static void put_argument(StrBuf *sb, const char *text, uint32_t lo, uint32_t hi)
 {
-    bool strip = text[lo] == '(' && text[hi - 1] == ')' && behind_bracket(text, lo) == hi && (is_name_byte(text[lo + 1]) || text[lo + 1] == '(');
+    bool strip = hi - lo <= CALL_SHOWN && text[lo] == '(' && text[hi - 1] == ')' && behind_bracket(text, lo) == hi && (is_name_byte(text[lo + 1]) || text[lo + 1] == '(');
     int open = 0;
     for (uint32_t at = lo; at < hi && strip; at++) {
         open += (text[at] == '(' || text[at] == '[') - (text[at] == ')' || text[at] == ']');
@@ -92,8 +92,8 @@ static uint32_t put_call(StrBuf *sb, const char *text, uint32_t name, int *n)
     sb_putn(sb, text + name, at - name);
     sb_putc(sb, '(');
     *n = 0;
-    if (text[at] == '(' && at > name) {
-        uint32_t end = behind_bracket(text, at);
+    uint32_t end = behind_bracket(text, at);
+    if (text[at] == '(' && at > name && text[end - 1] == ')') {
         sb_putn(sb, text + at + 1, end - at - 2);
         at = end;
         ++*n;

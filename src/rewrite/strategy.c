@@ -183,6 +183,24 @@ static bool is_elsewhere(const Runner *r, const Word *word, const Here *here)
     return word->checked && r->searching && r->fail_rank >= fail_rank(r, NOT_THERE) && !may_match(word->item, here->term);
 }
 
+static bool is_over_sizes(const Core *term)
+{
+    bool scalar = term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_SCALAR;
+    for (int i = 0; i < term_children(term); i++)
+        if (!is_over_sizes(term_child(term, i)))
+            return false;
+    return scalar || term->kind == CORE_SIZE || term->kind == CORE_LIT || term->kind == CORE_IF;
+}
+
+/* In the condition of an `if` that says something of sizes: what its branches are typed by. */
+static bool in_size_test(const Here *here)
+{
+    for (; here->up; here = here->up)
+        if (here->up->term->kind == CORE_IF && here->child == 0)
+            return is_over_sizes(here->term);
+    return false;
+}
+
 static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *env, const Here *here)
 {
     Ctx *ctx = r->ctx;
@@ -208,6 +226,8 @@ static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *en
         const char *there = level_name(here_level(here)), *others = word->home ? program_rules_for(ctx, r->program, word->home, there, rule) : NULL;
         return fail_near(r, WRONG_LEVEL, call->span, text, here, ctx_printf(ctx, "it is for the level `%s`, and this is the level `%s`%s%s", rule->level, there, others ? ", for which there are " : "", others ? others : ""));
     }
+    if (in_size_test(here))
+        return fail_near(r, NOT_HELD, call->span, text, here, "it stands in a test of sizes, which types of the branches depend on");
     Core *after = rule_apply(ctx, r->program, &use, &why);
     if (!after)
         return fail_near(r, NOT_HELD, call->span, text, here, why);

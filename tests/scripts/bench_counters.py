@@ -357,12 +357,16 @@ def report(name, wrong, better=()):
     return bool(wrong)
 
 
+# Entries with size classes that no size reaches: a square matrix has no few long rows.
+UNREACHED = ("gemvChain",)
+
+
 def never_launched(program, rows):
     """Each kernel of each entry stands in some line."""
     seen = {row["kernel"] for row in rows}
     names = [name for entry in program.entries.values() for name in usual(entry)]
     return [f"{program.path}: {name} is launched for none of the sizes in cases"
-            for name in names if name not in seen]
+            for name in names if name not in seen and name.split("_")[0] not in UNREACHED]
 
 
 def compare_program(program, cases, table):

@@ -76,7 +76,7 @@ if [ "$lines" -lt 60 ] && "$RISEC" --help | grep -q 'risec help options'; then o
 cat >"$dir/high.rise" <<'RISE'
 entry double {n: nat} (xs: n.f32): n.f32 = xs |> map(fun x => 2 * x)
 RISE
-shows profile-library '^lib/rules/lowering.rise:[0-9]+ ' -- run "$dir/high.rise" --set n=64 --arg xs=iota --profile
+shows profile-library '^lib/std/vectors.rise:[0-9]+ ' -- run "$dir/high.rise" --set n=64 --arg xs=iota --profile
 
 shows help-definition '^import std.block' -- help blockReduce
 shows help-rule '^import rules.lowering' -- help mapToBlock

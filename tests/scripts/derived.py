@@ -50,7 +50,7 @@ def outlined(text, entry):
 
 def kernels(text, entry):
     """The functions of an entry, each from its comment on."""
-    text = outlined(re.sub(r"(?m)^ *// [\w/]+\.rise:.*\n", "", text), entry)
+    text = outlined(re.sub(r"(?m)^ *// (?:\w+ of )?[\w/]+\.rise:.*\n", "", text), entry)
     functions = re.split(r"(?m)^(?=// \w|#)", joined(text))
     own = [renamed(f, entry) for f in functions if re.match(rf"// (Launches )?{entry}(_\w+)?\b", f)]
     return [line for line in "".join(own).splitlines() if line]

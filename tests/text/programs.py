@@ -9,7 +9,7 @@ from run_text import ROOT, SIZE_CLASSES, Program
 SIZES = (*SIZE_CLASSES, 2, 3, 7, 20, 64, 96, 100, 192, 997, 4096, 8192, 20000)
 # These do work that grows with the square of the size, or have a block of many barriers for each row.
 LARGEST = {"programs.conditional": 4096, "nbody": 1025, "nearest": 1025, "knearest": 1025, "nbody_tiled": 1025, "levenshtein": 1025, "histogram": 8192,
-           "softmax": 1000, "softmax_registers": 20, "layer_norm": 20, "row_sums": 1000, "gemv": 1000, "programs.global_state": 100, "programs.loop_loads": 100, "programs.tree_loop_let": 100, "programs.high_views": 45, "programs.state_in_block": 100, "programs.index_algebra": 45, "programs.high_scatters": 1025}
+           "softmax": 1000, "softmax_registers": 20, "layer_norm": 20, "row_sums": 1000, "gemv": 1000, "programs.global_state": 100, "programs.loop_loads": 100, "programs.tree_loop_let": 100, "programs.high_views": 45, "programs.state_in_block": 100, "programs.index_algebra": 45, "programs.high_scatters": 100}
 # What the scheduler makes is a program of many tiles, also for few elements, and takes the reference long.
 HIGH_SIZES = (0, 1, 3, 33, 45)
 # These compare floats and add none: other inputs than small ones tell more.
