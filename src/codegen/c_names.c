@@ -11,7 +11,7 @@ static const char *const taken_words[] = {
     "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using",
     "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
     /* CUDA */
-    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "cudaStream_t", "half", "uint", "ushort", "uchar", "ulong",
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "size_t", "cudaStream_t", "half", "uint", "ushort", "uchar", "ulong",
     /* macros */
     "linux", "unix", "i386", "assert", "alloca", "errno", "stdin", "stdout", "stderr", "major", "minor", "makedev", "signbit", "isnan", "isinf", "isfinite",
     "NULL", "EOF", "NAN", "INFINITY", "HUGE_VAL", "BUFSIZ", "SEEK_SET", "SEEK_CUR", "SEEK_END", "RAND_MAX", "CHAR_BIT", "DOMAIN", "OVERFLOW", "UNDERFLOW",
