@@ -169,8 +169,7 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
         term = make_prim(ctx, P_split, type, 2, nats, 1, &term, span);
         if (!nat_le(ctx, entry->known, nat_const(ctx, 1), size)) {
             Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), size, span);
-            Core *both[2] = {cond, some};
-            cond = cond ? make_prim(ctx, P_and, some->type, 0, NULL, 2, both, span) : some; /* of sizes: kernels are chosen by it */
+            cond = cond ? make_both(ctx, cond, some) : some;
         }
     }
     return cond ? make_if(ctx, cond, term, make_zero(ctx, next_var, term->type, span), span) : term;

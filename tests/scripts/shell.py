@@ -162,7 +162,7 @@ def completions():
 
 def verbs():
     """The words behind `risec` at the start of its help, but for the forms without one."""
-    return re.findall(r"^  risec ([a-z]+)\b", said().split("\nOptions")[0], re.M)
+    return re.findall(r"^  risec ([a-z]+)\b", said("options").split("\nOptions")[0], re.M)
 
 
 def options(verb):
