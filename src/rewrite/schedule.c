@@ -53,6 +53,16 @@ static const Here *here_as(Ctx *ctx, const Here *here, Core *term)
 /* The split of an array that is one of two, or of more, by sizes: of each of them. */
 static Core *split_of(Ctx *ctx, const Core *split, Core *array)
 {
+    if (array->kind == CORE_LET) {
+        Core *inside = split_of(ctx, split, term_child(array, 1)), *whole = term_with_child(ctx, array, 1, inside);
+        whole->type = inside->type;
+        return whole;
+    }
+    if (array->kind == CORE_LAMBDA || (array->kind == CORE_PRIM && array->prim.id == P_nextKernel)) { /* of what the last kernel gives */
+        Core *inside = split_of(ctx, split, term_child(array, 0)), *whole = term_with_child(ctx, array, 0, inside);
+        whole->type = inside->type;
+        return whole;
+    }
     if (array->kind != CORE_IF)
         return term_with_child(ctx, split, 0, array);
     Core *then = split_of(ctx, split, array->cond.then), *otherwise = split_of(ctx, split, array->cond.otherwise);
@@ -68,7 +78,7 @@ static bool is_layout(const Core *term)
 Core *split_branches(Runner *r, Span span, const Here *here)
 {
     const Core *term = here->term;
-    if (!is_layout(term) || term->prim.args[0]->kind != CORE_IF)
+    if (!is_layout(term) || (term->prim.args[0]->kind != CORE_IF && term->prim.args[0]->kind != CORE_LET))
         return strategy_fail(r, span, "splitBranches", here, "it is no split, join or transposition of an `if`");
     return strategy_step(r, "splitBranches", NULL, here, split_of(r->ctx, term, term->prim.args[0]), span);
 }
@@ -83,7 +93,7 @@ Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
     if (!after)
         return NULL;
     const Here *split = here_as(r->ctx, here, term_with_child(r->ctx, term, 0, after));
-    return after->kind == CORE_IF ? split_branches(r, span, split) : split->term;
+    return after->kind == CORE_IF || after->kind == CORE_LET ? split_branches(r, span, split) : split->term;
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
