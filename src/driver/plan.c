@@ -168,6 +168,8 @@ static bool is_of_blocks(PrimId id)
 
 static bool is_of_chip(PrimId id) { return id == P_toShared || id == P_toPrivate; }
 
+static bool is_of_vectors(PrimId id) { return id == P_asVector; }
+
 /* A part that is named as the result that it is, is not read there. */
 static void add_read(Plan *plan, PlanStage *stage, int array, ArrayReads reads)
 {
@@ -203,7 +205,8 @@ static void add_stage(Making *m, PlanStage stage, Place at)
     term_slow_walks(ctx, m->plan->lowered->known, stage.lowered, &walks);
     stage.walk = walks.n ? walks.at[0] : NULL;
     stage.by_blocks = has_prim(stage.lowered, is_of_blocks);
-    stage.keeps = stage.by_blocks && has_prim(stage.lowered, is_of_chip);
+    stage.keeps = has_prim(stage.lowered, is_of_chip);
+    stage.vectors = has_prim(stage.lowered, is_of_vectors);
     stage.step = m->repeats;
     for (int i = 0; i < m->when.n; i++)
         vec_push(ctx, &stage.when, m->when.at[i]);

@@ -43,7 +43,8 @@ typedef struct PlanStage {
     const RewriteStep *rule; /* the first step that was made here; NULL: none */
     const Core *walk;        /* that a thread goes through alone, over so many elements that it is slow; or NULL */
     bool by_blocks;          /* threads of a block, or of a warp, do something together */
-    bool keeps;              /* on chip, what they read */
+    bool keeps;              /* on chip or in registers, what they read */
+    bool vectors;            /* a thread gives neighbours together */
     VEC(PlanReads) reads;
     VEC(int) kernels;        /* of Plan.launches */
 } PlanStage;

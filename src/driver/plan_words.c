@@ -83,8 +83,8 @@ const char *plan_often_text(Ctx *ctx, const Plan *plan, const PlanStage *stage, 
         return ctx_printf(ctx, "%s%s elements in all", most, plan_number(ctx, plan, reads->reads.uses));
     if (often.least == often.most)
         return ctx_printf(ctx, "each element %s%s", most, times(ctx, plan, often.most));
-    return ctx_printf(ctx, "each element from once to %s: what a block uses again it keeps on chip, as far as it fits",
-                      times(ctx, plan, often.most));
+    const char *keeps = stage->by_blocks ? "what a block uses again it keeps on chip, as far as it fits" : "a thread keeps what it uses again";
+    return ctx_printf(ctx, "each element from once to %s: %s", times(ctx, plan, often.most), keeps);
 }
 
 /* ---- choices ----------------------------------------------------------------------------------- */
@@ -249,6 +249,8 @@ const char *plan_who(Ctx *ctx, const Plan *plan, const PlanStage *stage)
     sb_init(&out, ctx);
     if (stage->by_blocks)
         sb_puts(&out, stage->rule ? "threads together, by a template of the library" : "threads of a block together, as the term says");
+    else if (stage->vectors)
+        sb_puts(&out, "a thread for each vector of neighbouring elements, alone");
     else
         sb_puts(&out, gives_rows(stage->lowered) ? "a thread for each row, alone" : "a thread for each element, alone");
     if (stage->rule) {

@@ -342,9 +342,32 @@ static bool monotone(Search *s, const Poly *p, int depth, int uses, int64_t scal
     return false;
 }
 
-/* Divides by what cannot change the sign: p >= 0 exactly when the result is. */
+/* Does a fact say that the product of some of these atoms is 0? */
+static bool is_no_product(const Search *s, const Nat *atoms, int n)
+{
+    const Nat *facts;
+    int n_facts = s->env ? nat_env_inequalities(s->env, &facts) : 0;
+    for (int f = 0; f < n_facts; f++) {
+        NatView v;
+        nat_view(facts[f], &v);
+        bool none = v.n == 1 && v.at[0].coef < 0;
+        for (int j = 0; none && j < v.at[0].n_factors; j++) {
+            int at = 0;
+            while (at < n && atoms[at] != v.at[0].factors[j])
+                at++;
+            none = at < n;
+        }
+        if (none)
+            return true;
+    }
+    return false;
+}
+
+/* Divides by what cannot make p negative: p >= 0 where the result is. */
 static void reduce(const Search *s, Poly *p)
 {
+    Nat taken[MAX_ATOMS];
+    int n = 0;
     poly_divide_content(p);
     int vars = poly_vars(p);
     for (bool again = vars > 0 && vars == p->n; again;) {
@@ -352,9 +375,11 @@ static void reduce(const Search *s, Poly *p)
         for (int j = 0; j < p->at[0].n_factors && !again; j++) {
             NatTerm x = nat_atom_term(p->at[0].factors[j], 1);
             NatRange range = atom_range(s, x.factors[0]);
-            again = range.has_lo && range.lo >= 0;
+            again = range.has_lo && range.lo >= 0 && n < MAX_ATOMS;
             for (int i = 1; i < p->n && again; i++)
                 again = term_has_factor(&p->at[i], x.factors[0]);
+            if (again)
+                taken[n++] = x.factors[0];
             for (int i = 0; i < p->n && again; i++) {
                 NatTerm t;
                 if (term_divide(s->ctx, &p->at[i], &x, &t))
@@ -364,6 +389,8 @@ static void reduce(const Search *s, Poly *p)
         if (p->at[p->n - 1].n_factors == 0)
             break;
     }
+    if (n && is_no_product(s, taken, n))
+        p->n = 0;
 }
 
 static void note_bound(Search *s, int64_t lo, int64_t scale)

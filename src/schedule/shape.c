@@ -150,7 +150,8 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
 
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var)
 {
-    Core *term = rows, *cond = NULL;
+    Core *term = rows;
+    Nat sizes = nat_const(ctx, 1); /* whose product is 0 if one of them is: one test of sizes */
     Span span = rows->span;
     Type all = rows->type->elem;
     bool none = false; /* nothing is split into rows of no elements */
@@ -167,12 +168,13 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
         Nat nats[2] = {nat_mul(ctx, n_rows, size), size};
         Type type = type_array(ctx, n_rows, type_array(ctx, size, term->type->elem));
         term = make_prim(ctx, P_split, type, 2, nats, 1, &term, span);
-        if (!nat_le(ctx, entry->known, nat_const(ctx, 1), size)) {
-            Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), size, span);
-            cond = cond ? make_both(ctx, cond, some) : some;
-        }
+        if (!nat_le(ctx, entry->known, nat_const(ctx, 1), size))
+            sizes = nat_mul(ctx, sizes, size);
     }
-    return cond ? make_if(ctx, cond, term, make_zero(ctx, next_var, term->type, span), span) : term;
+    if (nat_is(sizes, 1))
+        return term;
+    Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), sizes, span);
+    return make_if(ctx, some, term, make_zero(ctx, next_var, term->type, span), span);
 }
 
 /* The element where one index counts through all of these axes. */
