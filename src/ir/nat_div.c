@@ -507,12 +507,38 @@ static bool join_merged(Ctx *ctx, Poly *p, NatTerm by, Nat m)
     return false;
 }
 
+/* The quotient of m's operands, written as (a/b + r) / y where m is (a + b*r) % (b*y). */
+static bool is_quotient_of(Ctx *ctx, Nat q, Nat m)
+{
+    NatView v;
+    nat_view(q->a, &v);
+    for (int i = 0; i < v.n; i++) {
+        Nat d = v.at[i].n_factors == 1 && v.at[i].coef == 1 ? v.at[i].factors[0] : NULL;
+        if (d && d->kind == NAT_DIV && nat_mul(ctx, d->b, q->b) == m->b &&
+            nat_add(ctx, d->a, nat_mul(ctx, d->b, nat_sub(ctx, q->a, d))) == m->a)
+            return true;
+    }
+    return false;
+}
+
+static bool join_nested(Ctx *ctx, Poly *p, NatTerm by, Nat m)
+{
+    for (int i = 0; i < p->n; i++)
+        for (int j = 0; j < p->at[i].n_factors; j++) {
+            Nat q = p->at[i].factors[j];
+            if (q->kind == NAT_DIV && is_quotient_of(ctx, q, m) && join_with(ctx, p, by, m, q))
+                return true;
+        }
+    return false;
+}
+
 static bool join_pair(Ctx *ctx, Poly *p, NatTerm t, Nat m)
 {
     NatTerm by, atom = nat_atom_term(m, 1);
     if (poly_vars(p) < 2 || !mentions_div(p) || !term_divide(ctx, &t, &atom, &by))
         return false;
-    return join_with(ctx, p, by, m, nat_mate(ctx, m)) || (!nat_full(m)->divisor_ok && join_merged(ctx, p, by, m));
+    return join_with(ctx, p, by, m, nat_mate(ctx, m)) || join_nested(ctx, p, by, m) ||
+           (!nat_full(m)->divisor_ok && join_merged(ctx, p, by, m));
 }
 
 static bool join_mod(Ctx *ctx, Poly *p, NatTerm t, Nat m)

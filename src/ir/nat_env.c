@@ -528,6 +528,29 @@ static void add_ne(NatEnv *env, Nat a, Nat b)
     }
 }
 
+/* Where a product is 0, what is left of it without the factors that are not: b*c <= 0 and b >= 1 say c <= 0. */
+static void add_zero_factors(NatEnv *env)
+{
+    Ctx *ctx = env->ctx;
+    for (int i = 0, n = env->inequalities.n; i < n; i++) {
+        NatView v;
+        nat_view(env->inequalities.at[i], &v);
+        if (v.n != 1 || v.at[0].coef > 0 || v.at[0].n_factors < 2)
+            continue;
+        Nat rest = nat_const(ctx, 1);
+        int left = 0;
+        for (int j = 0; j < v.at[0].n_factors; j++) {
+            Nat x = v.at[0].factors[j];
+            if (nat_prove_nat(ctx, env, nat_add_k(ctx, x, -1), x, NULL))
+                continue;
+            rest = nat_mul(ctx, rest, x);
+            left++;
+        }
+        if (left && left < v.at[0].n_factors)
+            add_inequality(env, nat_sub(ctx, nat_const(ctx, 0), rest));
+    }
+}
+
 NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash)
 {
     NatEnv *env = NEW(ctx, NatEnv);
@@ -551,6 +574,7 @@ NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash)
     for (int i = 0; i < n; i++)
         if (facts[i].kind == FACT_NE)
             add_ne(env, facts[i].a, facts[i].b);
+    add_zero_factors(env);
     forget(env);
     return env;
 }

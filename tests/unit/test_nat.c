@@ -263,6 +263,9 @@ static const struct {
     {"", ASK_EQ, "n / 32 * 32", "n", false},
     {"", ASK_DIVIDES, "k", "3*k*n", true},
     {"", ASK_DIVIDES, "n", "n", false},
+    {"1 <= n; 1 <= m", ASK_SIMPLIFY, "(i + j / n) / m * n*m + (n*i + j) % (n*m)", "n*i + j", true},
+    {"1 <= n; 1 <= m", ASK_SIMPLIFY, "((2*i + l)*(256 / n) + j / n) / m * n*m + (n*(2*i + l)*(256 / n) + j) % (n*m)",
+     "n*(2*i + l)*(256 / n) + j", true},
     {"n % 32 = 0", ASK_EQ, "n / 32 * 32", "n", true},
     {"n % 32 = 0", ASK_SIMPLIFY, "n % 32", "0", true},
     {"n % 32 = 0", ASK_SIMPLIFY, "ceilDiv(n, 32)", "n / 32", true},
@@ -321,6 +324,13 @@ static const struct {
     {"", ASK_LE, "4*(n / 100)", "n / 25", true},
     {"", ASK_LE, "n / 25", "4*(n / 100)", false},
     {"", ASK_LE, "n / 25", "4*(n / 100) + 3", true},
+    /* Products of no elements. */
+    {"n*m <= 0", ASK_LE, "k*n*m", "0", true},
+    {"n*m <= 0", ASK_LE, "n*m*i + n*m", "0", true},
+    {"n*m <= 0", ASK_LE, "n", "0", false},
+    {"n*m <= 0", ASK_LE, "n*k", "0", false},
+    {"n*m <= 0; 1 <= n", ASK_LE, "m", "0", true},
+    {"n*m*x <= 0; 1 <= n", ASK_LE, "m", "0", false},
 };
 
 static void read_facts(Ctx *ctx, const Names *names, const char *text, NatFacts *facts)
