@@ -239,8 +239,8 @@ static Value eval_logic(Elab *e, AstOp op, Value a, Value b, Span span)
     bool stops = op == OP_OR;
     if (x->kind == CORE_LIT)
         return v_core(e, (x->lit.i != 0) == stops ? x : y);
-    if (y->kind == CORE_LIT && (y->lit.i != 0) != stops)
-        return v_core(e, x);
+    if (y->kind == CORE_LIT)
+        return v_core(e, (y->lit.i != 0) == stops ? y : x);
     Core *args[2] = {x, y};
     return v_core(e, core_prim(e, prim_of_op(op), span, type_scalar(e->ctx, SC_BOOL), 0, NULL, 2, args));
 }
