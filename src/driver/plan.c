@@ -205,7 +205,7 @@ static void add_stage(Making *m, PlanStage stage, Place at)
     term_slow_walks(ctx, m->plan->lowered->known, stage.lowered, &walks);
     stage.walk = walks.n ? walks.at[0] : NULL;
     stage.by_blocks = has_prim(stage.lowered, is_of_blocks);
-    stage.keeps = has_prim(stage.lowered, is_of_chip);
+    stage.keeps = stage.by_blocks && has_prim(stage.lowered, is_of_chip);
     stage.vectors = has_prim(stage.lowered, is_of_vectors);
     stage.step = m->repeats;
     for (int i = 0; i < m->when.n; i++)

@@ -43,8 +43,8 @@ typedef struct PlanStage {
     const RewriteStep *rule; /* the first step that was made here; NULL: none */
     const Core *walk;        /* that a thread goes through alone, over so many elements that it is slow; or NULL */
     bool by_blocks;          /* threads of a block, or of a warp, do something together */
-    bool keeps;              /* on chip or in registers, what they read */
-    bool vectors;            /* a thread gives neighbours together */
+    bool keeps;              /* on chip, what they read */
+    bool vectors;            /* a thread computes neighbours, and reads once what they share */
     VEC(PlanReads) reads;
     VEC(int) kernels;        /* of Plan.launches */
 } PlanStage;
@@ -108,6 +108,8 @@ typedef struct PlanOften {
     Nat least, most;
 } PlanOften;
 PlanOften plan_often(Ctx *ctx, const Plan *plan, const PlanStage *stage, const PlanReads *reads);
+/* Fewer elements may be read than that says. */
+bool plan_at_most(const PlanStage *stage, const PlanReads *reads, PlanOften often);
 /* "each element once", "each element n = 8 times", "16*n elements in all". */
 const char *plan_often_text(Ctx *ctx, const Plan *plan, const PlanStage *stage, const PlanReads *reads);
 /* `4*n*m`, and with sizes `4*n*m = 4,096`. */

@@ -46,7 +46,7 @@ static void put_often(StrBuf *out, const Plan *plan, const PlanStage *stage, con
     } else {
         put_nat(out, plan, "elements", reads->reads.uses);
     }
-    put_flag(out, "atMost", reads->reads.at_most);
+    put_flag(out, "atMost", plan_at_most(stage, reads, often));
 }
 
 static void put_readers(StrBuf *out, const Plan *plan, int array)

@@ -72,7 +72,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
                 continue;
             PlanOften often = plan_often(ctx, plan, stage, reads);
             sb_printf(&text, "%sby %s, %s", n++ ? "; " : "", plan_kernels(ctx, stage), plan_often_text(ctx, plan, stage, reads));
-            plain &= often.most && often.least == often.most && !reads->reads.at_most && !stage->step && !stage->when.n;
+            plain &= often.most && often.least == often.most && !plan_at_most(stage, reads, often) && !stage->step && !stage->when.n;
             all = often.most ? nat_add(ctx, all, often.most) : all;
         }
     }

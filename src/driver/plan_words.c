@@ -68,6 +68,11 @@ PlanOften plan_often(Ctx *ctx, const Plan *plan, const PlanStage *stage, const P
     return often;
 }
 
+bool plan_at_most(const PlanStage *stage, const PlanReads *reads, PlanOften often)
+{
+    return reads->reads.at_most || (stage->vectors && !(often.most && nat_is(often.most, 1)));
+}
+
 static const char *times(Ctx *ctx, const Plan *plan, Nat n)
 {
     if (nat_is_const(n) && n->value <= 2)
@@ -78,13 +83,13 @@ static const char *times(Ctx *ctx, const Plan *plan, Nat n)
 const char *plan_often_text(Ctx *ctx, const Plan *plan, const PlanStage *stage, const PlanReads *reads)
 {
     PlanOften often = plan_often(ctx, plan, stage, reads);
-    const char *most = reads->reads.at_most || (!often.most && stage->keeps) ? "at most " : "";
+    const char *most = plan_at_most(stage, reads, often) || (!often.most && stage->keeps) ? "at most " : "";
     if (!often.most)
         return ctx_printf(ctx, "%s%s elements in all", most, plan_number(ctx, plan, reads->reads.uses));
     if (often.least == often.most)
         return ctx_printf(ctx, "each element %s%s", most, times(ctx, plan, often.most));
-    const char *keeps = stage->by_blocks ? "what a block uses again it keeps on chip, as far as it fits" : "a thread keeps what it uses again";
-    return ctx_printf(ctx, "each element from once to %s: %s", times(ctx, plan, often.most), keeps);
+    return ctx_printf(ctx, "each element from once to %s: what a block uses again it keeps on chip, as far as it fits",
+                      times(ctx, plan, often.most));
 }
 
 /* ---- choices ----------------------------------------------------------------------------------- */

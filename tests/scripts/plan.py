@@ -89,7 +89,7 @@ def reads(plan, kernel):
                 if "," in array["type"] or (n is None and "mostHere" not in reader):
                     return None
                 all_of += n if n is not None else reader["mostHere"] * cells(array, plan["sizes"])
-                at_most |= reader["atMost"] or reader.get("leastHere") != reader.get("mostHere")
+                at_most |= reader["atMost"]
     return all_of, at_most
 
 
