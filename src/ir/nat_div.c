@@ -85,16 +85,22 @@ static bool whole(const Site *s, const Poly *rest, Nat k, int64_t *j)
     return false;
 }
 
-/* (g*x + r) / (g*y) = x / y and (g*x + r) % (g*y) = g * (x % y) + r where 0 <= r < g. That g >= 1 follows, and y >= 1 from
- * g*y >= 1. `quotient` is x, `y` the divisor without g. */
+/* (g*x + r) / (g*y) = x / y and (g*x + r) % (g*y) = g * (x % y) + r where 0 <= r < g, and the same with x - 1 and r + g
+ * where -g <= r < 0. That g >= 1 follows, and y >= 1 from g*y >= 1. `quotient` is x, `y` the divisor without g. */
 static bool drop_rest(const Site *s, NatKind op, const Poly *quotient, const Poly *r, Nat g, Nat y, Nat *result)
 {
-    if (poly_vars(quotient) == 0 || quotient->overflow || r->overflow || !in_window(s, r, g))
+    int64_t j;
+    if (poly_vars(quotient) == 0 || quotient->overflow || r->overflow || !whole(s, r, g, &j))
         return false;
-    Poly x;
+    Poly x, rest;
     poly_copy(s->ctx, &x, quotient);
+    poly_add_k(&x, j);
+    poly_copy(s->ctx, &rest, r);
+    poly_add_nat(&rest, g, TERM_K(-j));
+    if (x.overflow || rest.overflow)
+        return false;
     Nat inner = divide(s->ctx, s->env, op, nat_sum_in(s->ctx, s->env, &x), y, s->depth + 1);
-    *result = op == NAT_DIV ? inner : sum_nat(s, r, nat_mul(s->ctx, inner, g), 1);
+    *result = op == NAT_DIV ? inner : sum_nat(s, &rest, nat_mul(s->ctx, inner, g), 1);
     return !nat_is_error(*result);
 }
 

@@ -84,6 +84,8 @@ static const struct {
     {"ceilDiv(ceilDiv(n, k)*k, k)", "ceilDiv(n, k)", "(n + k - 1) / k"},
     {"ceilDiv(n, k)*k / k", "ceilDiv(n, k)", "(n + k - 1) / k"},
     {"ceilDiv(n, k)*k % k", "0", "0"},
+    {"ceilDiv(n*k, 256*k)", "ceilDiv(n, 256)", "(n + 255) / 256"},
+    {"(n*k - 1) % (32*k)", "k*((n + 31) % 32) + k - 1", NULL},
     {"ceilDiv(n, 32)*32 % 32", "0", "0"},
     {"ceilDiv(ceilDiv(n, 32), 4)", "ceilDiv(n, 128)", "(n + 127) / 128"},
     {"ceilDiv(ceilDiv(n, k), b)", "ceilDiv(n, k*b)", "(b*k + n - 1) / (b*k)"},
