@@ -242,6 +242,12 @@ static ShadowValue quotient(Scalar type, const ShadowValue *a, const ShadowValue
 
 /* ---- functions of one number -------------------------------------------------------------------------------------------- */
 
+/* How much exp grows from x to x + off, over off. Far from x, the greatest value there says it. */
+static double growth(double x, double off)
+{
+    return off > 1 ? exp(x + off) / off : off > 0 ? exp(x) * (expm1(off) / off) : exp(x);
+}
+
 /* Where it may be without a value (the root of a number that may be below 0), it is lost. */
 static ShadowValue smooth(PrimId op, Scalar type, const ShadowValue *a, double chain)
 {
@@ -263,8 +269,8 @@ static ShadowValue smooth(PrimId op, Scalar type, const ShadowValue *a, double c
             return is_exact(a) ? exact(v) : lost(v);
         slope = 0.5 * v / (x - off);
         break;
-    case P_exp: v = exp(x); slope = off > 0 ? v * (expm1(off) / off) : v; break;
-    case P_exp2: v = exp2(x); slope = off > 0 ? v * (expm1(off * 0.6931471805599453) / off) : v; break;
+    case P_exp: v = exp(x); slope = growth(x, off); break;
+    case P_exp2: v = exp2(x); slope = growth(x * 0.6931471805599453, off * 0.6931471805599453) * 0.6931471805599453; break;
     case P_log:
     case P_log2:
         v = op == P_log ? log(x) : log2(x);

@@ -1,8 +1,11 @@
-/* Programs of rows: arrays of which row i is worked out from row i of one matrix alone become the
- * function of a map over its rows, with a `let` for each. A block then has the row on chip.
+/* Programs of rows: arrays of which row i is worked out from row i of one matrix, and from row or
+ * element i of others, become the function of a map over the rows, with a `let` for each. A block
+ * then has the row on chip.
  *
  *   top[i] = reduce(max, xs[i]);  e[i][j] = exp(xs[i][j] - top[i])
  *     ->  map(fun row => let top = reduce(max, row) in map(fun x => exp(x - top), row), xs)
+ *
+ * With other arrays it is a map over zip(xs, others).
  */
 #include "schedule/shape.h"
 
@@ -11,6 +14,11 @@ typedef struct Member {
     CoreVar *var; /* the row of it, or what it is of the row */
 } Member;
 
+typedef struct Beside { /* an array of which row i is read, too */
+    const CoreVar *array;
+    CoreVar *var; /* row i of it */
+} Beside;
+
 typedef struct Rows {
     Ctx *ctx;
     int *next_var;
@@ -18,6 +26,7 @@ typedef struct Rows {
     VEC(Member) members; /* in order; the last one is what all is for */
     CoreVar *row;        /* of the matrix, or a column */
     const CoreVar *matrix;
+    VEC(Beside) beside;
     bool columns;
     bool fits;
 } Rows;
@@ -30,13 +39,22 @@ static Member *member_of(Rows *r, const CoreVar *array)
     return NULL;
 }
 
-/* The array that the rows, or columns, are of. */
-static void take_matrix(Rows *r, const CoreVar *array, bool columns, Span span)
+/* What of the array is one row's, where `rows` indices say which row. */
+static Type row_type(const Rows *r, const CoreVar *array)
 {
     Type row = array->type;
     for (int i = 0; i < r->rows && row->kind == TY_ARRAY; i++)
         row = row->elem;
-    if (!r->matrix && row->kind == TY_ARRAY && row->elem->kind == TY_SCALAR) {
+    return row;
+}
+
+static bool is_vector(Type type) { return type->kind == TY_ARRAY && type->elem->kind == TY_SCALAR; }
+
+/* The matrix that the rows, or columns, are of: the first one. */
+static void take_matrix(Rows *r, const CoreVar *array, bool columns, Span span)
+{
+    Type row = row_type(r, array);
+    if (!r->matrix && is_vector(row)) {
         Type column = type_array(r->ctx, array->type->size, row->elem);
         r->matrix = array;
         r->columns = columns;
@@ -45,7 +63,24 @@ static void take_matrix(Rows *r, const CoreVar *array, bool columns, Span span)
     r->fits &= array == r->matrix && columns == r->columns;
 }
 
-/* A read of this row: of a member, or of the matrix. */
+/* The row of the matrix, or of an array beside it. */
+static CoreVar *row_of(Rows *r, const CoreVar *array, Span span)
+{
+    Type row = row_type(r, array);
+    if (r->columns || array == r->matrix || (!r->matrix && is_vector(row))) {
+        take_matrix(r, array, false, span);
+        return r->row;
+    }
+    for (int i = 0; i < r->beside.n; i++)
+        if (r->beside.at[i].array == array)
+            return r->beside.at[i].var;
+    r->fits &= is_vector(row) || row->kind == TY_SCALAR;
+    CoreVar *var = make_var(r->ctx, r->next_var, array->name, row, span);
+    vec_push(r->ctx, &r->beside, ((Beside){array, var}));
+    return var;
+}
+
+/* A read of this row: of a member, of the matrix, or of an array beside it. */
 static Core *row_read(Rows *r, Core *read, const CoreVar *array, int indices)
 {
     if (indices > r->rows) { /* an element of it */
@@ -56,9 +91,7 @@ static Core *row_read(Rows *r, Core *read, const CoreVar *array, int indices)
         return make_index(r->ctx, inner, read->prim.nats[1], read->span);
     }
     const Member *member = member_of(r, array);
-    if (!member)
-        take_matrix(r, array, false, read->span);
-    CoreVar *var = member ? member->var : r->row;
+    CoreVar *var = member ? member->var : row_of(r, array, read->span);
     return var ? make_ref(r->ctx, var, read->span) : read;
 }
 
@@ -114,6 +147,8 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
         bool own = base->var == r->row;
         for (int i = 0; i < r->members.n; i++)
             own |= r->members.at[i].var == base->var;
+        for (int i = 0; i < r->beside.n; i++)
+            own |= r->beside.at[i].var == base->var;
         return !own;
     }
     PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_map;
@@ -138,21 +173,85 @@ static bool worth_it(const Rows *r, int n, Nest *const *nests, Core *const *valu
     return whole && numbers && (!r->columns || (n == 2 && fold && nests[1]->n_axes == 1));
 }
 
-/* The matrix as rows, or as columns. */
-static Core *all_rows(Rows *r, Span span)
+/* All rows of an array, one after the other. */
+static Core *rows_joined(Rows *r, const CoreVar *array, Span span)
 {
     Ctx *ctx = r->ctx;
-    Core *all = make_ref(ctx, (CoreVar *)(uintptr_t)r->matrix, span);
+    Core *all = make_ref(ctx, (CoreVar *)(uintptr_t)array, span);
     for (int i = r->rows; i > 1; i--) {
         Nat nats[2] = {all->type->size, all->type->elem->size};
         Type type = type_array(ctx, nat_mul(ctx, nats[0], nats[1]), all->type->elem->elem);
         all = make_prim(ctx, P_join, type, 2, nats, 1, &all, span);
     }
+    return all;
+}
+
+/* The matrix as rows, or as columns. */
+static Core *all_rows(Rows *r, Span span)
+{
+    Ctx *ctx = r->ctx;
+    Core *all = rows_joined(r, r->matrix, span);
     if (!r->columns)
         return all;
     Nat nats[2] = {all->type->size, all->type->elem->size};
     Type type = type_array(ctx, nats[1], type_array(ctx, nats[0], all->type->elem->elem));
     return make_prim(ctx, P_transpose, type, 2, nats, 1, &all, span);
+}
+
+static Core *pairs(Ctx *ctx, Core *a, Core *b)
+{
+    Type types[2] = {a->type->elem, b->type->elem};
+    Nat n = a->type->size;
+    Core *both[2] = {a, b};
+    return make_prim(ctx, P_zip, type_array(ctx, n, type_tuple(ctx, 2, types)), 1, &n, 2, both, a->span);
+}
+
+/* The term with projections of p in place of the rows: p.1 the matrix's, p.2 the other one's, or p.2.1 and so on. */
+static Core *of_tuple(Rows *r, CoreVar *p, Core *term)
+{
+    if (term->kind == CORE_VAR) {
+        Core *at = make_ref(r->ctx, p, term->span);
+        if (term->var == r->row)
+            return make_proj(r->ctx, at, 0, term->span);
+        for (int i = 0; i < r->beside.n; i++) {
+            at = make_proj(r->ctx, at, 1, term->span);
+            if (term->var == r->beside.at[i].var)
+                return i < r->beside.n - 1 ? make_proj(r->ctx, at, 0, term->span) : at;
+        }
+    }
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(r->ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, of_tuple(r, p, term_child(term, i)));
+    return new;
+}
+
+/* Has the array a row for each row of the results, and no more? */
+static bool has_all_rows(const Rows *r, const Nest *last, const CoreVar *array)
+{
+    Type type = array->type;
+    bool all = true;
+    for (int i = 0; i < r->rows && all; i++, type = type->elem)
+        all = type->size == last->axes[i]->type->size;
+    return all;
+}
+
+/* The function of the rows over all of them, and of the arrays beside them. */
+static Core *over_rows(Rows *r, const Nest *last, Core *body)
+{
+    Core *all = all_rows(r, body->span), *others = NULL;
+    if (r->beside.n == 0)
+        return make_map(r->ctx, r->row, body, all);
+    for (int i = r->beside.n - 1; i >= 0; i--) {
+        Core *rows = rows_joined(r, r->beside.at[i].array, body->span);
+        if (!has_all_rows(r, last, r->beside.at[i].array))
+            return NULL;
+        others = others ? pairs(r->ctx, rows, others) : rows;
+    }
+    Core *zip = pairs(r->ctx, all, others);
+    CoreVar *p = make_var(r->ctx, r->next_var, "p", zip->type->elem, body->span);
+    return make_map(r->ctx, p, of_tuple(r, p, body), zip);
 }
 
 Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, int *next_var)
@@ -169,14 +268,12 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
     }
     if (!r.matrix || !worth_it(&r, n, nests, values))
         return NULL;
-    Core *body = values[n - 1], *all = all_rows(&r, body->span);
+    Core *body = values[n - 1];
     for (int i = n - 2; i >= 0; i--)
         body = make_let(ctx, r.members.at[i].var, values[i], body);
-    Nat size = nat_const(ctx, 1);
-    for (int i = 0; i < rows; i++)
-        size = nat_mul(ctx, size, last->axes[i]->type->size);
-    return all->type->size == size ? rows_split(ctx, entry, rows, last->axes, make_map(ctx, r.row, body, all), next_var)
-                                   : NULL;
+    bool all = r.columns ? r.matrix->type->elem->size == last->axes[0]->type->size : has_all_rows(&r, last, r.matrix);
+    Core *program = all ? over_rows(&r, last, body) : NULL;
+    return program ? rows_split(ctx, entry, rows, last->axes, program, next_var) : NULL;
 }
 
 Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)
