@@ -15,48 +15,16 @@
  * conditions, and perhaps in more. With the read's loop variables in place of the store's, the indices are
  * equal. Loops of a few trips count as written out. Only sizes, ids and loop variables are compared: they have one value at both places.
  *
- * Before a grid barrier a kernel may read what it likes, if it stores to the result only behind it.
+ * Before a grid barrier a kernel may read what it likes, if it stores to the result only behind it. And where reads
+ * have no partners, blocks may have parts of their own (own_parts.c).
  *
  * All of this is about the order of the text. `__restrict__` lets loads pass stores, and so do loads with a
  * hint (cache_hints.c): cuda_piece_text leaves both out for such a launch. Reads and stores of a pair move
  * equally many cells, so that CUDA's compiler knows them for one type. */
 #include "codegen/partners.h"
 
+#include "codegen/partners_internal.h"
 #include "codegen/walk.h"
-
-enum { MAX_NESTING = 48, MAX_LOOPS = 16, MAX_CONDS = 32, MAX_FIXED = 4, MAX_COPIES = 64, MAX_MATCHES = 1 << 14 };
-
-/* Where an access stands: the lists around it, outermost first, and the statement of each. */
-typedef struct Spot {
-    Nat index;
-    int cells, depth;
-    int n_fixed; /* loop variables, and the trip of each: loops with few trips count as written out */
-    Nat fixed[MAX_FIXED], trip[MAX_FIXED];
-    const ImpBlock *lists[MAX_NESTING];
-    int pos[MAX_NESTING];
-    int n_conds; /* of expressions around it, in the last statement */
-    struct Cond {
-        const ImpExpr *cond;
-        bool negated;
-    } conds[MAX_CONDS];
-} Spot;
-
-typedef struct Cond Cond;
-typedef VEC(Spot *) Spots;
-
-typedef struct Look {
-    Ctx *ctx;
-    const ImpKernel *kernel;
-    const ImpBuf *result, *input;
-    int n_names; /* of indices, and what they stand for */
-    Nat *names, *values;
-    int n_loops; /* their variables */
-    const Nat *loops;
-    Spots reads, writes;
-    Spot here;
-    int grid_sync; /* the first one, among the kernel's own statements; -1: none */
-    OneMemory found;
-} Look;
 
 static void refuse(Look *l, OneMemory why)
 {
@@ -250,14 +218,14 @@ static void note_name(void *user, ImpStmt *s)
     vec_push(n->ctx, &n->values, value);
 }
 
-static Nat spelled_out(const Look *l, Nat nat) { return nat_subst_many(l->ctx, nat, l->n_names, l->names, l->values); }
+Nat partners_spelled(const Look *l, Nat nat) { return nat_subst_many(l->ctx, nat, l->n_names, l->names, l->values); }
 
 typedef struct Variables {
     const Look *look;
     bool others; /* than sizes, ids and loop variables: registers, which may have another value elsewhere */
 } Variables;
 
-static bool is_size(const ImpKernel *k, Nat var)
+bool partners_is_size(const ImpKernel *k, Nat var)
 {
     bool found = imp_is_device_size(var);
     for (int i = 0; i < k->entry->n_sizes; i++)
@@ -278,20 +246,13 @@ static bool is_id(const ImpKernel *k, Nat var)
 static void find_other(void *user, Nat var)
 {
     Variables *v = user;
-    bool known = is_size(v->look->kernel, var) || is_id(v->look->kernel, var);
+    bool known = partners_is_size(v->look->kernel, var) || is_id(v->look->kernel, var);
     for (int i = 0; i < v->look->n_loops && !known; i++)
         known = v->look->loops[i] == var;
     v->others |= !known;
 }
 
 /* ---- partners -------------------------------------------------------------------------------------------- */
-
-/* The loops and conditions from list number `from` down to an access, outermost first. */
-typedef struct Path {
-    int n_loops, n_conds;
-    const ImpStmt *loops[MAX_LOOPS];
-    Cond conds[MAX_CONDS];
-} Path;
 
 static void add_conds(Path *path, const ImpExpr *cond, bool negated, bool *fits)
 {
@@ -314,7 +275,7 @@ static Nat trip_of(const Spot *spot, Nat var)
     return NULL;
 }
 
-static bool find_path(const Spot *spot, int from, Path *path)
+bool partners_path(const Spot *spot, int from, Path *path)
 {
     bool fits = true;
     path->n_loops = path->n_conds = 0;
@@ -342,7 +303,7 @@ typedef struct Renaming {
 
 static Nat spelled_at(const Renaming *r, const Spot *spot, Nat nat)
 {
-    return nat_subst_many(r->look->ctx, spelled_out(r->look, nat), spot->n_fixed, spot->fixed, spot->trip);
+    return nat_subst_many(r->look->ctx, partners_spelled(r->look, nat), spot->n_fixed, spot->fixed, spot->trip);
 }
 
 /* A number of the read's and one of the store's. */
@@ -426,7 +387,7 @@ static bool is_partner(const Look *l, const Spot *read, const Spot *write)
     Renaming r = {.look = l, .read = read, .write = write};
     int last = common_lists(read, write) - 1;
     bool after = read->pos[last] < write->pos[last] || (read->pos[last] == write->pos[last] && read->depth == last + 1);
-    return read->cells == write->cells && after && same_trips(read, write, last + 1) && find_path(read, last, &from) && find_path(write, last, &to) && match_loops(&r, &from, &to) &&
+    return read->cells == write->cells && after && same_trips(read, write, last + 1) && partners_path(read, last, &from) && partners_path(write, last, &to) && match_loops(&r, &from, &to) &&
            match_conds(&r, &from, &to) && same_nat(&r, read->index, write->index);
 }
 
@@ -460,15 +421,15 @@ static void tell(void *user, Nat var)
         t->thread[a] |= var == k->thread[a];
     }
     if (loop)
-        nat_each_var(t->look->ctx, spelled_out(t->look, loop->loop.lo), tell, t);
-    t->others |= !loop && !is_id(k, var) && !is_size(k, var);
+        nat_each_var(t->look->ctx, partners_spelled(t->look, loop->loop.lo), tell, t);
+    t->others |= !loop && !is_id(k, var) && !partners_is_size(k, var);
 }
 
 /* A condition `id == c` tells it as well. */
 static void tell_conditions(Told *t)
 {
     Path path;
-    if (!find_path(t->spot, 0, &path))
+    if (!partners_path(t->spot, 0, &path))
         return;
     for (int i = 0; i < path.n_conds; i++) {
         const ImpExpr *e = path.conds[i].cond;
@@ -483,7 +444,7 @@ static bool tells_all(const Look *l, const Spot *write)
 {
     const ImpKernel *k = l->kernel;
     Told t = {.look = l, .spot = write};
-    Nat index = spelled_out(l, write->index);
+    Nat index = partners_spelled(l, write->index);
     nat_each_var(l->ctx, index, tell, &t);
     bool all = !t.others, threads = true, warp = t.warp || !k->warp || nat_is_const(k->warp);
     tell_conditions(&t);
@@ -516,6 +477,8 @@ static void find_partners(Look *l)
         bool has = is_before_grid_sync(l, read);
         for (int w = 0; w < l->writes.n && !has; w++, matches++)
             has = matches < MAX_MATCHES && is_partner(l, read, l->writes.at[w]) && tells_all(l, l->writes.at[w]);
+        if (!has && blocks_have_parts(l))
+            return;
         if (!has)
             refuse(l, matches < MAX_MATCHES ? ONE_MEMORY_ELSEWHERE : ONE_MEMORY_LARGE);
     }
