@@ -311,10 +311,10 @@ void profile_manual(StrBuf *out)
     static const struct {
         int first;
         const char *title;
-    } groups[] = {{0, "Counted at each line"}, {COUNTERS_OF_LINES, "Of the launch"}, {COUNTERS_COUNTED, "Ratios"}};
+    } groups[] = {{0, "Counted at each line"}, {COUNTERS_OF_LINES, "Counted for the whole launch"}, {COUNTERS_COUNTED, "Ratios"}};
     sb_puts(out, "# Counters of the simulator\n\n"
-                 "This page lists the counters of the simulator. You can use their names in `expect` clauses, and you\n"
-                 "find them in the output of `--json`. With `--profile`, `risec run` prints a table of them:\n\n"
+                 "This page lists the counters of the simulator. You can use their names in `expect` clauses, and the\n"
+                 "output of `--json` contains them. With `--profile`, `risec run` prints a table of them:\n\n"
                  "```\nrisec run examples/sum.rise --set n=1000 --arg xs=uniform --profile\n```\n\n"
                  "[profiling.md](profiling.md) explains how the simulator computes each counter. The compiler makes\n"
                  "this page from the table `src/sim/counters.def`, so do not edit it by hand.\n");

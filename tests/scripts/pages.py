@@ -249,13 +249,14 @@ def claim():
     scans = [1 - min(ours(row))[0] / row["CUB"][0] for row in times("scan").values()]
     products = {size: row["cuBLAS"][0] / min(ours(row))[0] for size, row in times("matmul").items()}
     slowest = min(products, key=products.get)
-    others = [ratio for size, ratio in products.items() if size != slowest]
+    others = {size: ratio for size, ratio in products.items() if size != slowest}
+    *sizes, last = others
     return (
         f"risec is the fastest in {ahead} of {len(rows)} reduction benchmarks. "
-        f"In {'the other' if level == len(rows) else 'another'} {level - ahead}, the spread of its times overlaps the spread of the fastest. "
-        f"Its running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time than CUB's. "
-        f"Its products of matrices of {slowest} x {slowest} reach {100 * products[slowest]:.0f} % of cuBLAS's speed. "
-        f"At the other sizes, they reach {100 * min(others):.0f} to {100 * max(others):.0f} %."
+        f"In {'the other' if level == len(rows) else 'another'} {level - ahead}, risec's times overlap with those of the fastest library. "
+        f"risec's running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time than CUB's. "
+        f"risec's product of two matrices of {slowest} x {slowest} floats reaches {100 * products[slowest]:.0f} % of cuBLAS's speed. "
+        f"For sizes of {', '.join(sizes)} and {last}, it reaches {100 * min(others.values()):.0f} to {100 * max(others.values()):.0f} %."
     )
 
 
