@@ -180,7 +180,7 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
                 if (lane < 2) ends[lane] = x_1;
             }
 
-            // scan_blocks.rise:7: mapWarp of lib/std/block.rise:29
+            // scan_blocks.rise:7: mapWarp of lib/std/block.rise:31
             __syncthreads();
             const float before = warp == 1 ? ends[0] : 0.0f;
             sums[thread] = before + scans[thread];
