@@ -215,14 +215,14 @@ static const struct {
     const char *title, *about;
 } groups[] = {
     {P_id, "Data layout",
-     "These primitives move no data. They change which index is read or written. They work on arrays that\n"
-     "are read and on arrays that are written."},
+     "These primitives move no data. They only change at which index an element is read or written. All of\n"
+     "them work on arrays that are read, and most of them also on arrays that are written."},
     {P_map, "Computation that leaves the order open", "The scheduler or a strategy replaces these primitives with others before risec makes code."},
     {P_mapSeq, "Sequential", "One thread does this work, in order."},
     {P_mapGlobal, "Parallel",
-     "Each element is computed by one thread, block, warp or lane. If there are more elements than these,\n"
-     "each of them computes several elements, a stride apart. To choose an axis, write it in square\n"
-     "brackets, as in `mapBlock[y](f)`. The default is x."},
+     "Each element is computed by one thread, block, warp or lane. If there are more elements than\n"
+     "threads, each thread computes several elements, a stride apart. The same holds for blocks, warps\n"
+     "and lanes. To choose an axis, write it in square brackets, as in `mapBlock[y](f)`. The default is x."},
     {P_toGlobal, "Memory",
      "These primitives store a value that a map or a reduction computes. A layout view alone computes\n"
      "nothing. To store a view, let threads copy it by `mapThreads(id)`."},
@@ -259,8 +259,8 @@ void prim_manual(Ctx *ctx, StrBuf *out)
                  "The column *type* leaves out the declarations `{n m k: nat}` and `{s t u: data}`. The column *needs*\n"
                  "lists conditions on sizes, which each use of the primitive must meet. The column *value* defines\n"
                  "the result by an equation. The column *CUDA* says `no` if the scheduler or a strategy replaces\n"
-                 "the primitive with others before risec makes code. The reference interpreter (`--device ref`)\n"
-                 "runs all primitives.\n\n"
+                 "the primitive with other primitives before risec makes code. The reference interpreter\n"
+                 "(`--device ref`) runs all primitives.\n\n"
                  "This page is made from the table `src/ir/prims.def`. Do not edit it.\n");
     for (int g = 0; g < GROUP_COUNT; g++) {
         int end = g + 1 < GROUP_COUNT ? (int)groups[g + 1].first : P_COUNT;
