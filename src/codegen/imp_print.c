@@ -432,14 +432,40 @@ void imp_print(StrBuf *out, const ImpProgram *program)
     }
 }
 
-/* `n <= 1024` that does not hold, where another one says the same with a larger number. */
+/* What a test says where it is one of a number and a constant: at least, or at most. */
+typedef struct Bound {
+    Nat of;
+    bool least;
+    int64_t at;
+} Bound;
+
+static bool bound_of(const Core *test, bool holds, Bound *out)
+{
+    if (test->kind != CORE_PRIM || test->prim.id < P_lt || test->prim.id > P_ge)
+        return false;
+    Nat a = test->prim.args[0]->size, b = test->prim.args[1]->size;
+    bool less = test->prim.id == P_lt || test->prim.id == P_le, equal = test->prim.id == P_le || test->prim.id == P_ge;
+    if (nat_is_const(a) == nat_is_const(b))
+        return false;
+    bool left = nat_is_const(a); /* c <= n says of n what n >= c does */
+    out->of = left ? b : a;
+    out->least = (less == left) == holds;
+    int64_t c = left ? a->value : b->value;
+    out->at = equal == holds ? c : out->least ? c + 1 : c - 1;
+    return true;
+}
+
+/* Does another test say as much, and more or first? */
 static bool says_less(const ImpWhens *when, int i)
 {
-    const Core *a = when->at[i].test;
-    for (int j = i + 1; j < when->n; j++) {
-        const Core *b = when->at[j].test;
-        if (!when->at[i].holds && !when->at[j].holds && a->prim.id == P_le && b->prim.id == P_le && a->prim.args[0]->size == b->prim.args[0]->size &&
-            nat_is_const(a->prim.args[1]->size) && nat_is_const(b->prim.args[1]->size) && a->prim.args[1]->size->value <= b->prim.args[1]->size->value)
+    Bound own, other;
+    if (!bound_of(when->at[i].test, when->at[i].holds, &own))
+        return false;
+    for (int j = 0; j < when->n; j++) {
+        bool same = j != i && bound_of(when->at[j].test, when->at[j].holds, &other) && other.of == own.of && other.least == own.least;
+        if (same && (own.least ? other.at > own.at : other.at < own.at))
+            return true;
+        if (same && other.at == own.at && j < i)
             return true;
     }
     return false;

@@ -82,7 +82,7 @@ sized_case2_unaligned(float *__restrict__ result, const float *__restrict__ xs, 
     sized_case2_body<false>(result, xs, n);
 }
 
-// sized_case3 for n >= 1000 and n >= 100000: 256 threads a block, ceilDiv(n, 256) blocks
+// sized_case3 for n >= 100000: 256 threads a block, ceilDiv(n, 256) blocks
 template <typename Index>
 static __device__ __forceinline__ void
 sized_case3_body(float *__restrict__ result, const float *__restrict__ xs,
