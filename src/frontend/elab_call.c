@@ -541,6 +541,7 @@ static Value item_result(Call *c, Type want)
             if (e->mis.kind != MIS_REPORTED) {
                 Diag *d = elab_error(e, E0312, r.span.file ? r.span : h->body->span, "the body of `%s` is %s, and its header says %s", c->name, value_text(e, r), tyt(e, t));
                 diag_note(e->ctx, d, result->span, "declared here");
+                propose_meant(e, d, r.span);
                 propose_scalar(e, d, r.span, r, t);
                 if (r.kind == V_CORE)
                     propose_step(e, d, r.span, r.core->type, t, false);

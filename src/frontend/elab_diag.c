@@ -451,6 +451,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         if (arg.kind == V_CORE)
             note_origin(e, d, arg.core);
         propose_shorter(e, d, pattern, env, arg);
+        propose_meant(e, d, arg.span);
         int n;
         const Ast **sizes, *elem;
         flatten_array(e, pattern, &n, &sizes, &elem);
@@ -589,7 +590,7 @@ void propose_header(Elab *e, Diag *d, Value v)
     if (vectors && want && want->kind == TY_ARRAY && type_resolve(e, want->elem)->kind == TY_SCALAR)
         propose_around(e, d, v.span, "vectors become elements again by $", "", " |> asScalar");
     else if (e->mis.kind == MIS_SIZE)
-        diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`", type);
+        diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`%s", type, windows_text(e, v.span, got, want));
     else
         propose_result(e, d, "if the body is what you mean, the header says $", type);
 }

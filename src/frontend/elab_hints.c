@@ -336,6 +336,8 @@ void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array)
 {
     const char *x = span_text(e, a->span), *y = span_text(e, b->span);
+    propose_row(e, d, a_is_array ? a : b);
+    propose_elementwise(e, d, a_is_array ? a->span : b->span);
     if (a_is_array && b_is_array)
         diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to the elements: $", "zip(%s, %s) |> map(fun (a, b) => a %s b)", x && y ? x : "xs", x && y ? y : "ys", sign);
     else if (a_is_array)

@@ -368,6 +368,20 @@ void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Valu
 void propose_sum(Elab *e, Diag *d, const Value *array);
 /* The parameters of the function around a mistake, in each other's place. */
 void propose_parameters_turned(Elab *e, Diag *d);
+bool span_holds(Span outer, Span inner);
+const Item *item_holding(const Elab *e, Span use); /* the item whose text this is; NULL */
+/* The pipe into a pattern whose function binds the name, around its use; NULL. */
+const Ast *pipe_binding(const Ast *ast, const char *name, Span use);
+bool pattern_binds(const Pattern *p, const char *name);
+/* elab_meant.c */
+/* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
+void propose_meant(Elab *e, Diag *d, Span span);
+/* Arithmetic of whole arrays, around an operand that is one. */
+void propose_elementwise(Elab *e, Diag *d, Span operand);
+/* Elements of the array around a row stand where those of a row do. */
+void propose_row(Elab *e, Diag *d, const Value *v);
+/* More words of a hint: how windows keep the length of their array; or "". */
+const char *windows_text(Elab *e, Span body, Type got, Type want);
 /* What a `let` of the text gives the name that stands there; NULL. */
 const Ast *bound_to(Elab *e, Span use);
 /* The expression that stands there, in what is elaborated; NULL. */

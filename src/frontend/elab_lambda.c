@@ -144,6 +144,7 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
             note_result(e, d, r, want);
             propose_state(e, d, r, want);
+            propose_meant(e, d, at);
             propose_scalar(e, d, at, r, want);
             if (r.kind == V_CORE)
                 propose_step(e, d, at, r.core->type, want, false);
