@@ -205,6 +205,24 @@ static void merge_same(Ctx *ctx, const Program *program, int from)
     }
 }
 
+/* An item with an error may yet use what nothing uses so far. */
+static void drop_unused(Ctx *ctx, const Program *program, int from)
+{
+    Diags *diags = &ctx->diags;
+    int kept = from;
+    for (int i = from; i < diags->list.n; i++) {
+        Diag *diag = diags->list.at[i];
+        bool wrong = false;
+        for (int k = from; k < diags->list.n && diag->code == W0709 && !wrong; k++)
+            wrong = !diags->list.at[k]->warning && item_at(program, diags->list.at[k]->span) == item_at(program, diag->span);
+        if (wrong)
+            diags->warnings--;
+        else
+            diags->list.at[kept++] = diag;
+    }
+    diags->list.n = kept;
+}
+
 /* Another error proposes another text for the same place of the item: neither alone mends it, and one mistake may be behind both. */
 static bool is_contested(const Ctx *ctx, const Program *program, int from, const Diag *diag)
 {
@@ -272,6 +290,8 @@ void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *prog
         contested[i] = is_contested(ctx, program, from, ctx->diags.list.at[i]);
     for (int i = from; i < ctx->diags.list.n; i++)
         choose_hint(ctx, d, path, program, from, ctx->diags.list.at[i], contested[i], &room);
-    if (program_ast(program))
+    if (program_ast(program)) {
         merge_same(ctx, program, from);
+        drop_unused(ctx, program, from);
+    }
 }

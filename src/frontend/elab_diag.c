@@ -499,6 +499,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         return d;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+    propose_once(e, d, arg.span);
     if (!pattern_open(pattern, env) && !mis.from_idx)
         propose_argument(e, d, pattern, env, arg);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {

@@ -380,6 +380,9 @@ const char *wants_text(Elab *e, const Fun *f)
 {
     int arity = fun_arity(e, f);
     const char *name = fun_name(f);
+    int given = unwrapped(f)->n_args;
+    if (name && given)
+        return ctx_printf(e->ctx, "`%s` has %d of its %d arguments here", name, given, given + arity);
     return ctx_printf(e->ctx, "%s%s%s still wants %d argument%s", name ? "`" : "it", name ? name : "", name ? "`" : "", arity, arity == 1 ? "" : "s");
 }
 
@@ -458,8 +461,9 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
 {
     const char *name = fun_name(f);
     f = unwrapped(f);
-    if (propose_tuple(e, d, f) || propose_fold(e, d, f))
+    if (propose_zip(e, d, d->span) || propose_tuple(e, d, f) || propose_fold(e, d, f))
         return;
+    propose_found_sizes(e, d, f);
     if (!name) {
         diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
         return;
@@ -473,7 +477,8 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
     int n = fun_arity(e, &bare);
     for (int k = 0; k < n; k++)
         sb_printf(&sb, "%s`%s`", k ? ", " : "", param_name(e, &bare, k));
-    diag_note(e->ctx, d, NO_SPAN, "`%s` takes %s%s; functions are chained by `>>`, and values by `|>`", name, sb.text, n > 1 ? ", in this order" : "");
+    diag_note(e->ctx, d, NO_SPAN, "`%s` takes %s%s%s", name, sb.text, n > 1 ? ", in this order" : "",
+              f->n_args ? "" : "; functions are chained by `>>`, and values by `|>`");
 }
 
 void propose_index(Elab *e, Diag *d, Span array, Span index, Span call)

@@ -374,12 +374,20 @@ const Item *item_holding(const Elab *e, Span use); /* the item whose text this i
 const Ast *pipe_binding(const Ast *ast, const char *name, Span use);
 bool pattern_binds(const Pattern *p, const char *name);
 /* elab_meant.c */
+PrimId callee_of_call(const Ast *call); /* P_COUNT: none */
 /* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
 void propose_meant(Elab *e, Diag *d, Span span);
 /* Arithmetic of whole arrays, around an operand that is one. */
 void propose_elementwise(Elab *e, Diag *d, Span operand);
 /* Elements of the array around a row stand where those of a row do. */
 void propose_row(Elab *e, Diag *d, const Value *v);
+/* elab_surplus.c */
+/* An array that a call has from its pipe, and among its arguments. */
+void propose_once(Elab *e, Diag *d, Span use);
+/* Several arrays for a pattern of one: `map(f, xs, ys)`. */
+bool propose_zip(Elab *e, Diag *d, Span function);
+/* Sizes that a definition takes as arguments, and that its arrays say. */
+void propose_found_sizes(Elab *e, Diag *d, const Fun *f);
 /* More words of a hint: how windows keep the length of their array; or "". */
 const char *windows_text(Elab *e, Span body, Type got, Type want);
 /* What a `let` of the text gives the name that stands there; NULL. */

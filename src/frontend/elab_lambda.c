@@ -132,7 +132,9 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
             else
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
-            if (r.kind == V_FUN && !more)
+            if (r.kind == V_FUN && !more && unwrapped(r.fun)->n_args > n_args)
+                diag_label(ctx, d, "%s", wants_text(e, r.fun));
+            else if (r.kind == V_FUN && !more)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
             if (more && n_args == 1 && !is_given_tuple(e, r.fun))
                 diag_note(ctx, d, NO_SPAN, "it is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`");

@@ -18,7 +18,7 @@ static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 
 /* ---- orders ------------------------------------------------------------------------------------------------------------- */
 
-static PrimId callee_of(const Ast *call)
+PrimId callee_of_call(const Ast *call)
 {
     const Ast *fn = call->kind == AST_CALL ? call->call.fn : NULL;
     while (fn && (fn->kind == AST_BRACKET || fn->kind == AST_NAMED))
@@ -36,7 +36,7 @@ static bool folds_in_order(PrimId prim)
 static void propose_fold_turned(Elab *e, Diag *d, const Ast *call)
 {
     const Ast *f = call->call.n ? call->call.items[0] : NULL;
-    if (!folds_in_order(callee_of(call)) || f->kind != AST_LAMBDA || f->lambda.n != 2)
+    if (!folds_in_order(callee_of_call(call)) || f->kind != AST_LAMBDA || f->lambda.n != 2)
         return;
     const Pattern *p = f->lambda.params;
     const char *first = span_text(e, p[0].span), *second = span_text(e, p[1].span);
@@ -44,7 +44,7 @@ static void propose_fold_turned(Elab *e, Diag *d, const Ast *call)
         return;
     diag_or_else(e->ctx, d);
     diag_help(e->ctx, d, "`%s` gives its function the result so far, and then the element; exchange the parameters: `fun %s %s => ...`",
-              prim_name(callee_of(call)), second, first);
+              prim_name(callee_of_call(call)), second, first);
     diag_edit(e->ctx, d, p[0].span, "%s", second);
     diag_edit(e->ctx, d, p[1].span, "%s", first);
     diag_or_else(e->ctx, d);
@@ -53,7 +53,7 @@ static void propose_fold_turned(Elab *e, Diag *d, const Ast *call)
 /* `slide(1, 3)`: the sizes of a call in each other's place. */
 static void propose_sizes_turned(Elab *e, Diag *d, const Ast *call)
 {
-    PrimId prim = callee_of(call);
+    PrimId prim = callee_of_call(call);
     const Item *header = prim == P_COUNT ? NULL : prim_header(e->ctx, prim);
     int sizes = 0;
     for (int i = 0; header && i < header->n_params && sizes < 2; i++) {
@@ -106,7 +106,7 @@ static int64_t window_of(const Ast *chain)
 {
     for (; chain && chain->kind == AST_PIPE; chain = chain->bin.lhs) {
         const Ast *call = chain->bin.rhs, *const *args = (const Ast *const *)call->call.items;
-        if (callee_of(call) == P_slide && call->call.n == 2 && args[0]->kind == AST_INT && args[1]->kind == AST_INT &&
+        if (callee_of_call(call) == P_slide && call->call.n == 2 && args[0]->kind == AST_INT && args[1]->kind == AST_INT &&
             args[1]->integer.value == 1 && args[0]->integer.value < INT32_MAX)
             return (int64_t)args[0]->integer.value;
     }
@@ -129,7 +129,7 @@ const char *windows_text(Elab *e, Span body, Type got, Type want)
 
 static bool is_arithmetic(const Ast *ast)
 {
-    PrimId callee = callee_of(ast);
+    PrimId callee = callee_of_call(ast);
     return (ast->kind == AST_BINARY && ast->bin.op <= OP_MOD) || (ast->kind == AST_UNARY && ast->bin.op == OP_NEG) ||
            (callee != P_COUNT && prim_rows[callee].level == LEVEL_SCALAR);
 }

@@ -341,6 +341,8 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
 
 void parse_report_unexpected(Parser *ps, const Place *place)
 {
+    if (parse_report_own_method(ps))
+        return;
     const char *wanted = expected(ps, place), *found = parse_token_text(ps, ps->tok);
     Diag *diag = parse_mistake(ps, E0101, parse_gap_or_token(ps), "expected %s, found %s", wanted, found);
     if (!parse_propose_written(ps, diag, place))

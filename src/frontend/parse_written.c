@@ -272,21 +272,55 @@ static bool stands_alone(const char *text, uint32_t lo, uint32_t hi)
     return before && behind;
 }
 
+/* Where the value begins that a dot stands behind: a name, or a call and what is before its own dot. */
+static uint32_t receiver_start(const char *text, uint32_t dot)
+{
+    uint32_t at = dot;
+    for (;;) {
+        while (at > 0 && text[at - 1] == ')') {
+            int open = 0;
+            do {
+                at--;
+                open += (text[at] == ')') - (text[at] == '(');
+            } while (open > 0 && at > 0);
+        }
+        at = name_start(text, at);
+        if (at < 2 || text[at - 1] != '.' || (!is_name_byte(text[at - 2]) && text[at - 2] != ')'))
+            return at;
+        at--;
+    }
+}
+
+/* The same of several in a chain is one mistake. */
+static bool report_method(Parser *ps, uint32_t name, uint32_t end, const char *instead, DiagCode code)
+{
+    const char *text = ps->text;
+    uint32_t lo = name > 1 && text[name - 1] == '.' ? receiver_start(text, name - 1) : name, hi = end + 2;
+    if (lo + 1 >= name || text[end] != '(' || text[end + 1] != ')')
+        return false;
+    if (ps->told_method)
+        return true;
+    ps->told_method = true;
+    const char *array = text_between(ps, lo, name - 1), *method = text_between(ps, name, end);
+    Diag *diag = code == E0120 ? parse_mistake(ps, code, parse_span(ps, lo, hi), "nothing is called `%s` here", method)
+                               : parse_mistake(ps, code, parse_span(ps, lo, hi), "`%s` stands behind a dot, and without arguments", method);
+    bool alone = stands_alone(text, lo, hi);
+    diag_help(ps->ctx, diag, "there are no methods: write `%s |> %s`", array, instead);
+    if (text[hi] != '.')
+        diag_edit(ps->ctx, diag, parse_span(ps, lo, hi), "%s%s |> %s%s", alone ? "" : "(", array, instead, alone ? "" : ")");
+    return true;
+}
+
 bool parse_report_method(Parser *ps, Span name, const Foreign *foreign)
 {
-    const char *text = ps->text, *pipe = strstr(foreign->help, "|> $");
-    uint32_t dot = name.lo, at = name.hi;
-    if (dot < 2 || text[dot - 1] != '.' || !is_name_byte(text[dot - 2]) || text[at] != '(' || text[at + 1] != ')')
+    return foreign->instead && report_method(ps, name.lo, name.hi, foreign->instead, E0120);
+}
+
+/* `xs.reverse()` of a name that may mean something. */
+bool parse_report_own_method(Parser *ps)
+{
+    if (!ps->has_body || ps->tok.kind != T_RP || ps->prev.kind != T_LP)
         return false;
-    uint32_t lo = name_start(text, dot - 1), hi = at + 2;
-    const char *array = text_between(ps, lo, dot - 1), *method = text_between(ps, name.lo, name.hi);
-    Diag *diag = parse_mistake(ps, E0120, parse_span(ps, lo, hi), "nothing is called `%s` here", method);
-    if (!pipe || !foreign->instead) {
-        foreign_hint(ps->ctx, diag, NO_SPAN, foreign);
-        return true;
-    }
-    bool alone = stands_alone(text, lo, hi);
-    diag_help(ps->ctx, diag, "there are no methods: write `%s |> %s`", array, foreign->instead);
-    diag_edit(ps->ctx, diag, parse_span(ps, lo, hi), "%s%s |> %s%s", alone ? "" : "(", array, foreign->instead, alone ? "" : ")");
-    return true;
+    uint32_t end = ps->prev.lo, name = name_start(ps->text, end);
+    return name < end && report_method(ps, name, end, text_between(ps, name, end), E0101);
 }
