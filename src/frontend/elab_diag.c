@@ -476,7 +476,8 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
             diag_help(ctx, d, "a warp has 32 lanes, and here are %s: put `padTo(32, e)` before its first `mapLane`, with an e that changes no result, and `take(%s)` behind its last", nat_text(ctx, mis.got_size), nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
-            diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
+            diag_help(ctx, d, "a warp has 32 lanes: let each fold its %lld elements first, `split(32) |> transpose |> mapLane(reduceSeq(op, e)) |> toPrivate`, or give each warp 32 elements, `split(32) |> mapWarp(...)`",
+                      (long long)mis.got_size->value / 32);
         return d;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
@@ -499,6 +500,8 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         return d;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+    if (is_shuffle(callee))
+        propose_shuffled(e, d, arg.span);
     propose_once(e, d, arg.span);
     if (!pattern_open(pattern, env) && !mis.from_idx)
         propose_argument(e, d, pattern, env, arg);

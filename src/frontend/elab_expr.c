@@ -3,12 +3,28 @@
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 
+/* `cast(x, f32)` */
+static bool is_cast_turned(Elab *e, const Ast *ast, const Env *env)
+{
+    const Ast *first = ast->call.items[0], *second = ast->call.n == 2 ? ast->call.items[1] : NULL;
+    Scalar type;
+    bool named = first->kind == AST_NAME && scalar_find(first->name.text, &type) && !env_find(env, first->name.text, NULL);
+    if (named || !second || second->kind != AST_NAME || !scalar_find(second->name.text, &type))
+        return false;
+    const char *words = span_text(e, first->span);
+    Diag *d = elab_error(e, E0323, first->span, "`cast` takes the type first, and this is a value");
+    diag_propose(e->ctx, d, words ? ast->span : NO_SPAN, "write $", first->parens && words ? "cast(%s)%s" : "cast(%s)(%s)", second->name.text, words ? words : "...");
+    return true;
+}
+
 static Value eval_call(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     const Ast *fn = ast->call.fn;
     const char *name = fn->kind == AST_NAME ? fn->name.text : NULL;
     if (name && ast->call.n >= 1 && !env_find(env, name, NULL)) {
         if (prim_find(name) == P_cast) {
+            if (is_cast_turned(e, ast, env))
+                return v_error(ast->span);
             Type t = eval_type(e, ast->call.items[0], env);
             if (t->kind == TY_ERROR)
                 return v_error(ast->span);

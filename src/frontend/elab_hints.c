@@ -240,6 +240,12 @@ static const Ast *find_division(Elab *e, const Ast *ast, int depth)
     return found;
 }
 
+Span division_behind(Elab *e, Span span)
+{
+    const Ast *division = find_division(e, expression_at(e, span), 0);
+    return division ? division->span : span;
+}
+
 static void propose_division(Elab *e, Diag *d, const Ast *division, const char *type, bool both)
 {
     const Ast *a = division->bin.lhs, *b = division->bin.rhs;

@@ -356,6 +356,8 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array);
 void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
+/* Where the division stands that an expression of integers is, by its names. */
+Span division_behind(Elab *e, Span span);
 /* elab_shapes.c. Steps that make `want` of `got`, each for where those before it do not mend the program. */
 void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body); /* body: of an entry */
 /* A row stands where a column would fit: the array that it is of, turned. */
@@ -381,6 +383,14 @@ void propose_meant(Elab *e, Diag *d, Span span);
 void propose_elementwise(Elab *e, Diag *d, Span operand);
 /* Elements of the array around a row stand where those of a row do. */
 void propose_row(Elab *e, Diag *d, const Value *v);
+/* elab_anew.c */
+void propose_not(Elab *e, Diag *d, Span operand);           /* `not x > 0`, at x */
+void propose_other_side(Elab *e, Diag *d, Span element);    /* `xs[i + 1]` where `xs[i - 1]` is known */
+void propose_scaled(Elab *e, Diag *d, Span literal, Scalar type); /* `0.5 * x` of an integer */
+/* The declaration of a lambda as an operator. */
+void explain_operator(Elab *e, Diag *d, const Fun *f, Type element, Value unit, bool commutative);
+void propose_mapped_fold(Elab *e, Diag *d, Span call);      /* `reduce(fun acc x => acc + f(x), 0)` */
+void propose_shuffled(Elab *e, Diag *d, Span argument);     /* a shuffle of one lane's value */
 /* elab_surplus.c */
 /* An array that a call has from its pipe, and among its arguments. */
 void propose_once(Elab *e, Diag *d, Span use);

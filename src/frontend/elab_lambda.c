@@ -54,6 +54,15 @@ static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_
 /* Where the type that is wanted is that of the entry's result: the header may be what is wrong. */
 static void note_result(Elab *e, Diag *d, Value r, Type want)
 {
+    Type declared = e->result && !e->frame && e->entry && e->entry->result ? type_resolve(e, e->result) : NULL;
+    if (declared && want && r.kind == V_CORE && declared->kind == TY_SCALAR && type_resolve(e, want) == declared && is_only_element(e, r.core->type)) {
+        const char *type = tyt(e, r.core->type);
+        diag_note(e->ctx, d, e->entry->result->span, "%s comes from the header", tyt(e, declared));
+        DiagTry own = diag_put_aside(d);
+        diag_propose(e->ctx, d, e->entry->result->span, "an array of one element comes out: the header says $, or `[0]` takes the element", "%s", type);
+        diag_put_back(e->ctx, d, own);
+        return;
+    }
     Type t = e->result && !e->frame && e->entry && e->entry->result ? type_resolve(e, e->result) : NULL;
     while (t && t->kind == TY_ARRAY)
         t = type_resolve(e, t->elem);

@@ -59,13 +59,30 @@ static void step(Missing *m, const char *help, const char *text)
         diag_propose(m->e->ctx, m->d, span_end(m->span), help, " |> %s", text);
 }
 
+/* Whether a text turns an array itself: that its result lies the other way may be meant. */
+static bool turns(const Ast *ast)
+{
+    bool found = ast_is_word(ast, prim_name(P_transpose));
+    for (int i = 0; i < ast_children(ast) && !found; i++)
+        found = turns(ast_child(ast, i));
+    return found;
+}
+
+/* Where the body turns its array, the header may be what is wrong. */
+static const char *turned_help(const Missing *m)
+{
+    const Ast *body = m->else_header[0] ? expression_at(m->e, m->span) : NULL;
+    const char *help = "its two sizes are exchanged; rows become columns by $";
+    return body && turns(body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
+}
+
 /* `want`, with parts of an array joined, cut or turned. */
 static void rearranged(Missing *m)
 {
     Elab *e = m->e;
     Type inner = elements(e, m->got), rows = elements(e, inner), part = elements(e, m->want);
     if (rows && same_type(e, m->want, array_of(e, length(e, inner), array_of(e, length(e, m->got), rows))))
-        step(m, "its two sizes are exchanged; rows become columns by $", "transpose");
+        step(m, turned_help(m), "transpose");
     if (rows && same_type(e, m->want, joined(e, m->got)))
         step(m, "the parts become one array again by $", "join");
     if (rows && elements(e, rows) && same_type(e, m->want, array_of(e, length(e, m->got), joined(e, inner))))
@@ -101,6 +118,21 @@ static void by_rows(Missing *m)
     diag_propose(e->ctx, m->d, last->span, ctx_printf(e->ctx, "`%s` is of the array itself, here of its rows; of each row it is $", words),
                  "map(%s)", words);
     diag_or_else(e->ctx, m->d);
+}
+
+/* A chain that ends with `join`: of other parts than those that are one array. */
+static void joined_otherwise(Missing *m)
+{
+    static const char *const others[] = {"map(join)", "transpose |> map(join)", "map(transpose) |> join", "map(transpose) |> join |> join", "join |> join"};
+    Elab *e = m->e;
+    const Ast *chain = expression_at(e, m->span), *last = chain && chain->kind == AST_PIPE ? chain->bin.rhs : NULL;
+    if (!last || !ast_is_word(last, prim_name(P_join)) || m->want->kind != TY_ARRAY)
+        return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        diag_or_else(e->ctx, m->d);
+        diag_propose(e->ctx, m->d, last->span, "the parts are put together by $, in the place of the last `join`", "%s", others[i]);
+        diag_or_else(e->ctx, m->d);
+    }
 }
 
 /* `want`, as a fold of what there is. */
@@ -238,6 +270,8 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     by_rows(&m);
     shortened(&m);
     rearranged(&m);
+    if (got->kind == TY_ARRAY)
+        joined_otherwise(&m);
     by_columns(&m);
     folded(&m);
     converted(&m);

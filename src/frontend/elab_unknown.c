@@ -299,6 +299,49 @@ static bool applied_too_early(Resolver *r, Diag *d, Span span)
     return true;
 }
 
+/* The byte behind the brackets that follow this one. */
+static uint32_t behind_brackets(const char *text, uint32_t at)
+{
+    while (text[at] == '(' || text[at] == '[' || text[at] == '{') {
+        int open = 0;
+        do {
+            open += (text[at] == '(' || text[at] == '[' || text[at] == '{') - (text[at] == ')' || text[at] == ']' || text[at] == '}');
+            at++;
+        } while (open > 0 && text[at]);
+    }
+    return at;
+}
+
+/* What stands behind the last comma before the bracket that ends here; NULL. */
+static const char *last_argument(const char *text, uint32_t end)
+{
+    uint32_t at = end > 0 ? end - 1 : 0;
+    while (at > 0 && text[at] != ',')
+        at--;
+    return at > 0 ? text + at + 1 + strspn(text + at + 1, " ") : NULL;
+}
+
+/* `filter(fun x => c) |> reduce(op, unit)`: what goes counts as the unit. */
+static bool propose_kept(Resolver *r, Diag *d, Span span, const char *name)
+{
+    enum { LONGEST = 160 };
+    const char *text = source_get(r->ctx, span.file)->text, *const behind = text + span.hi;
+    if (strcmp(name, "filter") != 0 || strncmp(behind, "(fun ", 5) != 0)
+        return false;
+    uint32_t end = behind_brackets(text, span.hi);
+    const char *param = behind + 5, *arrow = strstr(param, "=> "), *fold = text + end + strspn(text + end, " \n|>");
+    size_t n = strcspn(param, " ");
+    const char *unit = last_argument(fold, behind_brackets(fold, (uint32_t)strcspn(fold, "(\n")));
+    if (end - span.lo > LONGEST || !arrow || arrow != param + n + 1 || param[0] == '(' || strncmp(fold, "reduce", 6) != 0 || !unit)
+        return false;
+    const char *close = fold + behind_brackets(fold, (uint32_t)strcspn(fold, "(\n")) - 1, *test = arrow + 3;
+    diag_propose(r->ctx, d, (Span){span.file, span.lo, end}, "in front of a fold, what goes counts as its unit: $", "map(fun %.*s => if %.*s then %.*s else %.*s)", (int)n, param,
+                 (int)(text + end - 1 - test), test, (int)n, param, (int)(close - unit), unit);
+    diag_or_else(r->ctx, d);
+    diag_help(r->ctx, d, "%s", foreign_word(name, FOREIGN_VALUE)->help);
+    return true;
+}
+
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || is_missing_type(r, name, span) || r->scope->broken)
@@ -320,7 +363,7 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
         propose_import(r, d, name);
         return;
     }
-    if (foreign_name_hint(r, d, span, name))
+    if (propose_kept(r, d, span, name) || foreign_name_hint(r, d, span, name))
         return;
     const char *best = nearest(r, name, span, scope);
     if (best && resolve_bound(scope, best))
@@ -361,19 +404,6 @@ static bool is_function(const Resolver *r, const Ast *ast, const Local *scope)
         return false;
     const Item *item = scope_find(r->scope, ast->name.text, &home);
     return item ? item->n_params > 0 : prim_find(ast->name.text) != P_COUNT;
-}
-
-/* The byte behind the brackets that follow this one. */
-static uint32_t behind_brackets(const char *text, uint32_t at)
-{
-    while (text[at] == '(' || text[at] == '[' || text[at] == '{') {
-        int open = 0;
-        do {
-            open += (text[at] == '(' || text[at] == '[' || text[at] == '{') - (text[at] == ')' || text[at] == ']' || text[at] == '}');
-            at++;
-        } while (open > 0 && text[at]);
-    }
-    return at;
 }
 
 /* `f(a) . g(b)` as `g(b) >> f(a)`: what stands before the dot, behind all that stands behind it. */

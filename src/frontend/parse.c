@@ -100,6 +100,8 @@ static void check_header(Parser *ps)
     if (!item->result) {
         Diag *diag = parse_mistake(ps, E0115, item->name_span, "%s `%s` has no result type",
                                    item->kind == ITEM_ENTRY ? "entry" : "operator", item->name);
+        if (!ps->body_broken)
+            parse_propose_result(ps, diag);
         diag_help(ps->ctx, diag, "write `: type` after the last parameter");
         ps->header_broken = true;
     }

@@ -74,6 +74,7 @@ bool parse_propose_written(Parser *ps, Diag *diag, const Place *place);
 bool parse_propose_option(Parser *ps, Diag *diag, const Place *place); /* at the `=` of `f(name = e)` */
 void parse_propose_closer(Parser *ps, Diag *diag, const Place *place); /* of the innermost bracket */
 bool parse_report_method(Parser *ps, Span name, const Foreign *foreign); /* `xs.sum()` */
+void parse_propose_result(Parser *ps, Diag *diag); /* types of the result of an entry that has none */
 bool parse_report_own_method(Parser *ps);                                /* at the `)` of `xs.f()` */
 void parse_feed_instead(Parser *ps, int kind);
 void parse_insert(Parser *ps, int kind);

@@ -324,3 +324,59 @@ bool parse_report_own_method(Parser *ps)
     uint32_t end = ps->prev.lo, name = name_start(ps->text, end);
     return name < end && report_method(ps, name, end, text_between(ps, name, end), E0101);
 }
+
+/* ---- a result without a type ----------------------------------------------------------------------------- */
+
+/* Behind the bracket of the last parameter, or behind the name. */
+static uint32_t header_end(Parser *ps)
+{
+    const Item *item = ps->item;
+    const char *text = ps->text;
+    if (!item->n_params)
+        return item->name_span.hi;
+    int open = 1;
+    uint32_t at = item->params[item->n_params - 1].span.hi;
+    for (; text[at] && open > 0; at++)
+        open += opens(text[at]) - closes(text[at]);
+    return at;
+}
+
+static void propose_type(Parser *ps, Diag *diag, const char *type)
+{
+    uint32_t end = header_end(ps);
+    diag_help(ps->ctx, diag, "write `: %s` after the last parameter, where the body gives that", type);
+    diag_edit(ps->ctx, diag, parse_span(ps, end, end), ": %s", type);
+    diag_or_else(ps->ctx, diag);
+}
+
+/* What the body gives is tried: the types of the parameters and their elements, and arrays of their sizes. */
+void parse_propose_result(Parser *ps, Diag *diag)
+{
+    enum { MOST = 6 };
+    static const char *const scalars[] = {"f32", "i32", "bool", "f64", "u32"};
+    const Item *item = ps->item;
+    const char *arrays[MOST], *elements[MOST + 5];
+    int n = 0, n_elements = 0;
+    for (int i = 0; i < item->n_params && n < MOST; i++) {
+        const Param *p = &item->params[i];
+        const Ast *type = p->kind, *element = type;
+        while (element && element->kind == AST_DOT)
+            element = element->bin.rhs;
+        if (!type || ast_is_nat(type) || element->kind != AST_NAME)
+            continue;
+        arrays[n++] = text_between(ps, p->kind_span.lo, p->kind_span.hi);
+        propose_type(ps, diag, arrays[n - 1]);
+        bool known = element == type;
+        for (int k = 0; k < n_elements && !known; k++)
+            known = strcmp(elements[k], element->name.text) == 0;
+        if (!known)
+            elements[n_elements++] = element->name.text;
+    }
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        elements[n_elements++] = scalars[i];
+    for (int k = 0; k < n_elements; k++)
+        propose_type(ps, diag, elements[k]);
+    for (int i = 0; i < item->n_params; i++)
+        for (int k = 0; k < n_elements && item->params[i].implicit && ast_is_nat(item->params[i].kind); k++)
+            propose_type(ps, diag, ctx_printf(ps->ctx, "%s.%s", item->params[i].name, elements[k]));
+}
