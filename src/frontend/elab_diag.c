@@ -264,17 +264,18 @@ void note_origin(Elab *e, Diag *d, const Core *core)
         diag_note(e->ctx, d, type_span(e, var), "the size comes from here");
 }
 
-void note_hole(Elab *e, Diag *d, const Hole *hole)
+void note_hole(Elab *e, Diag *d, const Hole *hole, const char *callee)
 {
     if (!hole || !hole->filled || !hole->from.file)
         return;
     const char *size = hole->kind == KIND_NAT ? nat_text(e->ctx, hole->nat) : NULL;
+    const char *whose = callee ? ctx_printf(e->ctx, " of `%s`", callee) : "";
     if (size && strcmp(size, hole->name) == 0)
         diag_note(e->ctx, d, hole->from, "the size %s comes from this", size);
     else if (size)
-        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, size);
+        diag_note(e->ctx, d, hole->from, "`%s`%s is %s because of this", hole->name, whose, size);
     else
-        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, tyt(e, hole->type));
+        diag_note(e->ctx, d, hole->from, "`%s`%s is %s because of this", hole->name, whose, tyt(e, hole->type));
 }
 
 const char *at_least_text(Elab *e, Nat a, int64_t least)
@@ -458,7 +459,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         for (int i = 0; i < n; i++) {
             const Env *found = sizes[i]->kind == AST_NAME ? env_find(env, sizes[i]->name.text, NULL) : NULL;
             if (found && found->value.kind == V_HOLE && found->value.hole->filled && found->value.hole->nat == mis.want_size) {
-                note_hole(e, d, found->value.hole);
+                note_hole(e, d, found->value.hole, callee);
                 break;
             }
         }
@@ -523,7 +524,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
     } else if (pattern->kind == AST_NAME) {
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
-        note_hole(e, d, hole);
+        note_hole(e, d, hole, callee);
         const char *words = arg.kind == V_LIT && arg.lit->is_float ? span_text(e, arg.span) : NULL;
         if (words && strstr(words, ".0"))
             propose_whole(e, d, arg.span);

@@ -286,7 +286,7 @@ const char *value_text(Elab *e, Value v);  /* "a function", "f32", "a size" */
 const char *core_called(const Core *core, const char *otherwise); /* its name or the given words */
 const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 >= 0 */
 void note_origin(Elab *e, Diag *d, const Core *core);
-void note_hole(Elab *e, Diag *d, const Hole *hole);
+void note_hole(Elab *e, Diag *d, const Hole *hole, const char *callee); /* callee: whose it is, or NULL */
 /* What was said, or NULL. */
 Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
 /* The number that a parameter's written type wants; "i32" where it says none. */
