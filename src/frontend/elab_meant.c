@@ -1,5 +1,5 @@
-/* What newcomers may have meant by a text whose type does not fit: hints from the tree around a message. Whether one mends
- * the program, the driver tries (Diag.tries). */
+/* What newcomers may have meant by a text whose type does not fit: hints from the tree around a
+ * message. Whether one mends the program, the driver tries (Diag.tries). */
 #include "frontend/elab_internal.h"
 
 enum {
@@ -14,9 +14,12 @@ static const char *source_text(const Elab *e, Span span)
     return source ? source->text : "";
 }
 
-static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
-/* ---- orders ------------------------------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 PrimId callee_of_call(const Ast *call)
 {
@@ -26,10 +29,11 @@ PrimId callee_of_call(const Ast *call)
     return fn && fn->kind == AST_NAME ? prim_find(fn->name.text) : P_COUNT;
 }
 
-/* Whether its function takes the result so far, and then an element, which may be of another type. */
+/* Whether its function takes the result so far, and then an element, maybe of another type. */
 static bool folds_in_order(PrimId prim)
 {
-    return prim == P_reduceSeq || prim == P_reduceSeqUnroll || prim == P_scanSeq || prim == P_scanSeqExcl;
+    return prim == P_reduceSeq || prim == P_reduceSeqUnroll || prim == P_scanSeq ||
+           prim == P_scanSeqExcl;
 }
 
 /* `reduceSeq(fun x count => ...)` */
@@ -43,7 +47,9 @@ static void propose_fold_turned(Elab *e, Diag *d, const Ast *call)
     if (!first || !second)
         return;
     diag_or_else(e->ctx, d);
-    diag_help(e->ctx, d, "`%s` gives its function the result so far, and then the element; exchange the parameters: `fun %s %s => ...`",
+    diag_help(e->ctx, d,
+              "`%s` gives its function the result so far, and then the element; exchange the "
+              "parameters: `fun %s %s => ...`",
               prim_name(callee_of_call(call)), second, first);
     diag_edit(e->ctx, d, p[0].span, "%s", second);
     diag_edit(e->ctx, d, p[1].span, "%s", first);
@@ -70,7 +76,8 @@ static void propose_sizes_turned(Elab *e, Diag *d, const Ast *call)
     if (!x || !y || strcmp(x, y) == 0)
         return;
     diag_or_else(e->ctx, d);
-    diag_help(e->ctx, d, "%s: `%s(%s, %s%s)`", order_text(e, header, name), name, y, x, call->call.n > 2 ? ", ..." : "");
+    diag_help(e->ctx, d, "%s: `%s(%s, %s%s)`", order_text(e, header, name), name, y, x,
+              call->call.n > 2 ? ", ..." : "");
     diag_edit(e->ctx, d, a->span, "%s", y);
     diag_edit(e->ctx, d, b->span, "%s", x);
     diag_or_else(e->ctx, d);
@@ -78,7 +85,9 @@ static void propose_sizes_turned(Elab *e, Diag *d, const Ast *call)
 
 static void propose_orders(Elab *e, Diag *d, const Ast *ast, int depth)
 {
-    enum { DEEPEST = 12 };
+    enum {
+        DEEPEST = 12
+    };
     if (depth > DEEPEST)
         return;
     if (ast->kind == AST_CALL) {
@@ -99,15 +108,16 @@ void propose_meant(Elab *e, Diag *d, Span span)
     diag_put_back(e->ctx, d, own);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------------------ */
+/* ---- windows ---- */
 
 /* The size of the windows of a chain of calls, which are one apart; 0: it makes none. */
 static int64_t window_of(const Ast *chain)
 {
     for (; chain && chain->kind == AST_PIPE; chain = chain->bin.lhs) {
         const Ast *call = chain->bin.rhs, *const *args = (const Ast *const *)call->call.items;
-        if (callee_of_call(call) == P_slide && call->call.n == 2 && args[0]->kind == AST_INT && args[1]->kind == AST_INT &&
-            args[1]->integer.value == 1 && args[0]->integer.value < INT32_MAX)
+        if (callee_of_call(call) == P_slide && call->call.n == 2 && args[0]->kind == AST_INT &&
+            args[1]->kind == AST_INT && args[1]->integer.value == 1 &&
+            args[0]->integer.value < INT32_MAX)
             return (int64_t)args[0]->integer.value;
     }
     return 0;
@@ -121,16 +131,19 @@ const char *windows_text(Elab *e, Span body, Type got, Type want)
     Nat lost = arrays && size > 1 ? nat_sub(e->ctx, want->size, got->size) : NULL;
     if (!lost || !nat_is(lost, size - 1))
         return "";
-    return ctx_printf(e->ctx, "; to keep the length, the ends are repeated first: `padClamp(%lld, %lld) |> slide(%lld, 1)`",
+    return ctx_printf(e->ctx,
+                      "; to keep the length, the ends are repeated first: `padClamp(%lld, %lld) |> "
+                      "slide(%lld, 1)`",
                       (long long)((size - 1) / 2), (long long)(size / 2), (long long)size);
 }
 
-/* ---- arithmetic of arrays -------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic of arrays ---- */
 
 static bool is_arithmetic(const Ast *ast)
 {
     PrimId callee = callee_of_call(ast);
-    return (ast->kind == AST_BINARY && ast->bin.op <= OP_MOD) || (ast->kind == AST_UNARY && ast->bin.op == OP_NEG) ||
+    return (ast->kind == AST_BINARY && ast->bin.op <= OP_MOD) ||
+           (ast->kind == AST_UNARY && ast->bin.op == OP_NEG) ||
            (callee != P_COUNT && prim_rows[callee].level == LEVEL_SCALAR);
 }
 
@@ -161,7 +174,10 @@ typedef struct Elementwise {
     int n; /* arrays */
     const char *arrays[MOST_ARRAYS + 1], *elements[MOST_ARRAYS + 1];
     int n_uses;
-    struct { Span span; int array; } uses[16];
+    struct {
+        Span span;
+        int array;
+    } uses[16];
 } Elementwise;
 
 static bool is_array_name(const Elementwise *w, const Ast *name)
@@ -191,7 +207,8 @@ static bool find_uses(Elementwise *w, const Ast *ast)
         w->uses[w->n_uses++].array = k;
         return true;
     }
-    bool good = ast->kind == AST_NAME || ast->kind == AST_INT || ast->kind == AST_FLOAT || ast->kind == AST_OPFUN || is_arithmetic(ast);
+    bool good = ast->kind == AST_NAME || ast->kind == AST_INT || ast->kind == AST_FLOAT ||
+                ast->kind == AST_OPFUN || is_arithmetic(ast);
     for (int i = 0; good && i < ast_children(ast); i++)
         good = find_uses(w, ast_child(ast, i));
     return good;
@@ -201,7 +218,8 @@ static bool has_word(const char *text, size_t size, const char *word)
 {
     size_t n = strlen(word);
     for (size_t at = 0; at + n <= size; at++)
-        if (strncmp(text + at, word, n) == 0 && (at == 0 || !is_word_byte(text[at - 1])) && !is_word_byte(text[at + n]))
+        if (strncmp(text + at, word, n) == 0 && (at == 0 || !is_word_byte(text[at - 1])) &&
+            !is_word_byte(text[at + n]))
             return true;
     return false;
 }
@@ -237,8 +255,12 @@ void propose_elementwise(Elab *e, Diag *d, Span operand)
     const Item *item = item_holding(e, operand);
     const Ast *whole = item && item->body ? arithmetic_around(item->body, operand) : NULL;
     size_t size = whole ? whole->span.hi - whole->span.lo : 0;
-    const char *text = whole ? source_text(e, whole->span) + whole->span.lo : NULL, *name = span_text(e, operand);
-    Elementwise w = {.e = e, .item = item, .operand = operand, .operand_name = name && is_word_byte(*name) ? name : NULL};
+    const char *text = whole ? source_text(e, whole->span) + whole->span.lo : NULL,
+               *name = span_text(e, operand);
+    Elementwise w = {.e = e,
+                     .item = item,
+                     .operand = operand,
+                     .operand_name = name && is_word_byte(*name) ? name : NULL};
     if (!whole || size > TEXT_SHOWN || memchr(text, '\n', size) || !find_uses(&w, whole) || !w.n)
         return;
     name_elements(&w, text, size);
@@ -252,35 +274,39 @@ void propose_elementwise(Elab *e, Diag *d, Span operand)
     }
     sb_putn(&sb, source_text(e, whole->span) + at, end - at);
     const char *arrays = names_text(&w, w.arrays), *elements = names_text(&w, w.elements);
-    const char *head = w.n == 1 ? arrays : ctx_printf(e->ctx, "%s(%s)", prim_name(w.n == 2 ? P_zip : P_zip3), arrays);
+    const char *head =
+        w.n == 1 ? arrays
+                 : ctx_printf(e->ctx, "%s(%s)", prim_name(w.n == 2 ? P_zip : P_zip3), arrays);
     diag_or_else(e->ctx, d);
-    diag_propose(e->ctx, d, whole->span, "arithmetic is of numbers; for each element it is $", "%s%s |> map(fun %s%s%s => %s)%s",
-                 whole->parens ? "(" : "", head, w.n > 1 ? "(" : "", elements, w.n > 1 ? ")" : "", sb.text, whole->parens ? ")" : "");
+    diag_propose(e->ctx, d, whole->span, "arithmetic is of numbers; for each element it is $",
+                 "%s%s |> map(fun %s%s%s => %s)%s", whole->parens ? "(" : "", head,
+                 w.n > 1 ? "(" : "", elements, w.n > 1 ? ")" : "", sb.text,
+                 whole->parens ? ")" : "");
     diag_or_else(e->ctx, d);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 typedef struct Names {
     int n;
     const char *at[MOST_ROWS];
 } Names;
 
-static void add_name(Names *names, const char *name, const char *not)
+static void add_name(Names *names, const char *name, const char * not )
 {
-    if (!name || names->n == MOST_ROWS || strcmp(name, not) == 0)
+    if (!name || names->n == MOST_ROWS || strcmp(name, not ) == 0)
         return;
     names->at[names->n++] = name;
 }
 
 /* The names that functions and lets around a place bind, the outermost first. */
-static void names_around(const Ast *ast, Span use, const char *not, Names *names)
+static void names_around(const Ast *ast, Span use, const char * not, Names *names)
 {
     while (ast && span_holds(ast->span, use)) {
         for (int i = 0; ast->kind == AST_LAMBDA && i < ast->lambda.n; i++)
-            add_name(names, ast->lambda.params[i].name, not);
+            add_name(names, ast->lambda.params[i].name, not );
         if (ast->kind == AST_LET && span_holds(ast->let.body->span, use))
-            add_name(names, ast->let.pattern.name, not);
+            add_name(names, ast->let.pattern.name, not );
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
             if (span_holds(ast_child(ast, i)->span, use))
@@ -305,7 +331,9 @@ void propose_row(Elab *e, Diag *d, const Value *v)
     for (int i = 0; i < names.n; i++) {
         diag_or_else(e->ctx, d);
         diag_propose(e->ctx, d, array->span,
-                     ctx_printf(e->ctx, "`%s` has rows, and `%s` is one of them, %s; did you mean $?", array->name.text, name, tyt(e, v->core->type)),
+                     ctx_printf(e->ctx,
+                                "`%s` has rows, and `%s` is one of them, %s; did you mean $?",
+                                array->name.text, name, tyt(e, v->core->type)),
                      "%s", names.at[i]);
         diag_or_else(e->ctx, d);
     }

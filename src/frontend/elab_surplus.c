@@ -1,4 +1,4 @@
-/* Calls that are given an argument too many, or of which one is asked too many: hints that are tried. */
+/* Calls that are given an argument too many, or that ask for one too many: hints, all tried. */
 #include "frontend/elab_internal.h"
 
 /* How many arguments a primitive takes; 0: it is none. */
@@ -25,7 +25,7 @@ static const Ast *body_around(const Elab *e, Span use)
     return item ? item->body : NULL;
 }
 
-/* ---- `xs |> map(f, xs)` ---------------------------------------------------------------------------------------- */
+/* ---- `xs |> map(f, xs)` ---- */
 
 static void without_last(Elab *e, Diag *d, const Ast *call)
 {
@@ -34,9 +34,11 @@ static void without_last(Elab *e, Diag *d, const Ast *call)
     bool only = call->call.n == 1;
     uint32_t lo = only ? call->call.fn->span.hi : call->call.items[call->call.n - 2]->span.hi;
     diag_or_else(e->ctx, d);
-    diag_help(e->ctx, d, "`%s` has its array twice, from the pipe and as `%s`: leave `%s%s%s` out", name, words ? words : "its last argument",
-              only ? "(" : ", ", words ? words : "...", only ? ")" : "");
-    diag_edit(e->ctx, d, (Span){call->span.file, lo, only ? call->span.hi : last->span.hi}, "%s", "");
+    diag_help(e->ctx, d, "`%s` has its array twice, from the pipe and as `%s`: leave `%s%s%s` out",
+              name, words ? words : "its last argument", only ? "(" : ", ", words ? words : "...",
+              only ? ")" : "");
+    diag_edit(e->ctx, d, (Span){call->span.file, lo, only ? call->span.hi : last->span.hi}, "%s",
+              "");
     diag_or_else(e->ctx, d);
 }
 
@@ -45,17 +47,22 @@ void propose_once(Elab *e, Diag *d, Span use)
     if (!d)
         return;
     DiagTry own = diag_put_aside(d);
-    for (const Ast *ast = body_around(e, use); ast && span_holds(ast->span, use); ast = child_holding(ast, use)) {
+    for (const Ast *ast = body_around(e, use); ast && span_holds(ast->span, use);
+         ast = child_holding(ast, use)) {
         const Ast *call = ast->kind == AST_PIPE ? ast->bin.rhs : NULL;
-        const Ast *last = call && call->kind == AST_CALL && call->call.n > 0 ? call->call.items[call->call.n - 1] : NULL;
-        bool literal = last && (last->kind == AST_INT || last->kind == AST_FLOAT); /* of a decimal comma */
-        if (last && !literal && span_holds(call->span, use) && arguments_of(e, callee_of_call(call)) == call->call.n)
+        const Ast *last = call && call->kind == AST_CALL && call->call.n > 0
+                              ? call->call.items[call->call.n - 1]
+                              : NULL;
+        bool literal =
+            last && (last->kind == AST_INT || last->kind == AST_FLOAT); /* of a decimal comma */
+        if (last && !literal && span_holds(call->span, use) &&
+            arguments_of(e, callee_of_call(call)) == call->call.n)
             without_last(e, d, call);
     }
     diag_put_back(e->ctx, d, own);
 }
 
-/* ---- `map(f, xs, ys)` --------------------------------------------------------------------------------------------- */
+/* ---- `map(f, xs, ys)` ---- */
 
 /* A function and one array. */
 static bool takes_elements(Elab *e, PrimId prim)
@@ -101,7 +108,11 @@ static const char *function_text(Elab *e, const Ast *f, int n)
     const char *list = "", *words = span_text(e, f->span);
     for (int i = 0; i < n; i++) {
         const char *name = f->kind == AST_LAMBDA ? span_text(e, f->lambda.params[i].span) : NULL;
-        list = ctx_printf(e->ctx, "%s%s%s", list, i ? ", " : "", name ? name : i == 0 ? "a" : i == 1 ? "b" : "c");
+        list = ctx_printf(e->ctx, "%s%s%s", list, i ? ", " : "",
+                          name     ? name
+                          : i == 0 ? "a"
+                          : i == 1 ? "b"
+                                   : "c");
     }
     if (f->kind == AST_OPFUN && n == 2)
         return ctx_printf(e->ctx, "fun (%s) => a %s b", list, ast_op_text(f->bin.op));
@@ -113,8 +124,10 @@ static const char *function_text(Elab *e, const Ast *f, int n)
 bool propose_zip(Elab *e, Diag *d, Span function)
 {
     const Ast *call = NULL;
-    for (const Ast *ast = body_around(e, function); ast && span_holds(ast->span, function); ast = child_holding(ast, function))
-        if (ast->kind == AST_CALL && takes_elements(e, callee_of_call(ast)) && (ast->call.n == 3 || ast->call.n == 4) &&
+    for (const Ast *ast = body_around(e, function); ast && span_holds(ast->span, function);
+         ast = child_holding(ast, function))
+        if (ast->kind == AST_CALL && takes_elements(e, callee_of_call(ast)) &&
+            (ast->call.n == 3 || ast->call.n == 4) &&
             span_holds(ast->call.items[0]->span, function))
             call = ast;
     if (!d || !call)
@@ -122,10 +135,13 @@ bool propose_zip(Elab *e, Diag *d, Span function)
     int arrays = call->call.n - 1;
     const Ast *f = call->call.items[0];
     Span rest = span_join(call->call.items[1]->span, call->call.items[arrays]->span);
-    const char *name = prim_name(callee_of_call(call)), *zip = prim_name(arrays == 2 ? P_zip : P_zip3), *words = span_text(e, rest);
+    const char *name = prim_name(callee_of_call(call)),
+               *zip = prim_name(arrays == 2 ? P_zip : P_zip3), *words = span_text(e, rest);
     diag_or_else(e->ctx, d);
     diag_help(e->ctx, d, "`%s` takes one array, here of tuples: `%s(%s, %s(%s))`", name, name,
-              f->kind != AST_LAMBDA || f->lambda.n == arrays ? function_text(e, f, arrays) : "fun (a, b) => ...", zip, words ? words : "xs, ys");
+              f->kind != AST_LAMBDA || f->lambda.n == arrays ? function_text(e, f, arrays)
+                                                             : "fun (a, b) => ...",
+              zip, words ? words : "xs, ys");
     if (!edit_function(e, d, f, arrays))
         return true;
     diag_edit(e->ctx, d, span_start(rest), "%s(", zip);
@@ -133,19 +149,25 @@ bool propose_zip(Elab *e, Diag *d, Span function)
     return true;
 }
 
-/* ---- `def f (n: nat) (xs: n.f32)` ------------------------------------------------------------------------------------ */
+/* ---- `def f (n: nat) (xs: n.f32)` ---- */
 
 void propose_found_sizes(Elab *e, Diag *d, const Fun *f)
 {
     const Item *item = f->kind == F_ITEM && f->item->kind == ITEM_DEF ? f->item : NULL;
-    const char *text = item && span_is_users(e->ctx, item->span) ? source_get(e->ctx, item->span.file)->text : NULL;
+    const char *text = item && span_is_users(e->ctx, item->span)
+                           ? source_get(e->ctx, item->span.file)->text
+                           : NULL;
     for (int i = 0; text && i < item->n_params; i++) {
         const Param *p = &item->params[i];
-        if (p->implicit || !p->name || param_kind(p) != KIND_NAT || !param_is_fixed(item, p) || text[p->span.lo - 1] != '(' || text[p->kind_span.hi] != ')')
+        if (p->implicit || !p->name || param_kind(p) != KIND_NAT || !param_is_fixed(item, p) ||
+            text[p->span.lo - 1] != '(' || text[p->kind_span.hi] != ')')
             continue;
         uint32_t lo = p->span.lo - 1, hi = p->kind_span.hi;
         diag_or_else(e->ctx, d);
-        diag_help(e->ctx, d, "`%s` takes the size `%s` as an argument, and its arrays say it: in its header write `{%s: nat}`", item->name, p->name, p->name);
+        diag_help(e->ctx, d,
+                  "`%s` takes the size `%s` as an argument, and its arrays say it: in its header "
+                  "write `{%s: nat}`",
+                  item->name, p->name, p->name);
         diag_edit(e->ctx, d, (Span){item->span.file, lo, lo + 1}, "{");
         diag_edit(e->ctx, d, (Span){item->span.file, hi, hi + 1}, "}");
         diag_or_else(e->ctx, d);

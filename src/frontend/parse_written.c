@@ -8,7 +8,7 @@ enum {
     PART_SHOWN = 60 /* bytes of each */
 };
 
-/* ---- texts between brackets ------------------------------------------------------------------ */
+/* ---- texts between brackets ---- */
 
 typedef struct Parts {
     int n;
@@ -34,7 +34,8 @@ static bool add_part(Parser *ps, Parts *parts, uint32_t lo, uint32_t hi)
         lo++;
     while (hi > lo && is_blank(ps->text[hi - 1]))
         hi--;
-    if (lo == hi || hi - lo > PART_SHOWN || parts->n == MOST_PARTS || memchr(ps->text + lo, '\n', hi - lo))
+    if (lo == hi || hi - lo > PART_SHOWN || parts->n == MOST_PARTS ||
+        memchr(ps->text + lo, '\n', hi - lo))
         return false;
     parts->at[parts->n++] = ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo);
     return true;
@@ -83,7 +84,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* ---- `toShared(pad = 1)` ---------------------------------------------------------------------- */
+/* ---- `toShared(pad = 1)` ---- */
 
 static bool is_option(const char *name, size_t n, const char *option, size_t n_option)
 {
@@ -107,7 +108,8 @@ bool parse_propose_option(Parser *ps, Diag *diag, const Place *place)
     if (!is_option(name, strlen(name), ps->text + ps->prev.lo, ps->prev.hi - ps->prev.lo))
         return false;
     bool alone = parts_of(ps, open.lo, &parts) && parts.n == 1;
-    const char *given = alone ? parts.at[0] : ctx_printf(ps->ctx, "%s = ...", parse_source_of(ps, ps->prev));
+    const char *given =
+        alone ? parts.at[0] : ctx_printf(ps->ctx, "%s = ...", parse_source_of(ps, ps->prev));
     diag_help(ps->ctx, diag, "options stand in square brackets: `%s[%s]`", name, given);
     if (alone) {
         diag_edit(ps->ctx, diag, token_span(ps, open), "[");
@@ -116,7 +118,7 @@ bool parse_propose_option(Parser *ps, Diag *diag, const Place *place)
     return true;
 }
 
-/* ---- `[a, b]` ---------------------------------------------------------------------------------- */
+/* ---- `[a, b]` ---- */
 
 static bool propose_array(Parser *ps, Diag *diag)
 {
@@ -135,18 +137,19 @@ static bool propose_array(Parser *ps, Diag *diag)
     }
     const char *n = parts.n == 1 ? "one element" : ctx_printf(ps->ctx, "%d elements", parts.n);
     diag_propose(ps->ctx, diag, parse_span(ps, ps->tok.lo, parts.close + 1),
-                 ctx_printf(ps->ctx, "there are no lists: an array of %s is $", n), "generate{n = %d}(fun %s => %s)",
-                 parts.n, parts.n == 1 ? "_" : "i", sb.text);
+                 ctx_printf(ps->ctx, "there are no lists: an array of %s is $", n),
+                 "generate{n = %d}(fun %s => %s)", parts.n, parts.n == 1 ? "_" : "i", sb.text);
     return true;
 }
 
-/* ---- `where(xs > 0, xs, 0)` --------------------------------------------------------------------- */
+/* ---- `where(xs > 0, xs, 0)` ---- */
 
 /* What an element of the array is called, where no part speaks of something of this name. */
 static const char *element_name(Parser *ps, const char *array, const Parts *parts)
 {
     size_t n = strlen(array);
-    const char *name = n > 1 && array[n - 1] == 's' ? ctx_printf(ps->ctx, "%.*s", (int)n - 1, array) : "v";
+    const char *name =
+        n > 1 && array[n - 1] == 's' ? ctx_printf(ps->ctx, "%.*s", (int)n - 1, array) : "v";
     for (int i = 0; i < parts->n; i++)
         if (has_word(parts->at[i], name))
             return "v";
@@ -157,7 +160,8 @@ static bool propose_choice(Parser *ps, Diag *diag)
 {
     Parts parts;
     uint32_t open = ps->tok.hi;
-    if (ps->tok.kind != T_WHERE || !ps->has_body || ps->text[open] != '(' || !parts_of(ps, open, &parts) || parts.n != 3)
+    if (ps->tok.kind != T_WHERE || !ps->has_body || ps->text[open] != '(' ||
+        !parts_of(ps, open, &parts) || parts.n != 3)
         return false;
     const char *condition = parts.at[0];
     size_t n = 0;
@@ -169,12 +173,13 @@ static bool propose_choice(Parser *ps, Diag *diag)
     const char *x = element_name(ps, array, &parts), *choice[2];
     for (int i = 0; i < 2; i++)
         choice[i] = strcmp(parts.at[i + 1], array) == 0 ? x : parts.at[i + 1];
-    diag_propose(ps->ctx, diag, parse_span(ps, ps->tok.lo, parts.close + 1), "a choice for each element is $",
-                 "%s |> map(fun %s => if %s%s then %s else %s)", array, x, x, condition + n, choice[0], choice[1]);
+    diag_propose(ps->ctx, diag, parse_span(ps, ps->tok.lo, parts.close + 1),
+                 "a choice for each element is $", "%s |> map(fun %s => if %s%s then %s else %s)",
+                 array, x, x, condition + n, choice[0], choice[1]);
     return true;
 }
 
-/* ---- `expect result == (a, b) for ...` ------------------------------------------------------------ */
+/* ---- `expect result == (a, b) for ...` ---- */
 
 /* The stack index of the `expect` that is being read; 0: none is. */
 static int expect_index(Parser *ps)
@@ -194,7 +199,8 @@ static uint32_t clause_end(const char *text, uint32_t at)
     int depth = 0;
     for (; text[at]; at++) {
         depth += opens(text[at]) - closes(text[at]);
-        bool body = text[at] == '=' && is_blank(text[at + 1]) && text[at + 1 + strspn(text + at + 1, " ")] == '\n';
+        bool body = text[at] == '=' && is_blank(text[at + 1]) &&
+                    text[at + 1 + strspn(text + at + 1, " ")] == '\n';
         if (depth == 0 && (body || text[at] == '\n'))
             break;
     }
@@ -205,7 +211,8 @@ static bool propose_components(Parser *ps, Diag *diag, const Place *place)
 {
     Parts parts;
     int expect = expect_index(ps);
-    if (!expect || ps->tok.kind != T_LBRACKET || !place->bracket || engine_symbol(ps, place->bracket) != T_LP ||
+    if (!expect || ps->tok.kind != T_LBRACKET || !place->bracket ||
+        engine_symbol(ps, place->bracket) != T_LP ||
         !parts_of(ps, engine_token(ps, place->bracket).lo, &parts) || parts.n < 2)
         return false;
     uint32_t word = engine_token(ps, expect).lo, result = engine_token(ps, expect).hi;
@@ -214,29 +221,36 @@ static bool propose_components(Parser *ps, Diag *diag, const Place *place)
     uint32_t behind = result, end = clause_end(ps->text, parts.close + 1);
     while (is_name_byte(ps->text[behind]))
         behind++;
-    const char *name = text_between(ps, result, behind), *inputs = text_between(ps, parts.close + 1, end);
+    const char *name = text_between(ps, result, behind),
+               *inputs = text_between(ps, parts.close + 1, end);
     StrBuf sb;
     sb_init(&sb, ps->ctx);
     for (int i = 0; i < parts.n; i++)
         sb_printf(&sb, "%sexpect %s.%d == %s%s", i ? "\n  " : "", name, i + 1, parts.at[i], inputs);
-    diag_help(ps->ctx, diag, "several results are compared one by one: `expect %s.1 == %s%s`, and `%s.2` in another clause",
+    diag_help(ps->ctx, diag,
+              "several results are compared one by one: `expect %s.1 == %s%s`, and `%s.2` in "
+              "another clause",
               name, parts.at[0], inputs, name);
-    diag_edit(ps->ctx, diag, parse_span(ps, word, end), "%s%s", sb.text, ps->text[end] == '=' ? " " : "");
+    diag_edit(ps->ctx, diag, parse_span(ps, word, end), "%s%s", sb.text,
+              ps->text[end] == '=' ? " " : "");
     return true;
 }
 
 bool parse_propose_written(Parser *ps, Diag *diag, const Place *place)
 {
-    return propose_components(ps, diag, place) || propose_array(ps, diag) || propose_choice(ps, diag);
+    return propose_components(ps, diag, place) || propose_array(ps, diag) ||
+           propose_choice(ps, diag);
 }
 
-/* ---- `xs |> map(fun x => x * x |> reduce((+), 0)` ---------------------------------------------------- */
+/* ---- `xs |> map(fun x => x * x |> reduce((+), 0)` ---- */
 
 /* Of each pipe in a function, the bracket may be closed in front of it. */
 void parse_propose_closer(Parser *ps, Diag *diag, const Place *place)
 {
     Token open = engine_token(ps, place->bracket);
-    const char *text = ps->text, *closer = open.kind == T_LBRACKET ? "]" : open.kind == T_LBRACE ? "}" : ")";
+    const char *text = ps->text, *closer = open.kind == T_LBRACKET ? "]"
+                                           : open.kind == T_LBRACE ? "}"
+                                                                   : ")";
     uint32_t start = name_start(text, open.lo);
     bool function = false;
     int depth = 0;
@@ -251,14 +265,15 @@ void parse_propose_closer(Parser *ps, Diag *diag, const Place *place)
             end--;
         if (end - start > 2 * PART_SHOWN || memchr(text + start, '\n', end - start))
             continue;
-        diag_help(ps->ctx, diag, "the function ends before this `|>`, and so does the bracket: `%.*s%s |> ...`",
+        diag_help(ps->ctx, diag,
+                  "the function ends before this `|>`, and so does the bracket: `%.*s%s |> ...`",
                   (int)(end - start), text + start, closer);
         diag_edit(ps->ctx, diag, parse_span(ps, end, end), "%s", closer);
         diag_or_else(ps->ctx, diag);
     }
 }
 
-/* ---- `xs.sum()` ---------------------------------------------------------------------------------------- */
+/* ---- `xs.sum()` ---- */
 
 /* Whether a pipe may stand here without parentheses. */
 static bool stands_alone(const char *text, uint32_t lo, uint32_t hi)
@@ -268,7 +283,8 @@ static bool stands_alone(const char *text, uint32_t lo, uint32_t hi)
     while (is_blank(text[hi]))
         hi++;
     bool before = lo > 0 && strchr("=(,", text[lo - 1]);
-    bool behind = !text[hi] || strchr("),|", text[hi]) || (strncmp(text + hi, "in", 2) == 0 && !is_name_byte(text[hi + 2]));
+    bool behind = !text[hi] || strchr("),|", text[hi]) ||
+                  (strncmp(text + hi, "in", 2) == 0 && !is_name_byte(text[hi + 2]));
     return before && behind;
 }
 
@@ -292,22 +308,28 @@ static uint32_t receiver_start(const char *text, uint32_t dot)
 }
 
 /* The same of several in a chain is one mistake. */
-static bool report_method(Parser *ps, uint32_t name, uint32_t end, const char *instead, DiagCode code)
+static bool report_method(Parser *ps, uint32_t name, uint32_t end, const char *instead,
+                          DiagCode code)
 {
     const char *text = ps->text;
-    uint32_t lo = name > 1 && text[name - 1] == '.' ? receiver_start(text, name - 1) : name, hi = end + 2;
+    uint32_t lo = name > 1 && text[name - 1] == '.' ? receiver_start(text, name - 1) : name,
+             hi = end + 2;
     if (lo + 1 >= name || text[end] != '(' || text[end + 1] != ')')
         return false;
     if (ps->told_method)
         return true;
     ps->told_method = true;
     const char *array = text_between(ps, lo, name - 1), *method = text_between(ps, name, end);
-    Diag *diag = code == E0120 ? parse_mistake(ps, code, parse_span(ps, lo, hi), "nothing is called `%s` here", method)
-                               : parse_mistake(ps, code, parse_span(ps, lo, hi), "`%s` stands behind a dot, and without arguments", method);
+    Diag *diag =
+        code == E0120
+            ? parse_mistake(ps, code, parse_span(ps, lo, hi), "nothing is called `%s` here", method)
+            : parse_mistake(ps, code, parse_span(ps, lo, hi),
+                            "`%s` stands behind a dot, and without arguments", method);
     bool alone = stands_alone(text, lo, hi);
     diag_help(ps->ctx, diag, "there are no methods: write `%s |> %s`", array, instead);
     if (text[hi] != '.')
-        diag_edit(ps->ctx, diag, parse_span(ps, lo, hi), "%s%s |> %s%s", alone ? "" : "(", array, instead, alone ? "" : ")");
+        diag_edit(ps->ctx, diag, parse_span(ps, lo, hi), "%s%s |> %s%s", alone ? "" : "(", array,
+                  instead, alone ? "" : ")");
     return true;
 }
 
@@ -325,7 +347,7 @@ bool parse_report_own_method(Parser *ps)
     return name < end && report_method(ps, name, end, text_between(ps, name, end), E0101);
 }
 
-/* ---- a result without a type ----------------------------------------------------------------------------- */
+/* ---- a result without a type ---- */
 
 /* Behind the bracket of the last parameter, or behind the name. */
 static uint32_t header_end(Parser *ps)
@@ -344,7 +366,8 @@ static uint32_t header_end(Parser *ps)
 static void propose_type(Parser *ps, Diag *diag, const char *type)
 {
     uint32_t end = header_end(ps);
-    diag_help(ps->ctx, diag, "write `: %s` after the last parameter, where the body gives that", type);
+    diag_help(ps->ctx, diag, "write `: %s` after the last parameter, where the body gives that",
+              type);
     diag_edit(ps->ctx, diag, parse_span(ps, end, end), ": %s", type);
     diag_or_else(ps->ctx, diag);
 }
@@ -352,7 +375,9 @@ static void propose_type(Parser *ps, Diag *diag, const char *type)
 /* What the body gives is tried: the types of the parameters and their elements, and arrays of their sizes. */
 void parse_propose_result(Parser *ps, Diag *diag)
 {
-    enum { MOST = 6 };
+    enum {
+        MOST = 6
+    };
     static const char *const scalars[] = {"f32", "i32", "bool", "f64", "u32"};
     const Item *item = ps->item;
     const char *arrays[MOST], *elements[MOST + 5];
@@ -377,6 +402,7 @@ void parse_propose_result(Parser *ps, Diag *diag)
     for (int k = 0; k < n_elements; k++)
         propose_type(ps, diag, elements[k]);
     for (int i = 0; i < item->n_params; i++)
-        for (int k = 0; k < n_elements && item->params[i].implicit && ast_is_nat(item->params[i].kind); k++)
+        for (int k = 0;
+             k < n_elements && item->params[i].implicit && ast_is_nat(item->params[i].kind); k++)
             propose_type(ps, diag, ctx_printf(ps->ctx, "%s.%s", item->params[i].name, elements[k]));
 }
