@@ -216,7 +216,7 @@ static int64_t asked_threads(Plan *plan, const CoreLaunch *clause, int64_t rows,
         if (nat_is_const(clause->threads))
             propose_threads(ctx, d, clause, n > MAX_THREADS ? MAX_THREADS : 32, n > MAX_THREADS ? "a block has at most 1024 threads, in whole warps of 32; with $ each computes several elements" : "a block has whole warps of 32 threads: $");
         else
-            diag_help(ctx, d, "give a multiple of 32 up to %d, or a tunable (a nat parameter with a default)", MAX_THREADS);
+            propose_threads(ctx, d, clause, 256, "the kernel is compiled for one number, and this is known at launch: write $, or another multiple of 32 up to 1024, and each thread computes several elements where there are more");
         return 32;
     }
     if (alone && n == 1)

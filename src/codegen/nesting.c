@@ -48,7 +48,9 @@ static void propose_nestings(Lowering *lw, Diag *d, const Core *outer, const Cor
         if (n->outer != outer->prim.id || n->inner != inner->prim.id)
             continue;
         bool keeps_outer = !n->instead_of_outer[0], keeps_inner = !n->instead_of_inner[0];
-        if (keeps_inner)
+        if (keeps_inner && n->inner == P_mapLane && n->outer == P_mapBlock)
+            diag_help(ctx, d, "write `%s` for the `%s` around it, or put a warp between: `split(32) |> mapWarp(fun lanes => ...) |> join`", n->instead_of_outer, prim_name(n->outer));
+        else if (keeps_inner)
             diag_help(ctx, d, "write `%s` for the `%s` around it", n->instead_of_outer, prim_name(n->outer));
         else if (keeps_outer)
             diag_help(ctx, d, "use `%s` here", n->instead_of_inner);
@@ -118,6 +120,8 @@ bool level_fits(Lowering *lw, const Core *map)
         help_inside(lw, d, map, outer, "the order is mapBlock, then mapWarp, then mapLane; or mapBlock, then mapThreads; or mapGlobal alone. One thread does all of it by $");
     } else if (level == P_mapLane && !open->warp) {
         d = lower_error(lw, E0402, map->span, "mapLane stands outside a warp");
+        if (open->inside && open->inside->map->prim.id != P_mapLane)
+            diag_label(lw->ctx, d, "a warp is missing between %s and its lanes", prim_name(open->inside->map->prim.id));
         if (open->inside)
             propose_nestings(lw, d, open->inside->map, map);
         diag_help(lw->ctx, d, "a warp's lanes are inside mapWarp: `split(32) |> mapWarp(mapLane(f)) |> join`, or use `mapThreads`");

@@ -396,6 +396,15 @@ static bool makes_atomic(const Core *e)
     }
 }
 
+/* The end of a map's function, where that stores its own value; NULL. */
+static const Core *stored_inside(const Core *e)
+{
+    const Core *f = e->prim.n_args > 0 && e->prim.args[0]->kind == CORE_LAMBDA ? e->prim.args[0]->lambda.body : NULL;
+    while (f && f->kind == CORE_LET)
+        f = f->let.body;
+    return f && f->kind == CORE_PRIM && prim_rows[f->prim.id].level == LEVEL_MEM ? f : NULL;
+}
+
 /* `place`: where it may be stored, within a block. */
 void refuse_unstored(Lowering *lw, const Core *e, const char *place)
 {
@@ -403,6 +412,13 @@ void refuse_unstored(Lowering *lw, const Core *e, const char *place)
     const char *name = prim_name(e->prim.id);
     Diag *d = lower_error(lw, E0415, e->span, "%s computes an array that is read here but stored nowhere", name);
     diag_label(ctx, d, "its elements live nowhere");
+    const Core *inner = stored_inside(e);
+    if (inner && span_is_users(ctx, inner->span)) {
+        const char *store = prim_name(inner->prim.id);
+        diag_note(ctx, d, inner->span, "this stores what one call of the function gives");
+        diag_help(ctx, d, "write `%s` behind `%s(...)`, outside of its function", store, name);
+        return;
+    }
     bool in_grid = false, in_block = false;
     for (int axis = 0; axis < 3; axis++) {
         in_block |= lw->open.block[axis];
@@ -431,7 +447,7 @@ static View *read_prim(Lowering *lw, const Core *e)
     if (!prim_is_lowered(id)) {
         Diag *d = lower_error(lw, E0501, e->span, prim_rows[id].level == LEVEL_HIGH ? "no step of the strategy has lowered this %s" : "%s does not become CUDA in this version", prim_name(id));
         d->high = prim_rows[id].level == LEVEL_HIGH;
-        diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`; `risec lower` shows what is left"
+        diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`, or, inside of what holds it, `inFunction(reduceToSeq at reduce) at nextKernel`; `risec lower` shows what is left"
                                                             : "`--device ref` runs it");
     } else {
         bool private = id == P_mapLane || (prim_rows[id].level == LEVEL_SEQ && !makes_atomic(e->prim.args[0]));

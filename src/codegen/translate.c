@@ -118,15 +118,51 @@ static bool any_level(const Levels *o)
     return any;
 }
 
+/* A `map` of the text inside a function that a level is given: of all that are left, the first. */
+static const Ast *map_inside(const Ast *ast, bool inside)
+{
+    if (ast->kind == AST_CALL && inside && ast_is_word(ast->call.fn, prim_name(P_map)))
+        return ast;
+    const Ast *fn = ast->kind == AST_CALL ? ast->call.fn : NULL;
+    while (fn && fn->kind == AST_BRACKET)
+        fn = fn->call.fn;
+    PrimId id = fn && fn->kind == AST_NAME ? prim_find(fn->name.text) : P_COUNT;
+    inside |= id == P_mapBlock || id == P_mapThreads || id == P_mapWarp || id == P_mapGlobal;
+    const Ast *found = NULL;
+    for (int i = 0; i < ast_children(ast) && !found; i++)
+        found = map_inside(ast_child(ast, i), inside);
+    return found;
+}
+
+/* The level that may compute what stands in those that are open. */
+static const char *next_level(const Levels *o)
+{
+    return o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal";
+}
+
+/* `map` in a function of mapBlock, of which the library's rules have made something else. */
+static bool report_map_inside(Lowering *lw, const Core *e)
+{
+    const Item *item = lw->entry->item;
+    const Ast *map = item && item->body && !span_is_users(lw->ctx, e->span) && any_level(&lw->open) ? map_inside(item->body, false) : NULL;
+    if (!map)
+        return false;
+    Diag *d = lower_error(lw, E0410, map->span, "nothing computes the elements of this array");
+    diag_label(lw->ctx, d, "map says of no thread that it computes them");
+    diag_propose(lw->ctx, d, map->call.fn->span, "say at which level they are computed: here it is $", "%s", next_level(&lw->open));
+    return true;
+}
+
 static void no_writer(Lowering *lw, const Core *e)
 {
+    if (report_map_inside(lw, e))
+        return;
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements of this array");
     bool padded = e->kind == CORE_PRIM && (e->prim.id == P_padTo || e->prim.id == P_padCst || e->prim.id == P_concat);
     diag_label(lw->ctx, d, padded ? "the padding has no writer" : "a layout view alone has no writer");
     const Levels *o = &lw->open;
     d->high = !any_level(o);
-    diag_help(lw->ctx, d, "copy its elements at the level that stands here: `|> %s(id)`",
-              o->warp && !o->lane ? "mapLane" : o->block[0] && !o->warp && !o->thread[0] ? "mapThreads" : o->thread[0] || o->lane || o->global[0] ? "mapSeq" : "mapGlobal");
+    diag_help(lw->ctx, d, "copy its elements at the level that stands here: `|> %s(id)`", next_level(o));
 }
 
 /* Is it there already, in the very cells that it is to be written to? */

@@ -119,6 +119,22 @@ static void note_inputs(Testing *t, Diag *diag, const Run *run)
     diag_note(t->ctx, diag, NO_SPAN, "the inputs are %s", text.text);
 }
 
+/* All of a short result, beside all that it should be. */
+static void note_results(Testing *t, Diag *diag, const Run *run)
+{
+    const Judgement *j = &run->judgement;
+    const HostBuf *got = &run->launch.results[j->result], *want = &run->want[j->result];
+    if (j->shapes_differ || got->rank != 1 || got->count < 2 || got->count > RESULTS_FIRST)
+        return;
+    StrBuf text;
+    sb_init(&text, t->ctx);
+    sb_puts(&text, run->launch.n_results > 1 ? ctx_printf(t->ctx, "result.%d is ", j->result + 1) : "the result is ");
+    results_put_row(&text, got);
+    sb_printf(&text, ", and %s ", against(t));
+    results_put_row(&text, want);
+    diag_note(t->ctx, diag, NO_SPAN, "%s", text.text);
+}
+
 static Diag *say_difference(Testing *t, const Run *run, Element e)
 {
     const Judgement *j = &run->judgement;
@@ -138,6 +154,7 @@ static Diag *say_difference(Testing *t, const Run *run, Element e)
         sb_puts(&text, " at most");
         diag_note(t->ctx, diag, NO_SPAN, "%s", text.text);
     }
+    note_results(t, diag, run);
     note_inputs(t, diag, run);
     diag_help(t->ctx, diag, "only this run: `%s`", repeat(t, run));
     return diag;

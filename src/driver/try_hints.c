@@ -7,6 +7,12 @@ enum {
     MOST_BYTES = 128 * 1024, /* of text that is checked again, in all; edits that are not tried are not shown */
 };
 
+typedef enum Verdict {
+    FAILS,
+    CLEARS, /* the text is read now, and has a mistake that was hidden before */
+    MENDS,
+} Verdict;
+
 typedef struct Trial {
     const Driver *driver;
     const char *path;   /* the program's */
@@ -16,7 +22,7 @@ typedef struct Trial {
     const Ctx *outer;
     const Program *program;
     const Diag *diag;
-    bool mends;
+    Verdict verdict;
 } Trial;
 
 static FileStatus read_edited(void *user, Ctx *ctx, const char *path, FileKind kind, size_t limit, char **bytes, size_t *size)
@@ -60,20 +66,27 @@ static bool said_in(const Ctx *ctx, const Program *program, int item, const Diag
     return false;
 }
 
-/* The error is gone from its item, and there are no others than before. */
-static bool is_better(const Ctx *after, const Program *edited, const Ctx *before, const Program *program, const Diag *mended)
+/* Of a text that cannot be read, nothing else is known. A type that lacks is to be the right one. */
+static bool is_of_grammar(const Diag *diag) { return !diag->warning && diag->code != E0115 && strcmp(diag_code_name(diag->code), "E0200") < 0; }
+
+/* Whether the error is gone from its item, and which others are there. */
+static Verdict judge(const Ctx *after, const Program *edited, const Ctx *before, const Program *program, const Diag *mended)
 {
     int item = item_at(program, mended->span);
     /* An import that is put before all others moves them. */
     bool moved = edited && program && program_ast(edited) && program_ast(edited)->items.n != program_ast(program)->items.n;
     if (after->diags.dropped || count_like(after, mended) >= count_like(before, mended) || (!moved && item >= 0 && said_in(after, edited, item, mended)))
-        return false;
+        return FAILS;
+    Verdict verdict = MENDS;
     for (int i = 0; i < after->diags.list.n; i++) {
         const Diag *diag = after->diags.list.at[i];
-        if (!diag->warning && count_like(after, diag) > count_like(before, diag))
-            return false;
+        if (diag->warning || count_like(after, diag) <= count_like(before, diag))
+            continue;
+        if (!is_of_grammar(mended) || is_of_grammar(diag))
+            return FAILS;
+        verdict = CLEARS;
     }
-    return true;
+    return verdict;
 }
 
 static void run_trial(Ctx *ctx, void *user)
@@ -86,7 +99,7 @@ static void run_trial(Ctx *ctx, void *user)
         return;
     if (checked && ctx->diags.errors == 0)
         expect_check_sizes(ctx, &copy, program);
-    t->mends = is_better(ctx, program, t->outer, t->program, t->diag);
+    t->verdict = judge(ctx, program, t->outer, t->program, t->diag);
 }
 
 /* The source with the edits of one hint; NULL where they overlap, or lie in several files. */
@@ -115,24 +128,24 @@ static const char *edited(Ctx *ctx, const Source *source, const Diag *diag)
     return sb.text;
 }
 
-static bool mends(Ctx *ctx, Driver *d, const char *path, const Program *program, const Diag *diag, size_t *room)
+static Verdict verdict_of(Ctx *ctx, Driver *d, const char *path, const Program *program, const Diag *diag, size_t *room)
 {
     const Source *source = source_get(ctx, diag->edits.at[0].span.file);
     if (ctx->diags.dropped || source->size > *room)
-        return false;
+        return FAILS;
     *room -= source->size;
     const char *text = edited(ctx, source, diag);
     if (!text)
-        return false;
+        return FAILS;
     Trial t = {.driver = d, .path = path, .name = source->name, .text = text, .files = ctx->files, .outer = ctx, .program = program, .diag = diag};
     FileAccess files = {&t, read_edited, ctx->files.write};
     Ctx *inner = ctx_new(&ctx->alloc, &files);
     if (!inner)
-        return false;
+        return FAILS;
     inner->brake = ctx->brake;
     bool enough = ctx_try(inner, run_trial, &t);
     ctx_free(inner);
-    return enough && t.mends;
+    return enough ? t.verdict : FAILS;
 }
 
 static void add_edit(Ctx *ctx, Diag *diag, DiagEdit edit)
@@ -192,6 +205,24 @@ static void merge_same(Ctx *ctx, const Program *program, int from)
     }
 }
 
+/* An item with an error may yet use what nothing uses so far. */
+static void drop_unused(Ctx *ctx, const Program *program, int from)
+{
+    Diags *diags = &ctx->diags;
+    int kept = from;
+    for (int i = from; i < diags->list.n; i++) {
+        Diag *diag = diags->list.at[i];
+        bool wrong = false;
+        for (int k = from; k < diags->list.n && diag->code == W0709 && !wrong; k++)
+            wrong = !diags->list.at[k]->warning && item_at(program, diags->list.at[k]->span) == item_at(program, diag->span);
+        if (wrong)
+            diags->warnings--;
+        else
+            diags->list.at[kept++] = diag;
+    }
+    diags->list.n = kept;
+}
+
 /* Another error proposes another text for the same place of the item: neither alone mends it, and one mistake may be behind both. */
 static bool is_contested(const Ctx *ctx, const Program *program, int from, const Diag *diag)
 {
@@ -207,8 +238,8 @@ static bool is_contested(const Ctx *ctx, const Program *program, int from, const
     return false;
 }
 
-/* The first of the hints that are given only if they mend. */
-static bool take_try(Ctx *ctx, Driver *d, const char *path, const Program *program, int from, Diag *diag, size_t *room)
+/* The first of the hints that are given only if they mend; where none does, *clears is the first that clears. */
+static bool take_try(Ctx *ctx, Driver *d, const char *path, const Program *program, int from, Diag *diag, size_t *room, const DiagTry **clears)
 {
     const Diag own = *diag;
     for (int k = 0; k < own.tries.n; k++) {
@@ -218,15 +249,37 @@ static bool take_try(Ctx *ctx, Driver *d, const char *path, const Program *progr
         for (int i = 0; i < attempt->edits.n; i++)
             add_edit(ctx, diag, attempt->edits.at[i]);
         gather(ctx, program, from, diag, k);
-        if (mends(ctx, d, path, program, diag, room)) {
+        Verdict verdict = verdict_of(ctx, d, path, program, diag, room);
+        if (verdict == MENDS) {
             diag->tries.n = 0;
             return true;
         }
+        if (verdict == CLEARS && !*clears)
+            *clears = attempt;
     }
     diag->help = own.help;
     diag->edits = own.edits;
     diag->tries.n = 0;
     return false;
+}
+
+/* The hint that is given of those of a message, and its edits if they mend what it is about. */
+static void choose_hint(Ctx *ctx, Driver *d, const char *path, const Program *program, int from, Diag *diag, bool contested, size_t *room)
+{
+    const DiagTry *clears = NULL;
+    if (take_try(ctx, d, path, program, from, diag, room, &clears))
+        return;
+    bool explains = diag->edits.n == 0;
+    if (!explains)
+        gather(ctx, program, from, diag, -1);
+    Verdict verdict = explains || contested ? FAILS : verdict_of(ctx, d, path, program, diag, room);
+    if (verdict == MENDS)
+        return;
+    diag->edits.n = 0;
+    if (clears)
+        diag->help = clears->help;
+    else if (!explains && verdict == FAILS && diag->help)
+        diag->help = ctx_printf(ctx, "%s (this alone does not mend it)", diag->help);
 }
 
 void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from)
@@ -235,18 +288,10 @@ void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *prog
     bool *contested = NEWN(ctx, bool, ctx->diags.list.n + 1);
     for (int i = from; i < ctx->diags.list.n; i++)
         contested[i] = is_contested(ctx, program, from, ctx->diags.list.at[i]);
-    for (int i = from; i < ctx->diags.list.n; i++) {
-        Diag *diag = ctx->diags.list.at[i];
-        if (take_try(ctx, d, path, program, from, diag, &room))
-            continue;
-        if (diag->edits.n > 0)
-            gather(ctx, program, from, diag, -1);
-        if (diag->edits.n == 0 || (!contested[i] && mends(ctx, d, path, program, diag, &room)))
-            continue;
-        diag->edits.n = 0;
-        if (diag->help)
-            diag->help = ctx_printf(ctx, "%s (this alone does not mend it)", diag->help);
-    }
-    if (program_ast(program))
+    for (int i = from; i < ctx->diags.list.n; i++)
+        choose_hint(ctx, d, path, program, from, ctx->diags.list.at[i], contested[i], &room);
+    if (program_ast(program)) {
         merge_same(ctx, program, from);
+        drop_unused(ctx, program, from);
+    }
 }

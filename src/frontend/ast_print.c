@@ -163,7 +163,7 @@ static void put(StrBuf *out, const Ast *ast, bool dot_follows)
     case AST_PIPE:
         put_at(out, ast->bin.lhs, P_PIPE);
         sb_puts(out, " |> ");
-        if (ast->bin.rhs->kind == AST_BINARY) /* else W0701 */
+        if (ast->bin.rhs->kind == AST_BINARY) /* else E0121 */
             put_parens(out, ast->bin.rhs);
         else
             put_at(out, ast->bin.rhs, P_OR);

@@ -295,6 +295,14 @@ static Value apply_unroll(Elab *e, const Fun *f, Value x, Span span)
     return x;
 }
 
+/* An array that is applied: to its array once more, or to an index. */
+static void propose_called(Elab *e, Diag *d, Span array, Span index, Span call)
+{
+    propose_once(e, d, array);
+    if (!d->tries.n)
+        propose_index(e, d, array, index, call);
+}
+
 static Value apply_prim(Elab *e, const Fun *f, const Value *args, Span span, Type want)
 {
     bool done;
@@ -428,7 +436,7 @@ Value apply(Elab *e, Value fv, int n, const Value *args, Span span, Type want)
         if (fv.kind == V_TYPE && type_resolve(e, fv.type)->kind == TY_SCALAR)
             diag_propose(e->ctx, d, fv.span, "a value is converted by $", "cast(%s)", tyt(e, fv.type));
         else if (fv.kind == V_CORE && type_resolve(e, fv.core->type)->kind == TY_ARRAY)
-            propose_index(e, d, fv.span, n == 1 ? args[0].span : NO_SPAN, span);
+            propose_called(e, d, fv.span, n == 1 ? args[0].span : NO_SPAN, span);
         return v_error(span);
     }
     if (ctx_near_end(e->ctx)) {

@@ -231,12 +231,12 @@ static bool check_laws(Call *c, Value v, const Core *lambda)
     if (!fun_has_laws(f)) {
         Diag *d = elab_error(e, E0320, v.span, "`%s` wants a declared operator, whose laws are known", c->name);
         diag_label(e->ctx, d, f->kind == F_CLOSURE ? "nothing says that this function is associative" : "this has no declared laws");
+        int unit = regroups(c)->has_unit ? argument_param(c->header, 1) : -1;
+        Value start = unit < 0 ? v_error(v.span) : c->values[unit];
         if (f->kind == F_CLOSURE)
-            diag_help(e->ctx, d, "declare it: `operator name (a: t) (b: t): t unit e, associative = ...`; `reduceSeq` takes any function");
-        else {
-            int unit = regroups(c)->has_unit ? argument_param(c->header, 1) : -1;
-            propose_operator(e, d, f, c->name, regroups(c)->commutative, unit < 0 ? v_error(v.span) : c->values[unit]);
-        }
+            explain_operator(e, d, f, lambda->lambda.n ? lambda->lambda.params[0]->type : NULL, start, regroups(c)->commutative);
+        else
+            propose_operator(e, d, f, c->name, regroups(c)->commutative, start);
         return false;
     }
     bool associative = false, commutative = false;
@@ -541,6 +541,7 @@ static Value item_result(Call *c, Type want)
             if (e->mis.kind != MIS_REPORTED) {
                 Diag *d = elab_error(e, E0312, r.span.file ? r.span : h->body->span, "the body of `%s` is %s, and its header says %s", c->name, value_text(e, r), tyt(e, t));
                 diag_note(e->ctx, d, result->span, "declared here");
+                propose_meant(e, d, r.span);
                 propose_scalar(e, d, r.span, r, t);
                 if (r.kind == V_CORE)
                     propose_step(e, d, r.span, r.core->type, t, false);

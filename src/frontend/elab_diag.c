@@ -264,17 +264,18 @@ void note_origin(Elab *e, Diag *d, const Core *core)
         diag_note(e->ctx, d, type_span(e, var), "the size comes from here");
 }
 
-void note_hole(Elab *e, Diag *d, const Hole *hole)
+void note_hole(Elab *e, Diag *d, const Hole *hole, const char *callee)
 {
     if (!hole || !hole->filled || !hole->from.file)
         return;
     const char *size = hole->kind == KIND_NAT ? nat_text(e->ctx, hole->nat) : NULL;
+    const char *whose = callee ? ctx_printf(e->ctx, " of `%s`", callee) : "";
     if (size && strcmp(size, hole->name) == 0)
         diag_note(e->ctx, d, hole->from, "the size %s comes from this", size);
     else if (size)
-        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, size);
+        diag_note(e->ctx, d, hole->from, "`%s`%s is %s because of this", hole->name, whose, size);
     else
-        diag_note(e->ctx, d, hole->from, "`%s` is %s because of this", hole->name, tyt(e, hole->type));
+        diag_note(e->ctx, d, hole->from, "`%s`%s is %s because of this", hole->name, whose, tyt(e, hole->type));
 }
 
 const char *at_least_text(Elab *e, Nat a, int64_t least)
@@ -451,13 +452,14 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         if (arg.kind == V_CORE)
             note_origin(e, d, arg.core);
         propose_shorter(e, d, pattern, env, arg);
+        propose_meant(e, d, arg.span);
         int n;
         const Ast **sizes, *elem;
         flatten_array(e, pattern, &n, &sizes, &elem);
         for (int i = 0; i < n; i++) {
             const Env *found = sizes[i]->kind == AST_NAME ? env_find(env, sizes[i]->name.text, NULL) : NULL;
             if (found && found->value.kind == V_HOLE && found->value.hole->filled && found->value.hole->nat == mis.want_size) {
-                note_hole(e, d, found->value.hole);
+                note_hole(e, d, found->value.hole, callee);
                 break;
             }
         }
@@ -475,7 +477,8 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
             diag_help(ctx, d, "a warp has 32 lanes, and here are %s: put `padTo(32, e)` before its first `mapLane`, with an e that changes no result, and `take(%s)` behind its last", nat_text(ctx, mis.got_size), nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
-            diag_help(ctx, d, "a warp has 32 lanes: give each warp 32 elements, `split(32) |> mapWarp(...)`");
+            diag_help(ctx, d, "a warp has 32 lanes: let each fold its %lld elements first, `split(32) |> transpose |> mapLane(reduceSeq(op, e)) |> toPrivate`, or give each warp 32 elements, `split(32) |> mapWarp(...)`",
+                      (long long)mis.got_size->value / 32);
         return d;
     }
     if (mis.kind == MIS_KIND && mis.wanted_kind >= KIND_NUM && mis.wanted_kind <= KIND_SCALAR) {
@@ -498,6 +501,9 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         return d;
     }
     d = elab_error(e, E0301, arg.span, "%s wants %s%s, and this is %s", who, pattern_text(e, pattern, env), what, got);
+    if (is_shuffle(callee))
+        propose_shuffled(e, d, arg.span);
+    propose_once(e, d, arg.span);
     if (!pattern_open(pattern, env) && !mis.from_idx)
         propose_argument(e, d, pattern, env, arg);
     if (wants_indices(e, pattern) && is_array_of_integers(e, arg)) {
@@ -518,7 +524,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
     } else if (pattern->kind == AST_NAME) {
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
-        note_hole(e, d, hole);
+        note_hole(e, d, hole, callee);
         const char *words = arg.kind == V_LIT && arg.lit->is_float ? span_text(e, arg.span) : NULL;
         if (words && strstr(words, ".0"))
             propose_whole(e, d, arg.span);
@@ -589,7 +595,7 @@ void propose_header(Elab *e, Diag *d, Value v)
     if (vectors && want && want->kind == TY_ARRAY && type_resolve(e, want->elem)->kind == TY_SCALAR)
         propose_around(e, d, v.span, "vectors become elements again by $", "", " |> asScalar");
     else if (e->mis.kind == MIS_SIZE)
-        diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`", type);
+        diag_help(e->ctx, d, "if the body is what you mean, the header says `%s`%s", type, windows_text(e, v.span, got, want));
     else
         propose_result(e, d, "if the body is what you mean, the header says $", type);
 }

@@ -409,6 +409,7 @@ static Core *take_body(Elab *e, const Header *h)
     } else if (!value_to_core(e, v, h->want, &body)) {
         Span at = v.span.file ? v.span : item->body->span;
         Diag *d = report_mismatch(e, E0312, at, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));
+        propose_meant(e, d, at);
         propose_scalar(e, d, at, v, h->want);
         if (d && v.kind == V_CORE)
             propose_step(e, d, at, v.core->type, h->want, true);

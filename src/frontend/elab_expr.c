@@ -3,12 +3,28 @@
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 
+/* `cast(x, f32)` */
+static bool is_cast_turned(Elab *e, const Ast *ast, const Env *env)
+{
+    const Ast *first = ast->call.items[0], *second = ast->call.n == 2 ? ast->call.items[1] : NULL;
+    Scalar type;
+    bool named = first->kind == AST_NAME && scalar_find(first->name.text, &type) && !env_find(env, first->name.text, NULL);
+    if (named || !second || second->kind != AST_NAME || !scalar_find(second->name.text, &type))
+        return false;
+    const char *words = span_text(e, first->span);
+    Diag *d = elab_error(e, E0323, first->span, "`cast` takes the type first, and this is a value");
+    diag_propose(e->ctx, d, words ? ast->span : NO_SPAN, "write $", first->parens && words ? "cast(%s)%s" : "cast(%s)(%s)", second->name.text, words ? words : "...");
+    return true;
+}
+
 static Value eval_call(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     const Ast *fn = ast->call.fn;
     const char *name = fn->kind == AST_NAME ? fn->name.text : NULL;
     if (name && ast->call.n >= 1 && !env_find(env, name, NULL)) {
         if (prim_find(name) == P_cast) {
+            if (is_cast_turned(e, ast, env))
+                return v_error(ast->span);
             Type t = eval_type(e, ast->call.items[0], env);
             if (t->kind == TY_ERROR)
                 return v_error(ast->span);
@@ -382,6 +398,20 @@ static bool is_storing(const Ast *fn)
     return id != P_COUNT && prim_rows[id].level == LEVEL_MEM;
 }
 
+/* What stands there, and the brackets behind it. */
+static const char *call_text(Elab *e, Span span)
+{
+    enum { SHOWN = 60 };
+    const char *text = source_get(e->ctx, span.file)->text;
+    uint32_t end = span.hi;
+    int open = 0;
+    while (text[end] && end - span.lo < SHOWN && text[end] != '\n' && (open > 0 || text[end] == '(' || text[end] == '[')) {
+        open += (text[end] == '(' || text[end] == '[') - (text[end] == ')' || text[end] == ']');
+        end++;
+    }
+    return ctx_printf(e->ctx, open ? "%.*s(...)" : "%.*s", (int)((open ? span.hi : end) - span.lo), text + span.lo);
+}
+
 /* xs.f of data: what other languages write so. */
 static bool refuse_method(Elab *e, const Ast *ast, const Env *env)
 {
@@ -397,7 +427,7 @@ static bool refuse_method(Elab *e, const Ast *ast, const Env *env)
     if (member->kind == AST_NAME && prim_find(member->name.text) == P_COUNT)
         diag_note(e->ctx, d, NO_SPAN, "components are `t.1` and `t.2`, elements `xs[i]`; a function is applied by `%s |> f`, and sizes are names in the type of `%s`", xs, xs);
     else
-        diag_help(e->ctx, d, "a function is applied by `|>`: `%s |> %s%s`", xs, word ? word : "f", !word || member->kind == AST_NAME ? "(...)" : "");
+        diag_help(e->ctx, d, "there are no methods; a function is applied by `|>`: `%s |> %s`", xs, word ? call_text(e, member->span) : "f");
     for (int i = 1; d->help && i <= n; i++) {
         const Ast *left = parts[i - 1], *right = i < n ? parts[i] : last;
         diag_edit(e->ctx, d, (Span){ast->span.file, left->span.hi, right->span.lo}, " |> ");

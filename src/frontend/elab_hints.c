@@ -240,6 +240,12 @@ static const Ast *find_division(Elab *e, const Ast *ast, int depth)
     return found;
 }
 
+Span division_behind(Elab *e, Span span)
+{
+    const Ast *division = find_division(e, expression_at(e, span), 0);
+    return division ? division->span : span;
+}
+
 static void propose_division(Elab *e, Diag *d, const Ast *division, const char *type, bool both)
 {
     const Ast *a = division->bin.lhs, *b = division->bin.rhs;
@@ -336,6 +342,8 @@ void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array)
 {
     const char *x = span_text(e, a->span), *y = span_text(e, b->span);
+    propose_row(e, d, a_is_array ? a : b);
+    propose_elementwise(e, d, a_is_array ? a->span : b->span);
     if (a_is_array && b_is_array)
         diag_propose(e->ctx, d, x && y ? span : NO_SPAN, "apply it to the elements: $", "zip(%s, %s) |> map(fun (a, b) => a %s b)", x && y ? x : "xs", x && y ? y : "ys", sign);
     else if (a_is_array)
@@ -378,6 +386,9 @@ const char *wants_text(Elab *e, const Fun *f)
 {
     int arity = fun_arity(e, f);
     const char *name = fun_name(f);
+    int given = unwrapped(f)->n_args;
+    if (name && given)
+        return ctx_printf(e->ctx, "`%s` has %d of its %d arguments here", name, given, given + arity);
     return ctx_printf(e->ctx, "%s%s%s still wants %d argument%s", name ? "`" : "it", name ? name : "", name ? "`" : "", arity, arity == 1 ? "" : "s");
 }
 
@@ -456,8 +467,9 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
 {
     const char *name = fun_name(f);
     f = unwrapped(f);
-    if (propose_tuple(e, d, f) || propose_fold(e, d, f))
+    if (propose_zip(e, d, d->span) || propose_tuple(e, d, f) || propose_fold(e, d, f))
         return;
+    propose_found_sizes(e, d, f);
     if (!name) {
         diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
         return;
@@ -471,7 +483,8 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
     int n = fun_arity(e, &bare);
     for (int k = 0; k < n; k++)
         sb_printf(&sb, "%s`%s`", k ? ", " : "", param_name(e, &bare, k));
-    diag_note(e->ctx, d, NO_SPAN, "`%s` takes %s%s; functions are chained by `>>`, and values by `|>`", name, sb.text, n > 1 ? ", in this order" : "");
+    diag_note(e->ctx, d, NO_SPAN, "`%s` takes %s%s%s", name, sb.text, n > 1 ? ", in this order" : "",
+              f->n_args ? "" : "; functions are chained by `>>`, and values by `|>`");
 }
 
 void propose_index(Elab *e, Diag *d, Span array, Span index, Span call)

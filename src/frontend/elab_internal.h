@@ -286,7 +286,7 @@ const char *value_text(Elab *e, Value v);  /* "a function", "f32", "a size" */
 const char *core_called(const Core *core, const char *otherwise); /* its name or the given words */
 const char *at_least_text(Elab *e, Nat a, int64_t least); /* `n >= 1` for n - 1 >= 0 */
 void note_origin(Elab *e, Diag *d, const Core *core);
-void note_hole(Elab *e, Diag *d, const Hole *hole);
+void note_hole(Elab *e, Diag *d, const Hole *hole, const char *callee); /* callee: whose it is, or NULL */
 /* What was said, or NULL. */
 Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast *pattern, const Env *env, Value arg);
 /* The number that a parameter's written type wants; "i32" where it says none. */
@@ -356,6 +356,8 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array);
 void propose_length(Elab *e, Diag *d, Span call, const char *size);
 void propose_float_division(Elab *e, Diag *d, Span span);
+/* Where the division stands that an expression of integers is, by its names. */
+Span division_behind(Elab *e, Span span);
 /* elab_shapes.c. Steps that make `want` of `got`, each for where those before it do not mend the program. */
 void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body); /* body: of an entry */
 /* A row stands where a column would fit: the array that it is of, turned. */
@@ -368,6 +370,36 @@ void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Valu
 void propose_sum(Elab *e, Diag *d, const Value *array);
 /* The parameters of the function around a mistake, in each other's place. */
 void propose_parameters_turned(Elab *e, Diag *d);
+bool span_holds(Span outer, Span inner);
+const Item *item_holding(const Elab *e, Span use); /* the item whose text this is; NULL */
+/* The pipe into a pattern whose function binds the name, around its use; NULL. */
+const Ast *pipe_binding(const Ast *ast, const char *name, Span use);
+bool pattern_binds(const Pattern *p, const char *name);
+/* elab_meant.c */
+PrimId callee_of_call(const Ast *call); /* P_COUNT: none */
+/* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
+void propose_meant(Elab *e, Diag *d, Span span);
+/* Arithmetic of whole arrays, around an operand that is one. */
+void propose_elementwise(Elab *e, Diag *d, Span operand);
+/* Elements of the array around a row stand where those of a row do. */
+void propose_row(Elab *e, Diag *d, const Value *v);
+/* elab_anew.c */
+void propose_not(Elab *e, Diag *d, Span operand);           /* `not x > 0`, at x */
+void propose_other_side(Elab *e, Diag *d, Span element);    /* `xs[i + 1]` where `xs[i - 1]` is known */
+void propose_scaled(Elab *e, Diag *d, Span literal, Scalar type); /* `0.5 * x` of an integer */
+/* The declaration of a lambda as an operator. */
+void explain_operator(Elab *e, Diag *d, const Fun *f, Type element, Value unit, bool commutative);
+void propose_mapped_fold(Elab *e, Diag *d, Span call);      /* `reduce(fun acc x => acc + f(x), 0)` */
+void propose_shuffled(Elab *e, Diag *d, Span argument);     /* a shuffle of one lane's value */
+/* elab_surplus.c */
+/* An array that a call has from its pipe, and among its arguments. */
+void propose_once(Elab *e, Diag *d, Span use);
+/* Several arrays for a pattern of one: `map(f, xs, ys)`. */
+bool propose_zip(Elab *e, Diag *d, Span function);
+/* Sizes that a definition takes as arguments, and that its arrays say. */
+void propose_found_sizes(Elab *e, Diag *d, const Fun *f);
+/* More words of a hint: how windows keep the length of their array; or "". */
+const char *windows_text(Elab *e, Span body, Type got, Type want);
 /* What a `let` of the text gives the name that stands there; NULL. */
 const Ast *bound_to(Elab *e, Span use);
 /* The expression that stands there, in what is elaborated; NULL. */

@@ -54,6 +54,15 @@ static bool is_given_tuple(Elab *e, const Fun *f) { return f->args[0].kind == V_
 /* Where the type that is wanted is that of the entry's result: the header may be what is wrong. */
 static void note_result(Elab *e, Diag *d, Value r, Type want)
 {
+    Type declared = e->result && !e->frame && e->entry && e->entry->result ? type_resolve(e, e->result) : NULL;
+    if (declared && want && r.kind == V_CORE && declared->kind == TY_SCALAR && type_resolve(e, want) == declared && is_only_element(e, r.core->type)) {
+        const char *type = tyt(e, r.core->type);
+        diag_note(e->ctx, d, e->entry->result->span, "%s comes from the header", tyt(e, declared));
+        DiagTry own = diag_put_aside(d);
+        diag_propose(e->ctx, d, e->entry->result->span, "an array of one element comes out: the header says $, or `[0]` takes the element", "%s", type);
+        diag_put_back(e->ctx, d, own);
+        return;
+    }
     Type t = e->result && !e->frame && e->entry && e->entry->result ? type_resolve(e, e->result) : NULL;
     while (t && t->kind == TY_ARRAY)
         t = type_resolve(e, t->elem);
@@ -132,7 +141,9 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
             else
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
-            if (r.kind == V_FUN && !more)
+            if (r.kind == V_FUN && !more && unwrapped(r.fun)->n_args > n_args)
+                diag_label(ctx, d, "%s", wants_text(e, r.fun));
+            else if (r.kind == V_FUN && !more)
                 diag_label(ctx, d, "it is applied to %d argument%s", n_args, n_args == 1 ? "" : "s");
             if (more && n_args == 1 && !is_given_tuple(e, r.fun))
                 diag_note(ctx, d, NO_SPAN, "it is given one element: pairs are made by `zip(xs, ys)`, and taken apart by `fun (x, y) => ...`");
@@ -144,6 +155,7 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 propose_around(e, d, at, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_wanted(e, sig, env)), ")");
             note_result(e, d, r, want);
             propose_state(e, d, r, want);
+            propose_meant(e, d, at);
             propose_scalar(e, d, at, r, want);
             if (r.kind == V_CORE)
                 propose_step(e, d, at, r.core->type, want, false);

@@ -50,6 +50,7 @@ static bool hint_start(Elab *e, Diag *d, const char *callee, const Hole *hole, V
     }
     if (is_callee(callee, P_reduce) && elem->kind == TY_TUPLE) {
         Span name = {e->prim_span.file, e->prim_span.lo, e->prim_span.lo + (uint32_t)strlen(callee)};
+        propose_mapped_fold(e, d, e->prim_span);
         diag_propose(e->ctx, d, name, "`reduce` combines two values of one type; a function of a result and an element folds by $, and in parallel after `map`", "%s", prim_name(P_reduceSeq));
         return true;
     }

@@ -209,11 +209,14 @@ static bool hint_windows(Elab *e, Diag *d, const Fun *f, Nat size, Nat length, S
 static void hint_index(Elab *e, Diag *d, const Core *array, Nat n, Nat i, Span span)
 {
     const char *words = span_text(e, span), *xs = array ? span_text(e, array->span) : NULL;
-    bool counted = i->value < 0 && i->value > INT64_MIN;
+    bool counted = nat_is_const(i) && i->value < 0 && i->value > INT64_MIN;
     if (counted) {
         bool plain = xs && words && words[strlen(words) - 1] == ']' && strncmp(words, xs, strlen(xs)) == 0;
         Nat at = nat_add(e->ctx, n, i);
         diag_propose(e->ctx, d, plain ? span : NO_SPAN, i->value == -1 ? "the last element is $" : "counted from the end, it is $", "%s[%s]", plain ? xs : "xs", nat_text(e->ctx, at));
+    } else if (n == i && !nat_is_const(n)) {
+        bool plain = xs && words && words[strlen(words) - 1] == ']' && strncmp(words, xs, strlen(xs)) == 0;
+        diag_propose(e->ctx, d, plain ? span : NO_SPAN, "indices begin at 0: the last element is $", "%s[%s - 1]", plain ? xs : "xs", nat_text(e->ctx, n));
     } else if (nat_is_const(n) && n->value > 0) {
         diag_note(e->ctx, d, NO_SPAN, "its elements have the indices 0 to %lld", (long long)n->value - 1);
     }
@@ -282,12 +285,14 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
             d = elab_error(e, E0308, span, wrong ? "index %s of %s: %s" : "index `%s` of %s may lie outside: %s", nat_text(ctx, i), core_called(main_arg, "the array"),
                            ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-            if (wrong && nat_is_const(i))
+            if (wrong && (nat_is_const(i) || i == n))
                 hint_index(e, d, main_arg, n, i, span);
             if (!wrong && sizes_only)
                 propose_where(e, d, fact, ctx_printf(ctx, ", or read it under `if %s then ... else ...`", fact));
             else if (!wrong)
                 diag_help(ctx, d, "read it under `if %s then ... else ...`", shown.text);
+            if (!wrong)
+                propose_other_side(e, d, span);
             note_origin(e, d, main_arg);
             return;
         }

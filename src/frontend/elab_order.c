@@ -103,6 +103,14 @@ bool propose_turned(Elab *e, Diag *d, const char *callee, Value v)
     return true;
 }
 
+/* Where no indexOr mends it, the input may hold indices: what is asked of it in several places. */
+static void propose_bins_type(Elab *e, Diag *d, Type number, Nat bound)
+{
+    DiagTry own = diag_put_aside(d);
+    propose_index_type(e, d, number, bound);
+    diag_put_back(e->ctx, d, own);
+}
+
 /* Bins that are numbers, and have to be indices below `bound`. */
 void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
 {
@@ -110,6 +118,8 @@ void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
     const Core *tuple = tuple_made(v.core);
     const Ast *zip = expression_at(e, v.span);
     const char *first = tuple ? span_text(e, tuple->tuple.items[0]->span) : NULL;
+    if (first)
+        diag_note(e->ctx, d, tuple->tuple.items[0]->span, "the bin is %s", tyt(e, tuple->tuple.items[0]->type));
     if (first && bound) {
         diag_propose(e->ctx, d, tuple->tuple.items[0]->span, "bins are indices, and a number may be none: $ is bin 0 then", "indexOr(%s, 0, %s)", n, first);
         diag_or_else(e->ctx, d);
@@ -120,6 +130,10 @@ void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
     }
     propose_around(e, d, bound ? v.span : NO_SPAN, "bins are indices, and a number may be none: $ makes indices, and bin 0 of what is none", "", ctx_printf(e->ctx, " |> map(fun (k, v) => (indexOr(%s, 0, k), v))", n));
     edit_not_empty(e, d, bound);
+    Type pair = type_resolve(e, v.core->type);
+    pair = pair->kind == TY_ARRAY ? type_resolve(e, pair->elem) : pair;
+    if (pair->kind == TY_TUPLE && d->tries.n)
+        propose_bins_type(e, d, type_resolve(e, pair->items[0]), bound);
 }
 
 /* ---- arguments ---------------------------------------------------------------------------------------------------------------------- */
@@ -166,7 +180,7 @@ void propose_transposed(Elab *e, Diag *d, const Item *header, const Value *value
 void propose_index_type(Elab *e, Diag *d, Type number, Nat size)
 {
     const Item *entry = e->entry;
-    if (!entry || !size || !only_entry_sizes(e, size) || number->kind != TY_SCALAR)
+    if (!entry || !size || !(nat_is_const(size) || only_entry_sizes(e, size)) || number->kind != TY_SCALAR)
         return;
     const char *idx = ctx_printf(e->ctx, "idx[%s]", nat_text(e->ctx, size));
     DiagTry own = diag_put_aside(d);
@@ -177,7 +191,7 @@ void propose_index_type(Elab *e, Diag *d, Type number, Nat size)
         if (!type || !ast_is_word(type, scalar_name(number->scalar)) || !entry->params[i].name)
             continue;
         const char *name = entry->params[i].name;
-        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "where `%s` holds indices of it, its header says so: $ in the place of %s", name, scalar_name(number->scalar)), "%s", idx);
+        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "where `%s` holds such indices, its header says so, and launches test it: $ in the place of %s", name, scalar_name(number->scalar)), "%s", idx);
         diag_or_else(e->ctx, d);
     }
     diag_put_back(e->ctx, d, own);

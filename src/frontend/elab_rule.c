@@ -507,6 +507,16 @@ static bool conditions_hold(Using *u)
 
 /* ---- the right side ------------------------------------------------------------------------------------------------------ */
 
+/* The rule is wrong: where, and what its sides are. */
+static const char *sides_differ(const Using *u, const char *right)
+{
+    Elab *e = u->e;
+    int line, column;
+    source_position(e->ctx, u->rule->body->bin.rhs->span, &line, &column);
+    const Source *source = source_get(e->ctx, u->rule->span.file);
+    return ctx_printf(e->ctx, "the sides of the rule differ (%s:%d): the right one is %s, and the left one %s", source ? source->name : "", line, right, tyt(e, u->use->type));
+}
+
 static Core *right_side(Using *u)
 {
     Elab *e = u->e;
@@ -525,7 +535,7 @@ static Core *right_side(Using *u)
     if (v.kind == V_ERROR || *u->why)
         return NULL;
     if (!value_to_core(e, v, use->type, &core)) {
-        refuse(u, ctx_printf(e->ctx, "the right side is %s, and the left side %s", value_text(e, v), tyt(e, use->type)));
+        refuse(u, sides_differ(u, value_text(e, v)));
         return NULL;
     }
     elab_finish(e, core);

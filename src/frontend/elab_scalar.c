@@ -225,7 +225,9 @@ static bool as_bool(Elab *e, Value v, const char *what, Core **core)
 {
     if (value_to_core(e, v, type_scalar(e->ctx, SC_BOOL), core))
         return true;
-    elab_error(e, E0318, v.span, "`%s` wants conditions, and this is %s", what, value_text(e, v));
+    Diag *d = elab_error(e, E0318, v.span, "`%s` wants conditions, and this is %s", what, value_text(e, v));
+    if (strcmp(what, "not") == 0)
+        propose_not(e, d, v.span);
     return false;
 }
 
@@ -400,7 +402,7 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
             if (to == SC_COUNT && whole == floor(whole) && digits && strchr(digits, '.'))
                 diag_propose(ctx, d, second.span, "write an integer: $", "%.*s", (int)strcspn(digits, "."), digits);
             else if (to == SC_COUNT)
-                diag_note(ctx, d, NO_SPAN, "the result is %s: convert the other side to a float, and what comes out to %s", tx, tx);
+                propose_scaled(e, d, second.span, head->scalar);
             else if (to != SC_COUNT)
                 propose_around(e, d, first.span, "convert the other side: $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         }
@@ -543,9 +545,13 @@ static void finish_literal(Elab *e, const PendingLit *p)
         double f = lit->is_float ? lit->f : (double)lit->mag;
         core->lit = scalar_float(s, lit->negative ? -f : f);
         if (p->inexact) {
-            Diag *d = elab_error(e, E0319, core->span, "this division of integer literals is %s%llu, rounded down", lit->negative ? "-" : "", (unsigned long long)lit->mag);
-            diag_label(e->ctx, d, "%s is needed here", scalar_name(s));
-            propose_float_division(e, d, core->span);
+            const Span at = division_behind(e, core->span);
+            Diag *d = elab_error(e, E0319, at, "this division of integer literals is %s%llu, rounded down", lit->negative ? "-" : "", (unsigned long long)lit->mag);
+            if (at.lo == core->span.lo)
+                diag_label(e->ctx, d, "%s is needed here", scalar_name(s));
+            else
+                diag_note(e->ctx, d, core->span, "%s is needed here", scalar_name(s));
+            propose_float_division(e, d, at);
         } else if (isfinite(f) && !isfinite(core->lit.f)) {
             elab_error(e, E0319, core->span, "this literal is too large for %s", scalar_name(s));
         }

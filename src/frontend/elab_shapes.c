@@ -43,6 +43,7 @@ typedef struct Missing {
     Span span;
     Type got, want;
     const char *else_header; /* more words of a sum: that the header may be wrong; or "" */
+    const char *instead;     /* of what the message has explained so far; or NULL */
 } Missing;
 
 static void step(Missing *m, const char *help, const char *text)
@@ -58,13 +59,30 @@ static void step(Missing *m, const char *help, const char *text)
         diag_propose(m->e->ctx, m->d, span_end(m->span), help, " |> %s", text);
 }
 
+/* Whether a text turns an array itself: that its result lies the other way may be meant. */
+static bool turns(const Ast *ast)
+{
+    bool found = ast_is_word(ast, prim_name(P_transpose));
+    for (int i = 0; i < ast_children(ast) && !found; i++)
+        found = turns(ast_child(ast, i));
+    return found;
+}
+
+/* Where the body turns its array, the header may be what is wrong. */
+static const char *turned_help(const Missing *m)
+{
+    const Ast *body = m->else_header[0] ? expression_at(m->e, m->span) : NULL;
+    const char *help = "its two sizes are exchanged; rows become columns by $";
+    return body && turns(body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
+}
+
 /* `want`, with parts of an array joined, cut or turned. */
 static void rearranged(Missing *m)
 {
     Elab *e = m->e;
     Type inner = elements(e, m->got), rows = elements(e, inner), part = elements(e, m->want);
     if (rows && same_type(e, m->want, array_of(e, length(e, inner), array_of(e, length(e, m->got), rows))))
-        step(m, "its two sizes are exchanged; rows become columns by $", "transpose");
+        step(m, turned_help(m), "transpose");
     if (rows && same_type(e, m->want, joined(e, m->got)))
         step(m, "the parts become one array again by $", "join");
     if (rows && elements(e, rows) && same_type(e, m->want, array_of(e, length(e, m->got), joined(e, inner))))
@@ -85,6 +103,36 @@ static void by_columns(Missing *m)
         return;
     diag_or_else(e->ctx, m->d);
     diag_propose(e->ctx, m->d, span_start(chain->bin.rhs->span), ctx_printf(e->ctx, "this has an element for each row; for each column, put $ in front of the last `%s`", chain->bin.rhs->call.fn->name.text), "transpose |> ");
+}
+
+/* `a |> take(4) |> take(3)`: the last step is of the array itself, where one for each row is meant. */
+static void by_rows(Missing *m)
+{
+    Elab *e = m->e;
+    const Ast *chain = expression_at(e, m->span), *last = chain && chain->kind == AST_PIPE ? chain->bin.rhs : NULL;
+    const char *words = last && last->kind == AST_CALL && last->call.fn->kind == AST_NAME ? span_text(e, last->span) : NULL;
+    PrimId prim = words ? prim_find(last->call.fn->name.text) : P_COUNT;
+    if (prim == P_COUNT || prim_rows[prim].level != LEVEL_VIEW || !elements(e, elements(e, m->got)) || !elements(e, elements(e, m->want)))
+        return;
+    diag_or_else(e->ctx, m->d);
+    diag_propose(e->ctx, m->d, last->span, ctx_printf(e->ctx, "`%s` is of the array itself, here of its rows; of each row it is $", words),
+                 "map(%s)", words);
+    diag_or_else(e->ctx, m->d);
+}
+
+/* A chain that ends with `join`: of other parts than those that are one array. */
+static void joined_otherwise(Missing *m)
+{
+    static const char *const others[] = {"map(join)", "transpose |> map(join)", "map(transpose) |> join", "map(transpose) |> join |> join", "join |> join"};
+    Elab *e = m->e;
+    const Ast *chain = expression_at(e, m->span), *last = chain && chain->kind == AST_PIPE ? chain->bin.rhs : NULL;
+    if (!last || !ast_is_word(last, prim_name(P_join)) || m->want->kind != TY_ARRAY)
+        return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        diag_or_else(e->ctx, m->d);
+        diag_propose(e->ctx, m->d, last->span, "the parts are put together by $, in the place of the last `join`", "%s", others[i]);
+        diag_or_else(e->ctx, m->d);
+    }
 }
 
 /* `want`, as a fold of what there is. */
@@ -124,6 +172,29 @@ static void converted(Missing *m)
         text = ctx_printf(e->ctx, "map(%s)", text);
     bool kept = index || scalar_keeps(from->scalar, to->scalar) || (scalar_is_int(from->scalar) && scalar_is_float(to->scalar));
     step(m, kept ? "each element is converted by $" : "$ converts each element, and drops what does not fit", text);
+}
+
+/* Rows, or rows of rows, that are longer than those that are wanted: `take` was given the array itself. */
+static void shortened(Missing *m)
+{
+    Elab *e = m->e;
+    Type got = m->got, want = m->want;
+    const char *take = "";
+    int depth = 0;
+    for (; elements(e, got) && elements(e, want) && nat_equal(e->ctx, e->facts, got->size, want->size); depth++) {
+        got = elements(e, got);
+        want = elements(e, want);
+    }
+    if (!depth || got->kind != TY_ARRAY || want->kind != TY_ARRAY || !nat_le(e->ctx, e->facts, want->size, got->size) ||
+        !same_type(e, elements(e, got), elements(e, want)))
+        return;
+    const char *size = nat_text(e->ctx, want->size), *plain = ctx_printf(e->ctx, "take(%s)", size);
+    for (int i = 0; i < depth; i++)
+        take = ctx_printf(e->ctx, "map(%s)", i ? take : plain);
+    const char *help = ctx_printf(e->ctx, "the rows are too long; %s elements of each are kept by $", size);
+    step(m, help, take);
+    m->instead = ctx_printf(e->ctx, "rows have %s elements, and the header says %s: `%s` leaves elements out",
+                            nat_text(e->ctx, got->size), size, take);
 }
 
 /* The list of an `unroll` in a chain that halves to the end of it; NULL. */
@@ -188,7 +259,7 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
         return;
     got = type_zonk(e, got);
     want = type_zonk(e, want);
-    Missing m = {e, d, span, got, want, body ? ctx_printf(e->ctx, "; if all of it is meant, the header says `%s`", tyt(e, got)) : ""};
+    Missing m = {e, d, span, got, want, body ? ctx_printf(e->ctx, "; if all of it is meant, the header says `%s`", tyt(e, got)) : "", NULL};
     if (got->has_meta || want->has_meta || want->kind == TY_ERROR || (got->kind != TY_ARRAY && got->kind != TY_TUPLE))
         return;
     bool explains = d->help && d->edits.n == 0; /* for where none of these mends */
@@ -196,19 +267,25 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     picked(&m);
     if (got->kind == TY_ARRAY)
         halved(&m);
+    by_rows(&m);
+    shortened(&m);
     rearranged(&m);
+    if (got->kind == TY_ARRAY)
+        joined_otherwise(&m);
     by_columns(&m);
     folded(&m);
     converted(&m);
     Type pair = elements(e, got);
     if (pair && pair->kind == TY_TUPLE && pair->n_items == 2 && want->kind == TY_TUPLE)
         step(&m, "an array of pairs becomes a pair of arrays by $", "unzip");
+    if (m.instead && explains)
+        own.help = m.instead;
     diag_put_back(e->ctx, d, own);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------------------------------- */
 
-static bool holds(Span outer, Span inner) { return outer.file == inner.file && outer.lo <= inner.lo && inner.hi <= outer.hi; }
+bool span_holds(Span outer, Span inner) { return outer.file == inner.file && outer.lo <= inner.lo && inner.hi <= outer.hi; }
 
 /* Known, or that of a literal. */
 static bool is_said(Elab *e, Type t)
@@ -221,7 +298,7 @@ static bool is_said(Elab *e, Type t)
 void propose_parameters_turned(Elab *e, Diag *d)
 {
     const Ast *lambda = e->lambda;
-    if (!lambda || !holds(lambda->lambda.body->span, d->span) || !span_is_users(e->ctx, lambda->span))
+    if (!lambda || !span_holds(lambda->lambda.body->span, d->span) || !span_is_users(e->ctx, lambda->span))
         return;
     bool tuple = lambda->lambda.n == 1 && lambda->lambda.params[0].n_items == 2;
     const Pattern *p = tuple ? lambda->lambda.params[0].items : lambda->lambda.params;
@@ -241,11 +318,11 @@ void propose_parameters_turned(Elab *e, Diag *d)
 
 /* ---- what a name is bound to ------------------------------------------------------------------------------------------------------- */
 
-static bool binds(const Pattern *p, const char *name)
+bool pattern_binds(const Pattern *p, const char *name)
 {
     bool found = p->name && strcmp(p->name, name) == 0;
     for (int i = 0; i < p->n_items && !found; i++)
-        found = binds(&p->items[i], name);
+        found = pattern_binds(&p->items[i], name);
     return found;
 }
 
@@ -253,47 +330,47 @@ static bool binds(const Pattern *p, const char *name)
 static const Ast *find_binder(const Ast *ast, const char *name, Span use)
 {
     const Ast *found = NULL;
-    while (ast && holds(ast->span, use)) {
-        if (ast->kind == AST_LET && holds(ast->let.body->span, use) && binds(&ast->let.pattern, name))
+    while (ast && span_holds(ast->span, use)) {
+        if (ast->kind == AST_LET && span_holds(ast->let.body->span, use) && pattern_binds(&ast->let.pattern, name))
             found = ast;
         for (int i = 0; ast->kind == AST_LAMBDA && i < ast->lambda.n; i++)
-            if (binds(&ast->lambda.params[i], name))
+            if (pattern_binds(&ast->lambda.params[i], name))
                 found = ast;
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
-            if (holds(ast_child(ast, i)->span, use))
+            if (span_holds(ast_child(ast, i)->span, use))
                 next = ast_child(ast, i);
         ast = next;
     }
     return found;
 }
 
-static const Item *item_around(const Elab *e, Span use)
+const Item *item_holding(const Elab *e, Span use)
 {
     for (const Frame *frame = e->frame; frame; frame = frame->up)
-        if (holds(frame->item->span, use))
+        if (span_holds(frame->item->span, use))
             return frame->item;
-    return e->entry && holds(e->entry->span, use) ? e->entry : NULL;
+    return e->entry && span_holds(e->entry->span, use) ? e->entry : NULL;
 }
 
 const Ast *bound_to(Elab *e, Span use)
 {
     const char *name = span_text(e, use);
-    const Item *item = item_around(e, use);
+    const Item *item = item_holding(e, use);
     const Ast *binder = name && item && item->body ? find_binder(item->body, name, use) : NULL;
     return binder && binder->kind == AST_LET && binder->let.pattern.name ? binder->let.value : NULL;
 }
 
 const Ast *expression_at(Elab *e, Span span)
 {
-    const Item *item = item_around(e, span);
+    const Item *item = item_holding(e, span);
     const Ast *ast = item ? item->body : NULL;
-    while (ast && holds(ast->span, span)) {
+    while (ast && span_holds(ast->span, span)) {
         if (ast->span.lo == span.lo && ast->span.hi == span.hi)
             return ast;
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
-            if (holds(ast_child(ast, i)->span, span))
+            if (span_holds(ast_child(ast, i)->span, span))
                 next = ast_child(ast, i);
         ast = next;
     }
@@ -313,21 +390,20 @@ void propose_sum(Elab *e, Diag *d, const Value *array)
         propose_around(e, d, array->span, ctx_printf(e->ctx, "this is an array, %s; if its sum is meant: $", tyt(e, array->core->type)), "(", " |> reduce((+), 0))");
 }
 
-/* The pipe into a pattern whose function binds the name, around its use; NULL. */
-static const Ast *find_source(const Ast *ast, const char *name, Span use)
+const Ast *pipe_binding(const Ast *ast, const char *name, Span use)
 {
     const Ast *found = NULL;
-    while (ast && holds(ast->span, use)) {
+    while (ast && span_holds(ast->span, use)) {
         const Ast *step = ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL ? ast->bin.rhs : NULL;
         for (int i = 0; step && i < step->call.n; i++) {
             const Ast *f = step->call.items[i];
-            for (int k = 0; f->kind == AST_LAMBDA && holds(f->lambda.body->span, use) && k < f->lambda.n; k++)
-                if (binds(&f->lambda.params[k], name))
+            for (int k = 0; f->kind == AST_LAMBDA && span_holds(f->lambda.body->span, use) && k < f->lambda.n; k++)
+                if (pattern_binds(&f->lambda.params[k], name))
                     found = ast;
         }
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
-            if (holds(ast_child(ast, i)->span, use))
+            if (span_holds(ast_child(ast, i)->span, use))
                 next = ast_child(ast, i);
         ast = next;
     }
@@ -338,8 +414,8 @@ static const Ast *find_source(const Ast *ast, const char *name, Span use)
 void propose_columns(Elab *e, Diag *d, Value v)
 {
     const char *name = span_text(e, v.span);
-    const Item *item = item_around(e, v.span);
-    const Ast *pipe = name && item && item->body ? find_source(item->body, name, v.span) : NULL;
+    const Item *item = item_holding(e, v.span);
+    const Ast *pipe = name && item && item->body ? pipe_binding(item->body, name, v.span) : NULL;
     const char *whole = pipe ? span_text(e, pipe->bin.lhs->span) : NULL;
     if (!pipe)
         return;
@@ -359,7 +435,7 @@ void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Valu
     if (!pattern_open(pattern, env)) {
         propose_step(e, d, v.span, t, eval_type(e, pattern, env), false);
     } else if (elements(e, elements(e, t)) && span_is_users(e->ctx, v.span)) {
-        Missing m = {e, d, v.span, t, NULL, ""};
+        Missing m = {e, d, v.span, t, NULL, "", NULL};
         diag_or_else(e->ctx, d);
         step(&m, "the parts become one array again by $", "join");
         step(&m, "rows become columns by $", "transpose");
@@ -371,11 +447,11 @@ void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Valu
 static const Ast *find_pipe(const Ast *ast, Span use)
 {
     const Ast *found = NULL;
-    while (ast && holds(ast->span, use)) {
-        found = ast->kind == AST_LAMBDA ? NULL : ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL && holds(ast->bin.rhs->span, use) ? ast : found;
+    while (ast && span_holds(ast->span, use)) {
+        found = ast->kind == AST_LAMBDA ? NULL : ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL && span_holds(ast->bin.rhs->span, use) ? ast : found;
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
-            if (holds(ast_child(ast, i)->span, use))
+            if (span_holds(ast_child(ast, i)->span, use))
                 next = ast_child(ast, i);
         ast = next;
     }
@@ -390,9 +466,9 @@ void propose_parts(Elab *e, Diag *d, Value v)
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
     if (!t || (t->kind != TY_SCALAR && t->kind != TY_TUPLE) || !span_is_users(e->ctx, e->prim_span))
         return;
-    const Item *item = item_around(e, e->prim_span);
+    const Item *item = item_holding(e, e->prim_span);
     const char *name = span_text(e, v.span);
-    const Ast *pipe = item && item->body && name ? find_source(item->body, name, v.span) : NULL;
+    const Ast *pipe = item && item->body && name ? pipe_binding(item->body, name, v.span) : NULL;
     pipe = pipe || !item || !item->body ? pipe : find_pipe(item->body, e->prim_span);
     const Ast *step = pipe ? pipe->bin.rhs : NULL;
     const char *who = step && step->call.fn->kind == AST_NAME ? step->call.fn->name.text : NULL;

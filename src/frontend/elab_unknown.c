@@ -4,6 +4,8 @@
 #include "frontend/foreign.h"
 #include "frontend/library.h"
 
+static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
 static void propose_import(Resolver *r, Diag *d, const char *name)
 {
     const char *module = library_module(r->ctx, library_with(name));
@@ -20,6 +22,35 @@ static void propose_import(Resolver *r, Diag *d, const char *name)
         diag_edit(r->ctx, d, span_end(last->span), "\nimport %s", module);
     else if (ast)
         diag_edit(r->ctx, d, (Span){ast->file, 0, 0}, "import %s\n", module);
+}
+
+/* Another name wherever the item has this one. */
+static void edit_name(Resolver *r, Diag *d, const char *name, const char *other)
+{
+    Span item = r->header->span;
+    const char *text = source_get(r->ctx, item.file)->text;
+    uint32_t n = (uint32_t)strlen(name);
+    for (uint32_t at = item.lo; at + n <= item.hi; at++)
+        if (strncmp(text + at, name, n) == 0 && !is_word_byte(text[at - 1]) && !is_word_byte(text[at + n]))
+            diag_edit(r->ctx, d, (Span){item.file, at, at + n}, "%s", other);
+}
+
+/* Where a size of its own does not fit, one of those that the header has is meant. */
+static void propose_declared_sizes(Resolver *r, Diag *d, const char *name)
+{
+    const Item *header = r->header;
+    if (header->kind == ITEM_ENTRY) {
+        diag_propose(r->ctx, d, span_end(header->name_span), "sizes are declared, behind the name of the entry: $", " {%s: nat}", name);
+        diag_or_else(r->ctx, d);
+    }
+    for (int i = 0; i < header->n_params; i++) {
+        const Param *p = &header->params[i];
+        if (!p->name || !p->kind || !ast_is_nat(p->kind))
+            continue;
+        diag_help(r->ctx, d, "did you mean `%s`? (a size of its own is declared: `{%s: nat}`)", p->name, name);
+        edit_name(r, d, name, p->name);
+        diag_or_else(r->ctx, d);
+    }
 }
 
 /* A name that is the size of an array in the header, and that nothing declares: a parameter is missing. One message speaks of all such names of a header. */
@@ -49,6 +80,8 @@ static bool is_missing_size(Resolver *r, const char *name, Span span)
     else
         diag_note(r->ctx, r->missing_size, span, "nor `%s`", name);
     Diag *d = r->missing_size;
+    if (r->missing.n == 1)
+        propose_declared_sizes(r, d, name);
     if (r->header->kind == ITEM_ENTRY)
         diag_propose(r->ctx, d, span_end(r->header->name_span), "sizes are declared, behind the name of the entry: $", " {%s: nat}", names.text);
     else
@@ -81,8 +114,6 @@ static bool is_data_in_header(Resolver *r, const char *name, Span span)
 }
 
 /* ---- what is near ------------------------------------------------------------------------------------------------------------- */
-
-static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 /* Whether a name is used as a function: `f(`, `|> f`, `f >>`. */
 static bool is_called(const Resolver *r, Span span)
@@ -268,6 +299,49 @@ static bool applied_too_early(Resolver *r, Diag *d, Span span)
     return true;
 }
 
+/* The byte behind the brackets that follow this one. */
+static uint32_t behind_brackets(const char *text, uint32_t at)
+{
+    while (text[at] == '(' || text[at] == '[' || text[at] == '{') {
+        int open = 0;
+        do {
+            open += (text[at] == '(' || text[at] == '[' || text[at] == '{') - (text[at] == ')' || text[at] == ']' || text[at] == '}');
+            at++;
+        } while (open > 0 && text[at]);
+    }
+    return at;
+}
+
+/* What stands behind the last comma before the bracket that ends here; NULL. */
+static const char *last_argument(const char *text, uint32_t end)
+{
+    uint32_t at = end > 0 ? end - 1 : 0;
+    while (at > 0 && text[at] != ',')
+        at--;
+    return at > 0 ? text + at + 1 + strspn(text + at + 1, " ") : NULL;
+}
+
+/* `filter(fun x => c) |> reduce(op, unit)`: what goes counts as the unit. */
+static bool propose_kept(Resolver *r, Diag *d, Span span, const char *name)
+{
+    enum { LONGEST = 160 };
+    const char *text = source_get(r->ctx, span.file)->text, *const behind = text + span.hi;
+    if (strcmp(name, "filter") != 0 || strncmp(behind, "(fun ", 5) != 0)
+        return false;
+    uint32_t end = behind_brackets(text, span.hi);
+    const char *param = behind + 5, *arrow = strstr(param, "=> "), *fold = text + end + strspn(text + end, " \n|>");
+    size_t n = strcspn(param, " ");
+    const char *unit = last_argument(fold, behind_brackets(fold, (uint32_t)strcspn(fold, "(\n")));
+    if (end - span.lo > LONGEST || !arrow || arrow != param + n + 1 || param[0] == '(' || strncmp(fold, "reduce", 6) != 0 || !unit)
+        return false;
+    const char *close = fold + behind_brackets(fold, (uint32_t)strcspn(fold, "(\n")) - 1, *test = arrow + 3;
+    diag_propose(r->ctx, d, (Span){span.file, span.lo, end}, "in front of a fold, what goes counts as its unit: $", "map(fun %.*s => if %.*s then %.*s else %.*s)", (int)n, param,
+                 (int)(text + end - 1 - test), test, (int)n, param, (int)(close - unit), unit);
+    diag_or_else(r->ctx, d);
+    diag_help(r->ctx, d, "%s", foreign_word(name, FOREIGN_VALUE)->help);
+    return true;
+}
+
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || is_missing_type(r, name, span) || r->scope->broken)
@@ -289,7 +363,7 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
         propose_import(r, d, name);
         return;
     }
-    if (foreign_name_hint(r, d, span, name))
+    if (propose_kept(r, d, span, name) || foreign_name_hint(r, d, span, name))
         return;
     const char *best = nearest(r, name, span, scope);
     if (best && resolve_bound(scope, best))
@@ -312,13 +386,65 @@ bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope)
     return true;
 }
 
+static const Ast *callee_of(const Ast *ast)
+{
+    while (ast->kind == AST_CALL || ast->kind == AST_NAMED || ast->kind == AST_BRACKET)
+        ast = ast->call.fn;
+    return ast;
+}
+
+/* A name of a function, one with some of its arguments, or two that a dot joins. */
 static bool is_function(const Resolver *r, const Ast *ast, const Local *scope)
 {
     const FileScope *home;
+    ast = callee_of(ast);
+    if (ast->kind == AST_DOT)
+        return is_function(r, ast->bin.lhs, scope) && is_function(r, ast->bin.rhs, scope);
     if (ast->kind != AST_NAME || resolve_bound(scope, ast->name.text))
         return false;
     const Item *item = scope_find(r->scope, ast->name.text, &home);
     return item ? item->n_params > 0 : prim_find(ast->name.text) != P_COUNT;
+}
+
+/* `f(a) . g(b)` as `g(b) >> f(a)`: what stands before the dot, behind all that stands behind it. */
+static const char *composed(Resolver *r, const Ast *ast)
+{
+    const char *text = source_get(r->ctx, ast->span.file)->text;
+    const Ast *dot = callee_of(ast), *rhs = dot->kind == AST_DOT ? dot->bin.rhs : NULL;
+    if (!rhs)
+        return ctx_printf(r->ctx, "%.*s", (int)(ast->span.hi - ast->span.lo), text + ast->span.lo);
+    uint32_t end = behind_brackets(text, rhs->span.hi);
+    return ctx_printf(r->ctx, "%.*s >> %s", (int)(end - rhs->span.lo), text + rhs->span.lo, composed(r, dot->bin.lhs));
+}
+
+static void report_composed(Resolver *r, const Ast *ast)
+{
+    enum { LONGEST = 120 };
+    const char *text = source_get(r->ctx, ast->span.file)->text;
+    uint32_t lo = ast->span.lo, end = behind_brackets(text, ast->span.hi);
+    const Ast *first = callee_of(ast->bin.lhs);
+    const char *name = first->kind == AST_NAME ? first->name.text : first->bin.rhs->kind == AST_NAME ? first->bin.rhs->name.text : "it";
+    Diag *d = diag_error(r->ctx, E0344, (Span){ast->span.file, lo, end}, "`%s` is a function, and nothing stands behind its dot", name);
+    if (end - lo > LONGEST || memchr(text + lo, '\n', end - lo))
+        diag_note(r->ctx, d, NO_SPAN, "functions are joined by `>>`, the first one first: `f >> g` is first f, then g");
+    else
+        diag_propose(r->ctx, d, (Span){ast->span.file, lo, end}, "functions are joined by `>>`, the first one first: $", "%s", composed(r, ast));
+}
+
+/* `xs.T`, `xs.cumsum`: what other languages write behind a dot, and this one behind a pipe. */
+static bool report_method(Resolver *r, const Ast *ast, const Local *scope)
+{
+    const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
+    const Foreign *foreign = foreign_word(rhs->name.text, FOREIGN_VALUE);
+    const char *text = source_get(r->ctx, ast->span.file)->text, *instead = foreign ? foreign->instead : NULL;
+    bool called = text[rhs->span.hi] == '(';
+    if (!instead || (called && strchr(instead, '(')) || lhs->kind != AST_NAME || !resolve_bound(scope, lhs->name.text))
+        return false;
+    uint32_t end = called ? behind_brackets(text, rhs->span.hi) : rhs->span.hi;
+    Diag *d = diag_error(r->ctx, E0201, rhs->span, "nothing is called `%s` here", rhs->name.text);
+    diag_propose(r->ctx, d, (Span){ast->span.file, lhs->span.lo, end}, "there are no methods: write $", "%s |> %s%.*s", lhs->name.text,
+                 instead, (int)(end - rhs->span.hi), text + rhs->span.hi);
+    return true;
 }
 
 /* `p.x`: a name behind the dot of a value. */
@@ -326,6 +452,8 @@ static void unknown_field(Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
     const char *name = lhs->kind == AST_NAME ? lhs->name.text : NULL;
+    if (report_method(r, ast, scope))
+        return;
     if (!name || !resolve_bound(scope, name) || library_with(rhs->name.text) || foreign_word(rhs->name.text, FOREIGN_VALUE)) {
         unknown_name(r, rhs->name.text, rhs->span, scope);
         return;
@@ -342,17 +470,17 @@ static void unknown_field(Resolver *r, const Ast *ast, const Local *scope)
 bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *lhs = ast->bin.lhs, *rhs = ast->bin.rhs;
-    if (rhs->kind != AST_NAME || r->scope->broken)
+    if (r->scope->broken)
+        return false;
+    if (is_function(r, lhs, scope) && is_function(r, rhs, scope)) {
+        report_composed(r, ast);
+        resolve_unusable(r);
+        return true;
+    }
+    if (rhs->kind != AST_NAME)
         return false;
     const char *after = rhs->name.text;
-    if (is_function(r, lhs, scope) && is_function(r, rhs, scope)) {
-        Diag *d = diag_error(r->ctx, E0344, ast->span, "`%s` is a function, and nothing stands behind its dot", lhs->name.text);
-        const char *behind = source_get(r->ctx, ast->span.file)->text + ast->span.hi;
-        if (*behind == '(' || *behind == '{' || *behind == '[' || behind[strspn(behind, " ")] == '.')
-            diag_note(r->ctx, d, NO_SPAN, "functions are joined by `>>`, the first one first: `f >> g` is first f, then g");
-        else
-            diag_propose(r->ctx, d, ast->span, "functions are joined by `>>`, the first one first: $", "%s >> %s", after, lhs->name.text);
-    } else if (lhs->kind == AST_NAME && !resolve_known(r, lhs->name.text, scope)) {
+    if (lhs->kind == AST_NAME && !resolve_known(r, lhs->name.text, scope)) {
         bool module = foreign_word(lhs->name.text, FOREIGN_MODULE) != NULL;
         if (module && (foreign_word(after, FOREIGN_VALUE) || resolve_known(r, after, scope) || library_with(after))) {
             Diag *d = diag_error(r->ctx, E0201, ast->span, "nothing is called `%s.%s` here", lhs->name.text, after);
@@ -374,16 +502,24 @@ bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope)
     return true;
 }
 
-static bool takes_axis(PrimId prim) { return prim != P_COUNT && strstr(prim_rows[prim].options, "axis"); }
+/* Whether this name may stand in the square brackets of a primitive. */
+static bool is_option(PrimId prim, const char *name)
+{
+    const char *options = prim == P_COUNT ? "" : prim_rows[prim].options;
+    if (name[0] >= 'x' && name[0] <= 'z' && !name[1])
+        return strstr(options, "axis") != NULL;
+    const char *at = strstr(options, name);
+    return at && (at == options || at[-1] == ' ') && strchr(" ", at[strlen(name)]);
+}
 
 bool axis_in_parens(Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *fn = ast->call.fn, *axis = ast->kind == AST_CALL && ast->call.n == 1 ? ast->call.items[0] : NULL;
     if (!axis || axis->kind != AST_NAME || fn->kind != AST_NAME || resolve_known(r, axis->name.text, scope) || resolve_bound(scope, fn->name.text) ||
-        !takes_axis(prim_find(fn->name.text)) || axis->name.text[0] < 'x' || axis->name.text[0] > 'z' || axis->name.text[1])
+        !is_option(prim_find(fn->name.text), axis->name.text))
         return false;
     Diag *d = diag_error(r->ctx, E0201, axis->span, "nothing is called `%s` here", axis->name.text);
-    diag_propose(r->ctx, d, ast->span, "an axis stands in square brackets: $", "%s[%s]", fn->name.text, axis->name.text);
+    diag_propose(r->ctx, d, ast->span, axis->name.text[1] ? "options stand in square brackets: $" : "an axis stands in square brackets: $", "%s[%s]", fn->name.text, axis->name.text);
     resolve_unusable(r);
     return true;
 }

@@ -73,7 +73,7 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->item->kind = kind;
     ps->item->span = token_span(ps, ps->tok);
     ps->item->doc = lex_take_doc(ps);
-    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->told_ternary = ps->abandoned = false;
+    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->told_ternary = ps->told_method = ps->abandoned = false;
     ps->strategic = kind == ITEM_STRATEGY;
     ps->open = 0;
     ps->recoveries = ps->mistakes = 0;
@@ -100,6 +100,8 @@ static void check_header(Parser *ps)
     if (!item->result) {
         Diag *diag = parse_mistake(ps, E0115, item->name_span, "%s `%s` has no result type",
                                    item->kind == ITEM_ENTRY ? "entry" : "operator", item->name);
+        if (!ps->body_broken)
+            parse_propose_result(ps, diag);
         diag_help(ps->ctx, diag, "write `: type` after the last parameter");
         ps->header_broken = true;
     }

@@ -1,5 +1,6 @@
 /* Functions that are applied as in Haskell and ML: `f x y`, `reduce (+) 0`; and casts of C. */
 #include "frontend/parse_mistakes.h"
+#include "ir/prim.h"
 
 enum { CALL_SHOWN = 120 /* bytes of a call that is written anew */ };
 
@@ -156,6 +157,56 @@ static bool propose_cast(Parser *ps, Diag *diag, bool operand)
     return true;
 }
 
+/* `xs map(f)`: the pipe is missing. */
+static void propose_pipe(Parser *ps, Diag *diag)
+{
+    uint32_t name = ps->tok.lo, lo = ps->prev.kind == T_RP ? callee_before(ps->text, opened_at(ps->text, ps->prev.lo)) : ps->prev.lo;
+    uint32_t end = behind_operand(ps->text, name);
+    if (ps->tok.kind != T_NAME || ps->text[ps->tok.hi] != '(' || end - lo > CALL_SHOWN)
+        return;
+    const char *last = ctx_printf(ps->ctx, "%.*s", (int)(ps->prev.hi - lo), ps->text + lo);
+    const char *call = ctx_printf(ps->ctx, "%.*s", (int)(end - name), ps->text + name), *callee = parse_source_of(ps, ps->tok);
+    diag_help(ps->ctx, diag, "a `|>` is missing in front of `%s`: write `%s |> %s`", callee, last, call);
+    diag_edit(ps->ctx, diag, parse_span(ps, name, name), "|> ");
+}
+
+/* `reduce((+) 0)`: in the brackets of a call, a comma is missing. */
+static bool propose_comma(Parser *ps, Diag *diag, const Place *place)
+{
+    uint32_t lo = ps->prev.lo, end = behind_operand(ps->text, ps->tok.lo);
+    if (place->context != IN_BRACKET || !ps->has_body || engine_symbol(ps, place->bracket) != T_LP)
+        return false;
+    if (ps->prev.kind == T_RP)
+        lo = callee_before(ps->text, opened_at(ps->text, lo));
+    if (end == ps->tok.lo || end - lo > CALL_SHOWN)
+        return false;
+    diag_help(ps->ctx, diag, "arguments are separated by commas: `%.*s, %.*s`", (int)(ps->prev.hi - lo), ps->text + lo,
+              (int)(end - ps->tok.lo), ps->text + ps->tok.lo);
+    diag_edit(ps->ctx, diag, parse_span(ps, ps->prev.hi, ps->prev.hi), ",");
+    return true;
+}
+
+/* Operands that stand beside each other: a call without its parentheses, or a sign is missing between them. */
+static bool propose_sign(Parser *ps, Diag *diag, const Place *place)
+{
+    if (!ps->has_body || (ps->prev.kind != T_NAME && ps->prev.kind != T_RP && ps->prev.kind != T_INT && ps->prev.kind != T_FLOAT))
+        return false;
+    bool closed = ps->prev.kind == T_RP, called = ps->prev.kind == T_NAME || closed, pattern = false;
+    uint32_t opened = closed ? opened_at(ps->text, ps->prev.lo) : ps->tok.lo, name = callee_before(ps->text, opened);
+    if (ps->tok.kind == T_NAME) {
+        PrimId prim = prim_find(parse_source_of(ps, ps->tok));
+        pattern = prim != P_COUNT && prim_rows[prim].level != LEVEL_SCALAR;
+        propose_pipe(ps, diag);
+        if (pattern && diag->help && ps->prev.kind != T_INT)
+            return true;
+        diag_or_else(ps->ctx, diag);
+    }
+    bool call = called && name < opened && propose_call(ps, diag, name);
+    if (call)
+        diag_or_else(ps->ctx, diag);
+    return propose_comma(ps, diag, place) || (call && propose_call(ps, diag, name));
+}
+
 Repair parse_repair_applied(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
@@ -187,7 +238,7 @@ Repair parse_repair_applied(Parser *ps, const Place *place, bool news)
             diag_help(ps->ctx, diag, "a `let` stands before what uses it: `let y = e in ...`");
         else if (propose_cast(ps, diag, operand))
             ;
-        else if (ps->has_body && (ps->prev.kind == T_NAME || ps->prev.kind == T_RP) && propose_call(ps, diag, callee_before(ps->text, ps->prev.kind == T_RP ? opened_at(ps->text, ps->prev.lo) : ps->tok.lo)))
+        else if (propose_sign(ps, diag, place))
             ;
         else if (ps->prev.kind == T_NAME && operand)
             diag_propose(ps->ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "functions are applied with parentheses: $", "%s(%s)", fn, arg);

@@ -58,10 +58,11 @@ static const char *quoted(Parser *ps, Span span)
 }
 
 /* `xs |> h == 2`: operators bind tighter than pipes, so this pipes xs into `h == 2`, which is no function. */
-static void warn_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
+static void refuse_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
 {
     const char *sign = ast_op_text(rhs->bin.op);
-    Diag *diag = diag_warning(ps->ctx, W0701, span_join(token_span(ps, op), rhs->span), "this pipes into the result of `%s`: operators bind tighter than `|>`", sign);
+    parse_broken(ps);
+    Diag *diag = diag_error(ps->ctx, E0121, span_join(token_span(ps, op), rhs->span), "this pipes into the result of `%s`: operators bind tighter than `|>`", sign);
     const char *a = quoted(ps, lhs->span), *b = quoted(ps, rhs->bin.lhs->span), *c = quoted(ps, rhs->bin.rhs->span);
     if (a && b && c && (rhs->bin.lhs->kind != AST_BINARY || rhs->bin.lhs->parens))
         diag_propose(ps->ctx, diag, span_join(lhs->span, rhs->span), "write $", "(%s |> %s) %s %s", a, b, sign, c);
@@ -72,7 +73,7 @@ static void warn_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
 Ast *parse_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
 {
     if (rhs->kind == AST_BINARY && !rhs->parens)
-        warn_pipe(ps, lhs, op, rhs);
+        refuse_pipe(ps, lhs, op, rhs);
     return parse_fit(ps, ast_binary(ps->ctx, AST_PIPE, span_join(lhs->span, rhs->span), OP_ADD, token_span(ps, op), lhs, rhs));
 }
 

@@ -260,6 +260,7 @@ static const Hint hints[] = {
     {T_RP, OPERATOR, ANYWHERE, ANY, NULL, NO_SECTIONS "`fun x => x {before} ...`", NO_EDIT, NULL},
     {T_NAME, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
     {NUMBER, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
+    {T_WHERE, ANY, BODY, ANY, wants_expression, "a choice is `if c then a else b`, and for each element `xs |> map(fun x => if c then a else b)`", NO_EDIT, NULL},
     {T_UNDERSCORE, ANY, BODY, ANY, wants_expression, "`_` is only a parameter that is not used: write `fun a b => ...`", NO_EDIT, NULL},
     /* bodies */
     {T_STRING, ANY, BODY, ANY, NULL, "there are no texts: data are numbers, bools, tuples and arrays of these", NO_EDIT, NULL},
@@ -340,7 +341,10 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
 
 void parse_report_unexpected(Parser *ps, const Place *place)
 {
+    if (parse_report_own_method(ps))
+        return;
     const char *wanted = expected(ps, place), *found = parse_token_text(ps, ps->tok);
     Diag *diag = parse_mistake(ps, E0101, parse_gap_or_token(ps), "expected %s, found %s", wanted, found);
-    hint(ps, diag, place);
+    if (!parse_propose_written(ps, diag, place))
+        hint(ps, diag, place);
 }

@@ -5,6 +5,7 @@
  *     parse_expected.c  the general "expected this, found that", and its hints by a table
  *     parse_repair.c    mistakes with words of their own, and a way to go on as if it had been written right
  *     parse_applied.c   the same of functions that are applied without parentheses
+ *     parse_written.c   expressions of other languages that are written anew
  *     parse_moved.c     the same of what belongs to another part of the item, or to another kind of item
  *     parse_error.c     the order of these, and going on */
 #ifndef RISEC_FRONTEND_PARSE_MISTAKES_H
@@ -68,6 +69,13 @@ Repair parse_repair_applied(Parser *ps, const Place *place, bool news);
 void parse_report_no_fun(Parser *ps); /* `x => e` */
 /* Whether more parameters and `=>` follow: `acc x => ...`. */
 bool parse_parameters_ahead(Parser *ps);
+/* Hints that write a text of another language anew. False: it is none of theirs. */
+bool parse_propose_written(Parser *ps, Diag *diag, const Place *place);
+bool parse_propose_option(Parser *ps, Diag *diag, const Place *place); /* at the `=` of `f(name = e)` */
+void parse_propose_closer(Parser *ps, Diag *diag, const Place *place); /* of the innermost bracket */
+bool parse_report_method(Parser *ps, Span name, const Foreign *foreign); /* `xs.sum()` */
+void parse_propose_result(Parser *ps, Diag *diag); /* types of the result of an entry that has none */
+bool parse_report_own_method(Parser *ps);                                /* at the `)` of `xs.f()` */
 void parse_feed_instead(Parser *ps, int kind);
 void parse_insert(Parser *ps, int kind);
 

@@ -75,6 +75,8 @@ static Repair repair_no_fun(Parser *ps, const Place *place, bool news)
 bool parse_parameters_ahead(Parser *ps)
 {
     for (const char *at = ps->text + ps->tok.lo; *at; at++) {
+        if (strncmp(at, "fun ", 4) == 0 && !is_name_byte(at[-1]))
+            return false;
         if (at[0] == '=' && at[1] == '>')
             return true;
         if (!is_name_byte(*at) && !strchr(" ,()", *at))
@@ -172,11 +174,14 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
             diag_note(ps->ctx, diag, token_span(ps, ps->tok), "the second `=`");
             diag_propose(ps->ctx, diag, ps->body_eq, "in `where`, equality is written $", "==");
         }
+        ps->item->n_where--; /* of it, there is nothing more to say */
         parse_broken(ps);
     } else if (news) {
         Diag *diag = parse_mistake(ps, E0104, token_span(ps, ps->tok), "`=` does not compare");
         const Foreign *argument = is_named_argument(ps, place) ? parse_foreign(ps, ps->prev, FOREIGN_ARGUMENT) : NULL;
-        if (argument)
+        if (is_named_argument(ps, place) && parse_propose_option(ps, diag, place))
+            ;
+        else if (argument)
             foreign_hint(ps->ctx, diag, NO_SPAN, argument);
         else if (is_named_argument(ps, place))
             diag_help(ps->ctx, diag, "equality is `==`; arguments are known by their order, and sizes and types alone have names, in braces: `f{n = 4}(xs)`");
@@ -194,6 +199,24 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* Whether the `in` of the innermost `let` still comes, in its brackets. */
+static bool has_in_ahead(const Parser *ps)
+{
+    int open = 0, lets = 1;
+    for (const char *at = ps->text + ps->tok.lo; *at && lets > 0; at++) {
+        bool word = is_name_byte(*at) && !is_name_byte(at[-1]);
+        size_t n = 0;
+        while (word && is_name_byte(at[n]))
+            n++;
+        open += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+        if (open < 0 || (at[0] == '-' && at[1] == '-'))
+            return false;
+        lets += n == 3 && strncmp(at, "let", n) == 0;
+        lets -= n == 2 && strncmp(at, "in", n) == 0;
+    }
+    return lets == 0;
+}
+
 static Repair repair_let(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
@@ -208,6 +231,7 @@ static Repair repair_let(Parser *ps, const Place *place, bool news)
     }
     /* What follows a call or a number on the same line is no argument of it. */
     bool ended = ps->prev.kind == T_RP || ps->prev.kind == T_INT || ps->prev.kind == T_FLOAT;
+    ended &= !ps->tok.first && place->context == IN_LET_VALUE && !has_in_ahead(ps);
     bool apart = kind == T_SEMI || kind == T_LET || ((ps->tok.first || ended) && token_starts_operand(kind));
     if (place->context != IN_LET_VALUE || !apart || !token_ends_operand(ps->prev.kind) || !parse_can(ps, T_IN))
         return NOT_MINE;
@@ -373,6 +397,7 @@ static Repair repair_unclosed(Parser *ps, const Place *place, bool news)
     if (news) {
         Diag *diag = parse_mistake(ps, E0103, parse_gap_or_token(ps), "expected %s, found %s", parse_kind_text(token_closer_of(open)), parse_token_text(ps, ps->tok));
         diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->bracket)), "opened here");
+        parse_propose_closer(ps, diag, place);
     }
     return SKIP;
 }

@@ -245,6 +245,8 @@ static void edit_body_sign(Parser *ps, Diag *diag, uint32_t at)
 void parse_report_foreign(Parser *ps, Span span, const Foreign *foreign)
 {
     const char *word = ctx_printf(ps->ctx, "`%.*s`", (int)(span.hi - span.lo), ps->text + span.lo);
+    if (foreign->place == FOREIGN_VALUE && parse_report_method(ps, span, foreign))
+        return;
     Diag *diag = foreign->place == FOREIGN_VALUE       ? parse_mistake(ps, E0120, span, "nothing is called %s here", word)
                  : foreign->place == FOREIGN_STATEMENT ? parse_mistake(ps, E0120, span, "no expression starts with %s", word)
                                                        : parse_mistake(ps, E0120, span, "%s is not part of the language", word);

@@ -201,6 +201,23 @@ bool law_fails_for_nan(const OperatorReport *r)
     return nan && r->special && r->from_unit;
 }
 
+/* What needs no laws in the place of what stands there. */
+static const char *in_order(const Ctx *ctx, Span use)
+{
+    const Source *source = source_get(ctx, use.file);
+    bool scan = source && strncmp(source->text + use.lo, "scan", 4) == 0;
+    return scan ? "scanSeq` goes on step by step" : "reduceSeq` folds";
+}
+
+/* Two tuples that differ, and not in what they are most likely compared by. */
+static bool is_tie(const OperatorReport *r)
+{
+    if (strcmp(r->law, "commutative") != 0 || r->half < 2 || r->n_values != 2)
+        return false;
+    const HostBuf *a = &r->launch.results[2 * r->half], *b = &r->launch.results[3 * r->half];
+    return a->count == 1 && b->count == 1 && memcmp(a->bytes, b->bytes, (size_t)scalar_bytes(a->elem)) == 0;
+}
+
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)
 {
     StrBuf inputs, sides;
@@ -212,9 +229,11 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Operat
     Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", unit ? ctx_printf(ctx, "the unit of `%s` changes a value: for %s", operator->name, inputs.text) : ctx_printf(ctx, "`%s` is not %s: %s", operator->name, r->law, inputs.text));
     diag_label(ctx, d, "%s", sides.text);
     if (unit)
-        diag_help(ctx, d, "declare a unit that changes no value; where there is none, a `def` and `reduceSeq` fold in one thread, from any start");
+        diag_help(ctx, d, "declare a unit that changes no value; where there is none, `%s in one thread, from any start, with a `def`", in_order(ctx, use));
+    else if (is_tie(r))
+        diag_help(ctx, d, "here `a.1` and `b.1` are equal: decide by a further component there, as by the place in `b.1 > a.1 or (b.1 == a.1 and b.2 > a.2)`");
     else
-        diag_help(ctx, d, "take `%s` out of its header; without it, `reduceSeq` folds in one thread", r->law);
+        diag_help(ctx, d, "take `%s` out of its header; without it, `%s in one thread", r->law, in_order(ctx, use));
     if (r->special)
         diag_note(ctx, d, NO_SPAN, "it fails only where a number is NaN, infinite, -0 or at an end of its type: no others were found");
     if (r->from_unit)

@@ -93,9 +93,9 @@ for name, text, errors in (
 ):
     code, out, err = piped(text + "40 + 2\n")
     report(name, code == 1 and out.endswith("42\n") and re.search(errors, err, re.M), f"exit code {code}\n{out}{err}")
-WARNED = "def two (a: f32) (x: f32): bool = a |> sq == 2\n"
-code, out, err = piped("def sq (x: f32): f32 = x * x\n" + WARNED + "1\n2\n")
-report("warned-once", err.count("warning[W0701]") == 1 and out == "1\n2\n", f"{code}\n{out}{err}")
+REFUSED = "def two (a: f32) (x: f32): bool = a |> sq == 2\n"
+code, out, err = piped("def sq (x: f32): f32 = x * x\n" + REFUSED + "1\n2\n")
+report("told-once", err.count("error[E0121]") == 1 and out == "1\n2\n", f"{code}\n{out}{err}")
 prints("kept-when-wrong", "let x = 1\nlet x = tru\nx\n", "x: i32\n1\n", 1, "E0201")
 done = subprocess.run([RISEC, "repl", "file.rise"], input="", capture_output=True, text=True, timeout=SECONDS)
 report("no-file", done.returncode == 2 and "import \"file.rise\"" in done.stderr, done.stderr)
