@@ -290,7 +290,14 @@ static void note_part(void *user, const OperatorPart *part)
 
 void note_unit(Elab *e, const Fun *op, const Core *lambda, Core *unit, Span span, const char *who)
 {
-    Units u = {e, {.op = op, .unit = unit, .declared = operator_unit(e, op), .type = unit->type, .span = span, .who = who, .frame = e->frame}};
+    Units u = {e,
+               {.op = op,
+                .unit = unit,
+                .declared = operator_unit(e, op),
+                .type = unit->type,
+                .span = span,
+                .who = who,
+                .frame = e->frame}};
     if (u.whole.declared ? u.whole.declared->kind != CORE_UNIT_ERROR : op->kind == F_PRIM)
         vec_push(e->ctx, &e->units, u.whole);
     else if (!u.whole.declared)

@@ -1,9 +1,10 @@
-/* What the language allows and hardly anybody means. It is noted while an entry is elaborated, and said of its text when the types
- * are known; `check` gives it with its other advice.
+/* What the language allows and hardly anybody means. It is noted while an entry is elaborated, and
+ * said of its text when the types are known; `check` gives it with its other advice.
  *
  * Note [Quotients]
- * A division of sizes or integers is exact, or it is rounded down. Where it becomes a float without a name in between, the fraction
- * was hardly to go. A `let` takes the doubt away, and so does `a % b` of the same a and b: then rows and columns are counted. */
+ * A division of sizes or integers is exact, or it is rounded down. Where it becomes a float without
+ * a name in between, the fraction was hardly to go. A `let` takes the doubt away, and so does
+ * `a % b` of the same a and b: then rows and columns are counted. */
 #include <math.h>
 
 #include "frontend/elab_internal.h"
@@ -30,7 +31,10 @@ static Span inside_parens(const Elab *e, Span span)
     return span;
 }
 
-static bool is_listened_to(const Elab *e, Span span) { return !e->quiet && e->entry && span_is_users(e->ctx, span); }
+static bool is_listened_to(const Elab *e, Span span)
+{
+    return !e->quiet && e->entry && span_is_users(e->ctx, span);
+}
 
 static void note(Elab *e, Doubt doubt)
 {
@@ -38,7 +42,7 @@ static void note(Elab *e, Doubt doubt)
     vec_push(e->ctx, &e->doubts, doubt);
 }
 
-/* ---- quotients ------------------------------------------------------------------------------------------------------- */
+/* ---- quotients ------------------------------------------------------------------------------- */
 
 const Quotient *quotient_of_sizes(Elab *e, Nat a, Nat b, Span above, Span below, Span span)
 {
@@ -60,11 +64,13 @@ void doubt_quotient(Elab *e, const Quotient *q, const Core *number, Span whole)
 void doubt_cast_quotient(Elab *e, Value arg, const Core *number, Span whole)
 {
     const Core *x = arg.kind == V_CORE ? arg.core : NULL;
-    bool written = x && x->kind == CORE_PRIM && x->prim.id == P_div && x->span.lo == arg.span.lo && x->span.file == arg.span.file;
+    bool written = x && x->kind == CORE_PRIM && x->prim.id == P_div && x->span.lo == arg.span.lo &&
+                   x->span.file == arg.span.file;
     if (!written || !scalar_is_int(type_scalar_of(e->ctx, type_zonk(e, x->type))))
         return;
     Quotient *q = NEW(e->ctx, Quotient);
-    *q = (Quotient){.span = x->span, .above = x->prim.args[0]->span, .below = x->prim.args[1]->span};
+    *q =
+        (Quotient){.span = x->span, .above = x->prim.args[0]->span, .below = x->prim.args[1]->span};
     q->data_below = x->prim.args[1]->kind != CORE_SIZE && x->prim.args[1]->kind != CORE_LIT;
     doubt_quotient(e, q, number, whole);
 }
@@ -84,12 +90,13 @@ static bool same_text(Elab *e, Span a, Span b)
 static bool has_remainder(Elab *e, const Quotient *q)
 {
     for (int i = 0; i < e->remainders.n; i++)
-        if (same_text(e, e->remainders.at[i].above, q->above) && same_text(e, e->remainders.at[i].below, q->below))
+        if (same_text(e, e->remainders.at[i].above, q->above) &&
+            same_text(e, e->remainders.at[i].below, q->below))
             return true;
     return false;
 }
 
-/* What stands on one side; NULL: it is long, or the side is a name for what is written elsewhere. */
+/* What stands on one side; NULL: it is long, or a name for what is written elsewhere. */
 static const char *side_text(Elab *e, const Quotient *q, Span side)
 {
     bool within = side.file == q->span.file && q->span.lo <= side.lo && side.hi <= q->span.hi;
@@ -123,13 +130,15 @@ static bool needs_parens(Elab *e, Span span)
     return (before && strchr("*/%-", before)) || behind == '|';
 }
 
-/* The cast and its operand, or the quotient alone; NO_SPAN: the cast stands elsewhere, as behind a pipe. */
+/* The cast and its operand, or the quotient alone; NO_SPAN: the cast stands elsewhere, as behind a
+ * pipe. */
 static Span to_replace(const Elab *e, const Doubt *doubt)
 {
     Span whole = doubt->span, inner = doubt->quotient->span;
     if (!whole.file)
         return inside_parens(e, inner);
-    return whole.file == inner.file && whole.lo <= inner.lo && inner.hi <= whole.hi ? whole : NO_SPAN;
+    return whole.file == inner.file && whole.lo <= inner.lo && inner.hi <= whole.hi ? whole
+                                                                                    : NO_SPAN;
 }
 
 static void propose_division(Elab *e, Diag *d, const Doubt *doubt, Scalar type)
@@ -141,8 +150,11 @@ static void propose_division(Elab *e, Diag *d, const Doubt *doubt, Scalar type)
     above = as_float(e, known ? above : "a", type);
     below = q->data_below ? as_float(e, known ? below : "b", type) : known ? below : "b";
     bool parens = span.file && needs_parens(e, span);
-    const char *help = ctx_printf(e->ctx, "divide as %s: $; where the whole number is meant, name it by a `let`", scalar_name(type));
-    diag_propose(e->ctx, d, span, help, "%s%s / %s%s", parens ? "(" : "", above, below, parens ? ")" : "");
+    const char *help =
+        ctx_printf(e->ctx, "divide as %s: $; where the whole number is meant, name it by a `let`",
+                   scalar_name(type));
+    diag_propose(e->ctx, d, span, help, "%s%s / %s%s", parens ? "(" : "", above, below,
+                 parens ? ")" : "");
 }
 
 static void say_quotient(Elab *e, const Doubt *doubt)
@@ -154,10 +166,12 @@ static void say_quotient(Elab *e, const Doubt *doubt)
         return;
     Span span = inside_parens(e, q->span);
     const char *text = span_text(e, span);
-    Diag *d = diag_warning(e->ctx, W0715, span, "the fraction of %s is gone before it becomes %s", text ? ctx_printf(e->ctx, "`%s`", text) : "this division",
+    Diag *d = diag_warning(e->ctx, W0715, span, "the fraction of %s is gone before it becomes %s",
+                           text ? ctx_printf(e->ctx, "`%s`", text) : "this division",
                            scalar_name(t->scalar));
     if (q->zero)
-        diag_label(e->ctx, d, "always 0: %s is below %s", nat_text(e->ctx, q->a), nat_text(e->ctx, q->b));
+        diag_label(e->ctx, d, "always 0: %s is below %s", nat_text(e->ctx, q->a),
+                   nat_text(e->ctx, q->b));
     else if (q->a && nat_is_const(q->a) && !nat_is_const(q->b))
         diag_label(e->ctx, d, "0 where %s > %s", nat_text(e->ctx, q->b), nat_text(e->ctx, q->a));
     else
@@ -165,7 +179,7 @@ static void say_quotient(Elab *e, const Doubt *doubt)
     propose_division(e, d, doubt, t->scalar);
 }
 
-/* ---- comparisons ----------------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 void doubt_compared(Elab *e, const Core *test)
 {
@@ -173,11 +187,15 @@ void doubt_compared(Elab *e, const Core *test)
         note(e, (Doubt){.kind = DOUBT_COMPARED, .core = test, .span = test->span});
 }
 
-static bool is_nan(const Core *core) { return core->kind == CORE_LIT && scalar_is_float(core->lit.type) && isnan(core->lit.f); }
+static bool is_nan(const Core *core)
+{
+    return core->kind == CORE_LIT && scalar_is_float(core->lit.type) && isnan(core->lit.f);
+}
 
 static bool is_zero(const Core *core)
 {
-    return (core->kind == CORE_LIT && !scalar_is_float(core->lit.type) && core->lit.u == 0) || (core->kind == CORE_SIZE && nat_is(core->size, 0));
+    return (core->kind == CORE_LIT && !scalar_is_float(core->lit.type) && core->lit.u == 0) ||
+           (core->kind == CORE_SIZE && nat_is(core->size, 0));
 }
 
 static void say_nan(Elab *e, const Doubt *doubt, const Core *other)
@@ -185,12 +203,16 @@ static void say_nan(Elab *e, const Doubt *doubt, const Core *other)
     PrimId id = doubt->core->prim.id;
     const char *x = span_text(e, other->span);
     bool simple = x && !strpbrk(x, " +-*/|<>=");
-    Diag *d = diag_warning(e->ctx, W0716, doubt->span, "this is %s: NaN equals nothing, not even itself", id == P_ne ? "always true" : "never true");
+    Diag *d =
+        diag_warning(e->ctx, W0716, doubt->span, "this is %s: NaN equals nothing, not even itself",
+                     id == P_ne ? "always true" : "never true");
     const char *sign = id == P_ne ? "==" : "!=";
     if (id != P_eq && id != P_ne)
         diag_help(e->ctx, d, "only a NaN differs from itself: `x != x` finds it");
     else
-        diag_propose(e->ctx, d, simple ? doubt->span : NO_SPAN, id == P_eq ? "only a NaN differs from itself: write $" : "all but a NaN equal themselves: write $",
+        diag_propose(e->ctx, d, simple ? doubt->span : NO_SPAN,
+                     id == P_eq ? "only a NaN differs from itself: write $"
+                                : "all but a NaN equal themselves: write $",
                      "%s %s %s", simple ? x : "x", sign, simple ? x : "x");
 }
 
@@ -206,15 +228,20 @@ static bool is_generic(const Frame *frame)
 static void say_below_zero(Elab *e, const Doubt *doubt, const Core *x, bool holds)
 {
     const char *type = scalar_name(type_zonk(e, x->type)->scalar);
-    Diag *d = diag_warning(e->ctx, W0716, doubt->span, "this is %s: a %s is at least 0", holds ? "always true" : "never true", type);
+    Diag *d = diag_warning(e->ctx, W0716, doubt->span, "this is %s: a %s is at least 0",
+                           holds ? "always true" : "never true", type);
     bool difference = x->kind == CORE_PRIM && x->prim.id == P_sub;
-    const char *a = difference ? span_text(e, x->prim.args[0]->span) : NULL, *b = difference ? span_text(e, x->prim.args[1]->span) : NULL;
+    const char *a = difference ? span_text(e, x->prim.args[0]->span) : NULL,
+               *b = difference ? span_text(e, x->prim.args[1]->span) : NULL;
     if (!difference)
-        diag_help(e->ctx, d, "leave the test out; where numbers below 0 come, the type is i32 or another with a sign");
+        diag_help(e->ctx, d,
+                  "leave the test out; where numbers below 0 come, the type is i32 or another with "
+                  "a sign");
     else
         diag_label(e->ctx, d, "the difference wraps around to a large number");
     if (difference)
-        diag_propose(e->ctx, d, a && b ? doubt->span : NO_SPAN, "compare the two: $", "%s %s %s", a && b ? a : "a", holds ? ">=" : "<", a && b ? b : "b");
+        diag_propose(e->ctx, d, a && b ? doubt->span : NO_SPAN, "compare the two: $", "%s %s %s",
+                     a && b ? a : "a", holds ? ">=" : "<", a && b ? b : "b");
 }
 
 /* `x < 0`, `0 > x`, and their opposites. */
@@ -226,8 +253,10 @@ static void look_below_zero(Elab *e, const Doubt *doubt)
     const Core *x = turned ? args[1] : args[0], *zero = turned ? args[0] : args[1];
     Type t = type_zonk(e, x->type);
     bool never = id == (turned ? P_gt : P_lt), always = id == (turned ? P_le : P_ge);
-    bool is_unsigned = t->kind == TY_SCALAR && scalar_is_int(t->scalar) && !scalar_is_signed(t->scalar);
-    if (is_unsigned && is_zero(zero) && x->kind != CORE_LIT && (never || always) && !is_generic(doubt->frame))
+    bool is_unsigned =
+        t->kind == TY_SCALAR && scalar_is_int(t->scalar) && !scalar_is_signed(t->scalar);
+    if (is_unsigned && is_zero(zero) && x->kind != CORE_LIT && (never || always) &&
+        !is_generic(doubt->frame))
         say_below_zero(e, doubt, x, always);
 }
 
@@ -242,7 +271,7 @@ static void say_compared(Elab *e, const Doubt *doubt)
     look_below_zero(e, doubt);
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 void finish_doubts(Elab *e, Diags *found)
 {

@@ -119,7 +119,8 @@ struct Value {
     bool inexact;  /* NAT: a division of literals left a remainder */
     bool from_idx; /* NAT: mentions an index */
     bool bound;    /* has a name: nothing in it is left to compute */
-    const Quotient *quotient; /* NAT: a division that was just written, and may be rounded; or NULL */
+    const Quotient
+        *quotient; /* NAT: a division that was just written, and may be rounded; or NULL */
     int weight;    /* CORE: terms that a further use of it adds; 0 for an atom */
     Span span;
     LetBind *lets;
@@ -495,11 +496,13 @@ void finish_literals(Elab *e);
 /* elab_units.c */
 void finish_units(Elab *e);
 void advise_units(Elab *e);
-/* Arguments of a definition that should be units of others: values and cores beside its parameters. */
+/* Arguments of a definition that should be units of others: values and cores beside its parameters.
+ */
 void note_advised_units(Elab *e, const Fun *f, const Value *values, Core *const *cores, Span call);
 
 /* elab_doubts.c */
-const Quotient *quotient_of_sizes(Elab *e, Nat a, Nat b, Span above, Span below, Span span); /* NULL: it is exact */
+const Quotient *quotient_of_sizes(Elab *e, Nat a, Nat b, Span above, Span below,
+                                  Span span); /* NULL: it is exact */
 /* It becomes this number, by the cast `whole` or (NO_SPAN) by itself. `q`: or NULL. */
 void doubt_quotient(Elab *e, const Quotient *q, const Core *number, Span whole);
 void doubt_cast_quotient(Elab *e, Value arg, const Core *number, Span whole);

@@ -186,7 +186,8 @@ static void walk_all(Resolver *r, int n, Ast *const *items, const Local *scope)
         walk(r, items[i], scope);
 }
 
-/* What is bound from `before` on, and has no use: by the header, or by a `let`. Of rules and strategies, nothing is said. */
+/* What is bound from `before` on, and has no use: by the header, or by a `let`. Of rules and
+ * strategies, nothing is said. */
 static void note_unused(const Resolver *r, bool let, const Local *scope, const Local *before)
 {
     ItemKind kind = r->item ? r->item->kind : ITEM_ERROR;
@@ -512,13 +513,16 @@ static void note_expect(const Resolver *r, const Item *item, const Expect *expec
 static void warn_unused(Ctx *ctx, const UnusedName *name)
 {
     const Item *item = name->item;
-    Diag *diag = name->let ? diag_warning(ctx, W0709, name->span, "nothing uses `%s`", name->name)
-                           : diag_warning(ctx, W0709, name->span, "nothing in `%s` uses its parameter `%s`", item->name, name->name);
+    Diag *diag =
+        name->let ? diag_warning(ctx, W0709, name->span, "nothing uses `%s`", name->name)
+                  : diag_warning(ctx, W0709, name->span, "nothing in `%s` uses its parameter `%s`",
+                                 item->name, name->name);
     const char *where = name->let ? "" : " where it has to be there";
     if (!name->let && item->n_expects) /* which may give it a value */
         diag_help(ctx, diag, "leave it out, or call it `_%s`%s", name->name, where);
     else
-        diag_propose(ctx, diag, name->span, ctx_printf(ctx, "leave it out, or call it $%s", where), "_%s", name->name);
+        diag_propose(ctx, diag, name->span, ctx_printf(ctx, "leave it out, or call it $%s", where),
+                     "_%s", name->name);
 }
 
 void program_warn_unused(Ctx *ctx, const Program *program)

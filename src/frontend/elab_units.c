@@ -1,15 +1,17 @@
-/* Units of operators. `reduce` and its like want theirs; of definitions that use a start more than once, it is advised.
+/* Units of operators. `reduce` and its like want theirs; of definitions that use a start more than
+ * once, it is advised.
  *
  * Note [Starts]
- * A fold in one thread may start from any value. A definition that starts several folds from one of its parameters and combines
- * their results, or that fills an array up with it, gives another result then, unless the value is the unit of the operator.
- * Which parameters are such is read off the definition's text, and that of the definitions to which it passes both. */
+ * A fold in one thread may start from any value. A definition that starts several folds from one of
+ * its parameters and combines their results, or that fills an array up with it, gives another
+ * result then, unless the value is the unit of the operator. Which parameters are such is read off
+ * the definition's text, and that of the definitions to which it passes both. */
 #include <ctype.h>
 #include <math.h>
 
 #include "frontend/elab_internal.h"
 
-/* ---- what differs ---------------------------------------------------------------------------------------------------- */
+/* ---- what differs ---------------------------------------------------------------------------- */
 
 static bool same_constant(const Core *a, const Core *b)
 {
@@ -21,7 +23,8 @@ static bool same_constant(const Core *a, const Core *b)
         if (a->lit.type != b->lit.type)
             return false;
         if (scalar_is_float(a->lit.type))
-            return (isnan(a->lit.f) && isnan(b->lit.f)) || (a->lit.f == b->lit.f && signbit(a->lit.f) == signbit(b->lit.f));
+            return (isnan(a->lit.f) && isnan(b->lit.f)) ||
+                   (a->lit.f == b->lit.f && signbit(a->lit.f) == signbit(b->lit.f));
         return a->lit.i == b->lit.i;
     }
     if (a->kind != CORE_TUPLE || a->tuple.n != b->tuple.n)
@@ -50,15 +53,18 @@ static const char *unit_text(Elab *e, const Core *core)
     return sb.text;
 }
 
-/* `max(0, ...)`: how a fold of a primitive gets a start of its own, which is combined with its result. */
+/* `max(0, ...)`: how a fold of a primitive gets a start of its own, which is combined with its
+ * result. */
 static const char *with_start(Elab *e, const PendingUnit *p, const Core *got)
 {
-    const char *name = p->op->kind == F_PRIM ? prim_name(p->op->prim) : NULL, *start = span_text(e, p->span);
+    const char *name = p->op->kind == F_PRIM ? prim_name(p->op->prim) : NULL,
+               *start = span_text(e, p->span);
     bool once = !p->advised && strcmp(p->who, prim_name(P_reduce)) != 0;
     if (!name || once || got->kind != CORE_LIT || got->lit.type == SC_BOOL)
         return NULL;
     start = start && !p->frame ? start : unit_text(e, got);
-    return isalpha((unsigned char)name[0]) ? ctx_printf(e->ctx, "%s(%s, ...)", name, start) : ctx_printf(e->ctx, "%s %s (...)", start, name);
+    return isalpha((unsigned char)name[0]) ? ctx_printf(e->ctx, "%s(%s, ...)", name, start)
+                                           : ctx_printf(e->ctx, "%s %s (...)", start, name);
 }
 
 /* What stands there and what should. */
@@ -73,7 +79,8 @@ static bool unit_differs(Elab *e, const PendingUnit *p, UnitPair *pair)
     if (!pair->want) {
         Type t = type_zonk(e, p->type);
         Type scalar = t->kind == TY_VEC ? t->elem : t;
-        if (scalar->kind != TY_SCALAR || !scalar_unit(p->op->prim, scalar->scalar, &pair->builtin.lit))
+        if (scalar->kind != TY_SCALAR ||
+            !scalar_unit(p->op->prim, scalar->scalar, &pair->builtin.lit))
             return false;
         pair->want = &pair->builtin;
     }
@@ -81,18 +88,22 @@ static bool unit_differs(Elab *e, const PendingUnit *p, UnitPair *pair)
     /* A constant size is a constant here. -0 is taken for a sum's unit too: it is one. */
     if (got->kind == CORE_SIZE && nat_is_const(got->size) && got->type->kind == TY_SCALAR) {
         Scalar s = got->type->scalar;
-        pair->as_lit.lit = scalar_is_float(s) ? scalar_float(s, (double)got->size->value) : scalar_int(s, got->size->value);
+        pair->as_lit.lit = scalar_is_float(s) ? scalar_float(s, (double)got->size->value)
+                                              : scalar_int(s, got->size->value);
         got = &pair->as_lit;
     }
     pair->got = got;
-    bool zero = got->kind == CORE_LIT && want->kind == CORE_LIT && scalar_is_float(got->lit.type) && got->lit.type == want->lit.type &&
-                got->lit.f == 0 && want->lit.f == 0;
+    bool zero = got->kind == CORE_LIT && want->kind == CORE_LIT && scalar_is_float(got->lit.type) &&
+                got->lit.type == want->lit.type && got->lit.f == 0 && want->lit.f == 0;
     return !zero && !same_constant(got, want);
 }
 
-/* ---- what is said ---------------------------------------------------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------------------------- */
 
-static const char *operator_name(const PendingUnit *p) { return p->op->kind == F_ITEM ? p->op->item->name : prim_name(p->op->prim); }
+static const char *operator_name(const PendingUnit *p)
+{
+    return p->op->kind == F_ITEM ? p->op->item->name : prim_name(p->op->prim);
+}
 
 static void propose_unit(Elab *e, Diag *d, const PendingUnit *p, const UnitPair *pair)
 {
@@ -102,8 +113,13 @@ static void propose_unit(Elab *e, Diag *d, const PendingUnit *p, const UnitPair 
     if (builtin)
         written = unit_word(p->op->prim, pair->builtin.lit.type);
     const char *start = builtin ? with_start(e, p, pair->got) : NULL;
-    diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; to start from another value, combine it with the result: `%s`", start) : "write $", "%s",
-                 written ? written : unit_text(e, pair->want));
+    diag_propose(
+        e->ctx, d, p->frame ? NO_SPAN : p->span,
+        start ? ctx_printf(e->ctx,
+                           "write $; to start from another value, combine it with the result: `%s`",
+                           start)
+              : "write $",
+        "%s", written ? written : unit_text(e, pair->want));
     if (p->op->kind == F_ITEM)
         diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
 }
@@ -116,7 +132,8 @@ void finish_units(Elab *e)
         e->frame = p->frame;
         if (p->advised || !unit_differs(e, p, &pair))
             continue;
-        Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s", p->who, operator_name(p), unit_text(e, pair.want));
+        Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s",
+                             p->who, operator_name(p), unit_text(e, pair.want));
         diag_label(e->ctx, d, "this is %s", unit_text(e, pair.got));
         propose_unit(e, d, p, &pair);
     }
@@ -138,14 +155,16 @@ void advise_units(Elab *e)
         UnitPair pair;
         if (!p->advised || !unit_differs(e, p, &pair) || !is_constant(pair.got))
             continue;
-        Diag *d = diag_warning(e->ctx, W0717, p->span, "`%s` uses this more than once, so it should be the unit of `%s`, which is %s", p->who, operator_name(p),
-                               unit_text(e, pair.want));
+        Diag *d = diag_warning(
+            e->ctx, W0717, p->span,
+            "`%s` uses this more than once, so it should be the unit of `%s`, which is %s", p->who,
+            operator_name(p), unit_text(e, pair.want));
         diag_label(e->ctx, d, "this is %s", unit_text(e, pair.got));
         propose_unit(e, d, p, &pair);
     }
 }
 
-/* ---- definitions that start from a unit: see Note [Starts] ------------------------------------------------------------ */
+/* ---- definitions that start from a unit: see Note [Starts] ----------------------------------- */
 
 enum { DEEPEST_PASS = 8 }; /* of definitions that pass their parameters on */
 
@@ -153,7 +172,7 @@ typedef struct Starts {
     const FileScope *home;
     const char *op, *unit; /* names of parameters */
     int depth;
-    bool repeated;         /* folds in the function of a map start from it, or it fills an array up */
+    bool repeated; /* folds in the function of a map start from it, or it fills an array up */
     bool cut;              /* by `take`: what fills up may be gone again */
     bool passed;           /* to a definition that is such */
     int uses, folds;       /* of the operator; those by the folds that start there, in a map */
@@ -161,7 +180,10 @@ typedef struct Starts {
 
 static bool starts_from_unit(const Item *item, const FileScope *home, int op, int unit, int depth);
 
-static bool is_word(const Ast *ast, const char *name) { return ast->kind == AST_NAME && ast->name.text == name; }
+static bool is_word(const Ast *ast, const char *name)
+{
+    return ast->kind == AST_NAME && ast->name.text == name;
+}
 
 static const char *called_name(const Ast *call)
 {
@@ -171,11 +193,16 @@ static const char *called_name(const Ast *call)
     return fn->kind == AST_NAME ? fn->name.text : NULL;
 }
 
-static bool folds_in_order(PrimId id) { return id == P_reduceSeq || id == P_reduceSeqUnroll || id == P_scanSeq || id == P_scanSeqExcl; }
+static bool folds_in_order(PrimId id)
+{
+    return id == P_reduceSeq || id == P_reduceSeqUnroll || id == P_scanSeq || id == P_scanSeqExcl;
+}
 
 static bool is_map(PrimId id)
 {
-    return id == P_map || id == P_mapSeq || (prim_rows[id].level >= LEVEL_GRID && prim_rows[id].level <= LEVEL_LANE && prim_takes_elements(id));
+    return id == P_map || id == P_mapSeq ||
+           (prim_rows[id].level >= LEVEL_GRID && prim_rows[id].level <= LEVEL_LANE &&
+            prim_takes_elements(id));
 }
 
 static void look_at_prim(Starts *s, PrimId id, const Ast *call, bool mapped)
@@ -237,21 +264,31 @@ static bool is_operator_type(const Ast *type, const char *of)
 static bool are_one_type(const Param *op, const Param *unit)
 {
     bool named = op->name && unit->name && !op->implicit && !unit->implicit;
-    return named && op->kind && unit->kind && unit->kind->kind == AST_NAME && is_operator_type(op->kind, unit->kind->name.text);
+    return named && op->kind && unit->kind && unit->kind->kind == AST_NAME &&
+           is_operator_type(op->kind, unit->kind->name.text);
 }
 
 static bool starts_from_unit(const Item *item, const FileScope *home, int op, int unit, int depth)
 {
-    if (depth > DEEPEST_PASS || !item->body || !are_one_type(&item->params[op], &item->params[unit]))
+    if (depth > DEEPEST_PASS || !item->body ||
+        !are_one_type(&item->params[op], &item->params[unit]))
         return false;
-    Starts s = {.home = home, .op = item->params[op].name, .unit = item->params[unit].name, .depth = depth};
+    Starts s = {
+        .home = home, .op = item->params[op].name, .unit = item->params[unit].name, .depth = depth};
     look_for_starts(&s, item->body, false);
     return s.passed || (s.repeated && !s.cut && s.uses > s.folds);
 }
 
 static void advise_unit(Elab *e, const Fun *op, Value unit, Core *core, const char *who)
 {
-    PendingUnit p = {.op = op, .unit = core, .declared = operator_unit(e, op), .type = core->type, .span = unit.span, .who = who, .frame = e->frame, .advised = true};
+    PendingUnit p = {.op = op,
+                     .unit = core,
+                     .declared = operator_unit(e, op),
+                     .type = core->type,
+                     .span = unit.span,
+                     .who = who,
+                     .frame = e->frame,
+                     .advised = true};
     if (p.declared ? p.declared->kind != CORE_UNIT_ERROR : op->kind == F_PRIM)
         vec_push(e->ctx, &e->units, p);
 }
@@ -264,7 +301,8 @@ void note_advised_units(Elab *e, const Fun *f, const Value *values, Core *const 
     for (int op = 0; op < item->n_params; op++)
         for (int unit = 0; unit < item->n_params; unit++) {
             Span span = values[unit].span;
-            bool written = cores[unit] && span.file == call.file && call.lo <= span.lo && span.hi <= call.hi;
+            bool written =
+                cores[unit] && span.file == call.file && call.lo <= span.lo && span.hi <= call.hi;
             if (written && values[op].kind == V_FUN && starts_from_unit(item, f->home, op, unit, 0))
                 advise_unit(e, unwrapped(values[op].fun), values[unit], cores[unit], item->name);
         }
