@@ -25,15 +25,15 @@ static void hint_file(Ctx *ctx, const char *path)
         diag_help(ctx, said, "did you mean `%s`?", near);
 }
 
-/* Nothing in it is an item, and its name says that it is something else. */
-static bool is_no_program(Ctx *ctx, const Program *program, const char *path, int errors)
+/* It does not begin as a program, nothing in it is right, and its name says something else. */
+static bool is_no_program(const Ctx *ctx, const Program *program, const char *path, int said)
 {
     const AstFile *ast = program_ast(program);
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    bool other = dot && dot > path && strcmp(dot, ".rise") != 0 && ctx->diags.errors > errors;
-    other &= ast->items.n > 0;
+    bool other = dot && dot > path && strcmp(dot, ".rise") != 0 && ast->items.n > 0;
+    other &= ctx->diags.list.n > said && ctx->diags.list.at[said]->code == E0116;
     for (int i = 0; other && i < ast->items.n; i++)
-        other &= ast->items.at[i]->kind == ITEM_ERROR && !ast->items.at[i]->name;
+        other &= ast->items.at[i]->kind == ITEM_ERROR;
     return other;
 }
 
@@ -58,7 +58,7 @@ static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Progr
         return false;
     }
     *program = d->session ? d->session : how(ctx, path);
-    if (program_ast(*program) && is_no_program(ctx, *program, path, before.errors)) {
+    if (program_ast(*program) && is_no_program(ctx, *program, path, before.list.n)) {
         say_no_program(ctx, d, path, before);
         return false;
     }
