@@ -86,6 +86,27 @@ bool lower_write_let_of_views(Lowering *lw, const Core *let, View *acceptor)
     return true;
 }
 
+/* The step that computes a map where these levels are open: a rule of rules.lowering, and the level
+ * around it. */
+static const char *missing_step(Ctx *ctx, const Levels *open)
+{
+    bool thread = open->thread[0] || open->thread[1] || open->thread[2],
+         block = open->block[0] || open->block[1] || open->block[2];
+    bool global = open->global[0] || open->global[1] || open->global[2];
+    const char *rule = open->lane || thread || (global && !block && !open->warp) ? "mapToSeq"
+                       : open->warp                                              ? "mapToLane"
+                       : block                                                   ? "mapToThreads"
+                                                                                 : "mapToGlobal";
+    const char *inside = open->lane   ? "mapLane"
+                         : open->warp ? "mapWarp"
+                         : thread     ? "mapThreads"
+                         : block      ? "mapBlock"
+                         : global     ? "mapGlobal"
+                                      : NULL;
+    return inside ? ctx_printf(ctx, "%s at map inside %s", rule, inside)
+                  : ctx_printf(ctx, "%s at map", rule);
+}
+
 bool lower_write_map_view(Lowering *lw, const Core *e, View *acceptor)
 {
     const Core *f = e->prim.args[0];
@@ -97,7 +118,9 @@ bool lower_write_map_view(Lowering *lw, const Core *e, View *acceptor)
     d->high = true;
     diag_label(lw->ctx, d, "map says of no thread that it computes them");
     if (lw->entry->item && lw->entry->item->lowered)
-        diag_help(lw->ctx, d, "the strategy needs a further step for it, as `mapToGlobal at map` of `rules.lowering`");
+        diag_help(lw->ctx, d,
+                  "the strategy needs a further step for it, as `%s` of `rules.lowering`",
+                  missing_step(lw->ctx, &lw->open));
     else
         diag_help(lw->ctx, d, "say which level does: mapGlobal, mapBlock, mapThreads, mapWarp, mapLane or mapSeq; views in a map can be written through where they only move elements, as reverse, split and take do");
     return true;

@@ -1,11 +1,13 @@
 #include "driver/arguments.h"
 
 #include "driver/inputs.h"
+#include "driver/nearby.h"
 #include "driver/npy.h"
 #include "driver/results.h"
 #include "driver/room.h"
 #include "driver/sizes.h"
 #include "driver/text_data.h"
+#include "support/utf8.h"
 
 enum { LARGEST_TEXT = 256 << 20 };
 
@@ -51,6 +53,47 @@ static void list_components(Making *m)
     }
 }
 
+/* Column k of `[[1, 2], [3, 4]]`, where each row has n numbers; NULL: it is something else. */
+static const char *column_of(Ctx *ctx, const char *rows, int k, int n)
+{
+    StrBuf out;
+    sb_init(&out, ctx);
+    int depth = 0, at = 0;
+    for (const char *c = rows; *c; c++) {
+        bool opens = *c == '[' || *c == '(', closes = *c == ']' || *c == ')';
+        if (closes && depth == 2 && at != n - 1)
+            return NULL;
+        depth += opens - closes;
+        if (depth < 0 || depth > 2)
+            return NULL;
+        if (opens)
+            at = 0;
+        if (opens && depth == 2)
+            sb_puts(&out, out.len ? "," : "[");
+        at += *c == ',' && depth == 2;
+        if (depth == 2 && at == k && !strchr("[(, ", *c))
+            sb_putc(&out, *c);
+    }
+    sb_puts(&out, "]");
+    return depth == 0 && out.len > 1 ? out.text : NULL;
+}
+
+/* What gives the components of this input, whose value was given as one. */
+static const char *each_component(Ctx *ctx, const CoreVar *var, const char *value)
+{
+    int n = type_component_count(var->type);
+    StrBuf out;
+    sb_init(&out, ctx);
+    for (int k = 0; k < n; k++) {
+        const char *column = text_is_inline(value)  ? column_of(ctx, value, k, n)
+                             : input_is_spec(value) ? value
+                                                    : NULL;
+        sb_printf(&out, "%s--arg %s=%s", k ? " " : "",
+                  type_component_name(ctx, var->name, var->type, k), column ? column : "...");
+    }
+    return out.text;
+}
+
 static void unknown_input(Making *m, const Given *given)
 {
     Diag *diag;
@@ -66,7 +109,7 @@ static void unknown_input(Making *m, const Given *given)
         if (strcmp(var->name, given->name) == 0) {
             diag = driver_usage(m->ctx, m->d, E0626, "%s: the input `%s` is %s, of %d components", m->entry->name, var->name,
                                 type_text(m->ctx, var->type), type_component_count(var->type));
-            diag_help(m->ctx, diag, "give each: `--arg %s.1=%s --arg %s.2=...`", var->name, given->value, var->name);
+            diag_help(m->ctx, diag, "give each: `%s`", each_component(m->ctx, var, given->value));
             return;
         }
     }
@@ -150,6 +193,34 @@ static int rank_of(Type t)
     return rank;
 }
 
+/* `n.m.f32`, of so many sizes. */
+static const char *array_text(Ctx *ctx, int rank, Scalar elem)
+{
+    enum { NAMED = 4 };
+    StrBuf out;
+    sb_init(&out, ctx);
+    for (int i = 0; i < rank; i++)
+        sb_printf(&out, "%c.", "nmkl"[i % NAMED]);
+    sb_puts(&out, scalar_name(elem));
+    return rank <= NAMED ? out.text : NULL;
+}
+
+static void help_rank(Ctx *ctx, Diag *diag, const char *name, int has, int wanted, Scalar elem)
+{
+    const char *type = array_text(ctx, has, elem);
+    if (wanted == 1 && has > 1 && type)
+        diag_help(ctx, diag,
+                  "all its rows one after another are `%s.ravel()` with numpy; or let the entry "
+                  "take `%s: %s`",
+                  name, name, type);
+    else if (wanted == 1 && has > 1)
+        diag_help(ctx, diag, "all its rows one after another are `%s.ravel()` with numpy", name);
+    else if (wanted > has && has > 0)
+        diag_help(ctx, diag,
+                  "`%s.reshape(...)` with numpy gives it %d dimensions, before it is saved", name,
+                  wanted);
+}
+
 /* The file's elements must be of the input's type, and its dimensions as many; which sizes they have is for sizes_infer. */
 static bool fits_type(Making *m, const Component *c, HostBuf *buf)
 {
@@ -168,8 +239,11 @@ static bool fits_type(Making *m, const Component *c, HostBuf *buf)
         StrBuf shape;
         sb_init(&shape, m->ctx);
         results_put_shape(&shape, buf);
-        driver_usage(m->ctx, m->d, E0627, "%s: %s has %d dimension%s (%s), and %s: %s has %d", m->entry->name, c->value, buf->rank,
-                     buf->rank == 1 ? "" : "s", shape.text, c->name, type_text(m->ctx, c->type), rank);
+        Diag *diag =
+            driver_usage(m->ctx, m->d, E0627, "%s: %s has %d dimension%s (%s), and %s: %s has %d",
+                         m->entry->name, c->value, buf->rank, buf->rank == 1 ? "" : "s", shape.text,
+                         c->name, type_text(m->ctx, c->type), rank);
+        help_rank(m->ctx, diag, c->name, buf->rank, rank, elem);
         return false;
     }
     return true;
@@ -198,6 +272,78 @@ static const char *in_brackets(Ctx *ctx, const char *value)
     return out.text;
 }
 
+/* The size that is given for the array's length; NULL: it is computed. */
+static const char *length_name(const Making *m, const Component *c)
+{
+    for (int i = 0; c->type->kind == TY_ARRAY && i < m->entry->n_sizes; i++)
+        if (m->entry->sizes[i] == c->type->size)
+            return m->entry->sizes[i]->name;
+    return NULL;
+}
+
+static bool is_number(const char *text) { return text[0] && text[strspn(text, "0123456789")] == 0; }
+
+/* `zeros:3`, `range:10`: a length stands behind the word. */
+static bool help_length(Making *m, const Component *c, Diag *said)
+{
+    static const char *const words[] = {"iota", "ones", "zeros", "range", "arange"};
+    const char *colon = strpbrk(c->value, ":("), *size = length_name(m, c);
+    const char *word = colon ? intern(m->ctx, c->value, (size_t)(colon - c->value)) : "";
+    const char *length = colon ? intern(m->ctx, colon + 1, strcspn(colon + 1, ")")) : "";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_number(length) && strcmp(word, words[i]) == 0) {
+            const char *meant = strstr(word, "range") ? "iota" : word;
+            if (size && !option_sets(m->d->line, size))
+                diag_help(m->ctx, said, "the length is a size: `--set %s=%s --arg %s=%s`", size,
+                          length, c->name, meant);
+            else
+                diag_help(m->ctx, said, "the length is known from the sizes: `--arg %s=%s`",
+                          c->name, meant);
+            return true;
+        }
+    return false;
+}
+
+/* `1..3`: numbers in order. */
+static bool help_range(Making *m, const Component *c, Diag *said)
+{
+    enum { SHOWN = 8 };
+    const char *dots = strstr(c->value, "..");
+    const char *lo = dots ? intern(m->ctx, c->value, (size_t)(dots - c->value)) : "",
+               *hi = dots ? dots + 2 : "";
+    int64_t first, last;
+    if (!rank_of(c->type) || !is_number(lo) || !is_number(hi) || !size_parse(lo, &first) ||
+        !size_parse(hi, &last))
+        return false;
+    StrBuf list;
+    sb_init(&list, m->ctx);
+    for (int64_t i = first; i <= last && last - first < SHOWN; i++)
+        sb_printf(&list, "%s%lld", list.len ? "," : "", (long long)i);
+    if (list.len)
+        diag_help(m->ctx, said,
+                  "0, 1, 2, ... are `iota`; others stand in brackets: `--arg '%s=[%s]'`", c->name,
+                  list.text);
+    else
+        diag_help(
+            m->ctx, said,
+            "0, 1, 2, ... are `iota`: `--arg %s=iota`; others stand in brackets, or in a file",
+            c->name);
+    return true;
+}
+
+/* Quotes that a shell would have taken away. */
+static bool help_quotes(Making *m, const Component *c, Diag *said)
+{
+    size_t n = strlen(c->value);
+    if (n < 3 || !strchr("'\"", c->value[0]) || c->value[n - 1] != c->value[0])
+        return false;
+    diag_help(m->ctx, said,
+              "the quotes have become a part of the value: write `--arg '%s=%s'`, with the quotes "
+              "around all of it",
+              c->name, intern(m->ctx, c->value + 1, n - 2));
+    return true;
+}
+
 /* After npy_read has complained: perhaps it was to be an array, or a word, and no file. */
 static void not_a_file(Making *m, const Component *c)
 {
@@ -210,8 +356,15 @@ static void not_a_file(Making *m, const Component *c)
         nearest_try(&nearest, words[i]);
     const int n = m->ctx->diags.list.n;
     Diag *said = n ? m->ctx->diags.list.at[n - 1] : NULL;
-    if (!said || said->help)
+    if (!said || said->help || help_quotes(m, c, said) || help_length(m, c, said) ||
+        help_range(m, c, said))
         return;
+    const char *near =
+        nearby_file(m->ctx, value, strrchr(value, '.') ? strrchr(value, '.') : ".npy");
+    if (near) {
+        diag_help(m->ctx, said, "did you mean `--arg %s=%s`?", c->name, near);
+        return;
+    }
     if (list && rank_of(c->type)) {
         diag_help(m->ctx, said, "an array stands in brackets: `--arg '%s=[%s]'`", c->name, list);
         return;
@@ -258,6 +411,11 @@ static bool read_value(Making *m, const Component *c, HostBuf *buf)
     }
     if (is_text(c->value, bytes, size))
         return read_text(m, c, c->value, bytes, size, buf);
+    if (text_is_utf16(bytes, size)) {
+        Diag *diag = driver_usage(m->ctx, m->d, E0608, "%s cannot be read: it is UTF-16", c->value);
+        diag_help(m->ctx, diag, "save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`");
+        return false;
+    }
     if (npy_parse(m->ctx, c->value, bytes, size, buf))
         return fits_type(m, c, buf);
     driver_fail(m->d, STATUS_USAGE);

@@ -62,6 +62,7 @@ ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry)
 
 void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
+    diags_again(ctx, &entry->doubts);
     padding_check(ctx, entry);
     laws_advise(ctx, entry);
     warn_idle(ctx, entry, imp);
@@ -122,8 +123,6 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
 {
     if (!driver_load(ctx, d, path, program))
         return false;
-    if (advice)
-        program_warn_unused(ctx, *program);
     if (advice && program_ast(*program) && program_ast(*program)->items.n == 0 && ctx->diags.errors == 0)
         diag_warning(ctx, W0714, (Span){program_ast(*program)->file, 0, 0}, "there is nothing to check: the file has no `entry`, and no other item");
     Checking c = {ctx, advice};
@@ -144,6 +143,7 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     driver_try_hints(ctx, d, path, program, first);
     if (!checked || ctx->diags.errors > errors)
         return;
+    program_warn_unused(ctx, program);
     diags_again(ctx, &advice);
     say_part(d->say, "`expect` clauses");
     expect_check(ctx, d, program, path, NULL);

@@ -1,6 +1,7 @@
 /* `risec FILE.rise`, and what it shares with other verbs: loading, entries, settings. */
 #include "driver/aot.h"
 #include "driver/each_entry.h"
+#include "driver/nearby.h"
 #include "driver/frames.h"
 #include "driver/other_tools.h"
 #include "frontend/token_class.h"
@@ -8,14 +9,64 @@
 
 /* ---- shared --------------------------------------------------------------------------------------------------- */
 
+static Diag *last_said(Ctx *ctx)
+{
+    return ctx->diags.list.n ? ctx->diags.list.at[ctx->diags.list.n - 1] : NULL;
+}
+
+/* A program that could not be read at all. */
+static void hint_file(Ctx *ctx, const char *path)
+{
+    Diag *said = last_said(ctx);
+    if (!said || said->code != E0205 || said->span.file || said->help)
+        return;
+    const char *near = nearby_file(ctx, path, ".rise");
+    if (near)
+        diag_help(ctx, said, "did you mean `%s`?", near);
+}
+
+/* It does not begin as a program, nothing in it is right, and its name says something else. */
+static bool is_no_program(const Ctx *ctx, const Program *program, const char *path, int said)
+{
+    const AstFile *ast = program_ast(program);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    bool other = dot && dot > path && strcmp(dot, ".rise") != 0 && ast->items.n > 0;
+    other &= ctx->diags.list.n > said && ctx->diags.list.at[said]->code == E0116;
+    for (int i = 0; other && i < ast->items.n; i++)
+        other &= ast->items.at[i]->kind == ITEM_ERROR;
+    return other;
+}
+
+static void say_no_program(Ctx *ctx, Driver *d, const char *path, Diags before)
+{
+    ctx->diags = before;
+    Diag *diag = driver_usage(ctx, d, E0205,
+                              "%s is no program: its name ends in `%s`, and nothing in it is RISE",
+                              path, strrchr(path, '.'));
+    diag_help(ctx, diag, "programs are named FILE.rise; data is given to one by `--arg NAME=%s`",
+              path);
+}
+
 static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Program *(*how)(Ctx *ctx, const char *path))
 {
+    const Diags before = ctx->diags;
     say_part(d->say, "reading");
+    if (!d->session && path_is_folder(path)) {
+        Diag *diag = driver_usage(ctx, d, E0205, "cannot read `%s`: it is a folder", path);
+        diag_help(ctx, diag, "one file is wanted here, as in `risec %s`",
+                  verb_rows[d->line->verb].usage);
+        return false;
+    }
     *program = d->session ? d->session : how(ctx, path);
+    if (program_ast(*program) && is_no_program(ctx, *program, path, before.list.n)) {
+        say_no_program(ctx, d, path, before);
+        return false;
+    }
     if (program_ast(*program)) {
         say_step(d->say, "read %s and what it imports", path);
         return true;
     }
+    hint_file(ctx, path);
     driver_no_errors(ctx, d);
     driver_fail(d, STATUS_USAGE);
     return false;

@@ -2,6 +2,7 @@
 #include "driver/plan.h"
 #include "driver/slow_warnings.h"
 #include "driver/steps.h"
+#include "ir/terms.h"
 #include "rewrite/laws.h"
 
 const Ast *driver_strategy(Ctx *ctx, Driver *d, OptId option, const char *text)
@@ -43,6 +44,68 @@ static bool rewrite(Ctx *ctx, Driver *d, const CoreEntry *entry, Rewriting *r)
     if (!good)
         driver_fail(d, STATUS_PROGRAM);
     return good;
+}
+
+typedef struct Left { /* a pattern without a level */
+    const Core *term;
+    PrimId inside; /* the level around it; P_COUNT: none */
+} Left;
+
+static bool find_left(const Core *term, PrimId inside, Left *left)
+{
+    PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_COUNT;
+    PrimLevel level = id == P_COUNT ? LEVEL_VIEW : prim_rows[id].level;
+    bool own = level >= LEVEL_GRID && level <= LEVEL_LANE && prim_takes_elements(id);
+    if (level == LEVEL_HIGH) {
+        *left = (Left){term, inside};
+        return true;
+    }
+    for (int i = 0; i < term_children(term); i++)
+        if (find_left(term_child(term, i), own ? id : inside, left))
+            return true;
+    return false;
+}
+
+/* By a rule of rules.lowering; NULL: no single one does it. */
+static const char *step_for(Ctx *ctx, const Left *left)
+{
+    PrimId id = left->term->prim.id, in = left->inside;
+    const char *name = prim_name(id), *level = in == P_mapBlock  ? "Threads"
+                                               : in == P_mapWarp ? "Lane"
+                                               : in == P_COUNT   ? "Global"
+                                                                 : "Seq";
+    if (id != P_map && id != P_reduce)
+        return NULL;
+    const char *rule = id == P_reduce ? "reduceToSeq" : ctx_printf(ctx, "mapTo%s", level);
+    return ctx_printf(ctx, in == P_COUNT ? "%s at %s" : "%s at %s inside %s", rule, name,
+                      in == P_COUNT ? "" : prim_name(in));
+}
+
+/* What --strategy makes is printed, whether it can be compiled or not: what is missing is a note
+ * then. */
+static void warn_not_lowered(Ctx *ctx, const Rewriting *r)
+{
+    const Diags said = ctx->diags;
+    ctx->diags = (Diags){0};
+    const ImpProgram *imp = lower_entry(ctx, r->entry, (LowerPass)(PASS_COUNT - 1));
+    const Diag *why = !imp && ctx->diags.list.n ? ctx->diags.list.at[0] : NULL;
+    ctx->diags = said;
+    if (!why)
+        return;
+    Left left;
+    bool without_level = why->code == E0410 || why->code == E0501;
+    if (!without_level || !find_left(r->entry->body, P_COUNT, &left)) {
+        diag_warning(ctx, W0718, why->span, "what the strategy makes does not compile: %s (%s)",
+                     why->message, diag_code_name(why->code));
+        return;
+    }
+    const char *step = step_for(ctx, &left);
+    Span span = span_is_users(ctx, left.term->span) ? left.term->span : r->entry->name_span;
+    Diag *diag = diag_warning(ctx, W0718, span,
+                              "the strategy leaves this `%s`, so what it makes does not compile",
+                              prim_name(left.term->prim.id));
+    if (step)
+        diag_help(ctx, diag, "a step is missing, as `; %s`", step);
 }
 
 void cmd_lower(Ctx *ctx, Driver *d)
@@ -107,4 +170,6 @@ void cmd_lower(Ctx *ctx, Driver *d)
         }
     }
     driver_write(ctx, d, "-", out.text, out.len);
+    if (good && option_on(d->line, OPT_STRATEGY) && !option_on(d->line, OPT_STEP))
+        warn_not_lowered(ctx, &r);
 }

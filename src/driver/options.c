@@ -150,6 +150,7 @@ Verb verb_find(const char *name)
 /* ---- the nearest word ----------------------------------------------------------------------------------------- */
 
 enum { NEAREST_LONGEST = 40 };
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
 /* Edits (insert, delete, replace, exchange of neighbours) between two words of at most NEAREST_LONGEST bytes. */
 static int edits_between(const char *a, const char *b)
@@ -288,7 +289,7 @@ static OptId find_letter(char letter)
     return OPT_COUNT;
 }
 
-/* `--n 1000`, `--xs=ones`. */
+/* `--n 1000`, `--xs=ones`, `-n 1000`. */
 static bool propose_pair(Parsing *p, Diag *diag, const char *name)
 {
     const char *equals = strchr(p->argv[p->at], '='), *value = equals ? equals + 1 : p->at + 1 < p->argc ? p->argv[p->at + 1] : "-";
@@ -314,7 +315,8 @@ static void unknown_option(Parsing *p, const char *word, const char *name)
         diag_help(p->ctx, diag, "%s", other);
     else if (nearest.best)
         diag_help(p->ctx, diag, "did you mean `--%s`?", nearest.best);
-    else if (word[1] != '-' || !propose_pair(p, diag, name))
+    else if ((word[1] != '-' && name[1] && name[1] != '=') ||
+             !propose_pair(p, diag, intern(p->ctx, name, strcspn(name, "="))))
         diag_help(p->ctx, diag, "`risec help options` lists them");
 }
 
@@ -345,6 +347,24 @@ static void bad_choice(Parsing *p, const OptRow *row, const char *value)
         diag_help(p->ctx, diag, "did you mean `--%s=%s`?", row->name, nearest.best);
 }
 
+static void no_pair(Parsing *p, const OptRow *row, const Given *given)
+{
+    const char *example = given->id == OPT_SET     ? "n=1000"
+                          : given->id == OPT_SIZES ? "n=2^10,2^20"
+                                                   : "xs=uniform",
+               *name = given->value;
+    const char *next = p->at + 1 < p->argc ? p->argv[p->at + 1] : "-";
+    Diag *diag = diag_error(p->ctx, E0621, NO_SPAN,
+                            "`--%s` needs a name and a value, as in `--%s %s`, and got `%s`",
+                            row->name, row->name, example, name);
+    bool value = next[0] != '-' && next[0] && !strstr(next, ".rise") && !strchr(name, '=');
+    if (value && name[strspn(name, NAME_BYTES)] == 0)
+        diag_help(p->ctx, diag,
+                  strpbrk(next, "[](){}*; ") ? "they are one word: `--%s '%s=%s'`"
+                                             : "they are one word: `--%s %s=%s`",
+                  row->name, name, next);
+}
+
 static bool take_value(Parsing *p, const OptRow *row, Given *given)
 {
     const char *equals;
@@ -369,8 +389,7 @@ static bool take_value(Parsing *p, const OptRow *row, Given *given)
     case OK_PAIR:
         equals = strchr(given->value, '=');
         if (!equals || equals == given->value || !equals[1]) {
-            diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs a name and a value, as in `--%s %s`, and got `%s`", row->name, row->name,
-                       given->id == OPT_SET ? "n=1000" : given->id == OPT_SIZES ? "n=2^10,2^20" : "xs=uniform", given->value);
+            no_pair(p, row, given);
             return false;
         }
         given->name = intern(p->ctx, given->value, (size_t)(equals - given->value));

@@ -16,6 +16,7 @@ typedef struct Reading {
     int64_t shape[DEEPEST]; /* -1: not known yet */
     VEC(unsigned char) bytes;
     int64_t count;
+    size_t comma, semicolon; /* the first ones of a line; the text's size: none yet */
 } Reading;
 
 static Diag *fault(Reading *r, size_t lo, size_t hi, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -142,10 +143,26 @@ static bool take_brackets(Reading *r)
 
 /* ---- in lines ------------------------------------------------------------------------------ */
 
+/* A comma and a semicolon: which of them separates numbers? */
+static bool take_sign(Reading *r, char c)
+{
+    size_t *first = c == ',' ? &r->comma : &r->semicolon;
+    if (*first == r->size)
+        *first = r->at;
+    if (r->comma == r->size || r->semicolon == r->size)
+        return true;
+    Diag *diag = fault(r, r->at, r->at + 1,
+                       "`,` and `;` both stand in this line, and the commas may be decimal ones");
+    diag_help(r->ctx, diag,
+              "decimals are written with a point, as in `1.5;2.5`; else write one separator");
+    return false;
+}
+
 /* One line; *n: its numbers. A comma has a number on each side. */
 static bool take_line(Reading *r, int64_t *n)
 {
     bool comma = false;
+    r->comma = r->semicolon = r->size;
     *n = 0;
     for (; r->at < r->size && r->text[r->at] != '\n' && r->text[r->at] != '\r';) {
         char c = r->text[r->at];
@@ -154,6 +171,8 @@ static bool take_line(Reading *r, int64_t *n)
             fault(r, r->at, r->at + 1, "there is no number before this `%c`", c);
             return false;
         }
+        if (sign && !take_sign(r, c))
+            return false;
         comma |= sign;
         if (is_separator(c)) {
             r->at++;

@@ -1,5 +1,6 @@
 /* Arrays as text: in brackets, `[[1, 2], [3, 4]]`, or as lines of numbers with commas, semicolons
- * or blanks between them, as in CSV. Lines that are empty, or begin with #, are passed by. */
+ * or blanks between them, as in CSV. A line has no commas beside semicolons: they may be decimal
+ * ones. Lines that are empty, or begin with #, are passed by. */
 #ifndef RISEC_DRIVER_TEXT_DATA_H
 #define RISEC_DRIVER_TEXT_DATA_H
 

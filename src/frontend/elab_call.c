@@ -290,7 +290,14 @@ static void note_part(void *user, const OperatorPart *part)
 
 void note_unit(Elab *e, const Fun *op, const Core *lambda, Core *unit, Span span, const char *who)
 {
-    Units u = {e, {op, unit, operator_unit(e, op), unit->type, span, who, e->frame}};
+    Units u = {e,
+               {.op = op,
+                .unit = unit,
+                .declared = operator_unit(e, op),
+                .type = unit->type,
+                .span = span,
+                .who = who,
+                .frame = e->frame}};
     if (u.whole.declared ? u.whole.declared->kind != CORE_UNIT_ERROR : op->kind == F_PRIM)
         vec_push(e->ctx, &e->units, u.whole);
     else if (!u.whole.declared)
@@ -589,6 +596,8 @@ Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want
             match_type(e, h->result, c.env, want, span); /* what it leaves open is reported below */
         if (take_functions(&c) && all_filled(&c) && numbers_single(&c) && check_where(&c))
             r = f->kind == F_PRIM ? prim_result(&c) : item_result(&c, want);
+        if (r.kind != V_ERROR && f->kind == F_ITEM)
+            note_advised_units(e, f, c.values, c.cores, span);
     }
     if (r.kind == V_ERROR)
         e->failed |= !e->quiet;

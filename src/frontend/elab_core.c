@@ -342,6 +342,7 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
 const Env *env_push(Elab *e, const Env *env, const char *name, Value value, Span span)
 {
     Env *new = NEW(e->ctx, Env);
+    value.quotient = NULL; /* by its name it is meant */
     *new = (Env){.name = name, .value = value, .span = span, .root = env_root(env)};
     new->names = name_map_put(e->ctx, env->names, name, new);
     if (e->notes)
@@ -450,6 +451,7 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core)
     case V_NAT:
         if (!nat_to_core(e, v, want, core))
             return false;
+        doubt_quotient(e, v.quotient, *core, NO_SPAN);
         *core = lets_wrap(e, v.lets, *core);
         return true;
     case V_LIT: {

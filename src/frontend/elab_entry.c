@@ -528,6 +528,7 @@ static CoreEntry *entry_of(Elab *e, const Item *item, const FileScope *scope, in
     entry->max_resident = e->max_resident;
     entry->item = item;
     entry->program = e->program;
+    finish_doubts(e, &entry->doubts);
     return entry;
 }
 

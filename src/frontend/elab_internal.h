@@ -41,11 +41,12 @@ struct FileScope {
     Env *root;                /* the empty environment of this file */
 };
 
-typedef struct UnusedParam {
-    const Item *item;
+typedef struct UnusedName {
+    const Item *item; /* in which it is */
     const char *name;
     Span span;
-} UnusedParam;
+    bool let; /* else a parameter */
+} UnusedName;
 
 struct Program {
     VEC(FileScope *) files; /* in order of reading; the first is the program's own */
@@ -53,7 +54,7 @@ struct Program {
     VEC(const Item *) operators;
     VEC(const Item *) lacking;  /* a name in them means nothing: what is not known may be its consequence */
     VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
-    VEC(UnusedParam) unused; /* of the entries and definitions of the file itself */
+    VEC(UnusedName) unused; /* of the entries and definitions of the file itself */
     bool failed;
     struct NameNotes *notes; /* while it is loaded: who asks what names mean; or NULL */
 };
@@ -109,6 +110,8 @@ typedef struct Lit {
     const char *name; /* inf, nan, lowest, highest; or NULL */
 } Lit;
 
+typedef struct Quotient Quotient; /* see Note [Quotients] */
+
 typedef struct Value Value;
 struct Value {
     ValueKind kind;
@@ -116,6 +119,8 @@ struct Value {
     bool inexact;  /* NAT: a division of literals left a remainder */
     bool from_idx; /* NAT: mentions an index */
     bool bound;    /* has a name: nothing in it is left to compute */
+    const Quotient
+        *quotient; /* NAT: a division that was just written, and may be rounded; or NULL */
     int weight;    /* CORE: terms that a further use of it adds; 0 for an atom */
     Span span;
     LetBind *lets;
@@ -217,6 +222,7 @@ typedef struct PendingUnit { /* reduce(op, unit): compared when types are known 
     Span span;
     const char *who;
     const struct Frame *frame;
+    bool advised; /* of a definition: another value is doubtful, and no mistake */
 } PendingUnit;
 
 typedef struct Frame { /* a definition being expanded */
@@ -224,6 +230,19 @@ typedef struct Frame { /* a definition being expanded */
     Span use;
     const struct Frame *up;
 } Frame;
+
+/* What is to be looked at when types are known. */
+typedef struct Doubt {
+    enum { DOUBT_QUOTIENT, DOUBT_COMPARED } kind;
+    const Core *core;         /* QUOTIENT: the number that it becomes; COMPARED: the test */
+    const Quotient *quotient;
+    Span span;                /* QUOTIENT: the cast, or nowhere; COMPARED: the test */
+    const struct Frame *frame;
+} Doubt;
+
+typedef struct Remainder { /* of `a % b` */
+    Span above, below;
+} Remainder;
 
 /* Why a value did not fit, for the message. */
 typedef struct Mismatch {
@@ -241,6 +260,8 @@ typedef struct Elab {
     VEC(Meta) metas;
     VEC(PendingLit) lits;
     VEC(PendingUnit) units;
+    VEC(Doubt) doubts;
+    VEC(Remainder) remainders;
     VEC(Span) type_spans; /* where the type was declared: of the variables with ids from first_var on */
     int first_var;        /* those below were made before */
     VEC(Core *) sizes_used; /* CORE_SIZE of a numeric type: constants must fit */
@@ -503,7 +524,23 @@ Value named_constant(Elab *e, const char *name, Type type, Span span); /* type N
 Core *literal_core(Elab *e, Lit lit, bool inexact, Type type, Span span);
 Value apply_cast(Elab *e, const Fun *f, Value arg, Span span);
 void finish_literals(Elab *e);
+
+/* elab_units.c */
 void finish_units(Elab *e);
+void advise_units(Elab *e);
+/* Arguments of a definition that should be units of others: values and cores beside its parameters.
+ */
+void note_advised_units(Elab *e, const Fun *f, const Value *values, Core *const *cores, Span call);
+
+/* elab_doubts.c */
+const Quotient *quotient_of_sizes(Elab *e, Nat a, Nat b, Span above, Span below,
+                                  Span span); /* NULL: it is exact */
+/* It becomes this number, by the cast `whole` or (NO_SPAN) by itself. `q`: or NULL. */
+void doubt_quotient(Elab *e, const Quotient *q, const Core *number, Span whole);
+void doubt_cast_quotient(Elab *e, Value arg, const Core *number, Span whole);
+void note_remainder(Elab *e, Span above, Span below);
+void doubt_compared(Elab *e, const Core *test);
+void finish_doubts(Elab *e, Diags *found); /* types are known */
 
 /* elab_apply.c */
 Value apply(Elab *e, Value f, int n, const Value *args, Span span, Type want);

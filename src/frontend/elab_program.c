@@ -88,7 +88,63 @@ static FileScope *load_file(Loader *l, const char *path, FileKind kind, Span spa
     return scope;
 }
 
-static FileScope *load_std(Loader *l, const char *dotted, Span span)
+typedef struct Wanted { /* of one module: names of a file that it has */
+    int n;
+    const char *first, *second;
+} Wanted;
+
+static void want_name(Wanted *wanted, const char *name)
+{
+    const LibFile *file = prim_find(name) == P_COUNT && builtin_find(name) == BUILTIN_NONE
+                              ? library_with(name)
+                              : NULL;
+    Wanted *of = file ? &wanted[file - risec_lib_files] : NULL;
+    if (!of || (of->first && strcmp(of->first, name) == 0) ||
+        (of->second && strcmp(of->second, name) == 0))
+        return;
+    of->n++;
+    if (of->first && !of->second)
+        of->second = name;
+    of->first = of->first ? of->first : name;
+}
+
+static void want_names(Wanted *wanted, const Ast *ast)
+{
+    if (ast->kind == AST_NAME)
+        want_name(wanted, ast->name.text);
+    for (int i = 0; i < ast_children(ast); i++)
+        want_names(wanted, ast_child(ast, i));
+}
+
+/* Another module than `near` is meant: the one that has the most of the names in the file. */
+static bool propose_module(Loader *l, Diag *d, const FileScope *scope, const char *near, Span span)
+{
+    Wanted *wanted = NEWN(l->ctx, Wanted, risec_lib_file_count);
+    int best = 0;
+    for (int i = 0; scope && i < scope->ast->items.n; i++) {
+        const Item *item = scope->ast->items.at[i];
+        if (item->body)
+            want_names(wanted, item->body);
+        if (item->lowered)
+            want_names(wanted, item->lowered);
+    }
+    for (int i = 1; i < risec_lib_file_count; i++)
+        best = wanted[i].n > wanted[best].n ? i : best;
+    const Wanted *of = &wanted[best];
+    const char *module = library_module(l->ctx, &risec_lib_files[best]);
+    if (!of->n || (near && strcmp(near, module) == 0))
+        return false;
+    const char *names =
+        of->n == 1 ? ctx_printf(l->ctx, "`%s` is", of->first)
+                   : ctx_printf(l->ctx, "`%s`%s `%s`%s are", of->first, of->n == 2 ? " and" : ",",
+                                of->second, of->n == 2 ? "" : " and others");
+    diag_propose(l->ctx, d, span, ctx_printf(l->ctx, "%s in another module: $", names), "import %s",
+                 module);
+    return true;
+}
+
+/* `from`: the file that imports it, or NULL. */
+static FileScope *load_std(Loader *l, const FileScope *from, const char *dotted, Span span)
 {
     const LibFile *file = library_find(l->ctx, dotted);
     if (!file) {
@@ -100,9 +156,9 @@ static FileScope *load_std(Loader *l, const char *dotted, Span span)
         const char *dot = strrchr(dotted, '.'), *outer = dot ? ctx_printf(l->ctx, "%.*s", (int)(dot - dotted), dotted) : "";
         if (library_find(l->ctx, outer))
             diag_propose(l->ctx, d, span, "a module is imported with all of its names: $", "import %s", outer);
-        else if (near)
+        else if (!propose_module(l, d, from, near, span) && near)
             diag_propose(l->ctx, d, span, "did you mean $?", "import %s", near);
-        else if (strncmp(dotted, "std.", 4) != 0)
+        else if (!d->help && strncmp(dotted, "std.", 4) != 0)
             diag_note(l->ctx, d, NO_SPAN, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
         return NULL;
     }
@@ -142,7 +198,8 @@ static void follow(Loader *l, FileScope *scope)
         }
         l->depth++;
         if (!other)
-            other = item->is_file ? load_file(l, path, FILE_REGULAR, span) : load_std(l, path, span);
+            other = item->is_file ? load_file(l, path, FILE_REGULAR, span)
+                                  : load_std(l, scope, path, span);
         l->depth--;
         bool twice = false;
         for (int k = 0; k < scope->imports.n; k++)
@@ -231,7 +288,7 @@ const char *program_module(Ctx *ctx, Program *p, const char *dotted)
     if (!scope) {
         Loader l = {.ctx = ctx, .program = p};
         int before = p->files.n, errors = ctx->diags.errors;
-        scope = load_std(&l, dotted, NO_SPAN);
+        scope = load_std(&l, NULL, dotted, NO_SPAN);
         if (!scope)
             return NULL;
         resolve_program(ctx, p, before);
@@ -355,4 +412,23 @@ const char *program_rules_for(Ctx *ctx, const Program *program, const char *home
                 sb_printf(&sb, sb.len ? ", `%s`" : "`%s`", rule->name);
         }
     return sb.len ? sb.text : NULL;
+}
+
+const char *program_step_near(Ctx *ctx, const Program *program, const char *name)
+{
+    static const char *const words[] = {
+#define STRATEGY(name, ...) #name,
+#include "frontend/strategies.def"
+#undef STRATEGY
+    };
+    VEC(const char *) names = {0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        vec_push(ctx, &names, words[i]);
+    for (int f = 0; f < program->files.n; f++)
+        for (int i = 0; i < program->files.at[f]->items.n; i++) {
+            const Item *item = program->files.at[f]->items.at[i];
+            if (item->name && (item->kind == ITEM_RULE || item->kind == ITEM_STRATEGY))
+                vec_push(ctx, &names, item->name);
+        }
+    return did_you_mean(ctx, name, names.n, names.at);
 }

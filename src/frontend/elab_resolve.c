@@ -186,6 +186,19 @@ static void walk_all(Resolver *r, int n, Ast *const *items, const Local *scope)
         walk(r, items[i], scope);
 }
 
+/* What is bound from `before` on, and has no use: by the header, or by a `let`. Of rules and
+ * strategies, nothing is said. */
+static void note_unused(const Resolver *r, bool let, const Local *scope, const Local *before)
+{
+    ItemKind kind = r->item ? r->item->kind : ITEM_ERROR;
+    bool asked = kind == ITEM_ENTRY || kind == ITEM_DEF || (let && kind == ITEM_OPERATOR);
+    if (!asked || r->scope != r->program->files.at[0])
+        return;
+    for (const Local *l = scope; l != before; l = l->up)
+        if (!*l->used && l->name[0] != '_')
+            vec_push(r->ctx, &r->program->unused, ((UnusedName){r->item, l->name, l->at, let}));
+}
+
 static void walk_bracket(Resolver *r, const Ast *ast, const Local *scope)
 {
     const Ast *fn = ast->call.fn;
@@ -272,11 +285,14 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
         walk(r, ast->lambda.body, scope);
         return;
     }
-    case AST_LET:
+    case AST_LET: {
         walk(r, ast->let.value, scope);
+        const Local *before = scope;
         scope = bind_names(r, &ast->let.pattern, scope, scope);
         walk(r, ast->let.body, scope);
+        note_unused(r, true, scope, before);
         return;
+    }
     case AST_IF:
         walk(r, ast->cond.cond, scope);
         walk(r, ast->cond.then, scope);
@@ -494,28 +510,26 @@ static void note_expect(const Resolver *r, const Item *item, const Expect *expec
         note_name(r, other->name, wanted->span, other->name_span, other);
 }
 
-/* `params`: what the header binds. */
-static void note_unused(Resolver *r, const Item *item, const Local *params)
+static void warn_unused(Ctx *ctx, const UnusedName *name)
 {
-    if ((item->kind != ITEM_ENTRY && item->kind != ITEM_DEF) || r->scope != r->program->files.at[0])
-        return;
-    for (const Local *l = params; l; l = l->up)
-        if (!*l->used && l->name[0] != '_')
-            vec_push(r->ctx, &r->program->unused, ((UnusedParam){item, l->name, l->at}));
+    const Item *item = name->item;
+    Diag *diag =
+        name->let ? diag_warning(ctx, W0709, name->span, "nothing uses `%s`", name->name)
+                  : diag_warning(ctx, W0709, name->span, "nothing in `%s` uses its parameter `%s`",
+                                 item->name, name->name);
+    const char *where = name->let ? "" : " where it has to be there";
+    if (!name->let && item->n_expects) /* which may give it a value */
+        diag_help(ctx, diag, "leave it out, or call it `_%s`%s", name->name, where);
+    else
+        diag_propose(ctx, diag, name->span, ctx_printf(ctx, "leave it out, or call it $%s", where),
+                     "_%s", name->name);
 }
 
 void program_warn_unused(Ctx *ctx, const Program *program)
 {
-    for (int i = 0; i < program->unused.n && !program->failed; i++) {
-        const UnusedParam *param = &program->unused.at[i];
-        if (item_accepts(param->item, W0709))
-            continue;
-        Diag *diag = diag_warning(ctx, W0709, param->span, "nothing in `%s` uses its parameter `%s`", param->item->name, param->name);
-        if (param->item->n_expects) /* which may give it a value */
-            diag_help(ctx, diag, "leave it out, or call it `_%s` where it has to be there", param->name);
-        else
-            diag_propose(ctx, diag, param->span, "leave it out, or call it $ where it has to be there", "_%s", param->name);
-    }
+    for (int i = 0; i < program->unused.n && !program->failed; i++)
+        if (!item_accepts(program->unused.at[i].item, W0709))
+            warn_unused(ctx, &program->unused.at[i]);
 }
 
 static void resolve_item(Resolver *r, const Item *item)
@@ -585,7 +599,7 @@ static void resolve_item(Resolver *r, const Item *item)
         walk_all(r, item->n_where, item->where, push_words(r, scope, rule_laws));
     if (item->body)
         walk(r, item->body, scope);
-    note_unused(r, item, params);
+    note_unused(r, false, params, NULL);
 }
 
 /* ---- one meaning, no recursion -------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
 /* Literals, arithmetic on sizes and on data, comparisons, casts, units. */
-#include <ctype.h>
 #include <math.h>
 
 #include "frontend/elab_internal.h"
@@ -144,6 +143,7 @@ static Value nat_binary(Elab *e, AstOp op, Value va, Value vb, Span span)
     v.literal = va.kind == V_NAT && va.literal && vb.kind == V_NAT && vb.literal;
     v.from_idx = va.kind == V_CORE || vb.kind == V_CORE || va.from_idx || vb.from_idx;
     v.inexact = v.literal && inexact;
+    v.quotient = op == OP_DIV ? quotient_of_sizes(e, a, b, va.span, vb.span, span) : NULL;
     v.lets = lets;
     return v;
 }
@@ -306,6 +306,8 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
     if (a.kind == V_ERROR || b.kind == V_ERROR)
         return v_error(span);
     const char *sign = ast_op_text(op);
+    if (op == OP_MOD)
+        note_remainder(e, a.span, b.span);
     if (op == OP_AND || op == OP_OR)
         return eval_logic(e, op, a, b, span);
     bool negative_division = (op == OP_DIV || op == OP_MOD) && a.kind == V_NAT && a.literal && nat_is_const(a.nat) && a.nat->value < 0;
@@ -416,7 +418,10 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         return v_error(span);
     }
     Core *args[2] = {swap ? y : x, swap ? x : y};
-    return v_core(e, core_prim(e, prim_of_op(op), span, t, 0, NULL, 2, args));
+    Core *core = core_prim(e, prim_of_op(op), span, t, 0, NULL, 2, args);
+    if (is_comparison(op))
+        doubt_compared(e, core);
+    return v_core(e, core);
 }
 
 /* `-128i8`: the sign belongs to the literal. `core` was made just now. */
@@ -615,6 +620,7 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
         !(arg.literal && scalar_is_int(to->scalar) && !scalar_int_fits(to->scalar, arg.nat->value))) {
         x = core_new(e, CORE_SIZE, span, to);
         x->size = arg.nat;
+        doubt_quotient(e, arg.quotient, x, span);
         return v_core(e, lets_wrap(e, arg.lets, x));
     }
     x = value_core(e, arg);
@@ -637,100 +643,6 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
     }
     Core *core = core_prim(e, P_cast, span, to, 0, NULL, 1, &x);
     core->prim.cast_type = to;
+    doubt_cast_quotient(e, arg, core, span);
     return v_core(e, core);
-}
-
-/* ---- units --------------------------------------------------------------------------------------------------------- */
-
-static bool same_constant(const Core *a, const Core *b)
-{
-    if (a->kind == CORE_SIZE && b->kind == CORE_SIZE)
-        return a->size == b->size;
-    if (a->kind != b->kind)
-        return false;
-    if (a->kind == CORE_LIT) {
-        if (a->lit.type != b->lit.type)
-            return false;
-        if (scalar_is_float(a->lit.type))
-            return (isnan(a->lit.f) && isnan(b->lit.f)) || (a->lit.f == b->lit.f && signbit(a->lit.f) == signbit(b->lit.f));
-        return a->lit.i == b->lit.i;
-    }
-    if (a->kind != CORE_TUPLE || a->tuple.n != b->tuple.n)
-        return false;
-    for (int i = 0; i < a->tuple.n; i++)
-        if (!same_constant(a->tuple.items[i], b->tuple.items[i]))
-            return false;
-    return true;
-}
-
-static const char *unit_text(Elab *e, const Core *core)
-{
-    StrBuf sb;
-    sb_init(&sb, e->ctx);
-    if (core->kind == CORE_LIT)
-        scalar_value_print(&sb, core->lit);
-    else if (core->kind == CORE_TUPLE) {
-        sb_putc(&sb, '(');
-        for (int i = 0; i < core->tuple.n; i++) {
-            sb_puts(&sb, i ? ", " : "");
-            sb_puts(&sb, unit_text(e, core->tuple.items[i]));
-        }
-        sb_putc(&sb, ')');
-    } else
-        sb_puts(&sb, "a computed value");
-    return sb.text;
-}
-
-/* `max(0, ...)`: how a fold of a primitive gets a start of its own, which is combined with its result. */
-static const char *with_start(Elab *e, const PendingUnit *p, const Core *got)
-{
-    const char *name = p->op->kind == F_PRIM ? prim_name(p->op->prim) : NULL, *start = span_text(e, p->span);
-    if (!name || strcmp(p->who, prim_name(P_reduce)) != 0 || got->kind != CORE_LIT || got->lit.type == SC_BOOL)
-        return NULL;
-    start = start && !p->frame ? start : unit_text(e, got);
-    return isalpha((unsigned char)name[0]) ? ctx_printf(e->ctx, "%s(%s, ...)", name, start) : ctx_printf(e->ctx, "%s %s (...)", start, name);
-}
-
-void finish_units(Elab *e)
-{
-    for (int i = 0; i < e->units.n; i++) {
-        PendingUnit *p = &e->units.at[i];
-        Core builtin = {.kind = CORE_LIT};
-        const Core *want = p->declared;
-        e->frame = p->frame;
-        if (!want) {
-            Type t = type_zonk(e, p->type);
-            Type scalar = t->kind == TY_VEC ? t->elem : t;
-            if (scalar->kind != TY_SCALAR || !scalar_unit(p->op->prim, scalar->scalar, &builtin.lit))
-                continue;
-            want = &builtin;
-        }
-        const Core *got = core_splatted(p->unit);
-        ScalarValue v;
-        /* A constant size is a constant here. -0 is taken for a sum's unit too: it is one. */
-        Core as_lit = {.kind = CORE_LIT};
-        if (got->kind == CORE_SIZE && nat_is_const(got->size) && got->type->kind == TY_SCALAR) {
-            Scalar s = got->type->scalar;
-            v = scalar_is_float(s) ? scalar_float(s, (double)got->size->value) : scalar_int(s, got->size->value);
-            as_lit.lit = v;
-            got = &as_lit;
-        }
-        bool zero = got->kind == CORE_LIT && want->kind == CORE_LIT && scalar_is_float(got->lit.type) && got->lit.type == want->lit.type &&
-                    got->lit.f == 0 && want->lit.f == 0;
-        if (zero || same_constant(got, want))
-            continue;
-        const char *name = p->op->kind == F_ITEM ? p->op->item->name : prim_name(p->op->prim);
-        Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s", p->who, name, unit_text(e, want));
-        diag_label(e->ctx, d, "this is %s", unit_text(e, got));
-        const char *written = p->op->kind == F_ITEM ? span_text(e, p->op->item->unit->span) : NULL;
-        /* In a definition it may be a parameter that stands there. */
-        if (want == &builtin)
-            written = unit_word(p->op->prim, builtin.lit.type);
-        const char *start = want == &builtin ? with_start(e, p, got) : NULL;
-        diag_propose(e->ctx, d, p->frame ? NO_SPAN : p->span, start ? ctx_printf(e->ctx, "write $; to start from another value, combine it with the result: `%s`", start) : "write $", "%s",
-                     written ? written : unit_text(e, want));
-        if (p->op->kind == F_ITEM)
-            diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
-    }
-    e->frame = NULL;
 }

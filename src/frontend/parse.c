@@ -7,6 +7,7 @@
 
 #include "frontend/library.h"
 #include "frontend/parse_mistakes.h"
+#include "support/utf8.h"
 
 enum {
     STACK_LIMIT = 64 << 20 /* bytes of the engine's stack: about two million open brackets or signs */
@@ -343,6 +344,12 @@ static bool begin_text(Parser *ps, Ctx *ctx, uint32_t file)
     const char *zero = memchr(source->text, 0, source->size);
     if (zero) {
         uint32_t at = (uint32_t)(zero - source->text);
+        if (text_is_utf16(source->text, source->size)) {
+            Diag *diag = diag_error(ctx, E0012, NO_SPAN, "%s is UTF-16, and programs are UTF-8",
+                                    source->name);
+            diag_help(ctx, diag, "save it as UTF-8 in the editor, or `iconv -f UTF-16 -t UTF-8`");
+            return false;
+        }
         diag_error(ctx, E0012, parse_span(ps, at, at + 1), "this file holds a zero byte, so it is no text");
         return false;
     }

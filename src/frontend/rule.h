@@ -58,6 +58,8 @@ const Item *program_rule(const Program *program, const char *from, const char *n
 
 /* The rules of that file for this level that rewrite what `like` does, as in "`a`, `b`"; NULL: none. */
 const char *program_rules_for(Ctx *ctx, const Program *program, const char *home, const char *level, const Item *like);
+/* The rule, strategy or word of strategies that a name was likely to be; NULL. */
+const char *program_step_near(Ctx *ctx, const Program *program, const char *name);
 
 /* Gives the program's constants, which are definitions of a number without parameters, other values, before anything is elaborated. */
 void program_set_constants(Ctx *ctx, Program *program, int64_t (*value)(void *user, const char *name, int64_t written), void *user);

@@ -138,6 +138,7 @@ typedef struct CoreEntry {
     const Item *item;          /* as written; its strategy, too */
     const Costs *costs;        /* by which it was said what is stored; NULL: by none */
     struct Program *program;   /* in which it stands */
+    Diags doubts;              /* warnings about its text: see frontend/elab_doubts.c */
     Core *body;
 } CoreEntry;
 

@@ -464,13 +464,22 @@ static const char *places_shown(Ctx *ctx, const Places *places)
     return sb.text;
 }
 
+static Word *word_of(Runner *r, Strategy s, const SCall *call);
+
+/* A name that means nothing is said before places are looked for. */
+static bool means_step(Runner *r, Strategy what)
+{
+    SCall call;
+    return !as_call(what.ast, &call) || senv_find(what.env, call.name) || word_of(r, what, &call);
+}
+
 static Core *run_at(Runner *r, Strategy s, const Here *here)
 {
     Ctx *ctx = r->ctx;
     const Ast *ast = s.ast;
     Strategy what = {ast->at.what, s.env, s.home};
     Places places;
-    if (!find_places(r, here, ast->at.n, ast->at.words, &places))
+    if (!means_step(r, what) || !find_places(r, here, ast->at.n, ast->at.words, &places))
         return NULL;
     const char *text = place_text(ctx, ast->at.n, ast->at.words);
     if (places.at.n == 0) {
@@ -679,6 +688,9 @@ static Word *word_of(Runner *r, Strategy s, const SCall *call)
     if (word->which < 0 && !word->item) {
         const LibFile *module = library_with(call->name);
         const char *note = module ? ctx_printf(r->ctx, "the library has it: the program has to say `import %s`", library_module(r->ctx, module)) : NULL;
+        const char *near = module ? NULL : program_step_near(r->ctx, r->program, call->name);
+        if (near)
+            note = ctx_printf(r->ctx, "did you mean `%s`?", near);
         strategy_mistake(r, E0804, call->span, ctx_printf(r->ctx, "`%s` is neither a rule nor a strategy", call->name), note);
         return NULL;
     }

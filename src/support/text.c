@@ -277,3 +277,15 @@ const char *intern(Ctx *ctx, const char *text, size_t n)
 }
 
 const char *intern_z(Ctx *ctx, const char *text) { return intern(ctx, text, strlen(text)); }
+
+bool text_is_utf16(const char *text, size_t size)
+{
+    enum { LOOKED_AT = 16 };
+    if (size < 2 || size % 2)
+        return false;
+    bool marked = memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0;
+    size_t zeros[2] = {0, 0}, n = size < LOOKED_AT ? size : LOOKED_AT;
+    for (size_t i = 0; i < n; i++)
+        zeros[i % 2] += text[i] == 0;
+    return marked || ((zeros[0] == 0 || zeros[1] == 0) && zeros[0] + zeros[1] == n / 2);
+}

@@ -1,0 +1,2 @@
+check wide.text
+exit 1

@@ -1,0 +1,2 @@
+check heads.csv
+exit 2

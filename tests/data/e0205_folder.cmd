@@ -1,0 +1,2 @@
+run folder
+exit 2

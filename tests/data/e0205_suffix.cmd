@@ -1,0 +1,2 @@
+run echo --arg xs=ones
+exit 2

@@ -1,0 +1,2 @@
+run ecco.rise --arg xs=ones
+exit 2

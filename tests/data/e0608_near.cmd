@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=decimal.csv
+exit 2

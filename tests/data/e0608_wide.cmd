@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=wide.text
+exit 2

@@ -1,0 +1,2 @@
+run echo.rise g -n 100 --arg xs=ones
+exit 2

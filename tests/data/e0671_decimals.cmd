@@ -1,0 +1,2 @@
+run echo.rise g --arg xs=decimals.csv
+exit 2
