@@ -34,11 +34,12 @@ static const char *edited(Request *r, const json_t *edits, size_t *size)
     return out.text;
 }
 
-static void put_action(Request *r, const json_t *kept, int *n)
+/* One hint: its text and its edits. */
+static void put_action(Request *r, const json_t *hint, int *n)
 {
-    const json_t *edits = json_object_get(kept, "edits");
+    const json_t *edits = json_array_get(hint, 1);
     sb_puts(&r->out, (*n)++ ? ",{\"title\":" : "{\"title\":");
-    sb_put_json(&r->out, json_string_value(json_object_get(kept, "help")));
+    sb_put_json(&r->out, json_string_value(json_array_get(hint, 0)));
     sb_puts(&r->out, ",\"kind\":\"quickfix\",\"isPreferred\":true,\"edit\":{\"changes\":{");
     sb_put_json(&r->out, r->doc->uri);
     sb_puts(&r->out, ":[");
@@ -51,6 +52,20 @@ static void put_action(Request *r, const json_t *kept, int *n)
         sb_puts(&r->out, "}");
     }
     sb_puts(&r->out, "]}}}");
+}
+
+static void put_first_that_mends(Request *r, const json_t *kept, int *n)
+{
+    const json_t *hints = json_object_get(kept, "hints");
+    for (size_t i = 0; i < json_array_size(hints); i++) {
+        const json_t *hint = json_array_get(hints, i);
+        size_t size;
+        const char *text = edited(r, json_array_get(hint, 1), &size);
+        if (text && diagnostics_mends(r->workspace, r->doc, kept, text, size)) {
+            put_action(r, hint, n);
+            return;
+        }
+    }
 }
 
 static bool wants_fixes(const Request *r)
@@ -79,14 +94,10 @@ void feature_code_action(Request *r)
     const json_t *known = r->doc->found_version == r->doc->version ? r->doc->found : NULL;
     sb_puts(&r->out, "[");
     for (size_t i = 0; wants_fixes(r) && i < json_array_size(known); i++) {
-        const json_t *kept = json_array_get(known, i), *edits = json_object_get(kept, "edits");
+        const json_t *kept = json_array_get(known, i);
         FoundSpan span = found_span(r->analysis, json_object_get(kept, "at"));
-        size_t size;
-        if (!span.own || span.hi < lo || hi < span.lo || json_array_size(edits) == 0)
-            continue;
-        const char *text = edited(r, edits, &size);
-        if (text && diagnostics_mends(r->workspace, r->doc, kept, text, size))
-            put_action(r, kept, &n);
+        if (span.own && span.hi >= lo && hi >= span.lo)
+            put_first_that_mends(r, kept, &n);
     }
     sb_puts(&r->out, "]");
 }

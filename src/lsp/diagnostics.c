@@ -72,27 +72,69 @@ FoundSpan found_span(const Analysis *a, const json_t *kept)
 
 /* ---- diagnostics ------------------------------------------------------------------------- */
 
-static json_t *keep(const Analysis *a, const Ctx *part, const Diag *diag)
+static json_t *keep_edits(const Analysis *a, const Ctx *part, const DiagEdit *edits, int n)
 {
-    json_t *notes = json_array(), *edits = json_array();
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, json_pack("[s, o]", edits[i].text,
+                                              keep_span(a, part, edits[i].span)));
+    return list;
+}
+
+/* The hints that have edits, in the order in which they are tried. */
+static json_t *keep_hints(const Analysis *a, const Ctx *part, const Diag *diag)
+{
+    json_t *list = json_array();
+    for (int i = 0; i <= diag->tries.n; i++) {
+        const DiagTry *hint = i < diag->tries.n ? &diag->tries.at[i] : NULL;
+        int n = hint ? hint->edits.n : diag->edits.n;
+        const char *help = hint ? hint->help : diag->help;
+        if (n && help)
+            json_array_append_new(list, json_pack("[s, o]", help,
+                                                  keep_edits(a, part, hint ? hint->edits.at : diag->edits.at, n)));
+    }
+    return list;
+}
+
+static json_t *keep(const Analysis *a, const Ctx *part, Diag *diag)
+{
+    json_t *notes = json_array(), *hints = keep_hints(a, part, diag);
+    diag_likeliest(diag);
     for (int i = 0; i < diag->notes.n; i++)
         json_array_append_new(notes, json_pack("[s, o]", diag->notes.at[i].text,
                                                keep_span(a, part, diag->notes.at[i].span)));
-    for (int i = 0; i < diag->edits.n; i++)
-        json_array_append_new(edits, json_pack("[s, o]", diag->edits.at[i].text,
-                                               keep_span(a, part, diag->edits.at[i].span)));
     return json_pack("{s:s, s:s, s:s*, s:s*, s:b, s:o, s:o, s:o}", "code",
                      diag_code_name(diag->code), "message", diag->message, "label", diag->label,
                      "help", diag->help, "warning", diag->warning, "at",
-                     keep_span(a, part, diag->span), "notes", notes, "edits", edits);
+                     keep_span(a, part, diag->span), "notes", notes, "hints", hints);
+}
+
+/* What the same edits mend becomes a note of the first error. */
+static bool add_to_same(json_t *list, const json_t *one)
+{
+    const json_t *edits = json_array_get(json_array_get(json_object_get(one, "hints"), 0), 1);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *first = json_array_get(list, i);
+        const json_t *other = json_array_get(json_array_get(json_object_get(first, "hints"), 0), 1);
+        if (!edits || !other || !json_equal(edits, other) ||
+            json_is_true(json_object_get(first, "warning")) || json_is_true(json_object_get(one, "warning")))
+            continue;
+        json_t *text = json_sprintf("and here: %s", json_string_value(json_object_get(one, "message")));
+        json_array_append_new(json_object_get(first, "notes"),
+                              json_pack("[o, O]", text, json_object_get(one, "at")));
+        return true;
+    }
+    return false;
 }
 
 static json_t *keep_all(const Analysis *a, const Ctx *part)
 {
     json_t *list = json_array();
     for (int i = 0; i < part->diags.list.n; i++) {
-        diag_likeliest(part->diags.list.at[i]);
-        json_array_append_new(list, keep(a, part, part->diags.list.at[i]));
+        json_t *one = keep(a, part, part->diags.list.at[i]);
+        if (!add_to_same(list, one))
+            json_array_append(list, one);
+        json_decref(one);
     }
     return list;
 }
@@ -449,14 +491,6 @@ void feature_diagnostic(Request *r)
 
 /* ---- trials of hints --------------------------------------------------------------------- */
 
-static int count_errors(const json_t *list)
-{
-    int n = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        n += !json_is_true(json_object_get(json_array_get(list, i), "warning"));
-    return n;
-}
-
 static int count_like(const json_t *list, const json_t *kept)
 {
     int n = 0;
@@ -466,6 +500,25 @@ static int count_like(const json_t *list, const json_t *kept)
              json_equal(json_object_get(one, "message"), json_object_get(kept, "message"));
     }
     return n;
+}
+
+/* Of a text that cannot be read, nothing else is known. */
+static bool is_of_grammar(const json_t *kept)
+{
+    const char *code = json_string_value(json_object_get(kept, "code"));
+    return strcmp(code, "E0115") != 0 && strcmp(code, "E0200") < 0;
+}
+
+/* Is there an error that was not there before? One that the text hid while it could not be read counts as there. */
+static bool says_other(const json_t *said, const json_t *before, const json_t *mended)
+{
+    for (size_t i = 0; i < json_array_size(said); i++) {
+        const json_t *one = json_array_get(said, i);
+        bool hidden = is_of_grammar(mended) && !is_of_grammar(one);
+        if (!json_is_true(json_object_get(one, "warning")) && !hidden && count_like(said, one) > count_like(before, one))
+            return true;
+    }
+    return false;
 }
 
 /* What is said of the text and of one item, by its number. */
@@ -496,8 +549,7 @@ bool diagnostics_mends(Workspace *w, Document *doc, const json_t *kept, const ch
         int moved = after->ast->items.n - doc->analysis->ast->items.n;
         json_t *said = said_of(after, number < 0 ? number : number + moved),
                *before = said_of(doc->analysis, number);
-        mends = count_errors(said) <= count_errors(before) &&
-                count_like(said, kept) < count_like(before, kept);
+        mends = count_like(said, kept) < count_like(before, kept) && !says_other(said, before, kept);
         json_decref(said);
         json_decref(before);
     }
