@@ -31,7 +31,7 @@ static void edit_name(Resolver *r, Diag *d, const char *name, const char *other)
     const char *text = source_get(r->ctx, item.file)->text;
     uint32_t n = (uint32_t)strlen(name);
     for (uint32_t at = item.lo; at + n <= item.hi; at++)
-        if (strncmp(text + at, name, n) == 0 && !is_word_byte(text[at - 1]) && !is_word_byte(text[at + n]))
+        if (strncmp(text + at, name, n) == 0 && (at == 0 || !is_word_byte(text[at - 1])) && !is_word_byte(text[at + n]))
             diag_edit(r->ctx, d, (Span){item.file, at, at + n}, "%s", other);
 }
 
@@ -335,6 +335,8 @@ static bool propose_kept(Resolver *r, Diag *d, Span span, const char *name)
     if (end - span.lo > LONGEST || !arrow || arrow != param + n + 1 || param[0] == '(' || strncmp(fold, "reduce", 6) != 0 || !unit)
         return false;
     const char *close = fold + behind_brackets(fold, (uint32_t)strcspn(fold, "(\n")) - 1, *test = arrow + 3;
+    if (close < unit || text + end - 1 < test)
+        return false;
     diag_propose(r->ctx, d, (Span){span.file, span.lo, end}, "in front of a fold, what goes counts as its unit: $", "map(fun %.*s => if %.*s then %.*s else %.*s)", (int)n, param,
                  (int)(text + end - 1 - test), test, (int)n, param, (int)(close - unit), unit);
     diag_or_else(r->ctx, d);

@@ -74,7 +74,8 @@ static CoreVar *row_of(Rows *r, const CoreVar *array, Span span)
     for (int i = 0; i < r->beside.n; i++)
         if (r->beside.at[i].array == array)
             return r->beside.at[i].var;
-    r->fits &= is_vector(row) || row->kind == TY_SCALAR;
+    bool number = row->kind == TY_SCALAR || (is_vector(row) && row->elem->scalar != SC_BOOL);
+    r->fits &= number; /* what else has no template */
     CoreVar *var = make_var(r->ctx, r->next_var, array->name, row, span);
     vec_push(r->ctx, &r->beside, ((Beside){array, var}));
     return var;
@@ -138,7 +139,8 @@ static Core *member_value(Rows *r, const Nest *nest)
 
 static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
-/* Is the term made of maps and folds of whole rows and vectors of their length? */
+/* Is the term made of maps and folds of whole rows and vectors of their length, of up to three in one
+ * map? */
 static bool is_of_whole_rows(const Rows *r, const Core *term)
 {
     int indices;
@@ -152,7 +154,7 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
         return !own;
     }
     PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_map;
-    bool known = id == P_map || id == P_reduce || id == P_zip || id == P_zip3 || id == P_zip4 ||
+    bool known = id == P_map || id == P_reduce || id == P_zip || id == P_zip3 ||
                  prim_rows[id].level == LEVEL_SCALAR;
     for (int i = 0; i < term_children(term) && known; i++)
         known = is_of_whole_rows(r, term_child(term, i));

@@ -1,0 +1,1 @@
+lower beside.rise residual --plan
