@@ -187,7 +187,7 @@ expect run-arg-unknown 2 'did you mean .xs' -- run "$sum" --set n=4 --arg x=iota
 expect run-arg-is-size 2 'is a size' -- run "$sum" --arg n=4 --arg xs=iota
 expect run-set-is-arg 2 'there is no size' -- run "$dir/axpy.rise" --set n=4 --set a=2 --arg a=1 --arg xs=iota --arg ys=iota
 expect run-word-misspelt 2 'did you mean .uniform:0:9' -- run "$sum" --set n=4 --arg xs=unifrm:0:9
-expect run-word-alone 2 'the words are iota, ones' -- run "$sum" --set n=4 --arg xs=iota:3
+expect run-word-alone 2 'the length is known from the sizes: .--arg xs=iota' -- run "$sum" --set n=4 --arg xs=iota:3
 # Also where there is a GPU, there is none.
 CUDA_VISIBLE_DEVICES='' expect run-gpu 3 'error.E0629.*driver' -- run "$sum" --device gpu --set n=4 --arg xs=iota
 CUDA_VISIBLE_DEVICES='' shows run-auto 'on sim' -- run "$sum" --device auto --set n=4 --arg xs=iota
