@@ -50,6 +50,8 @@ static void add_fact(const Part *p, NatFacts *facts, const Cond *cond)
         return;
     Nat a = partners_spelled(p->look, e->op.args[0]->nat), b = partners_spelled(p->look, e->op.args[1]->nat);
     PrimId id = e->op.id;
+    if (!partners_is_steady(p->look, a) || !partners_is_steady(p->look, b)) /* it may have changed since */
+        return;
     if (cond->negated)
         id = id == P_lt ? P_ge : id == P_le ? P_gt : id == P_gt ? P_le : id == P_ge ? P_lt : P_COUNT;
     if (id == P_lt || id == P_le)
@@ -75,7 +77,7 @@ static bool is_inside(const Part *p, const Spot *spot)
         add_fact(p, facts, &path.conds[i]);
     Nat index = nat_subst_many(ctx, partners_spelled(p->look, spot->index), spot->n_fixed, spot->fixed, spot->trip);
     Nat last = nat_add_k(ctx, index, spot->cells);
-    return nat_le(ctx, facts, p->first, index) && nat_le(ctx, facts, last, nat_add(ctx, p->first, p->size));
+    return partners_is_steady(p->look, index) && nat_le(ctx, facts, p->first, index) && nat_le(ctx, facts, last, nat_add(ctx, p->first, p->size));
 }
 
 /* Is there a barrier of the block behind the reads and before the stores? */

@@ -252,6 +252,13 @@ static void find_other(void *user, Nat var)
     v->others |= !known;
 }
 
+bool partners_is_steady(const Look *look, Nat nat)
+{
+    Variables v = {look, false};
+    nat_each_var(look->ctx, nat, find_other, &v);
+    return !v.others;
+}
+
 /* ---- partners -------------------------------------------------------------------------------------------- */
 
 static void add_conds(Path *path, const ImpExpr *cond, bool negated, bool *fits)
@@ -309,12 +316,9 @@ static Nat spelled_at(const Renaming *r, const Spot *spot, Nat nat)
 /* A number of the read's and one of the store's. */
 static bool same_nat(const Renaming *r, Nat read, Nat write)
 {
-    Variables v = {r->look, false};
     Nat nat = spelled_at(r, r->read, read);
-    if (nat != nat_subst_many(r->look->ctx, spelled_at(r, r->write, write), r->n, r->from, r->to))
-        return false;
-    nat_each_var(r->look->ctx, nat, find_other, &v);
-    return !v.others;
+    Nat other = nat_subst_many(r->look->ctx, spelled_at(r, r->write, write), r->n, r->from, r->to);
+    return nat == other && partners_is_steady(r->look, nat);
 }
 
 /* No more than comparisons of numbers, which both places decide alike. */

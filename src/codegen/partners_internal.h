@@ -49,6 +49,8 @@ typedef struct Path {
 bool partners_path(const Spot *spot, int from, Path *path);
 /* The number with what the names in it stand for. */
 Nat partners_spelled(const Look *look, Nat nat);
+/* Made of sizes, ids and loop variables alone: it has one value wherever it stands in their scope. */
+bool partners_is_steady(const Look *look, Nat nat);
 /* A size of the entry, of the device or of the grid. */
 bool partners_is_size(const ImpKernel *kernel, Nat var);
 /* Does each block read and store to cells of its own, with a barrier between? */
