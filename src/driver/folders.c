@@ -1,4 +1,5 @@
 #include "driver/folders.h"
+#include "driver/nearby.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,18 +9,6 @@
 enum {
     DEEPEST = 64 /* folders in each other */
 };
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool is_program(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 5 && strcmp(name + n - 5, ".rise") == 0;
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -67,7 +56,7 @@ static void add_below(Ctx *ctx, Driver *d, Paths *paths, const char *path, int d
             continue;
         if (S_ISDIR(st.st_mode))
             add_below(ctx, d, paths, name, depth + 1);
-        else if (is_program(name) && !is_folder(name))
+        else if (path_ends_in(name, ".rise") && !path_is_folder(name))
             vec_push(ctx, &paths->list, name);
     }
 }
@@ -83,7 +72,7 @@ Paths driver_paths(Ctx *ctx, Driver *d)
     for (int i = 0; i < line->words.n; i++) {
         const char *word = line->words.at[i];
         int before = paths.list.n, errors = ctx->diags.errors;
-        if (!is_folder(word))
+        if (!path_is_folder(word))
             vec_push(ctx, &paths.list, word);
         else
             add_below(ctx, d, &paths, word, 0);

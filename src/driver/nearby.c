@@ -15,7 +15,7 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool ends_in(const char *name, const char *suffix)
+bool path_ends_in(const char *name, const char *suffix)
 {
     size_t n = strlen(name), m = strlen(suffix);
     return n > m && strcmp(name + n - m, suffix) == 0;
@@ -31,7 +31,7 @@ static void try_names(Ctx *ctx, void *user)
 {
     Search *search = user;
     for (struct dirent *entry; (entry = readdir(search->folder));)
-        if (ends_in(entry->d_name, search->suffix))
+        if (path_ends_in(entry->d_name, search->suffix))
             nearest_try(&search->nearest, intern(ctx, entry->d_name, strlen(entry->d_name)));
 }
 

@@ -66,8 +66,7 @@ static bool said_in(const Ctx *ctx, const Program *program, int item, const Diag
     return false;
 }
 
-/* Of a text that cannot be read, nothing else is known. A type that lacks is to be the right one. */
-static bool is_of_grammar(const Diag *diag) { return !diag->warning && diag->code != E0115 && strcmp(diag_code_name(diag->code), "E0200") < 0; }
+static bool is_of_grammar(const Diag *diag) { return !diag->warning && diag_name_is_of_grammar(diag_code_name(diag->code)); }
 
 /* Whether the error is gone from its item, and which others are there. */
 static Verdict judge(const Ctx *after, const Program *edited, const Ctx *before, const Program *program, const Diag *mended)

@@ -502,11 +502,9 @@ static int count_like(const json_t *list, const json_t *kept)
     return n;
 }
 
-/* Of a text that cannot be read, nothing else is known. */
 static bool is_of_grammar(const json_t *kept)
 {
-    const char *code = json_string_value(json_object_get(kept, "code"));
-    return strcmp(code, "E0115") != 0 && strcmp(code, "E0200") < 0;
+    return diag_name_is_of_grammar(json_string_value(json_object_get(kept, "code")));
 }
 
 /* Is there an error that was not there before? One that the text hid while it could not be read counts as there. */

@@ -412,6 +412,8 @@ void diag_or_else(Ctx *ctx, Diag *diag)
     diag->edits.n = 0;
 }
 
+bool diag_name_is_of_grammar(const char *code) { return strcmp(code, "E0115") != 0 && strcmp(code, "E0200") < 0; }
+
 void diag_likeliest(Diag *diag)
 {
     if (diag->tries.n) {

@@ -112,6 +112,8 @@ void diag_edit(Ctx *ctx, Diag *diag, Span span, const char *fmt, ...) PRINTF_LIK
 void diag_propose(Ctx *ctx, Diag *diag, Span span, const char *help, const char *fmt, ...) PRINTF_LIKE(5, 6);
 /* The hint so far is given only if its edits mend what the message is about; what follows is another one, for where they do not. */
 void diag_or_else(Ctx *ctx, Diag *diag);
+/* By the name of its code: the text cannot be read, and nothing else is known of it. A type that lacks (E0115) is no such error. */
+bool diag_name_is_of_grammar(const char *code);
 /* Where nothing tries them, the likeliest hint is the one, and the only one. */
 void diag_likeliest(Diag *diag);
 /* Takes the hint away for a moment, so that others come before it. */
