@@ -8,7 +8,7 @@
  * parallel maps are told by each cell, then, in every run of the statements around it on which neither its index nor their bounds depend. */
 #include "codegen/footprint.h"
 
-enum { MAX_LOOPS = 32, MAX_TERMS = 8 };
+enum { MAX_LOOPS = 32, MAX_TERMS = 8, MAX_WIDTH = 16 };
 
 typedef struct Loops {
     const ImpStmt *at[MAX_LOOPS]; /* innermost first */
@@ -27,8 +27,8 @@ static bool loops_around(const Scope *s, Loops *loops)
     return true;
 }
 
-/* Are the loops around b those around a, with other names, and is b's index then a's? */
-static bool same_function(Ctx *ctx, const Access *a, const Access *b, const Loops *la, const Loops *lb)
+/* Are the loops around b those around a, with other names, and is b's index then a's, but for a constant? */
+static bool same_function(Ctx *ctx, const Access *a, const Access *b, const Loops *la, const Loops *lb, int64_t *shift)
 {
     Nat from[MAX_LOOPS], to[MAX_LOOPS];
     int n = 0;
@@ -42,7 +42,9 @@ static bool same_function(Ctx *ctx, const Access *a, const Access *b, const Loop
         from[n] = y->loop.var;
         to[n++] = x->loop.var;
     }
-    return nat_subst_many(ctx, b->index, n, from, to) == a->index;
+    Nat apart = nat_sub(ctx, nat_subst_many(ctx, b->index, n, from, to), a->index);
+    *shift = nat_is_const(apart) ? apart->value : 0;
+    return nat_is_const(apart);
 }
 
 /* ---- one to one ------------------------------------------------------------------------------------------------------------ */
@@ -112,7 +114,7 @@ static int split_terms(Lowering *lw, Nat index, Term terms[MAX_TERMS])
 /* What the conditions that stand around both accesses, and the entry, say. */
 static NatFacts *facts_of_both(Lowering *lw, const Access *a, const Access *b)
 {
-    NatFacts *before = lw->facts, *facts = nat_facts_new(lw->ctx, (NatFacts *)lw->entry->known);
+    NatFacts *before = lw->facts, *facts = nat_facts_new(lw->ctx, (NatFacts *)lw->kernel->known);
     lw->facts = facts;
     for (const Scope *s = a->scope; s; s = s->parent)
         for (const Scope *r = b->scope; s->cond && !s->negated && r; r = r->parent)
@@ -166,6 +168,19 @@ static bool one_to_one(Lowering *lw, const NatFacts *facts, Term *terms, int n)
             below = nat_add(ctx, below, nat_mul(ctx, t.coef, t.var->hi));
     }
     return true;
+}
+
+/* Cells whose distance is no multiple of what divides all terms: other parts of vectors. */
+static bool never_meet(Lowering *lw, const NatFacts *facts, const Term *terms, int n, int64_t shift)
+{
+    for (int64_t width = 2; width <= MAX_WIDTH; width *= 2) {
+        bool all = shift % width != 0;
+        for (int i = 0; i < n && all; i++)
+            all = nat_divides(lw->ctx, facts, nat_const(lw->ctx, width), terms[i].coef);
+        if (all)
+            return true;
+    }
+    return false;
 }
 
 /* ---- who is told -------------------------------------------------------------------------------------------------------------- */
@@ -280,10 +295,18 @@ static bool tell_store(Told *told, const Access *a, const Loops *all)
 static bool tell_same(Told *told, const Access *a, const Access *b, const Loops *la, const Loops *lb)
 {
     Term terms[MAX_TERMS];
-    if (!same_function(told->lw->ctx, a, b, la, lb))
+    int64_t shift;
+    if (!same_function(told->lw->ctx, a, b, la, lb, &shift))
         return false;
     int n = split_terms(told->lw, a->index, terms);
-    if (n < 0 || !one_to_one(told->lw, facts_of_both(told->lw, a, b), terms, n))
+    if (n < 0)
+        return false;
+    NatFacts *facts = facts_of_both(told->lw, a, b);
+    if (shift && never_meet(told->lw, facts, terms, n, shift)) {
+        *told = (Told){told->lw, {true, true, true}, {true, true, true}, true, true};
+        return true;
+    }
+    if (shift || !one_to_one(told->lw, facts, terms, n))
         return false;
     for (int i = 0; i < n; i++) {
         tell(told, terms[i].var);

@@ -268,7 +268,7 @@ static bool merge_inner(const Site *s, const Poly *p, Nat k, Nat *result)
                 return !nat_is_error(*result);
             }
         }
-        if (f->kind != NAT_DIV || !divisor_ok(s, f))
+        if (f->kind != NAT_DIV || nat_mentions(k, f) || !divisor_ok(s, f))
             continue;
         Poly r, top;
         poly_init(ctx, &r);

@@ -76,6 +76,15 @@ static void split_on(const Search *s, const Poly *p, Nat x, Poly *c, Poly *r)
     }
 }
 
+/* Can facts say more of the sum than the ranges of its atoms? They can of a quotient whose divisor only they prove positive. */
+static bool is_more_than_ranges(const Poly *p)
+{
+    bool more = p->n > 1;
+    for (int j = 0; p->n == 1 && j < p->at[0].n_factors; j++)
+        more |= p->at[0].factors[j]->kind == NAT_DIV && !nat_full(p->at[0].factors[j])->divisor_ok;
+    return more;
+}
+
 /* 1: >= 0, -1: <= 0, 0: not known. */
 static int sign_of(Search *s, const Poly *p, int depth)
 {
@@ -84,7 +93,7 @@ static int sign_of(Search *s, const Poly *p, int depth)
         return 1;
     if (r.has_hi && r.hi <= 0)
         return -1;
-    if (p->n < 2 || depth < 4)
+    if (depth < 4 || !is_more_than_ranges(p))
         return 0;
     bool collect = s->collect;
     int sign = 0;
