@@ -400,6 +400,8 @@ bool pattern_binds(const Pattern *p, const char *name);
 PrimId callee_of_call(const Ast *call); /* P_COUNT: none */
 /* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
 void propose_meant(Elab *e, Diag *d, Span span);
+/* A window that is too short, where its use stands: the sizes of what made it are exchanged. */
+void propose_windows_turned(Elab *e, Diag *d, Span window);
 /* Arithmetic of whole arrays, around an operand that is one. */
 void propose_elementwise(Elab *e, Diag *d, Span operand);
 /* Elements of the array around a row stand where those of a row do. */

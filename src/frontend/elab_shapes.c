@@ -59,12 +59,13 @@ static void step(Missing *m, const char *help, const char *text)
         diag_propose(m->e->ctx, m->d, span_end(m->span), help, " |> %s", text);
 }
 
-/* Whether a text turns an array itself: that its result lies the other way may be meant. */
-static bool turns(const Ast *ast)
+/* Whether a text turns an array, itself or where its names are bound: that its result lies the other way may be meant. */
+static bool turns(Elab *e, const Ast *ast)
 {
-    bool found = ast_is_word(ast, prim_name(P_transpose));
+    const Ast *value = ast->kind == AST_NAME ? bound_to(e, ast->span) : NULL;
+    bool found = ast_is_word(ast, prim_name(P_transpose)) || (value && turns(e, value));
     for (int i = 0; i < ast_children(ast) && !found; i++)
-        found = turns(ast_child(ast, i));
+        found = turns(e, ast_child(ast, i));
     return found;
 }
 
@@ -73,7 +74,7 @@ static const char *turned_help(const Missing *m)
 {
     const Ast *body = m->else_header[0] ? expression_at(m->e, m->span) : NULL;
     const char *help = "its two sizes are exchanged; rows become columns by $";
-    return body && turns(body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
+    return body && turns(m->e, body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
 }
 
 /* `want`, with parts of an array joined, cut or turned. */
@@ -93,13 +94,13 @@ static void rearranged(Missing *m)
         step(m, ctx_printf(e->ctx, "parts of %s elements are made by $", nat_text(e->ctx, length(e, part))), ctx_printf(e->ctx, "split(%s)", nat_text(e->ctx, length(e, part))));
 }
 
-/* A result for each row, where one for each column has the size that is wanted. */
+/* A result for each row, where one for each column has the size that is wanted; not where the array is turned already. */
 static void by_columns(Missing *m)
 {
     Elab *e = m->e;
     const Ast *chain = expression_at(e, m->span);
     bool sizes = elements(e, m->got) && elements(e, m->want) && !nat_equal(e->ctx, e->facts, length(e, m->got), length(e, m->want));
-    if (!sizes || !chain || chain->kind != AST_PIPE || chain->bin.rhs->kind != AST_CALL || chain->bin.rhs->call.fn->kind != AST_NAME)
+    if (!sizes || !chain || chain->kind != AST_PIPE || chain->bin.rhs->kind != AST_CALL || chain->bin.rhs->call.fn->kind != AST_NAME || turns(e, chain))
         return;
     diag_or_else(e->ctx, m->d);
     diag_propose(e->ctx, m->d, span_start(chain->bin.rhs->span), ctx_printf(e->ctx, "this has an element for each row; for each column, put $ in front of the last `%s`", chain->bin.rhs->call.fn->name.text), "transpose |> ");
