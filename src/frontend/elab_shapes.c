@@ -121,6 +121,22 @@ static void by_rows(Missing *m)
     diag_or_else(e->ctx, m->d);
 }
 
+/* `scanExcl(op, e)`, where one element more is wanted: the total. */
+static void with_total(Missing *m)
+{
+    Elab *e = m->e;
+    const Ast *chain = expression_at(e, m->span), *last = chain && chain->kind == AST_PIPE ? chain->bin.rhs : chain;
+    bool excl = last && callee_of_call(last) == P_scanExcl && last->call.n >= 2 && elements(e, m->got) && elements(e, m->want);
+    Nat more = excl ? nat_sub(e->ctx, length(e, m->want), length(e, m->got)) : NULL;
+    const char *op = excl ? span_text(e, last->call.items[0]->span) : NULL, *unit = excl ? span_text(e, last->call.items[1]->span) : NULL;
+    if (!more || !nat_is(more, 1) || !op || !unit)
+        return;
+    const char *array = last->call.n > 2 ? span_text(e, last->call.items[2]->span) : NULL;
+    diag_or_else(e->ctx, m->d);
+    diag_propose(e->ctx, m->d, last->span, "the total of all comes last by $", "%s%s%s(%s, %s) |> %s(1, 0, %s)", array ? array : "", array ? " |> " : "", prim_name(P_scan), op, unit, prim_name(P_padCst), unit);
+    diag_or_else(e->ctx, m->d);
+}
+
 /* A chain that ends with `join`: of other parts than those that are one array. */
 static void joined_otherwise(Missing *m)
 {
@@ -273,6 +289,7 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     rearranged(&m);
     if (got->kind == TY_ARRAY)
         joined_otherwise(&m);
+    with_total(&m);
     by_columns(&m);
     folded(&m);
     converted(&m);

@@ -346,6 +346,18 @@ static Repair repair_then(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* The `if` as far as it is written, if that is short. */
+static const char *if_text(Parser *ps, const Place *place)
+{
+    enum { LONGEST = 60 };
+    int at = place->at;
+    while (at > 1 && engine_symbol(ps, at) != T_IF)
+        at--;
+    uint32_t lo = engine_token(ps, at).lo, hi = ps->prev.hi;
+    bool shown = lo < hi && hi - lo <= LONGEST && !memchr(ps->text + lo, '\n', hi - lo);
+    return shown ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "if c then a";
+}
+
 static Repair repair_if(Parser *ps, const Place *place, bool news)
 {
     bool apart = !token_starts_operand(ps->tok.kind) || ps->tok.first;
@@ -355,6 +367,7 @@ static Repair repair_if(Parser *ps, const Place *place, bool news)
     if (news) {
         Diag *diag = parse_mistake(ps, E0107, parse_gap_or_token(ps), "expected `else`, found %s: an `if` has both branches", parse_token_text(ps, ps->tok));
         diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->at)), "this branch is the only one");
+        diag_help(ps->ctx, diag, "behind it, `else` and the value for all other cases: `%s else ...`", if_text(ps, place));
     }
     parse_broken(ps);
     parse_insert(ps, T_ELSE);
