@@ -3,6 +3,7 @@
 #include "codegen/sequences.h"
 #include "codegen/uses.h"
 #include "codegen/walk.h"
+#include "ir/terms.h"
 
 /* ---- binding --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -434,6 +435,14 @@ void refuse_unstored(Lowering *lw, const Core *e, const char *place)
         diag_help(ctx, d, "store it: `%s(...) |> %s`", name, place);
 }
 
+static bool has_prim(const Core *core, PrimId id)
+{
+    bool found = core->kind == CORE_PRIM && core->prim.id == id;
+    for (int i = 0; i < term_children(core) && !found; i++)
+        found = has_prim(term_child(core, i), id);
+    return found;
+}
+
 static View *read_prim(Lowering *lw, const Core *e)
 {
     Ctx *ctx = lw->ctx;
@@ -447,8 +456,11 @@ static View *read_prim(Lowering *lw, const Core *e)
     if (!prim_is_lowered(id)) {
         Diag *d = lower_error(lw, E0501, e->span, prim_rows[id].level == LEVEL_HIGH ? "no step of the strategy has lowered this %s" : "%s does not become CUDA in this version", prim_name(id));
         d->high = prim_rows[id].level == LEVEL_HIGH;
-        diag_help(ctx, d, prim_rows[id].level == LEVEL_HIGH ? "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`, or, inside of what holds it, `inFunction(reduceToSeq at reduce) at nextKernel`; `risec lower` shows what is left"
-                                                            : "`--device ref` runs it");
+        if (d->high)
+            diag_help(ctx, d, "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`%s; `risec lower` shows what is left",
+                      has_prim(lw->entry->body, P_nextKernel) ? ", or, inside of what holds it, `inFunction(reduceToSeq at reduce) at nextKernel`" : "");
+        else
+            diag_help(ctx, d, "`--device ref` runs it");
     } else {
         bool private = id == P_mapLane || (prim_rows[id].level == LEVEL_SEQ && !makes_atomic(e->prim.args[0]));
         refuse_unstored(lw, e, private ? "toPrivate" : "toShared");

@@ -141,7 +141,7 @@ static void check_operator(Ctx *ctx, Driver *d, const LawFile *file, const Item 
         return;
     }
     if (r.law) {
-        law_report_operator(ctx, operator, operator->name_span, &r);
+        law_report_operator(ctx, operator, operator->name_span, NULL, &r);
         driver_fail(d, STATUS_PROGRAM);
         return;
     }

@@ -25,6 +25,29 @@ static void hint_file(Ctx *ctx, const char *path)
         diag_help(ctx, said, "did you mean `%s`?", near);
 }
 
+/* `import "helper.rise"`, where a file beside it is called nearly so. */
+static void hint_import(Ctx *ctx, Diag *said)
+{
+    const Source *source = source_get(ctx, said->span.file);
+    const char *from = memchr(source->text + said->span.lo, '"', said->span.hi - said->span.lo), *path = from ? from + 1 : "";
+    const char *slash = strrchr(source->name, '/'), *folder = slash ? ctx_printf(ctx, "%.*s", (int)(slash + 1 - source->name), source->name) : "";
+    size_t n = strcspn(path, "\"\n");
+    const char *near = n ? nearby_file(ctx, ctx_printf(ctx, "%s%.*s", folder, (int)n, path), ".rise") : NULL;
+    if (!near)
+        return;
+    uint32_t lo = (uint32_t)(path - source->text);
+    diag_propose(ctx, said, (Span){said->span.file, lo, lo + (uint32_t)n}, "did you mean $?", "%s", near + strlen(folder));
+}
+
+static void hint_imports(Ctx *ctx, int from)
+{
+    for (int i = from; i < ctx->diags.list.n; i++) {
+        Diag *said = ctx->diags.list.at[i];
+        if (said->code == E0205 && span_is_users(ctx, said->span) && !said->help)
+            hint_import(ctx, said);
+    }
+}
+
 /* It does not begin as a program, nothing in it is right, and its name says something else. */
 static bool is_no_program(const Ctx *ctx, const Program *program, const char *path, int said)
 {
@@ -63,6 +86,7 @@ static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Progr
         return false;
     }
     if (program_ast(*program)) {
+        hint_imports(ctx, before.list.n);
         say_step(d->say, "read %s and what it imports", path);
         return true;
     }

@@ -132,24 +132,68 @@ void propose_scaled(Elab *e, Diag *d, Span literal, Scalar type)
                  "%s", text);
 }
 
-/* ---- operators ---- */
+/* ---- `if c then 1.0 else 0.0` of an integer ---- */
 
-/* `operator name (a: f32) (b: f32): f32 unit 0, associative = ...`, as far as it is known. */
-void explain_operator(Elab *e, Diag *d, const Fun *f, Type element, Value unit, bool commutative)
+/* Whether an operand of it has its type, so that another literal computes something else. */
+static bool computes(const Ast *ast)
 {
-    const Ast *lambda = f->ast;
-    const char *type = element && !type_zonk(e, element)->has_meta ? tyt(e, element) : "t",
-               *start = unit.kind == V_ERROR ? NULL : span_text(e, unit.span);
-    const char *body = span_text(e, lambda->lambda.body->span), *params = "";
-    for (int i = 0; i < lambda->lambda.n; i++) {
-        const char *name = span_text(e, lambda->lambda.params[i].span);
-        params = ctx_printf(e->ctx, "%s (%s: %s)", params, name ? name : "a", type);
+    PrimId callee = callee_of_call(ast);
+    return ast->kind == AST_BINARY || (callee != P_COUNT && prim_rows[callee].level == LEVEL_SCALAR);
+}
+
+/* One more edit for each float without a fraction that is a value by itself, and what the first is
+ * and becomes. */
+static void edit_whole(Elab *e, Diag *d, const Ast *ast, const char **was, const char **becomes)
+{
+    const char *words =
+        ast->kind == AST_FLOAT && !ast->floating.suffix ? span_text(e, ast->span) : NULL;
+    size_t digits = words ? strspn(words, "0123456789") : 0;
+    if (digits && words[digits] == '.' &&
+        strspn(words + digits + 1, "0") == strlen(words + digits + 1)) {
+        const char *whole = ctx_printf(e->ctx, "%.*s", (int)digits, words);
+        diag_edit(e->ctx, d, ast->span, "%s", whole);
+        *was = *was ? *was : words;
+        *becomes = *becomes ? *becomes : whole;
     }
-    diag_help(
-        e->ctx, d,
-        "if its values may be regrouped, declare it, and its laws are tested: `operator op%s: %s "
-        "unit %s, associative%s = %s`; `reduceSeq` takes any function, and folds in one thread",
-        params, type, start ? start : "e", commutative ? ", commutative" : "", body ? body : "...");
+    for (int i = 0; i < ast_children(ast); i++)
+        if (!computes(ast) && !(ast->kind == AST_IF && ast_child(ast, i) == ast->cond.cond))
+            edit_whole(e, d, ast_child(ast, i), was, becomes);
+}
+
+/* The outermost `if` of those that have this among their branches; itself where there is none. */
+static const Ast *branches_around(Elab *e, Span span)
+{
+    Path path = path_to(e, span);
+    const Ast *found = NULL;
+    for (int i = 0; i < path.n; i++) {
+        bool goes_on = found && (path.at[i]->kind == AST_IF || same_span(path.at[i]->span, span));
+        if (!goes_on)
+            found = path.at[i]->kind == AST_IF || same_span(path.at[i]->span, span) ? path.at[i]
+                                                                                    : NULL;
+        if (same_span(path.at[i]->span, span))
+            return found;
+    }
+    return NULL;
+}
+
+void propose_whole_literals(Elab *e, Diag *d, Span span, Value got, Type want)
+{
+    Type to = want ? type_resolve(e, want) : NULL,
+         from = got.kind == V_CORE ? type_resolve(e, got.core->type) : NULL;
+    bool literal = got.kind == V_LIT ? got.lit->is_float
+                                     : from && from->kind == TY_META && e->metas.at[from->meta].literal;
+    const Ast *ast = literal ? branches_around(e, span) : NULL;
+    const char *was = NULL, *becomes = NULL;
+    if (!d || d->help || !to || to->kind != TY_SCALAR || !scalar_is_int(to->scalar) || !ast)
+        return;
+    diag_or_else(e->ctx, d);
+    edit_whole(e, d, ast, &was, &becomes);
+    if (!was)
+        return;
+    d->help = ctx_printf(
+        e->ctx, "a literal with a point is a float: for %s, write `%s` in the place of `%s`",
+        scalar_name(to->scalar), becomes, was);
+    diag_or_else(e->ctx, d);
 }
 
 /* ---- `reduce(fun acc (x, y) => acc + f(x, y), 0)` ---- */
@@ -162,31 +206,135 @@ static bool mentions_any(const Ast *ast, const Pattern *p)
     return found;
 }
 
-void propose_mapped_fold(Elab *e, Diag *d, Span call)
+/* What joins `acc` and a value: the operator as a function, and the value; NULL: the function is
+ * none of that kind. */
+static const char *joined_with(Elab *e, const Ast *body, const char *acc, const Ast **value)
+{
+    const Ast *a = NULL, *b = NULL;
+    const char *op = NULL;
+    if (body->kind == AST_BINARY && (body->bin.op == OP_ADD || body->bin.op == OP_MUL ||
+                                     body->bin.op == OP_AND || body->bin.op == OP_OR)) {
+        a = body->bin.lhs;
+        b = body->bin.rhs;
+        op = ctx_printf(e->ctx, "(%s)", ast_op_text(body->bin.op));
+    }
+    PrimId prim = callee_of_call(body);
+    if (prim != P_COUNT && prim_has_laws(prim) && body->call.n == 2) {
+        a = body->call.items[0];
+        b = body->call.items[1];
+        op = prim_name(prim);
+    }
+    if (!op || ast_is_word(a, acc) == ast_is_word(b, acc))
+        return NULL;
+    *value = ast_is_word(a, acc) ? b : a;
+    return op;
+}
+
+void propose_mapped_fold(Elab *e, Diag *d, Span call, const char *why)
 {
     Path path = path_to(e, call);
     const Ast *fold = path.n ? path.at[path.n - 1] : NULL;
     for (int i = 0; i < path.n; i++)
         if (same_span(path.at[i]->span, call))
             fold = path.at[i];
-    const Ast *f = fold && fold->kind == AST_CALL && fold->call.n == 2 ? fold->call.items[0] : NULL;
-    const Ast *body = f && f->kind == AST_LAMBDA && f->lambda.n == 2 ? f->lambda.body : NULL;
-    if (!body || body->kind != AST_BINARY || (body->bin.op != OP_ADD && body->bin.op != OP_MUL) ||
-        !f->lambda.params[0].name)
+    const Ast *f = fold && fold->kind == AST_CALL && (fold->call.n == 2 || fold->call.n == 3)
+                       ? fold->call.items[0]
+                       : NULL;
+    const char *acc = f && f->kind == AST_LAMBDA && f->lambda.n == 2 ? f->lambda.params[0].name
+                                                                       : NULL;
+    const Ast *value = NULL;
+    const char *op = acc ? joined_with(e, f->lambda.body, acc, &value) : NULL;
+    if (!op || mentions(value, acc) || !mentions_any(value, &f->lambda.params[1]) ||
+        ast_is_word(value, f->lambda.params[1].name ? f->lambda.params[1].name : ""))
         return;
-    const char *acc = f->lambda.params[0].name;
-    bool left = ast_is_word(body->bin.lhs, acc), right = ast_is_word(body->bin.rhs, acc);
-    const Ast *value = left ? body->bin.rhs : body->bin.lhs;
     const char *pattern = span_text(e, f->lambda.params[1].span),
-               *words = span_text(e, value->span), *unit = span_text(e, fold->call.items[1]->span);
-    if (left == right || mentions(value, acc) || !mentions_any(value, &f->lambda.params[1]) ||
-        !pattern || !words || !unit)
+               *words = span_text(e, value->span), *unit = span_text(e, fold->call.items[1]->span),
+               *name = span_text(e, fold->call.fn->span),
+               *array = fold->call.n == 3 ? span_text(e, fold->call.items[2]->span) : "";
+    if (!pattern || !words || !unit || !name || !array)
         return;
-    diag_propose(e->ctx, d, fold->span,
-                 "`reduce` combines two values of one type: compute them first, $",
-                 "%s(fun %s => %s) |> reduce((%s), %s)", prim_name(P_map), pattern, words,
-                 ast_op_text(body->bin.op), unit);
+    diag_propose(e->ctx, d, fold->span, why, "%s%s%s(fun %s => %s) |> %s(%s, %s)", array,
+                 *array ? " |> " : "", prim_name(P_map), pattern, words, name, op, unit);
     diag_or_else(e->ctx, d);
+}
+
+/* ---- functions without laws ---- */
+
+/* `operator op (a: f32) (b: f32): f32 unit 0, associative = ...`, behind the item. */
+static void propose_declaration(Elab *e, Diag *d, const Ast *lambda, const char *type,
+                                const char *unit, bool commutative)
+{
+    enum { LONGEST = 120 };
+    const Item *item = item_holding(e, lambda->span);
+    Span body = lambda->lambda.body->span;
+    const char *text = text_at(e, body), *params = "", *name = "op";
+    size_t size = body.hi - body.lo;
+    if (!item || size > LONGEST || memchr(text, '\n', size))
+        return;
+    while (scope_find(e->program->files.at[0], intern(e->ctx, name, strlen(name)),
+                      &(const FileScope *){NULL}))
+        name = ctx_printf(e->ctx, "%s2", name);
+    for (int i = 0; i < lambda->lambda.n; i++) {
+        const char *own = span_text(e, lambda->lambda.params[i].span);
+        params = ctx_printf(e->ctx, "%s (%s: %s)", params, own ? own : "a", type);
+    }
+    const char *declared = ctx_printf(
+        e->ctx, "operator %s%s: %s unit %s, associative%s = %.*s", name, params, type, unit,
+        commutative ? ", commutative" : "", (int)size, text);
+    diag_help(e->ctx, d, "declare it, and use `%s` here; its laws are tested: `%s`", name, declared);
+    diag_edit(e->ctx, d, lambda->span, "%s", name);
+    diag_edit(e->ctx, d, span_end(item->span), "\n\n%s", declared);
+    diag_or_else(e->ctx, d);
+}
+
+/* Both laws, which is faster, or the one that is needed. They are tested. */
+void propose_laws(Elab *e, Diag *d, const Item *operator, bool associative, bool commutative)
+{
+    const Ast *before = operator->unit;
+    const char *unit = before ? span_text(e, before->span) : NULL;
+    if (!unit || !span_is_users(e->ctx, operator->span))
+        return;
+    for (int n = 2; n > 0; n--) {
+        const char *laws = ctx_printf(e->ctx, "%s%s", associative ? "" : ", associative",
+                                      commutative || n < 2 ? "" : ", commutative");
+        if (!*laws)
+            continue;
+        diag_help(e->ctx, d, "its header says so by `unit %s%s`, and that is tested", unit, laws);
+        diag_edit(e->ctx, d, span_end(before->span), "%s", laws);
+        diag_or_else(e->ctx, d);
+    }
+}
+
+void propose_in_order(Elab *e, Diag *d, const char *callee)
+{
+    static const PrimId pairs[][2] = {
+        {P_reduce, P_reduceSeq}, {P_scan, P_scanSeq}, {P_scanExcl, P_scanSeqExcl}};
+    Span end = behind_name(e, callee);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (strcmp(callee, prim_name(pairs[i][0])) != 0)
+            continue;
+        Span name = end;
+        name.lo -= (uint32_t)strlen(callee);
+        diag_propose(e->ctx, d, end.file ? name : NO_SPAN,
+                     "$ takes any function, and goes on in order, in one thread", "%s",
+                     prim_name(pairs[i][1]));
+    }
+}
+
+void propose_lawful(Elab *e, Diag *d, const Fun *f, const char *callee, Type element, Value unit,
+                    bool commutative)
+{
+    const char *type = element && !type_zonk(e, element)->has_meta ? tyt(e, element) : NULL,
+               *start = unit.kind == V_ERROR ? NULL : span_text(e, unit.span);
+    propose_mapped_fold(e, d, e->prim_span, "what is done to each element comes first: $");
+    if (type && start)
+        propose_declaration(e, d, f->ast, type, start, commutative);
+    propose_in_order(e, d, callee);
+    if (!d->help)
+        diag_help(e->ctx, d,
+                  "declare it as an operator: `operator op (a: t) (b: t): t unit e, associative%s = "
+                  "...`",
+                  commutative ? ", commutative" : "");
 }
 
 /* ---- `own |> mapLane(fun x => x + shflDown(1, x))` ---- */

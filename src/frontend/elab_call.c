@@ -73,7 +73,7 @@ static bool take_sizes(Call *c)
                 if (index && number) {
                     Nat size = xs && xs->kind == TY_ARRAY ? xs->size : NULL;
                     propose_index_or(e, d, v.span, size);
-                    propose_index_type(e, d, v.core->type, size);
+                    propose_index_type(e, d, v.core->type, size, "");
                 }
                 else if (index)
                     diag_help(e->ctx, d, "indices come from `generate`, from data of type idx[n], or from arithmetic on those with + - * / %% min max");
@@ -81,10 +81,11 @@ static bool take_sizes(Call *c)
                     diag_propose(e->ctx, d, e->frame ? NO_SPAN : type_span(e, v.core->var), ctx_printf(e->ctx, "a size that is given at launch is a parameter of the entry: `(%s: nat)`", v.core->var->name), "nat");
                 else if (!index && span_text(e, v.span) && strstr(span_text(e, v.span), ".0"))
                     propose_whole(e, d, v.span);
-                else if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
-                    note_order(e, d, c->header, c->name);
-                if (!index && v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY)
+                else if (v.kind == V_CORE && type_resolve(e, v.core->type)->kind == TY_ARRAY) {
                     propose_exchange(e, d, c->header, c->name, i, c->values);
+                    if (!d->tries.n)
+                        note_order(e, d, c->header, c->name);
+                }
                 return false;
             }
             if (nat_is_error(n))
@@ -234,7 +235,7 @@ static bool check_laws(Call *c, Value v, const Core *lambda)
         int unit = regroups(c)->has_unit ? argument_param(c->header, 1) : -1;
         Value start = unit < 0 ? v_error(v.span) : c->values[unit];
         if (f->kind == F_CLOSURE)
-            explain_operator(e, d, f, lambda->lambda.n ? lambda->lambda.params[0]->type : NULL, start, regroups(c)->commutative);
+            propose_lawful(e, d, f, c->name, lambda->lambda.n ? lambda->lambda.params[0]->type : NULL, start, regroups(c)->commutative);
         else
             propose_operator(e, d, f, c->name, regroups(c)->commutative, start);
         return false;
@@ -248,6 +249,8 @@ static bool check_laws(Call *c, Value v, const Core *lambda)
     if (!associative || (both && !commutative)) {
         Diag *d = elab_error(e, E0320, v.span, "`%s` wants an operator that is %s%s", c->name, "associative", both ? " and commutative" : "");
         diag_note(e->ctx, d, f->item->name_span, "`%s` is not declared %s", f->item->name, !associative ? "associative" : "commutative");
+        propose_laws(e, d, f->item, associative, commutative);
+        propose_in_order(e, d, c->name);
         return false;
     }
     return true;

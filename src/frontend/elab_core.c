@@ -543,7 +543,8 @@ Core *value_core(Elab *e, Value v)
     if (e->mis.kind == MIS_REPORTED)
         return core_bad(e, v.span);
     if (v.kind == V_FUN) {
-        Diag *d = elab_error(e, E0311, v.span, "this is a function, and data is needed here");
+        bool partial = unwrapped(v.fun)->n_args > 0;
+        Diag *d = elab_error(e, E0311, v.span, partial ? "an argument is missing: a value is needed here, and this is still a function" : "this is a function, and data is needed here");
         diag_label(e->ctx, d, "%s", wants_text(e, v.fun));
         const Ast *bound = bound_to(e, v.span);
         if (bound)

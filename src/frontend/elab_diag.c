@@ -126,7 +126,7 @@ const char *value_text(Elab *e, Value v)
             return ctx_printf(e->ctx, "the integer %s", nat_text(e->ctx, v.nat));
         return ctx_printf(e->ctx, v.from_idx ? "the index %s" : "the size %s", nat_text(e->ctx, v.nat));
     case V_LIT:
-        return v.lit->name ? ctx_printf(e->ctx, "`%s`", v.lit->name) : v.lit->is_float ? "a float literal" : "an integer literal";
+        return v.lit->name ? ctx_printf(e->ctx, "`%s%s`", v.lit->negative ? "-" : "", v.lit->name) : v.lit->is_float ? "a float literal" : "an integer literal";
     case V_FUN: {
         const char *name = fun_name(v.fun);
         return name ? ctx_printf(e->ctx, "the function `%s`", name) : "a function";
@@ -587,7 +587,16 @@ static void propose_result(Elab *e, Diag *d, const char *help, const char *type)
 /* Which of two sizes is meant, only the user knows: that is no edit. */
 void propose_header(Elab *e, Diag *d, Value v)
 {
-    if (!d || d->help || v.kind != V_CORE)
+    Core *core;
+    const Mismatch mis = e->mis;
+    if (!d || d->help)
+        return;
+    e->quiet++;
+    if (v.kind == V_TUPLE && value_to_core(e, v, NULL, &core))
+        v = v_core(e, core);
+    e->quiet--;
+    e->mis = mis;
+    if (v.kind != V_CORE || v.core->kind == CORE_UNIT_ERROR)
         return;
     const char *type = tyt(e, v.core->type);
     Type got = type_resolve(e, v.core->type), want = e->result ? type_resolve(e, e->result) : NULL;

@@ -374,7 +374,7 @@ static bool take_header(Elab *e, Header *h, int n_settings, const ElabSetting *s
     facts_hold &= !e->failed;
     for (int i = 0; i < item->n_params; i++) {
         ParamKind kind = param_kind(&item->params[i]);
-        if (kind == KIND_VALUE)
+        if (kind == KIND_VALUE || param_is_of_kind(item, i))
             take_input(e, h, &item->params[i]);
         else if (kind != KIND_NAT)
             return false; /* the resolver reported it */
@@ -410,6 +410,7 @@ static Core *take_body(Elab *e, const Header *h)
         Span at = v.span.file ? v.span : item->body->span;
         Diag *d = report_mismatch(e, E0312, at, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));
         propose_meant(e, d, at);
+        propose_whole_literals(e, d, at, v, h->want);
         propose_scalar(e, d, at, v, h->want);
         if (d && v.kind == V_CORE)
             propose_step(e, d, at, v.core->type, h->want, true);

@@ -239,6 +239,7 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
         if (!good && e->mis.kind != MIS_REPORTED) {
             if (want) {
                 Diag *d = report_mismatch(e, E0314, v[i].span, want, "this branch is %s, and %s is needed", value_text(e, v[i]), tyt(e, want));
+                propose_whole_literals(e, d, v[i].span, v[i], want);
                 propose_scalar(e, d, v[i].span, v[i], want);
                 if (v[i].kind == V_CORE)
                     propose_step(e, d, v[i].span, v[i].core->type, want, false);

@@ -330,6 +330,7 @@ bool propose_extreme(Elab *e, Diag *d, Span span, Type want)
 
 void propose_scalar(Elab *e, Diag *d, Span span, Value v, Type want)
 {
+
     if (!d || d->help || !want || propose_extreme(e, d, span, want) || v.kind != V_CORE)
         return;
     Type from = type_resolve(e, v.core->type), to = type_resolve(e, want);

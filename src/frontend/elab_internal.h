@@ -65,6 +65,9 @@ void resolve_program(Ctx *ctx, Program *program, int first); /* the files from `
 /* Whether an argument's type says what this parameter in braces is; where not, the resolver has said so. */
 bool param_is_fixed(const Item *item, const Param *param);
 
+/* `(x: int)` of an entry: a kind where a type is meant. The elaborator says so, as of other types. */
+bool param_is_of_kind(const Item *item, int i);
+
 /* Names that are neither primitives nor definitions but mean something everywhere. */
 typedef enum BuiltinKind {
     BUILTIN_NONE, BUILTIN_KIND /* nat, data, num, ... */, BUILTIN_SCALAR, BUILTIN_TYPE /* idx, vec */, BUILTIN_CONST /* inf, nan, lowest, highest */,
@@ -298,6 +301,9 @@ static inline void set_type_span(Elab *e, const CoreVar *var, Span span)
         e->type_spans.at[var->id - e->first_var] = span;
 }
 
+/* Of an integer that is to say how many steps there are. */
+#define STEPS_OF_DATA "how many steps there are is a size, and this is data: take as many as there can be, and let `if` end them: `generate{n = 32}(fun i => cast(i32)(i)) |> reduceSeq(fun state i => if i < %s then ... else state, start)`"
+
 /* elab_diag.c */
 Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 const char *span_text(Elab *e, Span span); /* what is written there, when short and on one line; else NULL */
@@ -339,7 +345,10 @@ void propose_bins(Elab *e, Diag *d, Nat bound, Value v);
 /* The argument of parameter `wrong` and another of them in each other's place. */
 void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, int wrong, const Value *values);
 void propose_transposed(Elab *e, Diag *d, const Item *header, const Value *values);
-void propose_index_type(Elab *e, Diag *d, Type number, Nat size);
+/* The function among the arguments first, and the others in each order. */
+bool propose_function_first(Elab *e, Diag *d, const char *order, int n, const Value *args);
+/* otherwise: more words; or "". */
+void propose_index_type(Elab *e, Diag *d, Type number, Nat size, const char *otherwise);
 /* A function without laws stands where `callee` wants an operator. */
 void propose_operator(Elab *e, Diag *d, const Fun *f, const char *callee, bool commutative, Value unit);
 /* elab_hints.c */
@@ -400,6 +409,8 @@ bool pattern_binds(const Pattern *p, const char *name);
 PrimId callee_of_call(const Ast *call); /* P_COUNT: none */
 /* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
 void propose_meant(Elab *e, Diag *d, Span span);
+/* A window that is too short, where its use stands: the sizes of what made it are exchanged. */
+void propose_windows_turned(Elab *e, Diag *d, Span window);
 /* Arithmetic of whole arrays, around an operand that is one. */
 void propose_elementwise(Elab *e, Diag *d, Span operand);
 /* Elements of the array around a row stand where those of a row do. */
@@ -407,10 +418,17 @@ void propose_row(Elab *e, Diag *d, const Value *v);
 /* elab_anew.c */
 void propose_not(Elab *e, Diag *d, Span operand);           /* `not x > 0`, at x */
 void propose_other_side(Elab *e, Diag *d, Span element);    /* `xs[i + 1]` where `xs[i - 1]` is known */
+/* `1.0` where an integer is needed, in each of the branches around it. */
+void propose_whole_literals(Elab *e, Diag *d, Span span, Value got, Type want);
 void propose_scaled(Elab *e, Diag *d, Span literal, Scalar type); /* `0.5 * x` of an integer */
-/* The declaration of a lambda as an operator. */
-void explain_operator(Elab *e, Diag *d, const Fun *f, Type element, Value unit, bool commutative);
-void propose_mapped_fold(Elab *e, Diag *d, Span call);      /* `reduce(fun acc x => acc + f(x), 0)` */
+/* `reduce(fun acc x => acc + f(x), 0)`; `why`: as for diag_propose. */
+void propose_mapped_fold(Elab *e, Diag *d, Span call, const char *why);
+/* A lambda of which nothing says that it has laws, where `callee` wants them. */
+void propose_lawful(Elab *e, Diag *d, const Fun *f, const char *callee, Type element, Value unit, bool commutative);
+/* Laws that an operator does not declare, behind its unit. */
+void propose_laws(Elab *e, Diag *d, const Item *operator, bool associative, bool commutative);
+/* The pattern in the place of `callee` that needs no laws, if there is one. */
+void propose_in_order(Elab *e, Diag *d, const char *callee);
 void propose_shuffled(Elab *e, Diag *d, Span argument);     /* a shuffle of one lane's value */
 /* elab_surplus.c */
 /* An array that a call has from its pipe, and among its arguments. */

@@ -56,8 +56,8 @@ static void propose_fold_turned(Elab *e, Diag *d, const Ast *call)
     diag_or_else(e->ctx, d);
 }
 
-/* `slide(1, 3)`: the sizes of a call in each other's place. */
-static void propose_sizes_turned(Elab *e, Diag *d, const Ast *call)
+/* `slide(1, 3)`: the sizes of a call in each other's place. `about`: words that come first; or "". */
+static void propose_sizes_turned(Elab *e, Diag *d, const Ast *call, const char *about)
 {
     PrimId prim = callee_of_call(call);
     const Item *header = prim == P_COUNT ? NULL : prim_header(e->ctx, prim);
@@ -76,7 +76,7 @@ static void propose_sizes_turned(Elab *e, Diag *d, const Ast *call)
     if (!x || !y || strcmp(x, y) == 0)
         return;
     diag_or_else(e->ctx, d);
-    diag_help(e->ctx, d, "%s: `%s(%s, %s%s)`", order_text(e, header, name), name, y, x,
+    diag_help(e->ctx, d, "%s%s: `%s(%s, %s%s)`", about, order_text(e, header, name), name, y, x,
               call->call.n > 2 ? ", ..." : "");
     diag_edit(e->ctx, d, a->span, "%s", y);
     diag_edit(e->ctx, d, b->span, "%s", x);
@@ -92,7 +92,7 @@ static void propose_orders(Elab *e, Diag *d, const Ast *ast, int depth)
         return;
     if (ast->kind == AST_CALL) {
         propose_fold_turned(e, d, ast);
-        propose_sizes_turned(e, d, ast);
+        propose_sizes_turned(e, d, ast, "");
     }
     for (int i = 0; i < ast_children(ast); i++)
         propose_orders(e, d, ast_child(ast, i), depth + 1);
@@ -109,6 +109,27 @@ void propose_meant(Elab *e, Diag *d, Span span)
 }
 
 /* ---- windows ---- */
+
+/* The call whose result is an array of the text; NULL. */
+static const Ast *maker_of(Elab *e, const Ast *array)
+{
+    const Ast *value = array->kind == AST_NAME ? bound_to(e, array->span) : array;
+    if (value && value->kind == AST_PIPE)
+        value = value->bin.rhs;
+    return value && value->kind == AST_CALL ? value : NULL;
+}
+
+void propose_windows_turned(Elab *e, Diag *d, Span window)
+{
+    const char *name = span_text(e, window);
+    const Item *item = item_holding(e, window);
+    const Ast *pipe = name && item && item->body ? pipe_binding(item->body, name, window) : NULL;
+    const Ast *call = pipe ? maker_of(e, pipe->bin.lhs) : NULL;
+    const char *words = call ? span_text(e, call->span) : NULL;
+    if (words)
+        propose_sizes_turned(e, d, call,
+                             ctx_printf(e->ctx, "`%s` comes from `%s`, and ", name, words));
+}
 
 /* The size of the windows of a chain of calls, which are one apart; 0: it makes none. */
 static int64_t window_of(const Ast *chain)

@@ -50,7 +50,7 @@ static bool hint_start(Elab *e, Diag *d, const char *callee, const Hole *hole, V
     }
     if (is_callee(callee, P_reduce) && elem->kind == TY_TUPLE) {
         Span name = {e->prim_span.file, e->prim_span.lo, e->prim_span.lo + (uint32_t)strlen(callee)};
-        propose_mapped_fold(e, d, e->prim_span);
+        propose_mapped_fold(e, d, e->prim_span, "`reduce` combines two values of one type: compute them first, $");
         diag_propose(e->ctx, d, name, "`reduce` combines two values of one type; a function of a result and an element folds by $, and in parallel after `map`", "%s", prim_name(P_reduceSeq));
         return true;
     }
@@ -239,12 +239,11 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
             others |= args[j].kind == V_FUN;
         const char *words = span_text(e, args[at].span);
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
-        bool turned = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words && span_text(e, args[1].span);
         bool length = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words;
         if (length && propose_made(e, d, f, args[0], (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}))
             ;
-        else if (turned)
-            diag_propose(e->ctx, d, span_join(args[0].span, args[1].span), ctx_printf(e->ctx, "%s: $", order_text(e, header, fun_name(f))), "%s, %s", span_text(e, args[1].span), words);
+        else if (others && at == 0 && propose_function_first(e, d, order_text(e, header, fun_name(f)), n, args))
+            ;
         else if (others || n + f->n_args > 1)
             note_order(e, d, header, fun_name(f));
         else

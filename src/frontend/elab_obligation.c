@@ -17,6 +17,11 @@ static Nat named_nat(Ctx *ctx, const Env *env, const char *name)
     return found && found->value.kind == V_HOLE && found->value.hole->filled ? found->value.hole->nat : NULL;
 }
 
+static const char *elements_text(Elab *e, Nat n)
+{
+    return ctx_printf(e->ctx, nat_is(n, 1) ? "%s element" : "%s elements", nat_text(e->ctx, n));
+}
+
 /* Up to two divisors of n, the largest not above k. */
 static const char *divisors(Elab *e, int64_t n, int64_t k)
 {
@@ -83,7 +88,7 @@ static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core 
     Ctx *ctx = e->ctx;
     const char *kt = nat_text(ctx, k), *nt = nat_text(ctx, n);
     const char *call = ctx_printf(ctx, "%s(%s)", name, kt);
-    Diag *d = elab_error(e, E0303, span, "`%s` needs a multiple of %s, and %s has %s elements", call, kt, core_called(arg, "the array"), nt);
+    Diag *d = elab_error(e, E0303, span, "`%s` needs a multiple of %s, and %s has %s", call, kt, core_called(arg, "the array"), elements_text(e, n));
     Type t = arg ? type_resolve(e, arg->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
     const char *pad = t && t->kind == TY_SCALAR ? ctx_printf(ctx, "pad first, by what changes nothing later: `padTo(%s, e) |> %s`", kt, call) : NULL;
@@ -218,7 +223,10 @@ static void hint_index(Elab *e, Diag *d, const Core *array, Nat n, Nat i, Span s
         bool plain = xs && words && words[strlen(words) - 1] == ']' && strncmp(words, xs, strlen(xs)) == 0;
         diag_propose(e->ctx, d, plain ? span : NO_SPAN, "indices begin at 0: the last element is $", "%s[%s - 1]", plain ? xs : "xs", nat_text(e->ctx, n));
     } else if (nat_is_const(n) && n->value > 0) {
-        diag_note(e->ctx, d, NO_SPAN, "its elements have the indices 0 to %lld", (long long)n->value - 1);
+        if (n->value > 1)
+            diag_note(e->ctx, d, NO_SPAN, "its elements have the indices 0 to %lld", (long long)n->value - 1);
+        if (array)
+            propose_windows_turned(e, d, array->span);
     }
 }
 
@@ -283,7 +291,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         case P_index: {
             Nat n = named_nat(e->ctx, env, "n"), i = named_nat(e->ctx, env, "i");
             d = elab_error(e, E0308, span, wrong ? "index %s of %s: %s" : "index `%s` of %s may lie outside: %s", nat_text(ctx, i), core_called(main_arg, "the array"),
-                           ctx_printf(ctx, "it has %s elements", nat_text(ctx, n)));
+                           ctx_printf(ctx, "it has %s", elements_text(e, n)));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
             if (wrong && (nat_is_const(i) || i == n))
                 hint_index(e, d, main_arg, n, i, span);
@@ -305,7 +313,7 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
         case P_take: case P_drop: case P_slide: case P_circularBuffer: case P_rotateValues:
             if (cond->bin.op == OP_LE) {
                 const char *call = call_text(e, f, env);
-                d = elab_error(e, E0304, span, "`%s` needs at least %s elements, and %s has %s", call, nat_text(ctx, a), core_called(main_arg, "the array"), nat_text(ctx, b));
+                d = elab_error(e, E0304, span, "`%s` needs at least %s, and %s has %s", call, elements_text(e, a), core_called(main_arg, "the array"), nat_text(ctx, b));
                 diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
                 if (!hint_windows(e, d, f, a, b, span) && !wrong && sizes_only)
                     propose_where(e, d, fact, NULL);

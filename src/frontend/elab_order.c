@@ -103,14 +103,6 @@ bool propose_turned(Elab *e, Diag *d, const char *callee, Value v)
     return true;
 }
 
-/* Where no indexOr mends it, the input may hold indices: what is asked of it in several places. */
-static void propose_bins_type(Elab *e, Diag *d, Type number, Nat bound)
-{
-    DiagTry own = diag_put_aside(d);
-    propose_index_type(e, d, number, bound);
-    diag_put_back(e->ctx, d, own);
-}
-
 /* Bins that are numbers, and have to be indices below `bound`. */
 void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
 {
@@ -118,6 +110,9 @@ void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
     const Core *tuple = tuple_made(v.core);
     const Ast *zip = expression_at(e, v.span);
     const char *first = tuple ? span_text(e, tuple->tuple.items[0]->span) : NULL;
+    Type pair = type_resolve(e, type_resolve(e, v.core->type)->elem);
+    const char *otherwise = ctx_printf(e->ctx, first ? "; or `indexOr(%s, 0, %s)` makes bin 0 of other numbers" : "; or `indexOr(%s, 0)` makes bin 0 of other numbers", n, first);
+    propose_index_type(e, d, type_resolve(e, pair->items[0]), bound, otherwise);
     if (first)
         diag_note(e->ctx, d, tuple->tuple.items[0]->span, "the bin is %s", tyt(e, tuple->tuple.items[0]->type));
     if (first && bound) {
@@ -130,10 +125,6 @@ void propose_bins(Elab *e, Diag *d, Nat bound, Value v)
     }
     propose_around(e, d, bound ? v.span : NO_SPAN, "bins are indices, and a number may be none: $ makes indices, and bin 0 of what is none", "", ctx_printf(e->ctx, " |> map(fun (k, v) => (indexOr(%s, 0, k), v))", n));
     edit_not_empty(e, d, bound);
-    Type pair = type_resolve(e, v.core->type);
-    pair = pair->kind == TY_ARRAY ? type_resolve(e, pair->elem) : pair;
-    if (pair->kind == TY_TUPLE && d->tries.n)
-        propose_bins_type(e, d, type_resolve(e, pair->items[0]), bound);
 }
 
 /* ---- arguments ---------------------------------------------------------------------------------------------------------------------- */
@@ -150,6 +141,56 @@ static void exchange(Elab *e, Diag *d, const char *order, Span a, Span b)
     diag_edit(e->ctx, d, a, "%s", y);
     diag_edit(e->ctx, d, b, "%s", x);
     diag_put_back(e->ctx, d, own);
+}
+
+/* The next order of n numbers, as in a dictionary. False: this was the last. */
+static bool next_order(int *order, int n)
+{
+    int i = n - 2, k = n - 1;
+    while (i >= 0 && order[i] > order[i + 1])
+        i--;
+    if (i < 0)
+        return false;
+    while (order[k] < order[i])
+        k--;
+    int was = order[i];
+    order[i] = order[k];
+    order[k] = was;
+    for (int lo = i + 1, hi = n - 1; lo < hi; lo++, hi--) {
+        was = order[lo];
+        order[lo] = order[hi];
+        order[hi] = was;
+    }
+    return true;
+}
+
+bool propose_function_first(Elab *e, Diag *d, const char *order, int n, const Value *args)
+{
+    enum { MOST = 4 };
+    const char *words[MOST], *function = NULL;
+    int numbers[MOST] = {0, 1, 2, 3}, others = 0, written = 0;
+    while (written < n && written < MOST && (!written || args[written].span.lo > args[written - 1].span.hi)) {
+        const char *text = span_text(e, args[written].span);
+        bool first = args[written].kind == V_FUN && !function;
+        if (!text)
+            return false;
+        function = first ? text : function;
+        if (!first)
+            words[others++] = text;
+        written++;
+    }
+    if (!function || !others)
+        return false;
+    Span span = span_join(args[0].span, args[written - 1].span);
+    do {
+        const char *text = function;
+        for (int i = 0; i < others; i++)
+            text = ctx_printf(e->ctx, "%s, %s", text, words[numbers[i]]);
+        diag_propose(e->ctx, d, span, ctx_printf(e->ctx, "%s: $", order), "%s", text);
+        diag_or_else(e->ctx, d);
+    } while (next_order(numbers, others));
+    diag_help(e->ctx, d, "%s", order);
+    return true;
 }
 
 void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, int wrong, const Value *values)
@@ -177,7 +218,7 @@ void propose_transposed(Elab *e, Diag *d, const Item *header, const Value *value
 /* ---- indices that are declared as numbers ------------------------------------------------------------------------------------------- */
 
 /* A number of an input is to be an index of an array of that size: the input may be declared so. */
-void propose_index_type(Elab *e, Diag *d, Type number, Nat size)
+void propose_index_type(Elab *e, Diag *d, Type number, Nat size, const char *otherwise)
 {
     const Item *entry = e->entry;
     if (!entry || !size || !(nat_is_const(size) || only_entry_sizes(e, size)) || number->kind != TY_SCALAR)
@@ -191,7 +232,7 @@ void propose_index_type(Elab *e, Diag *d, Type number, Nat size)
         if (!type || !ast_is_word(type, scalar_name(number->scalar)) || !entry->params[i].name)
             continue;
         const char *name = entry->params[i].name;
-        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "where `%s` holds such indices, its header says so, and launches test it: $ in the place of %s", name, scalar_name(number->scalar)), "%s", idx);
+        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "where `%s` holds such indices, its header says so, and launches test it: $ in the place of %s%s", name, scalar_name(number->scalar), otherwise), "%s", idx);
         diag_or_else(e->ctx, d);
     }
     diag_put_back(e->ctx, d, own);

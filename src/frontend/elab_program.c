@@ -143,6 +143,25 @@ static bool propose_module(Loader *l, Diag *d, const FileScope *scope, const cha
     return true;
 }
 
+/* Of a module that is like none: where the library has what its name says, or which modules of that kind there are. */
+static void list_modules(Loader *l, Diag *d, const char *dotted)
+{
+    const char *dot = strrchr(dotted, '.'), *word = dot ? dot + 1 : dotted, *names = NULL;
+    size_t kind = strcspn(dotted, ".") + 1;
+    const Foreign *foreign = foreign_find(word, strlen(word), FOREIGN_LIBRARY);
+    for (int i = 0; dot && i < risec_lib_file_count; i++) {
+        const char *module = library_module(l->ctx, &risec_lib_files[i]);
+        if (strncmp(module, dotted, kind) == 0)
+            names = names ? ctx_printf(l->ctx, "%s, %s", names, module + kind) : module + kind;
+    }
+    if (foreign)
+        diag_help(l->ctx, d, "%s; `risec help std` lists the modules", foreign->help);
+    else if (names)
+        diag_note(l->ctx, d, NO_SPAN, "the modules of `%.*s` are %s", (int)kind - 1, dotted, names);
+    else
+        diag_note(l->ctx, d, NO_SPAN, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
+}
+
 /* `from`: the file that imports it, or NULL. */
 static FileScope *load_std(Loader *l, const FileScope *from, const char *dotted, Span span)
 {
@@ -158,8 +177,8 @@ static FileScope *load_std(Loader *l, const FileScope *from, const char *dotted,
             diag_propose(l->ctx, d, span, "a module is imported with all of its names: $", "import %s", outer);
         else if (!propose_module(l, d, from, near, span) && near)
             diag_propose(l->ctx, d, span, "did you mean $?", "import %s", near);
-        else if (!d->help && strncmp(dotted, "std.", 4) != 0)
-            diag_note(l->ctx, d, NO_SPAN, "a file beside this one is imported as `import \"%s.rise\"`", dotted);
+        else if (!d->help)
+            list_modules(l, d, dotted);
         return NULL;
     }
     FileScope *scope = scope_new(l, dotted);

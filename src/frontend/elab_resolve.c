@@ -393,6 +393,16 @@ static bool is_size(const Item *item, const char *name)
     return is_size_of(item->result, name);
 }
 
+bool param_is_of_kind(const Item *item, int i)
+{
+    const Param *p = &item->params[i];
+    ParamKind kind = param_kind(p);
+    bool type = false; /* others are of it */
+    for (int k = 0; k < item->n_params; k++)
+        type |= p->name && k != i && item->params[k].kind && mentions(item->params[k].kind, p->name);
+    return kind_is_type(kind) && kind != KIND_DATA && !p->implicit && !type;
+}
+
 static void check_params(Resolver *r, const Item *item)
 {
     for (int i = 0; i < item->n_params; i++) {
@@ -412,16 +422,10 @@ static void check_params(Resolver *r, const Item *item)
             if (p->kind)
                 diag_propose(r->ctx, d, (Span){p->def->span.file, p->kind->span.hi, p->def->span.hi}, "leave the default out: whoever calls it gives a value, as by `--arg` on the command line", "%s", "");
         }
-        if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind))) {
+        if (item->kind == ITEM_ENTRY && (kind == KIND_FUN || kind_is_type(kind)) && !param_is_of_kind(item, i)) {
             Diag *d = diag_error(r->ctx, E0212, p->span, kind == KIND_FUN ? "`%s` is a function, and an entry is called from outside with data" : "`%s` is a type, and an entry is called from outside with data",
                                  p->name ? p->name : "_");
-            const char *fixed = kind == KIND_INT ? "i32" : "f32";
-            bool type = false; /* others are of it */
-            for (int k = 0; k < item->n_params; k++)
-                type |= p->name && k != i && item->params[k].kind && mentions(item->params[k].kind, p->name);
-            if (kind_is_type(kind) && kind != KIND_DATA && !p->implicit && !type)
-                diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "`%s` stands for any type of this kind; of a value, write $, or another type with its bits", kind_name(kind)), "%s", fixed);
-            else if (kind != KIND_FUN && is_size(item, p->name))
+            if (kind != KIND_FUN && is_size(item, p->name))
                 diag_propose(r->ctx, d, p->kind->span, "a size is a $", "nat");
             else
                 diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
@@ -638,6 +642,30 @@ static void check_duplicates(Resolver *r, const FileScope *scope)
                 }
 }
 
+/* The first parameter that is an integer, which may count steps; NULL. */
+static const Param *integer_of(const Item *item)
+{
+    for (int i = 0; i < item->n_params; i++) {
+        const Ast *kind = item->params[i].kind;
+        Scalar s;
+        if (item->params[i].name && kind && kind->kind == AST_NAME && scalar_find(kind->name.text, &s) && scalar_is_int(s))
+            return &item->params[i];
+    }
+    return NULL;
+}
+
+static void say_how_to_repeat(Ctx *ctx, Diag *d, const Item *item)
+{
+    if (item->kind == ITEM_STRATEGY) {
+        diag_note(ctx, d, NO_SPAN, "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`");
+        return;
+    }
+    diag_note(ctx, d, NO_SPAN, "there is no recursion: a number of steps is a fold; x to the power of 8 is `generate{n = 8}(fun _ => x) |> reduceSeq((*), 1)`, and `reduceSeq(fun state x => ..., start)` takes a state from step to step");
+    const Param *count = integer_of(item);
+    if (count)
+        diag_note(ctx, d, NO_SPAN, STEPS_OF_DATA, count->name);
+}
+
 static void report_cycle(Resolver *r, const int *path, int n)
 {
     StrBuf sb;
@@ -659,7 +687,7 @@ static void report_cycle(Resolver *r, const int *path, int n)
     Diag *d = diag_error(r->ctx, E0204, use, n == 1 ? "`%s` uses itself" : "`%s` uses itself through other definitions", first->item->name);
     if (n > 1)
         diag_label(r->ctx, d, "%s", sb.text);
-    diag_note(r->ctx, d, NO_SPAN, first->item->kind == ITEM_STRATEGY ? "strategies are repeated by `repeat(s)`, `normalise(s)` or `unroll`" : "there is no recursion: a number of steps is a fold; x to the power of 8 is `generate{n = 8}(fun _ => x) |> reduceSeq((*), 1)`, and `reduceSeq(fun state x => ..., start)` takes a state from step to step");
+    say_how_to_repeat(r->ctx, d, first->item);
 }
 
 /* Depth first with its own stack: a chain of definitions may be long. */

@@ -55,6 +55,8 @@ bool unknown_dot(Resolver *r, const Ast *ast, const Local *scope);
 bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope);
 /* `mapGlobal(y)(f)`: an axis that stands in parentheses. */
 bool axis_in_parens(Resolver *r, const Ast *ast, const Local *scope);
+/* elab_length.c. `len(row)`, `row.len`: the name of that size, where the text says it. */
+bool propose_length_of(Resolver *r, Diag *d, Span word, const Local *scope);
 /* `x -> e` where a value is needed. */
 void arrow_as_value(Resolver *r, const Ast *ast);
 

@@ -59,12 +59,13 @@ static void step(Missing *m, const char *help, const char *text)
         diag_propose(m->e->ctx, m->d, span_end(m->span), help, " |> %s", text);
 }
 
-/* Whether a text turns an array itself: that its result lies the other way may be meant. */
-static bool turns(const Ast *ast)
+/* Whether a text turns an array, itself or where its names are bound: that its result lies the other way may be meant. */
+static bool turns(Elab *e, const Ast *ast)
 {
-    bool found = ast_is_word(ast, prim_name(P_transpose));
+    const Ast *value = ast->kind == AST_NAME ? bound_to(e, ast->span) : NULL;
+    bool found = ast_is_word(ast, prim_name(P_transpose)) || (value && turns(e, value));
     for (int i = 0; i < ast_children(ast) && !found; i++)
-        found = turns(ast_child(ast, i));
+        found = turns(e, ast_child(ast, i));
     return found;
 }
 
@@ -73,7 +74,7 @@ static const char *turned_help(const Missing *m)
 {
     const Ast *body = m->else_header[0] ? expression_at(m->e, m->span) : NULL;
     const char *help = "its two sizes are exchanged; rows become columns by $";
-    return body && turns(body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
+    return body && turns(m->e, body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
 }
 
 /* `want`, with parts of an array joined, cut or turned. */
@@ -93,13 +94,13 @@ static void rearranged(Missing *m)
         step(m, ctx_printf(e->ctx, "parts of %s elements are made by $", nat_text(e->ctx, length(e, part))), ctx_printf(e->ctx, "split(%s)", nat_text(e->ctx, length(e, part))));
 }
 
-/* A result for each row, where one for each column has the size that is wanted. */
+/* A result for each row, where one for each column has the size that is wanted; not where the array is turned already. */
 static void by_columns(Missing *m)
 {
     Elab *e = m->e;
     const Ast *chain = expression_at(e, m->span);
     bool sizes = elements(e, m->got) && elements(e, m->want) && !nat_equal(e->ctx, e->facts, length(e, m->got), length(e, m->want));
-    if (!sizes || !chain || chain->kind != AST_PIPE || chain->bin.rhs->kind != AST_CALL || chain->bin.rhs->call.fn->kind != AST_NAME)
+    if (!sizes || !chain || chain->kind != AST_PIPE || chain->bin.rhs->kind != AST_CALL || chain->bin.rhs->call.fn->kind != AST_NAME || turns(e, chain))
         return;
     diag_or_else(e->ctx, m->d);
     diag_propose(e->ctx, m->d, span_start(chain->bin.rhs->span), ctx_printf(e->ctx, "this has an element for each row; for each column, put $ in front of the last `%s`", chain->bin.rhs->call.fn->name.text), "transpose |> ");
@@ -117,6 +118,22 @@ static void by_rows(Missing *m)
     diag_or_else(e->ctx, m->d);
     diag_propose(e->ctx, m->d, last->span, ctx_printf(e->ctx, "`%s` is of the array itself, here of its rows; of each row it is $", words),
                  "map(%s)", words);
+    diag_or_else(e->ctx, m->d);
+}
+
+/* `scanExcl(op, e)`, where one element more is wanted: the total. */
+static void with_total(Missing *m)
+{
+    Elab *e = m->e;
+    const Ast *chain = expression_at(e, m->span), *last = chain && chain->kind == AST_PIPE ? chain->bin.rhs : chain;
+    bool excl = last && callee_of_call(last) == P_scanExcl && last->call.n >= 2 && elements(e, m->got) && elements(e, m->want);
+    Nat more = excl ? nat_sub(e->ctx, length(e, m->want), length(e, m->got)) : NULL;
+    const char *op = excl ? span_text(e, last->call.items[0]->span) : NULL, *unit = excl ? span_text(e, last->call.items[1]->span) : NULL;
+    if (!more || !nat_is(more, 1) || !op || !unit)
+        return;
+    const char *array = last->call.n > 2 ? span_text(e, last->call.items[2]->span) : NULL;
+    diag_or_else(e->ctx, m->d);
+    diag_propose(e->ctx, m->d, last->span, "the total of all comes last by $", "%s%s%s(%s, %s) |> %s(1, 0, %s)", array ? array : "", array ? " |> " : "", prim_name(P_scan), op, unit, prim_name(P_padCst), unit);
     diag_or_else(e->ctx, m->d);
 }
 
@@ -272,6 +289,7 @@ void propose_step(Elab *e, Diag *d, Span span, Type got, Type want, bool body)
     rearranged(&m);
     if (got->kind == TY_ARRAY)
         joined_otherwise(&m);
+    with_total(&m);
     by_columns(&m);
     folded(&m);
     converted(&m);

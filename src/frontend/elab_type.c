@@ -349,14 +349,15 @@ static void propose_sizes(Elab *e, Diag *d, const Ast *tuple)
     diag_propose(e->ctx, d, tuple->span, "sizes are joined by points: $", "%s", text);
 }
 
-static const char a_size[] = "a size";
+static const char a_size[] = "a size", a_kind[] = "a kind";
 
 static Type bad_type(Elab *e, const Ast *ast, const char *what)
 {
-    const char *meant = type_meant(e, ast);
+    const char *plain = type_meant(e, ast), *meant = plain || what != a_kind ? plain : "f32";
     Diag *d = said_of_type(e, ast);
     if (d) {
         e->failed = true;
+        diag_note(e->ctx, d, ast->span, "and here");
         if (meant)
             diag_edit(e->ctx, d, ast->span, "%s", meant);
         return type_error(e->ctx);
@@ -367,7 +368,7 @@ static Type bad_type(Elab *e, const Ast *ast, const char *what)
     if (!meant && ast->kind == AST_NAME && what == a_size && ast->span.lo > 0 && source->text[ast->span.lo - 1] == '.')
         diag_propose(e->ctx, d, ast->span, "the type of the elements is missing: $, or another one", "%s.f32", ast->name.text);
     if (meant)
-        diag_propose(e->ctx, d, ast->span, ast->kind == AST_BRACKET ? "the size stands in front: $" : "the type is called $", "%s", meant);
+        diag_propose(e->ctx, d, ast->span, !plain ? "it stands for any type of this kind: write $, or another one" : ast->kind == AST_BRACKET ? "the size stands in front: $" : "the type is called $", "%s", meant);
     else if (ast->kind == AST_BRACKET)
         diag_help(e->ctx, d, "an array of n elements of type f32 is `n.f32`");
     return type_error(e->ctx);
@@ -432,7 +433,7 @@ static Type eval_name_type(Elab *e, const Ast *ast, const Env *env)
         return type_scalar(e->ctx, scalar);
     switch (builtin_find(name)) {
     case BUILTIN_KIND:
-        return bad_type(e, ast, "a kind");
+        return bad_type(e, ast, a_kind);
     case BUILTIN_TYPE:
         elab_error(e, E0323, ast->span, strcmp(name, "idx") == 0 ? "`idx` needs its bound: `idx[n]`" : "`vec` needs a width and an element: `vec[4, f32]`");
         return type_error(e->ctx);
@@ -510,6 +511,15 @@ Type eval_type(Elab *e, const Ast *ast, const Env *env)
     return bad_type(e, ast, "an expression");
 }
 
+static void note_computed_size(Elab *e, Diag *d, Value v, const Ast *ast)
+{
+    Type t = type_resolve(e, v.core->type);
+    const char *words = span_text(e, ast->span);
+    diag_label(e->ctx, d, "computed when the program runs");
+    if (t->kind == TY_SCALAR && scalar_is_int(t->scalar) && words)
+        diag_note(e->ctx, d, NO_SPAN, STEPS_OF_DATA, words);
+}
+
 Nat eval_nat(Elab *e, const Ast *ast, const Env *env)
 {
     Value v = eval(e, ast, env, NULL);
@@ -525,7 +535,7 @@ Nat eval_nat(Elab *e, const Ast *ast, const Env *env)
         }
         Diag *d = elab_error(e, E0322, ast->span, "a size is needed here, and this is %s", value_text(e, v));
         if (v.kind == V_CORE)
-            diag_label(e->ctx, d, "computed when the program runs");
+            note_computed_size(e, d, v, ast);
         else if (ast->kind == AST_TUPLE)
             propose_sizes(e, d, ast);
         return nat_error(e->ctx);

@@ -365,6 +365,8 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
         propose_import(r, d, name);
         return;
     }
+    if (foreign_word(name, FOREIGN_LENGTH_OF) && propose_length_of(r, d, span, scope))
+        return;
     if (propose_kept(r, d, span, name) || foreign_name_hint(r, d, span, name))
         return;
     const char *best = nearest(r, name, span, scope);

@@ -13,6 +13,8 @@ typedef enum ForeignPlace {
     FOREIGN_STATEMENT, /* where an expression starts, and goes on as no expression does */
     FOREIGN_INFIX,     /* between two operands */
     FOREIGN_VALUE,     /* a function or a value */
+    FOREIGN_LENGTH_OF, /* one of these that asks how long an array is */
+    FOREIGN_LIBRARY,   /* the last word of a module that is imported */
     FOREIGN_MODULE,    /* before a dot and a name */
     FOREIGN_TYPE,      /* a type or a kind */
 } ForeignPlace;

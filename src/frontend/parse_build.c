@@ -249,13 +249,42 @@ ParamList *parse_params_add(Parser *ps, ParamList *list, TokenList *names, Patte
     return list;
 }
 
+/* Where the groups of parameters in one pair of brackets are separated: from the comma on; NO_SPAN: this parameter goes on the group before it. */
+static Span between_groups(Parser *ps, const ParamList *params, int i)
+{
+    uint32_t lo = params->at.at[i].span.lo;
+    if (i == 0 || params->at.at[i].kind_span.lo == params->at.at[i - 1].kind_span.lo)
+        return NO_SPAN;
+    while (lo > 0 && strchr(" \n", ps->text[lo - 1]))
+        lo--;
+    return lo > 0 && ps->text[lo - 1] == ',' ? parse_span(ps, lo - 1, params->at.at[i].span.lo) : NO_SPAN;
+}
+
+/* `(a: f32, xs: n.f32)`: each group in brackets of its own. */
+static void report_groups(Parser *ps, const ParamList *params, bool braces)
+{
+    enum { LONGEST = 100 };
+    const char *between = braces ? "} {" : ") (", *words = braces ? "{" : "(";
+    /* The same words for braces and parentheses: who writes commas does so in both. */
+    Diag *diag = ps->quiet ? &ps->spare : diag_error(ps->ctx, E0111, params->second, "each group of parameters stands in brackets of its own");
+    uint32_t from = params->at.at[0].span.lo;
+    for (int i = 1; i < params->at.n; i++) {
+        Span comma = between_groups(ps, params, i);
+        if (!comma.file)
+            continue;
+        diag_edit(ps->ctx, diag, comma, "%s", between);
+        words = ctx_printf(ps->ctx, "%s%.*s%s", words, (int)(comma.lo - from), ps->text + from, between);
+        from = comma.hi;
+    }
+    words = ctx_printf(ps->ctx, "%s%.*s%s", words, (int)(ps->prev.lo - from), ps->text + from, braces ? "}" : ")");
+    bool shown = strlen(words) <= LONGEST && !strchr(words, '\n');
+    diag->help = ctx_printf(ps->ctx, "write `%s`", shown ? words : braces ? "{n: nat} {t: data}" : "(a: i32) (b: f32)");
+}
+
 void parse_params(Parser *ps, ParamList *params, Token open, bool braces)
 {
     if (params->groups > 1) {
-        Diag *diag = parse_mistake(ps, E0111, params->second, "each group of parameters stands in its own %s", braces ? "braces" : "parentheses");
-        diag_help(ps->ctx, diag, braces ? "write `{n: nat} {t: data}`; `{n m: nat}` for two sizes" : "write `(a: i32) (b: f32)`; `(a b: i32)` for two of one type");
-        if (params->groups == 2)
-            diag_edit(ps->ctx, diag, params->second, braces ? "} {" : ") (");
+        report_groups(ps, params, braces);
         parse_broken(ps);
     }
     for (int i = 0; i < params->at.n; i++) {

@@ -217,6 +217,47 @@ static bool has_in_ahead(const Parser *ps)
     return lets == 0;
 }
 
+/* Behind a value, on a new line or behind a comma or a semicolon: `y = e`. The name; NULL. */
+static const char *next_binding(Parser *ps)
+{
+    int kind = ps->tok.kind;
+    bool sign = kind == T_COMMA || kind == T_SEMI;
+    const char *at = ps->text + (sign ? ps->tok.hi : ps->tok.lo);
+    at += strspn(at, " \n");
+    size_t n = 0;
+    while (is_name_byte(at[n]))
+        n++;
+    const char *behind = at + n + strspn(at + n, " ");
+    bool binds = n && behind[0] == '=' && behind[1] != '=' && behind[1] != '>';
+    return binds && (sign || (kind == T_NAME && ps->tok.first)) ? ctx_printf(ps->ctx, "%.*s", (int)n, at) : NULL;
+}
+
+/* `let x = a NEWLINE y = b NEWLINE in e`. The same words for each such name of an item: they are one mistake. */
+static Repair repair_let_next(Parser *ps, const Place *place, bool news)
+{
+    bool sign = ps->tok.kind == T_COMMA || ps->tok.kind == T_SEMI;
+    const char *name = place->context == IN_LET_VALUE && token_ends_operand(ps->prev.kind) && parse_can(ps, T_IN) ? next_binding(ps) : NULL;
+    if (!name)
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0106, token_span(ps, ps->tok), "a `let` names one value, and the next name needs its own `let ... in`");
+        diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->at)), "the `let`");
+        diag_help(ps->ctx, diag, "end the value by `in`, and go on with `let %s = ... in`", name);
+        if (sign) {
+            diag_edit(ps->ctx, diag, token_span(ps, ps->tok), " in let");
+        } else {
+            diag_edit(ps->ctx, diag, parse_span(ps, ps->prev.hi, ps->prev.hi), " in");
+            diag_edit(ps->ctx, diag, span_start(token_span(ps, ps->tok)), "let ");
+        }
+    }
+    if (sign)
+        parse_feed_instead(ps, T_IN);
+    else
+        parse_insert(ps, T_IN);
+    parse_insert(ps, T_LET);
+    return GO_ON;
+}
+
 static Repair repair_let(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
@@ -305,6 +346,18 @@ static Repair repair_then(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* The `if` as far as it is written, if that is short. */
+static const char *if_text(Parser *ps, const Place *place)
+{
+    enum { LONGEST = 60 };
+    int at = place->at;
+    while (at > 1 && engine_symbol(ps, at) != T_IF)
+        at--;
+    uint32_t lo = engine_token(ps, at).lo, hi = ps->prev.hi;
+    bool shown = lo < hi && hi - lo <= LONGEST && !memchr(ps->text + lo, '\n', hi - lo);
+    return shown ? ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo) : "if c then a";
+}
+
 static Repair repair_if(Parser *ps, const Place *place, bool news)
 {
     bool apart = !token_starts_operand(ps->tok.kind) || ps->tok.first;
@@ -314,6 +367,7 @@ static Repair repair_if(Parser *ps, const Place *place, bool news)
     if (news) {
         Diag *diag = parse_mistake(ps, E0107, parse_gap_or_token(ps), "expected `else`, found %s: an `if` has both branches", parse_token_text(ps, ps->tok));
         diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->at)), "this branch is the only one");
+        diag_help(ps->ctx, diag, "behind it, `else` and the value for all other cases: `%s else ...`", if_text(ps, place));
     }
     parse_broken(ps);
     parse_insert(ps, T_ELSE);
@@ -491,7 +545,7 @@ static Repair repair_foreign(Parser *ps, const Place *place, bool news)
 Repair parse_repair(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let, repair_let_end, repair_closer, repair_then,
+        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let_next, repair_let, repair_let_end, repair_closer, repair_then,
         repair_if, repair_unclosed, repair_comment, parse_repair_applied, repair_other,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {

@@ -142,6 +142,37 @@ static bool propose_array(Parser *ps, Diag *diag)
     return true;
 }
 
+/* ---- `(xs: n.f32): [f32, i32]` ---- */
+
+/* Whether a text is a type: what stands behind its last point is a scalar. */
+static bool is_type_text(const char *text)
+{
+    const char *point = strrchr(text, '.'), *word = point ? point + 1 : text;
+    const Foreign *foreign = foreign_find(word, strlen(word), FOREIGN_TYPE);
+    return parse_is_scalar(word) || (foreign && foreign->instead);
+}
+
+static bool propose_tuple_type(Parser *ps, Diag *diag)
+{
+    Parts parts;
+    if (ps->tok.kind != T_LBRACKET || ps->has_body || !parse_can(ps, T_LP) || !parse_in_type(ps) ||
+        !parts_of(ps, ps->tok.lo, &parts) || parts.n < 2)
+        return false;
+    Span span = parse_span(ps, ps->tok.lo, parts.close + 1);
+    const char *words = parts.at[0];
+    for (int i = 1; i < parts.n; i++)
+        words = ctx_printf(ps->ctx, "%s, %s", words, parts.at[i]);
+    bool all = true;
+    for (int i = 0; i < parts.n; i++)
+        all &= is_type_text(parts.at[i]);
+    if (all)
+        diag_propose(ps->ctx, diag, span, "a tuple is written $", "(%s)", words);
+    else if (parts.n == 2 && is_type_text(parts.at[1]))
+        diag_propose(ps->ctx, diag, span, "an array has its size in front: $", "%s.%s", parts.at[0],
+                     parts.at[1]);
+    return diag->help != NULL;
+}
+
 /* ---- `where(xs > 0, xs, 0)` ---- */
 
 /* What an element of the array is called, where no part speaks of something of this name. */
@@ -238,8 +269,8 @@ static bool propose_components(Parser *ps, Diag *diag, const Place *place)
 
 bool parse_propose_written(Parser *ps, Diag *diag, const Place *place)
 {
-    return propose_components(ps, diag, place) || propose_array(ps, diag) ||
-           propose_choice(ps, diag);
+    return propose_components(ps, diag, place) || propose_tuple_type(ps, diag) ||
+           propose_array(ps, diag) || propose_choice(ps, diag);
 }
 
 /* ---- `xs |> map(fun x => x * x |> reduce((+), 0)` ---- */

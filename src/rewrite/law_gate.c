@@ -68,7 +68,7 @@ static void check_use(Gate *g, const Core *term, bool from_unit)
     if (law_of_elements(g->ctx, &op, term->prim.args[term->prim.n_args - 1]) && !is_refuted(g, &op, &r))
         return;
     g->allowed = false;
-    Diag *d = law_report_operator(g->ctx, declared, span_is_users(g->ctx, term->span) ? term->span : g->entry->name_span, &r);
+    Diag *d = law_report_operator(g->ctx, declared, span_is_users(g->ctx, term->span) ? term->span : g->entry->name_span, term, &r);
     if (d)
         diag_note(g->ctx, d, term->span, "`%s` combines in any order that the laws allow", prim_name(term->prim.id));
 }
@@ -218,7 +218,53 @@ static bool is_tie(const OperatorReport *r)
     return a->count == 1 && b->count == 1 && memcmp(a->bytes, b->bytes, (size_t)scalar_bytes(a->elem)) == 0;
 }
 
-Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *r)
+/* Whether it gives one of its two values: which of them, a condition says. */
+static bool chooses(const Item *operator)
+{
+    const Ast *body = operator->body;
+    while (body && body->kind == AST_LET)
+        body = body->let.body;
+    return body && body->kind == AST_IF;
+}
+
+/* The sign between a component of the value that is taken and that of the other: the unit, which loses against all, shows it. NULL: it does not. */
+static const char *sign_by_unit(const Item *operator, int component)
+{
+    const Ast *unit = operator->unit;
+    const Ast *part = unit && unit->kind == AST_TUPLE && component < unit->list.n ? unit->list.items[component] : NULL;
+    bool negated = part && part->kind == AST_UNARY && part->bin.op == OP_NEG;
+    part = negated ? part->bin.lhs : part;
+    if (!part)
+        return NULL;
+    if (ast_is_word(part, "highest") || ast_is_word(part, "inf"))
+        return negated ? ">" : "<";
+    return ast_is_word(part, "lowest") ? ">" : NULL;
+}
+
+static void explain_tie(Ctx *ctx, Diag *d, const Item *operator, const OperatorReport *r)
+{
+    const char *first = sign_by_unit(operator, 0), *second = sign_by_unit(operator, 1);
+    const char *equal = "here `a.1` and `b.1` are equal: decide by a further component there";
+    if (r->half == 2 && first && second)
+        diag_help(ctx, d, "%s, as by `if b.1 %s a.1 or (b.1 == a.1 and b.2 %s a.2) then b else a`", equal, first, second);
+    else
+        diag_help(ctx, d, "%s, as by the place in `b.1 > a.1 or (b.1 == a.1 and b.2 > a.2)`", equal);
+}
+
+/* Whether what folds by it can do without `commutative`. fold: or NULL, of which nothing is known. */
+static bool works_in_order(const Core *fold)
+{
+    const PrimRegroups *regroups = fold ? prim_regroups(fold->prim.id) : NULL;
+    return !regroups || !regroups->commutative;
+}
+
+static void explain_not_commutative(Ctx *ctx, Diag *d, const Core *fold)
+{
+    const char *who = fold ? ctx_printf(ctx, "`%s` needs", prim_name(fold->prim.id)) : "`reduce` and `scan` need";
+    diag_help(ctx, d, "leave `commutative` out of its header: %s only `associative`", who);
+}
+
+Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Core *fold, const OperatorReport *r)
 {
     StrBuf inputs, sides;
     sb_init(&inputs, ctx);
@@ -230,8 +276,10 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Operat
     diag_label(ctx, d, "%s", sides.text);
     if (unit)
         diag_help(ctx, d, "declare a unit that changes no value; where there is none, `%s in one thread, from any start, with a `def`", in_order(ctx, use));
-    else if (is_tie(r))
-        diag_help(ctx, d, "here `a.1` and `b.1` are equal: decide by a further component there, as by the place in `b.1 > a.1 or (b.1 == a.1 and b.2 > a.2)`");
+    else if (is_tie(r) && chooses(operator))
+        explain_tie(ctx, d, operator, r);
+    else if (strcmp(r->law, "commutative") == 0 && works_in_order(fold))
+        explain_not_commutative(ctx, d, fold);
     else
         diag_help(ctx, d, "take `%s` out of its header; without it, `%s in one thread", r->law, in_order(ctx, use));
     if (r->special)

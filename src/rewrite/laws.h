@@ -145,8 +145,8 @@ bool law_of_elements(Ctx *ctx, LawOperator *op, const Core *array);
 bool law_operator_of(Ctx *ctx, const LawFile *file, const Item *operator, LawOperator *out);
 /* Does it fail for NaN alone, and not for what is combined from the unit on? Folds may regroup it then. */
 bool law_fails_for_nan(const OperatorReport *report);
-/* E0808, with the values that show it; at `use`, if the library declares it. */
-Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const OperatorReport *report);
+/* E0808, with the values that show it; at `use`, if the library declares it. fold: what needs the laws, or NULL. */
+Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Core *fold, const OperatorReport *report);
 
 /* W0713: the same where nothing is lowered by it, or no lowering makes it wrong. fold: what uses it, or NULL. */
 void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *report, const Core *fold);
