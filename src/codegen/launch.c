@@ -187,7 +187,7 @@ static CoreLaunch launch_clause(const Lowering *lw, const Core *start)
 {
     const CoreEntry *entry = lw->entry;
     if (start && begins_kernel(start->prim.id))
-        return (CoreLaunch){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span};
+        return (CoreLaunch){start->prim.options.blocks, start->prim.options.threads, start->prim.options.min_blocks, start->span, start->prim.options.launch_chosen};
     const Core *body = entry->body;
     int k = 0;
     for (; k < entry->n_classes - 1 && lower_decided(lw, body) == body->cond.otherwise; k++)
@@ -340,7 +340,7 @@ void launch_plan(Lowering *lw, const Core *start)
     kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, 31));
     if (clause.min_blocks && nat_is_const(clause.min_blocks))
         kernel->min_blocks = clause.min_blocks->value;
-    kernel->blocks_as_said = span_is_users(ctx, clause.threads_span);
+    kernel->blocks_as_said = span_is_users(ctx, clause.threads_span) && !clause.chosen;
     lw->any_block = kernel_has_blocks(kernel);
 }
 

@@ -45,6 +45,7 @@ ImpProgram *lower_entry_by(Ctx *ctx, const CoreEntry *entry, const LowerPlan *pl
 typedef struct PrivateMemory {
     int64_t bytes;
     const ImpVar *largest;
+    Span users; /* the user's text that the largest one stands for */
 } PrivateMemory;
 PrivateMemory private_memory(Ctx *ctx, const ImpKernel *kernel);
 enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_OF_THREAD = 255, REGISTER_BYTES = 4, LOCAL_MEMORY_MAX = 512 * 1024 /* bytes of a thread */ };

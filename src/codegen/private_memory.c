@@ -7,6 +7,7 @@
  * declared around it: what it takes out of one array and puts into another goes element by element. */
 typedef struct Life {
     ImpVar *var;
+    Span users;   /* the text of the user's that declares it */
     int loops;    /* around its declaration */
     int from, to; /* from 0: it is not used yet */
 } Life;
@@ -43,7 +44,7 @@ static void find_lives(Arrays *a, ImpBlock *block)
         a->now++;
         if (var && imp_declares(s) && var->slots > 1) {
             a->life_of[var->id] = a->lives.n;
-            vec_push(a->ctx, &a->lives, ((Life){.var = var, .loops = a->loops.n}));
+            vec_push(a->ctx, &a->lives, ((Life){.var = var, .users = s->users.file ? s->users : s->span, .loops = a->loops.n}));
         }
         if (var && !(s->kind == IS_DECL && !s->var.value))
             touch(a, var);
@@ -70,13 +71,15 @@ PrivateMemory private_memory(Ctx *ctx, const ImpKernel *kernel)
     ImpBlock body = kernel->body;
     find_lives(&a, &body);
     int64_t *change = NEWN(ctx, int64_t, a.now + 2), bytes = 0; /* by statement: what begins there, less what ends */
-    PrivateMemory most = {0, NULL};
+    PrivateMemory most = {0};
     for (int k = 0; k < a.lives.n; k++) {
         const Life *life = &a.lives.at[k];
         change[life->from] += bytes_of(life->var);
         change[life->to > life->from ? life->to : life->from + 1] -= bytes_of(life->var);
-        if (!most.largest || bytes_of(life->var) > bytes_of(most.largest))
+        if (!most.largest || bytes_of(life->var) > bytes_of(most.largest)) {
             most.largest = life->var;
+            most.users = life->users;
+        }
     }
     for (int at = 0; at <= a.now; at++) {
         bytes += change[at];

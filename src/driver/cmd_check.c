@@ -3,6 +3,7 @@
 #include "driver/expect.h"
 #include "driver/folders.h"
 #include "driver/lints.h"
+#include "driver/private_warnings.h"
 #include "driver/slow_warnings.h"
 #include "ir/padding.h"
 #include "rewrite/laws.h"
@@ -16,24 +17,6 @@ static void check_speed(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
         return;
     warn_slow_walks(ctx, entry, &r);
     warn_stored(ctx, imp, NULL);
-}
-
-/* Private arrays that cannot lie in registers. The compiler may need only a part of them at a time, up to half in kernels that were looked at. */
-enum { PRIVATE_AT_A_TIME = 2 };
-
-static void check_private(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
-{
-    for (int k = 0; k < imp->kernels.n && !item_accepts(entry->item, W0705); k++) {
-        const ImpKernel *kernel = imp->kernels.at[k];
-        PrivateMemory memory = private_memory(ctx, kernel);
-        int registers = kernel_registers(kernel);
-        if (memory.bytes <= (int64_t)registers * REGISTER_BYTES * PRIVATE_AT_A_TIME)
-            continue;
-        Span span = memory.largest->span.file == entry->name_span.file ? memory.largest->span : entry->name_span;
-        Diag *diag = diag_warning(ctx, W0705, span, "the private arrays of each thread take %lld bytes, and its registers hold %d", (long long)memory.bytes, registers * REGISTER_BYTES);
-        diag_label(ctx, diag, "with %d threads in a block, each has up to %d registers of %d bytes", kernel->threads[0] * kernel->threads[1] * kernel->threads[2], registers, REGISTER_BYTES);
-        diag_note(ctx, diag, NO_SPAN, "what does not fit lies in memory of the device, where each access waits: smaller pieces, fewer threads in a block, or `toShared`");
-    }
 }
 
 /* What is right is also compiled: the text is made, and thrown away. */
@@ -56,7 +39,7 @@ ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry)
     ImpProgram *imp = lower_entry(ctx, entry, (LowerPass)(PASS_COUNT - 1));
     if (!imp || !has_text(ctx, imp))
         return NULL;
-    check_private(ctx, entry, imp);
+    warn_private(ctx, entry, imp, NULL);
     return imp;
 }
 

@@ -1,5 +1,6 @@
 /* `risec lower`: the program that a strategy makes of a high-level one, and the steps between. */
 #include "driver/plan.h"
+#include "driver/private_warnings.h"
 #include "driver/slow_warnings.h"
 #include "driver/steps.h"
 #include "ir/terms.h"
@@ -146,6 +147,8 @@ void cmd_lower(Ctx *ctx, Driver *d)
             (json ? plan_json : plan_text)(&out, plan);
         if (plan)
             driver_write(ctx, d, "-", out.text, out.len);
+        if (plan)
+            warn_private(ctx, entry, plan->program, plan->at);
         if (plan && entry_is_high(entry))
             warn_slow_walks(ctx, entry, &r);
         if (plan && entry_is_high(entry))

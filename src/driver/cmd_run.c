@@ -5,6 +5,7 @@
 #include "driver/judge.h"
 #include "driver/npy.h"
 #include "driver/other_tools.h"
+#include "driver/private_warnings.h"
 #include "driver/profile.h"
 #include "driver/results.h"
 #include "driver/run_gpu.h"
@@ -501,6 +502,8 @@ void cmd_run(Ctx *ctx, Driver *d)
     }
     if (prepare_program(run) && make_arguments(run) && execute(run)) {
         say_step(d->say, "ran on %s", device_name(run->device));
+        if (run->imp)
+            warn_private(run->ctx, run->entry, run->imp, &run->launch);
         if (run->imp && entry_is_high(run->entry))
             warn_stored(ctx, run->imp, &run->launch);
         show(run);

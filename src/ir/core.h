@@ -47,6 +47,7 @@ typedef struct PrimOptions {
     bool swizzle, in_place, prefetch, once;
     Core *place;     /* mapThreads[place = fun i => e]: a lambda from idx, or NULL */
     Nat blocks, threads, min_blocks; /* nextKernel and friends; or NULL */
+    bool launch_chosen; /* these three are the choice of the library's strategies, not of the user. Not printed */
     bool rounded;    /* once codegen/contraction.h has looked: no part of a fused operation. Not printed */
 } PrimOptions;
 
@@ -89,6 +90,7 @@ struct Core {
 typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
     Nat blocks, threads, min_blocks;
     Span threads_span;
+    bool chosen; /* by the library's strategies, though the span is the user's */
 } CoreLaunch;
 
 /* The second argument of __launch_bounds__: no multiprocessor of any device holds more than 32 blocks at once. */

@@ -189,9 +189,7 @@ Core *launch_repeated(Runner *r, Span span, const Here *here, CoreLaunch launch)
     if (here->term->kind != CORE_PRIM || here->term->prim.id != P_repeatKernels)
         return strategy_fail(r, span, "launchRepeated", here, "it is no repeatKernels");
     Core *new = term_copy(r->ctx, here->term);
-    new->prim.options.blocks = launch.blocks;
-    new->prim.options.threads = launch.threads;
-    new->prim.options.min_blocks = launch.min_blocks;
+    take_launch(r->ctx, new, &launch);
     return strategy_step(r, launch_text(r->ctx, "launchRepeated", &launch), NULL, here, new, span);
 }
 

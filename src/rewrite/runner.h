@@ -141,6 +141,8 @@ Core *in_split(Runner *r, Strategy s, const Here *here, Span span);
 /* A value that is stored as an array of one, as that; NULL: it is not. */
 Core *as_array(Ctx *ctx, Core *term);
 Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch);
+/* What begins a kernel gets this launch, and whose choice it is. */
+void take_launch(const Ctx *ctx, Core *begins, const CoreLaunch *launch);
 Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here);
 
 /* ---- copies.c ---- */

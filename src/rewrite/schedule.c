@@ -124,6 +124,15 @@ Core *as_array(Ctx *ctx, Core *term)
     return array;
 }
 
+void take_launch(const Ctx *ctx, Core *begins, const CoreLaunch *launch)
+{
+    PrimOptions *options = &begins->prim.options;
+    options->blocks = launch->blocks;
+    options->threads = launch->threads;
+    options->min_blocks = launch->min_blocks;
+    options->launch_chosen = !span_is_users(ctx, launch->threads_span);
+}
+
 /* `let xs = value in rest` as value |> nextKernel(fun xs => rest), which has this launch. */
 Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch)
 {
@@ -150,9 +159,7 @@ Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch)
     next->prim.args = NEWN(ctx, Core *, 2);
     next->prim.args[0] = f;
     next->prim.args[1] = value;
-    next->prim.options.blocks = launch.blocks;
-    next->prim.options.threads = launch.threads;
-    next->prim.options.min_blocks = launch.min_blocks;
+    take_launch(ctx, next, &launch);
     next->height = 1 + (f->height > value->height ? f->height : value->height);
     return next;
 }

@@ -55,6 +55,29 @@ def kernels(text):
     return [re.sub(r"^ *//.*$|\b\w+_body\b", "", body, flags=re.M) for body in bodies]
 
 
+def bounds(text):
+    """The launch bounds of the row kernels, which have 512 threads, in their order."""
+    run = risec(text, "FILE", "-o", "-")
+    assert run.returncode == 0, run.stderr
+    return re.findall(r"__launch_bounds__\((512.*)\)$", run.stdout, re.M)
+
+
+NORMS = "xs |> map(fun row => sqrt((row |> map(fun x => x * x) |> reduce((+), 0))))"
+HEAD = "entry e {n m: nat} (xs: n.m.f32) (w: m.f32): n.f32 =\n"
+
+
+def launch_bounds():
+    """What a row kernel asks for is its own affair: long rows need more registers, so fewer blocks at once."""
+    alone = bounds(HEAD + NORMS)
+    say(len(set(alone)) > 2, "long rows have fewer blocks at once", f"{alone}")
+    over = NORMS.replace("0))))", "0)) / total))")
+    others = {"behind a sum": f"let total = w |> reduce((+), 0) in {over}",
+              "behind a sum, under a size test": f"if n > 7 then let total = w |> reduce((+), 0) in {over} else {NORMS}"}
+    for where, body in others.items():
+        own = bounds(HEAD + body)
+        say(set(own) == set(alone), f"launch bounds of row kernels {where}", f"{own} for {alone}")
+
+
 def say(good, name, why=""):
     print(f"{'ok' if good else 'not ok'} {name}")
     if why and not good:
@@ -68,6 +91,7 @@ def main():
     run = risec(folds(12), "run", "FILE", "--set", "n=3000", "--arg", "x0=uniform", "--verify")
     say(run.returncode == 0, "12 folds on the simulator", run.stdout + run.stderr)
     say(any("__shared__" in body for body in kernels(NEAREST)), "a stage without a pattern leaves the others theirs")
+    launch_bounds()
     few, many = kernels(beside(2)), kernels(beside(40))
     product = [body for body in few if body in kernels(beside(1)) and "__shared__" in body]
     say(len(product) >= 2, "a product is lowered as the library knows it", f"{len(product)} kernels")
