@@ -22,7 +22,7 @@ has_fuzzer() {
 # "packages": what tests/packages/run.sh needs.
 missing_packages() {
     have cmake || echo cmake
-    have ninja || have make || echo ninja-build
+    have ninja || have make || echo make
     if ! have "${CC:-cc}"; then
         echo gcc libc6-dev
     elif ! printf '#include <stdio.h>\n' | "${CC:-cc}" -E -x c - >/dev/null 2>&1; then
