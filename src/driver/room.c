@@ -69,9 +69,6 @@ static bool measure(Room *room, const Launch *launch)
         Type type = type_component(room->ctx, entry->result, c);
         if (!count_elements(entry, launch, type, &count))
             return false;
-        /* What the simulator refuses by itself (E0642, E0644) is its own message. */
-        if (room->watched && (count > INT32_MAX || count * room->watched > LIMIT_GLOBAL_BYTES))
-            continue;
         add_buffer(room, count, (int64_t)scalar_bytes(type_scalar_of(room->ctx, type)) * room->copies + room->watched, "the result", type);
     }
     return true;
@@ -131,6 +128,9 @@ bool room_check(Ctx *ctx, Driver *d, const CoreEntry *entry, const Launch *launc
     Room room = {.ctx = ctx, .entry = entry, .names = names, .from_file = NEWN(ctx, bool, launch->n_buffers + 1), .copies = copies, .watched = watched};
     for (int k = 0; k < launch->n_buffers; k++)
         room.from_file[k] = launch->buffers[k].bytes;
+    HostBuf *results = NEWN(ctx, HostBuf, type_component_count(entry->result));
+    if (watched && !sim_takes_results(ctx, entry, launch, 0, results))
+        return false; /* before the inputs are filled */
     if (!measure(&room, launch) || fits(room.total))
         return true;
     driver_fail(d, STATUS_MEMORY);

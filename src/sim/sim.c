@@ -113,27 +113,36 @@ static Global *find_global(Run *run, const ImpBuf *buf)
     return NULL;
 }
 
-static bool too_large(Run *run, Span span, const char *name, int64_t count)
+static bool too_large(Ctx *ctx, Span span, const char *name, int64_t count)
 {
     if (count <= INT32_MAX)
         return false;
-    diag_error(run->ctx, E0642, span, "%s has %lld elements, and the simulator counts what kernels write in 32 bits: up to %d", name, (long long)count, INT32_MAX);
-    run->failed = true;
+    diag_error(ctx, E0642, span, "%s has %lld elements, and the simulator counts what kernels write in 32 bits: up to %d", name, (long long)count, INT32_MAX);
     return true;
 }
 
 /* A shadow is larger than its cell; what would push everything else out of memory is refused. count <= INT32_MAX. */
-static bool too_much(Run *run, Span span, const char *name, int64_t count, int64_t *bytes)
+static bool too_much(Ctx *ctx, int64_t max_bytes, Span span, const char *name, int64_t count, int64_t *bytes)
 {
     _Static_assert(SIM_WATCH_BYTES == sizeof(Shadow) + 8, "the shadow and the cell's value");
-    int64_t most = run->options->max_bytes ? run->options->max_bytes : LIMIT_GLOBAL_BYTES;
+    int64_t most = max_bytes ? max_bytes : LIMIT_GLOBAL_BYTES;
     *bytes += count * SIM_WATCH_BYTES;
     bool many = *bytes >= (int64_t)10 << 30;
     if (*bytes <= most)
         return false;
-    diag_error(run->ctx, E0644, span, "%s has %lld elements, and the simulator would need %lld %s to watch them", name, (long long)count,
+    diag_error(ctx, E0644, span, "%s has %lld elements, and the simulator would need %lld %s to watch them", name, (long long)count,
                (long long)(*bytes >> (many ? 30 : 20)), many ? "GiB" : "MiB");
-    run->failed = true;
+    return true;
+}
+
+bool sim_takes_results(Ctx *ctx, const CoreEntry *entry, const Launch *launch, int64_t max_bytes, HostBuf *results)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < type_component_count(entry->result); k++)
+        if (!launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &results[k], false) ||
+            too_large(ctx, entry->name_span, "result", results[k].count) ||
+            too_much(ctx, max_bytes, entry->name_span, "result", results[k].count, &bytes))
+            return false;
     return true;
 }
 
@@ -161,7 +170,8 @@ static bool set_global(Run *run, const ImpBuf *buf, int64_t count, Mem *mem)
         return false;
     }
     if (!g) {
-        if (too_much(run, buf->span, buf->name, count, &run->global_bytes))
+        run->failed |= too_much(run->ctx, run->options->max_bytes, buf->span, buf->name, count, &run->global_bytes);
+        if (run->failed)
             return false;
         Global new_one = {.space = buf->space, .component = buf->component, .name = buf->name, .elem = buf->elem, .count = count, .buf = buf};
         new_one.bytes = buf->space == SPACE_OUTPUT ? l->results[buf->component].bytes
@@ -256,7 +266,9 @@ static bool set_memory(Run *run)
         const ImpBuf *buf = k->bufs.at[i];
         Mem *mem = &run->mems[i];
         int64_t count;
-        if (!launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || ((!run->kernel->wide || buf->space != SPACE_INPUT) && too_large(run, buf->span, buf->name, count)))
+        bool counted = !run->kernel->wide || buf->space != SPACE_INPUT;
+        run->failed |= !launch_size(run, buf->count, buf->span, "the length", buf->name, &count) || (counted && too_large(run->ctx, buf->span, buf->name, count));
+        if (run->failed)
             return false;
         *mem = (Mem){.buf = buf, .count = count, .cell_bytes = scalar_bytes(buf->elem), .granules = 1};
         bool good = buf->space == SPACE_INPUT    ? set_input(run, buf, count, mem)
@@ -455,13 +467,7 @@ static void sim_body(Ctx *ctx, void *user)
     launch->n_results = type_component_count(entry->result);
     launch->results = NEWN(ctx, HostBuf, launch->n_results);
     /* Every result is measured before the first one takes memory. */
-    int64_t bytes = 0;
-    for (int k = 0; k < launch->n_results && !run->failed; k++) {
-        HostBuf *result = &launch->results[k];
-        run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), result, false) ||
-                      too_large(run, entry->name_span, "result", result->count) ||
-                      too_much(run, entry->name_span, "result", result->count, &bytes);
-    }
+    run->failed = !sim_takes_results(ctx, entry, launch, run->options->max_bytes, launch->results);
     for (int k = 0; k < launch->n_results && !run->failed; k++)
         run->failed = !launch_buffer(ctx, entry, launch, type_component(ctx, entry->result, k), &launch->results[k], true);
     if (run->options->over && !run->failed)

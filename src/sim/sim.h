@@ -53,6 +53,10 @@ typedef struct SimReport {
     SimProfile *profile; /* when it was asked for, else NULL; of a run that stopped early, what was counted until then */
 } SimReport;
 
+/* Can the simulator watch all results of a launch at its sizes? Says which one it cannot (E0642, E0644). Fills the shapes of
+ * `results`, as many as the type of the result has components, and takes no memory for them. max_bytes: as in SimOptions. */
+bool sim_takes_results(Ctx *ctx, const CoreEntry *entry, const Launch *launch, int64_t max_bytes, HostBuf *results);
+
 /* Runs all kernels of the program; makes and fills launch->results. `options` may be NULL. Workspace that several kernels name alike is the same
  * memory. A kernel whose default grid has no blocks is not launched. True when it ran to the end without a finding. Findings are in the report
  * and, through sim_diagnose, as diagnostics. False with diagnostics (E06xx) also when the launch itself is impossible. */
