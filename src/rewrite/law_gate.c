@@ -209,10 +209,12 @@ static const char *in_order(const Ctx *ctx, Span use)
     return scan ? "scanSeq` goes on step by step" : "reduceSeq` folds";
 }
 
+static bool of_order(const OperatorReport *r) { return strcmp(r->law, "commutative") == 0; }
+
 /* Two tuples that differ, and not in what they are most likely compared by. */
 static bool is_tie(const OperatorReport *r)
 {
-    if (strcmp(r->law, "commutative") != 0 || r->half < 2 || r->n_values != 2)
+    if (!of_order(r) || r->half < 2 || r->n_values != 2)
         return false;
     const HostBuf *a = &r->launch.results[2 * r->half], *b = &r->launch.results[3 * r->half];
     return a->count == 1 && b->count == 1 && memcmp(a->bytes, b->bytes, (size_t)scalar_bytes(a->elem)) == 0;
@@ -258,10 +260,25 @@ static bool works_in_order(const Core *fold)
     return !regroups || !regroups->commutative;
 }
 
-static void explain_not_commutative(Ctx *ctx, Diag *d, const Core *fold)
+/* An edit that takes the law out, with the comma before it. */
+static void edit_law_out(Ctx *ctx, Diag *d, const Item *operator, const char *name)
+{
+    for (int i = 0; i < operator->n_laws; i++) {
+        const Law *law = &operator->laws[i];
+        Span span = law->span;
+        const char *text = source_get(ctx, span.file)->text;
+        while (span.lo > 0 && strchr(" \n", text[span.lo - 1]))
+            span.lo--;
+        if (strcmp(law->name, name) == 0 && !law->within && span.lo > 0 && text[span.lo - 1] == ',')
+            diag_edit(ctx, d, (Span){span.file, span.lo - 1, span.hi}, "%s", "");
+    }
+}
+
+static void explain_not_commutative(Ctx *ctx, Diag *d, const Item *operator, const Core *fold)
 {
     const char *who = fold ? ctx_printf(ctx, "`%s` needs", prim_name(fold->prim.id)) : "`reduce` and `scan` need";
     diag_help(ctx, d, "leave `commutative` out of its header: %s only `associative`", who);
+    edit_law_out(ctx, d, operator, "commutative");
 }
 
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Core *fold, const OperatorReport *r)
@@ -278,8 +295,8 @@ Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Core *
         diag_help(ctx, d, "declare a unit that changes no value; where there is none, `%s in one thread, from any start, with a `def`", in_order(ctx, use));
     else if (is_tie(r) && chooses(operator))
         explain_tie(ctx, d, operator, r);
-    else if (strcmp(r->law, "commutative") == 0 && works_in_order(fold))
-        explain_not_commutative(ctx, d, fold);
+    else if (of_order(r) && works_in_order(fold))
+        explain_not_commutative(ctx, d, operator, fold);
     else
         diag_help(ctx, d, "take `%s` out of its header; without it, `%s in one thread", r->law, in_order(ctx, use));
     if (r->special)
