@@ -215,8 +215,8 @@ static const struct {
     const char *title, *about;
 } groups[] = {
     {P_id, "Data layout",
-     "These primitives move no data. They only change at which index an element is read or written. All of\n"
-     "them work on arrays that are read, and most of them also on arrays that are written."},
+     "These primitives move no data. They only change at which index an element is read or written. You\n"
+     "can apply all of them to arrays that are read, and most of them also to arrays that are written."},
     {P_map, "Computation that leaves the order open", "The scheduler or a strategy replaces these primitives with others before risec makes code."},
     {P_mapSeq, "Sequential", "One thread does this work, in order."},
     {P_mapGlobal, "Parallel",
@@ -261,7 +261,7 @@ void prim_manual(Ctx *ctx, StrBuf *out)
                  "the result by an equation. The column *CUDA* says `no` if the scheduler or a strategy replaces\n"
                  "the primitive with other primitives before risec makes code. The reference interpreter\n"
                  "(`--device ref`) runs all primitives.\n\n"
-                 "This page is made from the table `src/ir/prims.def`. Do not edit it.\n");
+                 "risec generates this page from the table `src/ir/prims.def`. Do not edit the page.\n");
     for (int g = 0; g < GROUP_COUNT; g++) {
         int end = g + 1 < GROUP_COUNT ? (int)groups[g + 1].first : P_COUNT;
         bool levels = false, options = false, needs = false;
