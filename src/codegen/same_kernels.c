@@ -4,6 +4,7 @@
  * Such a kernel knows no more than the entry does. Its guards are the same with that, so that no class loses sizes. */
 #include "codegen/index_guards.h"
 #include "codegen/lowering.h"
+#include "codegen/walk.h"
 
 static ImpKernel *with_known(Ctx *ctx, const ImpKernel *from, const NatFacts *known)
 {
@@ -58,6 +59,31 @@ static const char *text_of(Ctx *ctx, const ImpKernel *kernel)
     return text.text;
 }
 
+typedef struct Bounds {
+    Ctx *ctx;
+    VEC(Nat) list; /* NULL: there is none */
+} Bounds;
+
+static void take_bounds(void *user, ImpStmt *s)
+{
+    Bounds *b = user;
+    Nat index = imp_declares(s) && s->var.var ? s->var.var->nat : NULL;
+    if (index) {
+        vec_push(b->ctx, &b->list, index->lo);
+        vec_push(b->ctx, &b->list, index->hi);
+    }
+}
+
+/* Do the indices have the same bounds? A class that knows more of a size has narrower ones, and what is done with them is wrong in the other. */
+static bool same_bounds(Ctx *ctx, const ImpKernel *a, const ImpKernel *b)
+{
+    Bounds of_a = {.ctx = ctx}, of_b = {.ctx = ctx};
+    ImpBlock body_a = a->body, body_b = b->body;
+    walk_stmts(&body_a, take_bounds, &of_a);
+    walk_stmts(&body_b, take_bounds, &of_b);
+    return same_nats(of_a.list.at, of_a.list.n, of_b.list.at, of_b.list.n);
+}
+
 /* In all forms. */
 static bool same_kernel(Ctx *ctx, const ImpKernel *a, const ImpKernel *b)
 {
@@ -65,7 +91,7 @@ static bool same_kernel(Ctx *ctx, const ImpKernel *a, const ImpKernel *b)
         if (!same_launch(a, b) || !same_parameters(a, b) || !a->entry)
             return false;
         const ImpKernel *known_a = with_known(ctx, a, a->entry->known), *known_b = with_known(ctx, b, a->entry->known);
-        if (strcmp(text_of(ctx, known_a), text_of(ctx, known_b)) != 0)
+        if (strcmp(text_of(ctx, known_a), text_of(ctx, known_b)) != 0 || !same_bounds(ctx, a, b))
             return false;
         if (!same_guards(ctx, a, known_a) || !same_guards(ctx, b, known_b) || !same_guards(ctx, known_a, known_b))
             return false;

@@ -16,15 +16,15 @@ lastLane_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
 
     // last_lane.rise:4: mapWarp
     for (Index w = threadIdx.x / 32; w < n; w += 8) {
-        // last_lane.rise:4: mapLane of lib/std/warp.rise:23
+        // last_lane.rise:4: mapLane of lib/std/warp.rise:24
         int x = xs[w*32 + lane];
 
-        // last_lane.rise:4: mapLane of lib/std/warp.rise:25
+        // last_lane.rise:4: mapLane of lib/std/warp.rise:26
         #pragma unroll
         for (int i = 0; i < 5; i++)
             x = wrap_add(x, __shfl_up_sync(0xffffffff, x, 16 >> i));
 
-        // last_lane.rise:4: mapLane of lib/std/warp.rise:26
+        // last_lane.rise:4: mapLane of lib/std/warp.rise:27
         if (lane == 31) result[w] = x;
     }
 }

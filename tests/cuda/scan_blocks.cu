@@ -145,7 +145,7 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
             serve_prefixes<float>(mail, blocks, lane, 0.0f, [](float a, float b) { return a + b; });
     } else {
         for (Index block = blockId; block < blocks; block += (Index)(int)gridDim.x - 1) {
-            // scan_blocks.rise:7: mapLane of lib/std/warp.rise:37
+            // scan_blocks.rise:7: mapLane of lib/std/warp.rise:38
             const Index index = block*64 + thread;
             float x = index < n ? xs[index] : 0.0f;
             float other;
@@ -154,29 +154,29 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
                 const int distance = 1 << i;
                 other = __shfl_up_sync(0xffffffff, x, distance);
 
-                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:40
+                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:41
                 if (lane >= distance) x += other;
             }
             other = __shfl_up_sync(0xffffffff, x, 16);
 
-            // scan_blocks.rise:7: mapLane of lib/std/warp.rise:42
+            // scan_blocks.rise:7: mapLane of lib/std/warp.rise:43
             scans[thread] = lane >= 16 ? other + x : x;
 
-            // scan_blocks.rise:7: mapWarp of lib/std/warp.rise:47
+            // scan_blocks.rise:7: mapWarp of lib/std/warp.rise:48
             __syncthreads();
             if (warp == 0) {
-                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:37
+                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:38
                 float x_1 = lane < 2 ? scans[lane*32 + 31] : 0.0f;
                 #pragma unroll
                 for (int i = 0; i < 5; i++) {
                     const int distance = 1 << i;
                     const float other_1 = __shfl_up_sync(0xffffffff, x_1, distance);
 
-                    // scan_blocks.rise:7: mapLane of lib/std/warp.rise:40
+                    // scan_blocks.rise:7: mapLane of lib/std/warp.rise:41
                     if (lane >= distance) x_1 += other_1;
                 }
 
-                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:42
+                // scan_blocks.rise:7: mapLane of lib/std/warp.rise:43
                 if (lane < 2) ends[lane] = x_1;
             }
 

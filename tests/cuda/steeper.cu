@@ -59,7 +59,7 @@ static __device__ __forceinline__ bool take_ticket(unsigned *ticket, unsigned bl
 }
 #endif
 
-// eachOf_step of lib/std/device.rise:50
+// eachOf_step of lib/std/device.rise:52
 template <bool aligned>
 static __device__ __forceinline__ void
 slope_eachOf_step(const float *ys, float &v, float &v_1, float &v_2, float &v_3, int &v_4,
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void slope_steeper(float &acc_1, int &acc_2, f
     }
 }
 
-// steeper.rise:11: blockTiles of lib/std/device.rise:36
+// steeper.rise:11: blockTiles of lib/std/device.rise:37
 static __device__ __forceinline__ void
 slope_blockTiles(float *shared_1, int *shared_2, float *result_1, int *result_2, float acc_1,
                  int acc_2, int start)
@@ -107,7 +107,7 @@ slope_blockTiles(float *shared_1, int *shared_2, float *result_1, int *result_2,
         shared_2[warp] = acc_2;
     }
 
-    // steeper.rise:11: mapThreads of lib/std/device.rise:46
+    // steeper.rise:11: mapThreads of lib/std/device.rise:47
     __syncthreads();
     if (thread == 0) {
         float acc_1_1 = -INFINITY;
@@ -148,7 +148,7 @@ slope_case1_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ __align__(16) int shared_2[8];
     const int thread = threadIdx.x;
 
-    // steeper.rise:11: mapLane of lib/std/device.rise:42
+    // steeper.rise:11: mapLane of lib/std/device.rise:43
     float acc_1 = -INFINITY;
     int acc_2 = 2147483647;
     const int index = thread*4 + 2;
@@ -197,7 +197,7 @@ slope_case1_unaligned(float *__restrict__ result_1, int *__restrict__ result_2,
     slope_case1_body<false>(result_1, result_2, ys, m);
 }
 
-// eachOf of lib/std/device.rise:50
+// eachOf of lib/std/device.rise:52
 template <bool aligned>
 static __device__ __forceinline__ void
 slope_eachOf(const float *ys, float &v, float &v_1, float &v_2, float &v_3, int &v_4, int index,
@@ -232,7 +232,7 @@ slope_case2_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ __align__(16) int shared_2[8];
     const int thread = threadIdx.x;
 
-    // steeper.rise:11: mapLane of lib/std/device.rise:42
+    // steeper.rise:11: mapLane of lib/std/device.rise:43
     float acc_1 = -INFINITY;
     int acc_2 = 2147483647;
     full_or_not(m == 4097, [&](bool full) {
@@ -298,10 +298,10 @@ slope_case3_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ bool last;
     const int thread = threadIdx.x;
 
-    // steeper.rise:11: mapBlock of lib/std/device.rise:95
+    // steeper.rise:11: mapBlock of lib/std/device.rise:97
     const int blocks = (m + 1022) / 1024;
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // steeper.rise:11: mapLane of lib/std/device.rise:42
+        // steeper.rise:11: mapLane of lib/std/device.rise:43
         float acc_1 = -INFINITY;
         int acc_2 = 2147483647;
         const int index = block*1024 + thread*4 + 2;
@@ -335,11 +335,11 @@ slope_case3_body(float *__restrict__ result_1, int *__restrict__ result_2,
         slope_blockTiles(shared_1, shared_2, partials_1, partials_2, acc_1, acc_2, block);
     }
 
-    // steeper.rise:11: lastBlock of lib/std/device.rise:98
+    // steeper.rise:11: lastBlock of lib/std/device.rise:100
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
-        // steeper.rise:11: mapLane of lib/std/device.rise:42
+        // steeper.rise:11: mapLane of lib/std/device.rise:43
         float acc_1 = -INFINITY;
         int acc_2 = 2147483647;
         const float q_1 = thread < blocks ? partials_1[thread] : -INFINITY;
@@ -391,10 +391,10 @@ slope_case4_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ bool last;
     const int thread = threadIdx.x;
 
-    // steeper.rise:11: mapBlock of lib/std/device.rise:95
+    // steeper.rise:11: mapBlock of lib/std/device.rise:97
     const int blocks = nat_min((m + 8190) / 8192, numSM*4);
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-        // steeper.rise:11: mapLane of lib/std/device.rise:42
+        // steeper.rise:11: mapLane of lib/std/device.rise:43
         float acc_1 = -INFINITY;
         int acc_2 = 2147483647;
         const int base = block*8192 + thread*4;
@@ -438,11 +438,11 @@ slope_case4_body(float *__restrict__ result_1, int *__restrict__ result_2,
         slope_blockTiles(shared_1, shared_2, partials_1_1, partials_2_1, acc_1, acc_2, block);
     }
 
-    // steeper.rise:11: lastBlock of lib/std/device.rise:98
+    // steeper.rise:11: lastBlock of lib/std/device.rise:100
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
-        // steeper.rise:11: mapLane of lib/std/device.rise:42
+        // steeper.rise:11: mapLane of lib/std/device.rise:43
         float acc_1 = -INFINITY;
         int acc_2 = 2147483647;
         const float v = thread < blocks ? partials_1_1[thread] : -INFINITY;

@@ -23,7 +23,7 @@ mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__res
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // mask.rise:4: mapLane of lib/std/device.rise:42
+    // mask.rise:4: mapLane of lib/std/device.rise:43
     float acc = -INFINITY;
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     float4 v_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -44,7 +44,7 @@ mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__res
     // mask.rise:4: mapLane of lib/std/warp.rise:9
     if (lane == 0) shared[warp] = acc;
 
-    // mask.rise:4: mapThreads of lib/std/device.rise:46
+    // mask.rise:4: mapThreads of lib/std/device.rise:47
     __syncthreads();
     if (thread == 0) {
         const float4 v_2 = *reinterpret_cast<float4 *>(shared);
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256)
 mask_finish(bool *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b,
             const float *__restrict__ top)
 {
-    // mask.rise:5: mapGlobal of lib/rules/lowering.rise:185
+    // mask.rise:5: mapGlobal of lib/rules/lowering.rise:187
     for (int i = blockIdx.x*256 + threadIdx.x; i < 512; i += gridDim.x*256)
         result[i] = __fmul_rn(a[i], b[i]) - top[0] == 0.0f;
 }
