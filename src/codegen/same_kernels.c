@@ -67,7 +67,8 @@ typedef struct Bounds {
 static void take_bounds(void *user, ImpStmt *s)
 {
     Bounds *b = user;
-    Nat index = imp_declares(s) && s->var.var ? s->var.var->nat : NULL;
+    const ImpVar *declared = imp_declares(s) ? imp_sets(s) : NULL;
+    Nat index = declared ? declared->nat : NULL;
     if (index) {
         vec_push(b->ctx, &b->list, index->lo);
         vec_push(b->ctx, &b->list, index->hi);
