@@ -250,7 +250,9 @@ static void collect_vars(Ctx *ctx, Nat a, VarList *vars)
 
 void nat_each_var(Ctx *ctx, Nat a, void (*fn)(void *user, Nat var), void *user)
 {
-    VarList vars = {0};
+    enum { FEW = 8 };
+    Nat few[FEW];
+    VarList vars = {{few, 0, FEW}};
     collect_vars(ctx, a, &vars);
     for (int i = 0; i < vars.list.n; i++)
         fn(user, vars.list.at[i]);

@@ -82,15 +82,32 @@ static bool check_words(Ctx *ctx, Words w, Places *out)
     }
 }
 
-static void collect(Ctx *ctx, const Here *here, Words w, Places *out)
+/* A term on the way down. Most of them are passed by, so what is known at one is found out when it is asked for. */
+typedef struct Way {
+    const Core *term;
+    const Here *here; /* NULL: not asked for yet */
+    struct Way *up;
+    int child;
+} Way;
+
+static const Here *way_here(Ctx *ctx, Way *way)
 {
-    int *order = NEWN(ctx, int, term_children(here->term) + 1);
-    int n = reading_order(here->term, order);
+    if (!way->here)
+        way->here = here_child(ctx, way_here(ctx, way->up), way->child);
+    return way->here;
+}
+
+static void collect(Ctx *ctx, Way *way, Words w, Places *out)
+{
+    enum { FEW = 8 };
+    int few[FEW + 1], children = term_children(way->term);
+    int *order = children <= FEW ? few : NEWN(ctx, int, children + 1);
+    int n = reading_order(way->term, order);
     for (int i = 0; i < n; i++)
         if (order[i] >= 0)
-            collect(ctx, here_child(ctx, here, order[i]), w, out);
-        else if (fits(ctx, here, w))
-            vec_push(ctx, &out->at, here);
+            collect(ctx, &(Way){.term = term_child(way->term, order[i]), .up = way, .child = order[i]}, w, out);
+        else if (is_what(way->term, &w.at[0]) && fits(ctx, way_here(ctx, way), w))
+            vec_push(ctx, &out->at, way_here(ctx, way));
 }
 
 static int depth_of(const Here *here)
@@ -116,7 +133,7 @@ bool places_find(Ctx *ctx, const Here *here, int n, const PlaceWord *words, Plac
     if (!check_words(ctx, w, out))
         return false;
     out->every = pick == PICK_EVERY;
-    collect(ctx, here, w, out);
+    collect(ctx, &(Way){.term = here->term, .here = here}, w, out);
     if (out->at.n == 0 || pick == PICK_ONLY || pick == PICK_EVERY)
         return true;
     int best = pick == PICK_LAST ? out->at.n - 1 : 0;

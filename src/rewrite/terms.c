@@ -53,6 +53,16 @@ static Nat elements_under(const Core *term)
     return last && last->kind != CORE_LAMBDA && last->type->kind == TY_ARRAY ? last->type->size : NULL;
 }
 
+/* There is at least one of so many. NULL: nothing is known. */
+static void know_some(Ctx *ctx, const Here *here, Here *to, Nat size)
+{
+    if (!size || (size->kind == NAT_CONST && size->value > 0))
+        return;
+    if (to->facts == here->facts)
+        to->facts = nat_facts_new(ctx, here->facts);
+    nat_fact_le(ctx, to->facts, nat_const(ctx, 1), size);
+}
+
 const Here *here_child(Ctx *ctx, const Here *here, int i)
 {
     Here *to = NEW(ctx, Here);
@@ -63,13 +73,11 @@ const Here *here_child(Ctx *ctx, const Here *here, int i)
         core_cond_facts(ctx, to->facts, here->term->cond.cond, i == 1);
     }
     if (child->kind == CORE_LAMBDA) {
-        to->facts = nat_facts_new(ctx, here->facts);
-        Nat size = here->term->kind == CORE_PRIM ? elements_under(here->term) : NULL;
-        if (size)
-            nat_fact_le(ctx, to->facts, nat_const(ctx, 1), size);
+        if (here->term->kind == CORE_PRIM)
+            know_some(ctx, here, to, elements_under(here->term));
         for (int k = 0; k < child->lambda.n; k++)
             if (child->lambda.params[k]->type->kind == TY_IDX)
-                nat_fact_le(ctx, to->facts, nat_const(ctx, 1), child->lambda.params[k]->type->size);
+                know_some(ctx, here, to, child->lambda.params[k]->type->size);
     }
     return to;
 }
