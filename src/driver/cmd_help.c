@@ -166,15 +166,24 @@ static void put_explanation(StrBuf *out, const char *text)
         sb_puts(out, "```\n");
 }
 
-/* The document docs/errors.md. */
-static void errors_manual(Ctx *ctx, StrBuf *out)
+/* The title of the codes that begin with the same three characters. A new group without one shows its prefix. */
+static const char *group_title(const char *code)
 {
     static const struct {
         const char *prefix, *title;
     } groups[] = {
-        {"E00", "Text"}, {"E01", "Grammar"}, {"E02", "Names and definitions"}, {"E03", "Types and sizes"},
-        {"E04", "Levels and memory"}, {"E05", "Limits, and what is not lowered"}, {"E06", "Running"}, {"W07", "Warnings"},
+        {"E00", "Text"}, {"E01", "Grammar"}, {"E02", "Names and definitions"}, {"E03", "Types and sizes"}, {"E04", "Levels and memory"},
+        {"E05", "Limits, and what is not lowered"}, {"E06", "Running"}, {"E08", "Strategies and rules"}, {"W07", "Warnings"},
     };
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
+        if (strncmp(code, groups[g].prefix, 3) == 0)
+            return groups[g].title;
+    return code;
+}
+
+/* The document docs/errors.md. */
+static void errors_manual(Ctx *ctx, StrBuf *out)
+{
     DiagCode *codes = NEWN(ctx, DiagCode, DIAG_CODE_COUNT + 1);
     int n = 0;
     for (int c = 0; c < (int)DIAG_CODE_COUNT; c++) {
@@ -184,17 +193,12 @@ static void errors_manual(Ctx *ctx, StrBuf *out)
         codes[at] = (DiagCode)c;
     }
     sb_puts(out, "# Diagnostics\n\nMade from the table `src/support/diag_codes.def`; do not edit. `risec explain CODE` prints the same.\n");
-    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
-        bool titled = false;
-        for (int i = 0; i < n; i++) {
-            if (strncmp(diag_code_name(codes[i]), groups[g].prefix, 3) != 0)
-                continue;
-            if (!titled)
-                sb_printf(out, "\n## %s\n", groups[g].title);
-            titled = true;
-            sb_printf(out, "\n### %s: %s\n\n", diag_code_name(codes[i]), diag_code_title(codes[i]));
-            put_explanation(out, diag_code_explanation(codes[i]));
-        }
+    for (int i = 0; i < n; i++) {
+        const char *code = diag_code_name(codes[i]);
+        if (i == 0 || strncmp(code, diag_code_name(codes[i - 1]), 3) != 0)
+            sb_printf(out, "\n## %s\n", group_title(code));
+        sb_printf(out, "\n### %s: %s\n\n", code, diag_code_title(codes[i]));
+        put_explanation(out, diag_code_explanation(codes[i]));
     }
 }
 
