@@ -479,6 +479,15 @@ bool term_is_elementwise(const Core *term)
     return term->kind != CORE_PRIM || term->prim.id == P_index || prim_rows[term->prim.id].level == LEVEL_SCALAR;
 }
 
+bool term_is_over_sizes(const Core *term)
+{
+    for (int i = 0; i < term_children(term); i++)
+        if (!term_is_over_sizes(term_child(term, i)))
+            return false;
+    bool scalar = term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_SCALAR;
+    return scalar || term->kind == CORE_IF || term->kind == CORE_SIZE || term->kind == CORE_LIT;
+}
+
 const Core *term_repeat(const Core *value)
 {
     if (value->kind == CORE_IF) {

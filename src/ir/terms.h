@@ -58,6 +58,8 @@ Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
 const Core *term_base(const Core *term, int *indices, const Core **first);
 /* Is it worked out with functions of scalars alone, of elements that are read? */
 bool term_is_elementwise(const Core *term);
+/* Is it made of sizes and numbers alone, so that it is known at launch? */
+bool term_is_over_sizes(const Core *term);
 /* The repeatKernels that the term is, or that one of its branches is; else NULL. */
 const Core *term_repeat(const Core *value);
 bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var);

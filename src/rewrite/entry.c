@@ -28,11 +28,28 @@ static Saying saying(const Core *term)
     return says;
 }
 
-/* What no thread is told to compute: high-level patterns somewhere, or arrays by layouts alone. */
+/* Do sizes choose between kernels by hand where the result is only a part of the program's, or is read there? One launch alone cannot do both. */
+static bool chooses_inside(const Core *term, bool at_end)
+{
+    if (!at_end && term->kind == CORE_IF && term_is_by_hand(term))
+        return true;
+    bool next = term->kind == CORE_PRIM && term->prim.id == P_nextKernel;
+    for (int i = 0; i < term_children(term); i++) {
+        const Core *child = term_child(term, i);
+        if (child->kind == CORE_LAMBDA && !next)
+            continue;
+        bool goes_on = child->kind == CORE_LAMBDA || term->kind == CORE_LAMBDA || (i > 0 && (term->kind == CORE_LET || term->kind == CORE_IF));
+        if (chooses_inside(child, at_end && goes_on))
+            return true;
+    }
+    return false;
+}
+
+/* What no thread is told to compute: high-level patterns somewhere, arrays by layouts alone, or kernels by hand that are to be put together. */
 static bool is_high(const Core *body)
 {
     Saying says = saying(body);
-    return says == SAYS_WHAT || (says == SAYS_NOTHING && type_gives_arrays(body->type));
+    return says == SAYS_WHAT || (says == SAYS_NOTHING && type_gives_arrays(body->type)) || (says == SAYS_HOW && chooses_inside(body, true));
 }
 
 bool entry_is_high(const CoreEntry *entry) { return entry->item && !entry->item->lowered && entry->n_classes <= 1 && is_high(entry->body); }

@@ -183,21 +183,12 @@ static bool is_elsewhere(const Runner *r, const Word *word, const Here *here)
     return word->checked && r->searching && r->fail_rank >= fail_rank(r, NOT_THERE) && !may_match(word->item, here->term);
 }
 
-static bool is_over_sizes(const Core *term)
-{
-    bool scalar = term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_SCALAR;
-    for (int i = 0; i < term_children(term); i++)
-        if (!is_over_sizes(term_child(term, i)))
-            return false;
-    return scalar || term->kind == CORE_SIZE || term->kind == CORE_LIT || term->kind == CORE_IF;
-}
-
 /* In the condition of an `if` that says something of sizes: what its branches are typed by. */
 static bool in_size_test(const Here *here)
 {
     for (; here->up; here = here->up)
         if (here->up->term->kind == CORE_IF && here->child == 0)
-            return is_over_sizes(here->term);
+            return term_is_over_sizes(here->term);
     return false;
 }
 

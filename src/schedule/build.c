@@ -216,15 +216,27 @@ static Core *as_it_is(Build *b, const Core *term, const char *name)
     return new;
 }
 
-static Value *eval_node(Build *b, const Core *term, const char *name)
+/* The nest of a primitive whose function reads the arrays that have been put down since the mark. */
+static Value *nest_with_arrays(Build *b, Core *node, int mark, const char *name)
 {
-    int mark = b->arrays.n;
-    Core *node = as_it_is(b, term, name);
     while (b->arrays.n > mark) {
         const Core *let = b->arrays.at[--b->arrays.n];
         node = make_let(b->ctx, let->let.var, let->let.value, node);
     }
     return value_term(&b->v, nest_of(b, node, name));
+}
+
+static Value *eval_node(Build *b, const Core *term, const char *name)
+{
+    int mark = b->arrays.n;
+    return nest_with_arrays(b, as_it_is(b, term, name), mark, name);
+}
+
+/* A kernel that the user lowered by hand is one nest, with the memory and the size classes that it has. */
+static Value *eval_by_hand(Build *b, const Core *term, const char *name)
+{
+    int mark = b->arrays.n;
+    return nest_with_arrays(b, copy_term(&b->copy, term), mark, name);
 }
 
 /* ---- arrays ---- */
@@ -442,6 +454,8 @@ static Value *eval_prim(Build *b, const Core *term, const char *name)
 Value *build_value(Build *b, const Core *term, const char *name)
 {
     ctx_look(b->ctx);
+    if (b->places.n == 0 && term_is_by_hand(term)) /* not under conditions: its blocks may wait for each other */
+        return eval_by_hand(b, term, name);
     switch (term->kind) {
     case CORE_VAR:
         return look_up(b, term->var);
@@ -465,15 +479,6 @@ Value *build_value(Build *b, const Core *term, const char *name)
 }
 
 /* ---- the whole ---- */
-
-static bool over_sizes(const Core *cond)
-{
-    bool scalar = cond->kind == CORE_PRIM && prim_rows[cond->prim.id].level == LEVEL_SCALAR;
-    for (int i = 0; i < term_children(cond); i++)
-        if (!over_sizes(term_child(cond, i)))
-            return false;
-    return scalar || cond->kind == CORE_IF || cond->kind == CORE_SIZE || cond->kind == CORE_LIT;
-}
 
 static Nests *build(Build *b, const Core *term);
 
@@ -501,7 +506,7 @@ static Nests *build(Build *b, const Core *term)
     Mark mark = mark_here(b);
     for (; term->kind == CORE_LET && term->let.var->type->kind != TY_IDX; term = term->let.body)
         build_bind(b, term->let.var, build_value(b, term->let.value, term->let.var->name));
-    if (term->kind == CORE_IF && over_sizes(term->cond.cond)) {
+    if (term->kind == CORE_IF && term_is_over_sizes(term->cond.cond)) {
         nests->cond = term->cond.cond;
         nests->then = build_side(b, term->cond.then, nests->cond, true);
         nests->otherwise = build_side(b, term->cond.otherwise, nests->cond, false);

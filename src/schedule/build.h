@@ -108,3 +108,4 @@ Core *build_results(Build *b, Value *value, Type type);
 Value *eval_sequence(Build *b, const Core *term, const char *name);
 
 #endif
+

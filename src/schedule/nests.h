@@ -76,4 +76,9 @@ Core *nests_repeated(Ctx *ctx, const NestSteps *steps, const Nests *step, int *n
 /* As the body of an entry: each nest a `let` of `generate`s. */
 Core *nests_body(Ctx *ctx, const Nests *nests);
 
+/* ---- by_hand.c ---- */
+
+/* Is the array computed by one kernel that the user lowered by hand, or by one of several, as sizes choose? */
+bool term_is_by_hand(const Core *term);
+
 #endif

@@ -1,0 +1,1 @@
+run byhand.rise both --set n=512 --arg xs=small --verify
