@@ -6,7 +6,7 @@ typedef struct Large {
     Nat length;
 } Large;
 
-enum { LONG_WALK = 4096, LARGE_SIZE = 1 << 20 };
+enum { LONG_WALK = 4096, LARGE_SIZE = 1 << 20, MANY_THREADS = 1 << 16 };
 
 static void set_large(void *user, Nat var)
 {
@@ -47,42 +47,63 @@ static bool is_long_walk(Ctx *ctx, const Here *here, Nat around)
     bool wanted = span_is_users(ctx, term->span) && term->prim.id != P_mapSeq && term->prim.id != P_mapSeqUnroll;
     if (wanted || xs->type->kind != TY_ARRAY || nat_is_const(xs->type->size) || is_empty(ctx, here, around, term->type))
         return false;
-    NatRange range = nat_range(ctx, here->facts, xs->type->size);
-    return (!range.has_hi || range.hi > LONG_WALK) && is_long(ctx, xs->type->size);
+    if (nat_le(ctx, here->facts, nat_const(ctx, MANY_THREADS), around))
+        return false; /* a class of the library for so many threads that nothing is gained by more */
+    return !nat_le(ctx, here->facts, xs->type->size, nat_const(ctx, LONG_WALK)) && is_long(ctx, xs->type->size);
 }
 
 static void find_walks(Ctx *ctx, const Here *here, Nat around, SlowWalks *out);
 
-/* Of two conditions that hold together: a and b, as `if a then b else false`, too. */
-static bool is_both(const Core *cond, const Core **a, const Core **b)
+static bool is_literal(const Core *term, bool value) { return term->kind == CORE_LIT && (term->lit.u != 0) == value; }
+
+/* The two parts of an `and`, which may stand as `if a then b else false`, or of an `or`, as `if a then true else b`. */
+static bool parts_of(const Core *cond, PrimId id, const Core **parts)
 {
-    bool branches = cond->kind == CORE_IF && cond->cond.otherwise->kind == CORE_LIT && !cond->cond.otherwise->lit.u;
-    bool both = cond->kind == CORE_PRIM && cond->prim.id == P_and;
-    if (branches || both) {
-        *a = branches ? cond->cond.cond : cond->prim.args[0];
-        *b = branches ? cond->cond.then : cond->prim.args[1];
+    bool prim = cond->kind == CORE_PRIM && cond->prim.id == id, branches = cond->kind == CORE_IF;
+    branches = branches && (id == P_and ? is_literal(cond->cond.otherwise, false) : is_literal(cond->cond.then, true));
+    if (prim || branches) {
+        parts[0] = prim ? cond->prim.args[0] : cond->cond.cond;
+        parts[1] = prim ? cond->prim.args[1] : id == P_and ? cond->cond.then : cond->cond.otherwise;
     }
-    return branches || both;
+    return prim || branches;
 }
 
-/* Where a condition does not hold: of two, what is found whichever does not. */
-static void find_otherwise(Ctx *ctx, const Here *here, const Core *cond, Nat around, SlowWalks *out)
+static bool has_walk(const SlowWalks *walks, const Core *term)
+{
+    for (int i = 0; i < walks->n; i++)
+        if (walks->at[i] == term)
+            return true;
+    return false;
+}
+
+/* `1 <= n`, of a size n. */
+static bool says_some(const Core *cond)
+{
+    bool at_least = cond->kind == CORE_PRIM && cond->prim.id == P_le;
+    return at_least && cond->prim.args[0]->kind == CORE_SIZE && nat_is(cond->prim.args[0]->size, 1) && cond->prim.args[1]->kind == CORE_SIZE;
+}
+
+/* A branch where a condition holds, or where it does not. Where one of two holds, and nobody knows which, each is looked at by itself: of an `or` that
+ * holds, what is found with either; of an `and` that does not, what is found with both. */
+static void find_in_branch(Ctx *ctx, const Here *here, const Core *cond, bool holds, Nat around, SlowWalks *out)
 {
     const Core *parts[2];
-    if (!is_both(cond, &parts[0], &parts[1])) {
+    if (!holds && says_some(cond))
+        return; /* there is nothing to go through */
+    if (!parts_of(cond, holds ? P_or : P_and, parts)) {
         Here there = *here;
         there.facts = nat_facts_new(ctx, here->facts);
-        core_cond_facts(ctx, there.facts, cond, false);
+        core_cond_facts(ctx, there.facts, cond, holds);
         find_walks(ctx, &there, around, out);
         return;
     }
     SlowWalks found[2] = {{0}, {0}};
     for (int k = 0; k < 2; k++)
-        find_otherwise(ctx, here, parts[k], around, &found[k]);
-    for (int i = 0; i < found[0].n; i++)
-        for (int k = 0; k < found[1].n; k++)
-            if (found[0].at[i] == found[1].at[k])
-                vec_push(ctx, out, found[0].at[i]);
+        find_in_branch(ctx, here, parts[k], holds, around, &found[k]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < found[k].n; i++)
+            if (!has_walk(out, found[k].at[i]) && (holds || has_walk(&found[1 - k], found[k].at[i])))
+                vec_push(ctx, out, found[k].at[i]);
 }
 
 /* `around`: so many elements the maps around compute; NULL outside of what a thread does. */
@@ -100,8 +121,8 @@ static void find_walks(Ctx *ctx, const Here *here, Nat around, SlowWalks *out)
         return;
     for (int i = 0; i < term_children(term); i++) {
         const Here *child = here_child(ctx, here, i);
-        if (term->kind == CORE_IF && i == 2)
-            find_otherwise(ctx, child, term->cond.cond, around, out);
+        if (term->kind == CORE_IF && i > 0)
+            find_in_branch(ctx, child, term->cond.cond, i == 1, around, out);
         else
             find_walks(ctx, child, around, out);
     }

@@ -436,7 +436,7 @@ static Nests *stored_list(Ctx *ctx, const CoreEntry *entry, const Nests *nests, 
 {
     enum { TRIES = 3 };
     Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said, .elements = elements};
-    nests = folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var);
+    nests = folds_apart(ctx, entry, folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var), next_var);
     add_infos(&in, nests);
     count_all(&in, nests);
     inline_find_local(&in);

@@ -41,7 +41,7 @@ static bool is_sequence(const Core *term)
     return term->kind == CORE_PRIM && (term->prim.id == P_scanSeq || term->prim.id == P_scanSeqExcl);
 }
 
-static bool commutes(const Core *lambda)
+bool fold_commutes(const Core *lambda)
 {
     const Item *op = lambda->lambda.op;
     for (int i = 0; op && i < op->n_laws; i++)
@@ -57,7 +57,7 @@ static bool is_ordered_fold(const Parts *p, const Core *term)
         return false;
     const Core *op = term->prim.args[0];
     ChoiceOrder order;
-    return op->kind == CORE_LAMBDA && !commutes(op) && !choice_order(p->ctx, op, 0, &order) &&
+    return op->kind == CORE_LAMBDA && !fold_commutes(op) && !choice_order(p->ctx, op, 0, &order) &&
            !choice_order(p->ctx, op, 1, &order);
 }
 
@@ -92,7 +92,7 @@ static bool comes_in_parts(const Parts *p, const Nest *nest)
     bool number = t->kind == TY_SCALAR && t->scalar != SC_BOOL;
     bool by_blocks = !fold && number && type_is_total(p->ctx, t);
     bool is_short = nat_is_const(n) && n->value < LONG;
-    bool by_rows = by_blocks && nest->n_axes > 0 && commutes(scan->prim.args[0]) &&
+    bool by_rows = by_blocks && nest->n_axes > 0 && fold_commutes(scan->prim.args[0]) &&
                    !reads_across(p->ctx, p->entry, nest, p->next_var);
     if ((nest->n_axes == 0 && by_blocks) || by_rows || is_short || holds_index(t) || type_gives_arrays(t) ||
         has_own_length(nest))

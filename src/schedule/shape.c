@@ -30,8 +30,7 @@ void each_read(Core *term, ReadFn fn, void *user)
         each_read(term_child(term, i), fn, user);
 }
 
-/* The place of the element in memory. */
-static Nat flat_index(Ctx *ctx, const Core *read)
+Nat flat_index(Ctx *ctx, const Core *read)
 {
     Nat at = nat_const(ctx, 0), stride = nat_const(ctx, 1);
     for (const Core *t = read; t->kind == CORE_PRIM; t = t->prim.args[0]) {
@@ -68,37 +67,33 @@ static void look_at_read(void *user, Core *read)
 
 static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
-/* generate(axis => element), or the array that this is. */
-static Core *array_over(const Shape *s, CoreVar *axis, Core *element)
+Core *array_over(Ctx *ctx, CoreVar *axis, Core *element)
 {
     if (is_prim(element, P_index) && element->prim.nats[1] == axis->nat &&
         element->prim.nats[0] == axis->type->size &&
-        !term_mentions_nat(s->ctx, element->prim.args[0], axis->nat))
+        !term_mentions_nat(ctx, element->prim.args[0], axis->nat))
         return element->prim.args[0];
-    return make_generate(s->ctx, axis, element, element->span);
+    return make_generate(ctx, axis, element, element->span);
 }
 
-static Core *one_argument(const Shape *s, PrimId id, Type type, Core *array)
+Core *matrix_layout(Ctx *ctx, PrimId id, Type type, Core *array)
 {
     Nat nats[2] = {array->type->size, array->type->elem->size};
-    return make_prim(s->ctx, id, type, 2, nats, 1, &array, array->span);
+    return make_prim(ctx, id, type, 2, nats, 1, &array, array->span);
 }
 
-static Core *transposed(const Shape *s, Core *array)
+Core *transposed(Ctx *ctx, Core *array)
 {
-    Type row = type_array(s->ctx, array->type->size, array->type->elem->elem);
-    return one_argument(s, P_transpose, type_array(s->ctx, array->type->elem->size, row), array);
+    Type row = type_array(ctx, array->type->size, array->type->elem->elem);
+    return matrix_layout(ctx, P_transpose, type_array(ctx, array->type->elem->size, row), array);
 }
 
-static Core *mapped(const Shape *s, CoreVar *param, Core *body, Core *array)
+Core *fold_of(Ctx *ctx, const Core *fold, Core *array)
 {
-    return make_map(s->ctx, param, body, array);
-}
-
-/* The fold of another array. */
-static Core *fold_of(const Shape *s, const Core *fold, Core *array)
-{
-    Core *new = term_copy(s->ctx, fold);
+    Core *new = term_copy(ctx, fold);
+    Nat *size = NEW(ctx, Nat);
+    *size = array->type->size;
+    new->prim.nats = size;
     new->prim.args[2] = array;
     for (int i = 0; i < 3; i++)
         term_set_child(new, i, new->prim.args[i]);
@@ -142,10 +137,10 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
         if (is_prim(each, P_map))
             return each;
     }
-    Core *rows = n.along_kept > n.along_fold ? transposed(s, array_over(s, axis, array_over(s, kept, element)))
-                                             : array_over(s, kept, array_over(s, axis, element));
+    Core *rows = n.along_kept > n.along_fold ? transposed(s->ctx, array_over(s->ctx, axis, array_over(s->ctx, kept, element)))
+                                             : array_over(s->ctx, kept, array_over(s->ctx, axis, element));
     CoreVar *row = make_var(s->ctx, s->next_var, "row", rows->type->elem, fold->span);
-    return mapped(s, row, fold_of(s, fold, make_ref(s->ctx, row, fold->span)), rows);
+    return make_map(s->ctx, row, fold_of(s->ctx, fold, make_ref(s->ctx, row, fold->span)), rows);
 }
 
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var)
@@ -204,12 +199,12 @@ static Core *joined_columns(const Shape *s, const Nest *nest, CoreVar *axis, Cor
     int last = nest->n_axes - 1;
     CoreVar *flat;
     element = flattened(s, last, nest->axes, element, &flat);
-    Core *matrices = array_over(s, flat, array_over(s, axis, array_over(s, nest->axes[last], element)));
+    Core *matrices = array_over(s->ctx, flat, array_over(s->ctx, axis, array_over(s->ctx, nest->axes[last], element)));
     CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
-    Core *columns = transposed(s, make_ref(ctx, matrix, element->span));
+    Core *columns = transposed(s->ctx, make_ref(ctx, matrix, element->span));
     CoreVar *column = make_var(ctx, s->next_var, "column", columns->type->elem, element->span);
-    Core *folds = mapped(s, column, fold_of(s, nest->element, make_ref(ctx, column, element->span)), columns);
-    return rows_split(ctx, s->entry, last, nest->axes, mapped(s, matrix, folds, matrices), s->next_var);
+    Core *folds = make_map(s->ctx, column, fold_of(s->ctx, nest->element, make_ref(ctx, column, element->span)), columns);
+    return rows_split(ctx, s->entry, last, nest->axes, make_map(s->ctx, matrix, folds, matrices), s->next_var);
 }
 
 /* Folds of rows over several kept axes: of all rows, one after the other. */
@@ -239,9 +234,9 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
         element = term_with_nat(ctx, s->next_var, element, nest->axes[i]->nat, at);
         left = i ? nat_div(ctx, left, size) : left;
     }
-    Core *all = array_over(s, p, array_over(s, axis, element));
+    Core *all = array_over(s->ctx, p, array_over(s->ctx, axis, element));
     CoreVar *row = make_var(ctx, s->next_var, "row", all->type->elem, fold->span);
-    Core *folds = mapped(s, row, fold_of(s, fold, make_ref(ctx, row, fold->span)), all);
+    Core *folds = make_map(s->ctx, row, fold_of(s->ctx, fold, make_ref(ctx, row, fold->span)), all);
     return rows_split(ctx, s->entry, nest->n_axes, nest->axes, folds, s->next_var);
 }
 
@@ -283,8 +278,8 @@ static Core *with_reads(const Shape *s, Core *term, const Core *a, Core *by_a, c
 static Core *operand_rows(const Shape *s, Core *read, CoreVar *axis, CoreVar *fold)
 {
     if (is_next(s, flat_index(s->ctx, read), axis->nat))
-        return transposed(s, array_over(s, fold, array_over(s, axis, read)));
-    return array_over(s, axis, array_over(s, fold, read));
+        return transposed(s->ctx, array_over(s->ctx, fold, array_over(s->ctx, axis, read)));
+    return array_over(s->ctx, axis, array_over(s->ctx, fold, read));
 }
 
 /* A product of matrices: map(fun row => map(fun column => fold of f of both, columns), rows). */
@@ -311,8 +306,8 @@ static Core *product(const Shape *s, CoreVar *const *kept, const Core *fold)
     Core *vectors[2] = {make_ref(ctx, row, fold->span), make_ref(ctx, column, fold->span)};
     Nat n = axis->type->size;
     Core *zip = make_prim(ctx, P_zip, type_array(ctx, n, pair), 1, &n, 2, vectors, fold->span);
-    Core *dot = fold_of(s, fold, mapped(s, both, body, zip));
-    return mapped(s, row, mapped(s, column, dot, columns), rows);
+    Core *dot = fold_of(s->ctx, fold, make_map(s->ctx, both, body, zip));
+    return make_map(s->ctx, row, make_map(s->ctx, column, dot, columns), rows);
 }
 
 typedef struct OneRead {
@@ -338,10 +333,10 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     if (!read || one.other || read->prim.nats[1] != kept[0]->nat || !is_prim(column, P_index) ||
         column->prim.nats[1] != kept[1]->nat)
         return NULL;
-    Core *source = array_over(s, kept[1], array_over(s, kept[0], read));
+    Core *source = array_over(s->ctx, kept[1], array_over(s->ctx, kept[0], read));
     if (source->kind != CORE_VAR)
         return NULL;
-    Core *across = transposed(s, source);
+    Core *across = transposed(s->ctx, source);
     if (read == element)
         return across;
     CoreVar *row = make_var(ctx, s->next_var, "row", across->type->elem, element->span);
@@ -349,7 +344,7 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     Core *body = with_reads(s, element, read, make_ref(ctx, x, element->span), NULL, NULL);
     if (term_mentions_nat(ctx, body, kept[0]->nat) || term_mentions_nat(ctx, body, kept[1]->nat))
         return NULL;
-    return mapped(s, row, mapped(s, x, body, make_ref(ctx, row, element->span)), across);
+    return make_map(s->ctx, row, make_map(s->ctx, x, body, make_ref(ctx, row, element->span)), across);
 }
 
 typedef struct Along {
@@ -393,16 +388,16 @@ static Core *permutation(const Shape *s, const Nest *nest)
         return NULL;
     CoreVar *flat;
     Core *element = flattened(s, last - 1, nest->axes + first, nest->element, &flat);
-    Core *matrices = array_over(s, flat, array_over(s, nest->axes[last], array_over(s, nest->axes[across], element)));
+    Core *matrices = array_over(s->ctx, flat, array_over(s->ctx, nest->axes[last], array_over(s->ctx, nest->axes[across], element)));
     CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
-    Core *each = mapped(s, matrix, transposed(s, make_ref(ctx, matrix, element->span)), matrices);
+    Core *each = make_map(s->ctx, matrix, transposed(s->ctx, make_ref(ctx, matrix, element->span)), matrices);
     if (!first)
         return rows_split(ctx, s->entry, last - 1, nest->axes, each, s->next_var);
-    Core *outside = transposed(s, each);
+    Core *outside = transposed(s->ctx, each);
     if (last == 2)
         return outside;
     Nat all = nat_mul(ctx, outside->type->size, outside->type->elem->size);
-    Core *rows = one_argument(s, P_join, type_array(ctx, all, outside->type->elem->elem), outside);
+    Core *rows = matrix_layout(s->ctx, P_join, type_array(ctx, all, outside->type->elem->elem), outside);
     return rows_split(ctx, s->entry, last, nest->axes, rows, s->next_var);
 }
 
@@ -431,7 +426,9 @@ Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 {
     const Shape s = {ctx, entry, next_var};
     Core *term = nest->element, *known = NULL;
-    if (is_fold(term) && nest->n_axes > 0)
+    if (is_prim(term, P_reduce) && nest->n_axes > 0)
+        known = fold_by_axes(ctx, entry, nest, next_var);
+    if (!known && is_fold(term) && nest->n_axes > 0)
         known = nest->n_axes == 1 ? rows_folded(&s, nest->axes[0], term) : joined_rows(&s, nest);
     return known ? known : plain_term(ctx, nest);
 }

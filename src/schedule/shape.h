@@ -47,4 +47,25 @@ Core *with_vectors(Ctx *ctx, int *next_var, Core *term);
  * there are rows, unless that is known. */
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);
 
+/* The place of the element in memory. */
+Nat flat_index(Ctx *ctx, const Core *read);
+/* generate(axis => element), or the array that this is. */
+Core *array_over(Ctx *ctx, CoreVar *axis, Core *element);
+/* A layout of a matrix. */
+Core *matrix_layout(Ctx *ctx, PrimId id, Type type, Core *array);
+Core *transposed(Ctx *ctx, Core *array);
+/* The same fold of another array. */
+Core *fold_of(Ctx *ctx, const Core *fold, Core *array);
+
+/* Is the operator of a fold known to commute? */
+bool fold_commutes(const Core *lambda);
+
+/* ---- apart.c ---- */
+/* The list in which folds over axes that lie apart in memory are folds of folds. */
+const Nests *folds_apart(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
+
+/* ---- axes.c ---- */
+/* Folds over several axes, of arrays in memory: with as few axes as lie apart there. NULL: they are not of this form. */
+Core *fold_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
+
 #endif

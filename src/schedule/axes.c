@@ -1,0 +1,406 @@
+/* Folds over several axes. An element of memory is found by a sum of axes, each times its stride:
+ *
+ *   xs[i][k / d][j][k % d]  =  memory[(b*c*d)*i + (c*d)*(k / d) + d*j + k % d],  k < b * d
+ *
+ * Here an axis that goes by its quotient and its remainder is two, and neighbours of which the first begins where the second one
+ * ends are one: of kept axes (K) and folded ones (F), only those stay that lie apart. Most folds are rows (K F), columns (F K) or
+ * the columns of matrices (K F K) then, for which the library has programs. Others are folds of folds: see apart.c. */
+#include <string.h>
+
+#include "ir/terms.h"
+#include "schedule/nests.h"
+#include "schedule/axes.h"
+#include "schedule/shape.h"
+
+static Nat size_of(const Axes *a, int i) { return a->list[i].var->type->size; }
+
+static Nat simple(const Axes *a, Nat nat) { return nat_simplify(a->ctx, a->entry->known, nat); }
+
+static bool same(const Axes *a, Nat x, Nat y) { return nat_is(simple(a, nat_sub(a->ctx, x, y)), 0); }
+
+static CoreVar *new_axis(Axes *a, Nat size, Span span) { return make_var(a->ctx, a->next_var, "i", type_idx(a->ctx, size), span); }
+
+/* ---- from the element to sums of axes ---- */
+
+static void take_read(void *user, Core *read)
+{
+    Axes *a = user;
+    int indices;
+    const Core *first, *base = term_base(read, &indices, &first);
+    a->odd |= base->type->kind != TY_ARRAY || read->type->kind == TY_ARRAY;
+    vec_push(a->ctx, &a->reads, ((MemoryRead){.term = read, .flat = simple(a, flat_index(a->ctx, read))}));
+}
+
+/* What an axis is divided by; NULL: nothing. */
+static Nat divisor_of(Nat nat, Nat axis)
+{
+    if ((nat->kind == NAT_DIV || nat->kind == NAT_MOD) && nat->a == axis)
+        return nat->b;
+    Nat found = nat->a ? divisor_of(nat->a, axis) : NULL;
+    found = !found && nat->b ? divisor_of(nat->b, axis) : found;
+    for (int i = 0; i < nat->n_terms && !found; i++)
+        for (int k = 0; k < nat->terms[i].n_factors && !found; k++)
+            found = divisor_of(nat->terms[i].factors[k], axis);
+    return found;
+}
+
+static void substitute(Axes *a, Nat axis, Nat by)
+{
+    for (int i = 0; i < a->reads.n; i++)
+        a->reads.at[i].flat = simple(a, nat_subst(a->ctx, a->reads.at[i].flat, axis, by));
+}
+
+/* The size without the factors of the other. NULL: it is no multiple of it, as a product of sizes. */
+static Nat quotient(const Axes *a, Nat size, Nat by)
+{
+    NatTerm own = {1, 1, &size}, other = {1, 1, &by};
+    const NatTerm *terms = size->kind == NAT_SUM && size->n_terms == 1 ? size->terms : &own;
+    const NatTerm *less = by->kind == NAT_SUM && by->n_terms == 1 ? by->terms : &other;
+    if (nat_is_const(size) || nat_is_const(by))
+        return nat_div(a->ctx, size, by);
+    Nat left = nat_const(a->ctx, terms->coef / less->coef);
+    int k = 0;
+    for (int i = 0; i < terms->n_factors; i++)
+        if (k < less->n_factors && terms->factors[i] == less->factors[k])
+            k++;
+        else
+            left = nat_mul(a->ctx, left, terms->factors[i]);
+    return k == less->n_factors ? left : NULL;
+}
+
+/* Axis i as two. */
+static bool split_axis(Axes *a, int i, Nat inner)
+{
+    Nat outer = quotient(a, size_of(a, i), inner);
+    if (!outer || a->n == MOST_AXES || !same(a, nat_mul(a->ctx, outer, inner), size_of(a, i)))
+        return false;
+    CoreVar *old = a->list[i].var, *high = new_axis(a, outer, old->span), *low = new_axis(a, inner, old->span);
+    for (int k = a->n++; k > i; k--)
+        a->list[k] = a->list[k - 1];
+    a->list[i].var = high;
+    a->list[i + 1].var = low;
+    substitute(a, old->nat, nat_add(a->ctx, nat_mul(a->ctx, high->nat, inner), low->nat));
+    return true;
+}
+
+static bool split_axes(Axes *a)
+{
+    for (int i = 0; i < a->n; i++)
+        for (int r = 0; r < a->reads.n; r++) {
+            Nat inner = divisor_of(a->reads.at[r].flat, a->list[i].var->nat);
+            if (!inner)
+                continue;
+            if (nat_mentions(inner, a->list[i].var->nat) || !split_axis(a, i, inner))
+                return false;
+            r = -1;
+        }
+    return true;
+}
+
+static bool mentions_axis(const Axes *a, Nat nat)
+{
+    for (int i = 0; i < a->n; i++)
+        if (nat_mentions(nat, a->list[i].var->nat))
+            return true;
+    return false;
+}
+
+/* False: the read is no sum of axes times strides. */
+static bool find_strides(const Axes *a, MemoryRead *read)
+{
+    Nat rest = read->flat;
+    for (int i = 0; i < a->n; i++) {
+        Nat axis = a->list[i].var->nat;
+        Nat next = nat_subst(a->ctx, read->flat, axis, nat_add_k(a->ctx, axis, 1));
+        read->strides[i] = simple(a, nat_sub(a->ctx, next, read->flat));
+        if (mentions_axis(a, read->strides[i]))
+            return false;
+        rest = nat_sub(a->ctx, rest, nat_mul(a->ctx, axis, read->strides[i]));
+    }
+    return nat_is(simple(a, rest), 0);
+}
+
+/* ---- fewer axes ---- */
+
+/* Do the axes i and i + 1 go through memory, or leave it alone, like one? */
+static bool go_as_one(const Axes *a, int i)
+{
+    if (a->list[i].folded != a->list[i + 1].folded)
+        return false;
+    for (int r = 0; r < a->reads.n; r++) {
+        const MemoryRead *read = &a->reads.at[r];
+        if (!same(a, read->strides[i], nat_mul(a->ctx, read->strides[i + 1], size_of(a, i + 1))))
+            return false;
+    }
+    return true;
+}
+
+static void merge_axes(Axes *a)
+{
+    for (int i = 0; i + 1 < a->n; i++) {
+        if (!go_as_one(a, i))
+            continue;
+        a->list[i].var = new_axis(a, nat_mul(a->ctx, size_of(a, i), size_of(a, i + 1)), a->list[i].var->span);
+        a->list[i].n += a->list[i + 1].n;
+        a->n--;
+        for (int k = i + 1; k < a->n; k++)
+            a->list[k] = a->list[k + 1];
+        for (int r = 0; r < a->reads.n; r++)
+            for (int k = i; k < a->n; k++)
+                a->reads.at[r].strides[k] = a->reads.at[r].strides[k + 1];
+        i--;
+    }
+}
+
+/* The axes of a read as they lie in memory: each stride is what the axes behind it are together. False: they leave some of it out. */
+static bool find_order(const Axes *a, MemoryRead *read)
+{
+    bool taken[MOST_AXES] = {false};
+    int at = MOST_AXES, left = 0;
+    for (int i = 0; i < a->n; i++)
+        left += !nat_is(read->strides[i], 0);
+    read->n = left;
+    Nat stride = nat_const(a->ctx, 1), whole = stride;
+    for (; left > 0; left--) {
+        int found = -1;
+        for (int i = 0; i < a->n && found < 0; i++)
+            if (!taken[i] && !nat_is(read->strides[i], 0) && same(a, read->strides[i], stride))
+                found = i;
+        if (found < 0)
+            return false;
+        taken[found] = true;
+        read->order[--at] = found;
+        stride = nat_mul(a->ctx, stride, size_of(a, found));
+    }
+    for (int k = 0; k < read->n; k++)
+        read->order[k] = read->order[at + k];
+    int indices;
+    const Core *first;
+    for (Type t = term_base(read->term, &indices, &first)->type; t->kind == TY_ARRAY; t = t->elem)
+        whole = nat_mul(a->ctx, whole, t->size);
+    return same(a, whole, stride);
+}
+
+/* Are the axes of the one in the other, in its order? */
+static bool is_within(const MemoryRead *read, const MemoryRead *all)
+{
+    int k = 0;
+    for (int i = 0; i < all->n && k < read->n; i++)
+        k += all->order[i] == read->order[k];
+    return k == read->n;
+}
+
+const MemoryRead *axes_widest(const Axes *a)
+{
+    const MemoryRead *all = NULL;
+    for (int r = 0; r < a->reads.n && !all; r++)
+        all = a->reads.at[r].n == a->n ? &a->reads.at[r] : NULL;
+    for (int r = 0; r < a->reads.n && all; r++)
+        if (!is_within(&a->reads.at[r], all))
+            return NULL;
+    for (int k = 0; all && k + 1 < all->n; k++)
+        for (int i = k + 1; i < all->n; i++) /* kept and folded ones stay in their order */
+            if (a->list[all->order[k]].folded == a->list[all->order[i]].folded && all->order[k] > all->order[i])
+                return NULL;
+    return all;
+}
+
+/* ---- the element over the axes that are left ---- */
+
+static Core *joined(const Axes *a, Core *array)
+{
+    Nat n = nat_mul(a->ctx, array->type->size, array->type->elem->size);
+    return matrix_layout(a->ctx, P_join, type_array(a->ctx, n, array->type->elem->elem), array);
+}
+
+/* The product with a factor that is no part of it yet. */
+static Nat with_factor(const Axes *a, Nat product, Nat factor)
+{
+    NatTerm one = {1, 1, &factor};
+    const NatTerm *term = factor->kind == NAT_SUM && factor->n_terms == 1 ? factor->terms : &one;
+    for (int i = 0; i < term->n_factors; i++)
+        if (!nat_mentions(product, term->factors[i]))
+            product = nat_mul(a->ctx, product, term->factors[i]);
+    return product;
+}
+
+/* Rows of so many elements, of which there are n. */
+static Core *split_by(Axes *a, Core *array, Nat n, Nat size)
+{
+    Nat nats[2] = {array->type->size, size};
+    if (!nat_le(a->ctx, a->entry->known, nat_const(a->ctx, 1), size))
+        a->some = with_factor(a, a->some, size);
+    Type type = type_array(a->ctx, n, type_array(a->ctx, size, array->type->elem));
+    return make_prim(a->ctx, P_split, type, 2, nats, 1, &array, array->span);
+}
+
+/* The array that is read, with the axes of the read as its dimensions. */
+static Core *as_axes(Axes *a, const MemoryRead *read)
+{
+    int rank;
+    const Core *first;
+    Core *array = (Core *)(uintptr_t)term_base(read->term, &rank, &first);
+    int inner = 0; /* dimensions that are axes already, the last ones */
+    Type dims[MOST_AXES + 1], type = array->type;
+    for (int i = 0; i < rank && i < MOST_AXES; i++, type = type->elem)
+        dims[i] = type;
+    if (rank > MOST_AXES)
+        return NULL;
+    while (inner < rank && inner < read->n && same(a, dims[rank - 1 - inner]->size, size_of(a, read->order[read->n - 1 - inner])))
+        inner++;
+    if (inner == rank && inner == read->n)
+        return array;
+    for (int i = 1; i < rank - inner; i++)
+        array = joined(a, array);
+    for (int i = read->n - 1 - inner; i > 0; i--) {
+        Nat n = nat_const(a->ctx, 1);
+        for (int k = 0; k < i; k++)
+            n = nat_mul(a->ctx, n, size_of(a, read->order[k]));
+        array = split_by(a, array, n, size_of(a, read->order[i]));
+    }
+    return array;
+}
+
+/* The element with each read from such an array. NULL: it is none. */
+static Core *over_axes(Axes *a, Core *element)
+{
+    for (int r = 0; r < a->reads.n; r++) {
+        MemoryRead *read = &a->reads.at[r];
+        if (read->term != element)
+            continue;
+        Core *array = as_axes(a, read);
+        for (int i = 0; i < read->n && array; i++)
+            array = make_index(a->ctx, array, a->list[read->order[i]].var->nat, element->span);
+        return array;
+    }
+    if (term_children(element) == 0)
+        return element;
+    Core *new = term_copy(a->ctx, element);
+    for (int i = 0; i < term_children(element); i++) {
+        Core *child = over_axes(a, term_child(element, i));
+        if (!child)
+            return NULL;
+        term_set_child(new, i, child);
+    }
+    return new;
+}
+
+/* ---- the fold of each form ---- */
+
+typedef struct Folding {
+    Ctx *ctx;
+    int *next_var;
+    const Core *fold;
+} Folding;
+
+static Core *fold_each(const Folding *f, Core *array, Core *(*body)(const Folding *f, Core *part))
+{
+    CoreVar *part = make_var(f->ctx, f->next_var, "part", array->type->elem, array->span);
+    return make_map(f->ctx, part, body(f, make_ref(f->ctx, part, array->span)), array);
+}
+
+static Core *all_of(const Folding *f, Core *array) { return fold_of(f->ctx, f->fold, array); }
+
+static Core *columns_of(const Folding *f, Core *matrix) { return fold_each(f, transposed(f->ctx, matrix), all_of); }
+
+static Core *rows_of(const Folding *f, Core *array) { return fold_each(f, array, all_of); }
+static Core *columns_of_each(const Folding *f, Core *array) { return fold_each(f, array, columns_of); }
+
+static const struct {
+    const char *form;
+    Core *(*fold)(const Folding *f, Core *array);
+} forms[] = {
+    {"KF", rows_of}, {"FK", columns_of}, {"KFK", columns_of_each},
+};
+
+static Core *folded_in_form(const Axes *a, const MemoryRead *all, const Core *fold, Core *element)
+{
+    char form[MOST_AXES + 1] = "";
+    for (int i = 0; i < all->n; i++)
+        form[i] = a->list[all->order[i]].folded ? 'F' : 'K';
+    for (int i = all->n - 1; i >= 0; i--)
+        element = array_over(a->ctx, a->list[all->order[i]].var, element);
+    const Folding f = {a->ctx, a->next_var, fold};
+    for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++)
+        if (strcmp(forms[k].form, form) == 0)
+            return forms[k].fold(&f, element);
+    return NULL;
+}
+
+/* All folds, one after the other, by the axes of the nest. Where there are no elements, they are units. */
+static Core *by_nest_axes(Axes *a, const Nest *nest, Core *folds)
+{
+    Ctx *ctx = a->ctx;
+    while (folds->type->elem->kind == TY_ARRAY)
+        folds = joined(a, folds);
+    for (int i = nest->n_axes - 1; i > 0; i--) {
+        Nat n = nat_const(ctx, 1);
+        for (int k = 0; k < i; k++)
+            n = nat_mul(ctx, n, nest->axes[k]->type->size);
+        folds = split_by(a, folds, n, nest->axes[i]->type->size);
+    }
+    if (nat_is(a->some, 1))
+        return folds;
+    Core *units = nest->element->prim.args[1];
+    for (int i = nest->n_axes - 1; i >= 0; i--)
+        units = make_generate(ctx, nest->axes[i], units, folds->span);
+    return make_if(ctx, make_compare(ctx, P_le, nat_const(ctx, 1), a->some, folds->span), folds, units, folds->span);
+}
+
+static bool is_axis(const Axes *a, const CoreVar *var)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->list[i].var == var)
+            return true;
+    return false;
+}
+
+bool axes_of_fold(Axes *a, const Nest *nest)
+{
+    const Core *fold = nest->element;
+    if (nest->n_axes + 1 > MOST_AXES || fold->type->kind == TY_ARRAY || fold->prim.args[2]->type->elem->kind == TY_ARRAY)
+        return false;
+    a->some = nat_const(a->ctx, 1);
+    a->element = fold_element(a->ctx, fold, &a->folded, a->next_var);
+    for (int i = 0; i <= nest->n_axes; i++) {
+        a->list[a->n] = (Axis){.var = i < nest->n_axes ? nest->axes[i] : a->folded, .folded = i == nest->n_axes, .first = a->n, .n = 1};
+        Nat axis = a->list[a->n++].var->nat;
+        if (term_mentions_nat(a->ctx, fold->prim.args[0], axis) || term_mentions_nat(a->ctx, fold->prim.args[1], axis))
+            return false;
+    }
+    for (int i = 0; i < a->n; i++)
+        if (mentions_axis(a, size_of(a, i)))
+            return false;
+    each_read(a->element, take_read, a);
+    if (a->odd || !split_axes(a))
+        return false;
+    for (int r = 0; r < a->reads.n; r++)
+        if (!find_strides(a, &a->reads.at[r]))
+            return false;
+    a->n_parts = a->n;
+    for (int i = 0; i < a->n; i++) {
+        a->parts[i] = a->list[i];
+        a->list[i].first = i;
+    }
+    merge_axes(a);
+    for (int r = 0; r < a->reads.n; r++)
+        if (!find_order(a, &a->reads.at[r]))
+            return false;
+    return true;
+}
+
+Core *fold_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    Axes a = {.ctx = ctx, .entry = entry, .next_var = next_var};
+    if (!axes_of_fold(&a, nest) || (a.n == a.n_parts && a.n == nest->n_axes + 1))
+        return NULL;
+    const MemoryRead *all = axes_widest(&a);
+    Core *over = all ? over_axes(&a, a.element) : NULL;
+    for (int i = 0; i < nest->n_axes + 1 && over; i++) {
+        const CoreVar *old = i < nest->n_axes ? nest->axes[i] : a.folded;
+        if (!is_axis(&a, old) && term_mentions_nat(ctx, over, old->nat))
+            return NULL;
+    }
+    Core *folds = over ? folded_in_form(&a, all, nest->element, over) : NULL;
+    return folds ? by_nest_axes(&a, nest, folds) : NULL;
+}
