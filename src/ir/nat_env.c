@@ -123,6 +123,18 @@ static Nat rule_for(const NatEnv *env, Nat atom)
     return NULL;
 }
 
+/* The factor m / k of a product by k is m, where k divides m: no variable, which a witness would stand for. */
+static Nat whole_multiple(NatEnv *env, Nat factor, int64_t *coef)
+{
+    if (factor->kind != NAT_DIV || factor->b->kind != NAT_CONST || factor->a->kind == NAT_VAR || *coef % factor->b->value != 0)
+        return factor;
+    Nat rest = simplify(env, nat_mod(env->ctx, factor->a, factor->b));
+    if (!nat_is(rest, 0))
+        return factor;
+    *coef /= factor->b->value;
+    return factor->a;
+}
+
 static Nat simplify_once(NatEnv *env, Nat a)
 {
     Ctx *ctx = env->ctx;
@@ -134,10 +146,11 @@ static Nat simplify_once(NatEnv *env, Nat a)
     case NAT_SUM: {
         r = nat_const(ctx, 0);
         for (int i = 0; i < a->n_terms; i++) {
-            Nat product = nat_const(ctx, a->terms[i].coef);
+            int64_t coef = a->terms[i].coef;
+            Nat product = nat_const(ctx, 1);
             for (int j = 0; j < a->terms[i].n_factors; j++)
-                product = nat_mul(ctx, product, simplify(env, a->terms[i].factors[j]));
-            r = nat_add(ctx, r, product);
+                product = nat_mul(ctx, product, simplify(env, whole_multiple(env, a->terms[i].factors[j], &coef)));
+            r = nat_add(ctx, r, nat_mul(ctx, product, nat_const(ctx, coef)));
         }
         return r;
     }

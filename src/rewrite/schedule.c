@@ -89,7 +89,9 @@ Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
     if (!is_layout(term))
         return strategy_fail(r, span, "inSplit", here, "it is no split, join or transposition");
     const Here *array = here_child(r->ctx, here, 0);
-    Core *after = is_layout(array->term) ? in_split(r, s, array, span) : run_strategy(r, s, array);
+    Core *after = run_strategy(r, s, array); /* a transposition may be what is lowered */
+    if (!after && !r->mistake && is_layout(array->term))
+        after = in_split(r, s, array, span);
     if (!after)
         return NULL;
     const Here *split = here_as(r->ctx, here, term_with_child(r->ctx, term, 0, after));

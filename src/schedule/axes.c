@@ -234,29 +234,59 @@ static Core *split_by(Axes *a, Core *array, Nat n, Nat size)
     return make_prim(a->ctx, P_split, type, 2, nats, 1, &array, array->span);
 }
 
+/* The array, with n dimensions joined at this depth. */
+static Core *joined_within(Axes *a, Core *array, int depth, int n)
+{
+    if (depth == 0) {
+        for (int i = 1; i < n; i++)
+            array = joined(a, array);
+        return array;
+    }
+    CoreVar *row = make_var(a->ctx, a->next_var, "row", array->type->elem, array->span);
+    return make_map(a->ctx, row, joined_within(a, make_ref(a->ctx, row, array->span), depth - 1, n), array);
+}
+
+/* How many dimensions, from this type on, are so many elements; 0: they do not come out even. */
+static int dimensions_of(const Axes *a, Type type, Nat size)
+{
+    Nat product = nat_const(a->ctx, 1);
+    for (int n = 1; type->kind == TY_ARRAY; n++, type = type->elem) {
+        product = nat_mul(a->ctx, product, type->size);
+        if (same(a, product, size))
+            return n;
+    }
+    return 0;
+}
+
 /* The array that is read, with the axes of the read as its dimensions. */
 static Core *as_axes(Axes *a, const MemoryRead *read)
 {
-    int rank;
+    int rank, n[MOST_AXES], first_dimension[MOST_AXES], at = 0;
     const Core *first;
     Core *array = (Core *)(uintptr_t)term_base(read->term, &rank, &first);
-    int inner = 0; /* dimensions that are axes already, the last ones */
-    Type dims[MOST_AXES + 1], type = array->type;
-    for (int i = 0; i < rank && i < MOST_AXES; i++, type = type->elem)
-        dims[i] = type;
-    if (rank > MOST_AXES)
-        return NULL;
-    while (inner < rank && inner < read->n && same(a, dims[rank - 1 - inner]->size, size_of(a, read->order[read->n - 1 - inner])))
-        inner++;
-    if (inner == rank && inner == read->n)
+    Type type = array->type;
+    bool even = true;
+    for (int i = 0; i < read->n && even; i++) {
+        n[i] = dimensions_of(a, type, size_of(a, read->order[i]));
+        first_dimension[i] = at;
+        at += n[i];
+        even = n[i] > 0;
+        for (int k = 0; k < n[i]; k++)
+            type = type->elem;
+    }
+    if (even && at == rank) {
+        for (int i = read->n - 1; i >= 0; i--)
+            if (n[i] > 1)
+                array = joined_within(a, array, first_dimension[i], n[i]);
         return array;
-    for (int i = 1; i < rank - inner; i++)
+    }
+    for (int i = 1; i < rank; i++)
         array = joined(a, array);
-    for (int i = read->n - 1 - inner; i > 0; i--) {
-        Nat n = nat_const(a->ctx, 1);
+    for (int i = read->n - 1; i > 0; i--) {
+        Nat rows = nat_const(a->ctx, 1);
         for (int k = 0; k < i; k++)
-            n = nat_mul(a->ctx, n, size_of(a, read->order[k]));
-        array = split_by(a, array, n, size_of(a, read->order[i]));
+            rows = nat_mul(a->ctx, rows, size_of(a, read->order[k]));
+        array = split_by(a, array, rows, size_of(a, read->order[i]));
     }
     return array;
 }
@@ -269,7 +299,12 @@ static Core *over_axes(Axes *a, Core *element)
         if (read->term != element)
             continue;
         Core *array = as_axes(a, read);
-        for (int i = 0; i < read->n && array; i++)
+        if (a->named && array->kind != CORE_VAR) {
+            CoreVar *var = make_var(a->ctx, a->next_var, "xs", array->type, element->span);
+            vec_push(a->ctx, &a->arrays, make_let(a->ctx, var, array, array));
+            array = make_ref(a->ctx, var, element->span);
+        }
+        for (int i = 0; i < read->n; i++)
             array = make_index(a->ctx, array, a->list[read->order[i]].var->nat, element->span);
         return array;
     }
@@ -327,24 +362,30 @@ static Core *folded_in_form(const Axes *a, const MemoryRead *all, const Core *fo
     return NULL;
 }
 
-/* All folds, one after the other, by the axes of the nest. Where there are no elements, they are units. */
-static Core *by_nest_axes(Axes *a, const Nest *nest, Core *folds)
+/* An array over the axes that are left, by the axes of the nest. Where it has no elements, or nothing is folded, it is of these. */
+static Core *by_nest_axes(Axes *a, const Nest *nest, Core *array, Core *of)
 {
     Ctx *ctx = a->ctx;
-    while (folds->type->elem->kind == TY_ARRAY)
-        folds = joined(a, folds);
+    Core *cond = NULL;
+    if (array->kind == CORE_IF) { /* it asks for elements already */
+        cond = array->cond.cond;
+        array = array->cond.then;
+    }
+    while (array->type->elem->kind == TY_ARRAY)
+        array = joined(a, array);
     for (int i = nest->n_axes - 1; i > 0; i--) {
         Nat n = nat_const(ctx, 1);
         for (int k = 0; k < i; k++)
             n = nat_mul(ctx, n, nest->axes[k]->type->size);
-        folds = split_by(a, folds, n, nest->axes[i]->type->size);
+        array = split_by(a, array, n, nest->axes[i]->type->size);
     }
-    if (nat_is(a->some, 1))
-        return folds;
-    Core *units = nest->element->prim.args[1];
+    if (!nat_is(a->some, 1)) {
+        Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), a->some, array->span);
+        cond = cond ? make_both(ctx, cond, some) : some;
+    }
     for (int i = nest->n_axes - 1; i >= 0; i--)
-        units = make_generate(ctx, nest->axes[i], units, folds->span);
-    return make_if(ctx, make_compare(ctx, P_le, nat_const(ctx, 1), a->some, folds->span), folds, units, folds->span);
+        of = make_generate(ctx, nest->axes[i], of, array->span);
+    return cond ? make_if(ctx, cond, array, of, array->span) : array;
 }
 
 static bool is_axis(const Axes *a, const CoreVar *var)
@@ -355,19 +396,15 @@ static bool is_axis(const Axes *a, const CoreVar *var)
     return false;
 }
 
-bool axes_of_fold(Axes *a, const Nest *nest)
+/* The axes of the nest, and `folded` behind them, unless that is NULL. */
+static bool find_axes(Axes *a, const Nest *nest, CoreVar *folded)
 {
-    const Core *fold = nest->element;
-    if (nest->n_axes + 1 > MOST_AXES || fold->type->kind == TY_ARRAY || fold->prim.args[2]->type->elem->kind == TY_ARRAY)
-        return false;
     a->some = nat_const(a->ctx, 1);
-    a->element = fold_element(a->ctx, fold, &a->folded, a->next_var);
-    for (int i = 0; i <= nest->n_axes; i++) {
-        a->list[a->n] = (Axis){.var = i < nest->n_axes ? nest->axes[i] : a->folded, .folded = i == nest->n_axes, .first = a->n, .n = 1};
-        Nat axis = a->list[a->n++].var->nat;
-        if (term_mentions_nat(a->ctx, fold->prim.args[0], axis) || term_mentions_nat(a->ctx, fold->prim.args[1], axis))
-            return false;
-    }
+    a->folded = folded;
+    if (nest->n_axes + 1 > MOST_AXES)
+        return false;
+    for (int i = 0; i < nest->n_axes + (folded != NULL); i++)
+        a->list[a->n++] = (Axis){.var = i < nest->n_axes ? nest->axes[i] : folded, .folded = i == nest->n_axes, .n = 1};
     for (int i = 0; i < a->n; i++)
         if (mentions_axis(a, size_of(a, i)))
             return false;
@@ -379,8 +416,8 @@ bool axes_of_fold(Axes *a, const Nest *nest)
             return false;
     a->n_parts = a->n;
     for (int i = 0; i < a->n; i++) {
-        a->parts[i] = a->list[i];
         a->list[i].first = i;
+        a->parts[i] = a->list[i];
     }
     merge_axes(a);
     for (int r = 0; r < a->reads.n; r++)
@@ -389,18 +426,66 @@ bool axes_of_fold(Axes *a, const Nest *nest)
     return true;
 }
 
+bool axes_of_fold(Axes *a, const Nest *nest)
+{
+    const Core *fold = nest->element;
+    if (fold->type->kind == TY_ARRAY || fold->prim.args[2]->type->elem->kind == TY_ARRAY)
+        return false;
+    for (int i = 0; i < nest->n_axes; i++)
+        for (int k = 0; k < 2; k++) /* operator, unit */
+            if (term_mentions_nat(a->ctx, fold->prim.args[k], nest->axes[i]->nat))
+                return false;
+    CoreVar *folded;
+    a->element = fold_element(a->ctx, fold, &folded, a->next_var);
+    return find_axes(a, nest, folded);
+}
+
+/* The element over the axes that are left; NULL: it says more of the others than what it reads. */
+static Core *over_merged(Axes *a, const Nest *nest)
+{
+    Core *over = over_axes(a, a->element);
+    for (int i = 0; i <= nest->n_axes && over; i++) {
+        const CoreVar *old = i < nest->n_axes ? nest->axes[i] : a->folded;
+        if (old && !is_axis(a, old) && term_mentions_nat(a->ctx, over, old->nat))
+            return NULL;
+    }
+    return over;
+}
+
 Core *fold_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     Axes a = {.ctx = ctx, .entry = entry, .next_var = next_var};
     if (!axes_of_fold(&a, nest) || (a.n == a.n_parts && a.n == nest->n_axes + 1))
         return NULL;
     const MemoryRead *all = axes_widest(&a);
-    Core *over = all ? over_axes(&a, a.element) : NULL;
-    for (int i = 0; i < nest->n_axes + 1 && over; i++) {
-        const CoreVar *old = i < nest->n_axes ? nest->axes[i] : a.folded;
-        if (!is_axis(&a, old) && term_mentions_nat(ctx, over, old->nat))
-            return NULL;
-    }
-    Core *folds = over ? folded_in_form(&a, all, nest->element, over) : NULL;
-    return folds ? by_nest_axes(&a, nest, folds) : NULL;
+    Core *over = all ? over_merged(&a, nest) : NULL, *folds = over ? folded_in_form(&a, all, nest->element, over) : NULL;
+    return folds ? by_nest_axes(&a, nest, folds, nest->element->prim.args[1]) : NULL;
+}
+
+static Core *array_named(void *user, const CoreVar *var)
+{
+    const Axes *a = user;
+    for (int i = 0; i < a->arrays.n; i++)
+        if (a->arrays.at[i]->let.var == var)
+            return a->arrays.at[i]->let.value;
+    return NULL;
+}
+
+Core *permuted_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int across, int *next_var, Core *(*permute)(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var))
+{
+    Axes a = {.ctx = ctx, .entry = entry, .next_var = next_var, .element = nest->element, .named = true};
+        if (!find_axes(&a, nest, NULL) || a.n == nest->n_axes || a.n < 2)
+        return NULL;
+    if (across >= 0 && is_axis(&a, nest->axes[across]) && is_axis(&a, nest->axes[nest->n_axes - 1]))
+        return NULL;
+    Nest merged = *nest;
+    merged.n_axes = a.n;
+    merged.axes = NEWN(ctx, CoreVar *, MOST_AXES);
+    for (int i = 0; i < a.n; i++)
+        merged.axes[i] = a.list[i].var;
+    merged.element = over_merged(&a, nest);
+    Core *permuted = merged.element ? permute(ctx, entry, &merged, next_var) : NULL;
+    TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = array_named, .user = &a};
+    permuted = permuted ? copy_term(&copy, permuted) : NULL;
+    return permuted ? by_nest_axes(&a, nest, permuted, make_zero(ctx, next_var, nest->element->type, nest->element->span)) : NULL;
 }

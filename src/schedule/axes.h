@@ -30,6 +30,8 @@ typedef struct Axes {
     CoreVar *folded; /* the axis of the fold, as it was */
     Core *element;   /* over the axes, as they were */
     VEC(MemoryRead) reads;
+    bool named;         /* arrays by other dimensions are variables, */
+    VEC(Core *) arrays; /* which these `let`s give */
     bool odd;         /* a read is of another form */
     Nat some;         /* what has to be 1 at least, as something is split by its factors */
 } Axes;

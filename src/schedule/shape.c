@@ -334,7 +334,7 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
         column->prim.nats[1] != kept[1]->nat)
         return NULL;
     Core *source = array_over(s->ctx, kept[1], array_over(s->ctx, kept[0], read));
-    if (source->kind != CORE_VAR)
+    if (is_prim(source, P_generate))
         return NULL;
     Core *across = transposed(s->ctx, source);
     if (read == element)
@@ -377,21 +377,36 @@ static int axis_read_along(const Shape *s, const Nest *nest)
     return most == last || along.reads[last] > 0 ? -1 : most;
 }
 
+/* The library has programs for elements over four axes: of more, the first ones are one. */
+static Core *over_four_axes(const Shape *s, const Nest *nest)
+{
+    enum { RANK = 4 };
+    int merged = nest->n_axes - RANK + 1;
+    if (merged < 2)
+        return NULL;
+    CoreVar *flat;
+    Core *term = flattened(s, merged, nest->axes, nest->element, &flat);
+    for (int i = nest->n_axes - 1; i >= merged; i--)
+        term = make_generate(s->ctx, nest->axes[i], term, term->span);
+    return rows_split(s->ctx, s->entry, merged, nest->axes, make_generate(s->ctx, flat, term, term->span), s->next_var);
+}
+
 /* Axes in another order: a transposition of each matrix of the last axis and the one that is read along, where this is the first axis
  * or the one before the last. */
 static Core *permutation(const Shape *s, const Nest *nest)
 {
     Ctx *ctx = s->ctx;
     int last = nest->n_axes - 1, across = axis_read_along(s, nest);
-    bool first = across == 0;
-    if (across < 0 || (!first && across != last - 1))
-        return NULL;
+    across = across == 0 || across == last - 1 ? across : -1;
+    Core *merged = permuted_by_axes(ctx, s->entry, nest, across, s->next_var, known_term);
+    if (merged || across < 0)
+        return merged ? merged : over_four_axes(s, nest);
     CoreVar *flat;
-    Core *element = flattened(s, last - 1, nest->axes + first, nest->element, &flat);
+    Core *element = flattened(s, last - 1, nest->axes + (across == 0), nest->element, &flat);
     Core *matrices = array_over(s->ctx, flat, array_over(s->ctx, nest->axes[last], array_over(s->ctx, nest->axes[across], element)));
     CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
     Core *each = make_map(s->ctx, matrix, transposed(s->ctx, make_ref(ctx, matrix, element->span)), matrices);
-    if (!first)
+    if (across > 0)
         return rows_split(ctx, s->entry, last - 1, nest->axes, each, s->next_var);
     Core *outside = transposed(s->ctx, each);
     if (last == 2)

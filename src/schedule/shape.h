@@ -67,5 +67,9 @@ const Nests *folds_apart(Ctx *ctx, const CoreEntry *entry, const Nests *nests, i
 /* ---- axes.c ---- */
 /* Folds over several axes, of arrays in memory: with as few axes as lie apart there. NULL: they are not of this form. */
 Core *fold_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
+/* An array that is read by other axes, with as few as lie apart in memory: as `permute` has one over them. NULL: there are no fewer, or `across` and the last
+ * axis, whose transposition it is, are not among those that are merged. */
+Core *permuted_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int across, int *next_var,
+                       Core *(*permute)(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var));
 
 #endif

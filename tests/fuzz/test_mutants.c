@@ -30,7 +30,12 @@
 #include "planted.h"
 #include "support/stack.h"
 
-enum { SECONDS = 10, BATCH = 500, SHOWN = 40, LARGEST = 1 << 16, MAX_STEPS = 60000, LAUNCHES = 2, ENTRIES = 3, PATH_BYTES = 4096 };
+#ifdef __SANITIZE_ADDRESS__
+enum { SECONDS = 60 };
+#else
+enum { SECONDS = 20 };
+#endif
+enum { BATCH = 500, SHOWN = 40, LARGEST = 1 << 16, MAX_STEPS = 60000, LAUNCHES = 2, ENTRIES = 3, PATH_BYTES = 4096 };
 #define MEMORY (((rlim_t)1 << 30) + ((rlim_t)STACK_MIB << 20)) /* addresses; a stack takes few of its own */
 
 /* Beside those of the pipeline. */

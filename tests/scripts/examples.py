@@ -114,8 +114,10 @@ def shell(command, cwd):
     """What a command prints. It may fail only by an error of the program, with exit code 1."""
     if not command.startswith("risec "):
         raise Failed(f"a dialogue gives commands to risec, not `{command}`")
+    # `head` leaves before all is written, or does not, as it comes.
+    options = [] if "| head" in command else ["-o", "pipefail"]
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command + " 2>&1"], cwd=cwd, env=ENV, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60
+        ["bash", *options, "-c", command + " 2>&1"], cwd=cwd, env=ENV, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60
     )
     text = done.stdout.decode("utf-8")
     if done.returncode != (1 if "error[" in text else 0):
