@@ -11,6 +11,7 @@ Each result is compared with torch's, bit for bit, as all inputs are small whole
 measured again. Needs the Python package, the NVIDIA driver, NVRTC and torch. The method is that of run.py."""
 import argparse
 import csv
+import gc
 import itertools
 import math
 import os
@@ -89,7 +90,7 @@ class Bench:
     def __init__(self):
         import risec
         import torch
-        self.risec, self.torch, self.references = risec, torch, {}
+        self.risec, self.torch, self.references, self.program = risec, torch, {}, None
         self.types = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64, "i32": torch.int32, "u8": torch.uint8, "i8": torch.int8, "i16": torch.int16}
 
     def array(self, shape, kind):
@@ -102,15 +103,24 @@ class Bench:
 
     def times(self, text, inputs, want=None):
         """Median, p10 and p90 of a program of one line. `want`: what torch makes of the inputs."""
-        f = self.risec.compile(text, device="gpu")["f"]
+        self.program = None
+        gc.collect()  # now: a program that is freed while a graph is captured invalidates it
+        self.torch.cuda.empty_cache()
+        self.program = self.risec.compile(text, device="gpu")
+        f = self.program["f"]
         first = f(*inputs)
         if want is not None and not self.torch.equal(first.to(want.dtype), want):
             raise RuntimeError("differs from torch")
+        bits = first.reshape(-1).view(self.torch.uint8)
         for _ in range(9):
-            if not self.torch.equal(f(*inputs).view(self.torch.uint8), first.view(self.torch.uint8)):
+            if not self.torch.equal(f(*inputs).reshape(-1).view(self.torch.uint8), bits):
                 raise RuntimeError("ten runs differ")
-        del first, want
-        return torch_times(self.torch, lambda xs: f(*xs), self.copies(inputs))
+        del first, want, bits
+        gc.disable()
+        try:
+            return torch_times(self.torch, lambda xs: f(*xs), self.copies(inputs))
+        finally:
+            gc.enable()
 
     def reference(self, text, count):
         if (text, count) not in self.references:

@@ -485,6 +485,8 @@ static void print_atomic(Cuda *c, const ImpStmt *s)
 static CudaHelper mail_helper(Scalar type)
 {
     bool wide = imp_mail_words(type) > 1;
+    if (type == SC_F16 || type == SC_BF16)
+        return type == SC_F16 ? HELP_MAIL_F16 : HELP_MAIL_BF16;
     return scalar_is_float(type) ? (wide ? HELP_MAIL_F64 : HELP_MAIL_F32) : wide ? HELP_MAIL_WIDE_INT : HELP_MAIL_INT;
 }
 

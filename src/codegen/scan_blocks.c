@@ -35,8 +35,6 @@ static bool scan_fits(Lowering *lw, const Core *e)
         return false;
     if (t->kind != TY_SCALAR && t->kind != TY_IDX)
         return refuse(lw, e->span, "the totals of scanBlocks are no scalars", "give the grid one scalar of each block; what else the block knows may stay with it, in f's second component");
-    if (!type_is_total(lw->ctx, t))
-        return refuse(lw, e->span, "the totals of scanBlocks have 16 bits only", "add up in f32: `cast(f32)` in f, and back in g");
     for (int a = 1; a < 3; a++)
         if (lw->kernel->grid[a]->kind == NAT_VAR)
             return refuse(lw, e->span, "scanBlocks in a grid of several axes", "its blocks stand in a row: leave mapBlock[y] and mapBlock[z] to another kernel, by `nextKernel`");

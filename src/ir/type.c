@@ -223,13 +223,7 @@ Scalar type_scalar_of(Ctx *ctx, Type t)
     return SC_I32;
 }
 
-bool type_is_total(Ctx *ctx, Type t)
-{
-    if (t->kind != TY_SCALAR && t->kind != TY_IDX)
-        return false;
-    Scalar s = type_scalar_of(ctx, t);
-    return s != SC_F16 && s != SC_BF16;
-}
+bool type_is_total(Type t) { return t->kind == TY_SCALAR || t->kind == TY_IDX; }
 
 bool type_is_vector(Type t) { return t->kind == TY_VEC && nat_is_const(t->size) && t->size->value >= 1 && t->size->value <= LIMIT_VECTOR_WIDTH; }
 int type_width(Type t) { return type_is_vector(t) ? (int)t->size->value : 1; }

@@ -90,7 +90,7 @@ static bool comes_in_parts(const Parts *p, const Nest *nest)
     Nat n = scan->prim.args[2]->type->size;
     Type t = state_of(scan);
     bool number = t->kind == TY_SCALAR && t->scalar != SC_BOOL;
-    bool by_blocks = !fold && number && type_is_total(p->ctx, t);
+    bool by_blocks = !fold && number && type_is_total(t);
     bool is_short = nat_is_const(n) && n->value < LONG;
     bool by_rows = by_blocks && nest->n_axes > 0 && fold_commutes(scan->prim.args[0]) &&
                    !reads_across(p->ctx, p->entry, nest, p->next_var);
