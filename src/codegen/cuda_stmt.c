@@ -485,15 +485,19 @@ static void print_atomic(Cuda *c, const ImpStmt *s)
 static CudaHelper mail_helper(Scalar type)
 {
     bool wide = imp_mail_words(type) > 1;
-    if (type == SC_F16 || type == SC_BF16)
-        return type == SC_F16 ? HELP_MAIL_F16 : HELP_MAIL_BF16;
     return scalar_is_float(type) ? (wide ? HELP_MAIL_F64 : HELP_MAIL_F32) : wide ? HELP_MAIL_WIDE_INT : HELP_MAIL_INT;
+}
+
+/* What passes totals of this type: those of 16 bits as the floats that they are in registers. */
+static void cuda_mail_helpers(Cuda *c, Scalar total)
+{
+    cuda_helper(c, HELP_MAIL, SC_U64);
+    cuda_helper(c, mail_helper(total), cuda_is_half(total) ? SC_F32 : total);
 }
 
 static void print_exchange(Cuda *c, const ImpStmt *s, Scalar total, const char *function)
 {
-    cuda_helper(c, HELP_MAIL, SC_U64);
-    cuda_helper(c, mail_helper(total), total);
+    cuda_mail_helpers(c, total);
     sb_printf(c->out, "%s(%s, ", function, c->buf_names[s->exchange.mail->id]);
     cuda_nat(c, s->exchange.index, C_ANY);
 }
@@ -508,7 +512,13 @@ static void print_give(Cuda *c, const ImpStmt *s)
 
 static void print_await(Cuda *c, const ImpStmt *s)
 {
-    print_exchange(c, s, s->exchange.cell->elem, "wait_for_prefix");
+    Scalar type = s->exchange.cell->elem;
+    const char *function = "wait_for_prefix";
+    if (cuda_is_half(type)) {
+        cuda_helper(c, type == SC_F16 ? HELP_TO_F16 : HELP_TO_BF16, type);
+        function = cuda_helper(c, type == SC_F16 ? HELP_WAIT_F16 : HELP_WAIT_BF16, type);
+    }
+    print_exchange(c, s, type, function);
     put(c, ", ");
     cuda_cell(c, s->exchange.cell, nat_const(c->ctx, 0));
     put(c, ");");
@@ -531,9 +541,8 @@ static void print_serve(Cuda *c, const ImpStmt *s)
     const ImpVar *vars[2] = {s->serve.sum, s->serve.next};
     const char *names[2];
     Scalar type = s->serve.sum->type;
-    cuda_helper(c, HELP_MAIL, SC_U64);
-    cuda_helper(c, mail_helper(type), type);
-    sb_printf(c->out, "%s<%s>(%s, ", cuda_helper(c, HELP_SERVE, SC_U64), cuda_type(type), c->buf_names[s->serve.mail->id]);
+    cuda_mail_helpers(c, type);
+    sb_printf(c->out, "%s<%s>(%s, ", cuda_helper(c, HELP_SERVE, SC_U64), cuda_value_type(type), c->buf_names[s->serve.mail->id]);
     cuda_nat(c, s->serve.n, C_ANY);
     put(c, ", ");
     cuda_nat(c, s->serve.lane, C_ANY);
@@ -545,7 +554,7 @@ static void print_serve(Cuda *c, const ImpStmt *s)
     OwnReads reads = {s, false};
     ImpExpr *value = s->serve.value;
     walk_expr(&value, find_foreign, &reads);
-    sb_printf(c->out, ", [%s](%s %s, %s %s) { return ", reads.foreign ? "=" : "", cuda_type(type), names[0], cuda_type(type), names[1]);
+    sb_printf(c->out, ", [%s](%s %s, %s %s) { return ", reads.foreign ? "=" : "", cuda_value_type(type), names[0], cuda_value_type(type), names[1]);
     cuda_expr(c, s->serve.value, C_ANY);
     put(c, "; });");
     c_names_release(c->names, mark);
