@@ -1,0 +1,1 @@
+lower axes.rise firstAndSecond --strategy stored

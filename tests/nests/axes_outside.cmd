@@ -1,0 +1,1 @@
+lower axes.rise outside --strategy stored
