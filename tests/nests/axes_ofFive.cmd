@@ -1,1 +1,1 @@
-run axes.rise ofFive --set a=3 --set b=5 --set c=7 --set d=4 --set e=6 --arg xs=small --verify
+run axes.rise ofFive --set a=3 --set b=5 --set c=7 --set d=4 --arg xs=small --verify
