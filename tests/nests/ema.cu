@@ -7,7 +7,7 @@ template <typename Index>
 static __device__ __forceinline__ void
 ema_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Index m)
 {
-    // ema.rise:3: mapGlobal of lib/rules/lowering.rise:187
+    // ema.rise:3: mapGlobal of lib/rules/lowering.rise:188
     for (Index i = blockIdx.x*256 + threadIdx.x; i < m; i += gridDim.x*256) {
         float acc = 0.0f;
         for (Index j = 0; j < n; j++)

@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256)
 mask_finish(bool *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b,
             const float *__restrict__ top)
 {
-    // mask.rise:5: mapGlobal of lib/rules/lowering.rise:187
+    // mask.rise:5: mapGlobal of lib/rules/lowering.rise:188
     for (int i = blockIdx.x*256 + threadIdx.x; i < 512; i += gridDim.x*256)
         result[i] = __fmul_rn(a[i], b[i]) - top[0] == 0.0f;
 }

@@ -254,7 +254,7 @@ def claim():
     return (
         f"risec is the fastest in {ahead} of {len(rows)} reduction benchmarks. "
         f"In {'the other' if level == len(rows) else 'another'} {level - ahead}, it ties with the fastest library: the ranges of their measured times overlap. "
-        f"Running sums take {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time with risec than with CUB. "
+        f"A running sum (prefix sum) takes {100 * min(scans):.0f} to {100 * max(scans):.0f} % less time with risec than with CUB. "
         f"For the product of two matrices of {slowest} x {slowest} floats, risec reaches {100 * products[slowest]:.0f} % of cuBLAS's speed. "
         f"For sizes of {', '.join(sizes)} and {last}, it reaches {100 * min(others.values()):.0f} to {100 * max(others.values()):.0f} %."
     )
