@@ -298,7 +298,7 @@ slope_case3_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ bool last;
     const int thread = threadIdx.x;
 
-    // steeper.rise:11: mapBlock of lib/std/device.rise:97
+    // steeper.rise:11: mapBlock of lib/std/device.rise:98
     const int blocks = (m + 1022) / 1024;
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // steeper.rise:11: mapLane of lib/std/device.rise:43
@@ -335,7 +335,7 @@ slope_case3_body(float *__restrict__ result_1, int *__restrict__ result_2,
         slope_blockTiles(shared_1, shared_2, partials_1, partials_2, acc_1, acc_2, block);
     }
 
-    // steeper.rise:11: lastBlock of lib/std/device.rise:100
+    // steeper.rise:11: lastBlock of lib/std/device.rise:101
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
@@ -391,7 +391,7 @@ slope_case4_body(float *__restrict__ result_1, int *__restrict__ result_2,
     __shared__ bool last;
     const int thread = threadIdx.x;
 
-    // steeper.rise:11: mapBlock of lib/std/device.rise:97
+    // steeper.rise:11: mapBlock of lib/std/device.rise:98
     const int blocks = nat_min((m + 8190) / 8192, numSM*4);
     for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
         // steeper.rise:11: mapLane of lib/std/device.rise:43
@@ -438,7 +438,7 @@ slope_case4_body(float *__restrict__ result_1, int *__restrict__ result_2,
         slope_blockTiles(shared_1, shared_2, partials_1_1, partials_2_1, acc_1, acc_2, block);
     }
 
-    // steeper.rise:11: lastBlock of lib/std/device.rise:100
+    // steeper.rise:11: lastBlock of lib/std/device.rise:101
     if (thread == 0) last = take_ticket(ticket, gridDim.x);
     __syncthreads();
     if (last) {
