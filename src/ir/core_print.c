@@ -748,9 +748,22 @@ static bool opposite(PrimId id, PrimId *other)
     return false;
 }
 
+/* On one line, however long it is: what stands around it breaks it. */
+static void print_unbroken(StrBuf *out, const Core *term, int prec)
+{
+    StrBuf text;
+    sb_init(&text, out->ctx);
+    Printer p = {.out = &text, .ctx = out->ctx};
+    print_term(&p, term, prec, 0);
+    for (size_t i = 0; i < text.len; i++) {
+        sb_putc(out, text.text[i] == '\n' ? ' ' : text.text[i]);
+        while (text.text[i] == '\n' && text.text[i + 1] == ' ')
+            i++;
+    }
+}
+
 void core_print_test(StrBuf *out, const Core *test, bool holds)
 {
-    Printer p = {.out = out, .ctx = out->ctx};
     Core turned = *test;
     bool sizes = test->kind == CORE_PRIM && test->prim.n_args == 2 && test->prim.args[0]->kind == CORE_SIZE && test->prim.args[1]->kind == CORE_SIZE;
     if (test->kind == CORE_PRIM && test->prim.id == P_not) {
@@ -759,9 +772,9 @@ void core_print_test(StrBuf *out, const Core *test, bool holds)
     }
     if (!holds && !(sizes && opposite(test->prim.id, &turned.prim.id))) {
         sb_puts(out, "not (");
-        core_print(out, test);
+        print_unbroken(out, test, PREC_LOWEST);
         sb_puts(out, ")");
         return;
     }
-    print_term(&p, &turned, PREC_AND, (int)print_column(&p));
+    print_unbroken(out, &turned, PREC_AND);
 }
