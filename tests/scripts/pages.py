@@ -190,8 +190,8 @@ def error_examples():
                 yield code, kind, text
 
 
-# Examples that need more than their text to be what they show: another file, a tuning file, `check --laws`, `fmt`, `test`.
-ELSEWHERE = {"E0206", "E0207", "E0216", "E0661", "E0670", "E0672", "W0703", "W0707"}
+# Examples that need more than their text to be what they show: another file, a tuning file, `check --laws`, a strategy that applies the rule, `fmt`, `test`.
+ELSEWHERE = {"E0206", "E0207", "E0216", "E0661", "E0670", "E0672", "E0803", "E0806", "E0808", "E0809", "W0703", "W0707"}
 
 
 def example_fault(code, kind, text):
