@@ -170,7 +170,7 @@ static void module_page(Ctx *ctx, StrBuf *out, const LibFile *file)
 void library_manual(Ctx *ctx, StrBuf *out)
 {
     sb_puts(out, "<!-- README.md -->\n# The standard library\n\nMade from `lib/std` by `tests/scripts/docs.sh --write`; do not edit.\n\n`risec help std` prints this "
-                 "list, and `risec help std.warp` a module.\n[rules.md](../rules.md) has the rules and strategies.\n\n| module | |\n|---|---|\n");
+                 "list. `risec help std.warp` prints one module.\n[rules.md](../rules.md) has the rules and strategies.\n\n| module | |\n|---|---|\n");
     for (int k = 0; k < risec_lib_file_count; k++) {
         const LibFile *file = &risec_lib_files[k];
         if (is_in(file, "std"))
