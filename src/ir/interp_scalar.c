@@ -127,26 +127,31 @@ static ShadowValue index_or(const ShadowValue *instead, const ShadowValue *k, in
     return r;
 }
 
-static ShadowValue apply_shadow(Interp *in, const Code *code, Scalar to, Scalar from, const ShadowValue *args)
+/* `at`: where the operands are. Two at one address are one value. */
+static ShadowValue apply_shadow(Interp *in, const Code *code, Scalar to, unsigned char *const *at)
 {
+    ShadowValue args[3];
+    for (int k = 0; k < code->n; k++)
+        args[k] = *shadow_at(at[k]);
     if (code->id == P_cast)
-        return shadow_cast(to, from, args, in->chain);
+        return shadow_cast(to, code->args[0]->shape->comps[0].scalar, args, in->chain);
     if (code->id == P_indexOr)
         return index_or(&args[0], &args[1], interp_size(in, &code->nats[0]));
     if (code->id != P_select)
-        return shadow_apply(code->id, code->scalar, args, in->chain);
+        return shadow_apply(code->id, code->scalar, args, code->n == 2 && at[0] == at[1], in->chain);
     const ShadowValue *taken = &args[args[0].integer ? 1 : 2], *other = &args[args[0].integer ? 2 : 1];
     return args[0].error > 0 ? shadow_either(to, taken, other, in->chain) : *taken;
 }
 
 static void eval_shadow(Interp *in, Code *code)
 {
-    ShadowValue args[3];
+    unsigned char *at[3];
     for (int k = 0; k < code->n; k++) {
         interp_eval(in, code->args[k]);
-        args[k] = *shadow_at(in->cells[code->args[k]->at].at);
+        at[k] = in->cells[code->args[k]->at].at;
     }
-    *new_shadow(in, code) = apply_shadow(in, code, code->shape->comps[0].scalar, code->args[0]->shape->comps[0].scalar, args);
+    ShadowValue value = apply_shadow(in, code, code->shape->comps[0].scalar, at);
+    *new_shadow(in, code) = value;
 }
 
 void interp_scalar(Interp *in, Code *code)
@@ -169,18 +174,16 @@ static void vector_component(Interp *in, Code *code, int64_t i, unsigned char *o
 {
     const Comp *to = &code->shape->comps[0];
     ScalarValue args[3];
-    ShadowValue shadows[3];
+    unsigned char *at[3];
     for (int k = 0; k < code->n; k++) {
         const Comp *from = &code->args[k]->shape->comps[0];
         Cell cell = in->cells[code->args[k]->at];
-        unsigned char *at = from->by_address ? cell.at + (from->n_dims ? i : 0) * scalar_room(in, from->scalar) : NULL;
-        if (in->shadow)
-            shadows[k] = *shadow_at(at);
-        else
-            args[k] = at ? scalar_load(from->scalar, at) : (ScalarValue){.type = from->scalar, .i = cell.i};
+        at[k] = from->by_address ? cell.at + (from->n_dims ? i : 0) * scalar_room(in, from->scalar) : NULL;
+        if (!in->shadow)
+            args[k] = at[k] ? scalar_load(from->scalar, at[k]) : (ScalarValue){.type = from->scalar, .i = cell.i};
     }
     if (in->shadow)
-        *shadow_at(out) = apply_shadow(in, code, to->scalar, code->args[0]->shape->comps[0].scalar, shadows);
+        *shadow_at(out) = apply_shadow(in, code, to->scalar, at);
     else
         scalar_store((ScalarValue){.type = to->scalar, .i = apply(in, code, to->scalar, args)}, out);
 }

@@ -337,11 +337,19 @@ static int order_of(Scalar type, const ShadowValue *a, const ShadowValue *b, dou
     return difference < 0 ? -1 : difference > 0;
 }
 
+/* The same of a value and itself. */
+static int order_of_same(Scalar type, const ShadowValue *a)
+{
+    if (!scalar_is_float(type))
+        return 0;
+    return is_lost(a) ? 3 : isnan(a->value) ? 2 : 0;
+}
+
 static ShadowValue truth(bool holds) { return shadow_integer(holds); }
 
-static ShadowValue compare(PrimId op, Scalar type, const ShadowValue *args, double chain)
+static ShadowValue compare(PrimId op, Scalar type, const ShadowValue *args, bool same, double chain)
 {
-    int order = order_of(type, &args[0], &args[1], chain);
+    int order = same ? order_of_same(type, &args[0]) : order_of(type, &args[0], &args[1], chain);
     bool known = order < 2;
     ShadowValue r = truth(op == P_eq   ? order == 0
                           : op == P_ne ? order != 0
@@ -493,11 +501,11 @@ static ShadowValue of_floats(PrimId op, Scalar type, const ShadowValue *args, do
     }
 }
 
-ShadowValue shadow_apply(PrimId op, Scalar type, const ShadowValue *args, double chain)
+ShadowValue shadow_apply(PrimId op, Scalar type, const ShadowValue *args, bool same, double chain)
 {
     switch ((int)op) {
     case P_eq: case P_ne: case P_lt: case P_le: case P_gt: case P_ge:
-        return compare(op, type, args, chain);
+        return compare(op, type, args, same, chain);
     }
     return scalar_is_float(type) ? of_floats(op, type, args, chain) : of_integers(op, type, args, arity(op));
 }

@@ -39,8 +39,9 @@ ShadowValue shadow_integer(int64_t value);
 /* How far it may be off when the order is open with this chain; 0: the order is fixed. */
 static inline double shadow_error(const ShadowValue *x, double chain) { return x->level > 0 ? x->error + chain * x->level : x->error; }
 
-/* As scalar_apply and scalar_cast. `chain` above 0: within a fold whose order is open. */
-ShadowValue shadow_apply(PrimId op, Scalar type, const ShadowValue *args, double chain);
+/* As scalar_apply and scalar_cast. `chain` above 0: within a fold whose order is open. `same`: both arguments are one value, so that a
+ * comparison of them decides only whether it is NaN. */
+ShadowValue shadow_apply(PrimId op, Scalar type, const ShadowValue *args, bool same, double chain);
 ShadowValue shadow_cast(Scalar to, Scalar from, const ShadowValue *value, double chain);
 /* The value of a choice whose condition is undecided: `taken`, that may be `other` as well. */
 ShadowValue shadow_either(Scalar type, const ShadowValue *taken, const ShadowValue *other, double chain);

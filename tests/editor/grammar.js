@@ -53,7 +53,10 @@ async function main() {
     if (!wanted) continue;
     read++;
     // Columns are bytes: a text is read as if each byte were a letter.
-    const lines = fs.readFileSync(file, "latin1").split("\n");
+    const lines = fs
+      .readFileSync(file, "latin1")
+      .replace(/^\xef\xbb\xbf/, "")
+      .split("\n");
     let stack = textmate.INITIAL,
       k = 0;
     for (let n = 0; n < lines.length; n++) {

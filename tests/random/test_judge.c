@@ -26,34 +26,38 @@ static ShadowValue of(Scalar type, double x) { return shadow_of(scalar_float(typ
 
 static void test_shadows(void)
 {
-    ShadowValue args[3] = {of(SC_F32, 1), of(SC_F32, 0x1p-30), {.value = 0}}, r = shadow_apply(P_add, SC_F32, args, 0);
+    ShadowValue args[3] = {of(SC_F32, 1), of(SC_F32, 0x1p-30), {.value = 0}}, r = shadow_apply(P_add, SC_F32, args, false, 0);
     CHECK(r.error > 0 && r.error <= 0x1p-24 * 1.01 && r.value == 1 + 0x1p-30 && r.low == 0 && r.size > 1);
     args[1] = of(SC_F32, 2);
-    r = shadow_apply(P_add, SC_F32, args, 0);
+    r = shadow_apply(P_add, SC_F32, args, false, 0);
     CHECK(r.error == 0 && r.value == 3 && r.size == 3);
-    r = shadow_apply(P_div, SC_F32, (ShadowValue[]){of(SC_F32, 1), of(SC_F32, 3)}, 0);
+    r = shadow_apply(P_div, SC_F32, (ShadowValue[]){of(SC_F32, 1), of(SC_F32, 3)}, false, 0);
     CHECK(r.error > 0 && fabs((float)(1.0 / 3) - r.value) <= r.error);
     /* A comparison within the bound decides nothing; a conversion behind it is off by one. */
     ShadowValue third[2] = {r, of(SC_F32, (float)(1.0 / 3))};
-    CHECK(shadow_apply(P_lt, SC_F32, third, 0).error == INFINITY);
-    CHECK(shadow_apply(P_min, SC_F32, third, 0).error == r.error);
-    ShadowValue one = shadow_apply(P_mul, SC_F32, (ShadowValue[]){r, of(SC_F32, 3)}, 0);
+    CHECK(shadow_apply(P_lt, SC_F32, third, false, 0).error == INFINITY);
+    CHECK(shadow_apply(P_min, SC_F32, third, false, 0).error == r.error);
+    /* A value and itself: equal, whatever its error, if it is not NaN, and only if that is known. */
+    CHECK(shadow_apply(P_ne, SC_F32, third, true, 0).error == 0 && !shadow_apply(P_ne, SC_F32, third, true, 0).integer);
+    CHECK(shadow_apply(P_ne, SC_F32, (ShadowValue[]){of(SC_F32, NAN), of(SC_F32, NAN)}, true, 0).integer == 1);
+    CHECK(shadow_apply(P_eq, SC_F32, (ShadowValue[]){{.value = 1, .error = INFINITY}, {.value = 1, .error = INFINITY}}, true, 0).error == INFINITY);
+    ShadowValue one = shadow_apply(P_mul, SC_F32, (ShadowValue[]){r, of(SC_F32, 3)}, false, 0);
     CHECK(shadow_cast(SC_I32, SC_F32, &one, 0).error == 1);
-    ShadowValue half = shadow_apply(P_mul, SC_F32, (ShadowValue[]){r, of(SC_F32, 1.5)}, 0);
+    ShadowValue half = shadow_apply(P_mul, SC_F32, (ShadowValue[]){r, of(SC_F32, 1.5)}, false, 0);
     CHECK(shadow_cast(SC_I32, SC_F32, &half, 0).error == 0 && shadow_cast(SC_I32, SC_F32, &half, 0).integer == 0);
     /* Small integers are exact in any order, fractions are not. */
-    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, 5), of(SC_F32, -5)}, 10);
+    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, 5), of(SC_F32, -5)}, false, 10);
     CHECK(r.error == 0 && r.level == 0 && r.value == 0 && r.size == 10);
-    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, 0x1p23), of(SC_F32, 0x1p-2)}, 10);
+    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, 0x1p23), of(SC_F32, 0x1p-2)}, false, 10);
     CHECK(r.error == 0 && r.level > 0);
     shadow_close(&r, 10);
     CHECK(r.level == 0 && r.error >= 10 * 0x1p-1 && r.error < 10.1 * 0x1p-1);
     /* What is no number stays none; what may overflow in another order is undecided. */
-    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, INFINITY), of(SC_F32, 1)}, 0);
+    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, INFINITY), of(SC_F32, 1)}, false, 0);
     CHECK(r.error == 0 && r.value == INFINITY);
-    r = shadow_apply(P_sub, SC_F32, (ShadowValue[]){of(SC_F32, 0x1p127), of(SC_F32, 0x1.8p127)}, 4);
+    r = shadow_apply(P_sub, SC_F32, (ShadowValue[]){of(SC_F32, 0x1p127), of(SC_F32, 0x1.8p127)}, false, 4);
     CHECK(r.error == INFINITY);
-    CHECK(isnan(shadow_apply(P_sqrt, SC_F32, (ShadowValue[]){of(SC_F32, -1)}, 0).value));
+    CHECK(isnan(shadow_apply(P_sqrt, SC_F32, (ShadowValue[]){of(SC_F32, -1)}, false, 0).value));
 }
 
 /* Expressions of random operations: their value in f32, in f64 and in f16 is within the bound. */
@@ -74,7 +78,7 @@ static void test_operations(uint64_t seed)
             PrimId op = ops[sample_random(&seed) % (sizeof ops / sizeof *ops)];
             int to = (int)(sample_random(&seed) % 3);
             ScalarValue x = scalar_apply(op, type, v);
-            ShadowValue y = shadow_apply(op, type, s, 0);
+            ShadowValue y = shadow_apply(op, type, s, false, 0);
             v[to] = x;
             s[to] = y;
             if (!(y.error < INFINITY))
