@@ -278,6 +278,16 @@ void note_hole(Elab *e, Diag *d, const Hole *hole, const char *callee)
         diag_note(e->ctx, d, hole->from, "`%s`%s is %s because of this", hole->name, whose, tyt(e, hole->type));
 }
 
+/* Does a fold over such elements keep an index in its state, whose start is then an index, too? */
+static bool keeps_index(Elab *e, const Hole *hole)
+{
+    Type t = hole && hole->filled && hole->kind != KIND_NAT ? type_resolve(e, hole->type) : NULL;
+    for (int i = 0; t && t->kind == TY_TUPLE && i < t->n_items; i++)
+        if (type_resolve(e, t->items[i])->kind == TY_IDX)
+            return true;
+    return false;
+}
+
 const char *at_least_text(Elab *e, Nat a, int64_t least)
 {
     /* c*b >= k is b >= ceil(k / c), and floor(n / d) >= k is n >= d*k. */
@@ -525,6 +535,8 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         const Env *found = env_find(env, pattern->name.text, NULL);
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
         note_hole(e, d, hole, callee);
+        if (keeps_index(e, hole))
+            diag_help(ctx, d, "an index is no number: make the elements with `cast(i64)(i)` instead of the index `i`");
         const char *words = arg.kind == V_LIT && arg.lit->is_float ? span_text(e, arg.span) : NULL;
         if (words && strstr(words, ".0"))
             propose_whole(e, d, arg.span);

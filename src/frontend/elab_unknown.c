@@ -344,6 +344,23 @@ static bool propose_kept(Resolver *r, Diag *d, Span span, const char *name)
     return true;
 }
 
+/* `map(row |> f)`: the name stands at the start of the function of a map, and goes on, as its element would. */
+static bool propose_fun(Resolver *r, Diag *d, Span span, const char *name)
+{
+    const char *text = source_get(r->ctx, span.file)->text, *next = text + span.hi + strspn(text + span.hi, " \n");
+    uint32_t open = span.lo, word;
+    while (open > 0 && strchr(" \n", text[open - 1]))
+        open--;
+    if (open == 0 || text[open - 1] != '(' || *next == ')' || *next == ',' || *next == '(')
+        return false;
+    for (word = open - 1; word > 0 && isalnum((unsigned char)text[word - 1]); word--)
+        ;
+    if (strncmp(text + word, "map", 3) != 0 || prim_find(ctx_printf(r->ctx, "%.*s", (int)(open - 1 - word), text + word)) == P_COUNT)
+        return false;
+    diag_propose(r->ctx, d, (Span){span.file, span.lo, span.lo}, ctx_printf(r->ctx, "`%.*s` wants a function of an element: write $ before it", (int)(open - 1 - word), text + word), "fun %s => ", name);
+    return true;
+}
+
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
 {
     if (is_data_in_header(r, name, span) || is_missing_size(r, name, span) || is_missing_type(r, name, span) || r->scope->broken)
@@ -367,7 +384,7 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     }
     if (foreign_word(name, FOREIGN_LENGTH_OF) && propose_length_of(r, d, span, scope))
         return;
-    if (propose_kept(r, d, span, name) || foreign_name_hint(r, d, span, name))
+    if (propose_fun(r, d, span, name) || propose_kept(r, d, span, name) || foreign_name_hint(r, d, span, name))
         return;
     const char *best = nearest(r, name, span, scope);
     if (best && resolve_bound(scope, best))
