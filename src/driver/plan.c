@@ -106,7 +106,8 @@ static void add_kept(Plan *plan)
 {
     for (int i = 0; plan->choices && i < plan->choices->n; i++) {
         const NestChoice *choice = &plan->choices->at[i];
-        if (!choice->inlined && !choice->with)
+        const ImpWhens in_list = {.at = &(ImpWhen){choice->cond, choice->holds}, .n = choice->cond != NULL};
+        if ((!choice->inlined && !choice->with) || plan_excludes(plan, &plan->decided, &in_list))
             continue;
         CoreVar *var = choice->nest->var;
         const char *name = var->name;
@@ -302,11 +303,25 @@ static PlanArray part_of_result(Making *m, const Core *next)
     return array;
 }
 
-/* Of a list for each of two branches. */
-static void add_branches(Making *m, const Core *term, const Core *lowered, Place at)
+/* Is the part all of the result? */
+static bool is_whole(const Making *m, const PlanArray *part)
+{
+    const PlanArray *whole = &m->plan->arrays.at[m->whole];
+    return part->place == PLAN_PART && whole->place == PLAN_RESULT && part->components.n == type_component_count(whole->type);
+}
+
+/* Of a list for each of two branches; of the one that is taken, where sizes are given. */
+static void add_branches(Making *m, const Core *term, const Core *lowered, Place at, int makes)
 {
     Ctx *ctx = m->plan->ctx;
     const int parts = m->parts;
+    const ImpWhens when = {.at = &(ImpWhen){term->cond.cond, true}, .n = 1};
+    bool holds;
+    if (m->plan->at && imp_when_holds(NULL, m->plan->program->entry, &when, m->plan->at, &holds)) {
+        vec_push(ctx, &m->plan->decided, ((ImpWhen){term->cond.cond, holds}));
+        add_stages(m, term_child(term, holds ? 1 : 2), behind_nothing(term_child(lowered, holds ? 1 : 2)), below(ctx, at, holds ? 1 : 2), makes);
+        return;
+    }
     for (int i = 1; i <= 2; i++) {
         const Core *branch = behind_nothing(term_child(lowered, i));
         vec_push(ctx, &m->when, ((ImpWhen){term->cond.cond, i == 1}));
@@ -327,10 +342,14 @@ static void add_stages(Making *m, const Core *term, const Core *lowered, Place a
         const Core *repeat = term ? term_repeat(term->let.value) : NULL;
         const char *state = repeat ? repeat->prim.args[0]->lambda.params[0]->name : NULL;
         PlanArray stored = part_of_result(m, lowered);
-        stored.type = value->type;
-        int array = add_stored(plan, stored, var, f->lambda.params[0], state);
-        add_value(m, term ? term->let.value : NULL, value, below(ctx, at, 0), array);
-        plan->arrays.at[array].var = var;
+        if (is_whole(m, &stored)) {
+            add_value(m, term ? term->let.value : NULL, value, below(ctx, at, 0), -1);
+        } else {
+            stored.type = value->type;
+            int array = add_stored(plan, stored, var, f->lambda.params[0], state);
+            add_value(m, term ? term->let.value : NULL, value, below(ctx, at, 0), array);
+            plan->arrays.at[array].var = var;
+        }
         lowered = f->lambda.body;
         term = term ? term->let.body : NULL;
         at = below(ctx, at, 1);
@@ -338,7 +357,7 @@ static void add_stages(Making *m, const Core *term, const Core *lowered, Place a
     bool branches = term && term->kind == CORE_IF && lowered->kind == CORE_IF &&
                     (is_prim(lowered->cond.then, P_nextKernel) || is_prim(lowered->cond.otherwise, P_nextKernel));
     if (branches)
-        add_branches(m, term, lowered, at);
+        add_branches(m, term, lowered, at, makes);
     else if (m->parts < type_component_count(plan->arrays.at[m->whole].type))
         add_stage(m, (PlanStage){.makes = makes, .rest = true, .term = term, .lowered = lowered}, at);
 }
@@ -394,6 +413,18 @@ static const char *name_of(const Plan *plan, const ImpKernel *kernel)
     return plan->names[k];
 }
 
+/* Those of the conditions that the sizes do not decide for all the plan. */
+static ImpWhens undecided(const Plan *plan, const ImpWhens *whens)
+{
+    ImpWhens left = {0};
+    for (int i = 0; i < whens->n; i++) {
+        const ImpWhens opposite = {.at = &(ImpWhen){whens->at[i].test, !whens->at[i].holds}, .n = 1};
+        if (!plan_excludes(plan, &plan->decided, &opposite))
+            vec_push(plan->ctx, &left, whens->at[i]);
+    }
+    return left;
+}
+
 static void add_launches(Plan *plan)
 {
     Ctx *ctx = plan->ctx;
@@ -402,23 +433,26 @@ static void add_launches(Plan *plan)
         PlanLaunch launch = {.launch = &plan->program->launches.at[i]};
         for (int v = 0; v < launch.launch->variants.n; v++) {
             const ImpVariant *variant = &launch.launch->variants.at[v];
-            PlanVariant new = {.variant = variant, .stage = stage_of(plan, variant), .name = name_of(plan, variant->kernel)};
+            if (plan_excludes(plan, &plan->decided, &variant->when))
+                continue;
+            PlanVariant new = {.variant = variant, .stage = stage_of(plan, variant), .when = undecided(plan, &variant->when), .name = name_of(plan, variant->kernel)};
             vec_push(ctx, &launch.variants, new);
         }
-        vec_push(ctx, &plan->launches, launch);
+        if (launch.variants.n)
+            vec_push(ctx, &plan->launches, launch);
     }
 }
 
-/* A stage that one of the launch's variants is of; else, as it leaves only what is its own stage's, that
- * of the next launch. */
-static int stage_beside(const Plan *plan, int launch)
+/* A stage that another variant of the launch is of, under conditions that may hold with these; else, as it
+ * leaves only what is its own stage's, that of the next launch. */
+static int stage_beside(const Plan *plan, int launch, const ImpWhens *when)
 {
-    const PlanLaunch *here = &plan->launches.at[launch];
-    for (int v = 0; v < here->variants.n; v++)
-        if (here->variants.at[v].stage >= 0)
-            return here->variants.at[v].stage;
-    if (launch + 1 < plan->launches.n)
-        return plan->launches.at[launch + 1].variants.at[0].stage;
+    for (int i = launch; i < plan->launches.n; i++) {
+        const PlanLaunch *here = &plan->launches.at[i];
+        for (int v = 0; v < here->variants.n; v++)
+            if (here->variants.at[v].stage >= 0 && !plan_excludes(plan, &here->variants.at[v].variant->when, when))
+                return here->variants.at[v].stage;
+    }
     return plan->stages.n - 1;
 }
 
@@ -427,10 +461,9 @@ static void complete_stages(Plan *plan)
 {
     for (int i = plan->launches.n - 1; i >= 0; i--) {
         PlanLaunch *launch = &plan->launches.at[i];
-        int beside = stage_beside(plan, i);
         for (int v = 0; v < launch->variants.n; v++)
             if (launch->variants.at[v].stage < 0)
-                launch->variants.at[v].stage = beside;
+                launch->variants.at[v].stage = stage_beside(plan, i, &launch->variants.at[v].variant->when);
     }
     for (int i = 0; i < plan->launches.n; i++)
         for (int v = 0; v < plan->launches.at[i].variants.n; v++) {
@@ -576,6 +609,8 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
             plan->choices = r->steps.at[i].choices;
             plan->scheduled = true;
         }
+    if (!take_sizes(plan, d))
+        return NULL;
     add_arguments(plan);
     making.whole = plan->arrays.n - 1;
     add_stages(&making, term, r->entry->body, (Place){0}, -1);
@@ -585,8 +620,6 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
     workspace_plan(ctx, plan->program, &plan->space);
     measure_stored(plan);
     add_shares(plan);
-    if (!take_sizes(plan, d))
-        return NULL;
     if (plan->at) {
         choose_variants(plan);
         plan->workspace_bytes = workspace_at(plan);

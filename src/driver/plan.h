@@ -57,6 +57,7 @@ typedef struct PlanKept { /* an array that is not stored */
 typedef struct PlanVariant {
     const ImpVariant *variant;
     int stage;               /* of Plan.stages; -1: not known */
+    ImpWhens when;           /* beside what the sizes that are given decide for all the plan */
     bool chosen;             /* at the sizes that are given */
     const ImpKernel *form;   /* chosen: the form that is launched */
     int64_t blocks[3];       /* the same: of its launch */
@@ -88,6 +89,7 @@ typedef struct Plan {
     VEC(PlanShare) shares;
     Workspace space;
     const Launch *at;         /* the sizes; NULL: none are given */
+    ImpWhens decided;         /* by them: the branches of the program that the plan is of */
     int64_t workspace_bytes;  /* at them; -1: not known */
     bool device_open;         /* numSM or maxResident matter, and are not given */
 } Plan;

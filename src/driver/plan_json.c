@@ -161,8 +161,8 @@ static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
     sb_puts(out, "{\"kernel\": ");
     sb_put_json(out, v->name);
     sb_printf(out, ", \"stage\": %d, \"when\": [", v->stage + 1);
-    for (int i = 0; i < v->variant->when.n; i++)
-        put_test(out, plan, &v->variant->when.at[i], i);
+    for (int i = 0; i < v->when.n; i++)
+        put_test(out, plan, &v->when.at[i], i);
     sb_puts(out, "], \"grid\": [");
     for (int a = 0; a < 3; a++) {
         sb_puts(out, a ? ", " : "");
@@ -210,6 +210,12 @@ void plan_json(StrBuf *out, const Plan *plan)
         for (int i = 0; i < plan->entry->n_sizes; i++)
             sb_printf(out, "%s\"%s\": %lld", i ? ", " : "", plan->entry->sizes[i]->name, (long long)plan->at->sizes[i]);
         sb_putc(out, '}');
+    }
+    if (plan->decided.n) {
+        sb_puts(out, ", \"when\": [");
+        for (int i = 0; i < plan->decided.n; i++)
+            put_test(out, plan, &plan->decided.at[i], i);
+        sb_putc(out, ']');
     }
     if (plan->workspace_bytes >= 0)
         sb_printf(out, ", \"workspaceHere\": %lld", (long long)plan->workspace_bytes);

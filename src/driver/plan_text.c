@@ -165,7 +165,7 @@ static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
 {
     Ctx *ctx = plan->ctx;
     const ImpKernel *k = v->form ? v->form : v->variant->kernel;
-    const ImpWhens *when = &v->variant->when;
+    const ImpWhens *when = &v->when;
     const char *grid[3], *threads[3], *blocks[3];
     StrBuf text;
     sb_init(&text, ctx);
@@ -278,6 +278,11 @@ void plan_text(StrBuf *out, const Plan *plan)
         sb_printf(out, ", of which %d %s launched", here, here == 1 ? "is" : "are");
     sb_puts(out, n == 1 ? "" : ", one after the other");
     put_sizes(out, plan);
+    if (plan->decided.n) {
+        sb_puts(out, "other sizes have other kernels; these compute it if ");
+        imp_print_whens(out, &plan->decided);
+        sb_putc(out, '\n');
+    }
     put_arrays(out, plan);
     put_kept(out, plan);
     for (int s = 0; s < plan->stages.n; s++)

@@ -159,49 +159,12 @@ static Nests *list_apart(const Apart *p, const Nests *nests, Choice *choice)
     return new;
 }
 
-/* The list with names of its own. */
-static Nests *list_copy(const Apart *p, const Nests *nests)
-{
-    TermCopy copy = {.ctx = p->ctx, .next_var = p->next_var};
-    Nests *new = NEW(p->ctx, Nests);
-    *new = (Nests){0};
-    for (int i = 0; i < nests->list.n; i++) {
-        const Nest *old = nests->list.at[i];
-        Nest *nest = NEW(p->ctx, Nest);
-        *nest = *old;
-        nest->axes = NEWN(p->ctx, CoreVar *, old->n_axes + 1);
-        for (int k = 0; k < old->n_axes; k++) {
-            const CoreVar *axis = old->axes[k];
-            nest->axes[k] = make_var(p->ctx, p->next_var, axis->name, copy_type(&copy, axis->type), axis->span);
-            vec_push(p->ctx, &copy.bound, axis);
-            vec_push(p->ctx, &copy.fresh, nest->axes[k]);
-            vec_push(p->ctx, &copy.from, axis->nat);
-            vec_push(p->ctx, &copy.to, nest->axes[k]->nat);
-        }
-        nest->element = copy_term(&copy, old->element);
-        nest->var = make_var(p->ctx, p->next_var, old->var->name, copy_type(&copy, old->var->type), old->var->span);
-        vec_push(p->ctx, &copy.bound, old->var);
-        vec_push(p->ctx, &copy.fresh, nest->var);
-        vec_push(p->ctx, &new->list, nest);
-    }
-    new->result = copy_term(&copy, nests->result);
-    return new;
-}
-
-static bool has_steps(const Nests *nests)
-{
-    for (int i = 0; i < nests->list.n; i++)
-        if (nests->list.at[i]->steps)
-            return true;
-    return false;
-}
-
 const Nests *folds_apart(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var)
 {
     Apart p = {.ctx = ctx, .entry = entry, .next_var = next_var};
     Choice choice = {0};
     Nests *inner = list_apart(&p, nests, &choice);
-    if (!choice.first || has_steps(nests))
+    if (!choice.first || nests_have_steps(nests))
         return inner;
     Nat least = nat_min(ctx, choice.first, nat_const(ctx, LONG_AXIS)); /* of the last axis, for it to go first */
     if (nat_le(ctx, entry->known, least, choice.last))
@@ -213,6 +176,6 @@ const Nests *folds_apart(Ctx *ctx, const CoreEntry *entry, const Nests *nests, i
     *both = (Nests){0};
     both->cond = make_compare(ctx, P_le, least, choice.last, nests->result->span);
     both->then = inner;
-    both->otherwise = list_apart(&p, list_copy(&p, nests), NULL);
+    both->otherwise = list_apart(&p, nests_copy(ctx, nests, next_var), NULL);
     return both;
 }

@@ -22,6 +22,8 @@ typedef VEC(Group *) GroupList;
 typedef struct Groups {
     Ctx *ctx;
     const CoreEntry *entry;
+    LongRows *rows;
+    bool matrices; /* some of them are products or transpositions */
     int n;
     Group *at;
     Table of_var;
@@ -76,6 +78,19 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
     return read->readers.n > 0 && !read->elsewhere && !read->nest->kept;
 }
 
+/* Are the rows that several arrays are computed by few and long? Else the first such rows are noted. */
+static bool are_few(Groups *g, const Nest *nest, int rows, Nat length)
+{
+    LongRows found = {nat_const(g->ctx, 1), length};
+    for (int i = 0; i < rows; i++)
+        found.rows = nat_mul(g->ctx, found.rows, nest->axes[i]->type->size);
+    if (rows_are_few(g->ctx, g->entry->known, &found))
+        return true;
+    if (!g->rows->rows)
+        *g->rows = found;
+    return false;
+}
+
 static void take(Group *g, const Nest *reader)
 {
     g->taken = true;
@@ -97,8 +112,11 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
                           read_by(&g->at[i], rows, n, members + last + 1 - n)))
             members[last - n++] = g->at[i].nest;
     members += last + 1 - n;
-    Core *program = rows ? rows_program(g->ctx, g->entry, rows, n, members, next_var)
+    Nat length = NULL;
+    Core *program = rows ? rows_program(g->ctx, g->entry, rows, n, members, &length, next_var)
                          : fold_program(g->ctx, n, members, next_var);
+    if (program && n > 1 && length && are_few(g, nest, rows, length))
+        return NULL;
     for (int i = 0; program && i < last; i++)
         for (int k = 0; k < n - 1; k++)
             if (members[k] == g->at[i].nest)
@@ -159,6 +177,7 @@ static void give_value(Groups *g, int last, int *next_var)
     take_elements(g, last, next_var);
     Nest *nest = g->at[last].nest;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
+    g->matrices |= nest->value && !nest->steps;
     g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
         nest->value = program_of(g, last, rows, next_var);
@@ -266,9 +285,9 @@ static void note_results(Groups *g, const Core *result)
         note_reads(g, NULL, result);
 }
 
-void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, int *next_var)
+void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, LongRows *rows, int *next_var)
 {
-    Groups g = {.ctx = ctx, .entry = entry, .n = nests->list.n};
+    Groups g = {.ctx = ctx, .entry = entry, .rows = rows, .n = nests->list.n};
     g.at = NEWN(ctx, Group, g.n + 1);
     for (int i = 0; i < g.n; i++) {
         g.at[i] = (Group){.nest = nests->list.at[i], .elsewhere = !nests->result};
@@ -285,6 +304,8 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, i
         note_components(&g, nests->result);
         nests->result = results_valued(&g, nests->result, of_two, shared_result(&g, nests->result));
     }
+    if (g.matrices) /* their many kernels are not worth a second form of the list */
+        *rows = (LongRows){0};
     int n = 0;
     for (int i = 0; i < g.n; i++)
         if (!g.at[i].taken)

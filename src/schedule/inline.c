@@ -233,22 +233,22 @@ static Core *with_inlined(Inline *in, Core *term)
 
 /* ---- the list ---- */
 
-static void add_list(Inline *in, const Nests *nests)
+static void add_list(Inline *in, const Nests *nests, const Core *cond, bool holds)
 {
     for (int i = 0; i < nests->list.n; i++) {
         Info *info = NEW(in->ctx, Info);
-        *info = (Info){.nest = nests->list.at[i]};
+        *info = (Info){.nest = nests->list.at[i], .cond = cond, .holds = holds};
         table_put(in->ctx, &in->of_var, info->nest->var, info);
         vec_push(in->ctx, &in->infos, info);
     }
 }
 
-static void add_infos(Inline *in, const Nests *nests)
+static void add_infos(Inline *in, const Nests *nests, const Core *cond, bool holds)
 {
-    add_list(in, nests);
+    add_list(in, nests, cond, holds);
     if (!nests->result) {
-        add_infos(in, nests->then);
-        add_infos(in, nests->otherwise);
+        add_infos(in, nests->then, nests->cond, true);
+        add_infos(in, nests->otherwise, nests->cond, false);
     }
 }
 
@@ -346,7 +346,7 @@ static void give_values(Inline *in, Nests *stored, bool of_two)
 {
     if (in->elements)
         return;
-    nests_valued(in->ctx, in->entry, stored, of_two, in->next_var);
+    nests_valued(in->ctx, in->entry, stored, of_two, &in->rows, in->next_var);
     for (int i = 0; i < stored->list.n; i++) {
         Info *info = table_get(&in->of_var, stored->list.at[i]->var);
         info->refuted |= info->on_chip;
@@ -421,7 +421,7 @@ static void say(const Inline *in)
         vec_push(in->ctx, in->said, ((NestChoice){.nest = info->nest, .with = info->made->with, .inlined = info->inlined,
                                                   .whole = info->heavy, .too_long = info->too_long, .size = info->size,
                                                   .reads = info->local ? 1 : info->reads, .cost = info->cost,
-                                                  .stored = info->stored, .by_one = info->by_one}));
+                                                  .stored = info->stored, .by_one = info->by_one, .cond = info->cond, .holds = info->holds}));
     }
 }
 
@@ -431,37 +431,51 @@ Nests *nests_stored(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOp
     return stored_list(ctx, entry, nests, ends_open, next_var, said, false);
 }
 
+/* Those that were thought to stay on chip and do not are thought of again. */
+static Nests *decided(Inline *in, const Nests *nests)
+{
+    enum { TRIES = 3 };
+    const int first = in->said->n;
+    add_infos(in, nests, NULL, false);
+    count_all(in, nests);
+    inline_find_local(in);
+    for (int tries = 1;; tries++) {
+        in->again = false;
+        in->said->n = first;
+        in->rows = (LongRows){0};
+        for (int i = 0; i < in->infos.n; i++) {
+            in->infos.at[i]->refuted |= tries == TRIES;
+            inline_choose(in, in->infos.at[i]);
+        }
+        Nests *stored = inlined(in, nests, false);
+        if (!in->again)
+            return stored;
+    }
+}
+
 static Nests *stored_list(Ctx *ctx, const CoreEntry *entry, const Nests *nests, EndsOpen ends_open, int *next_var,
                           NestChoices *said, bool elements)
 {
-    enum { TRIES = 3 };
-    Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said, .elements = elements};
-    nests = folds_apart(ctx, entry, folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var), next_var);
-    add_infos(&in, nests);
-    count_all(&in, nests);
-    inline_find_local(&in);
-    Nests *stored;
+    const Inline start = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said, .elements = elements};
+    Inline in = start;
     const int first = said->n;
-    for (int tries = 1;; tries++) {
-        in.again = false;
+    nests = folds_apart(ctx, entry, folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var), next_var);
+    Nests *stored = decided(&in, nests);
+    const Nests *both = in.rows.rows ? rows_staged(ctx, entry, nests, &in.rows, next_var) : NULL;
+    if (both) {
+        in = start;
         said->n = first;
-        for (int i = 0; i < in.infos.n; i++) {
-            in.infos.at[i]->refuted |= tries == TRIES;
-            inline_choose(&in, in.infos.at[i]);
-        }
-        stored = inlined(&in, nests, false);
-        if (in.again)
-            continue;
-        say(&in);
-        return stored;
+        stored = decided(&in, both);
     }
+    say(&in);
+    return stored;
 }
 
 Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *term,
                     Nat evaluated, EndsOpen ends_open, int *next_var)
 {
     Inline in = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .deep = true};
-    add_list(&in, nests);
+    add_list(&in, nests, NULL, false);
     count_list(&in, nests);
     count_reads(&in, term, evaluated);
     in.binds.n = 0;

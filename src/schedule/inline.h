@@ -4,7 +4,7 @@
 #define RISEC_SCHEDULE_INLINE_H
 
 #include "ir/costs.h"
-#include "schedule/nests.h"
+#include "schedule/shape.h"
 #include "support/table.h"
 
 typedef struct Info Info;
@@ -27,6 +27,8 @@ struct Info {
     bool inlined;
     bool spread;  /* a read of it is another than of the reader's own element, once */
     bool local;   /* all that read it are parts of one element: it is worked out there, once */
+    const Core *cond; /* as in NestChoice */
+    bool holds;
     VEC(Info *) readers; /* unless it is spread */
     Core *closed; /* inlined: the element, once what it reads is inlined, unless it is local */
 };
@@ -53,6 +55,7 @@ typedef struct Inline {
     bool in_order;    /* within what one thread does */
     NestChoices *said;
     bool again;       /* something was thought that is not so */
+    LongRows rows;    /* that one kernel computes several arrays by */
     bool elements;    /* wanted: elements of arrays, and not how they are computed */
 } Inline;
 

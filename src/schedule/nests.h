@@ -47,6 +47,8 @@ typedef struct NestChoice {
     double reads, cost; /* of an element; cost in reads from memory */
     int size;           /* reads and functions of an element */
     StoreCost stored;
+    const Core *cond;   /* of two lists it is in the one for which this condition over sizes */
+    bool holds;         /* holds, or does not; NULL: in both */
 } NestChoice;
 typedef VEC(NestChoice) NestChoices;
 enum { NEST_MANY = 1000000000 }; /* reads of an element, or its cost: not known, or many */

@@ -256,7 +256,7 @@ static Core *over_rows(Rows *r, const Nest *last, Core *body)
     return make_map(r->ctx, p, of_tuple(r, p, body), zip);
 }
 
-Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, int *next_var)
+Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var)
 {
     Rows r = {.ctx = ctx, .next_var = next_var, .rows = rows, .fits = true};
     const Nest *last = nests[n - 1];
@@ -275,6 +275,7 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
         body = make_let(ctx, r.members.at[i].var, values[i], body);
     bool all = r.columns ? r.matrix->type->elem->size == last->axes[0]->type->size : has_all_rows(&r, last, r.matrix);
     Core *program = all ? over_rows(&r, last, body) : NULL;
+    *length = r.columns ? NULL : row_type(&r, r.matrix)->size;
     return program ? rows_split(ctx, entry, rows, last->axes, program, next_var) : NULL;
 }
 

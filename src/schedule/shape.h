@@ -9,15 +9,21 @@ Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 /* A product of matrices, or a transposition; else NULL. */
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
+/* Arrays of which one kernel computes a row each, by the rows of a matrix: how many there are, and how long they are. */
+typedef struct LongRows {
+    Nat rows, length; /* NULL: there are none */
+} LongRows;
+
 /* Gives each array of the list its value; of those that are read once for each row, the reader takes
- * them in. A result that is the only one is a value itself, unless the list is one of two. */
-void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, int *next_var);
+ * them in, unless the rows are few and long. A result that is the only one is a value itself, unless the
+ * list is one of two. The first such rows are noted. */
+void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, LongRows *rows, int *next_var);
 /* How many of the first indices of a read are the reader's axes, in their order. */
 int own_indices(const Core *read, const Nest *reader);
 /* The last of n arrays, each of which has a row, or an element, for each of the first `rows` axes, by
  * the same row of those before it and of one array alone, and which nothing else reads; NULL where
- * they are not of this form. */
-Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, int *next_var);
+ * they are not of this form. `length`: of a row of that array; NULL: its columns are what is folded. */
+Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var);
 /* The last of n scalars: a fold, or what is made of the fold before it; else NULL. */
 Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var);
 
@@ -63,6 +69,16 @@ bool fold_commutes(const Core *lambda);
 /* ---- apart.c ---- */
 /* The list in which folds over axes that lie apart in memory are folds of folds. */
 const Nests *folds_apart(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
+
+/* ---- few.c ---- */
+/* The list with names of its own. */
+Nests *nests_copy(Ctx *ctx, const Nests *nests, int *next_var);
+/* Is any of them a sequence? */
+bool nests_have_steps(const Nests *nests);
+/* Is it known that there are too few rows for a block each, and that a row does not fit on chip? */
+bool rows_are_few(Ctx *ctx, const NatFacts *known, const LongRows *rows);
+/* The list, or a copy of it where these rows are few and long; NULL: that is known. */
+const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const LongRows *rows, int *next_var);
 
 /* ---- axes.c ---- */
 /* Folds over several axes, of arrays in memory: with as few axes as lie apart there. NULL: they are not of this form. */

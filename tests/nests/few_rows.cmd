@@ -1,0 +1,1 @@
+test few_rows.rise
