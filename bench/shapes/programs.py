@@ -42,7 +42,39 @@ PROGRAMS = {
     "rowScan": Program("n m", "(xs: n.m.T): n.m.T = xs |> map(scan((+), 0))", ["n m"], "n m", "torch.cumsum(x[0], 1, dtype=t)", "f32 f64 i32"),
 }
 
-BYTES = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8, "i32": 4}
+# No shapes are drawn for these.
+LISTED_PROGRAMS = {
+    "softmaxEach": Program("b n m", """(xs: b.n.m.T): b.n.m.T = xs |> map(map(fun row =>
+  let top = row |> map(fun x => X(x)) |> reduce(max, -inf) in
+  let es = row |> map(fun x => exp(X(x) - top)) in
+  let total = es |> reduce((+), 0) in
+  es |> map(fun e => Y(e / total))))""", ["b n m"], "b n m", "torch.softmax(x[0], 2)", FLOATS),
+    "centreColumns": Program("n m", """(xs: n.m.T): n.m.T where n >= 1 =
+  let means = xs |> transpose |> map(fun c => (c |> map(fun x => X(x)) |> reduce((+), 0)) / n) in
+  xs |> map(fun row => zip(row, means) |> map(fun (x, mean) => Y(X(x) - mean)))""", ["n m"], "n m", "x[0] - x[0].mean(0)", FLOATS),
+    "matVecTwice": Program("n", """(xs: n.n.T) (y: n.T): n.T =
+  let z = xs |> map(fun row => zip(row, y) |> map(fun (p, q) => p * q) |> reduce((+), 0)) in
+  xs |> map(fun row => zip(row, z) |> map(fun (p, q) => p * q) |> reduce((+), 0))""", ["n n", "n"], "n", "torch.mv(x[0], torch.mv(x[0], x[1]))", "f32 f64"),
+    "sumU8": Program("n", "(xs: n.T): i32 = xs |> map(fun x => cast(i32)(x)) |> reduce((+), 0)", ["n"], None, "x[0].sum(dtype=torch.int32)", "u8"),
+}
+
+M = 1000000
+# Programs, types and sizes off the shapes that are usual in benchmarks: one axis short, one long, or neither a power of two.
+LISTED = [
+    ("rowSums", "f32", dict(n=10 * M, m=4)), ("rowSums", "f32", dict(n=M, m=128)), ("rowSums", "f32", dict(n=262144, m=256)), ("rowSums", "f32", dict(n=65536, m=1024)),
+    ("rowSums", "f32", dict(n=4, m=10 * M)), ("rowSums", "f32", dict(n=16384, m=4096)), ("columnSums", "f32", dict(n=10 * M, m=3)), ("columnSums", "f32", dict(n=8192, m=64)),
+    ("columnSums", "f32", dict(n=10 * M, m=4)), ("columnSums", "f32", dict(n=1000, m=1000)), ("columnSums", "f32", dict(n=4, m=10 * M)), ("softmax", "f32", dict(n=M, m=128)),
+    ("softmax", "f32", dict(n=128, m=M)), ("softmax", "f32", dict(n=4096, m=32000)), ("softmaxEach", "f32", dict(b=8, n=512, m=1024)), ("centreColumns", "f32", dict(n=2048, m=2048)),
+    ("matVecTwice", "f32", dict(n=2048)), ("matVec", "f32", dict(n=100, m=M)), ("matVec", "f32", dict(n=8192, m=64)), ("matVec", "f32", dict(n=64, m=8192)),
+    ("transposed", "f32", dict(n=M, m=3)), ("transposedEach", "f32", dict(b=16384, n=32, m=32)), ("rowScan", "f32", dict(n=1024, m=65536)), ("scale", "f16", dict(n=1 << 28)),
+    ("scale", "f32", dict(n=1 << 28)), ("sum", "f32", dict(n=100)), ("sum", "f32", dict(n=300)), ("sumU8", "u8", dict(n=1 << 28)), ("layerNorm", "f32", dict(n=65536, m=768)),
+]
+
+BYTES = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8, "i32": 4, "u8": 1}
+
+
+def program_of(name):
+    return PROGRAMS.get(name) or LISTED_PROGRAMS[name]
 
 
 def wide(kind):
@@ -52,7 +84,7 @@ def wide(kind):
 
 def entry_text(name, kind):
     """The program of entry `f` for elements of this type."""
-    program, accumulate = PROGRAMS[name], wide(kind)
+    program, accumulate = program_of(name), wide(kind)
     text = program.text
     for mark, cast in (("X(", accumulate), ("Y(", kind)):
         text = text.replace(mark, f"cast({cast})(" if kind != accumulate else "(")
@@ -69,7 +101,7 @@ def bytes_moved(name, kind, sizes):
         for size in shape.split():
             count *= sizes[size]
         return count
-    program = PROGRAMS[name]
+    program = program_of(name)
     moved = sum(cells(shape) for shape in program.inputs) * BYTES[kind]
     if program.result:
         sums = ": n.A" in program.text or ": m.A" in program.text or ".m.A =" in program.text

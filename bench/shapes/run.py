@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Times programs of one line, as a user would write them first, over drawn shapes and types, beside torch and torch.compile on the same GPU.
 
-    bench/shapes/run.py CSV [--risec PATH] [--seed 19] [--rows 60] [--seconds 460] [--only NAME,...] [--max-autotune]
+    bench/shapes/run.py CSV [--risec PATH] [--seed 19] [--rows 60] [--listed] [--seconds 460] [--only NAME,...] [--max-autotune]
 
 Rows that CSV has already are not measured again, so a run in parts of at most --seconds goes on where the last one ended. Needs the NVIDIA driver, NVRTC and torch.
 
 Each row is one of the 20 programs of programs.py, with a shape of 2^12 to 2^28 elements whose axes have 1 to 10^7, and a type. The method is that of bench/: calls in a
-CUDA graph over buffers that together are larger than the cache; medians of 7 rounds with the 10th and 90th percentile. risec has its turn before and after torch. TF32 is
+CUDA graph over buffers, of inputs and of results, that together are larger than the cache; medians of 7 rounds with the 10th and 90th percentile. risec has its turn before and after torch. TF32 is
 off. `rate` is bytes that must move (each input once, each result once) in a second, less 1 us for a launch, as a part of the rate of a copy in the same run. Results are compared with torch's
 before anything is timed. The last line has the geometric mean of risec's time over that of the faster rival, for rows where that one takes 5 us or more."""
 import argparse
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from programs import PROGRAMS, bytes_moved, entry_text, wide
+from programs import LISTED, PROGRAMS, bytes_moved, entry_text, program_of, wide
 
 ROTATE, CHAIN, ROUNDS = 256 << 20, 20, 7
 LEAST, MOST, LONGEST = 1 << 12, 1 << 28, 10**7
@@ -74,21 +74,22 @@ def torch_times(torch, function, inputs):
     once = statistics.median(clock(lambda: function(inputs[-1])) for _ in range(3))
     calls = max(1, min(CHAIN, int(40000 / max(once, 1))))
     graph = torch.cuda.CUDAGraph()
+    results = [None] * len(inputs)  # in memory of their own, as risec's are
     with torch.cuda.graph(graph):
         for i in range(calls):
-            function(inputs[i % len(inputs)])
+            results[i % len(inputs)] = function(inputs[i % len(inputs)])
     graph.replay()
     times = sorted(clock(graph.replay) / calls for _ in range(ROUNDS))
     return [statistics.median(times), times[ROUNDS // 10], times[-1 - ROUNDS // 10]]
 
 
 def tensors(torch, program, kind, sizes):
-    type_of = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64, "i32": torch.int32}
+    type_of = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64, "i32": torch.int32, "u8": torch.uint8}
     made = []
     for shape in program.inputs:
         extents = [sizes[size] for size in shape.split()]
-        if kind == "i32":
-            made.append(torch.randint(-4, 5, extents, device="cuda", dtype=torch.int32))
+        if kind in ("i32", "u8"):
+            made.append(torch.randint(0 if kind == "u8" else -4, 5, extents, device="cuda", dtype=type_of[kind]))
         else:
             made.append(torch.rand(extents, device="cuda", dtype=torch.float32).to(type_of[kind]))
     return made, {"torch": torch, "a": type_of[wide(kind)], "t": type_of[kind]}
@@ -124,7 +125,7 @@ def copy_rate(torch):
 
 def measure(torch, o, folder, row, copy):
     name, kind, sizes = row
-    program = PROGRAMS[name]
+    program = program_of(name)
     path = f"{folder}/f.rise"
     with open(path, "w", encoding="utf-8") as file:
         file.write(entry_text(name, kind))
@@ -173,9 +174,10 @@ def main():
     p.add_argument("--seconds", type=float, default=460)
     p.add_argument("--only")
     p.add_argument("--max-autotune", action="store_true")
+    p.add_argument("--listed", action="store_true", help="the rows that programs.py lists, instead of drawn ones")
     p.add_argument("--list", action="store_true", help="print the rows and measure nothing")
     o = p.parse_args()
-    began, drawn = time.monotonic(), draw(o.seed, o.rows)
+    began, drawn = time.monotonic(), LISTED if o.listed else draw(o.seed, o.rows)
     if o.list:
         for name, kind, sizes in drawn:
             print(name, kind, " x ".join(f"{k}={v}" for k, v in sizes.items()))
