@@ -509,6 +509,7 @@ static void split_loops(Tiles *t, ImpBlock *block)
             int before = block->list.n;
             if (split(t, block, i)) {
                 i += block->list.n - before;
+                i += tile_loads_first(t->lw, block, i);
                 continue;
             }
             NatFacts *facts = t->facts;

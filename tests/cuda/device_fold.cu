@@ -77,15 +77,22 @@ sum_body(float *__restrict__ result, const float *__restrict__ xs, float *xs_1, 
         // device_fold.rise:18: mapLane
         float acc = 0.0f;
         for (Index tile = block; tile < tiles; tile += blocks) {
+            float own[32];
             full_or_not(tile*8192 + 8192 <= n, [&](bool full) {
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     float4 v = full || tile*8192 + i*1024 + thread*4 + 3 < n
                         ? load4<aligned>(xs + tile*8192 + i*1024 + thread*4)
                         : load_fewer<float4>(xs, tile*8192 + i*1024 + thread*4, n, 0.0f);
-                    acc = acc + v.x + v.y + v.z + v.w;
+                    own[i*4] = v.x;
+                    own[i*4 + 1] = v.y;
+                    own[i*4 + 2] = v.z;
+                    own[i*4 + 3] = v.w;
                 }
             });
+            #pragma unroll
+            for (int i = 0; i < 8; i++)
+                acc = acc + own[i*4] + own[i*4 + 1] + own[i*4 + 2] + own[i*4 + 3];
         }
 
         // device_fold.rise:23: mapLane of lib/std/warp.rise:8
@@ -245,35 +252,45 @@ argmin_body(float *__restrict__ result_1, int *__restrict__ result_2, const floa
         const Index base = block*8192 + thread*4;
         const Index end = (blocks*8192 + n - 1) / (blocks*8192);
         for (Index i = 0; i < end; i++) {
+            float own[32];
             const Index base_1 = size*i*8192;
             full_or_not(base_1 + block*8192 + 8192 <= n, [&](bool full) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
-                    const Index index = base + base_1 + j*1024;
-                    float4 v = full || index + 3 < n ? load4<aligned>(xs + index)
-                        : load_fewer<float4>(xs, index, n, INFINITY);
-                    const int v_1 = full || index < n ? (int)index : 2147483647;
-                    const int v_2 = full || index + 1 < n ? (int)(index + 1) : 2147483647;
-                    const int v_3 = full || index + 2 < n ? (int)(index + 2) : 2147483647;
-                    const int v_4 = full || index + 3 < n ? (int)(index + 3) : 2147483647;
-                    if (v.x < acc_1 || (v.x == acc_1 && v_1 < acc_2)) {
-                        acc_1 = v.x;
-                        acc_2 = v_1;
-                    }
-                    if (v.y < acc_1 || (v.y == acc_1 && v_2 < acc_2)) {
-                        acc_1 = v.y;
-                        acc_2 = v_2;
-                    }
-                    if (v.z < acc_1 || (v.z == acc_1 && v_3 < acc_2)) {
-                        acc_1 = v.z;
-                        acc_2 = v_3;
-                    }
-                    if (v.w < acc_1 || (v.w == acc_1 && v_4 < acc_2)) {
-                        acc_1 = v.w;
-                        acc_2 = v_4;
-                    }
+                    float4 v = full || base + base_1 + j*1024 + 3 < n
+                        ? load4<aligned>(xs + base + base_1 + j*1024)
+                        : load_fewer<float4>(xs, base + base_1 + j*1024, n, INFINITY);
+                    own[j*4] = v.x;
+                    own[j*4 + 1] = v.y;
+                    own[j*4 + 2] = v.z;
+                    own[j*4 + 3] = v.w;
                 }
             });
+            #pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const Index index = base + base_1 + j*1024;
+                const int v = index < n ? (int)index : 2147483647;
+                const int v_1 = index + 1 < n ? (int)(index + 1) : 2147483647;
+                const int v_2 = index + 2 < n ? (int)(index + 2) : 2147483647;
+                const int v_3 = index + 3 < n ? (int)(index + 3) : 2147483647;
+                if (own[j*4] < acc_1 || (own[j*4] == acc_1 && v < acc_2)) {
+                    acc_1 = own[j*4];
+                    acc_2 = v;
+                }
+                const int index_1 = j*4 + 1;
+                if (own[index_1] < acc_1 || (own[index_1] == acc_1 && v_1 < acc_2)) {
+                    acc_1 = own[index_1];
+                    acc_2 = v_1;
+                }
+                if (own[index_1 + 1] < acc_1 || (own[index_1 + 1] == acc_1 && v_2 < acc_2)) {
+                    acc_1 = own[index_1 + 1];
+                    acc_2 = v_2;
+                }
+                if (own[index_1 + 2] < acc_1 || (own[index_1 + 2] == acc_1 && v_3 < acc_2)) {
+                    acc_1 = own[index_1 + 2];
+                    acc_2 = v_3;
+                }
+            }
         }
 
         // device_fold.rise:23: mapLane of lib/std/warp.rise:6

@@ -66,18 +66,26 @@ sums_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
         // vector_tiles.rise:8: mapThreads
         float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        float own[32];
         const Index base = block*4096 + thread*32;
         full_or_not(block*4096 + 4096 <= n, [&](bool full) {
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 float4 b = full || base + i*4 + 3 < n ? load4<aligned>(xs + base + i*4)
                     : load_fewer<float4>(xs, base + i*4, n, 0.0f);
-                acc.x += b.x;
-                acc.y += b.y;
-                acc.z += b.z;
-                acc.w += b.w;
+                own[i*4] = b.x;
+                own[i*4 + 1] = b.y;
+                own[i*4 + 2] = b.z;
+                own[i*4 + 3] = b.w;
             }
         });
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+            acc.x += own[i*4];
+            acc.y += own[i*4 + 1];
+            acc.z += own[i*4 + 2];
+            acc.w += own[i*4 + 3];
+        }
         result[block*128 + thread] = acc.x + acc.y + (acc.z + acc.w);
     }
 }
