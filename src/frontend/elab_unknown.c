@@ -1,5 +1,7 @@
 /* Names that mean nothing: what may be meant. The answers in their order: a size that is not declared, the library, a word of another
  * language, a spelling that is near. */
+#include <ctype.h>
+
 #include "frontend/elab_resolve.h"
 #include "frontend/foreign.h"
 #include "frontend/library.h"
