@@ -96,6 +96,8 @@ static bool take_sizes(Call *c)
                                      p->name ? p->name : "_", c->name, nat_text(e->ctx, n));
                 if (!nat_is_const(n) && only_entry_sizes(e, n))
                     propose_where(e, d, at_least_text(e, n, 0), NULL);
+                else if (nat_is_const(n))
+                    diag_help(e->ctx, d, "write a number of elements, as in `%s(4)`", c->name);
                 return false;
             }
             hole->nat = n;

@@ -32,6 +32,8 @@ Value project(Elab *e, Value v, int64_t index, Span span)
         diag_label(ctx, d, "components are counted from 1");
         if (index == 0)
             propose_counted(e, d, span);
+        else
+            diag_help(ctx, d, "the last one is `.%d`", t->n_items);
         return v_error(span);
     }
     return v_core(e, core_proj(e, core, (int)index - 1, span));

@@ -308,6 +308,8 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
             Nat lane = f->prim == P_broadcast ? named_nat(e->ctx, env, "lane") : f->prim == P_shflXor ? named_nat(e->ctx, env, "mask") : named_nat(e->ctx, env, "delta");
             d = elab_error(e, E0309, span, wrong ? "`%s(%s)`: a warp has lanes 0 to 31" : "`%s(%s)`: this is not known to be a lane distance below 32", name, nat_text(ctx, lane));
             diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+            if (wrong)
+                diag_help(ctx, d, "write a number from 0 to 31; lanes of other warps are reached through `toShared`");
             return;
         }
         case P_take: case P_drop: case P_slide: case P_circularBuffer: case P_rotateValues:
@@ -315,8 +317,11 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
                 const char *call = call_text(e, f, env);
                 d = elab_error(e, E0304, span, "`%s` needs at least %s, and %s has %s", call, elements_text(e, a), core_called(main_arg, "the array"), nat_text(ctx, b));
                 diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-                if (!hint_windows(e, d, f, a, b, span) && !wrong && sizes_only)
+                const bool hinted = hint_windows(e, d, f, a, b, span);
+                if (!hinted && !wrong && sizes_only)
                     propose_where(e, d, fact, NULL);
+                if (!hinted && wrong && f->prim == P_take && nat_is_const(b))
+                    diag_help(ctx, d, "take at most %s, or make the array longer first: `padTo(%s, e)` adds elements e", nat_text(ctx, b), nat_text(ctx, a));
                 note_origin(e, d, main_arg);
                 return;
             }
@@ -329,12 +334,13 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
     }
     Diag *d = elab_error(e, E0305, span, wrong ? "`%s` needs `%s`, which does not hold here" : "`%s` needs `%s`, which is not known here", name, cond_text(e, cond));
     Nat given = wrong && lhs && lhs->kind == AST_NAME ? named_nat(ctx, env, lhs->name.text) : NULL;
-    if (given)
+    if (given) {
         diag_label(ctx, d, "`%s` is %s here", lhs->name.text, nat_text(ctx, given));
-    else
-        diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
-    if (given)
+        if (f->kind == F_PRIM && cond->bin.op == OP_GE && nat_is_const(b))
+            diag_help(ctx, d, "write a number of at least %s", nat_text(ctx, b));
         return;
+    }
+    diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
     if (f->kind != F_PRIM)
         diag_note(ctx, d, cond->span, "the condition stands here");
     else

@@ -519,6 +519,10 @@ static void int_out_of_range(Elab *e, const PendingLit *p, Scalar s)
         diag_label(e->ctx, d, "%s holds %lld to %lld", scalar_name(s), (long long)lo.i, (long long)hi.i);
     else
         diag_label(e->ctx, d, "%s holds 0 to %llu", scalar_name(s), (unsigned long long)hi.u);
+    if (p->lit.negative && !scalar_is_signed(s))
+        diag_help(e->ctx, d, "numbers below 0 need a signed type: convert the other operand, as by `cast(i64)(x)`");
+    else if (scalar_bytes(s) < 8 && p->lit.mag <= INT64_MAX)
+        diag_help(e->ctx, d, "i64 holds it: convert the other operand by `cast(i64)(x)`");
 }
 
 static void finish_literal(Elab *e, const PendingLit *p)

@@ -310,6 +310,8 @@ static Nat array_size(Elab *e, const Ast *ast, const Env *env)
     Diag *d = elab_error(e, E0306, ast->span, nat_is_const(n) ? "the size %s is negative" : "the size %s may be negative", nat_text(e->ctx, n));
     if (!nat_is_const(n) && only_entry_sizes(e, n))
         propose_where(e, d, at_least_text(e, n, 0), NULL);
+    else if (nat_is_const(n))
+        diag_help(e->ctx, d, "write the number of elements, or a size that the caller chooses: `entry f {n: nat} (xs: n.f32)`");
     return nat_error(e->ctx);
 }
 
