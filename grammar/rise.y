@@ -218,8 +218,8 @@ law ::= ASSOCIATIVE(A) WITHIN expr(W). { parse_law(ps, A, W); }
 law ::= COMMUTATIVE(A). { parse_law(ps, A, NULL); }
 law ::= COMMUTATIVE(A) WITHIN expr(W). { parse_law(ps, A, W); }
 
-/* Values that are written out. Of a size or an input there may be several: `n = 0, 1, m = 2`. The
- * second one of a name begins with no name, for that would be the next one's. */
+/* Values that are written out. Of a size or an input there may be several: `n = 0, 1, m = 2`. A word
+ * among them comes as a STRING (is_sample in parse.c), for a NAME would be the next one's. */
 data(R) ::= expr(A). { R = A; }
 data(R) ::= STRING(A). { R = parse_text(ps, A); }
 data(R) ::= LBRACKET(O) RBRACKET(C). { R = ast_items(ps->ctx, AST_LIST, between(ps, O, C), 0, NULL); }

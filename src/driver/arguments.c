@@ -7,6 +7,7 @@
 #include "driver/room.h"
 #include "driver/sizes.h"
 #include "driver/text_data.h"
+#include "support/input_words.h"
 #include "support/utf8.h"
 
 enum { LARGEST_TEXT = 256 << 20 };
@@ -348,12 +349,12 @@ static bool help_quotes(Making *m, const Component *c, Diag *said)
 static void not_a_file(Making *m, const Component *c)
 {
     const char *value = c->value, *list = in_brackets(m->ctx, value);
-    static const char *const words[] = {"iota", "ones", "zeros", "const", "uniform", "normal", "special", "small"};
     driver_fail(m->d, STATUS_USAGE);
     Nearest nearest;
     nearest_init(&nearest, intern(m->ctx, value, strcspn(value, ":")));
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        nearest_try(&nearest, words[i]);
+    nearest_try(&nearest, "const");
+    for (int i = 0; i < N_INPUT_WORDS; i++)
+        nearest_try(&nearest, input_words[i]);
     const int n = m->ctx->diags.list.n;
     Diag *said = n ? m->ctx->diags.list.at[n - 1] : NULL;
     if (!said || said->help || help_quotes(m, c, said) || help_length(m, c, said) ||

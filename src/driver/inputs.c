@@ -1,4 +1,5 @@
 #include "driver/inputs.h"
+#include "support/input_words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -157,11 +158,7 @@ static bool has_prefix(const char *text, const char *prefix) { return strncmp(te
 
 bool input_is_spec(const char *text)
 {
-    static const char *const names[] = {"iota", "ones", "zeros", "uniform", "normal", "special", "small", "true", "false"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(text, names[i]) == 0)
-            return true;
-    return has_prefix(text, "const:") || has_prefix(text, "uniform:") || has_prefix(text, "normal:") || looks_like_number(text);
+    return is_input_word(text) || strcmp(text, "true") == 0 || strcmp(text, "false") == 0 || has_prefix(text, "const:") || has_prefix(text, "uniform:") || has_prefix(text, "normal:") || looks_like_number(text);
 }
 
 static bool refuse(Ctx *ctx, const char *name, const char *spec, const char *why)

@@ -7,6 +7,7 @@
 
 #include "frontend/library.h"
 #include "frontend/parse_mistakes.h"
+#include "support/input_words.h"
 #include "support/utf8.h"
 
 enum {
@@ -193,9 +194,25 @@ static bool starts_foreign_item(Parser *ps)
            (parse_foreign(ps, ps->tok, FOREIGN_ITEM) || parse_foreign(ps, ps->tok, FOREIGN_IMPORT) || starts_misspelt_item(ps));
 }
 
+/* `for xs = uniform, normal, n = 3`: a word that is one more value, and not the name of the next one. */
+static bool is_sample(Parser *ps)
+{
+    if (ps->tok.kind != T_NAME || ps->prev.kind != T_COMMA || ps->has_body || !engine_accepts(ps, T_STRING, INT64_MAX))
+        return false;
+    const char *next = ps->text + ps->tok.hi + strspn(ps->text + ps->tok.hi, " \t\r\n");
+    if (next[0] != '=' || next[1] == '=')
+        return true;
+    bool parameter = false; /* else this sign is that before the body */
+    for (int i = 0; i < ps->params.n; i++)
+        parameter = parameter || (ps->params.at[i].name && strcmp(ps->params.at[i].name, ps->tok.name) == 0);
+    return !parameter && is_input_word(ps->tok.name);
+}
+
 static void feed_item(Parser *ps)
 {
     while (!ps->abandoned) {
+        if (is_sample(ps))
+            ps->tok.kind = T_STRING;
         int kind = token_starts_item(ps->tok.kind) ? (int)T_END : ps->tok.kind;
         if (ps->item->kind == ITEM_RULE && rule_token(ps, kind) != kind)
             kind = ps->tok.kind = T_EQUATION;

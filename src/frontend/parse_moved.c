@@ -268,6 +268,19 @@ static Repair repair_expect(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
+/* `expect ... for n = 1, 2 for xs = iota`. */
+static Repair repair_second_for(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_FOR || place->context != IN_ITEM || ps->has_body || !parse_can(ps, T_COMMA) || !parse_can(ps, T_EXPECT))
+        return NOT_MINE;
+    if (news) {
+        Span gap = parse_span(ps, ps->prev.hi, ps->tok.hi);
+        diag_propose(ps->ctx, parse_mistake(ps, E0101, token_span(ps, ps->tok), "one clause has one `for`"), gap, "more values stand behind $", ",");
+    }
+    parse_feed_instead(ps, T_COMMA);
+    return GO_ON;
+}
+
 /* `launch threads = 128`. */
 static Repair repair_launch(Parser *ps, const Place *place, bool news)
 {
@@ -454,7 +467,7 @@ static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_clause, repair_expect, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);
