@@ -75,7 +75,7 @@ static void begin_item(Parser *ps, ItemKind kind)
     ps->item->kind = kind;
     ps->item->span = token_span(ps, ps->tok);
     ps->item->doc = lex_take_doc(ps);
-    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->told_ternary = ps->told_method = ps->abandoned = false;
+    ps->has_launch = ps->has_body = ps->header_broken = ps->body_broken = ps->told_height = ps->told_braces = ps->told_ternary = ps->told_let = ps->told_method = ps->abandoned = false;
     ps->strategic = kind == ITEM_STRATEGY;
     ps->open = 0;
     ps->recoveries = ps->mistakes = 0;

@@ -102,7 +102,7 @@ static bool skip(Parser *ps, const Place *place)
 bool parse_recover(Parser *ps)
 {
     bool news = ps->fed >= NEWS_AFTER && (ps->tok.kind == T_END || ps->tok.kind != ps->bad_word);
-    if (ps->told_ternary && ps->tok.kind == T_COLON && ps->has_body)
+    if (ps->has_body && ((ps->told_ternary && ps->tok.kind == T_COLON) || (ps->told_let && ps->tok.kind == T_IN)))
         news = false;
     if (ps->recoveries++ >= RECOVERIES)
         return false;

@@ -70,6 +70,7 @@ typedef struct Parser {
     Diag *slice;        /* what was said of a slice in this item */
     bool told_braces;   /* of this item */
     bool told_ternary;
+    bool told_let;      /* which is missing, so that its `in` is the same mistake */
     bool told_method;
     bool quiet;         /* what is read is skipped: nothing is reported of it */
     Diag spare;

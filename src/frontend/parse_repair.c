@@ -190,6 +190,7 @@ static Repair repair_eq(Parser *ps, const Place *place, bool news)
         else if (is_assignment(ps)) {
             diag_help(ps->ctx, diag, "equality is written `==`; nothing is assigned: name a value by `let %s = ... in`, and fold with `reduceSeq`", parse_source_of(ps, ps->prev));
             diag_edit(ps->ctx, diag, span_start(token_span(ps, ps->prev)), "let ");
+            ps->told_let = true;
         } else
             diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "equality is written $", "==");
     }
@@ -443,15 +444,29 @@ static Repair repair_closer(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
+/* Words that go on with what the bracket stands in: `let y = (e in ...`. */
+static bool is_of_outside(Parser *ps, const Place *place)
+{
+    switch (ps->tok.kind) {
+    case T_END: return true;
+    case T_IN: return !place->let;
+    case T_THEN: return !place->cond;
+    case T_ELSE: return !place->then;
+    default: return token_starts_item(ps->tok.kind);
+    }
+}
+
 static Repair repair_unclosed(Parser *ps, const Place *place, bool news)
 {
-    if (!place->bracket || (ps->tok.kind != T_END && !token_starts_item(ps->tok.kind)) || !token_ends_operand(ps->prev.kind))
+    if (!place->bracket || !is_of_outside(ps, place) || !token_ends_operand(ps->prev.kind))
         return NOT_MINE;
     int open = engine_symbol(ps, place->bracket);
     if (news) {
         Diag *diag = parse_mistake(ps, E0103, parse_gap_or_token(ps), "expected %s, found %s", parse_kind_text(token_closer_of(open)), parse_token_text(ps, ps->tok));
         diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->bracket)), "opened here");
         parse_propose_closer(ps, diag, place);
+        if (!diag->help && ps->tok.kind != T_END && !token_starts_item(ps->tok.kind))
+            diag_propose(ps->ctx, diag, parse_span(ps, ps->prev.hi, ps->prev.hi), "close it with $", "%s", open == T_LP ? ")" : open == T_LBRACKET ? "]" : "}");
     }
     return SKIP;
 }
