@@ -561,10 +561,7 @@ Core *value_core(Elab *e, Value v)
         Span own = v.fun->span;
         if (own.file && (own.file != v.span.file || own.hi < v.span.lo || own.lo > v.span.hi))
             diag_note(e->ctx, d, own, "it stands here");
-        if (result)
-            propose_length(e, d, own, nat_text(e->ctx, result->size));
-        else
-            diag_note(e->ctx, d, NO_SPAN, "a length is given in braces, as in `generate{n = 32}(...)`");
+        propose_length(e, d, v.fun, result ? result->size : NULL);
     } else if (v.kind == V_NAT && v.from_idx) {
         Diag *d = elab_error(e, E0328, v.span, "an index is no number: its range is part of its type");
         propose_around(e, d, v.span, "write $", "cast(i32)(", ")");

@@ -355,12 +355,48 @@ void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, 
         propose_sum(e, d, a_is_array ? a : b);
 }
 
-void propose_length(Elab *e, Diag *d, Span call, const char *size)
+/* The array that this expression names, `xs` of `xs[i][j]`, and its type there; NULL. */
+static Type named_array(Elab *e, const Env *env, const Ast *ast)
 {
+    if (ast->kind == AST_NAME) {
+        const Env *there = env_find(env, ast->name.text, NULL);
+        return there && there->value.kind == V_CORE ? type_resolve(e, there->value.core->type) : NULL;
+    }
+    Type outer = ast->kind == AST_BRACKET && ast->call.n == 1 ? named_array(e, env, ast->call.fn) : NULL;
+    return outer && outer->kind == TY_ARRAY ? type_resolve(e, outer->elem) : NULL;
+}
+
+/* Where `xs[index]` stands in this expression: the size of xs; NULL. */
+static Nat indexed_size(Elab *e, const Env *env, const Ast *ast, const char *index, const char **array)
+{
+    if (ast->kind == AST_BRACKET && ast->call.n == 1 && ast_is_word(ast->call.items[0], index)) {
+        Type type = named_array(e, env, ast->call.fn);
+        *array = span_text(e, ast->call.fn->span);
+        if (type && type->kind == TY_ARRAY && *array)
+            return type->size;
+    }
+    Nat size = NULL;
+    for (int i = 0; i < ast_children(ast) && !size; i++)
+        size = indexed_size(e, env, ast_child(ast, i), index, array);
+    return size;
+}
+
+void propose_length(Elab *e, Diag *d, const Fun *generate, Nat result)
+{
+    const Span call = generate->span;
     const Source *source = source_get(e->ctx, call.file);
-    const char *name = "generate";
+    const char *name = "generate", *array = NULL;
     size_t n = strlen(name);
-    diag_help(e->ctx, d, "say how many elements it has: `%s{n = %s}(...)`, if as many as the result", name, size);
+    const Fun *f = generate->args[0].kind == V_FUN ? generate->args[0].fun : NULL;
+    Nat indexed = f && f->ast && f->ast->kind == AST_LAMBDA && f->ast->lambda.n == 1 && f->ast->lambda.params[0].name
+                      ? indexed_size(e, f->env, f->ast->lambda.body, f->ast->lambda.params[0].name, &array)
+                      : NULL;
+    if (!indexed && !result) {
+        diag_note(e->ctx, d, NO_SPAN, "a length is given in braces, as in `generate{n = 32}(...)`");
+        return;
+    }
+    const char *size = nat_text(e->ctx, indexed ? indexed : result);
+    diag_help(e->ctx, d, "say how many elements it has: `%s{n = %s}(...)`, if as many as %s", name, size, indexed ? ctx_printf(e->ctx, "`%s`", array) : "the result");
     if (source && call.lo + n <= source->size && strncmp(source->text + call.lo, name, n) == 0)
         diag_edit(e->ctx, d, (Span){call.file, call.lo + (uint32_t)n, call.lo + (uint32_t)n}, "{n = %s}", size);
 }

@@ -384,7 +384,7 @@ const char *order_text(Elab *e, const Item *header, const char *name); /* "`f` t
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to);
 /* An operator that one of whose operands, or both, are arrays. */
 void propose_map(Elab *e, Diag *d, Span span, const char *sign, const Value *a, bool a_is_array, const Value *b, bool b_is_array);
-void propose_length(Elab *e, Diag *d, Span call, const char *size);
+void propose_length(Elab *e, Diag *d, const Fun *generate, Nat result); /* NULL: the result has none */
 void propose_float_division(Elab *e, Diag *d, Span span);
 /* Where the division stands that an expression of integers is, by its names. */
 Span division_behind(Elab *e, Span span);
