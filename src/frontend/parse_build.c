@@ -64,9 +64,14 @@ static void refuse_pipe(Parser *ps, Ast *lhs, Token op, Ast *rhs)
     parse_broken(ps);
     Diag *diag = diag_error(ps->ctx, E0121, span_join(token_span(ps, op), rhs->span), "this pipes into the result of `%s`: operators bind tighter than `|>`", sign);
     const char *a = quoted(ps, lhs->span), *b = quoted(ps, rhs->bin.lhs->span), *c = quoted(ps, rhs->bin.rhs->span);
-    if (a && b && c && (rhs->bin.lhs->kind != AST_BINARY || rhs->bin.lhs->parens))
+    const bool whole = rhs->bin.lhs->kind != AST_BINARY || rhs->bin.lhs->parens;
+    if (a && b && c && whole)
         diag_propose(ps->ctx, diag, span_join(lhs->span, rhs->span), "write $", "(%s |> %s) %s %s", a, b, sign, c);
-    else
+    else if (b && whole) {
+        diag_help(ps->ctx, diag, "put the pipe in parentheses: `(... |> %s) %s %s`", b, sign, c ? c : "...");
+        diag_edit(ps->ctx, diag, span_start(lhs->span), "(");
+        diag_edit(ps->ctx, diag, span_end(rhs->bin.lhs->span), ")");
+    } else
         diag_help(ps->ctx, diag, "put the pipe, or what follows `|>`, in parentheses");
 }
 
