@@ -474,6 +474,20 @@ static void complete_stages(Plan *plan)
         }
 }
 
+/* Has a kernel the array in this buffer? Arrays of different branches may share one. */
+static bool holds_array(const Plan *plan, const WorkBuffer *buffer, const CoreVar *array)
+{
+    const ImpProgram *program = plan->program;
+    for (int k = 0; k < program->kernels.n; k++)
+        for (int b = 0; b < program->kernels.at[k]->bufs.n; b++) {
+            const ImpBuf *both[2] = {program->kernels.at[k]->bufs.at[b], program->kernels.at[k]->bufs.at[b]->swap};
+            for (int i = 0; i < 2; i++)
+                if (both[i] && both[i]->holds == array && workspace_buffer(plan->ctx, &plan->space, both[i]) == buffer)
+                    return true;
+        }
+    return false;
+}
+
 /* Stored arrays have the bytes of their buffers: two of them, where launches that repeat change them. */
 static void measure_stored(Plan *plan)
 {
@@ -482,7 +496,7 @@ static void measure_stored(Plan *plan)
         Nat bytes = nat_const(plan->ctx, 0);
         for (int b = 0; b < plan->space.buffers.n; b++) {
             const WorkBuffer *buffer = &plan->space.buffers.at[b];
-            if (array->holds && buffer->buf->holds == array->holds) {
+            if (array->holds && holds_array(plan, buffer, array->holds)) {
                 bytes = nat_add(plan->ctx, bytes, buffer->bytes);
                 array->buffers++;
             }

@@ -180,8 +180,14 @@ static void put_launch(StrBuf *out, const Plan *plan, int number)
 {
     const PlanLaunch *launch = &plan->launches.at[number];
     sb_printf(out, "%s{\"number\": %d", number ? ",\n  " : "\n  ", number + 1);
-    if (launch->launch->group)
-        put_nat(out, plan, "repeat", launch->launch->group->count);
+    const ImpGroup *group = launch->launch->group;
+    if (group) {
+        int first = number; /* of those that repeat together */
+        while (first > 0 && plan->launches.at[first - 1].launch->group == group)
+            first--;
+        sb_printf(out, ", \"together\": %d", first + 1);
+        put_nat(out, plan, "repeat", group->count);
+    }
     sb_puts(out, ", \"variants\": [");
     for (int v = 0; v < launch->variants.n; v++) {
         sb_puts(out, v ? ", " : "");

@@ -8,6 +8,7 @@
 
 RISEC names the binary."""
 import glob
+import itertools
 import json
 import os
 import re
@@ -93,19 +94,16 @@ def reads(plan, kernel):
     return all_of, at_most
 
 
-def sequence(plan, manifest):
+def sequence(plan):
     """The variants that are launched, one after the other, as often as they repeat."""
-    number = 0
-    for launch in manifest["launches"]:
-        n = len(launch["launches"]) if "repeat" in launch else 1
-        places = plan["launches"][number : number + n]
-        number += n
+    for _, together in itertools.groupby(plan["launches"], lambda launch: launch.get("together", launch["number"])):
+        places = list(together)
         for _ in range(places[0].get("repeatHere", 1)):
             yield from (v for place in places for v in place["variants"] if v["launched"] and 0 not in v.get("gridHere", [1]))
 
 
-def launch_faults(plan, manifest, profile):
-    said, kernels = list(sequence(plan, manifest)), profile["kernels"]
+def launch_faults(plan, profile):
+    said, kernels = list(sequence(plan)), profile["kernels"]
     if len(kernels) != len(said):
         yield f"{[v['kernel'] for v in said]} are said to be launched, and {[k['name'] for k in kernels]} are"
         return
@@ -137,7 +135,7 @@ def judge(path, entry):
         inputs = [word for a in manifest["arguments"] if a["direction"] == "in" for word in ("--arg", f"{a['name']}=ones")]
         again, profile, _ = risec("run", path, entry, "--profile", "--json", *settings, *inputs)
         if code == 0 and again == 0:
-            faults += [f"at {size}: {f}" for f in launch_faults(json.loads(out), manifest, json.loads(profile)["profile"])]
+            faults += [f"at {size}: {f}" for f in launch_faults(json.loads(out), json.loads(profile)["profile"])]
     return faults
 
 
