@@ -2,6 +2,8 @@
  *
  *   c ? true : false              ->  c
  *   c and true, 2 < 3, not false  ->  c, true, true
+ *   (c ? 1 : 0) != 0              ->  c
+ *   (a ? (c ? 1 : 0) : 0) != 0    ->  a and c
  *   1.0 * x                       ->  x
  *   if true { s } else { t }      ->  s
  *   float a = 0; ... if (a == 0) { a = e }  ->  float a = 0; ... a = e     while nothing else sets a
@@ -109,10 +111,43 @@ static ImpExpr *without_neutral(Ctx *ctx, const ImpExpr *e)
     return NULL;
 }
 
+/* What a choice of literals is when it is compared with a literal, args[1 - side]; NULL: it is no such choice. */
+static ImpExpr *compared_choice(Ctx *ctx, const ImpExpr *e, const ImpExpr *choice, int side, ScalarValue *args)
+{
+    ScalarValue value;
+    if (literal_value(choice, &args[side]))
+        return literal_apply(e->op.id, args[side].type, args, &value) ? imp_lit(ctx, value, e->span) : NULL;
+    const bool select = choice->kind == IE_OP && choice->op.id == P_select;
+    if (!select && choice->kind != IE_COND)
+        return NULL;
+    ImpExpr *cond = select ? choice->op.args[0] : choice->cond.cond;
+    ImpExpr *then = compared_choice(ctx, e, select ? choice->op.args[1] : choice->cond.then, side, args);
+    ImpExpr *otherwise = then ? compared_choice(ctx, e, select ? choice->op.args[2] : choice->cond.otherwise, side, args) : NULL;
+    ScalarValue a, b;
+    if (!otherwise || !literal_value(otherwise, &b) || (b.u && !literal_value(then, &a)))
+        return NULL;
+    ImpExpr *both[2] = {cond, then};
+    if (b.u)
+        return a.u ? otherwise : imp_op(ctx, P_not, SC_BOOL, 1, &cond, e->span);
+    return literal_value(then, &a) ? (a.u ? cond : otherwise) : imp_op(ctx, P_and, SC_BOOL, 2, both, e->span);
+}
+
+static ImpExpr *without_choice(Ctx *ctx, const ImpExpr *e)
+{
+    ScalarValue args[2];
+    for (int i = 0; i < 2 && e->op.id >= P_eq && e->op.id <= P_ge; i++) {
+        ImpExpr *compared = literal_value(e->op.args[1 - i], &args[1 - i]) ? compared_choice(ctx, e, e->op.args[i], i, args) : NULL;
+        if (compared)
+            return compared;
+    }
+    return NULL;
+}
+
 static ImpExpr *folded_op(Ctx *ctx, ImpExpr *e)
 {
     ScalarValue args[MAX_ARGS], value;
     ImpExpr *left = without_neutral(ctx, e);
+    left = left ? left : without_choice(ctx, e);
     if (left)
         return left;
     if (e->op.n > MAX_ARGS)
@@ -250,6 +285,14 @@ static void visit(Ctx *ctx, ImpBlock *list)
         }
     }
 }
+
+static void fold_own(void *user, ImpStmt *s)
+{
+    imp_own_exprs(user, s);
+    walk_own_inner_first(s, fold, user);
+}
+
+void literals_fold(Ctx *ctx, ImpBlock *block) { walk_stmts(block, fold_own, ctx); }
 
 void pass_literals(Lowering *lw)
 {

@@ -4,6 +4,8 @@
 
 #include "codegen/imp.h"
 
+/* What literals decide in the expressions of these statements. */
+void literals_fold(Ctx *ctx, ImpBlock *block);
 /* Is e a literal, or an integer that is a constant nat? Then *value is it. */
 bool literal_value(const ImpExpr *e, ScalarValue *value);
 /* A function whose result does not depend on the machine that computes it. */

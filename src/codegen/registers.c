@@ -15,6 +15,7 @@
  * Requires: registers are declared in the list of statements where they live. Keeps every value and the order of memory accesses; a
  * shuffle stays where all lanes execute it. Leaves alone: register arrays, registers that indices mention, registers that the program names. */
 #include "codegen/branches.h"
+#include "codegen/literals.h"
 #include "codegen/walk.h"
 
 typedef struct Mentions {
@@ -660,4 +661,5 @@ void pass_registers(Lowering *lw)
     branches_assign(&lw->kernel->body);
     branches_merge(lw->ctx, &lw->kernel->body);
     registers_forward(lw); /* a condition that one branch is left to ask */
+    literals_fold(lw->ctx, &lw->kernel->body);
 }

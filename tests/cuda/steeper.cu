@@ -448,13 +448,6 @@ slope_case4_body(float *__restrict__ result_1, int *__restrict__ result_2,
         const float v = thread < blocks ? partials_1_1[thread] : -INFINITY;
         const int v_1 = thread < blocks ? partials_2_1[thread] : 2147483647;
         slope_steeper(acc_1, acc_2, v, v_1);
-        #pragma unroll
-        for (int i = 0; i < 3; i++) {
-            if (false || (-INFINITY == acc_1 && false)) {
-                acc_1 = -INFINITY;
-                acc_2 = 2147483647;
-            }
-        }
 
         // steeper.rise:11: mapLane of lib/std/warp.rise:6
         #pragma unroll
