@@ -404,6 +404,24 @@ static bool is_same_as(Using *u, const Ast *cond)
     return core_alike(e->ctx, lambda, built) || refuse(u, ctx_printf(e->ctx, "`%s` is another function", u->rule->params[k].name));
 }
 
+static bool contains_array(Type type)
+{
+    bool found = type->kind == TY_ARRAY;
+    for (int i = 0; i < type->n_items && !found; i++)
+        found = contains_array(type->items[i]);
+    return found;
+}
+
+/* scalars(xs): no element of xs is an array, or has one. */
+static bool is_of_scalars(Using *u, const Ast *cond)
+{
+    int k = param_named(u, cond->call.items[0]);
+    const Core *array = k < 0 ? NULL : u->use->bound[k].core;
+    if (!array || array->type->kind != TY_ARRAY)
+        return refuse(u, ctx_printf(u->e->ctx, "`scalars` takes %s", condition_rows[RULE_scalars].takes));
+    return !contains_array(array->type->elem) || refuse(u, ctx_printf(u->e->ctx, "the elements of `%s` are arrays", u->rule->params[k].name));
+}
+
 static RuleCondition condition_of(const Using *u, const Ast *cond)
 {
     RuleCondition law = rule_condition(cond);
@@ -415,7 +433,9 @@ static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
     if (cond->call.n != condition_rows[law].n)
         return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
     bool found = law == RULE_orders || law == RULE_neighbours; /* it was, when the parameters were bound */
-    return found ? true : law == RULE_sameAs ? is_same_as(u, cond) : operator_has(u, law, cond);
+    if (found)
+        return true;
+    return law == RULE_sameAs ? is_same_as(u, cond) : law == RULE_scalars ? is_of_scalars(u, cond) : operator_has(u, law, cond);
 }
 
 /* ---- what a condition says of parameters that the left side does not name ------------------------------------------------------- */

@@ -5,7 +5,7 @@
  *   top[i] = reduce(max, xs[i]);  e[i][j] = exp(xs[i][j] - top[i])
  *     ->  map(fun row => let top = reduce(max, row) in map(fun x => exp(x - top), row), xs)
  *
- * With other arrays it is a map over zip(xs, others).
+ * With other arrays it is a map over zip(xs, others); which row it is may be one of these.
  */
 #include "schedule/shape.h"
 
@@ -27,6 +27,8 @@ typedef struct Rows {
     CoreVar *row;        /* of the matrix, or a column */
     const CoreVar *matrix;
     VEC(Beside) beside;
+    CoreVar *place;      /* which row it is, if that is asked */
+    bool several;        /* members */
     bool columns;
     bool fits;
 } Rows;
@@ -127,13 +129,36 @@ static Core *row_term(Rows *r, const Nest *nest, Core *term)
 
 /* ---- the function ---- */
 
+/* Which row it is, where the term says so by the index of an axis: rows are counted through all axes. */
+static Core *with_place(Rows *r, const Nest *nest, int axis, Core *term)
+{
+    Nat all = nat_const(r->ctx, 1);
+    for (int i = 0; i < r->rows; i++)
+        all = nat_mul(r->ctx, all, nest->axes[i]->type->size);
+    if (!r->place)
+        r->place = make_var(r->ctx, r->next_var, r->rows == 1 ? nest->axes[0]->name : "place", type_idx(r->ctx, all), term->span);
+    Nat at = r->place->nat;
+    for (int i = r->rows - 1; i > axis; i--)
+        at = nat_div(r->ctx, at, nest->axes[i]->type->size);
+    if (axis > 0)
+        at = nat_mod(r->ctx, at, nest->axes[axis]->type->size);
+    return term_with_nat(r->ctx, r->next_var, term, nest->axes[axis]->nat, at);
+}
+
+static Core *no_place(Rows *r, Core *term)
+{
+    r->fits = false;
+    return term;
+}
+
 static Core *member_value(Rows *r, const Nest *nest)
 {
-    Core *term = with_vectors(r->ctx, r->next_var, row_term(r, nest, nest->element));
+    Core *term = with_vectors(r->ctx, r->next_var, row_term(r, nest, nest->element), r->several);
     for (int i = nest->n_axes - 1; i >= r->rows; i--)
-        term = vector_over(r->ctx, r->next_var, nest->axes[i], term);
-    for (int i = 0; i < r->rows; i++)
-        r->fits &= !term_mentions_nat(r->ctx, term, nest->axes[i]->nat);
+        term = vector_over(r->ctx, r->next_var, nest->axes[i], term, r->several);
+    for (int i = 0; i < r->rows && r->fits; i++)
+        if (term_mentions_nat(r->ctx, term, nest->axes[i]->nat))
+            term = r->several && !r->columns ? with_place(r, nest, i, term) : no_place(r, term);
     return term;
 }
 
@@ -154,10 +179,11 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
         return !own;
     }
     PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_map;
-    bool known = id == P_map || id == P_reduce || id == P_zip || id == P_zip3 ||
-                 prim_rows[id].level == LEVEL_SCALAR;
-    for (int i = 0; i < term_children(term) && known; i++)
-        known = is_of_whole_rows(r, term_child(term, i));
+    bool zip = id == P_zip || id == P_zip3, known = id == P_map || id == P_reduce || zip || prim_rows[id].level == LEVEL_SCALAR;
+    for (int i = 0; i < term_children(term) && known; i++) {
+        const Core *part = term_child(term, i);
+        known = is_of_whole_rows(r, zip && is_prim(part, P_generate) ? part->prim.args[0] : part);
+    }
     return known;
 }
 
@@ -218,7 +244,7 @@ static Core *of_tuple(Rows *r, CoreVar *p, Core *term)
         for (int i = 0; i < r->beside.n; i++) {
             at = make_proj(r->ctx, at, 1, term->span);
             if (term->var == r->beside.at[i].var)
-                return i < r->beside.n - 1 ? make_proj(r->ctx, at, 0, term->span) : at;
+                return i < r->beside.n - 1 || r->place ? make_proj(r->ctx, at, 0, term->span) : at;
         }
     }
     if (term_children(term) == 0)
@@ -239,11 +265,26 @@ static bool has_all_rows(const Rows *r, const Nest *last, const CoreVar *array)
     return all;
 }
 
+/* Behind the arrays beside the rows: which row it is. */
+static Core *places(Rows *r, Span span)
+{
+    CoreVar *at = make_var(r->ctx, r->next_var, r->place->name, r->place->type, span);
+    return make_generate(r->ctx, at, make_ref(r->ctx, at, span), span);
+}
+
+static Core *place_of_tuple(Rows *r, CoreVar *p)
+{
+    Core *at = make_ref(r->ctx, p, r->place->span);
+    for (int i = 0; i <= r->beside.n; i++)
+        at = make_proj(r->ctx, at, 1, at->span);
+    return at;
+}
+
 /* The function of the rows over all of them, and of the arrays beside them. */
 static Core *over_rows(Rows *r, const Nest *last, Core *body)
 {
-    Core *all = all_rows(r, body->span), *others = NULL;
-    if (r->beside.n == 0)
+    Core *all = all_rows(r, body->span), *others = r->place ? places(r, body->span) : NULL;
+    if (r->beside.n == 0 && !r->place)
         return make_map(r->ctx, r->row, body, all);
     for (int i = r->beside.n - 1; i >= 0; i--) {
         Core *rows = rows_joined(r, r->beside.at[i].array, body->span);
@@ -253,12 +294,13 @@ static Core *over_rows(Rows *r, const Nest *last, Core *body)
     }
     Core *zip = pairs(r->ctx, all, others);
     CoreVar *p = make_var(r->ctx, r->next_var, "p", zip->type->elem, body->span);
-    return make_map(r->ctx, p, of_tuple(r, p, body), zip);
+    body = of_tuple(r, p, body);
+    return make_map(r->ctx, p, r->place ? make_let(r->ctx, r->place, place_of_tuple(r, p), body) : body, zip);
 }
 
 Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var)
 {
-    Rows r = {.ctx = ctx, .next_var = next_var, .rows = rows, .fits = true};
+    Rows r = {.ctx = ctx, .next_var = next_var, .rows = rows, .several = n > 1, .fits = true};
     const Nest *last = nests[n - 1];
     Core **values = NEWN(ctx, Core *, n + 1);
     for (int i = 0; i < n; i++) {
@@ -282,7 +324,7 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
 Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)
 {
     const Core *fold = nests[0]->element;
-    Core *value = with_vectors(ctx, next_var, nests[0]->element);
+    Core *value = with_vectors(ctx, next_var, nests[0]->element, false);
     if (n > 2 || !is_prim(fold, P_reduce))
         return NULL;
     return n == 1 ? value : make_let(ctx, nests[0]->var, value, nests[1]->element);

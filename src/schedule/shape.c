@@ -133,7 +133,7 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     if (term_mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
         return NULL;
     if (n.along_kept <= n.along_fold) {
-        Core *each = vector_over(s->ctx, s->next_var, kept, with_vectors(s->ctx, s->next_var, (Core *)(uintptr_t)fold));
+        Core *each = vector_over(s->ctx, s->next_var, kept, with_vectors(s->ctx, s->next_var, (Core *)(uintptr_t)fold, false), false);
         if (is_prim(each, P_map))
             return each;
     }

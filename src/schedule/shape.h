@@ -45,10 +45,11 @@ Core *steps_in_block(Ctx *ctx, const CoreEntry *entry, const NestSteps *steps, c
 /* The list in which folds of one array over the same axes are one fold of tuples. */
 const Nests *folds_merged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
 
-/* generate(axis => element), as an array, a zip of arrays or a map over them, where it reads such. */
-Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element);
+/* generate(axis => element), as an array, a zip of arrays or a map over them, where it reads such.
+ * `indices`: what the axis alone says is one of these arrays. */
+Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element, bool indices);
 /* The term, with all arrays in it written so. */
-Core *with_vectors(Ctx *ctx, int *next_var, Core *term);
+Core *with_vectors(Ctx *ctx, int *next_var, Core *term, bool indices);
 /* An array of rows over all these axes, one after the other, by the axes; under the condition that
  * there are rows, unless that is known. */
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);

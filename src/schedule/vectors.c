@@ -3,11 +3,18 @@
  *
  *   generate(fun k => xs[k] * ys[k])             ->  map(fun p => p.1 * p.2, zip(xs, ys))
  *   generate(fun k => (xs[k], cast(i32)(k)))     ->  zip(xs, generate(fun k => cast(i32)(k)))
+ *
+ * Where its rows have templates, what an index alone says is an array of numbers beside those that
+ * are read:
+ *
+ *   generate(fun k => if k <= i then xs[k] else 0)
+ *     ->  map(fun p => if p.2 != 0 then p.1 else 0, zip(xs, generate(fun k => if k <= i then 1 else 0)))
  */
 #include "ir/key.h"
+#include "ir/scalar.h"
 #include "schedule/shape.h"
 
-enum { MOST_ZIPPED = 4 };
+enum { MOST_ZIPPED = 4, MOST_WITH_MADE = 3 };
 
 typedef struct Vectors {
     Ctx *ctx;
@@ -15,6 +22,7 @@ typedef struct Vectors {
     CoreVar *axis;
     VEC(const CoreVar *) bound; /* in the element: no array that mentions them can be read outside */
     VEC(Core *) arrays;         /* whose element at the axis is read */
+    VEC(Core *) made;           /* numbers and bools that the axis alone says, beside them */
 } Vectors;
 
 static void add_bound(Vectors *v, const Core *term)
@@ -71,11 +79,71 @@ static void add_arrays(Vectors *v, const Core *term)
         add_arrays(v, term_child(term, i));
 }
 
+static bool is_bool(const Core *term) { return term->type->kind == TY_SCALAR && term->type->scalar == SC_BOOL; }
+
+static bool reads_memory(const Core *term)
+{
+    bool found = term->kind == CORE_PRIM && term->prim.id == P_index;
+    for (int i = 0; i < term_children(term) && !found; i++)
+        found = reads_memory(term_child(term, i));
+    return found;
+}
+
+/* Is it a scalar that the axis says, without elements of arrays? */
+static bool is_made(const Vectors *v, const Core *term)
+{
+    bool made = term->type && term->type->kind == TY_SCALAR && mentions(v, term, v->axis) && !reads_memory(term);
+    for (int i = 0; i < v->bound.n && made; i++)
+        made = !mentions(v, term, v->bound.at[i]);
+    return made;
+}
+
+static int made_place(const Vectors *v, const Core *term)
+{
+    for (int i = 0; i < v->made.n; i++)
+        if (core_same(v->ctx, v->made.at[i], term))
+            return i;
+    return -1;
+}
+
+static void add_made(Vectors *v, Core *term)
+{
+    bool made = is_made(v, term);
+    if (made && made_place(v, term) < 0)
+        vec_push(v->ctx, &v->made, term);
+    for (int i = 0; !made && !array_read(v, term) && i < term_children(term); i++)
+        add_made(v, term_child(term, i));
+}
+
+static Core *int_literal(const Vectors *v, int value, Span span)
+{
+    Core *literal = NEW(v->ctx, Core);
+    *literal = (Core){.kind = CORE_LIT, .span = span, .type = type_scalar(v->ctx, SC_I32), .height = 1};
+    literal->lit = scalar_int(SC_I32, value);
+    return literal;
+}
+
+/* What is made, as an array of numbers. */
+static Core *made_array(const Vectors *v, Core *term)
+{
+    Core *number = is_bool(term) ? make_if(v->ctx, term, int_literal(v, 1, term->span), int_literal(v, 0, term->span), term->span) : term;
+    return make_generate(v->ctx, v->axis, number, term->span);
+}
+
+static Core *element_made(const Vectors *v, Core *term, Core *elements)
+{
+    Core *number = make_proj(v->ctx, elements, v->arrays.n - v->made.n + made_place(v, term), term->span);
+    Core *both[2] = {number, int_literal(v, 0, term->span)};
+    return is_bool(term) ? make_prim(v->ctx, P_ne, term->type, 0, NULL, 2, both, term->span) : number;
+}
+
 static Core *with_elements(const Vectors *v, Core *term, Core *elements)
 {
     const Core *array = array_read(v, term);
     if (array)
         return v->arrays.n == 1 ? elements : make_proj(v->ctx, elements, place_of(v, array), term->span);
+    if (v->made.n > 0 && is_made(v, term))
+        return element_made(v, term, elements);
     if (term_children(term) == 0)
         return term;
     Core *new = term_copy(v->ctx, term);
@@ -118,7 +186,7 @@ static Core *components(Vectors *v, Core *element)
     return reads == v->arrays.n ? zipped(v, element->tuple.n, arrays, element->span) : NULL;
 }
 
-Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element)
+Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element, bool indices)
 {
     Vectors v = {.ctx = ctx, .next_var = next_var, .axis = axis};
     add_bound(&v, element);
@@ -126,6 +194,12 @@ Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element)
     Core *zip = components(&v, element);
     if (zip)
         return zip;
+    if (indices && v.arrays.n > 0)
+        add_made(&v, element);
+    if (v.arrays.n + v.made.n > MOST_WITH_MADE)
+        v.made.n = 0;
+    for (int i = 0; i < v.made.n; i++)
+        vec_push(ctx, &v.arrays, made_array(&v, v.made.at[i]));
     if (v.arrays.n < 1 || v.arrays.n > MOST_ZIPPED)
         return make_generate(ctx, axis, element, element->span);
     Core *vectors = zipped(&v, v.arrays.n, v.arrays.at, element->span);
@@ -136,14 +210,14 @@ Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element)
     return body->kind == CORE_VAR && body->var == x ? vectors : make_map(ctx, x, body, vectors);
 }
 
-Core *with_vectors(Ctx *ctx, int *next_var, Core *term)
+Core *with_vectors(Ctx *ctx, int *next_var, Core *term, bool indices)
 {
     if (term_children(term) == 0)
         return term;
     Core *new = term_copy(ctx, term);
     for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, with_vectors(ctx, next_var, term_child(term, i)));
+        term_set_child(new, i, with_vectors(ctx, next_var, term_child(term, i), indices));
     if (new->kind == CORE_PRIM && new->prim.id == P_generate && new->prim.args[0]->kind == CORE_LAMBDA)
-        return vector_over(ctx, next_var, new->prim.args[0]->lambda.params[0], new->prim.args[0]->lambda.body);
+        return vector_over(ctx, next_var, new->prim.args[0]->lambda.params[0], new->prim.args[0]->lambda.body, indices);
     return new;
 }

@@ -1,0 +1,1 @@
+test row_places.rise
