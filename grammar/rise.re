@@ -187,7 +187,8 @@ static int number(Parser *ps, const Byte *start, const Byte *end, NumberForm for
         uint64_t value;
         if (!lex_int_value((const char *)start, size, &value, &digits) && !is_float_suffix) {
             Diag *diag = parse_mistake(ps, E0005, span_of(ps, start, end), "this number needs more than 64 bits");
-            diag_note(ps->ctx, diag, NO_SPAN, "the largest integer is 18446744073709551615; a larger float is written with an exponent, as in `1e20`");
+            diag_note(ps->ctx, diag, NO_SPAN, ps->has_body ? "the largest integer is 18446744073709551615; a larger float is written with an exponent, as in `1e20`"
+                                                             : "no array has that many elements: a size that the caller chooses is a parameter, as in `{n: nat} (xs: n.f32)`");
         }
     } else if (lex_float_value(ps->ctx, (const char *)start, size, &digits) > 1.7976931348623157e308) {
         Diag *diag = parse_mistake(ps, E0006, span_of(ps, start, end), "this number is larger than any f64");

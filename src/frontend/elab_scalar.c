@@ -522,7 +522,7 @@ static void int_out_of_range(Elab *e, const PendingLit *p, Scalar s)
     if (p->lit.negative && !scalar_is_signed(s))
         diag_help(e->ctx, d, "numbers below 0 need a signed type: convert the other operand, as by `cast(i64)(x)`");
     else if (scalar_bytes(s) < 8 && p->lit.mag <= INT64_MAX)
-        diag_help(e->ctx, d, "i64 holds it: convert the other operand by `cast(i64)(x)`");
+        diag_help(e->ctx, d, "i64 holds it: convert the other operand by `cast(i64)(x)`, and the result is of i64, too");
 }
 
 static void finish_literal(Elab *e, const PendingLit *p)
