@@ -182,7 +182,7 @@ int context_new(const rise_context_options *given, const RiseSeams *given_seams,
         return argument_null(error, "context");
     *out = NULL;
     if (!struct_get(&options, sizeof options, given) || options.reserved)
-        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_context_options.size is not sizeof(rise_context_options), or an option is set that this version does not know");
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_context_options.size is not sizeof(rise_context_options), or an option is set that this version does not know: begin with `rise_context_options options = {.size = sizeof options}`");
     if (options.device < RISE_AUTO || options.device > RISE_REF)
         return rise_fail(error, RISE_ERROR_ARGUMENT, "%d is no rise_device", (int)options.device);
     if (options.folder && options.read)

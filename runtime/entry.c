@@ -317,7 +317,7 @@ int rise_entry_get(rise_program *handle, const char *name, const rise_entry_opti
     if (!program)
         return RISE_ERROR_ARGUMENT;
     if (!struct_get(&options, sizeof options, given) || options.reserved || (options.flags & ~(uint32_t)(RISE_SPECIALIZE | RISE_UNTUNED)))
-        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know");
+        return rise_fail(error, RISE_ERROR_ARGUMENT, "rise_entry_options.size is not sizeof(rise_entry_options), or an option is set that this version does not know: begin with `rise_entry_options options = {.size = sizeof options}`");
     if (options.n_settings && !options.settings)
         return argument_null(error, "settings");
     if (options.n_settings > LIMIT_UNROLL_ITEMS)

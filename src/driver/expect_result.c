@@ -397,7 +397,11 @@ static bool read_wanted(Testing *t, Run *run)
             return false;
         text = bytes;
     }
-    return text_read(t->ctx, &wanted, source, text, size, buf);
+    if (text_read(t->ctx, &wanted, source, text, size, buf))
+        return true;
+    if (!is_text(ast))
+        t->ctx->diags.list.at[t->ctx->diags.list.n - 1]->span = ast->span; /* as the user wrote it */
+    return false;
 }
 
 static Judgement judge(Testing *t, Run *run, const CoreEntry *entry, const Launch *launch)

@@ -135,15 +135,20 @@ static void note_results(Testing *t, Diag *diag, const Run *run)
     diag_note(t->ctx, diag, NO_SPAN, "%s", text.text);
 }
 
+static void label_run(Testing *t, Diag *diag, const Run *run)
+{
+    const char *sizes = sizes_words(t, run);
+    diag_label(t->ctx, diag, "%s%s%s%s%s", sizes[0] ? "for " : "", sizes,
+               sizes[0] && run->kind ? ", " : "", run->kind ? "inputs: " : "",
+               run->kind ? run->kind : "");
+}
+
 static Diag *say_difference(Testing *t, const Run *run, Element e)
 {
     const Judgement *j = &run->judgement;
     Diag *diag = diag_error(t->ctx, E0632, t->clause->span, "%s: %s is %s, and %s %s",
                             t->entry->name, e.at, e.got, against(t), e.want);
-    const char *sizes = sizes_words(t, run);
-    diag_label(t->ctx, diag, "%s%s%s%s%s", sizes[0] ? "for " : "", sizes,
-               sizes[0] && run->kind ? ", " : "", run->kind ? "inputs: " : "",
-               run->kind ? run->kind : "");
+    label_run(t, diag, run);
     if (j->rounded && !j->shapes_differ) {
         StrBuf text;
         sb_init(&text, t->ctx);
@@ -160,16 +165,36 @@ static Diag *say_difference(Testing *t, const Run *run, Element e)
     return diag;
 }
 
+/* What leaves less open, by what is open: a number, or the place of one among others that are nearly the same. */
+static const char *less_open(const Testing *t, const Run *run)
+{
+    const Judgement *j = &run->judgement;
+    if (!j->why && !scalar_is_float(run->want[j->result].elem))
+        return "where two values are nearly the same, rounding decides which one is chosen: give "
+               "values without ties, as in `for xs = \"uniform:0.5:2\"`";
+    if (run->kind && strcmp(run->kind, "small") == 0)
+        return "values of one sign and of similar size leave less to rounding, as in "
+               "`for xs = \"uniform:0.5:2\"`";
+    return t->entry->n_inputs ? "small integers leave less to rounding, as in `for xs = small`" : NULL;
+}
+
 static Diag *say_no_check(Testing *t, Run *run)
 {
+    const char *other = t->other ? ctx_printf(t->ctx, "`%s`", t->other->name) : "the data";
     Diag *diag = diag_error(t->ctx, E0637, t->clause->span,
-                            "%s: no check: the results differ from those of `%s`, and %s",
-                            t->entry->name, t->other ? t->other->name : "the data",
-                            judge_why(t->ctx, &run->judgement));
-    diag_note(t->ctx, diag, NO_SPAN, "for %s", sizes_words(t, run));
-    diag_help(
-        t->ctx, diag,
-        "small integers leave less to rounding: give inputs by words, as in `for xs = small`");
+                            "%s: no check: the results differ from those of %s, and %s",
+                            t->entry->name, other, judge_why(t->ctx, &run->judgement));
+    label_run(t, diag, run);
+    if (!run->judgement.why) {
+        Element e = element_of(t, run);
+        diag_note(t->ctx, diag, NO_SPAN, "the first such element: %s is %s, and %s %s", e.at, e.got,
+                  against(t), e.want);
+    }
+    note_inputs(t, diag, run);
+    const char *advice = less_open(t, run);
+    if (advice)
+        diag_note(t->ctx, diag, NO_SPAN, "%s", advice);
+    diag_help(t->ctx, diag, "only this run: `%s`", repeat(t, run));
     return diag;
 }
 

@@ -75,24 +75,26 @@ static double distance_of(ScalarValue a, double high, double low)
     return a.f == high ? fabs(low) : fabs((a.f - high) - low);
 }
 
-/* `foreign`: `want` is not the reference's, and what is measured is the distance to it. */
-static Finding look(Scalar type, ScalarValue got, ScalarValue want, bool foreign, const ShadowValue *s, double times, Distance *d)
+/* `given`: somebody has computed `want`, so that the same bits are right where rounding leaves all open. `foreign`: that is not the
+ * reference, and what is measured is the distance to it. */
+static Finding look(Scalar type, ScalarValue got, ScalarValue want, bool given, bool foreign, const ShadowValue *s, double times, Distance *d)
 {
-    bool same = same_bits(type, got, want);
+    const bool same = same_bits(type, got, want);
+    const Finding open = given && same ? SAME : UNCHECKED;
     *d = (Distance){0, 0, 0};
     if (!scalar_is_float(type))
-        return s->error > 0 ? UNCHECKED : same ? SAME : BEYOND;
+        return s->error > 0 ? open : same ? SAME : BEYOND;
     double bound = s->error * beyond_first_order;
     if (bound == 0) /* of nothing rounded */
         return same || (got.f == 0 && want.f == 0) ? SAME : BEYOND;
     if (!(bound < INFINITY))
-        return UNCHECKED;
+        return open;
     d->bound = bound * times;
     d->error = foreign ? distance_of(got, want.f, 0) : distance_of(got, s->value, s->low);
     d->relative = d->error / fabs(foreign ? want.f : s->value);
     if (isnan(got.f) || isinf(got.f) || isnan(want.f) || isinf(want.f))
         return BEYOND;
-    return d->error > d->bound ? BEYOND : too_wide(type, s, bound) ? UNCHECKED : WITHIN;
+    return d->error > d->bound ? BEYOND : too_wide(type, s, bound) ? open : WITHIN;
 }
 
 static void judge_component(Judgement *j, int k, const HostBuf *got, const HostBuf *want, const ShadowBuf *shadow, double times)
@@ -101,9 +103,12 @@ static void judge_component(Judgement *j, int k, const HostBuf *got, const HostB
         Distance d;
         const ShadowValue *s = &shadow->cells[i];
         ScalarValue a = value_at(got, i), exact = {.type = got->elem, .i = s->integer}, b = want ? value_at(want, i) : exact;
-        Finding finding = look(got->elem, a, b, want && times > 1, s, times, &d);
+        Finding finding = look(got->elem, a, b, want, want && times > 1, s, times, &d);
         if (finding == UNCHECKED) {
-            j->unchecked++;
+            if (j->unchecked++ == 0 && j->verdict != JUDGED_DIFFERENT) {
+                j->result = k;
+                j->cell = i;
+            }
         } else if (finding == BEYOND && j->verdict != JUDGED_DIFFERENT) {
             *j = (Judgement){.verdict = JUDGED_DIFFERENT, .result = k, .cell = i, .error = d.error, .relative = d.relative, .bound = d.bound,
                              .rounded = d.bound > 0, .elements = j->elements, .unchecked = j->unchecked};
@@ -170,7 +175,7 @@ const char *judge_why(Ctx *ctx, const Judgement *j)
     if (j->why)
         return j->why;
     if (j->place_repeats)
-        return ctx_printf(ctx, "where a scatter writes a place twice, either may stay, which decides %lld of the %lld elements", (long long)j->unchecked, (long long)j->elements);
-    return ctx_printf(ctx, "rounding alone may decide %lld of the %lld elements, or change more than a hundredth of what they are made of",
+        return ctx_printf(ctx, "where a scatter writes a place twice, either may stay, which decides %lld of %lld elements", (long long)j->unchecked, (long long)j->elements);
+    return ctx_printf(ctx, "rounding alone may decide %lld of %lld elements, or change more than a hundredth of what they are made of",
                       (long long)j->unchecked, (long long)j->elements);
 }

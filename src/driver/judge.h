@@ -27,7 +27,7 @@ typedef enum Judged {
 typedef struct Judgement {
     Judged verdict;
     bool shapes_differ;  /* DIFFERENT: then `result` has another type or shape */
-    int result;          /* DIFFERENT: the first element that is */
+    int result;          /* DIFFERENT: the first element that is; NO_CHECK without `why`: the first one that is undecided */
     int64_t cell;
     double error, relative, bound; /* NEAR: of the element that is furthest off; DIFFERENT: of that one. `relative` to the element */
     bool rounded;        /* DIFFERENT: that element has a bound above 0 */

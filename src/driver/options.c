@@ -513,7 +513,9 @@ static void check_verbs(Ctx *ctx, const CommandLine *line)
         for (int v = 0; v < VERB_COUNT; v++)
             if (row->verbs & 1u << v)
                 sb_printf(&verbs, "%s`risec %s`", !verbs.len ? "" : row->verbs >> v == 1 ? " and " : ", ", verb_rows[v].usage);
-        if (row->verbs & RUN && line->verb == VERB_COMPILE)
+        if (line->given.at[i].id == OPT_ENTRY && strstr(verb_rows[line->verb].usage, "[ENTRY]"))
+            diag_help(ctx, diag, "here, the entry stands behind the file: `risec %s FILE.rise %s`", verb, line->given.at[i].value);
+        else if (row->verbs & RUN && line->verb == VERB_COMPILE)
             diag_help(ctx, diag, "did you mean `risec run FILE.rise --%s`?", row->name);
         else
             diag_help(ctx, diag, "it belongs to %s", verbs.text);

@@ -456,13 +456,15 @@ static int arity(PrimId op)
     }
 }
 
-/* With an operand that is no finite number: what comes out is decided, unless another operand's sign, or whether it is 0, is not. */
+/* With an operand that is no finite number: what comes out is decided, unless another operand's sign, or whether it is 0, is not. To a
+ * sum, a finite operand is nothing, whatever its sign. */
 static ShadowValue of_special(PrimId op, Scalar type, const ShadowValue *args, int n, double chain)
 {
     ScalarValue values[3];
+    const bool is_sum = op == P_add || op == P_sub;
     for (int k = 0; k < n; k++) {
         values[k] = (ScalarValue){.type = type, .f = args[k].value};
-        if (!is_exact(&args[k]) && (op == P_pow || fabs(args[k].value) <= shadow_error(&args[k], chain)))
+        if (!is_sum && !is_exact(&args[k]) && (op == P_pow || fabs(args[k].value) <= shadow_error(&args[k], chain)))
             return lost(args[k].value);
     }
     return exact(scalar_apply(op, type, values).f);

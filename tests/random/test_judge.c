@@ -55,6 +55,12 @@ static void test_shadows(void)
     /* What is no number stays none; what may overflow in another order is undecided. */
     r = shadow_apply(P_add, SC_F32, (ShadowValue[]){of(SC_F32, INFINITY), of(SC_F32, 1)}, false, 0);
     CHECK(r.error == 0 && r.value == INFINITY);
+    /* The logarithm of 1 has a sign that is not known, which a sum with an infinite value does not ask for. */
+    ShadowValue log_one = shadow_apply(P_log, SC_F32, (ShadowValue[]){of(SC_F32, 1)}, false, 0);
+    r = shadow_apply(P_add, SC_F32, (ShadowValue[]){log_one, of(SC_F32, -INFINITY)}, false, 0);
+    CHECK(r.error == 0 && r.value == -INFINITY);
+    r = shadow_apply(P_mul, SC_F32, (ShadowValue[]){log_one, of(SC_F32, -INFINITY)}, false, 0);
+    CHECK(r.error == INFINITY);
     r = shadow_apply(P_sub, SC_F32, (ShadowValue[]){of(SC_F32, 0x1p127), of(SC_F32, 0x1.8p127)}, false, 4);
     CHECK(r.error == INFINITY);
     CHECK(isnan(shadow_apply(P_sqrt, SC_F32, (ShadowValue[]){of(SC_F32, -1)}, false, 0).value));
