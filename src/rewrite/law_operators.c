@@ -32,7 +32,7 @@ static const Claim claims[] = {
 /* Beside these, where they are asked of unit op a: an element that is taken in may be combined with the unit first. */
 static const Claim taking_in = {"unit", "**uab", "**ua*ub", 2};
 
-enum { CLAIMS = sizeof claims / sizeof *claims, MOST_VARS = 3, BATCH = 480 };
+enum { CLAIMS = sizeof claims / sizeof *claims, UNIT_CLAIMS = 3, MOST_VARS = 3, BATCH = 480 };
 
 static const Law *declared(const Item *operator, const char *name)
 {
@@ -531,11 +531,14 @@ static bool is_made(const LawOperator *op, const Claim *claim)
     return strcmp(claim->name, "unit") == 0 ? op->unit && op->declared->unit : declared(op->declared, claim->name) && (!strchr(claim->left, 'u') || op->unit);
 }
 
+/* Of plain numbers the unit comes last: an operator that is not associative has more wrong than that. */
 static bool any_claim_fails(Ctx *ctx, const LawOperator *op, bool from_unit, bool special, uint64_t seed, OperatorReport *out)
 {
-    for (int i = 0; i < CLAIMS; i++)
-        if (is_made(op, &claims[i]) && find_counter(ctx, op, &claims[i], from_unit, special, seed, out))
+    for (int k = 0; k < CLAIMS; k++) {
+        const Claim *claim = &claims[special ? k : (k + UNIT_CLAIMS) % CLAIMS];
+        if (is_made(op, claim) && find_counter(ctx, op, claim, from_unit, special, seed, out))
             return true;
+    }
     return from_unit && find_counter(ctx, op, &taking_in, from_unit, special, seed, out);
 }
 
