@@ -205,6 +205,8 @@ typedef struct Shared {
 static bool plan_shared(Run *run, Shared *s)
 {
     const ImpKernel *k = run->kernel;
+    const ImpBuf *largest = NULL;
+    int64_t largest_bytes = 0;
     *s = (Shared){.granule = 8};
     if (k->shared_bytes && !launch_size(run, k->shared_bytes, run->program->entry->name_span, "the shared memory", k->name, &s->planned))
         return false;
@@ -219,14 +221,21 @@ static bool plan_shared(Run *run, Shared *s)
             return false;
         if (scalar_bytes(buf->elem) < s->granule)
             s->granule = scalar_bytes(buf->elem);
+        if (buf->span.file && count <= INT64_MAX / 16 && count * scalar_bytes(buf->elem) > largest_bytes) {
+            largest = buf;
+            largest_bytes = count * scalar_bytes(buf->elem);
+        }
         if (!buf->offset)
             s->bytes += count > SIM_MAX_SHARED ? SIM_MAX_SHARED + 16 : (count * scalar_bytes(buf->elem) + 15) / 16 * 16;
     }
     int64_t needed = s->bytes > s->unplaced && s->bytes > s->planned ? s->bytes : s->planned;
     if (needed <= SIM_MAX_SHARED)
         return true;
-    diag_error(run->ctx, E0641, run->program->entry->name_span, "%s needs %lld bytes of shared memory in each block, and a block has %d at most",
-               k->name, (long long)needed, SIM_MAX_SHARED);
+    Diag *diag = diag_error(run->ctx, E0641, largest ? largest->span : run->program->entry->name_span,
+                            "%s needs %lld bytes of shared memory in each block, and a block has %d at most", k->name, (long long)needed, SIM_MAX_SHARED);
+    if (largest)
+        diag_label(run->ctx, diag, "%s elements of %d bytes", nat_text(run->ctx, largest->count), scalar_bytes(largest->elem));
+    diag_help(run->ctx, diag, "run it with smaller sizes, or store smaller pieces: `split` cuts rows into parts, before `toShared`");
     run->failed = true;
     return false;
 }
