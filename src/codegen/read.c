@@ -457,7 +457,7 @@ static View *read_prim(Lowering *lw, const Core *e)
         Diag *d = lower_error(lw, E0501, e->span, prim_rows[id].level == LEVEL_HIGH ? "no step of the strategy has lowered this %s" : "%s does not become CUDA in this version", prim_name(id));
         d->high = prim_rows[id].level == LEVEL_HIGH;
         if (d->high)
-            diag_help(ctx, d, "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`%s; `risec lower` shows what is left",
+            diag_help(ctx, d, "the strategy needs a further step for it, as in `mapToGlobal at map ; reduceToSeq at reduce` of `rules.lowering`%s; `risec lower` shows what is left. Without `lowered by`, risec chooses the kernels itself",
                       has_prim(lw->entry->body, P_nextKernel) ? ", or, inside of what holds it, `inFunction(reduceToSeq at reduce) at nextKernel`" : "");
         else
             diag_help(ctx, d, "`--device ref` runs it");
