@@ -223,6 +223,7 @@ void cuda_put_function(Cuda *c, CudaFunction *f)
     c->buf_shifts = NEWN(c->ctx, Nat, n + 1);
     c->var_names = NEWN(c->ctx, const char *, kernel->vars.n + 1);
     cuda_find_known(c, kernel->vars.n + 1);
+    cuda_find_bits(c, kernel, f->imp);
     for (int a = 0; kernel->wide && a < 3; a++)
         if (kernel->block[a]->kind == NAT_VAR)
             vec_push(c->ctx, &c->wide, kernel->block[a]);

@@ -57,6 +57,10 @@ void cuda_half_store(Cuda *c, const ImpExpr *value)
         cuda_load_cell(c, value->mem.buf, value->mem.index);
         return;
     }
+    if (value->kind == IE_VAR && cuda_is_bits(c, value->var.var)) {
+        cuda_expr(c, value, C_ANY);
+        return;
+    }
     sb_printf(c->out, "%s(", to_bits(c, value->type)); /* rounds as well */
     cuda_unrounded(c, value, C_ANY);
     put(c, ")");

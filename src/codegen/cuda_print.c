@@ -511,6 +511,7 @@ static void name_parameters(Cuda *c, const ImpKernel *k)
         c_names_set(c->names, k->sizes[i], c_name_claim(c->names, k->sizes[i]->name));
     c->var_names = NEWN(c->ctx, const char *, k->vars.n + 1);
     cuda_find_known(c, k->vars.n + 1);
+    cuda_find_bits(c, k, NULL);
     cuda_find_promises(c, n);
 }
 

@@ -102,7 +102,7 @@ static void print_cells(Cuda *c, const ImpStmt *s, const ImpVar *var, bool decla
 {
     const char *name = declares ? cuda_claim(c, var) : c->var_names[var->id];
     if (declares)
-        sb_printf(c->out, "%s ", cuda_vector_value_type(c, var->type, var->slots));
+        sb_printf(c->out, "%s ", cuda_var_vector(c, var));
     sb_printf(c->out, "%s = ", name);
     cuda_put_all_or_fewer(c, s);
     put(c, ";\n");
@@ -115,7 +115,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     const char *name = cuda_claim(c, var);
     CudaIndex of_index;
     const ImpExpr *index = cuda_index_value(c, s, &of_index);
-    const char *type = var->vector ? cuda_vector_value_type(c, var->type, var->slots) : index ? cuda_index_type(of_index) : cuda_value_type(var->type);
+    const char *type = var->vector ? cuda_var_vector(c, var) : index ? cuda_index_type(of_index) : cuda_value_type(var->type);
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -264,24 +264,21 @@ static void print_for(Cuda *c, const ImpStmt *s)
 
 static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
 {
-    const ImpExpr *first = s->vec.values[0];
-    bool whole = first->kind == IE_VAR && first->var.var->vector && first->var.var->slots == s->vec.n;
-    for (int k = 0; whole && k < s->vec.n; k++) {
-        const ImpExpr *e = s->vec.values[k];
-        whole = e->kind == IE_VAR && e->var.var == first->var.var && nat_is(e->var.slot, k);
-    }
-    if (whole) {
-        put(c, c->var_names[first->var.var->id]);
+    if (cuda_stores_whole(s)) {
+        put(c, c->var_names[s->vec.values[0]->var.var->id]);
         return;
     }
     bool half_store = s->kind == IS_VSTORE && cuda_is_half(type); /* the conversion rounds */
-    sb_printf(c->out, "%s(", cuda_vector_maker(c, type, s->vec.n));
+    const bool bits = s->kind == IS_VSET && cuda_is_bits(c, s->vec.var); /* of literals */
+    sb_printf(c->out, "%s(", cuda_vector_maker(c, bits ? SC_U16 : type, s->vec.n));
     size_t length = 0;
     StrBuf parts[IMP_VECTOR_MAX], *out = c->out;
     for (int k = 0; k < s->vec.n; k++) {
         sb_init(&parts[k], c->ctx);
         c->out = &parts[k];
-        if (half_store)
+        if (bits)
+            cuda_put_literal_bits(c, s->vec.values[k]);
+        else if (half_store)
             cuda_unrounded(c, s->vec.values[k], C_ANY);
         else
             cuda_expr(c, s->vec.values[k], C_ANY);
@@ -328,7 +325,7 @@ static const char *is_aligned(const Cuda *c, const ImpBuf *buf) { return c->may_
 /* load4<aligned>(xs + 4*i). */
 void cuda_put_loaded(Cuda *c, const ImpStmt *s)
 {
-    bool half = cuda_is_half(s->vec.buf->elem);
+    bool half = cuda_is_half(s->vec.buf->elem) && !cuda_is_bits(c, s->vec.var);
     if (half)
         sb_printf(c->out, "%s(", cuda_half_from(c, s->vec.buf->elem, s->vec.n));
     if (s->vec.buf->space == SPACE_SHARED) {
@@ -343,7 +340,7 @@ void cuda_put_loaded(Cuda *c, const ImpStmt *s)
 
 static void put_stored(Cuda *c, const ImpStmt *s)
 {
-    bool half = cuda_is_half(s->vec.buf->elem);
+    bool half = cuda_is_half(s->vec.buf->elem) && !(cuda_stores_whole(s) && cuda_is_bits(c, s->vec.values[0]->var.var));
     if (half)
         sb_printf(c->out, "%s(", cuda_half_to(c, s->vec.buf->elem, s->vec.n));
     put_vector(c, s, s->vec.buf->elem);
@@ -388,7 +385,7 @@ static void print_vec(Cuda *c, const ImpStmt *s)
         return;
     }
     if (s->vec.declares)
-        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_vector_value_type(c, var->type, s->vec.n));
+        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_var_vector(c, var));
     sb_printf(c->out, "%s = ", name);
     if (s->kind == IS_VLOAD)
         cuda_put_loaded(c, s);

@@ -7,20 +7,10 @@
 #include "codegen/cuda_internal.h"
 #include "codegen/tails.h"
 
-static void put_pad(Cuda *c, const ImpExpr *pad)
-{
-    if (pad->type == SC_F16)
-        sb_printf(c->out, "%#x", f16_from_double(pad->lit.f));
-    else if (pad->type == SC_BF16)
-        sb_printf(c->out, "%#x", bf16_from_double(pad->lit.f));
-    else
-        cuda_expr(c, pad, C_ANY);
-}
-
 static void put_tail(Cuda *c, const ImpStmt *s, const Tail *tail)
 {
     const char *vector = cuda_vector_type(c, tail->buf->elem, s->vec.n);
-    bool half = cuda_is_half(tail->buf->elem);
+    bool half = cuda_is_half(tail->buf->elem) && !cuda_is_bits(c, s->vec.var);
     if (half)
         sb_printf(c->out, "%s(", cuda_half_from(c, tail->buf->elem, s->vec.n));
     sb_printf(c->out, "%s<%s>(", cuda_helper(c, HELP_LOAD_FEWER, SC_I32), vector);
@@ -30,7 +20,7 @@ static void put_tail(Cuda *c, const ImpStmt *s, const Tail *tail)
     sb_puts(c->out, ", ");
     cuda_nat(c, tail->end, C_ANY);
     sb_puts(c->out, ", ");
-    put_pad(c, s->vec.values[s->vec.n - 1]);
+    cuda_put_literal_bits(c, s->vec.values[s->vec.n - 1]);
     sb_puts(c->out, half ? "))" : ")");
 }
 
