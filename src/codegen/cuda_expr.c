@@ -509,6 +509,21 @@ static void put_nat_comparison(Cuda *c, const ImpExpr *e, CPrec prec)
     put(c, prec > own ? ")" : "");
 }
 
+/* A choice of bits: nothing loses a zero. */
+static void put_copied_choice(Cuda *c, const ImpExpr *e, CPrec prec)
+{
+    bool paren = prec > C_CHOICE;
+    put(c, paren ? "(" : "");
+    c->copies = false;
+    cuda_expr(c, e->cond.cond, C_OR);
+    c->copies = true;
+    put(c, " ? ");
+    cuda_expr(c, e->cond.then, C_OR);
+    put(c, " : ");
+    cuda_expr(c, e->cond.otherwise, C_CHOICE);
+    put(c, paren ? ")" : "");
+}
+
 static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const ImpExpr *otherwise, CPrec prec)
 {
     bool is_and = otherwise->kind == IE_LIT && otherwise->type == SC_BOOL && !otherwise->lit.i;
@@ -684,7 +699,10 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
 {
     switch (e->kind) {
     case IE_LIT:
-        put_literal(c, e->lit, prec);
+        if (c->copies && cuda_is_half(e->type))
+            cuda_put_literal_bits(c, e);
+        else
+            put_literal(c, e->lit, prec);
         break;
     case IE_NAT:
         put_nat_value(c, e, prec);
@@ -693,7 +711,7 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
         cuda_slot(c, e->var.var, e->var.slot);
         break;
     case IE_LOAD:
-        if (cuda_is_half(e->type))
+        if (cuda_is_half(e->type) && !c->copies)
             cuda_half_load(c, e);
         else
             cuda_load_cell(c, e->mem.buf, e->mem.index);
@@ -708,7 +726,10 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
         put_cast(c, e, prec);
         break;
     case IE_COND:
-        put_choice(c, e->cond.cond, e->cond.then, e->cond.otherwise, prec);
+        if (c->copies && cuda_is_half(e->type))
+            put_copied_choice(c, e, prec);
+        else
+            put_choice(c, e->cond.cond, e->cond.then, e->cond.otherwise, prec);
         break;
     case IE_SHFL:
         put_shuffle(c, e, prec);
@@ -767,6 +788,8 @@ void cuda_assign(Cuda *c, const ImpExpr *target, const ImpExpr *value)
     put(c, " = ");
     if (target->kind == IE_LOAD && cuda_is_half(target->type))
         cuda_half_store(c, value);
+    else if (target->kind == IE_VAR && cuda_is_bits(c, target->var.var))
+        cuda_put_copy(c, value, C_ANY);
     else
         cuda_expr(c, value, C_ANY);
 }

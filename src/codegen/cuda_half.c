@@ -53,12 +53,8 @@ void cuda_half_load(Cuda *c, const ImpExpr *load)
 
 void cuda_half_store(Cuda *c, const ImpExpr *value)
 {
-    if (value->kind == IE_LOAD) { /* a copy */
-        cuda_load_cell(c, value->mem.buf, value->mem.index);
-        return;
-    }
-    if (value->kind == IE_VAR && cuda_is_bits(c, value->var.var)) {
-        cuda_expr(c, value, C_ANY);
+    if (cuda_is_copy(c, value)) {
+        cuda_put_copy(c, value, C_ANY);
         return;
     }
     sb_printf(c->out, "%s(", to_bits(c, value->type)); /* rounds as well */

@@ -65,7 +65,8 @@ typedef struct Cuda {
     bool *buf_scalars;       /* what is no array: shared buffers of one cell, scalars by value */
     const char **var_names;
     bool *known;             /* registers that the compiler may know the value of somewhere */
-    bool *bits;              /* by id: a vector of f16 or bf16 that is only copied */
+    bool *bits;              /* by id: a register of f16 or bf16 that is only copied */
+    bool copies;             /* values of f16 and bf16 are printed as their bits */
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
     const char *full;        /* the name of what says whether this tile is full; NULL: no such tile is around */
     CudaIndex index;         /* the type of sizes and of what is computed from them */
@@ -153,13 +154,15 @@ void cuda_half_store(Cuda *c, const ImpExpr *value); /* the bits of a value, for
 const char *cuda_half_from(Cuda *c, Scalar type, int n);
 const char *cuda_half_to(Cuda *c, Scalar type, int n);
 
-/* ---- cuda_bits.c: vectors of f16 and bf16 that are copied ----------------------------------------------------------------- */
+/* ---- cuda_bits.c: f16 and bf16 that are copied ---------------------------------------------------------------------------- */
 
 void cuda_find_bits(Cuda *c, const ImpKernel *kernel, const ImpFunction *function); /* of the text that is printed next; function: NULL, or its body */
 bool cuda_is_bits(const Cuda *c, const ImpVar *var);
-const char *cuda_var_vector(Cuda *c, const ImpVar *var); /* the type of a vector register */
-void cuda_put_literal_bits(Cuda *c, const ImpExpr *literal); /* as it is in memory: f16 and bf16 by their bits */
-bool cuda_stores_whole(const ImpStmt *vector); /* are its values a vector register, slot by slot? */
+bool cuda_is_copy(const Cuda *c, const ImpExpr *e);
+bool cuda_are_copies(const Cuda *c, const ImpStmt *vector); /* all values of a VSET or VSTORE */
+void cuda_put_copy(Cuda *c, const ImpExpr *copy, CPrec prec);
+void cuda_put_literal_bits(Cuda *c, const ImpExpr *literal);
+const char *cuda_var_type(Cuda *c, const ImpVar *var); /* of a register; of an array, that of its slots */
 
 /* ---- cuda_stmt.c ------------------------------------------------------------------------------------------------------- */
 

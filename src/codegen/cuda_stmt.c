@@ -102,11 +102,19 @@ static void print_cells(Cuda *c, const ImpStmt *s, const ImpVar *var, bool decla
 {
     const char *name = declares ? cuda_claim(c, var) : c->var_names[var->id];
     if (declares)
-        sb_printf(c->out, "%s ", cuda_var_vector(c, var));
+        sb_printf(c->out, "%s ", cuda_var_type(c, var));
     sb_printf(c->out, "%s = ", name);
     cuda_put_all_or_fewer(c, s);
     put(c, ";\n");
     c->var_names[var->id] = name;
+}
+
+static void put_value(Cuda *c, const ImpVar *var, const ImpExpr *value)
+{
+    if (cuda_is_bits(c, var))
+        cuda_put_copy(c, value, C_ANY);
+    else
+        cuda_expr(c, value, C_ANY);
 }
 
 static void print_decl(Cuda *c, const ImpStmt *s)
@@ -115,7 +123,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     const char *name = cuda_claim(c, var);
     CudaIndex of_index;
     const ImpExpr *index = cuda_index_value(c, s, &of_index);
-    const char *type = var->vector ? cuda_var_vector(c, var) : index ? cuda_index_type(of_index) : cuda_value_type(var->type);
+    const char *type = index ? cuda_index_type(of_index) : cuda_var_type(c, var);
     sb_printf(c->out, "%s%s %s", var->constant && var->slots == 1 && s->var.value ? "const " : "", type, name);
     if (var->vector) {
         put(c, ";\n");
@@ -123,7 +131,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
         sb_printf(c->out, "[%d];\n", var->slots);
     } else if (s->var.value) {
         put(c, " = ");
-        cuda_expr(c, index ? index : s->var.value, C_ANY);
+        put_value(c, var, index ? index : s->var.value);
         put(c, ";\n");
     } else {
         put(c, ";\n");
@@ -137,7 +145,7 @@ static void print_decl(Cuda *c, const ImpStmt *s)
         sb_printf(c->out, "for (int %s = 0; %s < %d; %s++)\n", i, i, var->slots, i);
         cuda_indent(c);
         sb_printf(c->out, "    %s[%s] = ", name, i);
-        cuda_expr(c, s->var.value, C_ANY);
+        put_value(c, var, s->var.value);
         put(c, ";\n");
     }
     if (var->nat) {
@@ -264,12 +272,18 @@ static void print_for(Cuda *c, const ImpStmt *s)
 
 static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
 {
-    if (cuda_stores_whole(s)) {
-        put(c, c->var_names[s->vec.values[0]->var.var->id]);
+    const ImpExpr *first = s->vec.values[0];
+    bool whole = first->kind == IE_VAR && first->var.var->vector && first->var.var->slots == s->vec.n;
+    for (int k = 0; whole && k < s->vec.n; k++) {
+        const ImpExpr *e = s->vec.values[k];
+        whole = e->kind == IE_VAR && e->var.var == first->var.var && nat_is(e->var.slot, k);
+    }
+    if (whole) {
+        put(c, c->var_names[first->var.var->id]);
         return;
     }
     bool half_store = s->kind == IS_VSTORE && cuda_is_half(type); /* the conversion rounds */
-    const bool bits = s->kind == IS_VSET && cuda_is_bits(c, s->vec.var); /* of literals */
+    const bool bits = s->kind == IS_VSET ? cuda_is_bits(c, s->vec.var) : cuda_are_copies(c, s);
     sb_printf(c->out, "%s(", cuda_vector_maker(c, bits ? SC_U16 : type, s->vec.n));
     size_t length = 0;
     StrBuf parts[IMP_VECTOR_MAX], *out = c->out;
@@ -277,7 +291,7 @@ static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
         sb_init(&parts[k], c->ctx);
         c->out = &parts[k];
         if (bits)
-            cuda_put_literal_bits(c, s->vec.values[k]);
+            cuda_put_copy(c, s->vec.values[k], C_ANY);
         else if (half_store)
             cuda_unrounded(c, s->vec.values[k], C_ANY);
         else
@@ -340,7 +354,7 @@ void cuda_put_loaded(Cuda *c, const ImpStmt *s)
 
 static void put_stored(Cuda *c, const ImpStmt *s)
 {
-    bool half = cuda_is_half(s->vec.buf->elem) && !(cuda_stores_whole(s) && cuda_is_bits(c, s->vec.values[0]->var.var));
+    bool half = cuda_is_half(s->vec.buf->elem) && !cuda_are_copies(c, s);
     if (half)
         sb_printf(c->out, "%s(", cuda_half_to(c, s->vec.buf->elem, s->vec.n));
     put_vector(c, s, s->vec.buf->elem);
@@ -385,7 +399,7 @@ static void print_vec(Cuda *c, const ImpStmt *s)
         return;
     }
     if (s->vec.declares)
-        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_var_vector(c, var));
+        sb_printf(c->out, "%s%s ", var->constant ? "const " : "", cuda_var_type(c, var));
     sb_printf(c->out, "%s = ", name);
     if (s->kind == IS_VLOAD)
         cuda_put_loaded(c, s);

@@ -20,7 +20,10 @@ static void put_tail(Cuda *c, const ImpStmt *s, const Tail *tail)
     sb_puts(c->out, ", ");
     cuda_nat(c, tail->end, C_ANY);
     sb_puts(c->out, ", ");
-    cuda_put_literal_bits(c, s->vec.values[s->vec.n - 1]);
+    if (cuda_is_half(tail->buf->elem))
+        cuda_put_literal_bits(c, s->vec.values[s->vec.n - 1]);
+    else
+        cuda_expr(c, s->vec.values[s->vec.n - 1], C_ANY);
     sb_puts(c->out, half ? "))" : ")");
 }
 

@@ -3,38 +3,6 @@
 // To launch: copied_launch, doubled_launch below, on a stream.
 
 #ifndef RISE_HELPERS
-static __device__ __forceinline__ float from_f16(unsigned short h)
-{
-#ifdef __CUDA_ARCH__
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
-    return x;
-#else
-    const int bits = (h & 0x7fff) << 13, sign = (h & 0x8000) << 16;
-    const float x = bits < 0x0f800000 ? __int_as_float(bits) * 5192296858534827628530496329220096.0f
-        : __int_as_float(bits | 0x7f800000);
-    return __int_as_float(__float_as_int(x) | sign);
-#endif
-}
-static __device__ __forceinline__ unsigned short to_f16(float x)
-{
-#ifdef __CUDA_ARCH__
-    unsigned short h;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
-    return h;
-#else
-    const int all = __float_as_int(x), bits = all & 0x7fffffff, sign = all >> 16 & 0x8000;
-    if (bits > 0x7f800000)
-        return 0x7fff;
-    if (bits >= 0x47800000)
-        return (unsigned short)(sign | 0x7c00);
-    if (bits < 0x38800000) // the sum rounds to multiples of the least value
-        return (unsigned short)(sign | (__float_as_int(__int_as_float(bits) + 0.5f) - 0x3f000000));
-    return (unsigned short)(sign | (bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13);
-#endif
-}
-static __device__ __forceinline__ ushort4 to_f16(float4 x)
-    { return make_ushort4(to_f16(x.x), to_f16(x.y), to_f16(x.z), to_f16(x.w)); }
 static __device__ __forceinline__ float from_bf16(unsigned short h)
     { return __int_as_float((int)((unsigned)h << 16)); }
 static __device__ __forceinline__ unsigned short to_bf16(float x)
@@ -103,17 +71,17 @@ copied_body(unsigned short *__restrict__ result, const unsigned short *__restric
 
         // half_copies.rise:6: mapThreads
         __syncthreads();
-        const float v = from_f16(shared[255 - thread*4]);
-        const float v_1 = from_f16(shared[254 - thread*4]);
-        const float v_2 = from_f16(shared[253 - thread*4]);
-        const float v_3 = from_f16(shared[252 - thread*4]);
+        const unsigned short v = shared[255 - thread*4];
+        const unsigned short v_1 = shared[254 - thread*4];
+        const unsigned short v_2 = shared[253 - thread*4];
+        const unsigned short v_3 = shared[252 - thread*4];
         if (block*256 + thread*4 + 3 < n) {
-            store4<aligned>(result + block*256 + thread*4, to_f16(make_float4(v, v_1, v_2, v_3)));
+            store4<aligned>(result + block*256 + thread*4, make_ushort4(v, v_1, v_2, v_3));
         } else {
             const Index index = block*256 + thread*4;
-            if (index < n) result[index] = to_f16(v);
-            if (index + 1 < n) result[index + 1] = to_f16(v_1);
-            if (index + 2 < n) result[index + 2] = to_f16(v_2);
+            if (index < n) result[index] = v;
+            if (index + 1 < n) result[index + 1] = v_1;
+            if (index + 2 < n) result[index + 2] = v_2;
         }
     }
 }
