@@ -115,9 +115,8 @@ bool lower_write_atomic_reduce(Lowering *lw, const Core *e, View *acceptor)
         return refuse(lw, e->span, "atomicReduce of tuples: their components lie in different buffers, and an atomic changes one cell",
                       "reduce each component by itself, or let `lastBlock` or `nextKernel` combine what the blocks have");
     if (scalar_bytes(type_scalar_of(lw->ctx, t)) < 4)
-        return refuse(lw, e->span, "atomicReduce of values of less than 32 bits",
-                      ctx_printf(lw->ctx, "atomics work on 32 and 64 bits, and `cast(%s)` keeps these values: convert them first, and declare a result of that type, or convert it in a further kernel: "
-                                         "`|> nextKernel(mapGlobal(cast(%s)))`",
+        return refuse(lw, e->span, ctx_printf(lw->ctx, "`atomicReduce` needs values of 32 or 64 bits, and these are %s", scalar_name(type_scalar_of(lw->ctx, t))),
+                      ctx_printf(lw->ctx, "convert them before it, by `cast(%s)`, and the result behind it: `|> nextKernel(mapGlobal(cast(%s)))`",
                                  scalar_name(wider(type_scalar_of(lw->ctx, t))), scalar_name(type_scalar_of(lw->ctx, t))));
     View *cell = view_at(lw, acceptor, nat_const(lw->ctx, 0));
     if (cell->kind == VIEW_ERROR)

@@ -67,9 +67,10 @@ static void unknown_name(const Expecting *x, Span span, const char *name)
     for (int i = 0; i < x->entry->n_sizes; i++)
         nearest_try(&nearest, x->entry->sizes[i]->name);
     Diag *diag = diag_error(x->ctx, E0633, span, "`%s` is no counter, and no size of `%s`", name, x->entry->name);
-    diag_note(x->ctx, diag, NO_SPAN, "the counters are %s", list.text);
     if (nearest.best)
         diag_propose(x->ctx, diag, span, "did you mean $?", "%s", nearest.best);
+    else
+        diag_note(x->ctx, diag, NO_SPAN, "the counters are %s", list.text);
 }
 
 static Number name_number(Expecting *x, const Ast *ast)

@@ -367,7 +367,7 @@ static bool begin_text(Parser *ps, Ctx *ctx, uint32_t file)
             diag_help(ctx, diag, "save it as UTF-8 in the editor, or `iconv -f UTF-16 -t UTF-8`");
             return false;
         }
-        diag_error(ctx, E0012, parse_span(ps, at, at + 1), "this file holds a zero byte, so it is no text");
+        diag_help(ctx, diag_error(ctx, E0012, parse_span(ps, at, at + 1), "this file holds a zero byte, so it is no text"), "delete this byte, or save the file as UTF-8");
         return false;
     }
     ps->text = source->text;

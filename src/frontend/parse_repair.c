@@ -510,7 +510,12 @@ static Repair repair_other(Parser *ps, const Place *place, bool news)
     if (token_is_comparison(kind) && token_ends_operand(ps->prev.kind) && parse_can(ps, T_AND)) {
         if (news) {
             Diag *diag = parse_mistake(ps, E0108, token_span(ps, ps->tok), "comparisons do not chain");
-            diag_help(ps->ctx, diag, "write `a < b and b < c`, or use parentheses");
+            const bool name = ps->prev.kind == T_NAME;
+            if (name) { /* `0 < x < 1` */
+                diag_help(ps->ctx, diag, "compare twice: write `and %s` before this sign", parse_source_of(ps, ps->prev));
+                diag_edit(ps->ctx, diag, span_start(token_span(ps, ps->tok)), "and %s ", parse_source_of(ps, ps->prev));
+            } else
+                diag_help(ps->ctx, diag, "compare twice: `a < b and b < c`");
         }
         parse_broken(ps);
         parse_feed_instead(ps, T_AND);

@@ -66,7 +66,7 @@ Core *strategy_step(Runner *r, const char *rule, const Item *law, const Here *he
         after = labelled;
     }
     if (height_with(here, after) > r->highest)
-        return strategy_endless(r, span, "the term becomes too deep", ctx_printf(ctx, "`%s` was the last of many steps: a rule that leaves a place where it applies again never ends under `repeat`; apply it once, or at places that it does not make", rule));
+        return strategy_endless(r, span, "this goes on without an end: the term becomes too deep", ctx_printf(ctx, "`%s` was the last of many steps: a rule that leaves a place where it applies again never ends under `repeat`; apply it once, or at places that it does not make", rule));
     RewriteStep s = {.rule = rule, .place = here_text(ctx, here), .law = law, .given = "", .before = here->term, .after = after, .here = here, .span = span, .users = users_place(r), .launch = r->entry->launch};
     for (const Here *up = here; up->up; up = up->up)
         s.depth++;
