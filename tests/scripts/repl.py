@@ -140,9 +140,9 @@ class Terminal:
             os.environ.update(TERM=term, XDG_STATE_HOME=folder, NO_COLOR="1")
             os.execv(RISEC, [RISEC, "repl"])
 
-    def wait(self, wanted):
+    def wait(self, wanted, seconds=SECONDS):
         """Whether this comes, after what was waited for before."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + seconds
         while not re.search(wanted, self.seen):
             ready, _, _ = select.select([self.fd], [], [], max(0, end - time.monotonic()))
             try:
@@ -158,8 +158,22 @@ class Terminal:
     def type(self, text):
         os.write(self.fd, text.encode())
 
+    def interrupt(self):
+        """Ctrl-C until the work that has begun is given up: one that comes before it begins is one of the line."""
+        for _ in range(SECONDS // 2):
+            self.type("\x03")
+            if self.wait(r"interrupted\n(.*\n)*> ", 2):
+                return True
+        return False
+
     def end(self):
-        _, status = os.waitpid(self.pid, 0)
+        end, pid = time.monotonic() + SECONDS, 0
+        while not pid and time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            time.sleep(0.01)
+        if not pid:
+            os.kill(self.pid, signal.SIGKILL)
+            _, status = os.waitpid(self.pid, 0)
         os.close(self.fd)
         return os.waitstatus_to_exitcode(status)
 
@@ -177,7 +191,7 @@ with tempfile.TemporaryDirectory() as folder:
     for term in ("dumb", "xterm") if EDITS else ("dumb",):
         t = Terminal(term, folder)
         steps = [t.wait(r"> "), t.type("6 * 7\n"), t.wait(r"\n42\n(.*\n)*> "), t.type("tru\n"), t.wait(r"input:2:1: error(.*\n)*> "), t.type("(1 +\n"), t.wait(r"\. "),
-                 t.type("1)\n"), t.wait(r"\n2\n(.*\n)*> "), t.type(LONG + "\n"), time.sleep(0.5), t.type("\x03"), t.wait(r"interrupted\n(.*\n)*> "),
+                 t.type("1)\n"), t.wait(r"\n2\n(.*\n)*> "), t.type(LONG + "\n"), time.sleep(0.5), t.interrupt(),
                  t.type("12 + "), time.sleep(0.2), t.type("\x03"), t.wait(r"> "), t.type("20 + 1\n"), t.wait(r"\n21\n(.*\n)*> ")]
         if term != "dumb":
             steps += [t.type("\x1b[A\n"), t.wait(r"\n21\n(.*\n)*> ")]
