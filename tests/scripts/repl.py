@@ -196,7 +196,7 @@ with tempfile.TemporaryDirectory() as folder:
         if term != "dumb":
             steps += [t.type("\x1b[A\n"), t.wait(r"\n21\n(.*\n)*> ")]
         steps += [t.type("\x04")]
-        report(f"terminal-{term}", all(step is not False for step in steps) and t.end() == 0, f"{steps}\n{t.seen}")
+        report(f"terminal-{term}", bool((t.end() == 0) & all(step is not False for step in steps)), f"{steps}\n{t.seen}")
     if EDITS:
         path = os.path.join(folder, "rise", "history")
         with open(path, encoding="utf-8") as file:
@@ -204,7 +204,7 @@ with tempfile.TemporaryDirectory() as folder:
         report("history-written", "20 + 1" in history.replace("\\040", " ") and os.stat(path).st_mode & 0o077 == 0, history)
         t = Terminal("xterm", folder)
         steps = [t.wait(r"> "), t.type("\x1b[A\n"), t.wait(r"\n21\n(.*\n)*> "), t.type(":quit\n")]
-        report("history-read", all(step is not False for step in steps) and t.end() == 0, f"{steps}\n{t.seen}")
+        report("history-read", bool((t.end() == 0) & all(step is not False for step in steps)), f"{steps}\n{t.seen}")
     else:
         print("skip terminal-xterm: libedit is not installed")
 sys.exit(failed)
